@@ -1,0 +1,405 @@
+/* util.c - memory, text, names and element types.
+ *
+ * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at
+ * once. Nothing else in memlint frees memory. die() is the only way out when the machine refuses.
+ */
+#include "memlint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 20 };
+
+struct block {
+    struct block *next;
+    size_t size, used;
+    _Alignas(ALIGN) char data[];
+};
+
+struct arena {
+    struct block *blocks; /* the first one is being filled */
+    size_t bytes;
+};
+
+void
+die(const char *fmt, ...)
+{
+    va_list ap;
+    fputs("memlint: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    exit(EXIT_ENVIRONMENT);
+}
+
+struct arena *
+arena_new(void)
+{
+    struct arena *a = calloc(1, sizeof(*a));
+    if (!a)
+        die("out of memory");
+    return a;
+}
+
+void
+arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    for (struct block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(a);
+}
+
+static struct block *
+block_new(struct arena *a, size_t size)
+{
+    struct block *b = calloc(1, sizeof(*b) + size);
+    if (!b)
+        die("out of memory: %zu bytes wanted", size);
+    b->size = size;
+    a->bytes += size;
+    return b;
+}
+
+void *
+arena_alloc(struct arena *a, size_t bytes)
+{
+    if (bytes > PTRDIFF_MAX - ALIGN)
+        die("out of memory: %zu bytes wanted", bytes);
+    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    struct block *b = a->blocks;
+    if (!b || b->size - b->used < bytes) {
+        size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
+        if (bytes > size / 4) { /* a block of its own, behind the one being filled */
+            struct block *own = block_new(a, bytes);
+            own->used = bytes;
+            if (b) {
+                own->next = b->next;
+                b->next = own;
+            } else {
+                a->blocks = own;
+            }
+            return own->data;
+        }
+        struct block *fresh = block_new(a, size);
+        fresh->next = b;
+        a->blocks = b = fresh;
+    }
+    void *p = b->data + b->used;
+    b->used += bytes;
+    return p;
+}
+
+size_t
+arena_bytes(const struct arena *a)
+{
+    return a->bytes;
+}
+
+void *
+arena_dup(struct arena *a, const void *p, size_t bytes)
+{
+    return bytes ? memcpy(arena_alloc(a, bytes), p, bytes) : arena_alloc(a, 1);
+}
+
+char *
+arena_strn(struct arena *a, const char *s, size_t n)
+{
+    char *copy = arena_alloc(a, n + 1);
+    memcpy(copy, s, n);
+    return copy;
+}
+
+char *
+arena_str(struct arena *a, const char *s)
+{
+    return arena_strn(a, s, strlen(s));
+}
+
+static char *
+arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *s = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, fmt, ap);
+    return s;
+}
+
+char *
+arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+void *
+arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
+{
+    if (n <= *cap)
+        return array;
+    int64_t want = *cap ? (int64_t)*cap * 2 : 8;
+    while (want < n)
+        want *= 2;
+    if (want > INT32_MAX)
+        die("out of memory: more than %d elements", INT32_MAX);
+    void *fresh = arena_alloc(a, (size_t)want * size);
+    if (*cap)
+        memcpy(fresh, array, (size_t)*cap * size);
+    *cap = (int)want;
+    return fresh;
+}
+
+/* ---- names: open addressing, grown at two thirds ---------------------------------------------------------- */
+
+struct names {
+    struct arena *a;
+    int n, cap; /* cap is a power of two */
+    struct name {
+        const char *s;
+        uint32_t hash;
+        int id;
+    } * slot;
+};
+
+static uint32_t
+hash(const char *s)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+struct names *
+names_new(struct arena *a)
+{
+    struct names *m = NEW(a, struct names);
+    m->a = a;
+    m->cap = 64;
+    m->slot = NEWN(a, struct name, m->cap);
+    return m;
+}
+
+static struct name *
+names_slot(const struct names *m, const char *s, uint32_t h)
+{
+    int at = (int)(h & (uint32_t)(m->cap - 1));
+    while (m->slot[at].s && (m->slot[at].hash != h || strcmp(m->slot[at].s, s) != 0))
+        at = (at + 1) & (m->cap - 1);
+    return &m->slot[at];
+}
+
+int
+names_find(const struct names *m, const char *s)
+{
+    const struct name *n = names_slot(m, s, hash(s));
+    return n->s ? n->id : -1;
+}
+
+void
+names_put(struct names *m, const char *s, int id)
+{
+    uint32_t h = hash(s);
+    struct name *n = names_slot(m, s, h);
+    if (!n->s && m->n * 3 >= m->cap * 2) {
+        struct name *old = m->slot;
+        int cap = m->cap;
+        m->cap *= 2;
+        m->slot = NEWN(m->a, struct name, m->cap);
+        for (int i = 0; i < cap; i++)
+            if (old[i].s)
+                *names_slot(m, old[i].s, old[i].hash) = old[i];
+        n = names_slot(m, s, h);
+    }
+    m->n += !n->s;
+    *n = (struct name){s, h, id};
+}
+
+bool
+err_set(struct err *e, struct arena *a, const char *place, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    e->place = place;
+    e->message = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool
+mul_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+
+bool
+add_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------ */
+
+static const struct unit {
+    const char *name;
+    int64_t bytes;
+} units[] = {
+    {"TiB", INT64_C(1) << 40},
+    {"GiB", 1 << 30},
+    {"MiB", 1 << 20},
+    {"KiB", 1 << 10},
+    {"TB", INT64_C(1000000000000)},
+    {"GB", 1000000000},
+    {"MB", 1000000},
+    {"KB", 1000},
+    {"kB", 1000},
+    {"T", INT64_C(1) << 40},
+    {"G", 1 << 30},
+    {"M", 1 << 20},
+    {"K", 1 << 10},
+    {"B", 1},
+    {"", 1},
+};
+
+const char *
+bytes_text(struct arena *a, int64_t bytes)
+{
+    double b = (double)bytes;
+    for (int i = 0; i < 4; i++)
+        if (b >= (double)units[i].bytes || -b >= (double)units[i].bytes)
+            return arena_printf(a, "%.2f %s", b / (double)units[i].bytes, units[i].name);
+    return arena_printf(a, "%lld B", (long long)bytes);
+}
+
+int64_t
+bytes_parse(const char *text)
+{
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || errno || !(v >= 0))
+        return -1;
+    while (*end == ' ')
+        end++;
+    for (int i = 0; i < COUNT(units); i++)
+        if (strcmp(end, units[i].name) == 0) {
+            v *= (double)units[i].bytes;
+            return v < 9e18 ? (int64_t)v : -1;
+        }
+    return -1;
+}
+
+/* One element of a glob against one character: the glob after it, or NULL. */
+static const char *
+glob_one(const char *g, char c)
+{
+    if (*g == '?')
+        return g + 1;
+    if (*g != '[' || !strchr(g + 1, ']'))
+        return *g == c ? g + 1 : NULL;
+    bool not = g[1] == '!', in = false;
+    const char *p = g + 1 + not ;
+    do {
+        if (p[1] == '-' && p[2] && p[2] != ']') {
+            in |= *p <= c && c <= p[2];
+            p += 3;
+        } else {
+            in |= *p++ == c;
+        }
+    } while (*p && *p != ']');
+    return in != not &&*p ? p + 1 : NULL;
+}
+
+bool
+glob_match(const char *glob, const char *text)
+{
+    const char *star = NULL, *mark = NULL; /* where to resume after the last star */
+    while (*text) {
+        const char *next = *glob && *glob != '*' ? glob_one(glob, *text) : NULL;
+        if (*glob == '*') {
+            star = ++glob;
+            mark = text;
+        } else if (next) {
+            glob = next;
+            text++;
+        } else if (star) {
+            glob = star;
+            text = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return !*glob;
+}
+
+/* ---- element types ------------------------------------------------------------------------------------------------ */
+
+const struct dtype_row dtypes[DT_COUNT] = {
+    [DT_UNDEFINED] = {"undefined", NULL, 0, false},
+    [DT_FLOAT] = {"float", "float32", 32, true},
+    [DT_UINT8] = {"uint8", "uint8", 8, false},
+    [DT_INT8] = {"int8", "int8", 8, false},
+    [DT_UINT16] = {"uint16", "uint16", 16, false},
+    [DT_INT16] = {"int16", "int16", 16, false},
+    [DT_INT32] = {"int32", "int32", 32, false},
+    [DT_INT64] = {"int64", "int64", 64, false},
+    [DT_STRING] = {"string", NULL, 0, false},
+    [DT_BOOL] = {"bool", "bool", 8, false},
+    [DT_FLOAT16] = {"float16", "float16", 16, true},
+    [DT_DOUBLE] = {"double", "float64", 64, true},
+    [DT_UINT32] = {"uint32", "uint32", 32, false},
+    [DT_UINT64] = {"uint64", "uint64", 64, false},
+    [DT_COMPLEX64] = {"complex64", "complex64", 64, true},
+    [DT_COMPLEX128] = {"complex128", "complex128", 128, true},
+    [DT_BFLOAT16] = {"bfloat16", "bfloat16", 16, true},
+    [DT_FLOAT8E4M3FN] = {"float8e4m3fn", "float8_e4m3fn", 8, true},
+    [DT_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", "float8_e4m3fnuz", 8, true},
+    [DT_FLOAT8E5M2] = {"float8e5m2", "float8_e5m2", 8, true},
+    [DT_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", "float8_e5m2fnuz", 8, true},
+    [DT_UINT4] = {"uint4", NULL, 4, false},
+    [DT_INT4] = {"int4", NULL, 4, false},
+    [DT_FLOAT4E2M1] = {"float4e2m1", NULL, 4, true},
+    [DT_FLOAT8E8M0] = {"float8e8m0", "float8_e8m0fnu", 8, true},
+    [DT_UINT2] = {"uint2", NULL, 2, false},
+    [DT_INT2] = {"int2", NULL, 2, false},
+};
+
+int64_t
+dtype_bytes(enum dtype t, int64_t n)
+{
+    int64_t bits;
+    if (n < 0 || !mul_ok(n, dtypes[t].bits, &bits))
+        return -1;
+    return bits / 8 + (bits % 8 != 0);
+}
+
+enum dtype
+dtype_by_onnx(const char *name)
+{
+    for (int i = 1; i < DT_COUNT; i++)
+        if (strcmp(dtypes[i].onnx, name) == 0)
+            return (enum dtype)i;
+    return DT_UNDEFINED;
+}
+
+enum dtype
+dtype_by_torch(const char *name)
+{
+    for (int i = 1; i < DT_COUNT; i++)
+        if (dtypes[i].torch && strcmp(dtypes[i].torch, name) == 0)
+            return (enum dtype)i;
+    return DT_UNDEFINED;
+}
