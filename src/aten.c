@@ -1262,7 +1262,7 @@ static void
 run_layer_norm_backward(struct machine *m, struct frame *f)
 {
     struct value *x = V(1);
-    out_add(m, f, f->want & 1 ? new_like(m, x, x->dtype) : NULL);
+    out_add(m, f, f->want & 1 ? value_new(m, x->dtype, x->rank, x->size, NULL) : NULL);
     for (int i = 1; i < 3; i++) {
         struct value *w = V(3 + i);
         out_add(m, f, f->want >> i & 1 && w ? value_new(m, w->dtype, w->rank, w->size, NULL) : NULL);
@@ -1331,15 +1331,24 @@ run_flash_attention(struct machine *m, struct frame *f)
     attention_flops(m, q, k, v);
 }
 
-/* dQ, dK, dV in their operands' layout (and dBias when it needs one). */
+/* dQ, dK, dV lie as [B, S, H, D]; dBias when it needs one. Source: meta__scaled_dot_product_efficient_attention_backward. */
 static void
-run_attention_backward(struct machine *m, struct frame *f)
+run_efficient_attention_backward(struct machine *m, struct frame *f)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         struct value *v = V(1 + i);
-        bool wanted = i < 3 || (f->want >> 3 & 1);
-        out_add(m, f, v && wanted ? new_like(m, v, v->dtype) : NULL);
+        int64_t stride[] = {v->size[1] * v->size[2] * v->size[3], v->size[3], v->size[1] * v->size[3], 1};
+        out_add(m, f, value_new(m, v->dtype, 4, v->size, stride));
     }
+    out_add(m, f, V(4) && f->want >> 3 & 1 ? value_new(m, V(4)->dtype, 4, V(4)->size, NULL) : NULL);
+}
+
+/* dQ, dK, dV in their operands' layout. */
+static void
+run_flash_attention_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 1; i < 4; i++)
+        out_add(m, f, new_like(m, V(i), V(i)->dtype));
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------------------------------------------------------------ */
@@ -1796,10 +1805,10 @@ const struct aten aten_table[] = {
      .run = expand_attention, .grad = COMPOSITE, .cast = CAST_LOWER},
     {.name = "_scaled_dot_product_efficient_attention.default", .args = "query key value attn_bias compute_log_sumexp dropout_p is_causal", .run = run_efficient_attention,
      .grad = "query, key, value, attn_bias: _scaled_dot_product_efficient_attention_backward(grad, query, key, value, attn_bias, result1, result, result2, result3)"},
-    {.name = "_scaled_dot_product_efficient_attention_backward.default", .args = "grad query key value attn_bias", .run = run_attention_backward},
+    {.name = "_scaled_dot_product_efficient_attention_backward.default", .args = "grad query key value attn_bias", .run = run_efficient_attention_backward},
     {.name = "_scaled_dot_product_flash_attention.default", .args = "query key value dropout_p is_causal", .run = run_flash_attention,
      .grad = "query, key, value: _scaled_dot_product_flash_attention_backward(grad, query, key, value, result1, result, result2, result3)"},
-    {.name = "_scaled_dot_product_flash_attention_backward.default", .args = "grad query key value", .run = run_attention_backward},
+    {.name = "_scaled_dot_product_flash_attention_backward.default", .args = "grad query key value", .run = run_flash_attention_backward},
 
     /* losses */
     {.name = "cross_entropy_loss.default", .args = "self target", .run = expand_cross_entropy, .grad = COMPOSITE},

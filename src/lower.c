@@ -179,7 +179,8 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
-    bool *is_shape;         /* per node: feeds nothing but shapes */
+    int norigins, cap_origins;
+    struct origin { int slot, tensor; } *origins; /* lost calls: the tensor whose place they take */
 };
 
 /* "%NAME : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (...), kwargs = {...})" */
@@ -443,6 +444,18 @@ made_inside(const struct dynamo *d, const struct group *g, int tensor)
     return at >= 0 && d->group_of[at] == d->group_of[g->last];
 }
 
+/* The argument is this tensor, or what a lost call made of it. */
+static bool
+stands_for(const struct dynamo *d, const struct arg *a, int tensor)
+{
+    if (a->kind != ARG_SLOT || a->i < 0)
+        return false;
+    for (int i = 0; i < d->norigins; i++)
+        if (d->origins[i].slot == a->i)
+            return d->origins[i].tensor == tensor;
+    return a->i == d->l->slot_of[tensor];
+}
+
 /* The group's inputs from outside that hold data of the step (not constants) and are no argument already resolved. */
 static int
 free_inputs(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, int *out, int max)
@@ -455,9 +468,9 @@ free_inputs(const struct dynamo *d, const struct group *g, const struct arg *arg
             int t = node->in[i], slot = t < 0 ? -1 : l->slot_of[t];
             bool taken = slot < 0 || made_inside(d, g, t);
             for (int j = 0; j < nargs && !taken; j++) {
-                taken = args[j].kind == ARG_SLOT && args[j].i == slot;
+                taken = stands_for(d, &args[j], t);
                 for (int e = 0; args[j].kind == ARG_LIST && e < args[j].n && !taken; e++)
-                    taken = args[j].list[e].kind == ARG_SLOT && args[j].list[e].i == slot;
+                    taken = stands_for(d, &args[j].list[e], t);
             }
             for (int j = 0; j < n && !taken; j++)
                 taken = out[j] == t;
@@ -665,12 +678,12 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
+    if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
+        return -1;
     if (t >= 0 && l->slot_of[t] >= 0)
         return l->slot_of[t]; /* the name survived as a value's */
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
-    if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
-        return -1;
     if (*used >= nspare) {
         const struct aten *was = aten_find(stem_of(l->a, name));
         int inside = lost_interior(d, g, position);
@@ -678,9 +691,10 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
     t = spare[(*used)++];
-    if (has_stem(name, "clone"))
-        return lost_clone(d, g, t);
-    return lost_duplicate(d, name, l->slot_of[t]);
+    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, name, l->slot_of[t]);
+    if (slot != l->slot_of[t])
+        *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
+    return slot;
 }
 
 static void
@@ -694,7 +708,7 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
         return;
     int slot = resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
-        *a = INT(-1);
+        *a = has_stem(a->s, "scalar_tensor_default") ? FLT(0) : INT(-1); /* a number, a symbolic size */
         return;
     }
     a->i = slot;
@@ -749,6 +763,7 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
     int seen = 0;
     for (int i = 0; i < nargs; i++) {
         struct param *q = args[i].kind == ARG_SLOT && args[i].s ? param_of(d, args[i].s) : NULL;
+        seen += q != NULL;
         if (!q || q->rank >= 0)
             continue;
         int64_t in = last_input_dim(d, g), out = rank > 0 ? size[rank - 1] : -1;
@@ -766,11 +781,12 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
             sized(l, q, args[shape].n < 8 ? args[shape].n : 8, dims);
             continue;
         }
-        if (strstr(name, "batch_norm") && rank > 1) {
+        bool bias_of_conv = strncmp(name, "conv", 4) == 0 && i == 2; /* zero biases are removed from the node */
+        if ((strstr(name, "batch_norm") || bias_of_conv) && rank > 1) {
             sized(l, q, 1, &size[1]);
             continue;
         }
-        int skip = seen++; /* otherwise: the constants among the group's inputs, in order */
+        int skip = seen - 1; /* otherwise: the constants among the group's inputs, in order */
         for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
             const struct node *n = &l->g->n[g->nodes[k]];
             for (int j = 0; j < n->nin && q->rank < 0; j++)
