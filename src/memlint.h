@@ -96,6 +96,8 @@ enum dtype dtype_by_torch(const char *name);
 
 /* ---- onnx/: the border: bytes or text to a graph ------------------------------------------------------------ */
 
+enum { LIMIT_FOLD = 4096, LIMIT_RANK = 64 };
+
 /* A dimension: n >= 0 is known; otherwise n is -1 and sym, when set, is its symbol or expression ("batch", "197*batch"). */
 struct dim {
     int64_t n;
@@ -110,6 +112,12 @@ struct constant {
     int64_t *i;
     double *f;
     bool *known;
+};
+
+/* The elements of a sequence, in order: their types and shapes. */
+struct sequence {
+    int n;
+    const struct tensor **elem;
 };
 
 /* A value of the graph. Type "seq(float)" is wrap "s" with dtype float, "optional(seq(float))" is "os". */
@@ -127,6 +135,8 @@ struct tensor {
     const char *fx_name;           /* graph outputs and inputs: pkg.torch.onnx.original_node_name */
     int declared_rank;             /* what value_info said, -1 nothing; shapes.c compares */
     struct dim *declared;
+    bool contradicted;             /* value_info said something else than shapes.c found */
+    const struct sequence *seq;    /* a sequence whose elements are all known, else NULL */
     int nusers, cap_users, *users; /* nodes that read it, ascending, once each */
 };
 
@@ -165,6 +175,15 @@ struct node {
     const char *rules;   /* pkg.onnxscript.rewriter.rule_name */
 };
 
+/* A model-local function; attr holds its attributes, those with a default with their value. */
+struct function {
+    const char *domain, *name, *overload;
+    struct graph *body;
+    int nattr;
+    struct attr *attr;
+    bool active; /* being inlined */
+};
+
 struct graph {
     struct arena *arena;
     const char *file;     /* as given on the command line */
@@ -179,6 +198,8 @@ struct graph {
     int *in, *out; /* tensor ids; inputs without those that are initializers */
     struct names *by_name;
     struct graph *parent; /* the enclosing graph of a subgraph */
+    int nf, cap_f;
+    struct function *f; /* root graph only; graph_finish puts their bodies in place of the calls */
     int ndoubts, cap_doubts;
     struct doubt *doubts; /* root graph only */
 };
@@ -201,6 +222,8 @@ const struct tensor *onnx_load_tensor(struct arena *a, const char *path, struct 
 
 /* ---- graph.c ------------------------------------------------------------------------------------------------- */
 
+/* An empty graph; a subgraph takes file and opset from its parent. */
+struct graph *graph_new(struct arena *a, struct graph *parent);
 /* The tensor of that name, created without a type when there is none. */
 int graph_tensor(struct graph *g, const char *name);
 int graph_find(const struct graph *g, const char *name);
@@ -265,7 +288,14 @@ struct setup {
 
 /* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
 
-struct infer; /* shapes.c: what a rule may look at and set */
+/* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted; use infer_in and infer_out. */
+struct infer {
+    struct graph *g;
+    const struct node *n;
+    struct shapes *run;
+    int nin, nout;
+    struct tensor **in, **out;
+};
 
 struct op {
     const char *domain, *name;
@@ -286,6 +316,12 @@ void op_list(FILE *out); /* --list=ops */
  * set: the message then lists them with an example command line. */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
 void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
+/* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
+ * of visits is spent; what the subgraph computes is then unknown. */
+bool shapes_subgraph(struct infer *in, struct graph *sub);
+/* A constant to fill, every element unknown; NULL when n is over LIMIT_FOLD, the type has no numbers, or the run's budget is
+ * spent. */
+struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
 
 /* ---- lower.c, expand.c, aten.c, step.c, live.c, heap.c ------------------------------------------------------------------------- */
 
