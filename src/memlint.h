@@ -263,6 +263,53 @@ struct setup {
     bool expandable;              /* --allocator expandable */
 };
 
+/* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
+ * of help, and each *_list prints them: NAME, a tab, the help. The row of --loop accumulate-N is called "accumulate-N". */
+const struct optimizer *optimizer_find(const char *name);
+const struct precision *precision_find(const char *name);
+const struct loss *loss_find(const char *name);
+const struct loop *loop_find(const char *name);
+const struct device *device_find(const char *name);
+int64_t device_capacity(const struct device *d); /* bytes */
+void optimizer_list(FILE *out);
+void precision_list(FILE *out);
+void loss_list(FILE *out);
+void loop_list(FILE *out);
+void device_list(FILE *out);
+void aten_list(FILE *out);
+
+/* ---- options.c: the command line ---------------------------------------------------------------------------------------- */
+
+struct format;
+
+struct output { /* -o FILE */
+    const char *path;
+    const struct format *format;
+};
+
+enum dump { DUMP_NONE, DUMP_GRAPH, DUMP_SHAPES, DUMP_CALLS, DUMP_STEP };
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+struct options {
+    struct setup setup;
+    int nmodels, noutputs, cap_outputs;
+    char **models;
+    struct output *outputs;
+    const char **value_files; /* of setup.values: read by main, which fills their t */
+    const struct format *format; /* on standard output; NULL when --format was not given */
+    enum dump dump;
+    void (*list)(FILE *out); /* --list: print this table and stop */
+    int64_t max_peak;        /* -1 no gate */
+    const char *fail_on;     /* a severity or "inconclusive"; NULL no gate */
+    enum when colour, progress;
+    bool quiet, verbose, help, version;
+};
+/* Fills o from the command line. Returns NULL, or one line that says what is wrong with it. */
+const char *options_read(struct options *o, struct arena *a, int argc, char **argv);
+void options_help(FILE *out);
+/* Rank of a finding's severity: 0 "note", 1 "warning", 2 "error"; -1 for anything else. */
+int severity_rank(const char *name);
+
 /* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
 
 struct infer; /* shapes.c: what a rule may look at and set */
@@ -299,6 +346,15 @@ enum class {
 };
 extern const char *const class_names[CLASS_COUNT];
 
+struct program; /* the framework calls that the Python program made */
+struct step;    /* the simulated training step */
+
+/* The file's nodes to framework calls. */
+struct program *lower_run(struct graph *g, const struct setup *s);
+void lower_dump(const struct program *p, FILE *out); /* --dump=calls */
+/* Calls and set-up to one training step. */
+struct step *step_run(struct program *p, const struct setup *s);
+void step_dump(const struct step *st, FILE *out); /* --dump=step */
 
 /* ---- the result: the only thing reports see --------------------------------------------------------------------------------- */
 
@@ -392,7 +448,10 @@ struct result {
     struct finding *findings;
     int ndoubts;
     const struct doubt *doubts;
+    const char *gate; /* main.c: why the gate failed, else NULL */
 };
+/* Everything the reports show, from what the passes made. */
+struct result *result_build(const struct graph *g, const struct program *p, const struct step *st, const struct setup *s);
 
 /* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
 
@@ -407,5 +466,27 @@ const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
 /* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
 bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
+
+/* Strings from a model are data in every format. emit_clean: valid UTF-8 without control, bidi and other invisible
+ * characters, which become \xNN or U+FFFD; NULL becomes "". emit_clip: at most max characters of it, the middle cut. */
+const char *emit_clean(struct arena *a, const char *s);
+const char *emit_clip(struct arena *a, const char *s, int max);
+/* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
+int emit_utf8(const char *s, uint32_t *c);
+/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
+const char *emit_verdict(struct arena *a, const struct result *r);
+/* "1.50 GiB", "not modelled" for -1. */
+const char *emit_size(struct arena *a, int64_t bytes);
+const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
+int64_t emit_total(const struct instant *at);
+/* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
+ * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
+int emit_columns(const struct result *r, int want, int *at);
+bool text_write(const struct result *r, FILE *out, bool colour, int width);
+bool json_write(const struct result *r, FILE *out, bool colour, int width);
+bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
+bool markdown_write(const struct result *r, FILE *out, bool colour, int width);
+bool html_write(const struct result *r, FILE *out, bool colour, int width);
+void format_list(FILE *out);
 
 #endif
