@@ -262,16 +262,16 @@ emit_columns(const struct result *r, int want, int *at)
             at[i] = i;
         return n;
     }
-    for (int start = 0, end; start < n; start = end) { /* one phase at a time, at least a fiftieth of the width each */
-        for (end = start; end < n && r->instants[end].phase == r->instants[start].phase;)
+    int runs = 1;
+    for (int i = 1; i < n; i++)
+        runs += r->instants[i].phase != r->instants[i - 1].phase;
+    int least = runs <= 20 ? want / 50 : 1;            /* a short phase stays visible */
+    for (int start = 0, end; start < n; start = end) { /* one phase at a time, unless there are too many */
+        for (end = start; end < n && (runs > want || r->instants[end].phase == r->instants[start].phase);)
             end++;
         int length = end - start, columns = (int)((int64_t)length * want / n);
-        if (columns < want / 50)
-            columns = want / 50;
-        if (columns > length)
-            columns = length;
-        if (columns < 1)
-            columns = 1;
+        columns = columns < least ? least : columns;
+        columns = columns > length ? length : columns < 1 ? 1 : columns;
         for (int c = 0; c < columns; c++) {
             int from = start + (int)((int64_t)length * c / columns);
             int to = start + (int)((int64_t)length * (c + 1) / columns), best = from;

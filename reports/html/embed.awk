@@ -2,7 +2,7 @@
 # security policy wants it, called NAME_hash.
 function digit(c) { return index("0123456789abcdef", c) - 1 }
 BEGIN { printf "static const char %s[] =\n", name }
-{ gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); printf "    \"%s\\n\"\n", $0 }
+{ gsub(/\\/, "&&"); gsub(/"/, "\\\""); printf "    \"%s\\n\"\n", $0 }
 END {
     print "    \"\";"
     set = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
