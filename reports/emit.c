@@ -238,7 +238,9 @@ emit_verdict(struct arena *a, const struct result *r)
         s = arena_printf(a, "%s at %s", s, emit_clip(a, r->peak.op, 80));
     for (int i = 0; i < r->nfits; i++)
         if (r->setup.device && r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
-            s = arena_printf(a, "%s; %s %s", s, emit_clip(a, r->fits[i].device, 40), r->fits[i].verdict);
+            s = arena_printf(a, "%s; it %s %s", s,
+                             strcmp(r->fits[i].verdict, "tight") == 0 ? "is tight on" : r->fits[i].verdict,
+                             emit_clip(a, r->fits[i].device, 40));
     return s;
 }
 

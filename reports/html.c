@@ -161,7 +161,10 @@ table_head(struct html *h, const struct column *c, int n)
     html_open(h, "thead", NULL);
     html_open(h, "tr", NULL);
     for (int i = 0; i < n; i++)
-        html_leaf(h, "th", c[i].title, "scope", "col", "class", c[i].css, "data-sort", c[i].sort, NULL);
+        if (*c[i].title)
+            html_leaf(h, "th", c[i].title, "scope", "col", "class", c[i].css, "data-sort", c[i].sort, NULL);
+        else /* over bars, which repeat the figure beside them */
+            html_leaf(h, "td", "", "class", c[i].css, NULL);
     html_close(h);
     html_close(h);
     html_open(h, "tbody", NULL);
@@ -261,6 +264,14 @@ notice(struct html *h)
     html_close(h);
 }
 
+static const char *const holds[CLASS_COUNT] = {
+    [CLASS_PARAMETERS] = "Parameters hold",       [CLASS_BUFFERS] = "Buffers hold",
+    [CLASS_GRADIENTS] = "Gradients hold",         [CLASS_OPTIMIZER] = "Optimizer states hold",
+    [CLASS_SAVED] = "Saved activations hold",     [CLASS_TEMPORARIES] = "Temporaries hold",
+    [CLASS_WORKSPACE] = "Kernel workspaces hold", [CLASS_INPUTS] = "Inputs hold",
+    [CLASS_OUTPUTS] = "The model's outputs hold",
+};
+
 /* Which class and how many tensors make the most of it. */
 static void
 summary(struct html *h)
@@ -274,8 +285,8 @@ summary(struct html *h)
     if (r->peak.allocated <= 0 || half == 0)
         return;
     html_open(h, "p", "class", "sub", NULL);
-    html_printf(h, "The class %s holds %.0f %% of it; %d of the %d tensors alive then hold more than half.",
-                class_names[c], percent(r->class_bytes[c], r->peak.allocated), half, r->nlive);
+    html_printf(h, "%s %.0f %% of it; %d of the %d tensors alive then hold%s more than half.", holds[c],
+                percent(r->class_bytes[c], r->peak.allocated), half, r->nlive, half == 1 ? "s" : "");
     if (r->peak.location) {
         html_text(h, " The operator stands at ");
         code(h, r->peak.location);
@@ -590,8 +601,9 @@ fold(struct html *h, int *n)
     return groups;
 }
 
+/* most: the largest row, for the bar; 0 draws none. */
 static void
-live_row(struct html *h, const struct group *g)
+live_row(struct html *h, const struct group *g, int64_t most)
 {
     const struct live_tensor *t = g->first;
     html_open(h, "tr", NULL);
@@ -619,14 +631,18 @@ live_row(struct html *h, const struct group *g)
     html_close(h);
     cell_mib(h, g->bytes);
     html_open(h, "td", "class", "b", NULL);
-    svg_bar(h, g->bytes, h->r->peak.allocated, html_class(h, t->class));
+    if (most)
+        svg_bar(h, g->bytes, most, html_class(h, t->class));
     html_close(h);
     cell_class(h, t->class);
     html_open(h, "td", "class", "sh", NULL);
     html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
     html_close(h);
-    html_leaf(h, "td", emit_clip(h->a, t->needed_by, NAME), NULL);
-    html_leaf(h, "td", emit_clip(h->a, t->born, NAME), NULL);
+    html_open(h, "td", NULL);
+    html_text(h, emit_clip(h->a, t->needed_by, NAME));
+    if (t->born)
+        html_leaf(h, "small", html_format(h, "since %s", emit_clip(h->a, t->born, NAME)), NULL);
+    html_close(h);
     html_open(h, "td", NULL);
     if (g->count == 1)
         code(h, t->location);
@@ -638,12 +654,12 @@ static void
 live_table(struct html *h, const struct group *g, int from, int to, const char *caption)
 {
     static const struct column head[] = {
-        {"Tensor", NULL, "s"},         {"MiB", "r", "n"},        {"of the peak", "b", NULL}, {"Class", NULL, "s"},
-        {"Type and shape", NULL, "s"}, {"Needed by", NULL, "s"}, {"Since", NULL, "s"},       {"Line", NULL, "s"}};
+        {"Tensor", NULL, "s"},         {"MiB", "r", "n"},        {"", "b", NULL},    {"Class", NULL, "s"},
+        {"Type and shape", NULL, "s"}, {"Needed by", NULL, "s"}, {"Line", NULL, "s"}};
     table(h, caption, "live", NULL);
     table_head(h, head, COUNT(head));
     for (int i = from; i < to; i++)
-        live_row(h, &g[i]);
+        live_row(h, &g[i], from == 0 ? g[0].bytes : 0);
     table_end(h);
 }
 

@@ -42,15 +42,23 @@ px(struct html *h, double y)
     return html_format(h, "%.1f", y);
 }
 
-/* The container's least width in which a label of n characters fits a mark that takes this share of it; "" never. */
-static const char *
-fitting(struct html *h, int n, double glyph, double share)
+/* The container's least width, of the style sheet's steps, in which n characters fit a mark with this share of it; 0 none. */
+static int
+step_for(int n, double glyph, double share)
 {
     static const int step[] = {320, 480, 640, 800, 960, 1120, 1280, 1600};
     for (int i = 0; i < COUNT(step); i++)
         if (n * glyph + 10 <= step[i] * share)
-            return i == 0 ? "q" : html_format(h, "q q%d", step[i]);
-    return "";
+            return step[i];
+    return 0;
+}
+
+/* The CSS class that hides a label below that width; "" when there is none. */
+static const char *
+fitting(struct html *h, int n, double glyph, double share)
+{
+    int step = step_for(n, glyph, share);
+    return step == 0 ? "" : step == 320 ? "q" : html_format(h, "q q%d", step);
 }
 
 static int
@@ -145,32 +153,26 @@ timeline_area(struct html *h, int layer, double scale)
     html_close(h);
 }
 
-static double
-height_of(int64_t bytes, int64_t peak)
-{
-    return TOP + HEIGHT * (1 - (double)bytes / (double)peak);
-}
-
 /* Lines at round sizes, three to six of them. */
 static void
 timeline_grid(struct html *h, int64_t peak)
 {
-    static const int nice[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
-    int64_t step = 1;
-    for (int64_t unit = 1; step * 6 < peak; unit *= 1024)
-        for (int i = 0; i < COUNT(nice) && step * 6 < peak; i++)
-            step = unit * nice[i];
-    for (int64_t v = 0; v <= peak; v += step) {
-        const char *y = px(h, height_of(v, peak));
-        html_open(h, "line", "x1", "0", "x2", "100%", "y1", y, "y2", y, "class", v ? "g" : "g0", NULL);
+    static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    static const double nice[] = {0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200};
+    int at = 0, k = 0;
+    double unit = 1;
+    while (at < COUNT(name) - 1 && (double)peak >= unit * 1024)
+        unit *= 1024, at++;
+    while (k < COUNT(nice) - 1 && unit * nice[k] * 6 < (double)peak)
+        k++;
+    for (int i = 0; unit * nice[k] * i <= (double)peak; i++) {
+        double v = unit * nice[k] * i, at_y = TOP + HEIGHT * (1 - v / (double)peak);
+        html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, at_y), "y2", px(h, at_y), "class", i ? "g" : "g0",
+                  NULL);
         html_close(h);
-        if (v) {
-            int64_t unit = step >= 1 << 30 ? 1 << 30 : step >= 1 << 20 ? 1 << 20 : step >= 1024 ? 1024 : 1;
-            static const char *const name[] = {"B", "KiB", "MiB", "GiB"};
-            int at = unit == 1 ? 0 : unit == 1024 ? 1 : unit == 1 << 20 ? 2 : 3;
-            html_leaf(h, "text", html_format(h, "%lld %s", (long long)(v / unit), name[at]), "x", "0", "y",
-                      px(h, height_of(v, peak) - 5), "class", "tk halo", NULL);
-        }
+        if (i)
+            html_leaf(h, "text", html_format(h, "%g %s", nice[k] * i, name[at]), "x", "3", "y", px(h, at_y - 5),
+                      "class", "tk halo", NULL);
     }
 }
 
@@ -244,7 +246,7 @@ svg_timeline(struct html *h)
     timeline_grid(h, peak);
     timeline_phases(h);
     timeline_peak(h);
-    html_open(h, "line", "class", "cur", "y1", px(h, TOP - 4), "y2", px(h, TOP + HEIGHT), "x1", "-9", "x2", "-9", NULL);
+    html_open(h, "line", "class", "cur", "y1", px(h, TOP - 4), "y2", px(h, TOP + HEIGHT), "x1", "0", "x2", "0", NULL);
     html_close(h);
     html_close(h);
 }
@@ -293,19 +295,29 @@ squarify(struct tile *tiles, int n, double x, double y, double w, double h)
 static void
 treemap_tile(struct html *h, const struct tile *t, enum class c, double width)
 {
-    const char *name = t->t ? emit_clip(h->a, t->t->name, 60) : html_format(h, "%d small", t->count);
+    const char *name = t->t       ? emit_clip(h->a, t->t->name, 60)
+                       : t->count ? html_format(h, "%d small", t->count)
+                                  : class_names[c];
     const char *bytes = bytes_text(h->a, (int64_t)(t->t ? (double)t->t->bytes : t->size));
     html_open(h, "rect", "x", pct(h, t->x / width), "y", px(h, t->y), "width", pct(h, t->w / width), "height",
-              px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2%s", html_class(h, c), t->t ? "" : " few"),
-              NULL);
+              px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2", html_class(h, c)), NULL);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
-    const char *label = emit_clip(h->a, name, 28), *q = fitting(h, characters(label), 6.6, t->w / width);
+    const char *const labels[] = {emit_clip(h->a, name, 28), emit_clip(h->a, name, 15), bytes};
+    const char *label = bytes;
+    for (int i = 0; i < COUNT(labels); i++) { /* the longest that shows in most windows */
+        int step = step_for(characters(labels[i]), 7.4, t->w / width);
+        if (step && step <= (width < 500 ? 320 : 960)) {
+            label = labels[i];
+            break;
+        }
+    }
+    const char *q = fitting(h, characters(label), 7.4, t->w / width);
     if (t->h < 18 || !*q)
         return;
     const char *x = pct(h, t->x / width), *on = html_format(h, "%s on-%s", q, class_names[c]);
     html_leaf(h, "text", label, "x", x, "dx", "6", "y", px(h, t->y + 15), "class", on, NULL);
-    if (t->h >= 34 && characters(bytes) <= characters(label))
+    if (t->h >= 34 && label != bytes && characters(bytes) <= characters(label))
         html_leaf(h, "text", bytes, "x", x, "dx", "6", "y", px(h, t->y + 31), "class", on, NULL);
 }
 
@@ -347,11 +359,13 @@ treemap(struct html *h, double width, double height, const char *css, const char
             else
                 few.size += (double)t->bytes, few.count++;
         }
-        if (few.count)
-            tiles[n++] = few;
-        double sum = 0;
+        double sum = few.size;
         for (int i = 0; i < n; i++)
             sum += tiles[i].size;
+        few.size += fmax(0, (double)r->class_bytes[of[b]] - sum);
+        sum = fmax(sum, (double)r->class_bytes[of[b]]);
+        if (few.size > 0)
+            tiles[n++] = few;
         qsort(tiles, (size_t)n, sizeof(*tiles), by_size);
         struct tile *area = NEWN(h->a, struct tile, n + 1);
         for (int i = 0; i < n; i++) {

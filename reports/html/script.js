@@ -24,6 +24,7 @@
       const total = parseFloat(cells[3]), x = ((at + 0.5) / rows.length) * 100 + "%";
       cursor.setAttribute("x1", x);
       cursor.setAttribute("x2", x);
+      cursor.classList.add("on");
       byId("rd-h").textContent = at === peak ? "At the peak" : "At instant " + cells[0];
       byId("rd-t").textContent = size(total);
       byId("rd-w").textContent = cells[1] + ", " + cells[2];
@@ -42,8 +43,7 @@
     }
     function toPeak() {
       show(peak < 0 ? 0 : peak);
-      cursor.setAttribute("x1", -9);
-      cursor.setAttribute("x2", -9);
+      cursor.classList.remove("on");
     }
     byId("scrub").hidden = false;
     range.value = Math.max(0, peak);
