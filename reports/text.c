@@ -195,7 +195,7 @@ text_judgements(const struct page *p, const struct result *r)
         heading(p, "Findings");
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
-        fprintf(p->out, "  %s [%s] %s\n", f->severity, f->rule, emit_clean(p->a, f->message));
+        fprintf(p->out, "  %s [%s] %s\n", f->severity, emit_clean(p->a, f->rule), emit_clean(p->a, f->message));
         if (f->saves_bytes > 0)
             fprintf(p->out, "    saves %s: peak %s\n", bytes_text(p->a, f->saves_bytes),
                     bytes_text(p->a, f->peak_after));
