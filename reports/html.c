@@ -603,7 +603,7 @@ fold(struct html *h, int *n)
 
 /* most: the largest row, for the bar; 0 draws none. */
 static void
-live_row(struct html *h, const struct group *g, int64_t most)
+tensor_row(struct html *h, const struct group *g, int64_t most)
 {
     const struct live_tensor *t = g->first;
     html_open(h, "tr", NULL);
@@ -651,7 +651,7 @@ live_row(struct html *h, const struct group *g, int64_t most)
 }
 
 static void
-live_table(struct html *h, const struct group *g, int from, int to, const char *caption)
+tensor_table(struct html *h, const struct group *g, int from, int to, const char *caption)
 {
     static const struct column head[] = {
         {"Tensor", NULL, "s"},         {"MiB", "r", "n"},        {"", "b", NULL},    {"Class", NULL, "s"},
@@ -659,7 +659,7 @@ live_table(struct html *h, const struct group *g, int from, int to, const char *
     table(h, caption, "live", NULL);
     table_head(h, head, COUNT(head));
     for (int i = from; i < to; i++)
-        live_row(h, &g[i], from == 0 ? g[0].bytes : 0);
+        tensor_row(h, &g[i], from == 0 ? g[0].bytes : 0);
     table_end(h);
 }
 
@@ -685,12 +685,12 @@ section_alive(struct html *h)
     html_void(h, "input", "type", "search", "id", "q", "placeholder", "name, class, shape, line", NULL);
     html_leaf(h, "span", "", "id", "qn", "role", "status", NULL);
     html_close(h);
-    live_table(h, g, 0, open, "Tensors alive at the peak");
+    tensor_table(h, g, 0, open, "Tensors alive at the peak");
     if (open < n) {
         html_open(h, "details", "class", "twin", "id", "tail", NULL);
         html_leaf(h, "summary",
                   html_format(h, "%s smaller rows, %s together", grouped(h, n - open), bytes_text(h->a, rest)), NULL);
-        live_table(h, g, open, n, "Smaller tensors alive at the peak");
+        tensor_table(h, g, open, n, "Smaller tensors alive at the peak");
         html_close(h);
     }
     html_close(h);

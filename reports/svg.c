@@ -44,7 +44,7 @@ px(struct html *h, double y)
 
 /* The container's least width, of the style sheet's steps, in which n characters fit a mark with this share of it; 0 none. */
 static int
-step_for(int n, double glyph, double share)
+width_for(int n, double glyph, double share)
 {
     static const int step[] = {320, 480, 640, 800, 960, 1120, 1280, 1600};
     for (int i = 0; i < COUNT(step); i++)
@@ -57,7 +57,7 @@ step_for(int n, double glyph, double share)
 static const char *
 fitting(struct html *h, int n, double glyph, double share)
 {
-    int step = step_for(n, glyph, share);
+    int step = width_for(n, glyph, share);
     return step == 0 ? "" : step == 320 ? "q" : html_format(h, "q q%d", step);
 }
 
@@ -306,7 +306,7 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width)
     const char *const labels[] = {emit_clip(h->a, name, 28), emit_clip(h->a, name, 15), bytes};
     const char *label = bytes;
     for (int i = 0; i < COUNT(labels); i++) { /* the longest that shows in most windows */
-        int step = step_for(characters(labels[i]), 7.4, t->w / width);
+        int step = width_for(characters(labels[i]), 7.4, t->w / width);
         if (step && step <= (width < 500 ? 320 : 960)) {
             label = labels[i];
             break;

@@ -427,10 +427,21 @@ static const struct row {
     {NULL, "version", NULL, "print the version", 'V', read_version},
 };
 
-static int
-width_of(const struct row *r)
+/* Prints words, broken before column width; at is the column of the cursor, indent that of new lines. */
+static void
+wrap(FILE *out, const char *words, int at, int indent, int width, bool mdoc)
 {
-    return (int)strlen(r->name) + (r->arg ? (int)strlen(r->arg) + 1 : 0);
+    for (bool first = true; *words; first = false) {
+        int n = (int)strcspn(words, " ");
+        if (!first && at + 1 + n > width)
+            at = fprintf(out, "\n%*s", indent, "") - 1;
+        else if (!first)
+            at += fprintf(out, " ");
+        for (int i = 0; i < n; i++) /* mdoc: a dash of an option is a minus */
+            fprintf(out, mdoc && words[i] == '-' && words[0] == '-' && i < 2 ? "\\%c" : "%c", words[i]);
+        at += n;
+        words += n + (words[n] == ' ');
+    }
 }
 
 void
@@ -442,28 +453,14 @@ options_help(FILE *out)
           out);
     for (int i = 0; i < COUNT(table); i++) {
         const struct row *r = &table[i];
-        if (r->group && strcmp(r->group, "Many models") != 0)
-            fprintf(out, "\n%s:\n", r->group);
         if (!r->read)
             continue;
-        if (r->letter)
-            fprintf(out, "  -%c, --%s%s%s", r->letter, r->name, r->arg ? "=" : "", r->arg ? r->arg : "");
-        else
-            fprintf(out, "      --%s%s%s", r->name, r->arg ? "=" : "", r->arg ? r->arg : "");
-        int at = 8 + width_of(r);
-        for (const char *word = r->help; *word;) { /* wrap the help */
-            int n = (int)strcspn(word, " ");
-            if (at < INDENT || at + n + 1 > WIDTH) {
-                fprintf(out, at >= INDENT ? "\n%*s" : "%*s", at >= INDENT ? INDENT : INDENT - at, "");
-                at = INDENT;
-            } else {
-                fputc(' ', out);
-                at++;
-            }
-            fprintf(out, "%.*s", n, word);
-            at += n;
-            word += n + (word[n] == ' ');
-        }
+        if (r->group)
+            fprintf(out, "\n%s:\n", r->group);
+        int at = r->letter ? fprintf(out, "  -%c, ", r->letter) : fprintf(out, "      ");
+        at += fprintf(out, "--%s%s%s", r->name, r->arg ? "=" : "", r->arg ? r->arg : "");
+        fprintf(out, at < INDENT ? "%*s" : "\n%*s", at < INDENT ? INDENT - at : INDENT, "");
+        wrap(out, r->help, INDENT, INDENT, WIDTH, false);
         fputc('\n', out);
     }
     fputs("\nNot in this version:", out);
@@ -497,11 +494,7 @@ options_mdoc(FILE *out)
         if (r->arg)
             fprintf(out, " Ns = Ns Ar %s", r->arg);
         fputc('\n', out);
-        for (const char *p = r->help; *p; p++) /* a leading dash would be a hyphen */
-            fputs(*p == '-' && p[1] == '-'                   ? "\\-"
-                  : p > r->help && p[-1] == '-' && *p == '-' ? "\\-"
-                                                             : (char[]){*p, 0},
-                  out);
+        wrap(out, r->help, 0, 0, 76, true);
         fputs(".\n", out);
     }
 }
