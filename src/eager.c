@@ -833,6 +833,7 @@ run_node(struct engine *e, struct gnode *g)
                     out[k] = fit_to(m, out[k], input_of(g, arg, k - g->first[arg]));
         }
     }
+    m->op = g->op->name; /* what dies now dies of this node */
     for (int i = 0; i < g->nout; i++) {
         value_drop(m, g->buf[i]);
         g->buf[i] = NULL;

@@ -286,6 +286,55 @@ struct setup {
     bool expandable;              /* --allocator expandable */
 };
 
+/* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
+ * of help, and each *_list prints them: NAME, a tab, the help. The row of --loop accumulate-N is called "accumulate-N". */
+const struct optimizer *optimizer_find(const char *name);
+const struct precision *precision_find(const char *name);
+const struct loss *loss_find(const char *name);
+const struct loop *loop_find(const char *name);
+const struct device *device_find(const char *name);
+const struct device *device_row(int i); /* NULL past the last */
+const char *device_name(const struct device *d);
+int64_t device_capacity(const struct device *d); /* bytes */
+void optimizer_list(FILE *out);
+void precision_list(FILE *out);
+void loss_list(FILE *out);
+void loop_list(FILE *out);
+void device_list(FILE *out);
+void aten_list(FILE *out);
+
+/* ---- options.c: the command line ---------------------------------------------------------------------------------------- */
+
+struct format;
+
+struct output { /* -o FILE */
+    const char *path;
+    const struct format *format;
+};
+
+enum dump { DUMP_NONE, DUMP_GRAPH, DUMP_SHAPES, DUMP_CALLS, DUMP_STEP };
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+struct options {
+    struct setup setup;
+    int nmodels, noutputs, cap_outputs;
+    char **models;
+    struct output *outputs;
+    const char **value_files; /* of setup.values: read by main, which fills their t */
+    const struct format *format; /* on standard output; NULL when --format was not given */
+    enum dump dump;
+    void (*list)(FILE *out); /* --list: print this table and stop */
+    int64_t max_peak;        /* -1 no gate */
+    const char *fail_on;     /* a severity or "inconclusive"; NULL no gate */
+    enum when colour, progress;
+    bool quiet, verbose, help, version;
+};
+/* Fills o from the command line. Returns NULL, or one line that says what is wrong with it. */
+const char *options_read(struct options *o, struct arena *a, int argc, char **argv);
+void options_help(FILE *out);
+/* Rank of a finding's severity: 0 "note", 1 "warning", 2 "error"; -1 for anything else. */
+int severity_rank(const char *name);
+
 /* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
 
 /* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted; use infer_in and infer_out. */
@@ -479,7 +528,6 @@ extern const int aten_count;
 const struct aten *aten_find(const char *target);
 /* Position of an argument, -1 none. */
 int aten_arg(const struct aten *op, const char *name);
-void aten_list(FILE *out); /* --list=aten */
 
 /* ---- eager.c: storages, values, dispatch, autograd's graph and engine ------------------------------------------------------- */
 
@@ -573,16 +621,34 @@ struct step {
 struct step *step_run(struct program *p, const struct setup *s);
 void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a recorded trace */
 
-/* Rows that options name. Every struct begins so. */
-struct row { const char *name, *help; };
-const struct optimizer *optimizer_find(const char *name);
-const struct precision *precision_find(const char *name);
-const struct loss *loss_find(const char *name);
-const struct loop *loop_find(const char *name);
-void optimizer_list(FILE *f);
-void precision_list(FILE *f);
-void loss_list(FILE *f);
-void loop_list(FILE *f);
+/* ---- live.c: bytes at every instant of the reported step -------------------------------------------------------------------------- */
+
+struct live {
+    int peak;                            /* event after which most bytes are allocated; -1: before the first */
+    int64_t peak_bytes, forward_bytes, backward_bytes; /* peaks until the end of that phase */
+    int64_t start[CLASS_COUNT];          /* by class, before the first event */
+    int64_t at_peak[CLASS_COUNT];
+    bool *alive;                         /* per storage, at the peak */
+};
+
+struct live *live_run(const struct step *st);
+/* An independent count in quadratic time, for tests: bytes alive after event `at`. */
+int64_t live_recount(const struct step *st, int at);
+
+/* ---- heap.c: the caching allocator, devices ------------------------------------------------------------------------------------------- */
+
+/* PyTorch's caching allocator on one stream. Source: c10/cuda/CUDACachingAllocator.cpp. */
+struct heap;
+struct heap *heap_new(struct arena *a, bool expandable);
+/* A block for that many bytes; its id. */
+int heap_malloc(struct heap *h, int64_t bytes);
+void heap_free(struct heap *h, int block);
+int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
+int64_t heap_allocated(const struct heap *h);
+int64_t heap_reserved(const struct heap *h);
+/* Plays a step from the construction of the model on. Returns the largest reserved bytes during the reported step; with slack, every
+ * storage's bytes become those of its block. */
+int64_t heap_play(struct step *st, bool slack);
 
 /* ---- the result: the only thing reports see --------------------------------------------------------------------------------- */
 
@@ -676,7 +742,10 @@ struct result {
     struct finding *findings;
     int ndoubts;
     const struct doubt *doubts;
+    const char *gate; /* main.c: why the gate failed, else NULL */
 };
+/* Everything the reports show, from what the passes made. */
+struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);
 
 /* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
 
@@ -691,5 +760,27 @@ const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
 /* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
 bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
+
+/* Strings from a model are data in every format. emit_clean: valid UTF-8 without control, bidi and other invisible
+ * characters, which become \xNN or U+FFFD; NULL becomes "". emit_clip: at most max characters of it, the middle cut. */
+const char *emit_clean(struct arena *a, const char *s);
+const char *emit_clip(struct arena *a, const char *s, int max);
+/* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
+int emit_utf8(const char *s, uint32_t *c);
+/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
+const char *emit_verdict(struct arena *a, const struct result *r);
+/* "1.50 GiB", "not modelled" for -1. */
+const char *emit_size(struct arena *a, int64_t bytes);
+const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
+int64_t emit_total(const struct instant *at);
+/* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
+ * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
+int emit_columns(const struct result *r, int want, int *at);
+bool text_write(const struct result *r, FILE *out, bool colour, int width);
+bool json_write(const struct result *r, FILE *out, bool colour, int width);
+bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
+bool markdown_write(const struct result *r, FILE *out, bool colour, int width);
+bool html_write(const struct result *r, FILE *out, bool colour, int width);
+void format_list(FILE *out);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 2, RANK = 64 };
+enum { ITERATIONS = 3, RANK = 64 };
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------ */
 
@@ -65,7 +65,7 @@ static const struct loop loops[] = {
     {"late-zero", "zero_grad() between forward and backward", true, false, false},
     {"zero-in-place", "zero_grad(set_to_none=False): gradients are alive always", false, true, false},
     {"del", "del out after backward, del loss after the update", false, false, true},
-    {"accumulate", "accumulate-N: N forward and backward passes an update", false, false, false},
+    {"accumulate-N", "N forward and backward passes an update", false, false, false},
 };
 
 /* Over the last axis of rank 2 and 3, over axis 1 of images. */
@@ -322,6 +322,7 @@ run_call(struct script *x, int at, double *flops)
         if (flops)
             flops[at] = m->flops - before;
     }
+    m->op = c->op ? c->op->name : NULL;
     for (int k = 0; k < c->nouts; k++) /* never read */
         if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
             drop(x, &x->slot[c->outs[k]]);

@@ -1,0 +1,287 @@
+/* emit.c - what every report needs: writing it safely, and the words and columns that several formats share.
+ *
+ * report_write makes a report all or nothing. The report goes to a temporary file in the target's folder, is synced and
+ * renamed over the target; whatever fails before the rename leaves an older report untouched and no litter. One
+ * temporary file exists at a time, and its name is known to a signal handler and to exit(): Ctrl-C removes it. A target
+ * that is no regular file (/dev/stdout, a pipe) is written in place.
+ *
+ * emit_clean is the one place where strings from a model become printable: invalid UTF-8 becomes U+FFFD, and control
+ * characters, which could move a terminal's cursor or end a line, become a visible \xNN. So do the characters that turn
+ * the direction of the text around. Each format then does its own quoting on top (emit knows no format).
+ *
+ * emit_columns thins the timeline for a picture. It never mixes instants: a column shows one instant of the step, the
+ * largest of those it stands for, because the maximum of each class would be a moment that never was.
+ */
+#include "memlint.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- all or nothing --------------------------------------------------------------------------------------------- */
+
+static char temporary[4096]; /* the file to remove when we are stopped; "" none */
+
+static void
+emit_drop(void)
+{
+    if (temporary[0])
+        unlink(temporary);
+    temporary[0] = '\0';
+}
+
+static void
+emit_signal(int number)
+{
+    emit_drop();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void
+emit_guard(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    atexit(emit_drop);
+    for (int i = 0; i < COUNT(stops); i++) {
+        struct sigaction old, sa = {.sa_handler = emit_signal};
+        sigemptyset(&sa.sa_mask);
+        if (sigaction(stops[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(stops[i], &sa, NULL);
+    }
+}
+
+/* A new file beside path, its name in temporary. Signals wait meanwhile, so that no file is without a name. */
+static int
+emit_open(const char *path)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    emit_guard();
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    char name[sizeof(temporary)];
+    if (snprintf(name, sizeof(name), "%.*s.memlint-XXXXXX", folder, path) >= (int)sizeof(name)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    sigprocmask(SIG_BLOCK, &all, &before);
+    int fd = mkstemp(name);
+    if (fd >= 0)
+        strcpy(temporary, name);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return fd;
+}
+
+static bool
+emit_fail(FILE *out, const char **why)
+{
+    *why = strerror(errno ? errno : EIO);
+    if (out)
+        fclose(out);
+    emit_drop();
+    return false;
+}
+
+static bool
+emit_in_place(const struct result *r, const struct format *f, const char *path, const char **why)
+{
+    FILE *out = fopen(path, "w");
+    if (!out || !f->write(r, out, false, 100) || fflush(out))
+        return emit_fail(out, why);
+    return fclose(out) == 0 || emit_fail(NULL, why);
+}
+
+bool
+report_write(const struct result *r, const struct format *f, const char *path, const char **why)
+{
+    struct stat st;
+    errno = 0;
+    bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) {
+        *why = strerror(EISDIR);
+        return false;
+    }
+    if (exists && !S_ISREG(st.st_mode))
+        return emit_in_place(r, f, path, why);
+    char *target = exists ? realpath(path, NULL) : strdup(path); /* through a symbolic link: keep the link */
+    mode_t mask = umask(0);
+    umask(mask);
+    int fd = target ? emit_open(target) : -1;
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    errno = out ? 0 : errno;
+    bool ok = out && f->write(r, out, false, 100) && fflush(out) == 0 && fsync(fd) == 0 &&
+              fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask) == 0;
+    if (!ok)
+        emit_fail(out, why);
+    else if (fclose(out) || rename(temporary, target))
+        ok = emit_fail(NULL, why);
+    else
+        temporary[0] = '\0';
+    free(target);
+    return ok;
+}
+
+/* ---- strings that came from a model ------------------------------------------------------------------------------- */
+
+int
+emit_utf8(const char *s, uint32_t *c)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    if (n == 0)
+        return 0;
+    *c = n == 1 ? p[0] : p[0] & (0x7f >> n);
+    for (int i = 1; i < n; i++) {
+        if (p[i] >> 6 != 2)
+            return 0;
+        *c = *c << 6 | (p[i] & 0x3f);
+    }
+    return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
+}
+
+/* Controls, line separators, marks that change the direction of text or can't be seen, noncharacters. */
+static bool
+emit_invisible(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c & 0xfffe) == 0xfffe ||
+           (c >= 0xfdd0 && c <= 0xfdef) || (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+const char *
+emit_clean(struct arena *a, const char *s)
+{
+    uint32_t c;
+    int n;
+    if (!s)
+        return "";
+    const char *p = s;
+    while (*p && (n = emit_utf8(p, &c)) > 0 && !emit_invisible(c))
+        p += n;
+    if (!*p)
+        return s;
+    char *out = arena_alloc(a, strlen(s) * 8 + 1), *o = out;
+    for (p = s; *p; p += n ? n : 1) {
+        n = emit_utf8(p, &c);
+        if (n && !emit_invisible(c)) {
+            memcpy(o, p, (size_t)n);
+            o += n;
+        } else {
+            o += n == 0 ? sprintf(o, "\xef\xbf\xbd") : sprintf(o, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+        }
+    }
+    return out;
+}
+
+const char *
+emit_clip(struct arena *a, const char *s, int max)
+{
+    s = emit_clean(a, s);
+    int n = 0;
+    for (const char *p = s; *p; p++)
+        n += (*p & 0xc0) != 0x80;
+    if (n <= max)
+        return s;
+    int head = (max - 3) / 2, tail = max - 3 - head, at = 0;
+    const char *left = NULL, *right = NULL;
+    for (const char *p = s; *p; p++) {
+        if ((*p & 0xc0) == 0x80)
+            continue;
+        if (at == head)
+            left = p;
+        if (at == n - tail)
+            right = p;
+        at++;
+    }
+    return arena_printf(a, "%.*s...%s", (int)(left - s), s, right ? right : "");
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------ */
+
+const char *
+emit_size(struct arena *a, int64_t bytes)
+{
+    return bytes < 0 ? "not modelled" : bytes_text(a, bytes);
+}
+
+const char *
+emit_shape(struct arena *a, int rank, const int64_t *shape)
+{
+    const char *s = "[";
+    for (int i = 0; i < rank; i++)
+        s = arena_printf(a, "%s%s%lld", s, i ? ", " : "", (long long)shape[i]);
+    return rank < 0 ? "" : arena_printf(a, "%s]", s);
+}
+
+static const char *const when[PHASE_COUNT] = {"while the model is built", "when the inputs arrive",
+                                              "in the forward pass",      "in the loss",
+                                              "in the backward pass",     "in the optimizer's step"};
+
+const char *
+emit_verdict(struct arena *a, const struct result *r)
+{
+    const char *s = arena_printf(a, "Peak %s allocated", emit_size(a, r->peak.allocated));
+    if (r->setup.batch >= 0)
+        s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
+    s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
+    if (r->peak.op && *r->peak.op)
+        s = arena_printf(a, "%s at %s", s, emit_clip(a, r->peak.op, 80));
+    for (int i = 0; i < r->nfits; i++)
+        if (r->setup.device && r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
+            s = arena_printf(a, "%s; it %s %s", s,
+                             strcmp(r->fits[i].verdict, "tight") == 0 ? "is tight on" : r->fits[i].verdict,
+                             emit_clip(a, r->fits[i].device, 40));
+    return s;
+}
+
+/* ---- the timeline ------------------------------------------------------------------------------------------------------ */
+
+int64_t
+emit_total(const struct instant *at)
+{
+    int64_t total = 0;
+    for (int c = 0; c < CLASS_COUNT; c++)
+        total += at->class_bytes[c];
+    return total;
+}
+
+int
+emit_columns(const struct result *r, int want, int *at)
+{
+    int n = r->ninstants, out = 0;
+    if (n <= want) {
+        for (int i = 0; i < n; i++)
+            at[i] = i;
+        return n;
+    }
+    int runs = 1;
+    for (int i = 1; i < n; i++)
+        runs += r->instants[i].phase != r->instants[i - 1].phase;
+    int least = runs <= 20 ? want / 50 : 1;            /* a short phase stays visible */
+    for (int start = 0, end; start < n; start = end) { /* one phase at a time, unless there are too many */
+        for (end = start; end < n && (runs > want || r->instants[end].phase == r->instants[start].phase);)
+            end++;
+        int length = end - start, columns = (int)((int64_t)length * want / n);
+        columns = columns < least ? least : columns;
+        columns = columns > length ? length : columns < 1 ? 1 : columns;
+        for (int c = 0; c < columns; c++) {
+            int from = start + (int)((int64_t)length * c / columns);
+            int to = start + (int)((int64_t)length * (c + 1) / columns), best = from;
+            for (int i = from; i < to; i++)
+                if (emit_total(&r->instants[i]) > emit_total(&r->instants[best]))
+                    best = i;
+            at[out++] = r->peak.instant >= from && r->peak.instant < to ? r->peak.instant : best;
+        }
+    }
+    return out;
+}

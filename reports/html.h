@@ -1,0 +1,37 @@
+/* html.h - the page's writer, shared by html.c (words and tables) and svg.c (pictures). Nobody else includes it. */
+#ifndef HTML_H
+#define HTML_H
+
+#include "memlint.h"
+
+#include <libxml/xmlwriter.h>
+
+struct html {
+    xmlTextWriterPtr w;
+    struct arena *a;
+    const struct result *r;
+    int n, *columns; /* the instants that the timeline shows */
+};
+
+/* Elements with attributes as name, value pairs up to a NULL; a NULL value leaves its attribute out. */
+void html_open(struct html *h, const char *name, ...) __attribute__((sentinel));
+void html_close(struct html *h);
+/* An element with text only; a void element (no end tag). */
+void html_leaf(struct html *h, const char *name, const char *text, ...) __attribute__((sentinel));
+void html_void(struct html *h, const char *name, ...) __attribute__((sentinel));
+/* Text: the one place where escaping happens is below these. */
+void html_text(struct html *h, const char *s);
+void html_printf(struct html *h, const char *fmt, ...) PRINTF(2, 3);
+const char *html_format(struct html *h, const char *fmt, ...) PRINTF(2, 3);
+
+/* In which order classes are stacked, from the bottom: what stays first, what comes and goes last. */
+extern const enum class html_stack[CLASS_COUNT];
+const char *html_class(struct html *h, enum class c); /* the CSS class that paints it */
+
+void svg_timeline(struct html *h);
+void svg_classes(struct html *h); /* the peak as one bar */
+void svg_treemap(struct html *h);
+/* A bar inside a table: part of whole. */
+void svg_bar(struct html *h, int64_t part, int64_t whole, const char *css);
+
+#endif

@@ -1,0 +1,306 @@
+/* json.c - the result as JSON, schema 1: the format from which others can be made.
+ *
+ * A small writer keeps what a comma needs to know, a bit per nesting level; the keys stand below in the order of the
+ * schema. Bytes are integers, unknown ones null. Strings pass through json_string, which writes valid JSON for any
+ * bytes: controls as \u00NN, invalid UTF-8 as U+FFFD, the rest as it is. jsonl is the same object without line breaks.
+ */
+#include "memlint.h"
+
+#include <inttypes.h>
+
+struct json {
+    FILE *out;
+    bool lines; /* break lines and indent */
+    int depth;
+    uint64_t some; /* bit d: something was written at depth d */
+};
+
+static void
+json_string(struct json *j, const char *s)
+{
+    if (!s) {
+        fputs("null", j->out);
+        return;
+    }
+    fputc('"', j->out);
+    for (int n; *s; s += n ? n : 1) {
+        uint32_t c = 0xfffd;
+        n = emit_utf8(s, &c);
+        if (n == 0)
+            fputs("\\ufffd", j->out);
+        else if (c == '"' || c == '\\')
+            fprintf(j->out, "\\%c", (int)c);
+        else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0xfff0 && c <= 0xffff))
+            fprintf(j->out, "\\u%04x", c);
+        else
+            fwrite(s, 1, (size_t)n, j->out);
+    }
+    fputc('"', j->out);
+}
+
+/* Begins an element: comma, line, key. */
+static void
+json_next(struct json *j, const char *key)
+{
+    uint64_t bit = UINT64_C(1) << j->depth;
+    if (j->depth) {
+        if (j->some & bit)
+            fputs(j->lines && j->depth <= 2 ? "," : ", ", j->out);
+        if (j->lines && j->depth <= 2)
+            fprintf(j->out, "\n%*s", j->depth * 2, "");
+    }
+    j->some |= bit;
+    if (key) {
+        json_string(j, key);
+        fputs(": ", j->out);
+    }
+}
+
+static void
+json_open(struct json *j, const char *key, char bracket)
+{
+    json_next(j, key);
+    fputc(bracket, j->out);
+    j->some &= ~(UINT64_C(1) << ++j->depth);
+}
+
+static void
+json_close(struct json *j, char bracket)
+{
+    bool some = j->some >> j->depth & 1;
+    j->depth--;
+    if (some && j->lines && j->depth < 2)
+        fprintf(j->out, "\n%*s", j->depth * 2, "");
+    fputc(bracket, j->out);
+}
+
+static void
+json_text(struct json *j, const char *key, const char *s)
+{
+    json_next(j, key);
+    json_string(j, s);
+}
+
+static void
+json_int(struct json *j, const char *key, int64_t n)
+{
+    json_next(j, key);
+    fprintf(j->out, "%" PRId64, n);
+}
+
+/* A number that may be unknown. */
+static void
+json_maybe(struct json *j, const char *key, int64_t n)
+{
+    json_next(j, key);
+    if (n < 0)
+        fputs("null", j->out);
+    else
+        fprintf(j->out, "%" PRId64, n);
+}
+
+static void
+json_percent(struct json *j, const char *key, double v)
+{
+    json_next(j, key);
+    fprintf(j->out, "%.3g", v > -1e9 && v < 1e9 ? v : 0.0); /* infinity and NaN are no JSON */
+}
+
+static void
+json_setup(struct json *j, const struct result *r)
+{
+    json_open(j, "setup", '{');
+    json_text(j, "mode", r->setup.mode);
+    json_maybe(j, "batch", r->setup.batch);
+    json_open(j, "dims", '{');
+    for (int i = 0; i < r->setup.ndims; i++)
+        json_int(j, r->setup.dims[i].name, r->setup.dims[i].n);
+    json_close(j, '}');
+    json_text(j, "optimizer", r->setup.optimizer);
+    json_text(j, "precision", r->setup.precision);
+    json_text(j, "loss", r->setup.loss);
+    json_text(j, "loop", r->setup.loop);
+    json_text(j, "device", r->setup.device);
+    json_text(j, "allocator", r->setup.allocator);
+    json_open(j, "assumptions", '[');
+    for (int i = 0; i < r->setup.nassumptions; i++)
+        json_text(j, NULL, r->setup.assumptions[i]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void
+json_peak(struct json *j, const struct result *r)
+{
+    json_open(j, "peak", '{');
+    json_maybe(j, "allocated", r->peak.allocated);
+    json_maybe(j, "reserved", r->peak.reserved);
+    json_maybe(j, "device", r->peak.device);
+    json_open(j, "at", '{');
+    json_text(j, "phase", phase_names[r->peak.phase]);
+    json_text(j, "operator", r->peak.op);
+    json_text(j, "node", r->peak.node);
+    json_text(j, "location", r->peak.location);
+    json_close(j, '}');
+    json_close(j, '}');
+    json_open(j, "allocated_after", '{');
+    json_maybe(j, "model", r->after.model);
+    json_maybe(j, "inputs", r->after.inputs);
+    json_maybe(j, "forward", r->after.forward);
+    json_maybe(j, "backward", r->after.backward);
+    json_maybe(j, "step", r->after.step);
+    json_close(j, '}');
+    json_open(j, "peak_until", '{');
+    json_maybe(j, "forward", r->peak_until.forward);
+    json_maybe(j, "backward", r->peak_until.backward);
+    json_maybe(j, "step", r->peak_until.step);
+    json_close(j, '}');
+    json_open(j, "classes", '{');
+    for (int c = 0; c < CLASS_COUNT; c++)
+        json_int(j, class_names[c], r->class_bytes[c]);
+    json_close(j, '}');
+}
+
+static void
+json_live(struct json *j, const struct result *r)
+{
+    json_open(j, "live_at_peak", '[');
+    for (int i = 0; i < r->nlive; i++) {
+        const struct live_tensor *t = &r->live[i];
+        json_open(j, NULL, '{');
+        json_text(j, "name", t->name);
+        json_int(j, "bytes", t->bytes);
+        json_open(j, "shape", '[');
+        for (int k = 0; k < t->rank; k++)
+            json_int(j, NULL, t->shape[k]);
+        json_close(j, ']');
+        json_text(j, "dtype", t->dtype);
+        json_text(j, "class", class_names[t->class]);
+        json_text(j, "born", t->born);
+        json_text(j, "needed_by", t->needed_by);
+        json_text(j, "node", t->node);
+        json_text(j, "location", t->location);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+json_layers(struct json *j, const struct result *r)
+{
+    json_open(j, "layers", '[');
+    for (int i = 0; i < r->nlayers; i++) {
+        const struct layer *l = &r->layers[i];
+        json_open(j, NULL, '{');
+        json_text(j, "path", l->path);
+        json_text(j, "type", l->type);
+        json_int(j, "depth", l->depth);
+        json_int(j, "parameters", l->parameters);
+        json_int(j, "parameter_bytes", l->parameter_bytes);
+        json_int(j, "saved_bytes", l->saved_bytes);
+        json_int(j, "output_bytes", l->output_bytes);
+        json_int(j, "flops", l->flops);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+json_findings(struct json *j, const struct result *r)
+{
+    json_open(j, "findings", '[');
+    for (int i = 0; i < r->nfindings; i++) {
+        const struct finding *f = &r->findings[i];
+        json_open(j, NULL, '{');
+        json_text(j, "rule", f->rule);
+        json_text(j, "severity", f->severity);
+        json_text(j, "certainty", f->certainty);
+        json_text(j, "message", f->message);
+        json_open(j, "nodes", '[');
+        for (int k = 0; k < f->nnodes; k++)
+            json_text(j, NULL, f->nodes[k]);
+        json_close(j, ']');
+        json_text(j, "location", f->location);
+        json_maybe(j, "saves_bytes", f->saves_bytes);
+        json_maybe(j, "peak_after", f->peak_after);
+        json_percent(j, "extra_flops_percent", f->extra_flops_percent);
+        json_text(j, "how", f->how);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+json_judgements(struct json *j, const struct result *r)
+{
+    json_open(j, "rule_of_thumb", '{');
+    json_int(j, "parameters", r->rule_of_thumb.parameters);
+    json_int(j, "gradients", r->rule_of_thumb.gradients);
+    json_int(j, "optimizer", r->rule_of_thumb.optimizer);
+    json_int(j, "activations", r->rule_of_thumb.activations);
+    json_int(j, "total", r->rule_of_thumb.total);
+    json_close(j, '}');
+    json_open(j, "fits", '[');
+    for (int i = 0; i < r->nfits; i++) {
+        json_open(j, NULL, '{');
+        json_text(j, "device", r->fits[i].device);
+        json_int(j, "capacity", r->fits[i].capacity);
+        json_text(j, "verdict", r->fits[i].verdict);
+        json_maybe(j, "largest_batch", r->fits[i].largest_batch);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_findings(j, r);
+    json_open(j, "unexplained", '[');
+    for (int i = 0; i < r->ndoubts; i++) {
+        json_open(j, NULL, '{');
+        json_text(j, "node", r->doubts[i].node);
+        json_text(j, "operator", r->doubts[i].op);
+        json_text(j, "why", r->doubts[i].why);
+        json_text(j, "remedy", r->doubts[i].remedy);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static bool
+json_object(const struct result *r, FILE *out, bool lines)
+{
+    struct json j = {.out = out, .lines = lines};
+    json_open(&j, NULL, '{');
+    json_int(&j, "schema", 1);
+    json_open(&j, "model", '{');
+    json_text(&j, "file", r->model.file);
+    json_int(&j, "opset", r->model.opset);
+    json_text(&j, "producer", r->model.producer);
+    json_int(&j, "nodes", r->model.nodes);
+    json_int(&j, "parameters", r->model.parameters);
+    json_int(&j, "parameter_bytes", r->model.parameter_bytes);
+    json_int(&j, "trainable_parameters", r->model.trainable_parameters);
+    json_int(&j, "buffer_bytes", r->model.buffer_bytes);
+    json_close(&j, '}');
+    json_setup(&j, r);
+    json_text(&j, "verdict", verdict_names[r->verdict]);
+    json_text(&j, "gate", r->gate);
+    json_peak(&j, r);
+    json_live(&j, r);
+    json_layers(&j, r);
+    json_judgements(&j, r);
+    json_close(&j, '}');
+    fputc('\n', out);
+    return !ferror(out);
+}
+
+bool
+json_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)colour, (void)width;
+    return json_object(r, out, true);
+}
+
+bool
+jsonl_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)colour, (void)width;
+    return json_object(r, out, false);
+}

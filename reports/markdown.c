@@ -1,0 +1,107 @@
+/* markdown.c - a summary for a pull request or a job's page: GitHub's and GitLab's Markdown.
+ *
+ * Strings of the model appear only as code spans, which neither mention people nor link nor hold markup; the fence is
+ * longer than any run of backticks inside. A pipe would end a table's cell even there, so it is escaped.
+ */
+#include "memlint.h"
+
+#include <string.h>
+
+enum { TENSORS = 20 };
+
+static const char *
+code(struct arena *a, const char *s)
+{
+    s = emit_clip(a, s, 120);
+    if (!*s)
+        return "";
+    int run = 0, longest = 0, n = 0;
+    for (const char *p = s; *p; p++) {
+        run = *p == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+        n += *p == '|';
+    }
+    char *body = arena_alloc(a, strlen(s) + (size_t)n + 1), *o = body;
+    for (const char *p = s; *p; p++) {
+        if (*p == '|')
+            *o++ = '\\';
+        *o++ = *p;
+    }
+    char *fence = arena_alloc(a, (size_t)longest + 2);
+    memset(fence, '`', (size_t)longest + 1);
+    const char *pad = longest ? " " : "";
+    return arena_printf(a, "%s%s%s%s%s", fence, pad, body, pad, fence);
+}
+
+static void
+markdown_tables(struct arena *a, const struct result *r, FILE *out)
+{
+    fputs("\n| at the peak | bytes | share |\n| --- | ---: | ---: |\n", out);
+    for (int c = 0; c < CLASS_COUNT; c++)
+        if (r->class_bytes[c])
+            fprintf(out, "| %s | %s | %.1f %% |\n", class_names[c], bytes_text(a, r->class_bytes[c]),
+                    100.0 * (double)r->class_bytes[c] / (double)(r->peak.allocated > 0 ? r->peak.allocated : 1));
+    fputs("\n<details><summary>Largest tensors alive at the peak</summary>\n\n"
+          "| tensor | bytes | class | shape | needed by | line |\n| --- | ---: | --- | --- | --- | --- |\n",
+          out);
+    for (int i = 0; i < r->nlive && i < TENSORS; i++) {
+        const struct live_tensor *t = &r->live[i];
+        fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", code(a, t->name), bytes_text(a, t->bytes),
+                class_names[t->class], code(a, emit_shape(a, t->rank, t->shape)), code(a, t->needed_by),
+                code(a, t->location));
+    }
+    if (r->nlive > TENSORS)
+        fprintf(out, "\n%d smaller tensors are not listed.\n", r->nlive - TENSORS);
+    fputs("\n</details>\n", out);
+}
+
+static void
+markdown_lists(struct arena *a, const struct result *r, FILE *out)
+{
+    if (r->nfindings)
+        fputs("\n**Findings**\n\n", out);
+    for (int i = 0; i < r->nfindings; i++) {
+        const struct finding *f = &r->findings[i];
+        fprintf(out, "- %s %s: %s", f->severity, code(a, f->rule), code(a, f->message));
+        if (f->saves_bytes > 0)
+            fprintf(out, " saves %s", bytes_text(a, f->saves_bytes));
+        fputc('\n', out);
+    }
+    if (r->nfits)
+        fputs("\n| device | capacity | verdict |\n| --- | ---: | --- |\n", out);
+    for (int i = 0; i < r->nfits; i++)
+        fprintf(out, "| %s | %s | %s |\n", code(a, r->fits[i].device), bytes_text(a, r->fits[i].capacity),
+                r->fits[i].verdict);
+    if (r->setup.nassumptions)
+        fputs("\n<details><summary>Assumptions</summary>\n\n", out);
+    for (int i = 0; i < r->setup.nassumptions; i++)
+        fprintf(out, "- %s\n", code(a, r->setup.assumptions[i]));
+    if (r->setup.nassumptions)
+        fputs("\n</details>\n", out);
+    if (r->ndoubts)
+        fprintf(out, "\n**Not explained** (%d): the peak is a lower bound.\n\n", r->ndoubts);
+    for (int i = 0; i < r->ndoubts && i < TENSORS; i++)
+        fprintf(out, "- %s %s: %s\n", code(a, r->doubts[i].node), code(a, r->doubts[i].op), code(a, r->doubts[i].why));
+    if (r->ndoubts > TENSORS)
+        fprintf(out, "- and %d more\n", r->ndoubts - TENSORS);
+}
+
+bool
+markdown_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)colour, (void)width;
+    struct arena *a = arena_new();
+    fprintf(out, "### memlint: %s, %s\n\n", bytes_text(a, r->peak.allocated), verdict_names[r->verdict]);
+    fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
+            bytes_text(a, r->peak.allocated), emit_size(a, r->peak.reserved), emit_size(a, r->peak.device));
+    if (r->setup.batch >= 0)
+        fprintf(out, ", batch %lld", (long long)r->setup.batch);
+    fprintf(out, ", %s, %s, %s; in phase %s at %s %s\n", r->setup.mode, r->setup.optimizer, r->setup.precision,
+            phase_names[r->peak.phase], code(a, r->peak.op), code(a, r->peak.location));
+    if (r->gate)
+        fprintf(out, "\n**Gate failed**: %s\n", code(a, r->gate));
+    markdown_tables(a, r, out);
+    markdown_lists(a, r, out);
+    arena_free(a);
+    return !ferror(out);
+}

@@ -1,0 +1,581 @@
+/* options.c - the command line, as one table.
+ *
+ * A row says how an option is called, what it takes, what it is for and which function reads its argument into struct
+ * options. getopt_long's table, --help, --list=options, the completions (--list=completions) and the man page's list
+ * (--list=mdoc, compared by a test) are all printed from the rows. A row without a function is an option of a later
+ * version: it is named in the help as such and refused with a clear message, never silently accepted.
+ *
+ * A reader returns NULL or what is wrong, as an end of the sentence "memlint: --mode=x: ...". Nothing here prints
+ * but the functions behind --help and --list, and nothing touches the model.
+ */
+#include "memlint.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    struct options *o;
+    struct arena *a;
+    int cap_dims, cap_shapes, cap_values, cap_files, cap_freeze;
+    bool has_mode, has_optimizer;
+    const char *list;
+};
+
+static const char *
+choices(struct reader *r, const char *list)
+{
+    return arena_printf(r->a, "wanted one of %s", list);
+}
+
+/* ---- NAME=VALUE ------------------------------------------------------------------------------------------------------ */
+
+/* Splits at the last '=': names of a model may hold one. */
+static char *
+split(struct reader *r, const char *arg, const char **value)
+{
+    const char *equals = strrchr(arg, '=');
+    if (!equals || equals == arg)
+        return NULL;
+    *value = equals + 1;
+    return arena_strn(r->a, arg, (size_t)(equals - arg));
+}
+
+static bool
+number(const char *s, char **end, int64_t least, int64_t *n)
+{
+    errno = 0;
+    *n = *s >= '0' && *s <= '9' ? strtoll(s, end, 10) : -1;
+    return *n >= least && errno == 0;
+}
+
+static const char *
+read_dim(struct reader *r, const char *arg)
+{
+    struct setup *s = &r->o->setup;
+    const char *value;
+    char *end, *name = split(r, arg, &value);
+    int64_t n;
+    if (!name || !number(value, &end, 1, &n) || *end)
+        return "wanted NAME=N with N of 1 or more, as in --dim batch=32";
+    *PUSH(r->a, s->dims, s->ndims, r->cap_dims) = (struct binding){name, n};
+    return NULL;
+}
+
+static const char *
+read_shape(struct reader *r, const char *arg)
+{
+    struct setup *s = &r->o->setup;
+    struct input_shape in = {0};
+    const char *value;
+    int cap = 0;
+    in.name = split(r, arg, &value);
+    for (bool more = in.name && *value; more;) {
+        char *end;
+        int64_t n;
+        if (!number(value, &end, 0, &n) || (*end && *end != 'x') || in.rank >= 64)
+            in.name = NULL;
+        else
+            *PUSH(r->a, in.dims, in.rank, cap) = n;
+        more = in.name && *end == 'x';
+        value = end + 1;
+    }
+    if (!in.name)
+        return "wanted NAME=2x3x224x224";
+    *PUSH(r->a, s->shapes, s->nshapes, r->cap_shapes) = in;
+    return NULL;
+}
+
+static const char *
+read_value(struct reader *r, const char *arg)
+{
+    struct setup *s = &r->o->setup;
+    const char *file, *name = split(r, arg, &file);
+    if (!name || !*file)
+        return "wanted NAME=FILE.pb";
+    r->o->value_files = arena_grow(r->a, r->o->value_files, &r->cap_files, s->nvalues + 1, sizeof(*r->o->value_files));
+    r->o->value_files[s->nvalues] = file;
+    *PUSH(r->a, s->values, s->nvalues, r->cap_values) = (struct input_value){name, NULL};
+    return NULL;
+}
+
+/* ---- the step ---------------------------------------------------------------------------------------------------------- */
+
+static const char *
+read_mode(struct reader *r, const char *arg)
+{
+    bool inference = strcmp(arg, "inference") == 0;
+    r->o->setup.mode = inference ? MODE_INFERENCE : MODE_TRAINING;
+    return inference || strcmp(arg, "training") == 0 ? NULL : choices(r, "training, inference");
+}
+
+static const char *
+read_optimizer(struct reader *r, const char *arg)
+{
+    r->o->setup.optimizer = optimizer_find(arg);
+    return r->o->setup.optimizer ? NULL : "unknown, see --list=optimizers";
+}
+
+static const char *
+read_precision(struct reader *r, const char *arg)
+{
+    r->o->setup.precision = precision_find(arg);
+    return r->o->setup.precision ? NULL : "unknown, see --list=precisions";
+}
+
+static const char *
+read_loss(struct reader *r, const char *arg)
+{
+    r->o->setup.loss = loss_find(arg);
+    return r->o->setup.loss ? NULL : "unknown, see --list=losses";
+}
+
+static const char *
+read_loop(struct reader *r, const char *arg)
+{
+    static const char accumulate[] = "accumulate-";
+    struct setup *s = &r->o->setup;
+    size_t prefix = sizeof(accumulate) - 1;
+    bool many = strncmp(arg, accumulate, prefix) == 0;
+    int64_t n = 1;
+    char *end = "";
+    if (many && (!number(arg + prefix, &end, 1, &n) || *end || n > 4096))
+        return "wanted accumulate-N with N from 1 to 4096";
+    s->loop = loop_find(many ? "accumulate-N" : arg);
+    s->micro_batches = (int)n;
+    return s->loop ? NULL : "unknown, see --list=loops";
+}
+
+static const char *
+read_dropout(struct reader *r, const char *arg)
+{
+    bool none = strcmp(arg, "none") == 0;
+    r->o->setup.dropout = none ? DROPOUT_NONE : DROPOUT_AUTO;
+    return none || strcmp(arg, "auto") == 0 ? NULL : choices(r, "auto, none");
+}
+
+static const char *
+read_assume(struct reader *r, const char *arg)
+{
+    struct setup *s = &r->o->setup;
+    static const struct {
+        const char *text;
+        int what, value;
+    } rows[] = {
+        {"accumulate=eager", 0, true},
+        {"accumulate=never", 0, false},
+        {"attention=flash", 1, ATTENTION_FLASH},
+        {"attention=efficient", 1, ATTENTION_EFFICIENT},
+        {"attention=math", 1, ATTENTION_MATH},
+        {"inplace=none", 2, false},
+        {"inplace=relu", 2, true},
+    };
+    for (int i = 0; i < COUNT(rows); i++)
+        if (strcmp(arg, rows[i].text) == 0) {
+            if (rows[i].what == 0)
+                s->accumulate_eager = rows[i].value;
+            else if (rows[i].what == 1)
+                s->attention = (enum attention)rows[i].value;
+            else
+                s->inplace_relu = rows[i].value;
+            return NULL;
+        }
+    return choices(r, "accumulate=eager|never, attention=flash|efficient|math, inplace=none|relu");
+}
+
+static const char *
+read_freeze(struct reader *r, const char *arg)
+{
+    *PUSH(r->a, r->o->setup.freeze, r->o->setup.nfreeze, r->cap_freeze) = arg;
+    return NULL;
+}
+
+static const char *
+read_device(struct reader *r, const char *arg)
+{
+    struct setup *s = &r->o->setup;
+    s->device = device_find(arg);
+    s->capacity = s->device ? device_capacity(s->device) : bytes_parse(arg);
+    return s->capacity > 0 ? NULL : "neither a size such as 24GiB nor a device of --list=devices";
+}
+
+static const char *
+read_allocator(struct reader *r, const char *arg)
+{
+    r->o->setup.expandable = strcmp(arg, "expandable") == 0;
+    return r->o->setup.expandable || strcmp(arg, "native") == 0 ? NULL : choices(r, "native, expandable");
+}
+
+/* ---- what comes out ------------------------------------------------------------------------------------------------------ */
+
+static const char *
+format_names(struct reader *r)
+{
+    const char *s = formats[0].name;
+    for (int i = 1; i < nformats; i++)
+        s = arena_printf(r->a, "%s, %s", s, formats[i].name);
+    return s;
+}
+
+static const char *
+read_output(struct reader *r, const char *arg)
+{
+    const struct format *f = format_by_extension(arg);
+    if (!f) {
+        const char *known = formats[0].extension;
+        for (int i = 1; i < nformats; i++)
+            known = arena_printf(r->a, "%s %s", known, formats[i].extension);
+        return arena_printf(r->a, "the file's extension picks the format: %s", known);
+    }
+    *PUSH(r->a, r->o->outputs, r->o->noutputs, r->o->cap_outputs) = (struct output){arg, f};
+    return NULL;
+}
+
+static const char *
+read_format(struct reader *r, const char *arg)
+{
+    r->o->format = format_by_name(arg);
+    return r->o->format ? NULL : choices(r, format_names(r));
+}
+
+static const struct {
+    const char *name;
+    enum dump dump;
+} dumps[] = {{"graph", DUMP_GRAPH}, {"shapes", DUMP_SHAPES}, {"calls", DUMP_CALLS}, {"step", DUMP_STEP}};
+
+static const char *
+read_dump(struct reader *r, const char *arg)
+{
+    for (int i = 0; i < COUNT(dumps); i++)
+        if (strcmp(arg, dumps[i].name) == 0)
+            r->o->dump = dumps[i].dump;
+    return r->o->dump ? NULL : choices(r, "graph, shapes, calls, step");
+}
+
+static void options_list(FILE *out);
+static void options_mdoc(FILE *out);
+static void options_completions(FILE *out);
+
+static const struct {
+    const char *name;
+    void (*list)(FILE *out);
+} lists[] = {
+    {"ops", op_list},
+    {"aten", aten_list},
+    {"optimizers", optimizer_list},
+    {"precisions", precision_list},
+    {"losses", loss_list},
+    {"loops", loop_list},
+    {"devices", device_list},
+    {"formats", format_list},
+    {"options", options_list},
+    {"mdoc", options_mdoc},
+    {"completions", options_completions},
+};
+
+static const char *
+read_list(struct reader *r, const char *arg)
+{
+    const char *known = lists[0].name;
+    for (int i = 0; i < COUNT(lists); i++) {
+        if (strcmp(arg, lists[i].name) == 0)
+            r->o->list = lists[i].list;
+        if (i)
+            known = arena_printf(r->a, "%s, %s", known, lists[i].name);
+    }
+    return r->o->list ? NULL : choices(r, known);
+}
+
+static const char *
+read_when(struct reader *r, const char *arg, enum when *when)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (strcmp(arg, names[i]) == 0) {
+            *when = (enum when)i;
+            return NULL;
+        }
+    return choices(r, "auto, always, never");
+}
+
+static const char *
+read_colour(struct reader *r, const char *arg)
+{
+    return read_when(r, arg, &r->o->colour);
+}
+
+static const char *
+read_progress(struct reader *r, const char *arg)
+{
+    return read_when(r, arg, &r->o->progress);
+}
+
+static const char *
+read_quiet(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->quiet = true;
+    return NULL;
+}
+
+static const char *
+read_verbose(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->verbose = true;
+    return NULL;
+}
+
+static const char *
+read_help(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->help = true;
+    return NULL;
+}
+
+static const char *
+read_version(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->version = true;
+    return NULL;
+}
+
+/* ---- gates ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *const severities[] = {"note", "warning", "error"};
+
+int
+severity_rank(const char *name)
+{
+    for (int i = 0; i < COUNT(severities); i++)
+        if (name && strcmp(name, severities[i]) == 0)
+            return i;
+    return -1;
+}
+
+static const char *
+read_max_peak(struct reader *r, const char *arg)
+{
+    r->o->max_peak = bytes_parse(arg);
+    return r->o->max_peak >= 0 ? NULL : "wanted a size such as 24GiB or 512MB";
+}
+
+static const char *
+read_fail_on(struct reader *r, const char *arg)
+{
+    r->o->fail_on = arg;
+    return strcmp(arg, "inconclusive") == 0 || severity_rank(arg) >= 0
+               ? NULL
+               : choices(r, "note, warning, error, inconclusive");
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------------------- */
+
+static const struct row {
+    const char *group; /* set in the first row of a group */
+    const char *name, *arg, *help;
+    char letter;
+    const char *(*read)(struct reader *r, const char *arg); /* NULL: not in this version */
+} table[] = {
+    {"Reports", "output", "FILE",
+     "write a report; the extension picks the format, and a % in it stands for the model's name; may repeat", 'o',
+     read_output},
+    {NULL, "format", "FMT", "format on standard output: text (default), json, jsonl, markdown, html", 0, read_format},
+    {NULL, "quiet", NULL, "nothing on standard output but what --format asks for", 'q', read_quiet},
+    {NULL, "verbose", NULL, "say on standard error what is read and written", 'v', read_verbose},
+    {NULL, "color", "WHEN", "colour the text report: auto (default), always, never", 0, read_colour},
+    {NULL, "progress", "WHEN", "count the models on standard error: auto (default), always, never", 0, read_progress},
+    {"Inputs", "dim", "NAME=N", "bind a symbolic dimension, as in --dim batch=32; may repeat", 0, read_dim},
+    {NULL, "input-shape", "NAME=DIMS", "fix an input's shape, as in --input-shape x=2x3x224x224; may repeat", 0,
+     read_shape},
+    {NULL, "input-value", "NAME=FILE", "give an input's value, a serialized TensorProto; may repeat", 0, read_value},
+    {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode},
+    {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer},
+    {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision},
+    {NULL, "loss", "NAME", "loss: auto (default) or another of --list=losses", 0, read_loss},
+    {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop},
+    {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
+     read_dropout},
+    {NULL, "assume", "NAME",
+     "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
+     "inplace=none|relu; may repeat",
+     0, read_assume},
+    {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze},
+    {NULL, "recompute", "HOW", "plan checkpoints", 0, NULL},
+    {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
+     read_device},
+    {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator},
+    {NULL, "replay", NULL, "replay the step's allocations on the GPU", 0, NULL},
+    {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak},
+    {NULL, "fail-on", "LEVEL", "exit 1 on a finding of note, warning or error and above, or when inconclusive", 0,
+     read_fail_on},
+    {NULL, "baseline", "FILE", "report the difference to an older model or result", 0, NULL},
+    {NULL, "max-increase", "SIZE|PCT", "exit 1 when the peak grew more than this over the baseline", 0, NULL},
+    {"Inspection", "list", "TABLE",
+     "print a table: ops, aten, optimizers, precisions, losses, loops, devices, formats, options, "
+     "mdoc, completions",
+     0, read_list},
+    {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},
+    {NULL, "explain-oom", "TEXT", "explain an out-of-memory message", 0, NULL},
+    {"Many models", "files-from", "FILE", "read the models' names from a file", 0, NULL},
+    {NULL, "shard", "I/N", "analyse one part of the models", 0, NULL},
+    {NULL, "resume", NULL, "skip models that are done", 0, NULL},
+    {"Help", "help", NULL, "print this", 'h', read_help},
+    {NULL, "version", NULL, "print the version", 'V', read_version},
+};
+
+/* Prints words, broken before column width; at is the column of the cursor, indent that of new lines. */
+static void
+wrap(FILE *out, const char *words, int at, int indent, int width, bool mdoc)
+{
+    for (bool first = true; *words; first = false) {
+        int n = (int)strcspn(words, " ");
+        if (!first && at + 1 + n > width)
+            at = fprintf(out, "\n%*s", indent, "") - 1;
+        else if (!first)
+            at += fprintf(out, " ");
+        for (int i = 0; i < n; i++) /* mdoc: a dash of an option is a minus */
+            fprintf(out, mdoc && words[i] == '-' && words[0] == '-' && i < 2 ? "\\%c" : "%c", words[i]);
+        at += n;
+        words += n + (words[n] == ' ');
+    }
+}
+
+void
+options_help(FILE *out)
+{
+    enum { INDENT = 30, WIDTH = 100 };
+    fputs("Usage: memlint [OPTION]... MODEL.onnx...\n"
+          "Predict how much GPU memory a PyTorch training step takes, from an ONNX file alone.\n",
+          out);
+    for (int i = 0; i < COUNT(table); i++) {
+        const struct row *r = &table[i];
+        if (!r->read)
+            continue;
+        if (r->group)
+            fprintf(out, "\n%s:\n", r->group);
+        int at = r->letter ? fprintf(out, "  -%c, ", r->letter) : fprintf(out, "      ");
+        at += fprintf(out, "--%s%s%s", r->name, r->arg ? "=" : "", r->arg ? r->arg : "");
+        fprintf(out, at < INDENT ? "%*s" : "\n%*s", at < INDENT ? INDENT - at : INDENT, "");
+        wrap(out, r->help, INDENT, INDENT, WIDTH, false);
+        fputc('\n', out);
+    }
+    fputs("\nNot in this version:", out);
+    for (int i = 0; i < COUNT(table); i++)
+        if (!table[i].read)
+            fprintf(out, " --%s", table[i].name);
+    fputs("\n\nExit status: 0 clean, 1 a gate failed, 2 usage, 3 a model can't be analysed, 4 the environment failed.\n"
+          "Example: memlint model.onnx --dim batch=32 -o report.html\n",
+          out);
+}
+
+static void
+options_list(FILE *out)
+{
+    for (int i = 0; i < COUNT(table); i++)
+        fprintf(out, "--%s%s%s\t%s\n", table[i].name, table[i].arg ? "=" : "", table[i].arg ? table[i].arg : "",
+                table[i].read ? table[i].help : "(not in this version)");
+}
+
+static void
+options_mdoc(FILE *out)
+{
+    for (int i = 0; i < COUNT(table); i++) {
+        const struct row *r = &table[i];
+        if (!r->read)
+            continue;
+        fputs(".It ", out);
+        if (r->letter)
+            fprintf(out, "Fl %c , ", r->letter);
+        fprintf(out, "Fl -%s", r->name);
+        if (r->arg)
+            fprintf(out, " Ns = Ns Ar %s", r->arg);
+        fputc('\n', out);
+        wrap(out, r->help, 0, 0, 76, true);
+        fputs(".\n", out);
+    }
+}
+
+static void
+options_completions(FILE *out)
+{
+    fputs("# bash completion for memlint, printed by memlint --list=completions\n"
+          "_memlint()\n{\n    local word=${COMP_WORDS[COMP_CWORD]}\n    case $word in\n    -*)\n        "
+          "COMPREPLY=($(compgen -W \"",
+          out);
+    for (int i = 0; i < COUNT(table); i++)
+        if (table[i].read)
+            fprintf(out, "%s--%s%s", i ? " " : "", table[i].name, table[i].arg ? "=" : "");
+    fputs("\" -- \"$word\"))\n        [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;\n"
+          "    *)\n        COMPREPLY=($(compgen -f -X '!*.@(onnx|onnxtxt|txt)' -- \"$word\") $(compgen -d -- "
+          "\"$word\")) ;;\n"
+          "    esac\n}\ncomplete -F _memlint -o filenames memlint\n",
+          out);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+
+static const char *
+check(const struct options *o, struct arena *a)
+{
+    if (o->help || o->version || o->list)
+        return NULL;
+    if (o->nmodels == 0)
+        return "no model given";
+    for (int i = 0; i < o->noutputs; i++)
+        if (o->nmodels > 1 && !strchr(o->outputs[i].path, '%'))
+            return arena_printf(a, "-o %s: with several models the name needs a %% that stands for the model's",
+                                o->outputs[i].path);
+    return NULL;
+}
+
+const char *
+options_read(struct options *o, struct arena *a, int argc, char **argv)
+{
+    enum { FIRST = 256 };
+    struct option longs[COUNT(table) + 1] = {{0}};
+    char shorts[2 * COUNT(table) + 2] = ":", *s = shorts + 1;
+    struct reader r = {.o = o, .a = a};
+    *o = (struct options){.max_peak = -1};
+    o->setup.optimizer = optimizer_find("adamw");
+    o->setup.precision = precision_find("fp32");
+    o->setup.loss = loss_find("auto");
+    o->setup.loop = loop_find("plain");
+    o->setup.micro_batches = 1;
+    for (int i = 0; i < COUNT(table); i++) {
+        longs[i] = (struct option){table[i].name, table[i].arg && table[i].read ? required_argument : no_argument, NULL,
+                                   FIRST + i};
+        if (!table[i].read && table[i].arg)
+            longs[i].has_arg = optional_argument;
+        if (table[i].letter)
+            *s++ = table[i].letter;
+        if (table[i].letter && table[i].arg)
+            *s++ = ':';
+    }
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+        const struct row *row = NULL;
+        for (int i = 0; i < COUNT(table); i++)
+            if (c == FIRST + i || (table[i].letter && c == table[i].letter))
+                row = &table[i];
+        if (c == ':')
+            return arena_printf(a, "%s: an argument is missing", argv[optind - 1]);
+        if (!row && optopt > 0 && optopt < FIRST)
+            return arena_printf(a, "unknown option -%c", optopt);
+        if (!row && optopt >= FIRST)
+            return arena_printf(a, "--%s takes no argument", table[optopt - FIRST].name);
+        if (!row)
+            return arena_printf(a, "unknown or ambiguous option %s", argv[optind - 1]);
+        if (!row->read)
+            return arena_printf(a, "--%s is not in this version", row->name);
+        const char *wrong = row->read(&r, optarg);
+        if (wrong)
+            return arena_printf(a, "--%s=%s: %s", row->name, optarg, wrong);
+    }
+    o->nmodels = argc - optind;
+    o->models = argv + optind;
+    return check(o, a);
+}

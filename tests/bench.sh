@@ -1,0 +1,50 @@
+#!/bin/bash
+# make bench: for three models, memlint's wall time and largest resident memory for the whole analysis with an HTML report,
+# beside onnx.load + onnx.shape_inference in Python (PYTHON=..., skipped without the onnx package).
+. "$(dirname "$0")/lib.sh"
+python=${PYTHON:-python3}
+runs=${RUNS:-10}
+models=("$@")
+if [ ${#models[@]} = 0 ]; then
+    models=("$SOURCE/examples/tiny_gpt.onnx")
+    pack=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
+    if [ -e "$pack" ]; then
+        tar -xJf "$pack" -C "$work"
+        for name in resnet50 gpt2_nodrop; do
+            found=$(find "$work" -name "$name.dynamo.onnx")
+            [ -z "$found" ] || models+=("$found")
+        done
+    fi
+fi
+
+# measure COMMAND...: the least wall time and the largest resident memory of all runs. The clock is bash's; memory is GNU
+# time's where it is installed, because a child of Python counts what Python held when it forked.
+measure() {
+    local best=999999999 peak=0 start took i
+    for ((i = 0; i < runs; i++)); do
+        start=${EPOCHREALTIME/[.,]/}
+        "$@" >"$work/out" 2>&1 </dev/null || {
+            echo "failed: $(head -c 200 "$work/out")"
+            return
+        }
+        took=$((${EPOCHREALTIME/[.,]/} - start))
+        [ $took -ge $best ] || best=$took
+    done
+    if [ -x /usr/bin/time ]; then
+        peak=$(/usr/bin/time -f %M "$@" 2>&1 >/dev/null </dev/null | tail -1)
+        peak="$((peak / 1024)).$((peak % 1024 * 10 / 1024)) MiB"
+    else
+        peak="memory not measured: no /usr/bin/time"
+    fi
+    echo "$((best / 1000)).$((best / 100 % 10)) ms, $peak"
+}
+for model in "${models[@]}"; do
+    echo "$(basename "$model")"
+    echo "    memlint                                $(measure "$MEMLINT" "$model" --dim batch=8 -q -o "$work/r.html")"
+    if "$python" -c 'import onnx' 2>/dev/null; then
+        infer='import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1], load_external_data=False))'
+        echo "    onnx.load and onnx.shape_inference     $(measure "$python" -c "$infer" "$model")"
+    else
+        echo "    onnx.load and onnx.shape_inference     skipped: $python has no onnx"
+    fi
+done

@@ -1,0 +1,135 @@
+#!/bin/bash
+# The command line: exit codes, messages, several models and reports, what is written and what is left alone.
+. "$(dirname "$0")/lib.sh"
+model=$SOURCE/examples/tiny_gpt.onnx
+set -- --dim batch=2
+
+one_line() { [ "$(wc -l <"$work/err")" = 1 ] && grep -q '^memlint: ' "$work/err"; }
+usage() { # usage PATTERN ARGUMENT...: exit 2 with one line that matches
+    local pattern=$1
+    shift
+    run "$@"
+    ok "exit 2: $*" [ "$code" = 2 ]
+    ok "one line: $*" one_line
+    ok "message of $*: $(cat "$work/err")" grep -q -e "$pattern" "$work/err"
+    ok "no output: $*" [ ! -s "$work/out" ]
+}
+exits() { # exits CODE ARGUMENT...
+    local want=$1
+    shift
+    run "$@"
+    ok "exit $want, not $code: $*" [ "$code" = "$want" ]
+}
+
+# ---- usage
+usage 'no model given'
+usage 'unknown .*option --nonsense' --nonsense "$model"
+usage 'unknown option -Z' -Z "$model"
+usage 'argument is missing' -o
+usage 'takes no argument' --quiet=3 "$model"
+usage 'one of training, inference' --mode=eval "$model"
+usage 'NAME=N' --dim batch "$model"
+usage 'NAME=N' --dim batch=0 "$model"
+usage 'NAME=N' --dim batch=2x "$model"
+usage 'NAME=N' --dim batch=99999999999999999999 "$model"
+usage '2x3x224x224' --input-shape x=2xx3 "$model"
+usage 'NAME=FILE' --input-value x "$model"
+usage 'list=optimizers' --optimizer=nonsense "$model"
+usage 'list=precisions' --precision=nonsense "$model"
+usage 'list=losses' --loss=nonsense "$model"
+usage 'list=loops' --loop=nonsense "$model"
+usage 'accumulate-N' --loop=accumulate-0 "$model"
+usage 'attention=flash' --assume attention=slow "$model"
+usage 'list=devices' --device nonsense "$model"
+usage 'native, expandable' --allocator=other "$model"
+usage 'picks the format' -o report.docx "$model"
+usage 'text, json' --format=docx "$model"
+usage '24GiB' --max-peak=lots "$model"
+usage 'inconclusive' --fail-on=all "$model"
+usage 'graph, shapes' --dump=nothing "$model"
+usage 'ops, aten' --list=nothing
+usage 'needs a %' -o "$work/r.html" "$model" "$model"
+for option in --replay --recompute=auto --baseline=old.onnx --max-increase=5% --explain-oom=x --files-from=- --shard=1/2 --resume; do
+    usage 'not in this version' $option "$model"
+done
+
+# ---- help and lists
+exits 0 --help
+ok "help names every option" [ "$(grep -c -e '--' "$work/out")" -gt 20 ]
+ok "help fits 100 columns" [ "$(awk 'length > m {m = length} END {print m}' "$work/out")" -le 120 ]
+exits 0 --version
+ok "version" grep -q '^memlint [0-9]' "$work/out"
+for table in ops aten optimizers precisions losses loops devices formats options mdoc completions; do
+    exits 0 --list=$table
+    ok "--list=$table prints" [ -s "$work/out" ]
+done
+"$MEMLINT" --list=completions >"$work/completions"
+ok "completions are shell" bash -n "$work/completions"
+
+# ---- a clean run, and where things go
+exits 0 "$model" "$@"
+ok "text by default" grep -q 'Peak .* allocated' "$work/out"
+ok "nothing on standard error" [ ! -s "$work/err" ]
+ok "no escape without a terminal" bash -c "! grep -q \$'\\033' '$work/out'"
+exits 0 "$model" "$@" --color=always
+ok "colour when asked" grep -q $'\033' "$work/out"
+exits 0 "$model" "$@" -q
+ok "quiet" [ ! -s "$work/out" ]
+exits 0 "$model" "$@" -o "$work/r.html" -o "$work/r.json" -o "$work/r.md" -o "$work/r.txt" -o "$work/r.jsonl"
+for e in html json md txt jsonl; do
+    ok "r.$e is written" [ -s "$work/r.$e" ]
+done
+ok "text beside -o" grep -q 'Peak' "$work/out"
+ok "no litter" [ -z "$(find "$work" -name '.memlint-*')" ]
+exits 0 "$model" "$@" --format=json -o "$work/s.html" -q
+ok "--format beside -o and -q" grep -q '"schema": 1' "$work/out"
+ok "the same JSON" cmp -s "$work/out" "$work/r.json"
+exits 0 --dim batch=2 -- "$model"
+
+# ---- several models
+cp "$model" "$work/a.onnx"
+cp "$model" "$work/b.onnx"
+exits 0 "$work/a.onnx" "$work/b.onnx" "$@" -q -o "$work/%.json" -o "$work/%.html"
+ok "a report each" [ -s "$work/a.json" -a -s "$work/b.json" -a -s "$work/a.html" -a -s "$work/b.html" ]
+exits 0 "$work/a.onnx" "$work/b.onnx" "$@" --format=jsonl
+ok "a line each" [ "$(wc -l <"$work/out")" = 2 ]
+exits 3 "$work/a.onnx" "$work/missing.onnx" "$work/b.onnx" "$@" --format=jsonl
+ok "the others are analysed" [ "$(wc -l <"$work/out")" = 2 ]
+
+# ---- gates
+exits 1 "$model" "$@" --max-peak=1KiB -o "$work/gate.json"
+ok "the gate says why" grep -q 'above --max-peak' "$work/err"
+ok "and the report too" grep -q '"verdict": "gate-failed"' "$work/gate.json"
+exits 0 "$model" "$@" --max-peak=1TiB
+exits 1 "$model" "$@" --device 1MiB --format=json
+ok "does not fit" grep -q '"verdict": "does-not-fit"' "$work/out"
+exits 0 "$model" "$@" --device 1TiB
+
+# ---- models that can't be analysed
+echo older >"$work/kept.html"
+printf '\0not a model' >"$work/bad.onnx"
+exits 3 "$work/bad.onnx" -o "$work/kept.html"
+ok "one line, which names the file" one_line
+ok "names the file" grep -q 'bad.onnx' "$work/err"
+ok "an older report is left" grep -qx older "$work/kept.html"
+exits 3 "$work/missing.onnx" -o "$work/none.html"
+ok "no report" [ ! -e "$work/none.html" ]
+exits 3 "$work"
+exits 3 "$model" -o "$work/none.html"
+ok "an unbound dimension is named" grep -q batch "$work/err"
+exits 3 "$model" "$@" --input-value tokens="$work/missing.pb"
+
+# ---- the environment
+if [ -w /dev/full ]; then
+    "$MEMLINT" "$model" "$@" >/dev/full 2>"$work/err"
+    ok "full standard output" [ $? = 4 ]
+    exits 4 "$model" "$@" -q -o "$work/nofolder/r.html"
+    ok "names the report" grep -q 'nofolder/r.html' "$work/err"
+fi
+ok "a closed pipe" bash -c "('$MEMLINT' '$model' $* --format=json; echo \$? >'$work/status') 2>/dev/null | exec true; [ \$(cat '$work/status') != 141 ]"
+
+# ---- the same input gives the same bytes
+"$MEMLINT" "$model" "$@" --format=html >"$work/1" && "$MEMLINT" "$model" "$@" --format=html >"$work/2"
+ok "the same bytes" cmp -s "$work/1" "$work/2"
+ok "nothing from outside in the page" bash -c "! grep -E -q '(src|href)=\"?(https?:)?//|url\\(|@import' '$work/1'"
+finish

@@ -1,0 +1,40 @@
+# shellcheck shell=bash
+# lib.sh - what the shell tests share: a folder of their own, counting, and a closing line "N passed, N failed".
+# MEMLINT is the program and SOURCE the top of the source tree; make check sets both.
+set -u
+MEMLINT=${MEMLINT:-$PWD/memlint}
+SOURCE=${SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+work=$(mktemp -d "${TMPDIR:-/tmp}/memlint-test-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# ok NAME COMMAND...: the command must succeed.
+ok() {
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name"
+    fi
+}
+
+# shellcheck disable=SC2034 # code is for the caller
+# run ARGUMENT...: runs memlint; leaves its exit status in $code and its output in $work/out and $work/err.
+run() {
+    "$MEMLINT" "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+
+finish() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# skip REASON: 77 is what make check counts as skipped.
+skip() {
+    echo "skipped: $*"
+    exit 77
+}

@@ -1,0 +1,28 @@
+/* main.c - runs the CUnit suites: all of them, or those whose name is given. Exit 1 when an assertion failed. */
+#include "suites.h"
+
+#include <CUnit/Basic.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    void (*add)(void);
+} suites[] = {
+    {"util", suite_util},
+    {"reports", suite_reports},
+};
+
+int
+main(int argc, char **argv)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return CU_get_error();
+    for (size_t i = 0; i < sizeof(suites) / sizeof(suites[0]); i++)
+        if (argc < 2 || strcmp(argv[1], suites[i].name) == 0)
+            suites[i].add();
+    CU_basic_set_mode(CU_BRM_NORMAL);
+    CU_basic_run_tests();
+    unsigned failed = CU_get_number_of_failures() + CU_get_number_of_suites_failed();
+    CU_cleanup_registry();
+    return failed != 0;
+}

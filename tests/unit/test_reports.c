@@ -1,0 +1,404 @@
+/* test_reports.c - every format fed with hostile strings, and what happens when a report can't be written.
+ *
+ * The result is made by hand: small, every list filled, every string a variant of one that would be markup, an escape
+ * sequence, a workflow command, a table cell's end or broken UTF-8 somewhere.
+ */
+#include "memlint.h"
+#include "suites.h"
+
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EVIL                  \
+    "z\"'><script>alert(1)</" \
+    "script>&amp;`|`]]>\n::error::x\r\033[31m\x9b\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x80\xae-->"
+
+static struct result
+hostile(void)
+{
+    static const int64_t shape[] = {2, 3};
+    static struct live_tensor live[] = {
+        {EVIL, 1024, 2, shape, EVIL, CLASS_SAVED, EVIL, EVIL, EVIL, EVIL},
+        {EVIL "1", 512, 2, shape, EVIL, CLASS_PARAMETERS, EVIL, EVIL, EVIL, EVIL},
+        {EVIL "2", 512, 2, shape, EVIL, CLASS_PARAMETERS, EVIL, EVIL, EVIL, EVIL},
+        {NULL, 0, -1, NULL, NULL, CLASS_INPUTS, NULL, NULL, NULL, NULL},
+    };
+    static struct layer layers[] = {{EVIL, EVIL, 0, 1, 4, 8, 8, 16}, {EVIL "." EVIL, EVIL, 1, 1, 4, 8, 8, 16}};
+    static struct instant instants[] = {
+        {PHASE_FORWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024}},
+        {PHASE_BACKWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024}},
+        {PHASE_UPDATE, NULL, NULL, {[CLASS_PARAMETERS] = 1024}},
+    };
+    static const char *nodes[] = {EVIL}, *assumptions[] = {EVIL};
+    static const struct binding dims[] = {{EVIL, 3}};
+    static struct finding findings[] = {{EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1.5}};
+    static struct fit fits[] = {{EVIL, 1 << 20, "fits", -1}};
+    static struct thumb thumbs[] = {{EVIL, EVIL, EVIL, 4096}};
+    static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
+    return (struct result){
+        .model = {EVIL, EVIL, 20, 3, 1, 4, 1, 0},
+        .setup = {"training", "adamw", "fp32", "auto", "plain", EVIL, "native", 3, 1, dims, 1, assumptions},
+        .verdict = VERDICT_INCONCLUSIVE,
+        .peak = {2048, -1, -1, PHASE_BACKWARD, EVIL, EVIL, EVIL, 1},
+        .after = {-1, -1, -1, -1, -1},
+        .class_bytes = {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024},
+        .nlive = COUNT(live),
+        .live = live,
+        .nlayers = COUNT(layers),
+        .layers = layers,
+        .ninstants = COUNT(instants),
+        .instants = instants,
+        .nthumbs = 1,
+        .thumbs = thumbs,
+        .nfits = 1,
+        .fits = fits,
+        .nfindings = 1,
+        .findings = findings,
+        .ndoubts = 1,
+        .doubts = doubts,
+        .gate = EVIL,
+    };
+}
+
+static char *
+render(const struct format *f, const struct result *r)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    CU_ASSERT_TRUE_FATAL(out != NULL);
+    CU_ASSERT_TRUE(f->write(r, out, false, 80));
+    fclose(out);
+    CU_ASSERT_EQUAL(strlen(text), n);
+    return text;
+}
+
+/* ---- strings ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+printable(const char *s)
+{
+    uint32_t c;
+    for (int n; *s; s += n) {
+        n = emit_utf8(s, &c);
+        if (n == 0 || (c < 0x20 && c != '\n') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e))
+            return false;
+    }
+    return true;
+}
+
+static void
+test_inert(void)
+{
+    struct result r = hostile();
+    for (int i = 0; i < nformats; i++) {
+        char *s = render(&formats[i], &r);
+        CU_ASSERT_TRUE(printable(s));
+        CU_ASSERT_PTR_NULL(strstr(s, "\n::"));
+        if (strcmp(formats[i].name, "html") == 0) {
+            CU_ASSERT_PTR_NULL(strstr(s, "<script>alert"));
+            CU_ASSERT_PTR_NULL(strstr(s, "z\""));
+            CU_ASSERT_PTR_NOT_NULL(strstr(s, "&lt;script&gt;alert"));
+        }
+        free(s);
+    }
+}
+
+static void
+test_clean(void)
+{
+    static const struct {
+        const char *in, *out;
+    } rows[] = {
+        {"plain", "plain"},
+        {"caf\xc3\xa9", "caf\xc3\xa9"},
+        {"a\tb\n", "a\\x09b\\x0a"},
+        {"\033[1m", "\\x1b[1m"},
+        {"\xff", "\xef\xbf\xbd"},
+        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xc2\x9b", "\\x9b"},
+        {"\xe2\x80\xae", "\\u202e"},
+        {"\xef\xbf\xbe", "\\ufffe"},
+        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+        {"", ""},
+        {NULL, ""},
+    };
+    struct arena *a = arena_new();
+    for (int i = 0; i < COUNT(rows); i++)
+        CU_ASSERT_STRING_EQUAL(emit_clean(a, rows[i].in), rows[i].out);
+    CU_ASSERT_STRING_EQUAL(emit_clip(a, "abcdefghij", 10), "abcdefghij");
+    CU_ASSERT_STRING_EQUAL(emit_clip(a, "abcdefghijk", 10), "abc...hijk");
+    CU_ASSERT_STRING_EQUAL(emit_clip(a, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 5), "\xc3\xa9...\xc3\xa9");
+    arena_free(a);
+}
+
+/* ---- JSON: a reader of the grammar ---------------------------------------------------------------------------------------- */
+
+static const char *json_value(const char *s);
+
+static const char *
+json_space(const char *s)
+{
+    return s ? s + strspn(s, " \n") : NULL;
+}
+
+static const char *
+json_word(const char *s)
+{
+    if (*s++ != '"')
+        return NULL;
+    for (; *s != '"'; s++) {
+        if ((unsigned char)*s < 0x20)
+            return NULL;
+        if (*s == '\\') {
+            s++;
+            if (*s == 'u' && strspn(s + 1, "0123456789abcdef") < 4)
+                return NULL;
+            if (!*s || !strchr("\"\\/bfnrtu", *s))
+                return NULL;
+        }
+    }
+    return s + 1;
+}
+
+static const char *
+json_list(const char *s, char end, bool keys)
+{
+    s = json_space(s + 1);
+    if (*s == end)
+        return s + 1;
+    for (;;) {
+        if (keys) {
+            s = json_space(json_word(s));
+            if (!s || *s++ != ':')
+                return NULL;
+            s = json_space(s);
+        }
+        s = json_space(json_value(s));
+        if (!s || (*s != ',' && *s != end))
+            return NULL;
+        if (*s == end)
+            return s + 1;
+        s = json_space(s + 1);
+    }
+}
+
+static const char *
+json_value(const char *s)
+{
+    if (*s == '{' || *s == '[')
+        return json_list(s, *s == '{' ? '}' : ']', *s == '{');
+    if (*s == '"')
+        return json_word(s);
+    if (strncmp(s, "null", 4) == 0)
+        return s + 4;
+    char *end;
+    (void)strtod(s, &end);
+    return end > s ? end : NULL;
+}
+
+static void
+test_json(void)
+{
+    struct result r = hostile();
+    static const char *const names[] = {"json", "jsonl"};
+    for (int i = 0; i < COUNT(names); i++) {
+        char *s = render(format_by_name(names[i]), &r);
+        const char *end = json_space(json_value(s));
+        CU_ASSERT_PTR_NOT_NULL(end);
+        CU_ASSERT_TRUE(end && *end == '\0');
+        CU_ASSERT_PTR_NOT_NULL(strstr(s, "\"allocated\": 2048"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(s, "\"reserved\": null"));
+        CU_ASSERT_TRUE(i == 0 || strchr(s, '\n') == s + strlen(s) - 1);
+        free(s);
+    }
+}
+
+/* ---- columns ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+test_columns(void)
+{
+    enum { MANY = 50000 };
+    struct arena *a = arena_new();
+    struct result r = {.ninstants = MANY, .instants = NEWN(a, struct instant, MANY)};
+    for (int i = 0; i < MANY; i++)
+        r.instants[i] = (struct instant){.phase = i < 10      ? PHASE_INPUT
+                                                  : i < 20000 ? PHASE_FORWARD
+                                                              : PHASE_BACKWARD,
+                                         .class_bytes = {(i * 7919) % 10007}};
+    r.peak.instant = 31234;
+    int *at = NEWN(a, int, MANY), n = emit_columns(&r, 800, at);
+    bool peak = false, input = false, ascending = true;
+    for (int i = 0; i < n; i++) {
+        peak |= at[i] == r.peak.instant;
+        input |= at[i] < 10;
+        ascending &= i == 0 || at[i] > at[i - 1];
+    }
+    CU_ASSERT_TRUE(n > 700 && n < 850);
+    CU_ASSERT_TRUE(peak && input && ascending);
+    for (int i = 0; i < MANY; i++) /* a step of very many phases */
+        r.instants[i].phase = i % 2 ? PHASE_FORWARD : PHASE_BACKWARD;
+    CU_ASSERT_TRUE(emit_columns(&r, 800, at) <= 800);
+    r.ninstants = 0;
+    CU_ASSERT_EQUAL(emit_columns(&r, 800, at), 0);
+    arena_free(a);
+}
+
+static void
+test_nothing(void)
+{
+    struct result r = {.model = {"m", NULL, 0, 0, 0, 0, 0, 0},
+                       .setup = {.mode = "training", .optimizer = "", .precision = "", .loss = ""},
+                       .peak = {0, -1, -1, PHASE_FORWARD, NULL, NULL, NULL, 0}};
+    for (int i = 0; i < nformats; i++)
+        free(render(&formats[i], &r));
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/memlint-test-XXXXXX";
+
+static int
+entries(void)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.' || strlen(e->d_name) > 2;
+    closedir(d);
+    return n;
+}
+
+static const char *
+path_in(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static void
+spit(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_TRUE_FATAL(f != NULL);
+    fputs(text, f);
+    fclose(f);
+}
+
+static bool
+holds(const char *path, const char *text)
+{
+    char line[64] = "";
+    FILE *f = fopen(path, "r");
+    bool same = f && fgets(line, sizeof(line), f) && strcmp(line, text) == 0;
+    if (f)
+        fclose(f);
+    return same;
+}
+
+static bool
+failing(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)r, (void)colour, (void)width;
+    fputs("half a report", out);
+    errno = ENOSPC;
+    return false;
+}
+
+static void
+test_write(void)
+{
+    struct result r = hostile();
+    struct stat st;
+    const char *why = NULL, *path = path_in("r.txt");
+    CU_ASSERT_TRUE(report_write(&r, &formats[0], path, &why));
+    CU_ASSERT_EQUAL(stat(path, &st), 0);
+    CU_ASSERT_EQUAL(st.st_mode & 0400, 0400);
+    CU_ASSERT_EQUAL(entries(), 1);
+
+    spit(path, "older");
+    chmod(path, 0640);
+    const struct format broken = {"broken", ".b", "", failing};
+    CU_ASSERT_FALSE(report_write(&r, &broken, path, &why));
+    CU_ASSERT_STRING_EQUAL(why, strerror(ENOSPC));
+    CU_ASSERT_TRUE(holds(path, "older"));
+    CU_ASSERT_EQUAL(entries(), 1);
+
+    struct rlimit old, small = {64, 64};
+    getrlimit(RLIMIT_FSIZE, &old);
+    small.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool grew = report_write(&r, &formats[0], path, &why);
+    setrlimit(RLIMIT_FSIZE, &old);
+    CU_ASSERT_FALSE(grew);
+    CU_ASSERT_TRUE(holds(path, "older"));
+    CU_ASSERT_EQUAL(entries(), 1);
+
+    CU_ASSERT_TRUE(report_write(&r, &formats[0], path, &why));
+    CU_ASSERT_EQUAL(stat(path, &st), 0);
+    CU_ASSERT_EQUAL(st.st_mode & 0777, 0640); /* the older report's */
+    CU_ASSERT_FALSE(holds(path, "older"));
+}
+
+static void
+test_places(void)
+{
+    struct result r = hostile();
+    const char *why = NULL;
+    CU_ASSERT_FALSE(report_write(&r, &formats[0], "/nonexistent/folder/r.txt", &why));
+    CU_ASSERT_PTR_NOT_NULL(why);
+    CU_ASSERT_FALSE(report_write(&r, &formats[0], folder, &why));
+    CU_ASSERT_STRING_EQUAL(why, strerror(EISDIR));
+    CU_ASSERT_FALSE(report_write(&r, &formats[0], "/dev/full", &why));
+    CU_ASSERT_STRING_EQUAL(why, strerror(ENOSPC));
+    CU_ASSERT_TRUE(report_write(&r, &formats[0], "/dev/null", &why));
+
+    char target[256], link[256];
+    snprintf(target, sizeof(target), "%s/target.txt", folder);
+    snprintf(link, sizeof(link), "%s/link.txt", folder);
+    spit(target, "older");
+    CU_ASSERT_EQUAL(symlink("target.txt", link), 0);
+    CU_ASSERT_TRUE(report_write(&r, &formats[0], link, &why));
+    struct stat st;
+    CU_ASSERT_EQUAL(lstat(link, &st), 0);
+    CU_ASSERT_TRUE(S_ISLNK(st.st_mode));
+    CU_ASSERT_FALSE(holds(target, "older"));
+}
+
+static int
+make_folder(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+static int
+remove_folder(void)
+{
+    static const char *const names[] = {"r.txt", "link.txt", "target.txt"};
+    for (int i = 0; i < COUNT(names); i++)
+        unlink(path_in(names[i]));
+    return rmdir(folder);
+}
+
+void
+suite_reports(void)
+{
+    CU_pSuite s = CU_add_suite("reports", make_folder, remove_folder);
+    CU_add_test(s, "strings of the model are inert in every format", test_inert);
+    CU_add_test(s, "strings are made printable and clipped", test_clean);
+    CU_add_test(s, "JSON is valid for any bytes", test_json);
+    CU_add_test(s, "columns keep the peak and short phases", test_columns);
+    CU_add_test(s, "an empty result", test_nothing);
+    CU_add_test(s, "writing is all or nothing", test_write);
+    CU_add_test(s, "odd targets", test_places);
+}
