@@ -56,6 +56,7 @@ storage_new(struct machine *m, int64_t bytes)
 static struct value *
 value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const int64_t *size, const int64_t *stride)
 {
+    rank = rank < MAX_RANK ? rank : MAX_RANK;
     struct value *v = NEW(m->a, struct value);
     int64_t *mem = NEWN(m->a, int64_t, rank ? 2 * rank : 1);
     v->st = st;
@@ -584,6 +585,10 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     f->size = like ? like->size : NULL;
     f->want = like ? like->want : ~0u;
     f->in_place = like && like->in_place;
+    if (!aten_takes(op, f->a, n)) {
+        m->missing = op->name;
+        return f;
+    }
     if (m->autocast && op->cast)
         autocast(m, f);
     if (op->grad != COMPOSITE)

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { RANK = 64 };
+enum { RANK = 2 * MAX_RANK };
 
 #define V(i) arg_value(f, i)
 

@@ -395,7 +395,7 @@ struct arg {
     struct value *v;
 };
 
-enum { MAX_ARGS = 16 };
+enum { MAX_ARGS = 16, MAX_RANK = 64 };
 
 struct aten;
 
@@ -422,6 +422,7 @@ struct param {
     enum param_kind kind;
     int slot, module;
     int tied_to; /* param, or -1 */
+    bool is_table; /* an embedding reads it */
     enum dtype dtype;
     int rank; /* -1: the file has the name but not the shape */
     const int64_t *size;
@@ -434,7 +435,7 @@ struct module {
 
 struct program {
     struct arena *arena;
-    const struct graph *graph;
+    struct graph *graph; /* doubts are added to it */
     int nslots;
     int nparams, cap_params;
     struct param *params;
@@ -516,6 +517,7 @@ struct aten {
      * COMPOSITE: the derivative is that of the rows it calls. */
     const char *grad;
     enum cast cast;
+    const char *takes; /* tensors it can't do without, see aten_takes */
     bool shaped;   /* an argument called size, shape or repeats is what the file states, however the text spells it */
     const char *source;
 };
@@ -526,6 +528,8 @@ extern const struct aten aten_table[];
 extern const int aten_count;
 /* The row for "aten.add.Tensor", "add.Tensor" or "add"; NULL unknown. */
 const struct aten *aten_find(const char *target);
+/* Whether the arguments are such that run may rely on them. */
+bool aten_takes(const struct aten *op, const struct arg *a, int n);
 /* Position of an argument, -1 none. */
 int aten_arg(const struct aten *op, const char *name);
 

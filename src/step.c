@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 3, RANK = 64 };
+enum { ITERATIONS = 3, RANK = 2 * MAX_RANK };
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------ */
 
@@ -140,6 +140,7 @@ struct script {
         struct value *v, *grad, *state[2];
     } *params;
     struct value **inputs, *target, *out, *loss;
+    bool first; /* iteration: doubts are noted once */
 };
 
 static enum dtype
@@ -306,7 +307,10 @@ run_call(struct script *x, int at, double *flops)
     const struct call *c = &x->p->calls[at];
     struct arg args[MAX_ARGS];
     bind_args(x, c->args, c->nargs, args);
-    if (runnable(c, args)) {
+    bool ran = runnable(c, args) && aten_takes(c->op, args, c->nargs);
+    if (!ran && x->first)
+        graph_doubt(x->p->graph, c->node, c->target, NULL, "an argument is missing or has another rank than the operator takes: not counted");
+    if (ran) {
         int mark = scope_begin(m);
         double before = m->flops;
         m->call = c;
@@ -504,6 +508,7 @@ step_run(struct program *p, const struct setup *s)
             st->first = m->nev;
             st->before = m->live_bytes;
         }
+        x.first = i == 0;
         iteration(&x, st, last);
     }
     for (int i = 0; i < p->ncalls; i++)
