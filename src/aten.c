@@ -859,7 +859,7 @@ run_scatter_backward(struct machine *m, struct frame *f)
 {
     struct value *like = V(1);
     struct value *zeros = OP(m, "new_zeros.default", VAL(V(0)), ints_arg(m, like->rank, like->size));
-    if (m->s->accumulate_eager)
+    if (m->real)
         out_add(m, f, zeros);
     else
         out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
@@ -899,11 +899,46 @@ sum_type(const struct frame *f)
     return stated_dtype(f, dtypes[t].is_float ? t : DT_INT64);
 }
 
+static int64_t
+up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* The buffer and semaphores of a reduction over the rows of a contiguous [R, C], split over blocks. Source: setReduceConfig in
+ * aten/src/ATen/native/cuda/Reduce.cuh, for 132 multiprocessors of 16 blocks; checked to the byte on PyTorch's own allocator. */
+static int64_t
+reduction_bytes(const struct frame *f)
+{
+    int64_t dims[RANK], rows = 1, cols = 1;
+    const struct value *v = V(0);
+    int n = arg_ints(f, 1, dims, RANK);
+    if (!n || !value_contiguous(v))
+        return 0;
+    for (int i = 0; i < v->rank; i++) {
+        bool gone = false;
+        for (int k = 0; k < n; k++)
+            gone |= wrap_dim(dims[k], v->rank) == i;
+        if (gone && cols > 1)
+            return 0;
+        *(gone ? &rows : &cols) *= v->size[i];
+    }
+    if (up(rows, 4) < 256 || cols % 4 || cols < 4)
+        return 0;
+    int64_t tiles = up(cols, 128), ctas = up(2112, tiles);
+    ctas = ctas < up(rows, 64) ? ctas : up(rows, 64);
+    ctas = ctas > up(rows, 1024) ? ctas : up(rows, 1024);
+    return ctas > 1 ? 512 * cols * ctas : 0;
+}
+
 static void
 run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
+    if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
+        scratch(m, 8 * value_elements(V(0)));
+    scratch(m, reduction_bytes(f));
     out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
 }
 
@@ -1000,6 +1035,7 @@ product(struct machine *m, struct frame *f, struct value *a, struct value *b)
 {
     int64_t n = a->size[0], k = a->size[1], c = b->size[1];
     m->flops += 2.0 * (double)n * (double)k * (double)c;
+    use_library(m, LIBRARY_CUBLAS);
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
 }
 
@@ -1012,6 +1048,8 @@ run_mm(struct machine *m, struct frame *f)
 static void
 run_addmm(struct machine *m, struct frame *f)
 {
+    if (V(0)->rank == 1) /* bias in the epilogue: cuda/Blas.cpp */
+        use_library(m, LIBRARY_CUBLASLT);
     product(m, f, V(1), V(2));
 }
 
@@ -1020,6 +1058,7 @@ batched(struct machine *m, struct frame *f, struct value *a, struct value *b)
 {
     int64_t size[] = {a->size[0], a->size[1], b->size[2]};
     m->flops += 2.0 * (double)size[0] * (double)size[1] * (double)a->size[2] * (double)size[2];
+    use_library(m, LIBRARY_CUBLAS);
     out_add(m, f, value_new(m, a->dtype, 3, size, NULL));
 }
 
@@ -1313,8 +1352,8 @@ run_efficient_attention(struct machine *m, struct frame *f)
     int64_t lse[] = {size[0], size[1], arg_int(f, 4, 0) ? (size[2] + 31) / 32 * 32 : 0};
     out_add(m, f, value_new(m, q->dtype, 4, size, stride));
     out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
-    out_add(m, f, value_new(m, DT_INT64, 0, NULL, NULL)); /* philox seed and offset */
-    out_add(m, f, value_new(m, DT_INT64, 0, NULL, NULL));
+    for (int i = 0; i < 2; i++) /* philox seed and offset: on the CPU when nothing is dropped */
+        out_add(m, f, !m->real || arg_float(f, 5, 0) > 0 ? value_new(m, DT_INT64, 0, NULL, NULL) : NULL);
     attention_flops(m, q, k, v);
 }
 
@@ -1331,6 +1370,27 @@ run_flash_attention(struct machine *m, struct frame *f)
     attention_flops(m, q, k, v);
 }
 
+/* What the backward kernel takes: the products for delta, delta, and a dQ accumulator of 64 x 64 tiles. Source: kernel_backward.h in
+ * transformers/cuda/mem_eff_attention, workspace_elements_gq. */
+static void
+efficient_backward_scratch(struct machine *m, const struct value *q, const struct value *v)
+{
+    int64_t heads = q->size[0] * q->size[1], s = q->size[2], d = q->size[3] > v->size[3] ? q->size[3] : v->size[3];
+    bool half = q->dtype != DT_FLOAT;
+    int64_t rows = half && d > 64 ? 128 : d > 64 ? 128 : 64, cols = half && d > 64 && d <= 128 ? 128 : 64;
+    if (!m->real)
+        return;
+    int mark = scope_begin(m);
+    int64_t delta[] = {heads, s};
+    m->fresh = CLASS_WORKSPACE;
+    if (!half)
+        scratch(m, 4 * heads * s * v->size[3]);
+    value_new(m, DT_FLOAT, 2, delta, NULL);
+    scratch(m, heads * 4 * ((up(s, rows) * up(d, cols) * (4 + rows * cols) + 3) / 4 * 4));
+    m->fresh = CLASS_TEMPORARIES;
+    scope_end(m, mark, 0, NULL);
+}
+
 /* dQ, dK, dV lie as [B, S, H, D]; dBias when it needs one. Source: meta__scaled_dot_product_efficient_attention_backward. */
 static void
 run_efficient_attention_backward(struct machine *m, struct frame *f)
@@ -1341,6 +1401,30 @@ run_efficient_attention_backward(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, v->dtype, 4, v->size, stride));
     }
     out_add(m, f, V(4) && f->want >> 3 & 1 ? value_new(m, V(4)->dtype, 4, V(4)->size, NULL) : NULL);
+    efficient_backward_scratch(m, V(1), V(3));
+}
+
+/* Layouts follow the operands; seed and offset are on the device. Source: cudnn/MHA.cpp. */
+static void
+run_cudnn_attention(struct machine *m, struct frame *f)
+{
+    struct value *q = V(0), *k = V(1), *v = V(2);
+    int64_t lse[] = {q->size[0], q->size[1], q->size[2], 1};
+    out_add(m, f, new_like(m, q, q->dtype));
+    out_add(m, f, value_new(m, DT_FLOAT, 4, lse, NULL));
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, value_new(m, DT_INT64, 0, NULL, NULL));
+    attention_flops(m, q, k, v);
+}
+
+/* At least the fp32 dQ accumulator and the row sums of the open front end; what the engine adds only the library knows. */
+static void
+run_cudnn_attention_backward(struct machine *m, struct frame *f)
+{
+    struct value *q = V(1);
+    for (int i = 1; i < 4; i++)
+        out_add(m, f, new_like(m, V(i), V(i)->dtype));
+    scratch(m, q->size[0] * q->size[1] * q->size[2] * (4 * q->size[3] + 4));
 }
 
 /* dQ, dK, dV in their operands' layout. */
@@ -1809,6 +1893,10 @@ const struct aten aten_table[] = {
     {.name = "_scaled_dot_product_flash_attention.default", .args = "query key value dropout_p is_causal", .run = run_flash_attention,
      .grad = "query, key, value: _scaled_dot_product_flash_attention_backward(grad, query, key, value, result1, result, result2, result3)"},
     {.name = "_scaled_dot_product_flash_attention_backward.default", .args = "grad query key value", .run = run_flash_attention_backward},
+
+    {.name = "_scaled_dot_product_cudnn_attention.default", .args = "query key value attn_bias dropout_p", .takes = "444", .run = run_cudnn_attention,
+     .grad = "query, key, value: _scaled_dot_product_cudnn_attention_backward(grad, query, key, value, result1, result, result2, result3)"},
+    {.name = "_scaled_dot_product_cudnn_attention_backward.default", .args = "grad query key value", .run = run_cudnn_attention_backward},
 
     /* losses */
     {.name = "cross_entropy_loss.default", .takes = "+.", .args = "self target", .run = expand_cross_entropy, .grad = COMPOSITE},

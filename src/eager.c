@@ -135,6 +135,42 @@ value_contiguous(const struct value *v)
     return true;
 }
 
+/* ---- what kernels and libraries take ----------------------------------------------------------------------------------- */
+
+static struct value *
+workspace_new(struct machine *m, int64_t bytes)
+{
+    enum class class = m->fresh;
+    m->fresh = CLASS_WORKSPACE;
+    struct value *v = value_new(m, DT_UINT8, 1, &bytes, NULL);
+    m->fresh = class;
+    return v;
+}
+
+void
+scratch(struct machine *m, int64_t bytes)
+{
+    if (!m->real || bytes <= 0)
+        return;
+    int mark = m->npool;
+    workspace_new(m, bytes);
+    scope_end(m, mark, 0, NULL);
+}
+
+/* Sizes: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt 1 MiB. */
+void
+use_library(struct machine *m, enum library l)
+{
+    static const char *const names[] = {"cuBLAS workspace", "cuBLASLt workspace"};
+    struct value **w = &m->workspace[m->phase == PHASE_BACKWARD][l];
+    if (!m->real || *w)
+        return;
+    int mark = m->npool;
+    *w = value_keep(workspace_new(m, l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680));
+    (*w)->st->name = names[l];
+    scope_end(m, mark, 0, NULL);
+}
+
 int
 scope_begin(struct machine *m)
 {
@@ -685,7 +721,7 @@ buffer_add(struct machine *m, struct value **slot, struct value *v)
         *slot = value_keep(v);
         return;
     }
-    if (m->s->accumulate_eager && old->refs == 1 && old->st->refs == 1 && !old->is_view)
+    if (m->real && old->refs == 1 && old->st->refs == 1 && !old->is_view)
         return;
     int mark = scope_begin(m);
     *slot = value_keep(OP(m, "add.Tensor", VAL(old), VAL(v)));

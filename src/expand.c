@@ -5,7 +5,7 @@
  * record themselves.
  *
  * In eager PyTorch several of these run in place what fake tensors and dispatch modes run out of place; setup.accumulate_eager tells
- * the two apart (--assume accumulate).
+ * the two apart (--assume accumulate): machine.real.
  */
 #include "expand.h"
 
@@ -305,7 +305,7 @@ expand_linear(struct machine *m, struct frame *f)
     y = OP(m, "matmul.default", VAL(x), VAL(wt));
     if (b) {
         struct arg a[] = {VAL(y), VAL(b)};
-        y = dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = m->s->accumulate_eager})->out[0];
+        y = dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = m->real})->out[0];
     }
     out_add(m, f, y);
 }
@@ -676,6 +676,13 @@ expand_attention(struct machine *m, struct frame *f)
         int64_t times = q->size[1] / k->size[1];
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);
+    }
+    bool cudnn = m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && q->size[3] <= 128 && q->size[3] == v->size[3];
+    if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
+        mask = mask ? attention_mask(m, mask, q, k) : NULL;
+        struct value *out = OP(m, "_scaled_dot_product_cudnn_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), FLT(p));
+        out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
+        return;
     }
     if (kernel == ATTENTION_AUTO)
         kernel = half && !mask && q->size[3] == v->size[3] && q->size[3] <= 256 ? ATTENTION_FLASH : ATTENTION_EFFICIENT;

@@ -238,42 +238,43 @@ heap_play(struct step *st, bool slack)
 struct device {
     const char *name, *help;
     double gib;
+    int sm; /* compute capability x 10 */
 };
 
 static const struct device devices[] = {
-    {"gtx-1080-ti", "GeForce GTX 1080 Ti, 11 GB", 11},
-    {"rtx-2060", "GeForce RTX 2060, 6 GB", 6},
-    {"rtx-2080-ti", "GeForce RTX 2080 Ti, 11 GB", 11},
-    {"rtx-3060", "GeForce RTX 3060, 12 GB", 12},
-    {"rtx-3070", "GeForce RTX 3070, 8 GB", 8},
-    {"rtx-3080", "GeForce RTX 3080, 10 GB", 10},
-    {"rtx-3090", "GeForce RTX 3090, 24 GB", 24},
-    {"rtx-4060", "GeForce RTX 4060, 8 GB", 8},
-    {"rtx-4070", "GeForce RTX 4070, 12 GB", 12},
-    {"rtx-4080", "GeForce RTX 4080, 16 GB", 16},
-    {"rtx-4090", "GeForce RTX 4090, 24 GB", 24},
-    {"rtx-5080", "GeForce RTX 5080, 16 GB", 16},
-    {"rtx-5090", "GeForce RTX 5090, 32 GB", 32},
-    {"rtx-a4000", "RTX A4000, 16 GB", 16},
-    {"rtx-a5000", "RTX A5000, 24 GB", 24},
-    {"rtx-a6000", "RTX A6000, 48 GB", 48},
-    {"rtx-6000-ada", "RTX 6000 Ada, 48 GB", 48},
-    {"p100", "Tesla P100, 16 GB", 16},
-    {"t4", "Tesla T4, 16 GB", 15},
-    {"v100-16", "Tesla V100, 16 GB", 16},
-    {"v100-32", "Tesla V100, 32 GB", 32},
-    {"a10", "A10, 24 GB", 22.5},
-    {"a10g", "A10G, 24 GB", 22.5},
-    {"a30", "A30, 24 GB", 24},
-    {"a40", "A40, 48 GB", 45},
-    {"a100-40", "A100, 40 GB", 40},
-    {"a100-80", "A100, 80 GB", 80},
-    {"l4", "L4, 24 GB", 22.5},
-    {"l40s", "L40S, 48 GB", 45},
-    {"h100", "H100 SXM, 80 GB", 80},
-    {"h100-nvl", "H100 NVL, 94 GB", 94},
-    {"h200", "H200, 141 GB", 141},
-    {"b200", "B200, 180 GB", 180},
+    {"gtx-1080-ti", "GeForce GTX 1080 Ti, 11 GB", 11, 61},
+    {"rtx-2060", "GeForce RTX 2060, 6 GB", 6, 75},
+    {"rtx-2080-ti", "GeForce RTX 2080 Ti, 11 GB", 11, 75},
+    {"rtx-3060", "GeForce RTX 3060, 12 GB", 12, 86},
+    {"rtx-3070", "GeForce RTX 3070, 8 GB", 8, 86},
+    {"rtx-3080", "GeForce RTX 3080, 10 GB", 10, 86},
+    {"rtx-3090", "GeForce RTX 3090, 24 GB", 24, 86},
+    {"rtx-4060", "GeForce RTX 4060, 8 GB", 8, 89},
+    {"rtx-4070", "GeForce RTX 4070, 12 GB", 12, 89},
+    {"rtx-4080", "GeForce RTX 4080, 16 GB", 16, 89},
+    {"rtx-4090", "GeForce RTX 4090, 24 GB", 24, 89},
+    {"rtx-5080", "GeForce RTX 5080, 16 GB", 16, 120},
+    {"rtx-5090", "GeForce RTX 5090, 32 GB", 32, 120},
+    {"rtx-a4000", "RTX A4000, 16 GB", 16, 86},
+    {"rtx-a5000", "RTX A5000, 24 GB", 24, 86},
+    {"rtx-a6000", "RTX A6000, 48 GB", 48, 86},
+    {"rtx-6000-ada", "RTX 6000 Ada, 48 GB", 48, 89},
+    {"p100", "Tesla P100, 16 GB", 16, 60},
+    {"t4", "Tesla T4, 16 GB", 15, 75},
+    {"v100-16", "Tesla V100, 16 GB", 16, 70},
+    {"v100-32", "Tesla V100, 32 GB", 32, 70},
+    {"a10", "A10, 24 GB", 22.5, 86},
+    {"a10g", "A10G, 24 GB", 22.5, 86},
+    {"a30", "A30, 24 GB", 24, 80},
+    {"a40", "A40, 48 GB", 45, 86},
+    {"a100-40", "A100, 40 GB", 40, 80},
+    {"a100-80", "A100, 80 GB", 80, 80},
+    {"l4", "L4, 24 GB", 22.5, 89},
+    {"l40s", "L40S, 48 GB", 45, 89},
+    {"h100", "H100 SXM, 80 GB", 80, 90},
+    {"h100-nvl", "H100 NVL, 94 GB", 94, 90},
+    {"h200", "H200, 141 GB", 141, 90},
+    {"b200", "B200, 180 GB", 180, 100},
 };
 
 const struct device *
@@ -301,6 +302,12 @@ int64_t
 device_capacity(const struct device *d)
 {
     return (int64_t)(d->gib * (1 << 30));
+}
+
+int
+device_sm(const struct device *d)
+{
+    return d ? d->sm : 90;
 }
 
 void

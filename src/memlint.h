@@ -296,6 +296,7 @@ const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes */
+int device_sm(const struct device *d);           /* compute capability x 10; an H100's when d is NULL */
 void optimizer_list(FILE *out);
 void precision_list(FILE *out);
 void loss_list(FILE *out);
@@ -564,6 +565,9 @@ struct machine {
     double flops;              /* of the running forward */
     struct rule **rules;       /* parsed derivatives, by row */
     int stamp;
+    bool real;                 /* what real CUDA tensors do, which fake ones and dispatch modes don't */
+    int sm;                    /* compute capability x 10 of the device */
+    struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     const char *missing;       /* an operator without a row was met */
 };
 
@@ -602,6 +606,11 @@ int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
 double arg_float(const struct frame *f, int i, double otherwise);
 int arg_ints(const struct frame *f, int i, int64_t *out, int max); /* elements; 0 when absent; a lone int counts as one */
 void out_add(struct machine *m, struct frame *f, struct value *v);
+
+/* Memory that a kernel takes while it runs, and a library's workspace of the running thread. Nothing under fake tensors. */
+void scratch(struct machine *m, int64_t bytes);
+enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
+void use_library(struct machine *m, enum library l);
 
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);

@@ -543,6 +543,7 @@ options_read(struct options *o, struct arena *a, int argc, char **argv)
     o->setup.optimizer = optimizer_find("adamw");
     o->setup.precision = precision_find("fp32");
     o->setup.loss = loss_find("auto");
+    o->setup.accumulate_eager = true;
     o->setup.loop = loop_find("plain");
     o->setup.micro_batches = 1;
     for (int i = 0; i < COUNT(table); i++) {

@@ -350,7 +350,7 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
-    int64_t reserved = heap_play(st, false);
+    int64_t reserved = heap_play(st, st->m->real);
     x.l = live_run(st);
     gather_model(&x);
     gather_setup(&x);

@@ -493,6 +493,8 @@ step_run(struct program *p, const struct setup *s)
     m->s = s;
     m->fresh = CLASS_TEMPORARIES;
     m->grad_mode = s->mode == MODE_TRAINING;
+    m->real = s->accumulate_eager;
+    m->sm = device_sm(s->device);
     m->rules = NEWN(p->arena, struct rule *, aten_count);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
