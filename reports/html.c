@@ -182,14 +182,15 @@ table_end(struct html *h)
 static void
 cell(struct html *h, const char *text, int64_t value)
 {
-    html_leaf(h, "td", text, "class", "r", "data-v", html_format(h, "%lld", (long long)value), NULL);
+    html_leaf(h, "td", text, "data-v", html_format(h, "%lld", (long long)value), NULL);
 }
 
+/* Bytes in MiB; the exact figure is their sort key, and what the script shows under the pointer. */
 static void
 cell_mib(struct html *h, int64_t bytes)
 {
-    html_leaf(h, "td", html_format(h, "%.1f", (double)bytes / (1 << 20)), "class", "r", "data-v",
-              html_format(h, "%lld", (long long)bytes), "title", html_format(h, "%s bytes", grouped(h, bytes)), NULL);
+    html_leaf(h, "td", html_format(h, "%.1f", (double)bytes / (1 << 20)), "data-b",
+              html_format(h, "%lld", (long long)bytes), NULL);
 }
 
 static void
@@ -630,7 +631,7 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     }
     html_close(h);
     cell_mib(h, g->bytes);
-    html_open(h, "td", "class", "b", NULL);
+    html_open(h, "td", "class", most ? "b" : NULL, NULL);
     if (most)
         svg_bar(h, g->bytes, most, html_class(h, t->class));
     html_close(h);

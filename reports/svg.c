@@ -82,8 +82,8 @@ svg_bar(struct html *h, int64_t part, int64_t whole, const char *css)
 {
     double share = whole > 0 && part > 0 ? (double)part / (double)whole : 0;
     html_open(h, "svg", "class", "bar", "width", "100%", "height", "12", "aria-hidden", "true", NULL);
-    html_open(h, "rect", "width", pct(h, share > 1 ? 1 : share), "height", "12", "class", css, NULL);
-    html_close(h);
+    html_void(h, "rect", "width", html_format(h, "%.1f%%", 100 * (share > 1 ? 1 : share)), "height", "12", "class", css,
+              NULL);
     html_close(h);
 }
 
