@@ -166,8 +166,14 @@ emit_clean(struct arena *a, const char *s)
     if (!s)
         return "";
     const char *p = s;
-    while (*p && (n = emit_utf8(p, &c)) > 0 && !emit_invisible(c))
-        p += n;
+    while (*p) { /* most strings are clean, and plain */
+        if (*p >= 0x20 && *p < 0x7f)
+            p++;
+        else if ((n = emit_utf8(p, &c)) > 0 && !emit_invisible(c))
+            p += n;
+        else
+            break;
+    }
     if (!*p)
         return s;
     char *out = arena_alloc(a, strlen(s) * 8 + 1), *o = out;
@@ -247,11 +253,18 @@ emit_verdict(struct arena *a, const struct result *r)
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */
 
 int64_t
+emit_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+int64_t
 emit_total(const struct instant *at)
 {
     int64_t total = 0;
     for (int c = 0; c < CLASS_COUNT; c++)
-        total += at->class_bytes[c];
+        total = emit_add(total, at->class_bytes[c]);
     return total;
 }
 

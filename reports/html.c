@@ -281,8 +281,8 @@ summary(struct html *h)
     int c = 0, half = 0;
     for (int i = 1; i < CLASS_COUNT; i++)
         c = r->class_bytes[i] > r->class_bytes[c] ? i : c;
-    for (int64_t sum = 0; half < r->nlive && sum * 2 <= r->peak.allocated; half++)
-        sum += r->live[half].bytes;
+    for (int64_t sum = 0; half < r->nlive && sum <= r->peak.allocated / 2; half++)
+        sum = emit_add(sum, r->live[half].bytes);
     if (r->peak.allocated <= 0 || half == 0)
         return;
     html_open(h, "p", "class", "sub", NULL);
@@ -595,7 +595,7 @@ fold(struct html *h, int *n)
             *PUSH(h->a, groups, *n, cap) = (struct group){.name = name, .first = t};
         }
         struct group *g = &groups[id];
-        g->bytes += t->bytes;
+        g->bytes = emit_add(g->bytes, t->bytes);
         *PUSH(h->a, g->member, g->count, g->cap) = i;
     }
     qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
@@ -675,7 +675,7 @@ section_alive(struct html *h)
     int open = n < OPEN_ROWS + 10 ? n : OPEN_ROWS;
     int64_t rest = 0;
     for (int i = open; i < n; i++)
-        rest += g[i].bytes;
+        rest = emit_add(rest, g[i].bytes);
     section(h, "alive", "What is alive at the peak",
             html_format(
                 h, "%s tensors, %s. Area is bytes, colour is class; tensors that differ only in a number are one row.",

@@ -128,12 +128,12 @@ timeline_area(struct html *h, int layer, double scale)
     int *low = NEWN(h->a, int, h->n), *high = NEWN(h->a, int, h->n);
     bool any = false;
     for (int i = 0; i < h->n; i++) {
-        int64_t below = 0;
+        double below = 0;
         const int64_t *b = h->r->instants[h->columns[i]].class_bytes;
         for (int k = 0; k < layer; k++)
-            below += b[html_stack[k]];
-        low[i] = 1000 - (int)lround((double)below * scale);
-        high[i] = 1000 - (int)lround((double)(below + b[html_stack[layer]]) * scale);
+            below += (double)b[html_stack[k]];
+        low[i] = 1000 - (int)lround(fmin(below * scale, 1000));
+        high[i] = 1000 - (int)lround(fmin((below + (double)b[html_stack[layer]]) * scale, 1000));
         any |= low[i] != high[i];
     }
     if (!any)

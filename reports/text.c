@@ -146,7 +146,7 @@ text_live(const struct page *p, const struct result *r)
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
         if (i >= n) {
-            rest += t->bytes;
+            rest = emit_add(rest, t->bytes);
             continue;
         }
         fprintf(p->out, "  %11s  %s%-11s%s  %s  %s %s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),

@@ -145,7 +145,7 @@ analyse(struct options *o, const char *path, struct arena *a)
         return refuse(a, &e);
     if (o->dump == DUMP_GRAPH)
         return dump(o, g, NULL, NULL);
-    if (!shapes_run(g, s, o->dump != DUMP_SHAPES, &e))
+    if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(a, &e);
     if (o->dump == DUMP_SHAPES)
         return dump(o, g, NULL, NULL);

@@ -478,6 +478,7 @@ const char *emit_verdict(struct arena *a, const struct result *r);
 /* "1.50 GiB", "not modelled" for -1. */
 const char *emit_size(struct arena *a, int64_t bytes);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
+int64_t emit_add(int64_t a, int64_t b); /* of bytes; stops at INT64_MAX */
 int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
