@@ -4,6 +4,7 @@
 cd "$SOURCE" || exit 1
 golden=tests/golden
 [ "${1:-}" != --update ] || mkdir -p $golden
+[ -d $golden ] || skip "no golden reports yet: make update-golden"
 
 while read -r name arguments; do
     case $name in '' | \#*) continue ;; esac
