@@ -598,7 +598,8 @@ fold(struct html *h, int *n)
         g->bytes = emit_add(g->bytes, t->bytes);
         *PUSH(h->a, g->member, g->count, g->cap) = i;
     }
-    qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
+    if (*n)
+        qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
     return groups;
 }
 
