@@ -250,9 +250,9 @@ notice(struct html *h)
         return;
     html_open(h, "p", "class", html_format(h, "notice v-%s", verdict_names[r->verdict]), NULL);
     html_leaf(h, "strong",
-              r->verdict == VERDICT_GATE_FAILED    ? "✕ Gate failed. "
-              : r->verdict == VERDICT_DOES_NOT_FIT ? "✕ Does not fit. "
-                                                   : "? Inconclusive. ",
+              r->verdict == VERDICT_GATE_FAILED    ? "✕ Gate failed: "
+              : r->verdict == VERDICT_DOES_NOT_FIT ? "✕ Does not fit: "
+                                                   : "? Inconclusive: ",
               NULL);
     if (r->gate)
         html_printf(h, "%s. ", emit_clip(h->a, r->gate, 400));
