@@ -96,6 +96,8 @@ enum dtype dtype_by_torch(const char *name);
 
 /* ---- onnx/: the border: bytes or text to a graph ------------------------------------------------------------ */
 
+enum { LIMIT_FOLD = 4096, LIMIT_RANK = 64 };
+
 /* A dimension: n >= 0 is known; otherwise n is -1 and sym, when set, is its symbol or expression ("batch", "197*batch"). */
 struct dim {
     int64_t n;
@@ -110,6 +112,12 @@ struct constant {
     int64_t *i;
     double *f;
     bool *known;
+};
+
+/* The elements of a sequence, in order: their types and shapes. */
+struct sequence {
+    int n;
+    const struct tensor **elem;
 };
 
 /* A value of the graph. Type "seq(float)" is wrap "s" with dtype float, "optional(seq(float))" is "os". */
@@ -127,6 +135,8 @@ struct tensor {
     const char *fx_name;           /* graph outputs and inputs: pkg.torch.onnx.original_node_name */
     int declared_rank;             /* what value_info said, -1 nothing; shapes.c compares */
     struct dim *declared;
+    bool contradicted;             /* value_info said something else than shapes.c found */
+    const struct sequence *seq;    /* a sequence whose elements are all known, else NULL */
     int nusers, cap_users, *users; /* nodes that read it, ascending, once each */
 };
 
@@ -165,6 +175,15 @@ struct node {
     const char *rules;   /* pkg.onnxscript.rewriter.rule_name */
 };
 
+/* A model-local function; attr holds its attributes, those with a default with their value. */
+struct function {
+    const char *domain, *name, *overload;
+    struct graph *body;
+    int nattr;
+    struct attr *attr;
+    bool active; /* being inlined */
+};
+
 struct graph {
     struct arena *arena;
     const char *file;     /* as given on the command line */
@@ -179,6 +198,8 @@ struct graph {
     int *in, *out; /* tensor ids; inputs without those that are initializers */
     struct names *by_name;
     struct graph *parent; /* the enclosing graph of a subgraph */
+    int nf, cap_f;
+    struct function *f; /* root graph only; graph_finish puts their bodies in place of the calls */
     int ndoubts, cap_doubts;
     struct doubt *doubts; /* root graph only */
 };
@@ -201,6 +222,8 @@ const struct tensor *onnx_load_tensor(struct arena *a, const char *path, struct 
 
 /* ---- graph.c ------------------------------------------------------------------------------------------------- */
 
+/* An empty graph; a subgraph takes file and opset from its parent. */
+struct graph *graph_new(struct arena *a, struct graph *parent);
 /* The tensor of that name, created without a type when there is none. */
 int graph_tensor(struct graph *g, const char *name);
 int graph_find(const struct graph *g, const char *name);
@@ -270,6 +293,8 @@ const struct precision *precision_find(const char *name);
 const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
 const struct device *device_find(const char *name);
+const struct device *device_row(int i); /* NULL past the last */
+const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes */
 void optimizer_list(FILE *out);
 void precision_list(FILE *out);
@@ -312,7 +337,14 @@ int severity_rank(const char *name);
 
 /* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
 
-struct infer; /* shapes.c: what a rule may look at and set */
+/* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted; use infer_in and infer_out. */
+struct infer {
+    struct graph *g;
+    const struct node *n;
+    struct shapes *run;
+    int nin, nout;
+    struct tensor **in, **out;
+};
 
 struct op {
     const char *domain, *name;
@@ -333,8 +365,14 @@ void op_list(FILE *out); /* --list=ops */
  * set: the message then lists them with an example command line. */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
 void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
+/* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
+ * of visits is spent; what the subgraph computes is then unknown. */
+bool shapes_subgraph(struct infer *in, struct graph *sub);
+/* A constant to fill, every element unknown; NULL when n is over LIMIT_FOLD, the type has no numbers, or the run's budget is
+ * spent. */
+struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
 
-/* ---- lower.c, expand.c, aten.c, step.c, live.c, heap.c ------------------------------------------------------------------------- */
+/* ---- lower.c: the file's nodes to the calls that the Python program made ------------------------------------------ */
 
 enum phase { PHASE_BUILD, PHASE_INPUT, PHASE_FORWARD, PHASE_LOSS, PHASE_BACKWARD, PHASE_UPDATE, PHASE_COUNT };
 extern const char *const phase_names[PHASE_COUNT];
@@ -346,15 +384,271 @@ enum class {
 };
 extern const char *const class_names[CLASS_COUNT];
 
-struct program; /* the framework calls that the Python program made */
-struct step;    /* the simulated training step */
+/* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
+struct arg {
+    enum arg_kind { ARG_NONE, ARG_SLOT, ARG_VALUE, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_DTYPE, ARG_TEXT, ARG_LIST } kind;
+    int64_t i; /* slot, int, bool, dtype */
+    double f;
+    const char *s;
+    int n; /* elements of a list */
+    struct arg *list;
+    struct value *v;
+};
 
-/* The file's nodes to framework calls. */
+enum { MAX_ARGS = 16 };
+
+struct aten;
+
+/* One call of a framework operator by the Python program. */
+struct call {
+    const struct aten *op;
+    const char *target; /* as the file names it, "aten.linear.default" */
+    int nargs;
+    struct arg *args; /* in the order of op->args */
+    int nouts;
+    int *outs; /* slots */
+    int rank;            /* sizes of outs[0] as the file states them; -1 unknown */
+    const int64_t *size;
+    int scope;           /* module, index into program.modules */
+    const char *location, *node, *name; /* name: of the first output */
+    const char **frames; /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
+};
+
+enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
+
+/* A parameter, buffer or constant of the model, in registration order; tied names share a slot. */
+struct param {
+    const char *name; /* qualified: "blocks.0.qkv.weight" */
+    enum param_kind kind;
+    int slot, module;
+    int tied_to; /* param, or -1 */
+    enum dtype dtype;
+    int rank; /* -1: the file has the name but not the shape */
+    const int64_t *size;
+};
+
+struct module {
+    const char *path, *type; /* type NULL unknown */
+    int parent;              /* -1 for the model itself */
+};
+
+struct program {
+    struct arena *arena;
+    const struct graph *graph;
+    int nslots;
+    int nparams, cap_params;
+    struct param *params;
+    int ninputs;
+    struct input { const char *name; int slot; enum dtype dtype; int rank; const int64_t *size; } *inputs;
+    int ncalls, cap_calls;
+    struct call *calls;
+    int noutputs;
+    int *outputs; /* slots */
+    int nmodules, cap_modules;
+    struct module *modules;
+    int nassumptions, cap_assumptions;
+    const char **assumptions;
+};
+
+/* Total: what can't be lowered becomes a doubt of g. */
 struct program *lower_run(struct graph *g, const struct setup *s);
-void lower_dump(const struct program *p, FILE *out); /* --dump=calls */
-/* Calls and set-up to one training step. */
+void lower_dump(const struct program *p, FILE *f); /* --dump=calls */
+void program_assume(struct program *p, const char *fmt, ...) PRINTF(2, 3);
+
+/* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */
+
+/* A block of device memory from birth to death. */
+struct storage {
+    int id, refs;
+    int64_t bytes; /* rounded up to 512 as the CUDA allocator rounds */
+    int64_t requested;
+    enum class class;
+    enum phase phase;  /* of birth */
+    const char *op;    /* that made it: "aten.addmm.default" */
+    const char *name;  /* parameter, input or value name, NULL none */
+    const struct call *call; /* NULL outside the model's forward */
+    enum dtype dtype;
+    int rank;
+    const int64_t *size; /* of the tensor that was born with it */
+    bool saved;        /* autograd kept it at some time */
+    const char *last_use; /* who dropped it last: the reason it was alive */
+};
+
+struct gnode;
+
+/* A tensor: sizes and strides over a storage. References are counted, as PyTorch counts them. */
+struct value {
+    struct storage *st;
+    int refs;
+    enum dtype dtype;
+    int rank;
+    int64_t *size, *stride; /* elements */
+    bool requires_grad, is_view;
+    struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
+    int fn_out;
+};
+
+enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_PROMOTE };
+
+struct machine;
+struct rule;
+
+/* One running call: arguments by position, outputs. */
+struct frame {
+    const struct aten *op;
+    int n;
+    struct arg *a;
+    int nout, cap_out;
+    struct value **out;
+    int rank; /* sizes of the first output as the file states them; -1 unknown */
+    const int64_t *size;
+    unsigned want; /* in backward: which outputs somebody needs */
+    bool in_place;
+};
+
+/* A framework operator: arguments, forward, derivative, autocast class in one row. */
+struct aten {
+    const char *name; /* without namespace, with the overload that traces print: "mul.Tensor" */
+    const char *args; /* names in schema order, separated by blanks */
+    void (*run)(struct machine *m, struct frame *f); /* makes the outputs; composites call other rows */
+    /* "self: mul(grad, other); other: mul(grad, self)": per input the formula of its gradient, in the order in which
+     * autograd evaluates them. What is saved follows from the names; #name needs only sizes. NULL: no derivative.
+     * COMPOSITE: the derivative is that of the rows it calls. */
+    const char *grad;
+    enum cast cast;
+    bool shaped;   /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    const char *source;
+};
+extern const char COMPOSITE[];
+
+/* All rows, the composites of expand.c included. */
+extern const struct aten aten_table[];
+extern const int aten_count;
+/* The row for "aten.add.Tensor", "add.Tensor" or "add"; NULL unknown. */
+const struct aten *aten_find(const char *target);
+/* Position of an argument, -1 none. */
+int aten_arg(const struct aten *op, const char *name);
+
+/* ---- eager.c: storages, values, dispatch, autograd's graph and engine ------------------------------------------------------- */
+
+struct event {
+    int storage;   /* index into step.storages */
+    bool birth;
+    enum phase phase;
+    const char *op;            /* operator that runs */
+    const struct call *call;   /* the forward call it belongs to, also in backward; NULL outside */
+};
+
+struct machine {
+    struct arena *a;
+    const struct setup *s;
+    int nst, cap_st;
+    struct storage **st;
+    int nev, cap_ev;
+    struct event *ev;
+    int64_t live_bytes;
+    enum phase phase;
+    enum class fresh; /* class of storages born now */
+    const char *op;
+    const struct call *call;
+    bool grad_mode, autocast;
+    enum dtype low; /* autocast's type */
+    int seq, npool, cap_pool;
+    struct value **pool;       /* what the running C++ frames hold */
+    int ncast, cap_cast;
+    struct cast_entry { struct value *from, *to; } *casts; /* autocast's weight cache */
+    double flops;              /* of the running forward */
+    struct rule **rules;       /* parsed derivatives, by row */
+    int stamp;
+    const char *missing;       /* an operator without a row was met */
+};
+
+/* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
+struct value *value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride);
+/* A view of v's storage. */
+struct value *value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride);
+struct value *value_keep(struct value *v);
+void value_drop(struct machine *m, struct value *v);
+int64_t value_elements(const struct value *v);
+bool value_contiguous(const struct value *v);
+/* Scopes: values made since the mark die at its end, last made first, but for those kept. */
+int scope_begin(struct machine *m);
+void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
+
+/* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
+struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
+struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
+#define OP(m, name, ...) \
+    op_call(m, name, (int)(sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg)), (struct arg[]){__VA_ARGS__})
+static inline struct arg
+VAL(struct value *v)
+{
+    return (struct arg){.kind = v ? ARG_VALUE : ARG_NONE, .v = v};
+}
+#define INT(x) ((struct arg){.kind = ARG_INT, .i = (x)})
+#define FLT(x) ((struct arg){.kind = ARG_FLOAT, .f = (x)})
+#define BOOL(x) ((struct arg){.kind = ARG_BOOL, .i = (x)})
+#define DTYPE(x) ((struct arg){.kind = ARG_DTYPE, .i = (x)})
+#define NONE ((struct arg){.kind = ARG_NONE})
+struct arg ints_arg(struct machine *m, int n, const int64_t *v);
+
+/* Arguments of a frame by position. */
+struct value *arg_value(const struct frame *f, int i);             /* NULL when absent */
+int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
+double arg_float(const struct frame *f, int i, double otherwise);
+int arg_ints(const struct frame *f, int i, int64_t *out, int max); /* elements; 0 when absent; a lone int counts as one */
+void out_add(struct machine *m, struct frame *f, struct value *v);
+
+/* Gives v an accumulator: it is a leaf that requires a gradient. */
+void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
+/* Autograd's engine: runs backward from a scalar root. */
+void backward(struct machine *m, struct value *root);
+
+/* ---- step.c: the training loop ---------------------------------------------------------------------------------------------------- */
+
+struct step {
+    struct arena *arena;
+    const struct program *program;
+    const struct setup *setup;
+    struct machine *m;
+    int first;      /* event with which the reported step begins */
+    int64_t before; /* bytes allocated when it began */
+    struct { int64_t model, inputs, forward, backward, step; } after;
+    double forward_flops;
+    double *call_flops; /* per call */
+};
+
 struct step *step_run(struct program *p, const struct setup *s);
-void step_dump(const struct step *st, FILE *out); /* --dump=step */
+void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a recorded trace */
+
+/* ---- live.c: bytes at every instant of the reported step -------------------------------------------------------------------------- */
+
+struct live {
+    int peak;                            /* event after which most bytes are allocated; -1: before the first */
+    int64_t peak_bytes, forward_bytes, backward_bytes; /* peaks until the end of that phase */
+    int64_t start[CLASS_COUNT];          /* by class, before the first event */
+    int64_t at_peak[CLASS_COUNT];
+    bool *alive;                         /* per storage, at the peak */
+};
+
+struct live *live_run(const struct step *st);
+/* An independent count in quadratic time, for tests: bytes alive after event `at`. */
+int64_t live_recount(const struct step *st, int at);
+
+/* ---- heap.c: the caching allocator, devices ------------------------------------------------------------------------------------------- */
+
+/* PyTorch's caching allocator on one stream. Source: c10/cuda/CUDACachingAllocator.cpp. */
+struct heap;
+struct heap *heap_new(struct arena *a, bool expandable);
+/* A block for that many bytes; its id. */
+int heap_malloc(struct heap *h, int64_t bytes);
+void heap_free(struct heap *h, int block);
+int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
+int64_t heap_allocated(const struct heap *h);
+int64_t heap_reserved(const struct heap *h);
+/* Plays a step from the construction of the model on. Returns the largest reserved bytes during the reported step; with slack, every
+ * storage's bytes become those of its block. */
+int64_t heap_play(struct step *st, bool slack);
 
 /* ---- the result: the only thing reports see --------------------------------------------------------------------------------- */
 
@@ -451,7 +745,7 @@ struct result {
     const char *gate; /* main.c: why the gate failed, else NULL */
 };
 /* Everything the reports show, from what the passes made. */
-struct result *result_build(const struct graph *g, const struct program *p, const struct step *st, const struct setup *s);
+struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);
 
 /* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
 

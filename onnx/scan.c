@@ -1,0 +1,496 @@
+/* scan.c - walk the wire format before protobuf-c sees anything, and write a skeleton without weights.
+ *
+ * protobuf-c has no limit on depth or memory, copies every payload and merges repeated messages in quadratic time. So
+ * nothing goes to it that was not walked here first. The walk is driven by the descriptors that protoc-c generates
+ * from onnx.proto; what they do not name is skipped.
+ *
+ * Each message is read twice. survey() skips from field to field of one level and counts: occurrences, bytes,
+ * limits, wire types. copy() writes the message to the skeleton, with five-byte length prefixes that are filled in
+ * afterwards, and goes into the messages inside. What is dropped is said in memlint's own fields: data_bytes and
+ * data_dropped of a tensor, dropped_count of an attribute. The bytes of a dropped payload are never touched, so a
+ * model of many gigabytes costs what its graph costs.
+ *
+ * The file is mapped. Somebody may cut it short meanwhile: the SIGBUS that follows is caught and becomes an error.
+ *
+ * Refused: groups in place of known fields, field number 0, varints of more than ten bytes, lengths beyond the
+ * parent, a second occurrence of a message that may stand once (protobuf would merge), NUL in names, anything over a
+ * limit of scan.h.
+ */
+#include "scan.h"
+
+#include "onnx.pb-c.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MAX_FIELDS = 20,
+    MAX_MESSAGES = 24,
+    OWN_FIELDS = 100000,
+    DATA_BYTES = 100001,
+    DATA_DROPPED = 100002,
+    DROPPED_COUNT = 100001
+};
+
+enum payload { PLAIN, TENSOR_DATA, ATTRIBUTE_DATA, BLOB };
+
+/* Fields with a limit of their own, or whose content may be dropped. */
+static const struct special {
+    const ProtobufCMessageDescriptor *message;
+    uint32_t id;
+    int64_t count, bytes; /* limits; 0 the usual one */
+    enum payload payload;
+} specials[] = {
+    {&onnx__graph_proto__descriptor, 1, LIMIT_NODES, 0, PLAIN},
+    {&onnx__graph_proto__descriptor, 5, LIMIT_NODES, 0, PLAIN},
+    {&onnx__graph_proto__descriptor, 11, LIMIT_NODES, 0, PLAIN},
+    {&onnx__graph_proto__descriptor, 12, LIMIT_NODES, 0, PLAIN},
+    {&onnx__graph_proto__descriptor, 13, 2 * LIMIT_NODES, 0, PLAIN},
+    {&onnx__graph_proto__descriptor, 16, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__function_proto__descriptor, 9, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__model_proto__descriptor, 8, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__node_proto__descriptor, 9, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__value_info_proto__descriptor, 4, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__string_string_entry_proto__descriptor, 2, 0, LIMIT_METADATA, PLAIN},
+    {&onnx__tensor_shape_proto__descriptor, 1, LIMIT_RANK, 0, PLAIN},
+    {&onnx__sparse_tensor_proto__descriptor, 3, LIMIT_RANK, 0, PLAIN},
+    {&onnx__tensor_proto__descriptor, 1, LIMIT_RANK, 0, PLAIN},
+    {&onnx__tensor_proto__descriptor, 4, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 5, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 6, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 7, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 9, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 10, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 11, INT64_MAX, INT64_MAX, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 16, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__tensor_proto__descriptor, 13, LIMIT_PROPERTIES, 0, PLAIN},
+    {&onnx__attribute_proto__descriptor, 4, 0, LIMIT_ATTRIBUTE, BLOB},
+    {&onnx__attribute_proto__descriptor, 7, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
+    {&onnx__attribute_proto__descriptor, 8, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
+    {&onnx__attribute_proto__descriptor, 9, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
+};
+
+struct survey {
+    const ProtobufCMessageDescriptor *message;
+    struct kind {
+        const ProtobufCFieldDescriptor *d;
+        const struct special *special;
+        int64_t count; /* elements; of payloads, of which packed ones are not looked into, a lower bound */
+        int64_t bytes;
+    } kind[MAX_FIELDS];
+    bool drop[BLOB + 1];
+    int64_t payload_bytes, payload_count;
+};
+
+struct scan {
+    struct arena *arena;
+    struct err *e;
+    const uint8_t *base;
+    uint8_t *out; /* malloc'd: the skeleton so far */
+    size_t n, cap;
+    int64_t messages;
+    int depth;
+    const char *names[LIMIT_DEPTH + 1];
+    int nblank;
+    struct survey blank[MAX_MESSAGES]; /* one a message type, to start from */
+};
+
+struct field {
+    uint32_t id;
+    int wire;
+    const uint8_t *start, *data, *next; /* data and size: the content without tag and length */
+    size_t size;
+};
+
+enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_32 };
+
+static bool
+refuse(struct scan *s, const uint8_t *at, const char *what)
+{
+    char where[160];
+    size_t n = 0;
+    where[0] = '\0';
+    for (int i = 0; i < s->depth && n < sizeof(where) - 32; i++)
+        n += (size_t)snprintf(where + n, sizeof(where) - n, "%s%s", i ? "." : "", s->names[i]);
+    const char *place = arena_printf(s->arena, "byte %lld%s%s", (long long)(at - s->base), n ? ", in " : "", where);
+    return err_set(s->e, s->arena, place, "%s", what);
+}
+
+static bool
+varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
+{
+    const uint8_t *start = *p;
+    *value = 0;
+    for (int shift = 0; shift < 70; shift += 7) {
+        if (*p == end)
+            return refuse(s, start, "truncated: the data end inside a number");
+        uint8_t b = *(*p)++;
+        if (shift < 63 || b <= 1)
+            *value |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80)
+            return true;
+    }
+    return refuse(s, start, "not a protobuf message: a number of more than ten bytes");
+}
+
+static bool read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f);
+
+/* Skips an unknown group, whose start tag has been read. */
+static bool
+skip_group(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
+{
+    uint32_t open[LIMIT_DEPTH];
+    int depth = 0;
+    open[depth++] = f->id;
+    struct field in;
+    while (depth) {
+        if (p == end)
+            return refuse(s, f->start, "truncated: a group is not closed");
+        const uint8_t *tag = p;
+        uint64_t key;
+        if (!varint(s, &p, end, &key))
+            return false;
+        if ((key & 7) == WIRE_GROUP) {
+            if (depth == LIMIT_DEPTH)
+                return refuse(s, tag, "groups are nested too deeply");
+            open[depth++] = (uint32_t)(key >> 3);
+        } else if ((key & 7) == WIRE_GROUP_END) {
+            if (open[--depth] != (uint32_t)(key >> 3))
+                return refuse(s, tag, "not a protobuf message: a group is closed by another's end");
+        } else {
+            if (!read_field(s, tag, end, &in))
+                return false;
+            p = in.next;
+        }
+    }
+    f->next = p;
+    return true;
+}
+
+static bool
+read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
+{
+    uint64_t key, v;
+    f->start = p;
+    if (!varint(s, &p, end, &key))
+        return false;
+    if (key >> 3 == 0 || key >> 3 > 0x1fffffff)
+        return refuse(s, f->start, "not a protobuf message: bad field number");
+    f->id = (uint32_t)(key >> 3);
+    f->wire = (int)(key & 7);
+    f->data = p;
+    switch (f->wire) {
+    case WIRE_VARINT:
+        if (!varint(s, &p, end, &v))
+            return false;
+        break;
+    case WIRE_BYTES:
+        if (!varint(s, &p, end, &v))
+            return false;
+        if (v > (uint64_t)(end - p))
+            return refuse(s, f->start, "truncated: a length goes beyond the end of what holds it");
+        f->data = p;
+        p += v;
+        break;
+    case WIRE_64:
+    case WIRE_32:
+        if (end - p < (f->wire == WIRE_64 ? 8 : 4))
+            return refuse(s, f->start, "truncated: the data end inside a number");
+        p += f->wire == WIRE_64 ? 8 : 4;
+        break;
+    case WIRE_GROUP:
+        if (!skip_group(s, p, end, f))
+            return false;
+        p = f->next;
+        break;
+    default:
+        return refuse(s, f->start, "not a protobuf message: bad wire type");
+    }
+    f->next = p;
+    f->size = (size_t)(p - f->data);
+    return true;
+}
+
+static int
+wire_of(ProtobufCType type)
+{
+    switch (type) {
+    case PROTOBUF_C_TYPE_FLOAT:
+        return WIRE_32;
+    case PROTOBUF_C_TYPE_DOUBLE:
+        return WIRE_64;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE:
+        return WIRE_BYTES;
+    default:
+        return WIRE_VARINT;
+    }
+}
+
+static const struct special *
+special_of(const ProtobufCMessageDescriptor *m, uint32_t id)
+{
+    static const struct special usual;
+    for (int i = 0; i < COUNT(specials); i++)
+        if (specials[i].message == m && specials[i].id == id)
+            return &specials[i];
+    return &usual;
+}
+
+static const struct survey *
+blank_survey(struct scan *s, const ProtobufCMessageDescriptor *m)
+{
+    for (int i = 0; i < s->nblank; i++)
+        if (s->blank[i].message == m)
+            return &s->blank[i];
+    assert(s->nblank < MAX_MESSAGES && m->n_fields <= MAX_FIELDS);
+    struct survey *v = &s->blank[s->nblank++];
+    v->message = m;
+    for (unsigned i = 0; i < m->n_fields; i++) {
+        v->kind[i].d = &m->fields[i];
+        v->kind[i].special = special_of(m, m->fields[i].id);
+    }
+    return v;
+}
+
+static struct kind *
+kind_of(const ProtobufCMessageDescriptor *m, struct survey *v, uint32_t id)
+{
+    if (id > OWN_FIELDS)
+        return NULL;
+    const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field(m, id);
+    return d ? &v->kind[d - m->fields] : NULL;
+}
+
+static int64_t
+packed_count(const struct field *f, ProtobufCType type)
+{
+    int64_t n = 0;
+    if (type == PROTOBUF_C_TYPE_FLOAT)
+        return (int64_t)f->size / 4;
+    if (type == PROTOBUF_C_TYPE_DOUBLE)
+        return (int64_t)f->size / 8;
+    for (size_t i = 0; i < f->size; i++)
+        n += f->data[i] < 0x80;
+    return n;
+}
+
+static bool
+survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end, struct survey *v)
+{
+    struct field f;
+    for (; p < end; p = f.next) {
+        if (!read_field(s, p, end, &f))
+            return false;
+        struct kind *k = kind_of(m, v, f.id);
+        if (!k)
+            continue;
+        bool repeated = k->d->label == PROTOBUF_C_LABEL_REPEATED;
+        int wire = wire_of(k->d->type);
+        bool packed = repeated && wire != WIRE_BYTES && f.wire == WIRE_BYTES;
+        if (f.wire != wire && !packed)
+            return refuse(s, f.start, arena_printf(s->arena, "field %s has the wrong wire type", k->d->name));
+        const struct special *sp = k->special;
+        int64_t usual_bytes = k->d->type == PROTOBUF_C_TYPE_MESSAGE ? INT64_MAX : LIMIT_STRING;
+        k->bytes += (int64_t)f.size;
+        if ((sp->bytes ? k->bytes : (int64_t)f.size) > (sp->bytes ? sp->bytes : usual_bytes))
+            return refuse(s, f.start, arena_printf(s->arena, "field %s is too long, over a limit", k->d->name));
+        k->count += packed && sp->payload != TENSOR_DATA ? packed_count(&f, k->d->type) : 1;
+        if (repeated && k->count > (sp->count ? sp->count : LIMIT_REPEATED))
+            return refuse(s, f.start, arena_printf(s->arena, "too many of field %s, over a limit", k->d->name));
+        if (!repeated && k->count > 1 && k->d->type == PROTOBUF_C_TYPE_MESSAGE)
+            return refuse(s, f.start, arena_printf(s->arena, "field %s is given twice", k->d->name));
+        if (k->d->type == PROTOBUF_C_TYPE_STRING && memchr(f.data, 0, f.size))
+            return refuse(s, f.start, arena_printf(s->arena, "field %s holds a NUL character", k->d->name));
+        if (sp->payload == TENSOR_DATA || sp->payload == ATTRIBUTE_DATA) {
+            v->payload_bytes += (int64_t)f.size;
+            v->payload_count += packed && sp->payload == TENSOR_DATA ? 0 : 1;
+        }
+    }
+    for (unsigned i = 0; i < m->n_fields; i++)
+        if (v->kind[i].special->payload == BLOB)
+            v->drop[BLOB] = v->kind[i].bytes > LIMIT_KEEP;
+    v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > LIMIT_KEEP || v->payload_count > LIMIT_KEEP;
+    return true;
+}
+
+static void
+put(struct scan *s, const void *p, size_t n)
+{
+    if (s->cap - s->n < n) {
+        s->cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 4096;
+        s->out = realloc(s->out, s->cap);
+        if (!s->out)
+            die("out of memory: %zu bytes wanted", s->cap);
+    }
+    memcpy(s->out + s->n, p, n);
+    s->n += n;
+}
+
+static void
+put_varint(struct scan *s, uint64_t v)
+{
+    uint8_t b[10];
+    size_t n = 0;
+    do
+        b[n++] = (uint8_t)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+    while (v >>= 7);
+    put(s, b, n);
+}
+
+static bool
+copy(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end)
+{
+    struct survey v = *blank_survey(s, m);
+    if (++s->messages > LIMIT_MESSAGES)
+        return refuse(s, p, "too many messages, over a limit");
+    if (s->n > LIMIT_SKELETON)
+        return refuse(s, p, "too large without its weights, over a limit");
+    if (!survey(s, m, p, end, &v))
+        return false;
+    struct field f;
+    for (; p < end; p = f.next) {
+        if (!read_field(s, p, end, &f))
+            return false;
+        const struct kind *k = kind_of(m, &v, f.id);
+        if (!k || v.drop[k->special->payload])
+            continue;
+        if (k->d->type != PROTOBUF_C_TYPE_MESSAGE) {
+            put_varint(s, (uint64_t)f.id << 3 | (unsigned)f.wire);
+            if (f.wire == WIRE_BYTES)
+                put_varint(s, f.size);
+            put(s, f.data, f.size);
+            continue;
+        }
+        if (s->depth == LIMIT_DEPTH)
+            return refuse(s, f.start, "nested too deeply, over a limit");
+        put_varint(s, (uint64_t)f.id << 3 | WIRE_BYTES);
+        size_t at = s->n;
+        put(s, "\x80\x80\x80\x80", 5);
+        s->names[s->depth++] = k->d->name;
+        if (!copy(s, k->d->descriptor, f.data, f.next))
+            return false;
+        s->depth--;
+        size_t size = s->n - at - 5;
+        for (int i = 0; i < 5; i++)
+            s->out[at + (size_t)i] = (uint8_t)((size >> 7 * i & 0x7f) | (i < 4 ? 0x80 : 0));
+    }
+    if (m == &onnx__tensor_proto__descriptor) {
+        put_varint(s, DATA_BYTES << 3 | WIRE_VARINT);
+        put_varint(s, (uint64_t)v.payload_bytes);
+        put_varint(s, DATA_DROPPED << 3 | WIRE_VARINT);
+        put_varint(s, v.drop[TENSOR_DATA]);
+    } else if (m == &onnx__attribute_proto__descriptor && v.drop[ATTRIBUTE_DATA]) {
+        int64_t n = 0;
+        for (unsigned i = 0; i < m->n_fields; i++)
+            if (v.kind[i].special->payload == ATTRIBUTE_DATA)
+                n += v.kind[i].count;
+        put_varint(s, DROPPED_COUNT << 3 | WIRE_VARINT);
+        put_varint(s, (uint64_t)n);
+    }
+    return true;
+}
+
+static bool
+starts(const uint8_t *data, size_t size, const char *with)
+{
+    return size >= strlen(with) && memcmp(data, with, strlen(with)) == 0;
+}
+
+/* What people give instead of a model. */
+static const char *
+other_format(const uint8_t *data, size_t size)
+{
+    if (starts(data, size, "version https://git-lfs"))
+        return "this is a Git LFS pointer, not the model: fetch it with git lfs pull";
+    if (starts(data, size, "PK\x03\x04"))
+        return "this is a zip archive (PyTorch's .pt files are, too), not an ONNX model";
+    if (starts(data, size, "\x1f\x8b"))
+        return "this is compressed with gzip, not an ONNX model";
+    if (starts(data, size, "\x89PNG"))
+        return "this is a PNG picture, not an ONNX model";
+    if (size >= 8 && memcmp(data + 4, "TFL3", 4) == 0)
+        return "this is a TensorFlow Lite model, not an ONNX model";
+    if (size >= 8 && memcmp(data + 4, "ORTM", 4) == 0)
+        return "this is a model in ONNX Runtime's own format, not an ONNX model";
+    if (size >= 10 && data[8] == '{' && data[9] == '"')
+        return "this is a safetensors file, not an ONNX model";
+    size_t n = size < 512 ? size : 512, i = 0;
+    while (i < n && (data[i] >= ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t') && data[i] != 0x7f)
+        i++;
+    if (i < n)
+        return NULL;
+    while (i-- > 0)
+        if (data[i] == '<' && n - i > 5 && strncasecmp((const char *)data + i, "<html", 5) == 0)
+            return "this is an HTML page, not an ONNX model";
+    return "this is text, not an ONNX model (models in ONNX text syntax are named .onnxtxt)";
+}
+
+bool
+scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struct skeleton *out, struct err *e)
+{
+    struct scan s = {.arena = a, .e = e, .base = data};
+    if (size == 0)
+        return err_set(e, a, NULL, "the file is empty");
+    bool ok = copy(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor, data, data + size);
+    const char *other = ok && s.n > 8 ? NULL : other_format(data, size);
+    if (other)
+        ok = err_set(e, a, NULL, "%s", other);
+    if (ok)
+        *out = (struct skeleton){arena_dup(a, s.out ? s.out : data, s.n), s.n, (int64_t)size};
+    free(s.out);
+    return ok;
+}
+
+static sigjmp_buf truncated;
+
+static void
+on_sigbus(int sig)
+{
+    (void)sig;
+    siglongjmp(truncated, 1);
+}
+
+bool
+scan_file(struct arena *a, const char *path, bool tensor, struct skeleton *out, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return err_set(e, a, NULL, "cannot be opened: %s", strerror(errno));
+    struct stat st;
+    const char *why = NULL;
+    void *map = MAP_FAILED;
+    if (fstat(fd, &st) != 0)
+        why = strerror(errno);
+    else if (S_ISDIR(st.st_mode))
+        why = "is a directory, not a model file";
+    else if (!S_ISREG(st.st_mode))
+        why = "is not a regular file (a device, pipe or socket)";
+    else if (st.st_size == 0)
+        why = "the file is empty";
+    else if ((map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+        why = "is too large to be mapped";
+    close(fd);
+    if (why)
+        return err_set(e, a, NULL, "%s", why);
+
+    struct sigaction old, act = {.sa_handler = on_sigbus};
+    sigaction(SIGBUS, &act, &old);
+    bool ok;
+    if (sigsetjmp(truncated, 1) == 0)
+        ok = scan_bytes(a, map, (size_t)st.st_size, tensor, out, e);
+    else /* what scan_bytes had allocated outside of the arena is lost, once */
+        ok = err_set(e, a, NULL, "was truncated by somebody while being read");
+    sigaction(SIGBUS, &old, NULL);
+    munmap(map, (size_t)st.st_size);
+    return ok;
+}

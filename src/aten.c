@@ -1,0 +1,1886 @@
+/* aten.c - the framework operator table: everything PyTorch does in an operator, one row each.
+ *
+ * A row says which arguments an operator takes, what its forward allocates and with which strides (run), what each gradient's
+ * formula is (grad; what autograd saves follows from it), and its autocast class. Backward kernels are rows like any other.
+ * Composites (grad == COMPOSITE) stand here too; their bodies are in expand.c.
+ *
+ * Layout rules are PyTorch's: elementwise results take the permutation of their inputs (TensorIterator::reorder_dimensions), a
+ * view needs strides that allow it (computeStride), convolutions and pools follow channels_last.
+ *
+ * Sources: formulas are those of tools/autograd/derivatives.yaml (2.11) unless a row says otherwise; sizes and layouts those of the meta
+ * kernels (torch/_meta_registrations.py) and of the CUDA kernels they describe. Births were compared with recorded traces.
+ */
+#include "memlint.h"
+#include "expand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK = 64 };
+
+#define V(i) arg_value(f, i)
+
+/* ---- layout ---------------------------------------------------------------------------------------------------------- */
+
+/* Numpy broadcasting of all tensors among a[0..n): the rank. */
+static int
+broadcast(const struct arg *a, int n, int64_t *size)
+{
+    int rank = 0;
+    for (int i = 0; i < n; i++)
+        if (a[i].kind == ARG_VALUE && a[i].v->rank > rank)
+            rank = a[i].v->rank;
+    for (int d = 0; d < rank; d++)
+        size[d] = 1;
+    for (int i = 0; i < n; i++)
+        if (a[i].kind == ARG_VALUE)
+            for (int d = 0; d < a[i].v->rank; d++) {
+                int64_t *s = &size[rank - a[i].v->rank + d];
+                *s = *s == 1 ? a[i].v->size[d] : *s;
+            }
+    return rank;
+}
+
+static int
+should_swap(const struct arg *a, int n, int rank, const int64_t *size, int d0, int d1)
+{
+    for (int i = 0; i < n; i++) {
+        if (a[i].kind != ARG_VALUE)
+            continue;
+        const struct value *v = a[i].v;
+        int lead = rank - v->rank;
+        int64_t s0 = d0 < lead || (v->size[d0 - lead] == 1 && size[d0] != 1) ? 0 : v->stride[d0 - lead];
+        int64_t s1 = d1 < lead || (v->size[d1 - lead] == 1 && size[d1] != 1) ? 0 : v->stride[d1 - lead];
+        if (s0 == 0 || s1 == 0)
+            continue;
+        if (s0 != s1)
+            return s0 < s1 ? -1 : 1;
+        if (size[d0] > size[d1])
+            return 1;
+    }
+    return 0;
+}
+
+/* Strides of an elementwise result. Source: TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
+static void
+iterator_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride)
+{
+    int perm[RANK];
+    for (int i = 0; i < rank; i++)
+        perm[i] = rank - 1 - i;
+    for (int i = 1; i < rank; i++) {
+        int d1 = i;
+        for (int d0 = i - 1; d0 >= 0; d0--) {
+            int c = should_swap(a, n, rank, size, perm[d0], perm[d1]);
+            if (c < 0)
+                break;
+            if (c > 0) {
+                int t = perm[d0];
+                perm[d0] = perm[d1];
+                perm[d1] = t;
+                d1 = d0;
+            }
+        }
+    }
+    int64_t run = 1;
+    for (int i = 0; i < rank; i++) {
+        stride[perm[i]] = run;
+        run *= size[perm[i]] > 1 ? size[perm[i]] : 1;
+    }
+}
+
+/* Strides with which v's elements can be seen as rank sizes without a copy. Source: computeStride in aten/src/ATen/TensorUtils.cpp. */
+bool
+aten_view_strides(const struct value *v, int rank, const int64_t *size, int64_t *stride)
+{
+    int at = rank - 1;
+    int64_t n = value_elements(v), base = v->rank ? v->stride[v->rank - 1] : 1, numel = 1, view = 1;
+    if (n == 0 || v->rank == 0) {
+        int64_t run = 1;
+        for (int i = rank - 1; i >= 0; i--) {
+            stride[i] = run;
+            run *= size[i] > 1 ? size[i] : 1;
+        }
+        return true;
+    }
+    for (int d = v->rank - 1; d >= 0; d--) {
+        numel *= v->size[d];
+        if (d == 0 || (v->size[d - 1] != 1 && v->stride[d - 1] != numel * base)) {
+            while (at >= 0 && (view < numel || size[at] == 1)) {
+                stride[at] = view * base;
+                view *= size[at--];
+            }
+            if (view != numel)
+                return false;
+            if (d > 0) {
+                base = v->stride[d - 1];
+                numel = view = 1;
+            }
+        }
+    }
+    return at == -1;
+}
+
+static bool
+channels_last(const struct value *v)
+{
+    if (!v || (v->rank != 4 && v->rank != 5) || v->size[1] == 1)
+        return false;
+    int64_t run = 1;
+    if (v->stride[1] != 1)
+        return false;
+    run = v->size[1];
+    for (int d = v->rank - 1; d >= 2; d--) {
+        if (v->size[d] != 1 && v->stride[d] != run)
+            return false;
+        run *= v->size[d];
+    }
+    return v->size[0] == 1 || v->stride[0] == run;
+}
+
+/* A fresh tensor, channels last when asked. */
+static struct value *
+image_new(struct machine *m, enum dtype t, int rank, const int64_t *size, bool last)
+{
+    int64_t stride[RANK], run = size[1];
+    if (!last || rank < 3)
+        return value_new(m, t, rank, size, NULL);
+    stride[1] = 1;
+    for (int d = rank - 1; d >= 2; d--) {
+        stride[d] = run;
+        run *= size[d];
+    }
+    stride[0] = run;
+    return value_new(m, t, rank, size, stride);
+}
+
+/* empty_like: dense, in the order of v's strides. */
+static struct value *
+new_like(struct machine *m, const struct value *v, enum dtype t)
+{
+    int64_t stride[RANK];
+    struct arg a = {.kind = ARG_VALUE, .v = (struct value *)v};
+    iterator_strides(&a, 1, v->rank, v->size, stride);
+    return value_new(m, t, v->rank, v->size, stride);
+}
+
+static int
+wrap_dim(int64_t d, int rank)
+{
+    if (d < 0)
+        d += rank;
+    return d < 0 ? 0 : d >= rank ? (rank ? rank - 1 : 0) : (int)d;
+}
+
+/* ---- types --------------------------------------------------------------------------------------------------------------- */
+
+static int
+category(enum dtype t)
+{
+    return dtypes[t].is_float ? 3 : t == DT_BOOL ? 1 : 2;
+}
+
+static enum dtype
+wider(enum dtype a, enum dtype b)
+{
+    if (a == DT_UNDEFINED || a == b)
+        return b;
+    if (category(a) != category(b))
+        return category(a) > category(b) ? a : b;
+    if (category(a) == 3 && dtypes[a].bits == dtypes[b].bits)
+        return DT_FLOAT; /* float16 with bfloat16 */
+    return dtypes[a].bits >= dtypes[b].bits ? a : b;
+}
+
+/* Type promotion: tensors with dimensions, then 0-d tensors, then numbers; a later group only wins by category.
+ * Source: c10/core/ScalarType.h, aten/src/ATen/native/TypeProperties.cpp. */
+static enum dtype
+promote(const struct arg *a, int n)
+{
+    enum dtype group[3] = {DT_UNDEFINED, DT_UNDEFINED, DT_UNDEFINED};
+    for (int i = 0; i < n; i++) {
+        switch (a[i].kind) {
+        case ARG_VALUE: {
+            enum dtype *g = &group[a[i].v->rank == 0];
+            *g = wider(*g, a[i].v->dtype);
+            break;
+        }
+        case ARG_INT:
+            group[2] = wider(group[2], DT_INT64);
+            break;
+        case ARG_FLOAT:
+            group[2] = wider(group[2], DT_FLOAT);
+            break;
+        case ARG_BOOL:
+            group[2] = wider(group[2], DT_BOOL);
+            break;
+        default:
+            break;
+        }
+    }
+    enum dtype t = group[0];
+    for (int g = 1; g < 3; g++)
+        if (group[g] != DT_UNDEFINED && (t == DT_UNDEFINED || category(group[g]) > category(t)))
+            t = group[g];
+    return t == DT_UNDEFINED ? DT_FLOAT : t;
+}
+
+/* ---- elementwise ----------------------------------------------------------------------------------------------------------- */
+
+static void
+elementwise(struct machine *m, struct frame *f, int from, int to, enum dtype t)
+{
+    int64_t size[RANK], stride[RANK];
+    int rank = broadcast(f->a + from, to - from, size);
+    iterator_strides(f->a + from, to - from, rank, size, stride);
+    if (f->in_place && V(0)) {
+        struct value *v = value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride);
+        v->is_view = V(0)->is_view;
+        out_add(m, f, v);
+        return;
+    }
+    out_add(m, f, value_new(m, t, rank, size, stride));
+}
+
+/* All tensors broadcast; the type by promotion. */
+static void
+run_elementwise(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, f->n, promote(f->a, f->n));
+}
+
+/* The first two arguments are operands, the rest numbers that do not count (alpha, rounding). */
+static void
+run_binary(struct machine *m, struct frame *f)
+{
+    int n = f->n < 2 ? f->n : 2;
+    elementwise(m, f, 0, n, promote(f->a, n));
+}
+
+static void
+run_divide(struct machine *m, struct frame *f)
+{
+    int n = f->n < 2 ? f->n : 2;
+    enum dtype t = promote(f->a, n);
+    elementwise(m, f, 0, n, dtypes[t].is_float ? t : DT_FLOAT);
+}
+
+/* One tensor in, one like it out; other arguments are settings. */
+static void
+run_unary(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, 1, V(0) ? V(0)->dtype : DT_FLOAT);
+}
+
+static void
+run_unary_float(struct machine *m, struct frame *f)
+{
+    enum dtype t = V(0) ? V(0)->dtype : DT_FLOAT;
+    elementwise(m, f, 0, 1, dtypes[t].is_float ? t : DT_FLOAT);
+}
+
+static void
+run_compare(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, f->n, DT_BOOL);
+}
+
+static void
+run_where(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, f->n < 3 ? f->n : 3, promote(f->a + 1, f->n > 2 ? 2 : f->n - 1));
+}
+
+/* self, mask: the type and layout of self. */
+static void
+run_masked_fill(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, f->n < 2 ? f->n : 2, V(0) ? V(0)->dtype : DT_FLOAT);
+}
+
+/* clone, contiguous, _to_copy: an argument of dtype or the source's. clone(x, contiguous) says so by a true second argument. */
+static void
+run_copy(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    enum dtype t = v->dtype;
+    bool contiguous = false;
+    for (int i = 1; i < f->n; i++) {
+        if (f->a[i].kind == ARG_DTYPE)
+            t = (enum dtype)f->a[i].i;
+        contiguous |= f->a[i].kind == ARG_BOOL && f->a[i].i;
+    }
+    out_add(m, f, contiguous ? value_new(m, t, v->rank, v->size, NULL) : new_like(m, v, t));
+}
+
+static void
+run_new_strided(struct machine *m, struct frame *f)
+{
+    struct value *like = V(1);
+    out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, like->stride));
+}
+
+/* ---- fresh tensors of stated sizes ---------------------------------------------------------------------------------------------- */
+
+static enum dtype
+stated_dtype(const struct frame *f, enum dtype otherwise)
+{
+    for (int i = 0; i < f->n; i++)
+        if (f->a[i].kind == ARG_DTYPE)
+            return (enum dtype)f->a[i].i;
+    return otherwise;
+}
+
+/* zeros, ones, full, arange, rand: the sizes are the file's or the first argument's. */
+static void
+factory(struct machine *m, struct frame *f, int at, enum dtype t)
+{
+    int64_t size[RANK];
+    if (f->rank >= 0) {
+        out_add(m, f, value_new(m, stated_dtype(f, t), f->rank, f->size, NULL));
+        return;
+    }
+    int n = arg_ints(f, at, size, RANK);
+    out_add(m, f, value_new(m, stated_dtype(f, t), n, size, NULL));
+}
+
+static void
+run_factory(struct machine *m, struct frame *f)
+{
+    factory(m, f, 0, DT_FLOAT);
+}
+
+/* A constant that the exporter folded: born as what it was. */
+static void
+run_folded(struct machine *m, struct frame *f)
+{
+    m->op = f->a[0].s;
+    factory(m, f, 2, DT_FLOAT);
+}
+
+static void
+run_full(struct machine *m, struct frame *f)
+{
+    factory(m, f, 0, f->n > 1 && f->a[1].kind == ARG_INT ? DT_INT64 : f->n > 1 && f->a[1].kind == ARG_BOOL ? DT_BOOL : DT_FLOAT);
+}
+
+static void
+run_new_factory(struct machine *m, struct frame *f)
+{
+    factory(m, f, 1, V(0) ? V(0)->dtype : DT_FLOAT);
+}
+
+static void
+run_arange(struct machine *m, struct frame *f)
+{
+    bool floating = false;
+    for (int i = 0; i < f->n; i++)
+        floating |= f->a[i].kind == ARG_FLOAT;
+    if (f->rank < 0) {
+        int64_t n = f->n > 1 && f->a[1].kind == ARG_INT ? arg_int(f, 1, 0) - arg_int(f, 0, 0) : arg_int(f, 0, 0);
+        n = n < 0 ? 0 : n;
+        out_add(m, f, value_new(m, stated_dtype(f, floating ? DT_FLOAT : DT_INT64), 1, &n, NULL));
+        return;
+    }
+    factory(m, f, 0, floating ? DT_FLOAT : DT_INT64);
+}
+
+static void
+run_scalar(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, stated_dtype(f, DT_FLOAT), 0, NULL, NULL));
+}
+
+static void
+run_like(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(0), stated_dtype(f, V(0)->dtype)));
+}
+
+/* A gradient with the sizes of the second argument: slice_backward and its kin make zeros and copy into them. */
+static void
+run_zeros_like_second(struct machine *m, struct frame *f)
+{
+    struct value *like = V(1);
+    out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
+}
+
+/* ---- views ---------------------------------------------------------------------------------------------------------------------------- */
+
+static int
+stated_sizes(const struct frame *f, int at, int64_t *size)
+{
+    if (f->rank >= 0) {
+        memcpy(size, f->size, sizeof(*size) * (size_t)f->rank);
+        return f->rank;
+    }
+    int n = arg_ints(f, at, size, RANK), hole = -1;
+    int64_t known = 1, all = V(0) ? value_elements(V(0)) : 0;
+    for (int i = 0; i < n; i++) {
+        if (size[i] < 0)
+            hole = i;
+        else
+            known *= size[i];
+    }
+    if (hole >= 0)
+        size[hole] = known ? all / known : 0;
+    return n;
+}
+
+static void
+run_view(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    int rank = stated_sizes(f, 1, size);
+    if (!aten_view_strides(V(0), rank, size, stride)) /* callers have checked; _unsafe_view is of contiguous tensors */
+        for (int i = rank - 1, run = 1; i >= 0; run *= (int)(size[i] > 1 ? size[i] : 1), i--)
+            stride[i] = run;
+    out_add(m, f, value_view(m, V(0), rank, size, stride));
+}
+
+static void
+permuted(struct machine *m, struct frame *f, const int *perm)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank; i++) {
+        size[i] = v->size[perm[i]];
+        stride[i] = v->stride[perm[i]];
+    }
+    out_add(m, f, value_view(m, v, v->rank, size, stride));
+}
+
+static void
+swapped(struct machine *m, struct frame *f, int64_t a, int64_t b)
+{
+    int perm[RANK], rank = V(0)->rank;
+    for (int i = 0; i < rank; i++)
+        perm[i] = i;
+    if (rank > 1) {
+        int x = wrap_dim(a, rank), y = wrap_dim(b, rank);
+        perm[x] = y;
+        perm[y] = x;
+    }
+    permuted(m, f, perm);
+}
+
+static void
+run_transpose(struct machine *m, struct frame *f)
+{
+    swapped(m, f, arg_int(f, 1, -1), arg_int(f, 2, -2));
+}
+
+static void
+run_t(struct machine *m, struct frame *f)
+{
+    swapped(m, f, -1, -2);
+}
+
+static void
+run_permute(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK];
+    int perm[RANK], rank = V(0)->rank, n = arg_ints(f, 1, dims, RANK);
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < n ? wrap_dim(dims[i], rank) : i;
+    permuted(m, f, perm);
+}
+
+/* The inverse permutation of a gradient. */
+static void
+run_permute_backward(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK];
+    int perm[RANK], rank = V(0)->rank, n = arg_ints(f, 1, dims, RANK);
+    for (int i = 0; i < rank; i++)
+        perm[i] = i;
+    for (int i = 0; i < n && i < rank; i++)
+        perm[wrap_dim(dims[i], rank)] = i;
+    permuted(m, f, perm);
+}
+
+static void
+run_expand(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int rank = f->rank >= 0 ? f->rank : arg_ints(f, 1, size, RANK);
+    if (f->rank >= 0)
+        memcpy(size, f->size, sizeof(*size) * (size_t)rank);
+    int lead = rank - v->rank;
+    for (int i = 0; i < rank; i++) {
+        bool own = i >= lead;
+        if (size[i] < 0)
+            size[i] = own ? v->size[i - lead] : 1;
+        stride[i] = own && v->size[i - lead] == size[i] ? v->stride[i - lead] : 0;
+    }
+    out_add(m, f, value_view(m, v, rank, size, stride));
+}
+
+/* expand(grad, like): sum's backward; keepdim was false when ranks differ, reduced dims are then put back. */
+static void
+run_sum_backward(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK], stride[RANK];
+    struct value *g = V(0), *like = V(1);
+    int n = arg_ints(f, 2, dims, RANK), at = 0;
+    bool gone[RANK] = {false};
+    if (g->rank < like->rank)
+        for (int i = 0; i < like->rank; i++)
+            gone[i] = n == 0;
+    for (int i = 0; i < n && g->rank < like->rank; i++)
+        gone[wrap_dim(dims[i], like->rank)] = true;
+    for (int i = 0; i < like->rank; i++) {
+        stride[i] = 0;
+        if (!gone[i] && at < g->rank) {
+            stride[i] = g->size[at] == like->size[i] ? g->stride[at] : 0;
+            at++;
+        }
+    }
+    out_add(m, f, value_view(m, g, like->rank, like->size, stride));
+}
+
+static void
+run_unsqueeze(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int64_t want = arg_int(f, 1, 0);
+    int at = (int)(want < 0 ? want + v->rank + 1 : want);
+    at = at < 0 ? 0 : at > v->rank ? v->rank : at;
+    for (int i = 0, k = 0; i <= v->rank; i++) {
+        size[i] = i == at ? 1 : v->size[k];
+        stride[i] = i == at ? (k < v->rank ? v->size[k] * v->stride[k] : 1) : v->stride[k];
+        k += i != at;
+    }
+    out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
+}
+
+static void
+run_squeeze(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK], dims[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 1, dims, RANK), rank = 0;
+    for (int i = 0; i < v->rank; i++) {
+        bool drop = v->size[i] == 1 && f->n < 2;
+        for (int k = 0; k < n; k++)
+            drop |= v->size[i] == 1 && wrap_dim(dims[k], v->rank) == i;
+        if (!drop) {
+            size[rank] = v->size[i];
+            stride[rank++] = v->stride[i];
+        }
+    }
+    out_add(m, f, value_view(m, v, rank, size, stride));
+}
+
+static void
+run_slice(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
+    int64_t step = arg_int(f, 4, 1), n = v->rank ? v->size[d] : 0;
+    int64_t from = arg_int(f, 2, 0), to = arg_int(f, 3, INT64_MAX);
+    from = from < 0 ? from + n : from;
+    to = to < 0 ? to + n : to;
+    from = from < 0 ? 0 : from > n ? n : from;
+    to = to < from ? from : to > n ? n : to;
+    step = step < 1 ? 1 : step;
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    memcpy(stride, v->stride, sizeof(*stride) * (size_t)v->rank);
+    if (v->rank) {
+        size[d] = f->rank == v->rank ? f->size[d] : (to - from + step - 1) / step;
+        stride[d] *= step;
+    }
+    out_add(m, f, value_view(m, v, v->rank, size, stride));
+}
+
+static void
+run_select(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank), rank = 0;
+    for (int i = 0; i < v->rank; i++)
+        if (i != d) {
+            size[rank] = v->size[i];
+            stride[rank++] = v->stride[i];
+        }
+    out_add(m, f, value_view(m, v, rank, size, stride));
+}
+
+static void
+run_split(struct machine *m, struct frame *f)
+{
+    int64_t part[RANK], size[RANK];
+    struct value *v = V(0);
+    int d = wrap_dim(arg_int(f, 2, 0), v->rank), n = arg_ints(f, 1, part, RANK);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    bool sizes = f->a[1].kind == ARG_LIST;
+    int64_t step = n && part[0] > 0 ? part[0] : 1;
+    int count = sizes ? n : (int)((v->size[d] + step - 1) / step);
+    for (int i = 0; i < count; i++) {
+        int64_t rest = v->size[d] - step * i;
+        size[d] = sizes ? part[i] : rest < step ? rest : step;
+        out_add(m, f, value_view(m, v, v->rank, size, v->stride));
+    }
+}
+
+static void
+run_unbind(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank), rank = 0;
+    for (int i = 0; i < v->rank; i++)
+        if (i != d) {
+            size[rank] = v->size[i];
+            stride[rank++] = v->stride[i];
+        }
+    for (int64_t i = 0; i < v->size[d]; i++)
+        out_add(m, f, value_view(m, v, rank, size, stride));
+}
+
+/* Narrow views of the gradient of cat, one for each tensor. */
+static void
+run_cat_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    int d = wrap_dim(arg_int(f, 2, 0), g->rank);
+    int64_t size[RANK];
+    memcpy(size, g->size, sizeof(*size) * (size_t)g->rank);
+    for (int i = 0; i < f->a[1].n; i++) {
+        struct value *t = f->a[1].list[i].v;
+        if (t->rank == g->rank)
+            size[d] = t->size[d];
+        out_add(m, f, value_view(m, g, g->rank, size, g->stride));
+    }
+}
+
+static void
+run_stack_backward(struct machine *m, struct frame *f)
+{
+    run_unbind(m, &(struct frame){.op = f->op, .n = 2, .a = (struct arg[]){f->a[0], f->a[2]}, .rank = -1});
+    struct value *g = V(0);
+    int64_t size[RANK], stride[RANK];
+    int d = wrap_dim(arg_int(f, 2, 0), g->rank), rank = 0;
+    for (int i = 0; i < g->rank; i++)
+        if (i != d) {
+            size[rank] = g->size[i];
+            stride[rank++] = g->stride[i];
+        }
+    for (int i = 0; i < f->a[1].n; i++)
+        out_add(m, f, value_view(m, g, rank, size, stride));
+}
+
+/* ---- joining, padding, indexing --------------------------------------------------------------------------------------------------------- */
+
+/* Gradients that nobody sent are zeros. */
+static int
+list_filled(struct machine *m, struct frame *f, int list, const struct value *like, int64_t dim, struct value **out, int max)
+{
+    int n = f->a[list].n < max ? f->a[list].n : max;
+    for (int i = 0; i < n; i++) {
+        out[i] = f->a[list].list[i].kind == ARG_VALUE ? f->a[list].list[i].v : NULL;
+        if (!out[i] && like) {
+            int64_t size[RANK];
+            memcpy(size, like->size, sizeof(*size) * (size_t)like->rank);
+            if (dim >= 0)
+                size[dim] = like->size[dim] / n;
+            out[i] = OP(m, "zeros.default", ints_arg(m, like->rank, size), DTYPE(like->dtype));
+        }
+    }
+    return n;
+}
+
+static void
+run_cat(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    if (f->a[0].kind != ARG_LIST || !f->a[0].n || f->a[0].list[0].kind != ARG_VALUE)
+        return;
+    enum dtype t = DT_UNDEFINED;
+    struct value *v = f->a[0].list[0].v;
+    for (int i = 1; i < f->a[0].n && v->rank == 1 && v->size[0] == 0; i++)
+        v = f->a[0].list[i].v; /* empty 1-d tensors are skipped */
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
+    bool last = true;
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    size[d] = 0;
+    for (int i = 0; i < f->a[0].n; i++) {
+        struct value *w = f->a[0].list[i].v;
+        t = wider(t, w->dtype);
+        last &= channels_last(w);
+        if (w->rank == v->rank)
+            size[d] += w->size[d];
+    }
+    out_add(m, f, image_new(m, t, v->rank, size, last));
+}
+
+static void
+run_stack(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    if (f->a[0].kind != ARG_LIST || !f->a[0].n || f->a[0].list[0].kind != ARG_VALUE)
+        return;
+    struct value *v = f->a[0].list[0].v;
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank + 1);
+    for (int i = 0, k = 0; i <= v->rank; i++)
+        size[i] = i == d ? f->a[0].n : v->size[k++];
+    out_add(m, f, value_new(m, v->dtype, v->rank + 1, size, NULL));
+}
+
+/* split's backward: the gradients joined, missing ones as zeros. */
+static void
+run_split_backward(struct machine *m, struct frame *f)
+{
+    enum { MOST = 256 };
+    struct value *part[MOST], *like = V(1);
+    int d = wrap_dim(arg_int(f, 2, 0), like->rank), n = list_filled(m, f, 0, like, d, part, MOST);
+    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n)};
+    for (int i = 0; i < n; i++)
+        l.list[i] = VAL(part[i]);
+    out_add(m, f, OP(m, "cat.default", l, INT(d)));
+}
+
+static void
+run_unbind_backward(struct machine *m, struct frame *f)
+{
+    enum { MOST = 256 };
+    struct value *part[MOST], *like = V(1), *any = NULL;
+    int n = list_filled(m, f, 0, NULL, -1, part, MOST);
+    for (int i = 0; i < n; i++)
+        any = any ? any : part[i];
+    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n)};
+    for (int i = 0; i < n; i++)
+        l.list[i] = VAL(part[i] ? part[i] : OP(m, "zeros_like.default", VAL(any)));
+    out_add(m, f, OP(m, "stack.default", l, INT(wrap_dim(arg_int(f, 2, 0), like->rank))));
+}
+
+/* constant_pad_nd: pads come from the last dimension inwards. */
+static void
+run_pad(struct machine *m, struct frame *f)
+{
+    int64_t pad[2 * RANK], size[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 1, pad, 2 * RANK);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    for (int i = 0; i < n / 2 && i < v->rank; i++)
+        size[v->rank - 1 - i] += pad[2 * i] + pad[2 * i + 1];
+    if (f->rank == v->rank)
+        memcpy(size, f->size, sizeof(*size) * (size_t)v->rank);
+    out_add(m, f, image_new(m, v->dtype, v->rank, size, channels_last(v)));
+}
+
+/* Result has the sizes of the second argument and the layout of a fresh tensor. */
+static void
+run_grad_of(struct machine *m, struct frame *f)
+{
+    struct value *like = V(1);
+    out_add(m, f, image_new(m, V(0)->dtype, like->rank, like->size, channels_last(like)));
+}
+
+static void
+run_repeat(struct machine *m, struct frame *f)
+{
+    int64_t times[RANK], size[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 1, times, RANK), lead = n - v->rank;
+    for (int i = 0; i < n; i++)
+        size[i] = times[i] * (i < lead ? 1 : v->size[i - lead]);
+    if (f->rank >= 0)
+        out_add(m, f, value_new(m, v->dtype, f->rank, f->size, NULL));
+    else
+        out_add(m, f, value_new(m, v->dtype, n, size, NULL));
+}
+
+static void
+run_embedding(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    struct value *w = V(0), *i = V(1);
+    memcpy(size, i->size, sizeof(*size) * (size_t)i->rank);
+    size[i->rank] = w->size[w->rank - 1];
+    out_add(m, f, value_new(m, w->dtype, i->rank + 1, size, NULL));
+}
+
+/* Sizes of x[i, :, j]: what the indices broadcast to stands where the first of adjacent indices stood, else in front. */
+static int
+index_sizes(const struct frame *f, int64_t *size)
+{
+    const struct value *v = V(0);
+    const struct arg *ix = &f->a[1];
+    int64_t shape[RANK];
+    int n = ix->kind == ARG_LIST ? ix->n : 0, rank = broadcast(ix->list, n, shape), first = -1, last = -1, count = 0, at = 0;
+    for (int i = 0; i < n; i++)
+        if (ix->list[i].kind == ARG_VALUE) {
+            first = first < 0 ? i : first;
+            last = i;
+            count++;
+        }
+    bool adjacent = count && last - first + 1 == count;
+    for (int i = 0; i < v->rank; i++) {
+        if (count && i == (adjacent ? first : 0))
+            for (int k = 0; k < rank; k++)
+                size[at++] = shape[k];
+        if (i >= n || ix->list[i].kind != ARG_VALUE)
+            size[at++] = v->size[i];
+    }
+    return at;
+}
+
+static void
+run_index(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = index_sizes(f, size);
+    if (f->rank >= 0) /* a boolean mask: only the file knows */
+        out_add(m, f, value_new(m, V(0)->dtype, f->rank, f->size, NULL));
+    else
+        out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+}
+
+static void
+run_index_select(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    struct value *v = V(0);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank && V(2))
+        size[wrap_dim(arg_int(f, 1, 0), v->rank)] = value_elements(V(2));
+    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+}
+
+/* zeros, then an accumulating write; under a dispatch mode the write makes a second tensor (reference: areAnyTensorSubclassLike in
+ * torch/csrc/autograd/FunctionsManual.cpp). */
+static void
+run_scatter_backward(struct machine *m, struct frame *f)
+{
+    struct value *like = V(1);
+    struct value *zeros = OP(m, "new_zeros.default", VAL(V(0)), ints_arg(m, like->rank, like->size));
+    if (m->s->accumulate_eager)
+        out_add(m, f, zeros);
+    else
+        out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
+}
+
+static void
+run_gather(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
+}
+
+/* ---- reductions ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Sizes after reducing the dims of argument `dims` (all when absent or empty). */
+static int
+reduced(const struct frame *f, int dims, int keep, int64_t *size)
+{
+    int64_t d[RANK];
+    const struct value *v = V(0);
+    int n = dims >= 0 ? arg_ints(f, dims, d, RANK) : 0, rank = 0;
+    bool keepdim = keep >= 0 && arg_int(f, keep, 0);
+    bool gone[RANK] = {false};
+    for (int i = 0; i < v->rank; i++)
+        gone[i] = n == 0;
+    for (int i = 0; i < n; i++)
+        gone[wrap_dim(d[i], v->rank)] = true;
+    for (int i = 0; i < v->rank; i++)
+        if (!gone[i] || keepdim)
+            size[rank++] = gone[i] ? 1 : v->size[i];
+    return rank;
+}
+
+static enum dtype
+sum_type(const struct frame *f)
+{
+    enum dtype t = V(0)->dtype;
+    return stated_dtype(f, dtypes[t].is_float ? t : DT_INT64);
+}
+
+static void
+run_sum(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
+}
+
+static void
+run_reduce(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+}
+
+static void
+run_reduce_bool(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, DT_BOOL, rank, size, NULL));
+}
+
+static void
+run_reduce_index(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
+}
+
+/* max.dim and its kin: values and int64 indices. */
+static void
+run_reduce_with_indices(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
+}
+
+static void
+run_topk(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    struct value *v = V(0);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank)
+        size[wrap_dim(arg_int(f, 2, -1), v->rank)] = arg_int(f, 1, 1);
+    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, v->rank, size, NULL));
+}
+
+static void
+run_sort(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(0), V(0)->dtype));
+    out_add(m, f, new_like(m, V(0), DT_INT64));
+}
+
+/* var_mean(self, dim, *, correction, keepdim) */
+static void
+run_var_mean(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 1, 3, size);
+    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+}
+
+/* norm(self, p, dim, keepdim) */
+static void
+run_norm(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = reduced(f, 2, 3, size);
+    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+}
+
+/* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a view. */
+static void
+run_sum_to(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], dims[RANK];
+    struct value *v = V(0);
+    int rank = arg_ints(f, 1, size, RANK), lead = v->rank - rank, n = 0;
+    for (int i = 0; i < v->rank; i++)
+        if (i < lead || (size[i - lead] == 1 && v->size[i] != 1))
+            dims[n++] = i;
+    struct value *s = n ? OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, dims), BOOL(true)) : v;
+    out_add(m, f, lead ? OP(m, "view.default", VAL(s), ints_arg(m, rank, size)) : s);
+}
+
+/* ---- matrix products ------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+product(struct machine *m, struct frame *f, struct value *a, struct value *b)
+{
+    int64_t n = a->size[0], k = a->size[1], c = b->size[1];
+    m->flops += 2.0 * (double)n * (double)k * (double)c;
+    out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
+}
+
+static void
+run_mm(struct machine *m, struct frame *f)
+{
+    product(m, f, V(0), V(1));
+}
+
+static void
+run_addmm(struct machine *m, struct frame *f)
+{
+    product(m, f, V(1), V(2));
+}
+
+static void
+batched(struct machine *m, struct frame *f, struct value *a, struct value *b)
+{
+    int64_t size[] = {a->size[0], a->size[1], b->size[2]};
+    m->flops += 2.0 * (double)size[0] * (double)size[1] * (double)a->size[2] * (double)size[2];
+    out_add(m, f, value_new(m, a->dtype, 3, size, NULL));
+}
+
+static void
+run_bmm(struct machine *m, struct frame *f)
+{
+    batched(m, f, V(0), V(1));
+}
+
+static void
+run_baddbmm(struct machine *m, struct frame *f)
+{
+    batched(m, f, V(1), V(2));
+}
+
+static bool
+column_major(const struct value *v)
+{
+    return v->stride[0] == 1 && v->stride[1] == v->size[0];
+}
+
+static struct value *
+t(struct machine *m, struct value *v)
+{
+    return OP(m, "t.default", VAL(v));
+}
+
+/* Source: mm_mat1_backward, mm_mat2_backward in FunctionsManual.cpp: the gradient takes its operand's layout. */
+static void
+run_mm_mat1_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *mat2 = V(1);
+    out_add(m, f, column_major(V(2)) ? t(m, OP(m, "mm.default", VAL(mat2), VAL(t(m, g))))
+                                     : OP(m, "mm.default", VAL(g), VAL(t(m, mat2))));
+}
+
+static void
+run_mm_mat2_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *mat1 = V(1);
+    out_add(m, f, column_major(V(2)) ? t(m, OP(m, "mm.default", VAL(t(m, g)), VAL(mat1)))
+                                     : OP(m, "mm.default", VAL(t(m, mat1)), VAL(g)));
+}
+
+static void
+run_mv(struct machine *m, struct frame *f)
+{
+    m->flops += 2.0 * (double)value_elements(V(0));
+    out_add(m, f, value_new(m, V(0)->dtype, 1, V(0)->size, NULL));
+}
+
+static void
+run_dot(struct machine *m, struct frame *f)
+{
+    m->flops += 2.0 * (double)value_elements(V(0));
+    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+}
+
+static void
+run_outer(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, 2, (int64_t[]){V(0)->size[0], V(1)->size[0]}, NULL));
+}
+
+/* ---- convolutions, pools, resampling ------------------------------------------------------------------------------------------------------------- */
+
+static int64_t
+at_or(const int64_t *v, int n, int i, int64_t otherwise)
+{
+    return n == 0 ? otherwise : v[i < n ? i : n - 1];
+}
+
+/* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout: cudnn_conv_suggest_memory_format
+ * in aten/src/ATen/native/ConvUtils.h. */
+static void
+run_convolution(struct machine *m, struct frame *f)
+{
+    int64_t stride[RANK], pad[RANK], dil[RANK], opad[RANK], size[RANK];
+    struct value *x = V(0), *w = V(1);
+    int ns = arg_ints(f, 3, stride, RANK), np = arg_ints(f, 4, pad, RANK), nd = arg_ints(f, 5, dil, RANK), no = arg_ints(f, 7, opad, RANK);
+    bool transposed = arg_int(f, 6, 0);
+    int64_t groups = arg_int(f, 8, 1);
+    size[0] = x->size[0];
+    size[1] = transposed ? w->size[1] * groups : w->size[0];
+    double macs = (double)(transposed ? x->size[1] : size[1]) * (double)w->size[1];
+    for (int i = 0; i < x->rank - 2; i++) {
+        int64_t k = at_or(dil, nd, i, 1) * (w->size[i + 2] - 1), s = at_or(stride, ns, i, 1), p = at_or(pad, np, i, 0);
+        size[i + 2] = transposed ? (x->size[i + 2] - 1) * s - 2 * p + k + at_or(opad, no, i, 0) + 1
+                                 : (x->size[i + 2] + 2 * p - k - 1) / (s ? s : 1) + 1;
+        macs *= (double)w->size[i + 2] * (double)(transposed ? x->size[i + 2] : size[i + 2]);
+    }
+    m->flops += 2.0 * macs * (double)x->size[0];
+    if (f->rank == x->rank)
+        memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
+    out_add(m, f, image_new(m, x->dtype, x->rank, size, channels_last(x) || channels_last(w)));
+}
+
+static void
+run_convolution_backward(struct machine *m, struct frame *f)
+{
+    struct value *x = V(1), *w = V(2);
+    bool last = channels_last(x) || channels_last(w);
+    out_add(m, f, f->want & 1 ? image_new(m, x->dtype, x->rank, x->size, last) : NULL);
+    out_add(m, f, f->want & 2 ? image_new(m, w->dtype, w->rank, w->size, last) : NULL);
+    out_add(m, f, f->want & 4 && V(3) ? value_new(m, w->dtype, 1, V(3)->size, NULL) : NULL);
+}
+
+/* Kernel, stride, padding, dilation from position 1; ceil_mode last. */
+static void
+pool_sizes(const struct frame *f, bool dilated, int64_t *size)
+{
+    int64_t kernel[RANK], stride[RANK], pad[RANK], dil[RANK];
+    const struct value *x = V(0);
+    int nk = arg_ints(f, 1, kernel, RANK), ns = arg_ints(f, 2, stride, RANK), np = arg_ints(f, 3, pad, RANK);
+    int nd = dilated ? arg_ints(f, 4, dil, RANK) : 0, spatial = nk > 1 ? nk : x->rank - 2;
+    bool ceil_mode = arg_int(f, dilated ? 5 : 4, 0);
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    for (int i = 0; i < spatial && i < x->rank; i++) {
+        int d = x->rank - spatial + i;
+        int64_t k = at_or(kernel, nk, i, 1), s = at_or(stride, ns, i, k), p = at_or(pad, np, i, 0), room;
+        s = s > 0 ? s : 1;
+        room = x->size[d] + 2 * p - at_or(dil, nd, i, 1) * (k - 1) - 1;
+        size[d] = (ceil_mode ? room + s - 1 : room) / s + 1;
+        if (ceil_mode && (size[d] - 1) * s >= x->size[d] + p)
+            size[d]--;
+    }
+    if (f->rank == x->rank)
+        memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
+}
+
+static void
+run_max_pool(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    pool_sizes(f, true, size);
+    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
+    out_add(m, f, image_new(m, DT_INT64, V(0)->rank, size, channels_last(V(0))));
+}
+
+static void
+run_avg_pool(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    pool_sizes(f, false, size);
+    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
+}
+
+/* adaptive pools and resampling: the spatial sizes are an argument or the file's. */
+static void
+spatial_sizes(const struct frame *f, int64_t *size)
+{
+    int64_t want[RANK];
+    const struct value *x = V(0);
+    int n = arg_ints(f, 1, want, RANK);
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    for (int i = 0; i < n && n < x->rank; i++)
+        if (want[i] > 0)
+            size[x->rank - n + i] = want[i];
+    if (f->rank == x->rank)
+        memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
+}
+
+static void
+run_spatial(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    spatial_sizes(f, size);
+    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
+}
+
+static void
+run_adaptive_max_pool(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    spatial_sizes(f, size);
+    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
+    out_add(m, f, image_new(m, DT_INT64, V(0)->rank, size, channels_last(V(0))));
+}
+
+static void
+run_pixel_shuffle(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], r = arg_int(f, 1, 1);
+    struct value *v = V(0);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank >= 3 && r > 0) {
+        size[v->rank - 3] /= r * r;
+        size[v->rank - 2] *= r;
+        size[v->rank - 1] *= r;
+    }
+    if (f->rank == v->rank)
+        memcpy(size, f->size, sizeof(*size) * (size_t)v->rank);
+    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+}
+
+/* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static enum dtype
+statistics_type(const struct value *v)
+{
+    return v->dtype == DT_DOUBLE ? DT_DOUBLE : DT_FLOAT; /* accumulated in fp32 for half types */
+}
+
+static void
+run_batch_norm(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0);
+    out_add(m, f, new_like(m, x, x->dtype));
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, value_new(m, statistics_type(x), 1, &x->size[1], NULL));
+}
+
+/* (input, grad, weight, ...) or native's (grad, input, weight, ...): both are tensors of the input's sizes. */
+static void
+run_batch_norm_backward(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *w = V(2);
+    out_add(m, f, f->want & 1 ? new_like(m, x, x->dtype) : NULL);
+    enum dtype t = w ? w->dtype : statistics_type(x);
+    for (int i = 1; i < 3; i++)
+        out_add(m, f, f->want >> i & 1 ? value_new(m, t, 1, &x->size[1], NULL) : NULL);
+}
+
+/* native_layer_norm(input, normalized_shape, weight, bias, eps) */
+static void
+run_layer_norm(struct machine *m, struct frame *f)
+{
+    int64_t shape[RANK], size[RANK];
+    struct value *x = V(0);
+    int n = arg_ints(f, 1, shape, RANK);
+    for (int i = 0; i < x->rank; i++)
+        size[i] = i < x->rank - n ? x->size[i] : 1;
+    out_add(m, f, value_new(m, x->dtype, x->rank, x->size, NULL)); /* contiguous, whatever the input is */
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, value_new(m, statistics_type(x), x->rank, size, NULL));
+}
+
+/* native_layer_norm_backward(grad, input, mean, rstd, weight, bias) */
+static void
+run_layer_norm_backward(struct machine *m, struct frame *f)
+{
+    struct value *x = V(1);
+    out_add(m, f, f->want & 1 ? value_new(m, x->dtype, x->rank, x->size, NULL) : NULL);
+    for (int i = 1; i < 3; i++) {
+        struct value *w = V(3 + i);
+        out_add(m, f, f->want >> i & 1 && w ? value_new(m, w->dtype, w->rank, w->size, NULL) : NULL);
+    }
+}
+
+/* native_group_norm(input, weight, bias, N, C, HxW, group, eps) */
+static void
+run_group_norm(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0);
+    int64_t stat[] = {arg_int(f, 3, x->size[0]), arg_int(f, 6, 1)};
+    out_add(m, f, new_like(m, x, x->dtype));
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, value_new(m, x->dtype, 2, stat, NULL));
+}
+
+/* _fused_rms_norm(input, normalized_shape, weight, eps) */
+static void
+run_rms_norm(struct machine *m, struct frame *f)
+{
+    int64_t shape[RANK], size[RANK];
+    struct value *x = V(0);
+    int n = arg_ints(f, 1, shape, RANK);
+    for (int i = 0; i < x->rank; i++)
+        size[i] = i < x->rank - n ? x->size[i] : 1;
+    out_add(m, f, new_like(m, x, x->dtype));
+    out_add(m, f, value_new(m, statistics_type(x), x->rank, size, NULL));
+}
+
+/* ---- attention ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+attention_flops(struct machine *m, const struct value *q, const struct value *k, const struct value *v)
+{
+    m->flops += 2.0 * (double)q->size[0] * (double)q->size[1] * (double)q->size[2] * (double)k->size[2] *
+                (double)(q->size[3] + v->size[3]);
+}
+
+/* The output lies as [B, S, H, D]; log-sum-exp rows are padded to 32. Source: mem_eff attention in
+ * aten/src/ATen/native/transformers/cuda/attention.cu; meta__scaled_dot_product_efficient_attention. */
+static void
+run_efficient_attention(struct machine *m, struct frame *f)
+{
+    struct value *q = V(0), *k = V(1), *v = V(2);
+    int64_t size[] = {q->size[0], q->size[1], q->size[2], v->size[3]};
+    int64_t stride[] = {size[2] * size[1] * size[3], size[3], size[1] * size[3], 1};
+    int64_t lse[] = {size[0], size[1], arg_int(f, 4, 0) ? (size[2] + 31) / 32 * 32 : 0};
+    out_add(m, f, value_new(m, q->dtype, 4, size, stride));
+    out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
+    out_add(m, f, value_new(m, DT_INT64, 0, NULL, NULL)); /* philox seed and offset */
+    out_add(m, f, value_new(m, DT_INT64, 0, NULL, NULL));
+    attention_flops(m, q, k, v);
+}
+
+/* The output takes the query's order of strides ([B, S, H, D] views transposed). Source: meta__scaled_dot_product_flash_attention. */
+static void
+run_flash_attention(struct machine *m, struct frame *f)
+{
+    struct value *q = V(0), *k = V(1), *v = V(2);
+    int64_t lse[] = {q->size[0], q->size[1], q->size[2]}, two = 2;
+    out_add(m, f, new_like(m, q, q->dtype));
+    out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
+    out_add(m, f, value_new(m, DT_UINT64, 1, &two, NULL)); /* rng state and an unused tensor */
+    out_add(m, f, value_new(m, DT_UINT64, 0, NULL, NULL));
+    attention_flops(m, q, k, v);
+}
+
+/* dQ, dK, dV lie as [B, S, H, D]; dBias when it needs one. Source: meta__scaled_dot_product_efficient_attention_backward. */
+static void
+run_efficient_attention_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 3; i++) {
+        struct value *v = V(1 + i);
+        int64_t stride[] = {v->size[1] * v->size[2] * v->size[3], v->size[3], v->size[1] * v->size[3], 1};
+        out_add(m, f, value_new(m, v->dtype, 4, v->size, stride));
+    }
+    out_add(m, f, V(4) && f->want >> 3 & 1 ? value_new(m, V(4)->dtype, 4, V(4)->size, NULL) : NULL);
+}
+
+/* dQ, dK, dV in their operands' layout. */
+static void
+run_flash_attention_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 1; i < 4; i++)
+        out_add(m, f, new_like(m, V(i), V(i)->dtype));
+}
+
+/* ---- losses ------------------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+run_scalar_loss(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+}
+
+static void
+run_nll_loss(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 2; i++) /* loss, total_weight */
+        out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+}
+
+/* ---- several outputs that are all like the input ------------------------------------------------------------------------------------------------------------- */
+
+static void
+run_dropout(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(0), V(0)->dtype));
+    out_add(m, f, new_like(m, V(0), DT_BOOL));
+}
+
+static void
+run_second_like(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(1), V(0)->dtype));
+}
+
+static void
+run_glu(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    struct value *v = V(0);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    size[wrap_dim(arg_int(f, 1, -1), v->rank)] /= 2;
+    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+}
+
+static void
+run_softmax(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    enum dtype t = f->n > 2 && f->a[2].kind == ARG_DTYPE ? (enum dtype)f->a[2].i : v->dtype;
+    out_add(m, f, new_like(m, v, t));
+}
+
+static void
+run_softmax_backward(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(0), f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype));
+}
+
+static void
+run_prelu_backward(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(1), V(1)->dtype));
+    out_add(m, f, new_like(m, V(1), V(1)->dtype));
+}
+
+static void
+run_embedding_backward(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------------------------------------------------- */
+
+const struct aten aten_table[] = {
+    /* arithmetic */
+    {.name = "add.Tensor", .args = "self other alpha", .run = run_binary, .grad = "self, other: grad"},
+    {.name = "add.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: grad"},
+    {.name = "sub.Tensor", .args = "self other alpha", .run = run_binary, .grad = "self: grad; other: neg(grad)"},
+    {.name = "sub.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: grad"},
+    {.name = "rsub.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: neg(grad)"},
+    {.name = "rsub.Tensor", .args = "self other alpha", .run = run_binary, .grad = "self: neg(grad); other: grad"},
+    {.name = "mul.Tensor", .args = "self other", .run = run_binary, .grad = "self: mul.Tensor(grad, other); other: mul.Tensor(grad, self)"},
+    {.name = "mul.Scalar", .args = "self other", .run = run_binary, .grad = "self: mul.Scalar(grad, other)"},
+    {.name = "div.Tensor", .args = "self other", .run = run_divide,
+     .grad = "self: div.Tensor(grad, other); other: mul.Tensor(neg(grad), div.Tensor(div.Tensor(self, other), other))"},
+    {.name = "div.Scalar", .args = "self other", .run = run_divide, .grad = "self: div.Scalar(grad, other)"},
+    {.name = "div.Tensor_mode", .args = "self other rounding_mode", .run = run_binary},
+    {.name = "floor_divide.default", .args = "self other", .run = run_binary},
+    {.name = "remainder.Scalar", .args = "self other", .run = run_binary, .grad = "self: grad"},
+    {.name = "remainder.Tensor", .args = "self other", .run = run_binary, .grad = "self: grad"},
+    {.name = "fmod.Scalar", .args = "self other", .run = run_binary, .grad = "self: grad"},
+    {.name = "neg.default", .args = "self", .run = run_unary, .grad = "self: neg(grad)"},
+    {.name = "pow.Tensor_Scalar", .args = "self exponent", .run = run_binary, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, mul.Scalar(pow.Tensor_Scalar(self, exponent), 2))"},
+    {.name = "pow.Tensor_Tensor", .args = "self exponent", .run = run_binary, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1)))); "
+             "exponent: mul.Tensor(grad, mul.Tensor(result, log(self)))"},
+    {.name = "pow.Scalar", .args = "self exponent", .run = run_binary, .cast = CAST_FP32, .grad = "exponent: mul.Tensor(grad, mul.Scalar(result, 2))"},
+    {.name = "square.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, mul.Scalar(self, 2))"},
+    {.name = "sqrt.default", .args = "self", .run = run_unary_float, .grad = "self: div.Tensor(grad, mul.Scalar(result, 2))"},
+    {.name = "rsqrt.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(mul.Scalar(grad, 2), pow.Tensor_Scalar(result, 3))"},
+    {.name = "reciprocal.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(neg(grad), mul.Tensor(result, result))"},
+    {.name = "abs.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, sgn(self))"},
+    {.name = "sgn.default", .args = "self", .run = run_unary},
+    {.name = "sign.default", .args = "self", .run = run_unary},
+    {.name = "exp.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32, .grad = "self: mul.Tensor(grad, result)"},
+    {.name = "expm1.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32, .grad = "self: mul.Tensor(grad, add.Scalar(result, 1))"},
+    {.name = "log.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32, .grad = "self: div.Tensor(grad, self)"},
+    {.name = "log2.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32, .grad = "self: div.Tensor(grad, mul.Scalar(self, 2))"},
+    {.name = "log1p.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32, .grad = "self: div.Tensor(grad, add.Scalar(self, 1))"},
+    {.name = "sin.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Tensor(grad, cos(self))"},
+    {.name = "cos.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Tensor(grad, neg(sin(self)))"},
+    {.name = "tan.default", .args = "self", .run = run_unary_float, .cast = CAST_FP32, .grad = "self: mul.Tensor(grad, add.Scalar(pow.Tensor_Scalar(result, 2), 1))"},
+    {.name = "atan.default", .args = "self", .run = run_unary_float, .grad = "self: div.Tensor(grad, add.Scalar(mul.Tensor(self, self), 1))"},
+    {.name = "erf.default", .args = "self", .run = run_unary_float,
+     .grad = "self: mul.Tensor(mul.Scalar(exp(neg(pow.Tensor_Scalar(self, 2))), 1), grad)"},
+    {.name = "floor.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "ceil.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "round.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "trunc.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "lerp.Scalar", .args = "self end weight", .run = run_binary, .grad = "end: mul.Scalar(grad, 1); self: mul.Scalar(grad, 1)"},
+    {.name = "lerp.Tensor", .args = "self end weight", .run = run_elementwise,
+     .grad = "end: mul.Tensor(grad, weight); self: mul.Tensor(grad, rsub.Scalar(weight, 1)); weight: mul.Tensor(grad, sub.Tensor(end, self))"},
+    {.name = "addcmul.default", .args = "self tensor1 tensor2 value", .run = run_elementwise, .cast = CAST_PROMOTE,
+     .grad = "self: grad; tensor1: mul.Tensor(grad, tensor2); tensor2: mul.Tensor(grad, tensor1)"},
+    {.name = "addcdiv.default", .args = "self tensor1 tensor2 value", .run = run_elementwise, .cast = CAST_PROMOTE,
+     .grad = "self: grad; tensor1: mul.Tensor(grad, div.Scalar(tensor2, 1)); "
+             "tensor2: mul.Tensor(neg(grad), div.Tensor(mul.Scalar(tensor1, 1), mul.Tensor(tensor2, tensor2)))"},
+
+    /* activations */
+    {.name = "relu.default", .args = "self", .run = run_unary, .grad = "self: threshold_backward(grad, result)"},
+    {.name = "threshold_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "leaky_relu.default", .args = "self negative_slope", .run = run_unary, .grad = "self: leaky_relu_backward(grad, self)"},
+    {.name = "leaky_relu_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "elu.default", .args = "self alpha scale input_scale", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
+    {.name = "elu_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "celu.default", .args = "self alpha", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
+    {.name = "selu.default", .args = "self", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
+    {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
+    {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},
+    {.name = "silu_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "mish.default", .args = "self", .run = run_unary, .grad = "self: mish_backward(grad, self)"},
+    {.name = "mish_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "hardtanh.default", .args = "self min_val max_val", .run = run_unary, .grad = "self: hardtanh_backward(grad, self)"},
+    {.name = "hardtanh_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "relu6.default", .args = "self", .run = run_unary, .grad = "self: hardtanh_backward(grad, self)"},
+    {.name = "hardswish.default", .args = "self", .run = run_unary, .grad = "self: hardswish_backward(grad, self)"},
+    {.name = "hardswish_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "hardsigmoid.default", .args = "self", .run = run_unary, .grad = "self: hardsigmoid_backward(grad, self)"},
+    {.name = "hardsigmoid_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "softplus.default", .args = "self beta threshold", .run = run_unary, .cast = CAST_FP32, .grad = "self: softplus_backward(grad, self)"},
+    {.name = "softplus_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "softshrink.default", .args = "self lambd", .run = run_unary, .grad = "self: softshrink_backward(grad, self)"},
+    {.name = "softshrink_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "threshold.default", .args = "self threshold value", .run = run_unary, .grad = "self: threshold_backward(grad, self)"},
+    {.name = "sigmoid.default", .args = "self", .run = run_unary_float, .grad = "self: sigmoid_backward(grad, result)"},
+    {.name = "sigmoid_backward.default", .args = "grad output", .run = run_binary},
+    {.name = "tanh.default", .args = "self", .run = run_unary_float, .grad = "self: tanh_backward(grad, result)"},
+    {.name = "tanh_backward.default", .args = "grad output", .run = run_binary},
+    {.name = "log_sigmoid_forward.default", .args = "self", .run = run_unary, .grad = "self: log_sigmoid_backward(grad, self)"},
+    {.name = "log_sigmoid_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "log_sigmoid.default", .args = "self", .run = run_unary, .grad = "self: log_sigmoid_backward(grad, self)"},
+    {.name = "glu.default", .args = "self dim", .run = run_glu, .grad = "self: glu_backward(grad, self)"},
+    {.name = "glu_backward.default", .args = "grad self", .run = run_second_like},
+    {.name = "prelu.default", .args = "self weight", .run = expand_prelu, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "_prelu_kernel.default", .args = "self weight", .run = run_unary, .grad = "self, weight: _prelu_kernel_backward(grad, self, weight)"},
+    {.name = "_prelu_kernel_backward.default", .args = "grad self weight", .run = run_prelu_backward},
+    {.name = "clamp.default", .args = "self min max", .run = run_unary,
+     .grad = "self: where(logical_and(ge(self, min), le(self, max)), grad, 0)"},
+    {.name = "clamp.Tensor", .args = "self min max", .run = run_elementwise, .grad = "self: where(logical_and(ge(self, min), le(self, max)), grad, 0)"},
+    {.name = "clamp_min.default", .args = "self min", .run = run_unary, .grad = "self: where(ge(self, min), grad, 0)"},
+    {.name = "clamp_max.default", .args = "self max", .run = run_unary, .grad = "self: where(le(self, max), grad, 0)"},
+
+    /* choice and comparison */
+    {.name = "where.self", .args = "condition self other", .run = run_where,
+     .grad = "self: where_backward(condition, grad); other: where_backward(condition, grad)"},
+    {.name = "where.ScalarOther", .args = "condition self other", .run = expand_where, .grad = COMPOSITE},
+    {.name = "where.ScalarSelf", .args = "condition self other", .run = expand_where, .grad = COMPOSITE},
+    {.name = "where.Scalar", .args = "condition self other", .run = expand_where, .grad = COMPOSITE},
+    {.name = "where.default", .args = "condition self other", .run = run_where},
+    {.name = "where_backward", .args = "condition grad", .run = expand_where_backward, .grad = COMPOSITE},
+    {.name = "masked_fill.Scalar", .args = "self mask value", .run = run_masked_fill, .grad = "self: masked_fill.Scalar(grad, mask, 0)"},
+    {.name = "masked_fill.Tensor", .args = "self mask value", .run = run_masked_fill, .grad = "self: masked_fill.Scalar(grad, mask, 0)"},
+    {.name = "maximum.default", .args = "self other", .run = run_binary,
+     .grad = "self: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), lt(self, other), 0); "
+             "other: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), gt(self, other), 0)"},
+    {.name = "minimum.default", .args = "self other", .run = run_binary,
+     .grad = "self: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), gt(self, other), 0); "
+             "other: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), lt(self, other), 0)"},
+    {.name = "eq.Scalar", .args = "self other", .run = run_compare},
+    {.name = "eq.Tensor", .args = "self other", .run = run_compare},
+    {.name = "ne.Scalar", .args = "self other", .run = run_compare},
+    {.name = "ne.Tensor", .args = "self other", .run = run_compare},
+    {.name = "lt.Scalar", .args = "self other", .run = run_compare},
+    {.name = "lt.Tensor", .args = "self other", .run = run_compare},
+    {.name = "le.Scalar", .args = "self other", .run = run_compare},
+    {.name = "le.Tensor", .args = "self other", .run = run_compare},
+    {.name = "gt.Scalar", .args = "self other", .run = run_compare},
+    {.name = "gt.Tensor", .args = "self other", .run = run_compare},
+    {.name = "ge.Scalar", .args = "self other", .run = run_compare},
+    {.name = "ge.Tensor", .args = "self other", .run = run_compare},
+    {.name = "isnan.default", .args = "self", .run = run_compare},
+    {.name = "isinf.default", .args = "self", .run = run_compare},
+    {.name = "logical_not.default", .args = "self", .run = run_compare},
+    {.name = "logical_and.default", .args = "self other", .run = run_compare},
+    {.name = "logical_or.default", .args = "self other", .run = run_compare},
+    {.name = "logical_xor.default", .args = "self other", .run = run_compare},
+    {.name = "bitwise_and.Tensor", .args = "self other", .run = run_binary},
+    {.name = "bitwise_or.Tensor", .args = "self other", .run = run_binary},
+    {.name = "bitwise_xor.Tensor", .args = "self other", .run = run_binary},
+    {.name = "bitwise_not.default", .args = "self", .run = run_unary},
+    {.name = "__and__.Tensor", .args = "self other", .run = run_binary},
+    {.name = "__or__.Tensor", .args = "self other", .run = run_binary},
+
+    /* copies and fresh tensors */
+    {.name = "clone.default", .args = "self memory_format", .run = run_copy, .grad = "self: grad"},
+    {.name = "contiguous.default", .args = "self memory_format", .run = expand_contiguous, .grad = COMPOSITE},
+    {.name = "_to_copy.default", .args = "self dtype", .run = run_copy, .grad = "self: to_like(grad, #self)"},
+    {.name = "to_like", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
+    {.name = "to.dtype", .args = "self dtype", .run = expand_to, .grad = COMPOSITE},
+    {.name = "alias.default", .args = "self", .run = expand_same, .grad = COMPOSITE},
+    {.name = "detach.default", .args = "self", .run = expand_detach, .grad = COMPOSITE},
+    {.name = "lift_fresh_copy.default", .args = "self", .run = run_copy},
+    {.name = "new_empty_strided.default", .args = "self like", .run = run_new_strided, .source = "clone_obey_contract in accumulate_grad.h"},
+    {.name = "ones_like.default", .args = "self dtype", .run = run_like},
+    {.name = "zeros_like.default", .args = "self dtype", .run = run_like},
+    {.name = "full_like.default", .args = "self fill_value dtype", .run = run_like},
+    {.name = "empty_like.default", .args = "self dtype", .run = run_like},
+    {.name = "rand_like.default", .args = "self dtype", .run = run_like},
+    {.name = "randn_like.default", .args = "self dtype", .run = run_like},
+    {.name = "bernoulli.p", .args = "self p", .run = run_unary},
+    {.name = "zeros.default", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "ones.default", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "empty.memory_format", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "rand.default", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "randn.default", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "full.default", .args = "size fill_value dtype", .run = run_full, .shaped = true},
+    {.name = "scalar_tensor.default", .args = "s dtype", .run = run_scalar},
+    {.name = "arange.default", .args = "end dtype", .run = run_arange, .shaped = true},
+    {.name = "arange.start", .args = "start end dtype", .run = run_arange, .shaped = true},
+    {.name = "arange.start_step", .args = "start end step dtype", .run = run_arange, .shaped = true},
+    {.name = "linspace.default", .args = "start end steps dtype", .run = run_factory, .shaped = true},
+    {.name = "eye.default", .args = "n dtype", .run = run_factory, .shaped = true},
+    {.name = "new_zeros.default", .args = "self size dtype", .run = run_new_factory, .shaped = true},
+    {.name = "new_ones.default", .args = "self size dtype", .run = run_new_factory, .shaped = true},
+    {.name = "new_full.default", .args = "self size fill_value dtype", .run = run_new_factory, .shaped = true},
+    {.name = "new_empty.default", .args = "self size dtype", .run = run_new_factory, .shaped = true},
+    {.name = "tril.default", .args = "self diagonal", .run = run_unary, .grad = "self: tril(grad)"},
+    {.name = "triu.default", .args = "self diagonal", .run = run_unary, .grad = "self: triu(grad)"},
+    {.name = "one_hot.default", .args = "self num_classes", .run = run_factory, .shaped = true},
+
+    /* views */
+    {.name = "view.default", .args = "self size", .run = run_view, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "_unsafe_view.default", .args = "self size", .run = run_view, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "reshape.default", .args = "self shape", .run = expand_reshape, .grad = COMPOSITE, .shaped = true},
+    {.name = "reshape_as", .args = "self other", .run = expand_reshape_as, .grad = COMPOSITE},
+    {.name = "flatten.using_ints", .args = "self start_dim end_dim", .run = expand_reshape, .grad = COMPOSITE, .shaped = true},
+    {.name = "unflatten.int", .args = "self dim sizes", .run = expand_reshape, .grad = COMPOSITE, .shaped = true},
+    {.name = "transpose.int", .args = "self dim0 dim1", .run = run_transpose, .grad = "self: transpose(grad, dim0, dim1)"},
+    {.name = "t.default", .args = "self", .run = run_t, .grad = "self: t(grad)"},
+    {.name = "permute.default", .args = "self dims", .run = run_permute, .grad = "self: permute_backward(grad, dims)"},
+    {.name = "permute_backward", .args = "grad dims", .run = run_permute_backward},
+    {.name = "expand.default", .args = "self size implicit", .run = run_expand, .grad = "self: sum_to_like(grad, #self)", .shaped = true},
+    {.name = "sum_to_like", .args = "grad self", .run = expand_sum_to_like, .grad = COMPOSITE},
+    {.name = "unsqueeze.default", .args = "self dim", .run = run_unsqueeze, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "squeeze.dim", .args = "self dim", .run = run_squeeze, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "squeeze.dims", .args = "self dim", .run = run_squeeze, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "squeeze.default", .args = "self", .run = run_squeeze, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "slice.Tensor", .args = "self dim start end step", .run = run_slice, .grad = "self: slice_backward(grad, #self)"},
+    {.name = "slice_backward.default", .args = "grad self", .run = run_zeros_like_second},
+    {.name = "narrow.default", .args = "self dim start length", .run = expand_narrow, .grad = COMPOSITE},
+    {.name = "select.int", .args = "self dim index", .run = run_select, .grad = "self: select_backward(grad, #self)"},
+    {.name = "select_backward.default", .args = "grad self", .run = run_zeros_like_second},
+    {.name = "diagonal.default", .args = "self offset dim1 dim2", .run = run_select, .grad = "self: diagonal_backward(grad, #self)"},
+    {.name = "diagonal_backward.default", .args = "grad self", .run = run_zeros_like_second},
+    {.name = "split.Tensor", .args = "self split_size dim", .run = run_split, .grad = "self: split_backward(grads, #self, dim)"},
+    {.name = "split_with_sizes.default", .args = "self split_sizes dim", .run = run_split, .grad = "self: split_backward(grads, #self, dim)"},
+    {.name = "split_backward", .args = "grads self dim", .run = run_split_backward, .grad = COMPOSITE},
+    {.name = "chunk.default", .args = "self chunks dim", .run = expand_chunk, .grad = COMPOSITE},
+    {.name = "unbind.int", .args = "self dim", .run = run_unbind, .grad = "self: unbind_backward(grads, #self, dim)"},
+    {.name = "unbind_backward", .args = "grads self dim", .run = run_unbind_backward, .grad = COMPOSITE},
+    {.name = "unfold.default", .args = "self dimension size step", .run = expand_stated, .grad = COMPOSITE},
+
+    /* joining, padding, indexing */
+    {.name = "cat.default", .args = "tensors dim", .run = run_cat, .grad = "tensors: cat_backward(grad, #tensors, dim)"},
+    {.name = "cat_backward", .args = "grad tensors dim", .run = run_cat_backward},
+    {.name = "stack.default", .args = "tensors dim", .run = run_stack, .grad = "tensors: stack_backward(grad, #tensors, dim)", .cast = CAST_PROMOTE},
+    {.name = "stack_backward", .args = "grad tensors dim", .run = run_stack_backward},
+    {.name = "constant_pad_nd.default", .args = "self pad value", .run = run_pad, .grad = "self: constant_pad_nd_backward(grad, #self)"},
+    {.name = "constant_pad_nd_backward", .args = "grad self", .run = expand_unpad, .grad = COMPOSITE},
+    {.name = "pad.default", .args = "self pad mode value", .run = expand_pad, .grad = COMPOSITE},
+    {.name = "reflection_pad1d.default", .args = "self padding", .run = run_pad, .grad = "self: reflection_pad1d_backward(grad, self)"},
+    {.name = "reflection_pad1d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "reflection_pad2d.default", .args = "self padding", .run = run_pad, .grad = "self: reflection_pad2d_backward(grad, self)"},
+    {.name = "reflection_pad2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "replication_pad1d.default", .args = "self padding", .run = run_pad, .grad = "self: replication_pad1d_backward(grad, self)"},
+    {.name = "replication_pad1d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "replication_pad2d.default", .args = "self padding", .run = run_pad, .grad = "self: replication_pad2d_backward(grad, self)"},
+    {.name = "replication_pad2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "repeat.default", .args = "self repeats", .run = run_repeat, .grad = "self: repeat_backward(grad, #self)", .shaped = true},
+    {.name = "repeat_backward", .args = "grad self", .run = expand_repeat_backward, .grad = COMPOSITE},
+    {.name = "repeat_interleave.self_int", .args = "self repeats dim", .run = expand_repeat_interleave, .grad = COMPOSITE},
+    {.name = "roll.default", .args = "self shifts dims", .run = run_unary, .grad = "self: roll(grad)"},
+    {.name = "flip.default", .args = "self dims", .run = run_unary, .grad = "self: flip(grad)"},
+    {.name = "embedding.default", .args = "weight indices padding_idx scale_grad_by_freq sparse", .run = run_embedding,
+     .grad = "weight: embedding_dense_backward(grad, indices, #weight)"},
+    {.name = "embedding_dense_backward.default", .args = "grad indices weight", .run = run_embedding_backward},
+    {.name = "index.Tensor", .args = "self indices", .run = run_index, .grad = "self: index_backward(grad, #self, indices)"},
+    {.name = "index_backward", .args = "grad self indices", .run = run_scatter_backward},
+    {.name = "index_put.default", .args = "self indices values accumulate", .run = run_unary, .grad = "self: index_put(grad, indices); values: index(grad, indices)"},
+    {.name = "index_select.default", .args = "self dim index", .run = run_index_select, .grad = "self: index_backward(grad, #self, index)"},
+    {.name = "gather.default", .args = "self dim index sparse_grad", .run = run_gather, .grad = "self: index_backward(grad, self, index)"},
+    {.name = "scatter.src", .args = "self dim index src", .run = run_unary, .grad = "self: scatter.value(grad, dim, index, 0); src: gather(grad, dim, index)"},
+    {.name = "scatter.value", .args = "self dim index value", .run = run_unary, .grad = "self: scatter.value(grad, dim, index, 0)"},
+    {.name = "scatter_add.default", .args = "self dim index src", .run = run_unary, .grad = "self: grad; src: gather(grad, dim, index)"},
+    {.name = "slice_scatter.default", .args = "self src dim start end step", .run = run_unary, .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
+    {.name = "slice_of", .args = "grad src", .run = run_second_like},
+
+    /* reductions */
+    {.name = "sum.dim_IntList", .args = "self dim keepdim dtype", .run = run_sum, .grad = "self: sum_backward(grad, #self, dim)"},
+    {.name = "sum.default", .args = "self dtype", .run = expand_reduce_all, .grad = "self: sum_backward(grad, #self)"},
+    {.name = "sum_backward", .args = "grad self dim", .run = run_sum_backward},
+    {.name = "sum_to_size", .args = "self size", .run = run_sum_to, .grad = COMPOSITE},
+    {.name = "mean.dim", .args = "self dim keepdim dtype", .run = run_reduce, .grad = "self: div.Scalar(sum_backward(grad, #self, dim), 1)"},
+    {.name = "mean.default", .args = "self dtype", .run = expand_reduce_all, .grad = "self: div.Scalar(sum_backward(grad, #self), 1)"},
+    {.name = "amax.default", .args = "self dim keepdim", .run = run_reduce, .grad = "self: amax_backward(grad, self, result, dim, keepdim)"},
+    {.name = "amin.default", .args = "self dim keepdim", .run = run_reduce, .grad = "self: amax_backward(grad, self, result, dim, keepdim)"},
+    {.name = "amax_backward", .args = "grad self result dim keepdim", .run = expand_amax_backward, .grad = COMPOSITE},
+    {.name = "max.default", .args = "self", .run = expand_reduce_all, .grad = "self: amax_backward(grad, self, result)"},
+    {.name = "min.default", .args = "self", .run = expand_reduce_all, .grad = "self: amax_backward(grad, self, result)"},
+    {.name = "max.dim", .args = "self dim keepdim", .run = run_reduce_with_indices, .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
+    {.name = "min.dim", .args = "self dim keepdim", .run = run_reduce_with_indices, .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
+    {.name = "value_selecting_reduction_backward.default", .args = "grad self indices", .run = run_scatter_backward},
+    {.name = "topk.default", .args = "self k dim", .run = run_topk, .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
+    {.name = "sort.default", .args = "self dim descending", .run = run_sort, .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
+    {.name = "argmax.default", .args = "self dim keepdim", .run = run_reduce_index},
+    {.name = "argmin.default", .args = "self dim keepdim", .run = run_reduce_index},
+    {.name = "argsort.default", .args = "self dim", .run = expand_argsort, .grad = COMPOSITE},
+    {.name = "any.dim", .args = "self dim keepdim", .run = run_reduce_bool},
+    {.name = "any.default", .args = "self", .run = run_reduce_bool},
+    {.name = "all.dim", .args = "self dim keepdim", .run = run_reduce_bool},
+    {.name = "all.default", .args = "self", .run = run_reduce_bool},
+    {.name = "var.correction", .args = "self dim correction keepdim", .run = expand_var, .grad = "self: mul.Tensor(mul.Scalar(grad, 2), sub.Tensor(self, mean.dim(self, dim, 1)))"},
+    {.name = "var_mean.correction", .args = "self dim correction keepdim", .run = run_var_mean,
+     .grad = "self: mul.Tensor(mul.Scalar(grad, 2), sub.Tensor(self, mean.dim(self, dim, 1)))"},
+    {.name = "std.correction", .args = "self dim correction keepdim", .run = expand_var,
+     .grad = "self: mul.Tensor(div.Tensor(grad, mul.Scalar(result, 2)), sub.Tensor(self, mean.dim(self, dim, 1)))"},
+    {.name = "linalg_vector_norm.default", .args = "self ord dim keepdim dtype", .run = run_norm, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(self, masked_fill.Scalar(div.Tensor(grad, result), eq(result, 0), 0))"},
+    {.name = "norm.ScalarOpt_dim", .args = "self p dim keepdim", .run = run_norm, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(self, masked_fill.Scalar(div.Tensor(grad, result), eq(result, 0), 0))"},
+    {.name = "logsumexp.default", .args = "self dim keepdim", .run = run_reduce, .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, exp(sub.Tensor(self, result)))"},
+    {.name = "prod.dim_int", .args = "self dim keepdim dtype", .run = run_reduce, .cast = CAST_FP32, .grad = "self: div.Tensor(mul.Tensor(grad, result), self)"},
+    {.name = "cumsum.default", .args = "self dim dtype", .run = expand_cumsum, .grad = "self: cumsum_backward(grad)"},
+    {.name = "cumsum_backward", .args = "grad", .run = run_unary},
+    {.name = "cumprod.default", .args = "self dim dtype", .run = expand_cumsum},
+
+    /* products */
+    {.name = "mm.default", .args = "self mat2", .run = run_mm, .cast = CAST_LOWER,
+     .grad = "mat2: mm_mat2_backward(grad, self, #mat2); self: mm_mat1_backward(grad, mat2, #self)"},
+    {.name = "addmm.default", .args = "self mat1 mat2 beta alpha", .run = run_addmm, .cast = CAST_LOWER,
+     .grad = "mat1: mm_mat1_backward(grad, mat2, #mat1); mat2: mm_mat2_backward(grad, mat1, #mat2); self: grad"},
+    {.name = "mm_mat1_backward", .args = "grad mat2 mat1", .run = run_mm_mat1_backward, .grad = COMPOSITE},
+    {.name = "mm_mat2_backward", .args = "grad mat1 mat2", .run = run_mm_mat2_backward, .grad = COMPOSITE},
+    {.name = "bmm.default", .args = "self mat2", .run = run_bmm, .cast = CAST_LOWER,
+     .grad = "mat2: bmm(transpose(self), grad); self: bmm(grad, transpose(mat2))"},
+    {.name = "baddbmm.default", .args = "self batch1 batch2 beta alpha", .run = run_baddbmm, .cast = CAST_LOWER,
+     .grad = "batch1: bmm(grad, transpose(batch2)); batch2: bmm(transpose(batch1), grad); self: grad"},
+    {.name = "mv.default", .args = "self vec", .run = run_mv, .cast = CAST_LOWER, .grad = "self: outer(grad, vec); vec: mv(t(self), grad)"},
+    {.name = "dot.default", .args = "self tensor", .run = run_dot, .grad = "self: mul.Tensor(grad, tensor); tensor: mul.Tensor(grad, self)"},
+    {.name = "outer.default", .args = "self vec2", .run = run_outer, .grad = "self: mv(grad, vec2); vec2: mv(t(grad), self)"},
+    {.name = "linear.default", .args = "input weight bias", .run = expand_linear, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "matmul.default", .args = "self other", .run = expand_matmul, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "einsum.default", .args = "equation tensors", .run = expand_einsum, .grad = COMPOSITE, .cast = CAST_LOWER},
+
+    /* convolutions, pools, resampling */
+    {.name = "convolution.default", .args = "input weight bias stride padding dilation transposed output_padding groups", .run = run_convolution,
+     .cast = CAST_LOWER, .grad = "input, weight, bias: convolution_backward(grad, input, weight, #bias)"},
+    {.name = "convolution_backward.default", .args = "grad input weight bias", .run = run_convolution_backward},
+    {.name = "conv1d.default", .args = "input weight bias stride padding dilation groups", .run = expand_conv, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "conv2d.default", .args = "input weight bias stride padding dilation groups", .run = expand_conv, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "conv3d.default", .args = "input weight bias stride padding dilation groups", .run = expand_conv, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "conv_transpose1d.default", .args = "input weight bias stride padding output_padding groups dilation", .run = expand_conv_transpose,
+     .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "conv_transpose2d.input", .args = "input weight bias stride padding output_padding groups dilation", .run = expand_conv_transpose,
+     .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "max_pool2d.default", .args = "self kernel_size stride padding dilation ceil_mode", .run = expand_max_pool, .grad = COMPOSITE},
+    {.name = "max_pool1d.default", .args = "self kernel_size stride padding dilation ceil_mode", .run = expand_max_pool, .grad = COMPOSITE},
+    {.name = "max_pool2d_with_indices.default", .args = "self kernel_size stride padding dilation ceil_mode", .run = run_max_pool,
+     .grad = "self: max_pool2d_with_indices_backward(grad, self, result1)"},
+    {.name = "max_pool2d_with_indices_backward.default", .args = "grad self indices", .run = run_grad_of},
+    {.name = "max_pool3d_with_indices.default", .args = "self kernel_size stride padding dilation ceil_mode", .run = run_max_pool,
+     .grad = "self: max_pool2d_with_indices_backward(grad, self, result1)"},
+    {.name = "avg_pool1d.default", .args = "self kernel_size stride padding ceil_mode", .run = run_avg_pool, .grad = "self: avg_pool2d_backward(grad, self)"},
+    {.name = "avg_pool2d.default", .args = "self kernel_size stride padding ceil_mode", .run = run_avg_pool, .grad = "self: avg_pool2d_backward(grad, self)"},
+    {.name = "avg_pool3d.default", .args = "self kernel_size stride padding ceil_mode", .run = run_avg_pool, .grad = "self: avg_pool2d_backward(grad, self)"},
+    {.name = "avg_pool2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "adaptive_avg_pool1d.default", .args = "self output_size", .run = expand_adaptive_avg_pool, .grad = COMPOSITE},
+    {.name = "adaptive_avg_pool2d.default", .args = "self output_size", .run = expand_adaptive_avg_pool, .grad = COMPOSITE},
+    {.name = "_adaptive_avg_pool2d.default", .args = "self output_size", .run = run_spatial, .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
+    {.name = "_adaptive_avg_pool2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "adaptive_max_pool2d.default", .args = "self output_size", .run = run_adaptive_max_pool,
+     .grad = "self: adaptive_max_pool2d_backward(grad, self, result1)"},
+    {.name = "adaptive_max_pool2d_backward.default", .args = "grad self indices", .run = run_grad_of},
+    {.name = "upsample_nearest1d.vec", .args = "self output_size scale_factors", .run = run_spatial, .cast = CAST_FP32, .grad = "self: upsample_nearest2d_backward(grad, #self)"},
+    {.name = "upsample_nearest2d.vec", .args = "self output_size scale_factors", .run = run_spatial, .cast = CAST_FP32, .grad = "self: upsample_nearest2d_backward(grad, #self)"},
+    {.name = "upsample_nearest2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "upsample_bilinear2d.vec", .args = "self output_size align_corners scale_factors", .run = run_spatial, .cast = CAST_FP32,
+     .grad = "self: upsample_bilinear2d_backward(grad, #self)"},
+    {.name = "upsample_bilinear2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "upsample_bicubic2d.vec", .args = "self output_size align_corners scale_factors", .run = run_spatial, .cast = CAST_FP32,
+     .grad = "self: upsample_bicubic2d_backward(grad, #self)"},
+    {.name = "upsample_bicubic2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "pixel_shuffle.default", .args = "self upscale_factor", .run = run_pixel_shuffle, .grad = "self: pixel_unshuffle_of(grad, #self)"},
+    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_grad_of},
+
+    /* normalization */
+    {.name = "batch_norm.default", .args = "input weight bias running_mean running_var training momentum eps", .run = expand_batch_norm, .grad = COMPOSITE},
+    {.name = "cudnn_batch_norm.default", .args = "input weight bias running_mean running_var training momentum eps", .run = run_batch_norm,
+     .grad = "input, weight, bias: cudnn_batch_norm_backward(input, grad, weight, running_mean, running_var, result1, result2)"},
+    {.name = "cudnn_batch_norm_backward.default", .args = "input grad weight running_mean running_var save_mean save_var", .run = run_batch_norm_backward},
+    {.name = "native_batch_norm.default", .args = "input weight bias running_mean running_var training momentum eps", .run = run_batch_norm,
+     .grad = "input, weight, bias: native_batch_norm_backward(input, grad, weight, running_mean, running_var, result1, result2)"},
+    {.name = "native_batch_norm_backward.default", .args = "input grad weight running_mean running_var save_mean save_invstd", .run = run_batch_norm_backward},
+    {.name = "instance_norm.default", .args = "input weight bias running_mean running_var use_input_stats momentum eps", .run = expand_instance_norm, .grad = COMPOSITE},
+    {.name = "layer_norm.default", .args = "input normalized_shape weight bias eps", .run = expand_layer_norm, .grad = COMPOSITE, .cast = CAST_FP32},
+    {.name = "native_layer_norm.default", .args = "input normalized_shape weight bias eps", .run = run_layer_norm, .cast = CAST_FP32,
+     .grad = "input, weight, bias: native_layer_norm_backward(grad, input, result1, result2, weight, bias)"},
+    {.name = "native_layer_norm_backward.default", .args = "grad input mean rstd weight bias", .run = run_layer_norm_backward},
+    {.name = "group_norm.default", .args = "input num_groups weight bias eps", .run = expand_group_norm, .grad = COMPOSITE, .cast = CAST_FP32},
+    {.name = "native_group_norm.default", .args = "input weight bias N C HxW group eps", .run = run_group_norm, .cast = CAST_FP32,
+     .grad = "input, weight, bias: native_group_norm_backward(grad, input, result1, result2, weight, #bias)"},
+    {.name = "native_group_norm_backward.default", .args = "grad input mean rstd weight bias", .run = run_layer_norm_backward},
+    {.name = "rms_norm.default", .args = "input normalized_shape weight eps", .run = expand_rms_norm, .grad = COMPOSITE},
+    {.name = "_fused_rms_norm.default", .args = "input normalized_shape weight eps", .run = run_rms_norm,
+     .grad = "input, weight: _fused_rms_norm_backward(grad, input, result1, #input, weight)"},
+    {.name = "_fused_rms_norm_backward.default", .args = "grad input rstd like weight", .run = run_layer_norm_backward},
+
+    /* softmax, dropout, attention */
+    {.name = "softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_FP32},
+    {.name = "_softmax.default", .args = "self dim dtype", .run = run_softmax, .grad = "self: _softmax_backward_data(grad, result, #self)"},
+    {.name = "_softmax_backward_data.default", .args = "grad output self", .run = run_softmax_backward},
+    {.name = "log_softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_FP32},
+    {.name = "_log_softmax.default", .args = "self dim dtype", .run = run_softmax, .grad = "self: _log_softmax_backward_data(grad, result, #self)"},
+    {.name = "_log_softmax_backward_data.default", .args = "grad output self", .run = run_softmax_backward},
+    {.name = "folded.default", .args = "op dtype", .run = run_folded, .shaped = true, .source = "lower.c"},
+    {.name = "lost_clone.default", .args = "self view_like dropout", .run = expand_lost_clone, .grad = COMPOSITE, .source = "lower.c"},
+    {.name = "dropout.default", .args = "input p train", .run = expand_dropout, .grad = COMPOSITE},
+    {.name = "native_dropout.default", .args = "input p train", .run = run_dropout, .grad = "input: native_dropout_backward(grad, result1)"},
+    {.name = "native_dropout_backward.default", .args = "grad mask", .run = run_masked_fill},
+    {.name = "scaled_dot_product_attention.default", .args = "query key value attn_mask dropout_p is_causal scale enable_gqa",
+     .run = expand_attention, .grad = COMPOSITE, .cast = CAST_LOWER},
+    {.name = "_scaled_dot_product_efficient_attention.default", .args = "query key value attn_bias compute_log_sumexp dropout_p is_causal", .run = run_efficient_attention,
+     .grad = "query, key, value, attn_bias: _scaled_dot_product_efficient_attention_backward(grad, query, key, value, attn_bias, result1, result, result2, result3)"},
+    {.name = "_scaled_dot_product_efficient_attention_backward.default", .args = "grad query key value attn_bias", .run = run_efficient_attention_backward},
+    {.name = "_scaled_dot_product_flash_attention.default", .args = "query key value dropout_p is_causal", .run = run_flash_attention,
+     .grad = "query, key, value: _scaled_dot_product_flash_attention_backward(grad, query, key, value, result1, result, result2, result3)"},
+    {.name = "_scaled_dot_product_flash_attention_backward.default", .args = "grad query key value", .run = run_flash_attention_backward},
+
+    /* losses */
+    {.name = "cross_entropy_loss.default", .args = "self target", .run = expand_cross_entropy, .grad = COMPOSITE},
+    {.name = "nll_loss_forward.default", .args = "self target", .run = run_nll_loss, .cast = CAST_FP32, .grad = "self: nll_loss_backward(grad, self, target, result1)"},
+    {.name = "nll_loss_backward.default", .args = "grad self target total_weight", .run = run_second_like},
+    {.name = "nll_loss2d_forward.default", .args = "self target", .run = run_nll_loss, .cast = CAST_FP32, .grad = "self: nll_loss2d_backward(grad, self, target, result1)"},
+    {.name = "nll_loss2d_backward.default", .args = "grad self target total_weight", .run = run_second_like},
+    {.name = "mse_loss.default", .args = "self target", .run = run_scalar_loss, .cast = CAST_FP32, .grad = "self: mse_loss_backward(grad, self, target)"},
+    {.name = "mse_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "binary_cross_entropy_with_logits.default", .args = "self target", .run = expand_bce, .grad = COMPOSITE, .cast = CAST_FP32},
+};
+const int aten_count = COUNT(aten_table);
+
+/* ---- look-up -------------------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static int
+by_name(const void *a, const void *b)
+{
+    return strcmp((*(const struct aten *const *)a)->name, (*(const struct aten *const *)b)->name);
+}
+
+/* Compares a wanted name with a row's up to the row's dot: "add" stands for its first overload. */
+const struct aten *
+aten_find(const char *target)
+{
+    static const struct aten *sorted[COUNT(aten_table)];
+    if (!sorted[0]) {
+        for (int i = 0; i < aten_count; i++)
+            sorted[i] = &aten_table[i];
+        qsort(sorted, COUNT(sorted), sizeof(*sorted), by_name);
+    }
+    if (strncmp(target, "aten.", 5) == 0)
+        target += 5;
+    int lo = 0, hi = aten_count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (strcmp(sorted[mid]->name, target) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo < aten_count && strcmp(sorted[lo]->name, target) == 0)
+        return sorted[lo];
+    size_t stem = strcspn(target, ".");
+    const struct aten *best = NULL; /* the stem's first row in the table's order */
+    for (int i = lo; i < aten_count && strncmp(sorted[i]->name, target, stem) == 0; i++)
+        if (sorted[i]->name[stem] == '.' && (!best || sorted[i] < best))
+            best = sorted[i];
+    for (int i = lo - 1; i >= 0 && strncmp(sorted[i]->name, target, stem) == 0; i--)
+        if (sorted[i]->name[stem] == '.' && (!best || sorted[i] < best))
+            best = sorted[i];
+    return best;
+}
+
+int
+aten_arg(const struct aten *op, const char *name)
+{
+    size_t len = strlen(name);
+    int at = 0;
+    for (const char *p = op->args; *p; at++) {
+        size_t n = strcspn(p, " ");
+        if (n == len && strncmp(p, name, n) == 0)
+            return at;
+        p += n + (p[n] == ' ');
+    }
+    return -1;
+}
+
+void
+aten_list(FILE *out)
+{
+    for (int i = 0; i < aten_count; i++)
+        fprintf(out, "%s\t%s\t%s\n", aten_table[i].name, aten_table[i].args,
+                !aten_table[i].grad ? "no derivative" : !*aten_table[i].grad ? "composite" : aten_table[i].grad);
+}

@@ -1,0 +1,884 @@
+/* eager.c - PyTorch's eager mode without numbers: who allocates what, who owns it, when it dies.
+ *
+ * A storage is a block of memory; a value is a tensor over it (sizes, strides, dtype). Values are counted references,
+ * held by the C++ frames that run (the pool: what a scope made dies at its end, last made first), by autograd's nodes
+ * (saved tensors), by gradient buffers and by Python names (slots of step.c). A storage dies with its last value; births and
+ * deaths are appended to one list of events.
+ *
+ * dispatch() is PyTorch's dispatcher in small: autocast's casts, the row's forward, then a node of autograd's graph with
+ * what the derivative formula mentions. backward() is its engine: the node created last runs first, gradients of one
+ * input meet in a buffer, formulas are evaluated by dispatching the operators they name.
+ *
+ * A formula such as "self: mul(grad, other); other: mul(grad, self)" is parsed once a run. From its names follows what is
+ * saved (a name with # needs only sizes), guarded as PyTorch's generator guards (reference: guard_for in
+ * tools/autograd/gen_variable_type.py): an input that one other input's formula needs is kept only if that one requires a gradient.
+ */
+#include "memlint.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 512, MAX_FORMULAS = 8, MAX_SAVED = 12 };
+
+const char COMPOSITE[] = "";
+
+/* ---- storages and values ------------------------------------------------------------------------------------------ */
+
+static void
+record(struct machine *m, int storage, bool birth)
+{
+    struct event *e = PUSH(m->a, m->ev, m->nev, m->cap_ev);
+    *e = (struct event){storage, birth, m->phase, m->op, m->call};
+}
+
+static struct storage *
+storage_new(struct machine *m, int64_t bytes)
+{
+    struct storage *s = NEW(m->a, struct storage);
+    s->requested = bytes;
+    s->bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK;
+    s->class = m->fresh;
+    s->phase = m->phase;
+    s->op = m->op;
+    s->call = m->call;
+    s->id = -1;
+    if (s->bytes) { /* an empty tensor allocates nothing */
+        s->id = m->nst;
+        *PUSH(m->a, m->st, m->nst, m->cap_st) = s;
+        m->live_bytes += s->bytes;
+        record(m, s->id, true);
+    }
+    return s;
+}
+
+static struct value *
+value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const int64_t *size, const int64_t *stride)
+{
+    struct value *v = NEW(m->a, struct value);
+    int64_t *mem = NEWN(m->a, int64_t, rank ? 2 * rank : 1);
+    v->st = st;
+    st->refs++;
+    v->dtype = t;
+    v->rank = rank;
+    v->size = mem;
+    v->stride = mem + rank;
+    int64_t run = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        v->size[i] = size[i];
+        v->stride[i] = stride ? stride[i] : run;
+        run *= size[i] > 1 ? size[i] : 1;
+    }
+    v->refs = 1;
+    *PUSH(m->a, m->pool, m->npool, m->cap_pool) = v;
+    return v;
+}
+
+struct value *
+value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride)
+{
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        if (!mul_ok(n, size[i], &n) || n > INT64_MAX / 64)
+            n = INT64_MAX / 64;
+    struct value *v = value_make(m, storage_new(m, dtype_bytes(t, n)), t, rank, size, stride);
+    v->st->dtype = t;
+    v->st->rank = rank;
+    v->st->size = v->size;
+    return v;
+}
+
+struct value *
+value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride)
+{
+    struct value *w = value_make(m, v->st, v->dtype, rank, size, stride);
+    w->is_view = true;
+    return w;
+}
+
+struct value *
+value_keep(struct value *v)
+{
+    v->refs++;
+    return v;
+}
+
+void
+value_drop(struct machine *m, struct value *v)
+{
+    if (!v || --v->refs > 0 || --v->st->refs > 0 || v->st->id < 0)
+        return;
+    m->live_bytes -= v->st->bytes;
+    record(m, v->st->id, false);
+}
+
+int64_t
+value_elements(const struct value *v)
+{
+    int64_t n = 1;
+    for (int i = 0; i < v->rank; i++)
+        n *= v->size[i];
+    return n;
+}
+
+bool
+value_contiguous(const struct value *v)
+{
+    int64_t run = 1;
+    for (int i = v->rank - 1; i >= 0; i--) {
+        if (v->size[i] != 1 && v->stride[i] != run)
+            return false;
+        run *= v->size[i];
+    }
+    return true;
+}
+
+int
+scope_begin(struct machine *m)
+{
+    return m->npool;
+}
+
+void
+scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
+{
+    for (int k = 0; k < nkeep; k++)
+        if (keep[k])
+            value_keep(keep[k]);
+    while (m->npool > mark)
+        value_drop(m, m->pool[--m->npool]);
+    for (int k = 0; k < nkeep; k++)
+        if (keep[k])
+            *PUSH(m->a, m->pool, m->npool, m->cap_pool) = keep[k];
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------------- */
+
+struct value *
+arg_value(const struct frame *f, int i)
+{
+    return i >= 0 && i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
+}
+
+static int64_t
+arg_as_int(const struct arg *a, int64_t otherwise)
+{
+    switch (a->kind) {
+    case ARG_INT:
+    case ARG_BOOL:
+    case ARG_DTYPE:
+        return a->i;
+    case ARG_FLOAT:
+        return (int64_t)a->f;
+    default:
+        return otherwise;
+    }
+}
+
+int64_t
+arg_int(const struct frame *f, int i, int64_t otherwise)
+{
+    return i >= 0 && i < f->n ? arg_as_int(&f->a[i], otherwise) : otherwise;
+}
+
+double
+arg_float(const struct frame *f, int i, double otherwise)
+{
+    if (i < 0 || i >= f->n)
+        return otherwise;
+    return f->a[i].kind == ARG_FLOAT ? f->a[i].f : (double)arg_as_int(&f->a[i], (int64_t)otherwise);
+}
+
+int
+arg_ints(const struct frame *f, int i, int64_t *out, int max)
+{
+    if (i < 0 || i >= f->n || f->a[i].kind == ARG_NONE || f->a[i].kind == ARG_VALUE)
+        return 0;
+    const struct arg *a = &f->a[i];
+    if (a->kind != ARG_LIST) {
+        out[0] = arg_as_int(a, 0);
+        return 1;
+    }
+    int n = a->n < max ? a->n : max;
+    for (int k = 0; k < n; k++)
+        out[k] = arg_as_int(&a->list[k], -1);
+    return n;
+}
+
+struct arg
+ints_arg(struct machine *m, int n, const int64_t *v)
+{
+    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n ? n : 1)};
+    for (int i = 0; i < n; i++)
+        l.list[i] = INT(v[i]);
+    return l;
+}
+
+void
+out_add(struct machine *m, struct frame *f, struct value *v)
+{
+    *PUSH(m->a, f->out, f->nout, f->cap_out) = v;
+}
+
+/* ---- derivative formulas ------------------------------------------------------------------------------------------------ */
+
+struct expr {
+    enum { EXPR_CALL, EXPR_ARG, EXPR_GRAD, EXPR_GRADS, EXPR_RESULT, EXPR_NUMBER } kind;
+    const struct aten *op;
+    int at, n; /* position; number of arguments */
+    double f;
+    struct expr *arg[MAX_ARGS];
+};
+
+struct save {
+    bool result;
+    int at;    /* argument or output */
+    int guard; /* argument that must require a gradient, -1 always */
+};
+
+struct rule { /* a row's parsed derivative */
+    int nformulas;
+    struct formula {
+        int ntargets, target[MAX_ARGS]; /* arguments */
+        struct expr *e;
+    } formula[MAX_FORMULAS];
+    int nsaved;
+    struct save saved[MAX_SAVED];
+};
+
+struct parser {
+    struct machine *m;
+    const struct aten *op;
+    struct rule *rule;
+    const char *p;
+    struct formula *now;
+    bool multi; /* more than one differentiable input, none of them a list */
+};
+
+static const char *
+word(struct parser *p, char *buf, int size)
+{
+    int n = 0;
+    while (*p->p == ' ')
+        p->p++;
+    while (isalnum((unsigned char)*p->p) || *p->p == '_' || *p->p == '.')
+        buf[n < size - 1 ? n++ : n] = *p->p++;
+    buf[n] = 0;
+    while (*p->p == ' ')
+        p->p++;
+    return buf;
+}
+
+static void
+note_saved(struct parser *p, bool result, int at)
+{
+    struct rule *r = p->rule;
+    bool alone = p->now->ntargets == 1;
+    for (int i = 0; i < r->nsaved; i++)
+        if (r->saved[i].result == result && r->saved[i].at == at) {
+            if (!alone || r->saved[i].guard != p->now->target[0])
+                r->saved[i].guard = -1;
+            return;
+        }
+    if (r->nsaved < MAX_SAVED)
+        r->saved[r->nsaved++] = (struct save){result, at, p->multi && alone && !result ? p->now->target[0] : -1};
+}
+
+static struct expr *
+parse_expr(struct parser *p)
+{
+    char buf[64];
+    struct expr *e = NEW(p->m->a, struct expr);
+    while (*p->p == ' ')
+        p->p++;
+    bool sizes_only = *p->p == '#';
+    p->p += sizes_only;
+    word(p, buf, sizeof(buf));
+    if (*p->p == '(') {
+        e->kind = EXPR_CALL;
+        e->op = aten_find(buf);
+        if (!e->op)
+            die("derivative of %s names %s, which has no row", p->op->name, buf);
+        do {
+            p->p++;
+            e->arg[e->n++] = parse_expr(p);
+        } while (*p->p == ',' && e->n < MAX_ARGS);
+        p->p++; /* ) */
+        while (*p->p == ' ')
+            p->p++;
+        return e;
+    }
+    if (isdigit((unsigned char)buf[0])) {
+        e->kind = EXPR_NUMBER;
+        e->f = atof(buf);
+        return e;
+    }
+    if (strcmp(buf, "grads") == 0) {
+        e->kind = EXPR_GRADS;
+        return e;
+    }
+    for (int result = 0; result < 2; result++) {
+        const char *stem = result ? "result" : "grad";
+        size_t len = strlen(stem);
+        if (strncmp(buf, stem, len) == 0 && (!buf[len] || isdigit((unsigned char)buf[len]))) {
+            e->kind = result ? EXPR_RESULT : EXPR_GRAD;
+            e->at = atoi(buf + len);
+            if (result && !sizes_only)
+                note_saved(p, true, e->at);
+            return e;
+        }
+    }
+    e->kind = EXPR_ARG;
+    e->at = aten_arg(p->op, buf);
+    if (e->at < 0)
+        die("derivative of %s names %s, which is no argument", p->op->name, buf);
+    if (!sizes_only)
+        note_saved(p, false, e->at);
+    return e;
+}
+
+static struct rule *
+rule_parse(struct machine *m, const struct aten *op)
+{
+    struct rule *r = NEW(m->a, struct rule);
+    struct parser p = {.m = m, .op = op, .rule = r, .p = op->grad};
+    char buf[64];
+    int colons = 0, commas = 0;
+    for (const char *c = op->grad; *c; c++)
+        colons += *c == ':';
+    commas = strchr(op->grad, ',') && strchr(op->grad, ',') < strchr(op->grad, ':');
+    p.multi = colons > 1 || commas;
+    while (*p.p && r->nformulas < MAX_FORMULAS) {
+        p.now = &r->formula[r->nformulas++];
+        do {
+            p.p += *p.p == ',' || *p.p == ';';
+            int at = aten_arg(op, word(&p, buf, sizeof(buf)));
+            if (at < 0)
+                die("derivative of %s: %s is no argument", op->name, buf);
+            p.now->target[p.now->ntargets++] = at;
+        } while (*p.p == ',');
+        p.p++; /* : */
+        p.now->e = parse_expr(&p);
+    }
+    return r;
+}
+
+static const struct rule *
+rule_of(struct machine *m, const struct aten *op)
+{
+    int at = (int)(op - aten_table);
+    if (!m->rules[at])
+        m->rules[at] = rule_parse(m, op);
+    return m->rules[at];
+}
+
+/* ---- autograd's graph ------------------------------------------------------------------------------------------------------ */
+
+struct edge {
+    struct gnode *fn;
+    int out;
+};
+
+struct gnode {
+    const struct aten *op; /* NULL: accumulates into *grad */
+    const struct call *call;
+    int seq, deps, stamp;
+    int nargs, nin, nout, nsaved;
+    struct arg *args;
+    int *first; /* per argument, its first input */
+    struct edge *in; /* per tensor argument, lists flattened; fn NULL where no gradient is wanted */
+    struct value **out; /* not owned: sizes and types */
+    struct value **saved;
+    struct value **buf; /* incoming gradients, one per output */
+    struct value **grad;
+    struct value *leaf;
+};
+
+static bool
+wants(const struct gnode *n, int arg)
+{
+    int end = arg + 1 < n->nargs ? n->first[arg + 1] : n->nin;
+    for (int k = n->first[arg]; k < end; k++)
+        if (n->in[k].fn)
+            return true;
+    return false;
+}
+
+static bool
+differentiable(const struct rule *r, int arg)
+{
+    for (int i = 0; i < r->nformulas; i++)
+        for (int k = 0; k < r->formula[i].ntargets; k++)
+            if (r->formula[i].target[k] == arg)
+                return true;
+    return false;
+}
+
+static void
+node_save(struct gnode *n, struct value *v)
+{
+    v->st->saved = true;
+    if (v->st->class == CLASS_TEMPORARIES)
+        v->st->class = CLASS_SAVED;
+    n->saved[n->nsaved++] = value_keep(v);
+}
+
+static void
+node_make(struct machine *m, struct frame *f)
+{
+    const struct rule *r = rule_of(m, f->op);
+    int nin = 0;
+    bool any = false;
+    for (int i = 0; i < f->n; i++) {
+        int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
+        bool diff = differentiable(r, i);
+        for (int k = 0; k < n; k++) {
+            const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
+            any |= diff && a->kind == ARG_VALUE && a->v->requires_grad;
+        }
+        nin += n;
+    }
+    if (!any)
+        return;
+    struct gnode *g = NEW(m->a, struct gnode);
+    g->op = f->op;
+    g->call = m->call;
+    g->seq = m->seq++;
+    g->nargs = f->n;
+    g->args = f->a;
+    g->nin = nin;
+    g->first = NEWN(m->a, int, f->n);
+    g->in = NEWN(m->a, struct edge, nin);
+    g->nout = f->nout;
+    g->out = f->out;
+    g->buf = NEWN(m->a, struct value *, f->nout);
+    int at = 0, lists = 0;
+    for (int i = 0; i < f->n; i++) {
+        int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
+        g->first[i] = at;
+        for (int k = 0; k < n; k++, at++) {
+            const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
+            if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
+                g->in[at] = (struct edge){a->v->fn, a->v->fn_out};
+        }
+        lists += n;
+    }
+    g->saved = NEWN(m->a, struct value *, lists + MAX_SAVED);
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        if (s->guard >= 0 && s->guard < g->nargs && !wants(g, s->guard))
+            continue;
+        if (s->result) {
+            if (s->at < f->nout && f->out[s->at])
+                node_save(g, f->out[s->at]);
+        } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
+            node_save(g, f->a[s->at].v);
+        } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
+            for (int k = 0; k < f->a[s->at].n; k++)
+                if (f->a[s->at].list[k].kind == ARG_VALUE)
+                    node_save(g, f->a[s->at].list[k].v);
+        }
+    }
+    for (int k = 0; k < f->nout; k++)
+        if (f->out[k] && dtypes[f->out[k]->dtype].is_float) {
+            f->out[k]->requires_grad = true;
+            f->out[k]->fn = g;
+            f->out[k]->fn_out = k;
+        }
+}
+
+void
+value_requires_grad(struct machine *m, struct value *v, struct value **grad)
+{
+    struct gnode *g = NEW(m->a, struct gnode);
+    g->seq = INT_MAX;
+    g->nout = 1;
+    g->buf = NEWN(m->a, struct value *, 1);
+    g->grad = grad;
+    g->leaf = v;
+    v->requires_grad = true;
+    v->fn = g;
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------------------------ */
+
+static bool
+castable(const struct value *v)
+{
+    return v->dtype == DT_FLOAT || v->dtype == DT_FLOAT16 || v->dtype == DT_BFLOAT16;
+}
+
+/* Autocast keeps the half copy of a weight until its context ends. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
+static struct value *
+cast_to(struct machine *m, struct value *v, enum dtype t)
+{
+    if (!castable(v) || v->dtype == t)
+        return v;
+    bool cached = t == m->low && v->dtype == DT_FLOAT && v->fn && !v->fn->op && !v->is_view;
+    for (int i = 0; cached && i < m->ncast; i++)
+        if (m->casts[i].from == v)
+            return m->casts[i].to;
+    struct value *w = OP(m, "_to_copy.default", VAL(v), DTYPE(t));
+    if (cached)
+        *PUSH(m->a, m->casts, m->ncast, m->cap_cast) = (struct cast_entry){v, value_keep(w)};
+    return w;
+}
+
+static void
+cast_each(struct machine *m, struct arg *a, int n, enum dtype t)
+{
+    for (int i = n - 1; i >= 0; i--) { /* C++ evaluates the wrapper's arguments from the last */
+        if (a[i].kind == ARG_VALUE)
+            a[i].v = cast_to(m, a[i].v, t);
+        else if (a[i].kind == ARG_LIST)
+            cast_each(m, a[i].list, a[i].n, t);
+    }
+}
+
+static enum dtype
+widest(const struct arg *a, int n)
+{
+    enum dtype t = DT_UNDEFINED;
+    for (int i = 0; i < n; i++) {
+        enum dtype u = a[i].kind == ARG_VALUE && castable(a[i].v) ? a[i].v->dtype
+                       : a[i].kind == ARG_LIST                    ? widest(a[i].list, a[i].n)
+                                                                  : DT_UNDEFINED;
+        if (u == DT_FLOAT || t == DT_UNDEFINED)
+            t = u == DT_UNDEFINED ? t : u;
+    }
+    return t;
+}
+
+static void
+autocast(struct machine *m, struct frame *f)
+{
+    enum dtype t = f->op->cast == CAST_LOWER  ? m->low
+                   : f->op->cast == CAST_FP32 ? DT_FLOAT
+                                              : widest(f->a, f->n);
+    m->autocast = false;
+    cast_each(m, f->a, f->n, t);
+    m->autocast = true;
+}
+
+static struct arg *
+args_copy(struct machine *m, int n, const struct arg *a)
+{
+    struct arg *c = arena_dup(m->a, a, sizeof(*a) * (size_t)n);
+    for (int i = 0; i < n; i++)
+        if (c[i].kind == ARG_LIST)
+            c[i].list = args_copy(m, c[i].n, c[i].list);
+    return c;
+}
+
+struct frame *
+dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
+{
+    struct frame *f = NEW(m->a, struct frame);
+    const char *outer = m->op;
+    int mark = scope_begin(m);
+    f->op = op;
+    f->n = n;
+    f->a = args_copy(m, n, a);
+    f->rank = like ? like->rank : -1;
+    f->size = like ? like->size : NULL;
+    f->want = like ? like->want : ~0u;
+    f->in_place = like && like->in_place;
+    if (m->autocast && op->cast)
+        autocast(m, f);
+    if (op->grad != COMPOSITE)
+        m->op = op->name;
+    bool under = m->autocast;
+    if (op->cast == CAST_LOWER || op->cast == CAST_FP32)
+        m->autocast = false; /* the dispatcher excludes autocast below a casting operator */
+    bool recording = m->grad_mode;
+    m->grad_mode = recording && op->grad == COMPOSITE;
+    op->run(m, f);
+    m->autocast = under;
+    m->grad_mode = recording;
+    if (op->grad && op->grad != COMPOSITE && recording)
+        node_make(m, f);
+    scope_end(m, mark, f->nout, f->out);
+    m->op = outer;
+    return f;
+}
+
+struct value *
+op_call(struct machine *m, const char *name, int n, const struct arg *a)
+{
+    const struct aten *op = aten_find(name);
+    if (!op)
+        die("no row for %s", name);
+    struct frame *f = dispatch(m, op, n, a, NULL);
+    return f->nout ? f->out[0] : NULL;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------------------------------------------ */
+
+struct engine {
+    struct machine *m;
+    int n, cap;
+    struct gnode **heap; /* largest sequence number first */
+};
+
+static void
+heap_push(struct engine *e, struct gnode *g)
+{
+    int at = e->n;
+    (void)PUSH(e->m->a, e->heap, e->n, e->cap);
+    for (; at > 0 && e->heap[(at - 1) / 2]->seq < g->seq; at = (at - 1) / 2)
+        e->heap[at] = e->heap[(at - 1) / 2];
+    e->heap[at] = g;
+}
+
+static struct gnode *
+heap_pop(struct engine *e)
+{
+    struct gnode *top = e->heap[0], *last = e->heap[--e->n];
+    int at = 0;
+    for (int child; (child = 2 * at + 1) < e->n; at = child) {
+        child += child + 1 < e->n && e->heap[child + 1]->seq > e->heap[child]->seq;
+        if (last->seq >= e->heap[child]->seq)
+            break;
+        e->heap[at] = e->heap[child];
+    }
+    e->heap[at] = last;
+    return top;
+}
+
+static void
+count_dependencies(struct machine *m, struct gnode *root)
+{
+    int n = 0, cap = 0, stamp = ++m->stamp;
+    struct gnode **stack = NULL;
+    root->stamp = stamp;
+    root->deps = 0;
+    *PUSH(m->a, stack, n, cap) = root;
+    while (n) {
+        struct gnode *g = stack[--n];
+        for (int i = 0; i < g->nin; i++) {
+            struct gnode *to = g->in[i].fn;
+            if (!to)
+                continue;
+            if (to->stamp != stamp) {
+                to->stamp = stamp;
+                to->deps = 0;
+                *PUSH(m->a, stack, n, cap) = to;
+            }
+            to->deps++;
+        }
+    }
+}
+
+/* Source: InputBuffer::accumulate in torch/csrc/autograd/input_buffer.cpp. It adds in place when the stored gradient is
+ * dense, not a view, and nobody else holds it; under fake tensors or a dispatch mode it never does. */
+static void
+buffer_add(struct machine *m, struct value **slot, struct value *v)
+{
+    struct value *old = *slot;
+    if (!old) {
+        *slot = value_keep(v);
+        return;
+    }
+    if (m->s->accumulate_eager && old->refs == 1 && old->st->refs == 1 && !old->is_view)
+        return;
+    int mark = scope_begin(m);
+    *slot = value_keep(OP(m, "add.Tensor", VAL(old), VAL(v)));
+    scope_end(m, mark, 0, NULL);
+    value_drop(m, old);
+}
+
+static bool
+same_layout(const struct value *a, const struct value *b)
+{
+    for (int i = 0; i < a->rank; i++)
+        if (a->size[i] > 1 && a->stride[i] != b->stride[i])
+            return false;
+    return true;
+}
+
+/* Source: torch/csrc/autograd/functions/accumulate_grad.h. */
+static void
+accumulate_grad(struct machine *m, struct gnode *g)
+{
+    struct value *v = g->buf[0];
+    g->buf[0] = NULL;
+    if (!v)
+        return;
+    if (*g->grad) {
+        value_drop(m, v); /* added in place */
+        return;
+    }
+    if (v->refs > 1 || !same_layout(v, g->leaf)) {
+        int mark = scope_begin(m);
+        struct value *own = OP(m, "new_empty_strided.default", VAL(v), VAL(g->leaf));
+        value_keep(own);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, v);
+        v = own;
+    }
+    v->st->class = CLASS_GRADIENTS;
+    v->st->name = g->leaf->st->name;
+    *g->grad = v;
+}
+
+static struct arg eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out);
+
+static struct frame *
+eval_call(struct machine *m, struct gnode *g, const struct expr *e, unsigned want)
+{
+    struct arg a[MAX_ARGS];
+    for (int i = 0; i < e->n; i++)
+        a[i] = eval(m, g, e->arg[i], ~0u, NULL);
+    return dispatch(m, e->op, e->n, a, &(struct frame){.rank = -1, .want = want});
+}
+
+static struct arg
+eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out)
+{
+    switch (e->kind) {
+    case EXPR_CALL: {
+        struct frame *f = eval_call(m, g, e, want);
+        if (out)
+            *out = f;
+        return VAL(f->nout ? f->out[0] : NULL);
+    }
+    case EXPR_ARG:
+        return e->at < g->nargs ? g->args[e->at] : NONE;
+    case EXPR_GRAD:
+        return VAL(e->at < g->nout ? g->buf[e->at] : NULL);
+    case EXPR_GRADS: {
+        struct arg l = {.kind = ARG_LIST, .n = g->nout, .list = NEWN(m->a, struct arg, g->nout)};
+        for (int i = 0; i < g->nout; i++)
+            l.list[i] = VAL(g->buf[i]);
+        return l;
+    }
+    case EXPR_RESULT:
+        return VAL(e->at < g->nout ? g->out[e->at] : NULL);
+    case EXPR_NUMBER:
+        break;
+    }
+    return FLT(e->f);
+}
+
+/* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Source: validate_outputs in
+ * torch/csrc/autograd/engine.cpp. */
+static struct value *
+fit_to(struct machine *m, struct value *v, const struct value *to)
+{
+    int mark = scope_begin(m), lead = v->rank - to->rank;
+    struct value *w = v;
+    bool differs = lead != 0;
+    for (int i = 0; i < to->rank && lead >= 0; i++)
+        differs |= v->size[i + lead] != to->size[i];
+    if (differs && lead >= 0)
+        w = OP(m, "sum_to_size", VAL(v), ints_arg(m, to->rank, to->size));
+    if (w->dtype != to->dtype && dtypes[to->dtype].is_float)
+        w = OP(m, "_to_copy.default", VAL(w), DTYPE(to->dtype));
+    if (w != v) {
+        value_keep(w);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, v);
+    }
+    return w;
+}
+
+static const struct value *
+input_of(const struct gnode *g, int arg, int k)
+{
+    const struct arg *a = &g->args[arg];
+    return a->kind == ARG_LIST ? a->list[k].v : a->v;
+}
+
+static void
+run_node(struct engine *e, struct gnode *g)
+{
+    struct machine *m = e->m;
+    struct value **out = NEWN(m->a, struct value *, g->nin);
+    bool any = false;
+    for (int i = 0; i < g->nout; i++)
+        any |= g->buf[i] != NULL;
+    if (any) {
+        const struct rule *r = rule_of(m, g->op);
+        m->call = g->call;
+        for (int i = 0; i < r->nformulas; i++) {
+            const struct formula *fm = &r->formula[i];
+            unsigned want = 0;
+            for (int k = 0; k < fm->ntargets; k++)
+                want |= (unsigned)(fm->target[k] < g->nargs && wants(g, fm->target[k])) << k;
+            if (!want)
+                continue;
+            int mark = scope_begin(m);
+            struct frame *f = NULL;
+            struct arg single = eval(m, g, fm->e, want, &f);
+            for (int k = 0; k < fm->ntargets; k++) {
+                int arg = fm->target[k];
+                if (!(want >> k & 1))
+                    continue;
+                bool list = g->args[arg].kind == ARG_LIST;
+                int n = list ? g->args[arg].n : 1;
+                for (int j = 0; j < n; j++) {
+                    int at = list ? j : k;
+                    struct value *v = !f ? single.v : at < f->nout ? f->out[at] : NULL;
+                    if (v && g->in[g->first[arg] + j].fn)
+                        out[g->first[arg] + j] = value_keep(v);
+                }
+            }
+            scope_end(m, mark, 0, NULL);
+        }
+        for (int arg = 0; arg < g->nargs; arg++) {
+            int end = arg + 1 < g->nargs ? g->first[arg + 1] : g->nin;
+            for (int k = g->first[arg]; k < end; k++)
+                if (out[k])
+                    out[k] = fit_to(m, out[k], input_of(g, arg, k - g->first[arg]));
+        }
+    }
+    m->op = g->op->name; /* what dies now dies of this node */
+    for (int i = 0; i < g->nout; i++) {
+        value_drop(m, g->buf[i]);
+        g->buf[i] = NULL;
+    }
+    for (int i = 0; i < g->nsaved; i++)
+        value_drop(m, g->saved[i]);
+    g->nsaved = 0;
+    for (int i = 0; i < g->nin; i++) {
+        struct gnode *to = g->in[i].fn;
+        if (!to)
+            continue;
+        if (out[i]) {
+            buffer_add(m, &to->buf[g->in[i].out], out[i]);
+            value_drop(m, out[i]);
+        }
+        if (--to->deps == 0)
+            heap_push(e, to);
+    }
+}
+
+void
+backward(struct machine *m, struct value *root)
+{
+    struct engine e = {.m = m};
+    int mark = scope_begin(m);
+    bool autocast = m->autocast;
+    if (!root->fn)
+        return;
+    m->autocast = false;
+    m->grad_mode = false;
+    m->fresh = CLASS_TEMPORARIES;
+    m->call = NULL;
+    struct value *ones = OP(m, "ones_like.default", VAL(root));
+    count_dependencies(m, root->fn);
+    root->fn->buf[root->fn_out] = value_keep(ones);
+    heap_push(&e, root->fn);
+    while (e.n) {
+        struct gnode *g = heap_pop(&e);
+        if (g->op)
+            run_node(&e, g);
+        else
+            accumulate_grad(m, g);
+    }
+    m->call = NULL;
+    scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
+    m->grad_mode = true;
+    m->autocast = autocast;
+}

@@ -1,0 +1,52 @@
+/* expand.h - the composites of expand.c, for the table in aten.c. */
+#ifndef EXPAND_H
+#define EXPAND_H
+
+#include "memlint.h"
+
+/* Strides with which v can be seen as these sizes; false when only a copy can. */
+bool aten_view_strides(const struct value *v, int rank, const int64_t *size, int64_t *stride);
+
+void expand_adaptive_avg_pool(struct machine *m, struct frame *f);
+void expand_amax_backward(struct machine *m, struct frame *f);
+void expand_argsort(struct machine *m, struct frame *f);
+void expand_attention(struct machine *m, struct frame *f);
+void expand_batch_norm(struct machine *m, struct frame *f);
+void expand_bce(struct machine *m, struct frame *f);
+void expand_chunk(struct machine *m, struct frame *f);
+void expand_contiguous(struct machine *m, struct frame *f);
+void expand_conv(struct machine *m, struct frame *f);
+void expand_conv_transpose(struct machine *m, struct frame *f);
+void expand_cross_entropy(struct machine *m, struct frame *f);
+void expand_cumsum(struct machine *m, struct frame *f);
+void expand_detach(struct machine *m, struct frame *f);
+void expand_dropout(struct machine *m, struct frame *f);
+void expand_einsum(struct machine *m, struct frame *f);
+void expand_group_norm(struct machine *m, struct frame *f);
+void expand_instance_norm(struct machine *m, struct frame *f);
+void expand_layer_norm(struct machine *m, struct frame *f);
+void expand_linear(struct machine *m, struct frame *f);
+void expand_lost_clone(struct machine *m, struct frame *f);
+void expand_matmul(struct machine *m, struct frame *f);
+void expand_max_pool(struct machine *m, struct frame *f);
+void expand_narrow(struct machine *m, struct frame *f);
+void expand_pad(struct machine *m, struct frame *f);
+void expand_prelu(struct machine *m, struct frame *f);
+void expand_reduce_all(struct machine *m, struct frame *f);
+void expand_repeat_backward(struct machine *m, struct frame *f);
+void expand_repeat_interleave(struct machine *m, struct frame *f);
+void expand_reshape(struct machine *m, struct frame *f);
+void expand_reshape_as(struct machine *m, struct frame *f);
+void expand_rms_norm(struct machine *m, struct frame *f);
+void expand_same(struct machine *m, struct frame *f);
+void expand_softmax(struct machine *m, struct frame *f);
+void expand_stated(struct machine *m, struct frame *f);
+void expand_sum_to_like(struct machine *m, struct frame *f);
+void expand_to(struct machine *m, struct frame *f);
+void expand_to_like(struct machine *m, struct frame *f);
+void expand_unpad(struct machine *m, struct frame *f);
+void expand_var(struct machine *m, struct frame *f);
+void expand_where(struct machine *m, struct frame *f);
+void expand_where_backward(struct machine *m, struct frame *f);
+
+#endif

@@ -1,0 +1,311 @@
+/* heap.c - PyTorch's caching allocator, and the devices whose memory it asks for.
+ *
+ * Blocks are cut from segments that the driver gave. Two pools: requests up to 1 MiB (segments of 2 MiB) and larger ones (20 MiB, or the
+ * request rounded to 2 MiB from 10 MiB on). The smallest free block that is large enough serves, the lowest address among equals; it is split
+ * when the rest is worth keeping, merged with free neighbours when freed. Addresses only order blocks: segments get growing ones.
+ * Expandable segments are one growing range per pool, mapped by pages.
+ * Source: c10/cuda/CUDACachingAllocator.cpp, 2.11; constants in c10/core/AllocatorConfig.h.
+ */
+#include "memlint.h"
+
+#include <string.h>
+
+enum { MIN_BLOCK = 512, SMALL = 1 << 20, SMALL_SEGMENT = 2 << 20, LARGE_FROM = 10 << 20, LARGE_SEGMENT = 20 << 20, ROUND = 2 << 20 };
+
+struct block {
+    int64_t address, bytes;
+    int prev, next; /* neighbours in the segment, -1 none */
+    bool is_free, large, unmapped; /* unmapped: the tail of an expandable range */
+};
+
+struct pool { /* free blocks by (bytes, address) */
+    int n, cap, *block;
+    int range; /* expandable: last block of the range, -1 none yet */
+    int64_t page;
+};
+
+struct heap {
+    struct arena *a;
+    bool expandable;
+    int n, cap;
+    struct block *b;
+    struct pool pool[2];
+    int spare_n, spare_cap, *spare; /* merged away: ids to use again */
+    int64_t allocated, reserved, top;
+};
+
+struct heap *
+heap_new(struct arena *a, bool expandable)
+{
+    struct heap *h = NEW(a, struct heap);
+    h->a = a;
+    h->expandable = expandable;
+    h->pool[0] = (struct pool){.range = -1, .page = SMALL_SEGMENT};
+    h->pool[1] = (struct pool){.range = -1, .page = LARGE_SEGMENT};
+    return h;
+}
+
+static int
+block_new(struct heap *h, struct block b)
+{
+    if (h->spare_n) {
+        int id = h->spare[--h->spare_n];
+        h->b[id] = b;
+        return id;
+    }
+    *PUSH(h->a, h->b, h->n, h->cap) = b;
+    return h->n - 1;
+}
+
+/* Where a block of that size and address stands or would stand. */
+static int
+pool_at(const struct heap *h, const struct pool *p, int64_t bytes, int64_t address)
+{
+    int lo = 0, hi = p->n;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        const struct block *b = &h->b[p->block[mid]];
+        if (b->bytes < bytes || (b->bytes == bytes && b->address < address))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void
+pool_insert(struct heap *h, int id)
+{
+    struct block *b = &h->b[id];
+    struct pool *p = &h->pool[b->large];
+    int at = pool_at(h, p, b->bytes, b->address);
+    (void)PUSH(h->a, p->block, p->n, p->cap);
+    memmove(&p->block[at + 1], &p->block[at], sizeof(int) * (size_t)(p->n - 1 - at));
+    p->block[at] = id;
+    b->is_free = true;
+}
+
+static void
+pool_remove(struct heap *h, int id)
+{
+    struct block *b = &h->b[id];
+    struct pool *p = &h->pool[b->large];
+    int at = pool_at(h, p, b->bytes, b->address);
+    memmove(&p->block[at], &p->block[at + 1], sizeof(int) * (size_t)(p->n - 1 - at));
+    p->n--;
+    b->is_free = false;
+}
+
+static int64_t
+segment_bytes(int64_t bytes)
+{
+    return bytes <= SMALL ? SMALL_SEGMENT : bytes < LARGE_FROM ? LARGE_SEGMENT : (bytes + ROUND - 1) / ROUND * ROUND;
+}
+
+/* Joins b with the free block that follows it. */
+static void
+absorb_next(struct heap *h, int id)
+{
+    int next = h->b[id].next;
+    h->b[id].bytes += h->b[next].bytes;
+    h->b[id].next = h->b[next].next;
+    if (h->b[next].next >= 0)
+        h->b[h->b[next].next].prev = id;
+    if (h->pool[h->b[id].large].range == next)
+        h->pool[h->b[id].large].range = id;
+    *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = next;
+}
+
+/* A free block of at least that size where no pool had one: a new segment, or more pages at the end of the range. */
+static int
+grow(struct heap *h, int64_t bytes, bool large)
+{
+    struct pool *p = &h->pool[large];
+    if (!h->expandable) {
+        int64_t seg = segment_bytes(bytes);
+        int id = block_new(h, (struct block){h->top, seg, -1, -1, false, large, false});
+        h->top += seg;
+        h->reserved += seg;
+        return id;
+    }
+    int tail = p->range >= 0 && h->b[p->range].is_free ? p->range : -1;
+    int64_t have = tail >= 0 ? h->b[tail].bytes : 0, map = (bytes - have + p->page - 1) / p->page * p->page;
+    h->reserved += map;
+    if (tail >= 0) {
+        pool_remove(h, tail);
+        h->b[tail].bytes += map;
+        return tail;
+    }
+    int last = p->range;
+    int64_t address = last >= 0 ? h->b[last].address + h->b[last].bytes : large ? INT64_C(1) << 60 : 0;
+    int id = block_new(h, (struct block){address, map, last, -1, false, large, false});
+    if (last >= 0)
+        h->b[last].next = id;
+    p->range = id;
+    return id;
+}
+
+int
+heap_malloc(struct heap *h, int64_t bytes)
+{
+    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) / MIN_BLOCK * MIN_BLOCK;
+    bool large = bytes > SMALL;
+    struct pool *p = &h->pool[large];
+    int at = pool_at(h, p, bytes, -1), id;
+    if (at < p->n) {
+        id = p->block[at];
+        pool_remove(h, id);
+    } else {
+        id = grow(h, bytes, large);
+    }
+    int64_t rest = h->b[id].bytes - bytes;
+    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK) {
+        int tail = block_new(h, (struct block){h->b[id].address + bytes, rest, id, h->b[id].next, false, large, false});
+        if (h->b[id].next >= 0)
+            h->b[h->b[id].next].prev = tail;
+        if (p->range == id)
+            p->range = tail;
+        h->b[id].next = tail;
+        h->b[id].bytes = bytes;
+        pool_insert(h, tail);
+    }
+    h->allocated += h->b[id].bytes;
+    return id;
+}
+
+void
+heap_free(struct heap *h, int id)
+{
+    h->allocated -= h->b[id].bytes;
+    int prev = h->b[id].prev;
+    if (prev >= 0 && h->b[prev].is_free) {
+        pool_remove(h, prev);
+        absorb_next(h, prev);
+        id = prev;
+    }
+    int next = h->b[id].next;
+    if (next >= 0 && h->b[next].is_free) {
+        pool_remove(h, next);
+        absorb_next(h, id);
+    }
+    pool_insert(h, id);
+}
+
+int64_t
+heap_block_bytes(const struct heap *h, int block)
+{
+    return h->b[block].bytes;
+}
+
+int64_t
+heap_allocated(const struct heap *h)
+{
+    return h->allocated;
+}
+
+int64_t
+heap_reserved(const struct heap *h)
+{
+    return h->reserved;
+}
+
+int64_t
+heap_play(struct step *st, bool slack)
+{
+    struct machine *m = st->m;
+    struct heap *h = heap_new(st->arena, st->setup->expandable);
+    int *block = NEWN(st->arena, int, m->nst + 1);
+    int64_t most = 0;
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        struct storage *s = m->st[e->storage];
+        if (e->birth) {
+            block[e->storage] = heap_malloc(h, s->requested);
+            if (slack)
+                s->bytes = heap_block_bytes(h, block[e->storage]);
+        } else {
+            heap_free(h, block[e->storage]);
+        }
+        if (i >= st->first - 1 && h->reserved > most)
+            most = h->reserved;
+    }
+    return most;
+}
+
+/* ---- devices -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Memory as the vendor states it, in GiB. Source: vendors' data sheets. */
+struct device {
+    const char *name, *help;
+    double gib;
+};
+
+static const struct device devices[] = {
+    {"gtx-1080-ti", "GeForce GTX 1080 Ti, 11 GB", 11},
+    {"rtx-2060", "GeForce RTX 2060, 6 GB", 6},
+    {"rtx-2080-ti", "GeForce RTX 2080 Ti, 11 GB", 11},
+    {"rtx-3060", "GeForce RTX 3060, 12 GB", 12},
+    {"rtx-3070", "GeForce RTX 3070, 8 GB", 8},
+    {"rtx-3080", "GeForce RTX 3080, 10 GB", 10},
+    {"rtx-3090", "GeForce RTX 3090, 24 GB", 24},
+    {"rtx-4060", "GeForce RTX 4060, 8 GB", 8},
+    {"rtx-4070", "GeForce RTX 4070, 12 GB", 12},
+    {"rtx-4080", "GeForce RTX 4080, 16 GB", 16},
+    {"rtx-4090", "GeForce RTX 4090, 24 GB", 24},
+    {"rtx-5080", "GeForce RTX 5080, 16 GB", 16},
+    {"rtx-5090", "GeForce RTX 5090, 32 GB", 32},
+    {"rtx-a4000", "RTX A4000, 16 GB", 16},
+    {"rtx-a5000", "RTX A5000, 24 GB", 24},
+    {"rtx-a6000", "RTX A6000, 48 GB", 48},
+    {"rtx-6000-ada", "RTX 6000 Ada, 48 GB", 48},
+    {"p100", "Tesla P100, 16 GB", 16},
+    {"t4", "Tesla T4, 16 GB", 15},
+    {"v100-16", "Tesla V100, 16 GB", 16},
+    {"v100-32", "Tesla V100, 32 GB", 32},
+    {"a10", "A10, 24 GB", 22.5},
+    {"a10g", "A10G, 24 GB", 22.5},
+    {"a30", "A30, 24 GB", 24},
+    {"a40", "A40, 48 GB", 45},
+    {"a100-40", "A100, 40 GB", 40},
+    {"a100-80", "A100, 80 GB", 80},
+    {"l4", "L4, 24 GB", 22.5},
+    {"l40s", "L40S, 48 GB", 45},
+    {"h100", "H100 SXM, 80 GB", 80},
+    {"h100-nvl", "H100 NVL, 94 GB", 94},
+    {"h200", "H200, 141 GB", 141},
+    {"b200", "B200, 180 GB", 180},
+};
+
+const struct device *
+device_find(const char *name)
+{
+    for (int i = 0; i < COUNT(devices); i++)
+        if (strcmp(devices[i].name, name) == 0)
+            return &devices[i];
+    return NULL;
+}
+
+const struct device *
+device_row(int i)
+{
+    return i < COUNT(devices) ? &devices[i] : NULL;
+}
+
+const char *
+device_name(const struct device *d)
+{
+    return d->name;
+}
+
+int64_t
+device_capacity(const struct device *d)
+{
+    return (int64_t)(d->gib * (1 << 30));
+}
+
+void
+device_list(FILE *out)
+{
+    for (int i = 0; i < COUNT(devices); i++)
+        fprintf(out, "%s\t%s\n", devices[i].name, devices[i].help);
+}

@@ -1,0 +1,66 @@
+/* live.c - bytes at every instant, and who owns them at the peak.
+ *
+ * The step is a list of births and deaths already; the sweep adds them up by class. live_recount shares no code with it: it asks of every
+ * storage whether it is alive, and is quadratic. Tests compare the two.
+ */
+#include "memlint.h"
+
+#include <string.h>
+
+struct live *
+live_run(const struct step *st)
+{
+    const struct machine *m = st->m;
+    struct live *l = NEW(st->arena, struct live);
+    int64_t now[CLASS_COUNT] = {0}, total = 0;
+    bool *alive = NEWN(st->arena, bool, m->nst + 1);
+    l->alive = NEWN(st->arena, bool, m->nst + 1);
+    l->peak = -1;
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        int64_t change = e->birth ? s->bytes : -s->bytes;
+        if (i == st->first) {
+            memcpy(l->start, now, sizeof(now));
+            memcpy(l->at_peak, now, sizeof(now));
+            l->peak_bytes = l->forward_bytes = l->backward_bytes = total;
+            memcpy(l->alive, alive, (size_t)m->nst * sizeof(*alive));
+        }
+        alive[e->storage] = e->birth;
+        now[s->class] += change;
+        total += change;
+        if (i < st->first)
+            continue;
+        if (e->phase <= PHASE_LOSS && total > l->forward_bytes)
+            l->forward_bytes = total;
+        if (e->phase <= PHASE_BACKWARD && total > l->backward_bytes)
+            l->backward_bytes = total;
+        if (total > l->peak_bytes) {
+            l->peak_bytes = total;
+            l->peak = i;
+            memcpy(l->at_peak, now, sizeof(now));
+        }
+    }
+    memset(alive, 0, (size_t)m->nst * sizeof(*alive));
+    for (int i = 0; i <= (l->peak < 0 ? st->first - 1 : l->peak); i++)
+        alive[m->ev[i].storage] = m->ev[i].birth;
+    memcpy(l->alive, alive, (size_t)m->nst * sizeof(*alive));
+    return l;
+}
+
+int64_t
+live_recount(const struct step *st, int at)
+{
+    const struct machine *m = st->m;
+    int64_t bytes = 0;
+    for (int s = 0; s < m->nst; s++) {
+        int births = 0, deaths = 0;
+        for (int i = 0; i <= at; i++)
+            if (m->ev[i].storage == s) {
+                births += m->ev[i].birth;
+                deaths += !m->ev[i].birth;
+            }
+        bytes += births > deaths ? m->st[s]->bytes : 0;
+    }
+    return bytes;
+}

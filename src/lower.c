@@ -1,0 +1,1142 @@
+/* lower.c - from the nodes of a file to the framework calls that the Python program made.
+ *
+ * PyTorch's default exporter writes down what it saw: the graph signature names the parameters, and every node carries the text of the
+ * call it came from, its module and its Python frames. One call may stand as many nodes; nodes with the same text are one group, and a
+ * group is one call, made where its last node stands. The text is the authority on operator and arguments; the nodes give order and sizes.
+ *
+ * Arguments that no node defines were optimized away. Each has a reason that its name and its neighbours show (lost[] below): a dropout
+ * in evaluation mode, a convolution that took in its batch norm, a merged transpose, a folded constant, a shared duplicate.
+ * The file's own tensors fill the gap: the group's inputs that no other argument accounts for.
+ *
+ * Files without such texts go through patterns.c.
+ */
+#include "lower.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+program_assume(struct program *p, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char text[512];
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    for (int i = 0; i < p->nassumptions; i++)
+        if (strcmp(p->assumptions[i], text) == 0)
+            return;
+    *PUSH(p->arena, p->assumptions, p->nassumptions, p->cap_assumptions) = arena_str(p->arena, text);
+}
+
+/* ---- a program under construction: shared with patterns.c ---------------------------------------------------------------- */
+
+struct lowering *
+lowering_new(struct graph *g, const struct setup *s)
+{
+    struct lowering *l = NEW(g->arena, struct lowering);
+    l->a = g->arena;
+    l->g = g;
+    l->s = s;
+    l->p = NEW(l->a, struct program);
+    l->p->arena = l->a;
+    l->p->graph = g;
+    l->slots = names_new(l->a);
+    l->modules = names_new(l->a);
+    l->slot_of = NEWN(l->a, int, g->nt + 1);
+    memset(l->slot_of, -1, sizeof(int) * (size_t)(g->nt + 1));
+    return l;
+}
+
+int
+lower_slot(struct lowering *l)
+{
+    return l->p->nslots++;
+}
+
+/* The module of that path, its parents made as needed. */
+int
+lower_module(struct lowering *l, const char *path, const char *type)
+{
+    struct program *p = l->p;
+    int at = names_find(l->modules, path);
+    if (at < 0) {
+        const char *dot = strrchr(path, '.');
+        int parent = !*path ? -1 : lower_module(l, dot ? arena_strn(l->a, path, (size_t)(dot - path)) : "", NULL);
+        at = p->nmodules;
+        *PUSH(l->a, p->modules, p->nmodules, p->cap_modules) = (struct module){arena_str(l->a, path), NULL, parent};
+        names_put(l->modules, p->modules[at].path, at);
+    }
+    if (type && !p->modules[at].type)
+        p->modules[at].type = arena_str(l->a, type);
+    return at;
+}
+
+struct param *
+lower_param(struct lowering *l, const char *name, enum param_kind kind)
+{
+    const char *dot = strrchr(name, '.');
+    struct param *q = PUSH(l->a, l->p->params, l->p->nparams, l->p->cap_params);
+    q->name = arena_str(l->a, name);
+    q->kind = kind;
+    q->slot = lower_slot(l);
+    q->module = lower_module(l, dot ? arena_strn(l->a, name, (size_t)(dot - name)) : "", NULL);
+    q->tied_to = -1;
+    q->rank = -1;
+    q->dtype = DT_FLOAT;
+    for (int i = 0; i < l->s->nfreeze && q->kind == PARAM_TRAINED; i++)
+        if (glob_match(l->s->freeze[i], name))
+            q->kind = PARAM_FROZEN;
+    return q;
+}
+
+/* Known sizes of a file's tensor. */
+bool
+lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size)
+{
+    if (t->rank < 0)
+        return false;
+    int64_t *s = NEWN(l->a, int64_t, t->rank ? t->rank : 1);
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dims[i].n < 0)
+            return false;
+        s[i] = t->dims[i].n;
+    }
+    *rank = t->rank;
+    *size = s;
+    return true;
+}
+
+void
+lower_param_shape(struct lowering *l, struct param *q, const struct tensor *t)
+{
+    if (lower_sizes(l, t, &q->rank, &q->size) && t->dtype)
+        q->dtype = t->dtype;
+}
+
+struct call *
+lower_call(struct lowering *l, const char *target, int nargs)
+{
+    struct call *c = PUSH(l->a, l->p->calls, l->p->ncalls, l->p->cap_calls);
+    c->target = arena_str(l->a, target);
+    c->op = aten_find(target);
+    c->nargs = nargs;
+    c->args = NEWN(l->a, struct arg, nargs ? nargs : 1);
+    c->nouts = 1;
+    c->outs = NEWN(l->a, int, 1);
+    c->outs[0] = lower_slot(l);
+    c->rank = -1;
+    return c;
+}
+
+void
+lower_inputs(struct lowering *l)
+{
+    struct program *p = l->p;
+    p->inputs = NEWN(l->a, struct input, l->g->nin + 1);
+    for (int i = 0; i < l->g->nin; i++) {
+        const struct tensor *t = &l->g->t[l->g->in[i]];
+        struct input *in = &p->inputs[p->ninputs++];
+        in->name = t->name;
+        in->dtype = t->dtype;
+        in->slot = lower_slot(l);
+        in->rank = -1;
+        lower_sizes(l, t, &in->rank, &in->size);
+        l->slot_of[l->g->in[i]] = in->slot;
+        names_put(l->slots, t->fx_name ? t->fx_name : t->name, in->slot);
+    }
+}
+
+void
+lower_outputs(struct lowering *l)
+{
+    struct program *p = l->p;
+    p->outputs = NEWN(l->a, int, l->g->nout + 1);
+    for (int i = 0; i < l->g->nout; i++)
+        if (l->slot_of[l->g->out[i]] >= 0)
+            p->outputs[p->noutputs++] = l->slot_of[l->g->out[i]];
+    if (!p->noutputs && p->ncalls)
+        p->outputs[p->noutputs++] = p->calls[p->ncalls - 1].outs[0];
+}
+
+/* ---- texts of the exporter ------------------------------------------------------------------------------------------------------ */
+
+/* One group of nodes: a call of the traced program. */
+struct group {
+    const char *fx_name, *target, *args; /* args: after "(args = (" */
+    int nnodes, cap, *nodes, last;
+    const char *path, *type; /* module */
+    int call; /* -1 not made yet */
+    bool done;
+};
+
+struct dynamo {
+    struct lowering *l;
+    int ngroups, cap_groups;
+    struct group *groups;
+    int *group_of; /* per node, -1 none */
+    struct names *params;   /* placeholder name to param */
+    struct names *producer; /* fx name to call */
+    bool *referenced;       /* params named by any text */
+    int norigins, cap_origins;
+    struct origin { int slot, tensor; } *origins; /* lost calls: the tensor whose place they take */
+};
+
+/* "%NAME : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (...), kwargs = {...})" */
+static bool
+fx_split(struct arena *a, const char *fx, struct group *g)
+{
+    const char *colon = strchr(fx, ' '), *target = strstr(fx, "[target="), *end;
+    if (*fx != '%' || !colon || !target)
+        return false;
+    target += strlen("[target=");
+    if (strncmp(target, "torch.ops.", 10) == 0)
+        target += 10;
+    end = strchr(target, ']');
+    const char *args = end ? strstr(end, "(args = (") : NULL;
+    if (!args)
+        return false;
+    g->fx_name = arena_strn(a, fx + 1, (size_t)(colon - fx - 1));
+    g->target = arena_strn(a, target, (size_t)(end - target));
+    g->args = args + strlen("(args = (");
+    return true;
+}
+
+/* The n-th entry from the end of a Python list of strings. */
+static const char *
+list_entry(struct arena *a, const char *list, int from_end)
+{
+    const char *found[256];
+    size_t len[256];
+    int n = 0;
+    if (!list)
+        return NULL;
+    for (const char *p = list; *p && n < 256; p++)
+        if (*p == '\'' || *p == '"') {
+            const char *end = strchr(p + 1, *p);
+            if (!end)
+                break;
+            found[n] = p + 1;
+            len[n++] = (size_t)(end - p - 1);
+            p = end;
+        }
+    return from_end <= n ? arena_strn(a, found[n - from_end], len[n - from_end]) : NULL;
+}
+
+/* The last frame outside site-packages as "file.py:123". */
+static const char *
+location(struct arena *a, const char *stack)
+{
+    const char *best = NULL;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
+        const char *file = p + 6, *end = strchr(file, '"'), *line = end ? strstr(end, "line ") : NULL;
+        if (!line || line - end > 4)
+            continue;
+        const char *text = arena_printf(a, "%.*s:%d", (int)(end - file), file, atoi(line + 5));
+        if (!best || !strstr(text, "site-packages/"))
+            best = text;
+    }
+    return best;
+}
+
+static const char **
+frames(struct arena *a, const char *stack)
+{
+    const char **list = NULL;
+    int n = 0, cap = 0;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
+        const char *end = strchr(p, '\n');
+        *PUSH(a, list, n, cap) = end ? arena_strn(a, p, (size_t)(end - p)) : arena_str(a, p);
+    }
+    if (list)
+        *PUSH(a, list, n, cap) = NULL;
+    return list;
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------------------------- */
+
+/* While arguments are read, names stay text; resolve() turns them into slots. */
+static const char *
+parse_arg(struct arena *a, const char *p, struct arg *out)
+{
+    while (*p == ' ')
+        p++;
+    if (*p == '[' || *p == '(') {
+        char close = *p == '[' ? ']' : ')';
+        int cap = 0;
+        *out = (struct arg){.kind = ARG_LIST};
+        p++;
+        while (*p && *p != close) {
+            struct arg e;
+            const char *next = parse_arg(a, p, &e);
+            if (next == p)
+                break;
+            *PUSH(a, out->list, out->n, cap) = e;
+            p = next;
+            while (*p == ',' || *p == ' ')
+                p++;
+        }
+        return *p ? p + 1 : p;
+    }
+    const char *end = p;
+    while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
+        end++;
+    char *word = arena_strn(a, p, (size_t)(end - p)), *rest;
+    double f = strtod(word, &rest);
+    if (*word == '%')
+        *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
+    else if (*word && !*rest)
+        *out = strpbrk(word, ".einf") ? (struct arg){.kind = ARG_FLOAT, .f = f} : (struct arg){.kind = ARG_INT, .i = strtoll(word, NULL, 10)};
+    else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
+        *out = (struct arg){.kind = ARG_BOOL, .i = *word == 'T'};
+    else if (strcmp(word, "None") == 0 || !*word)
+        *out = (struct arg){.kind = ARG_NONE};
+    else if (strncmp(word, "torch.", 6) == 0 && dtype_by_torch(word + 6))
+        *out = (struct arg){.kind = ARG_DTYPE, .i = dtype_by_torch(word + 6)};
+    else
+        *out = (struct arg){.kind = ARG_TEXT, .s = word};
+    return end;
+}
+
+/* Positional arguments, then keyword ones at their place in the row. */
+static int
+parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *out)
+{
+    int n = 0;
+    while (*p && *p != ')' && n < MAX_ARGS) {
+        p = parse_arg(a, p, &out[n++]);
+        while (*p == ',' || *p == ' ')
+            p++;
+    }
+    p = strstr(p, "kwargs = {");
+    for (p = p ? p + strlen("kwargs = {") : ""; *p && *p != '}';) {
+        const char *colon = strchr(p, ':');
+        if (!colon)
+            break;
+        char key[64];
+        snprintf(key, sizeof(key), "%.*s", (int)(colon - p), p);
+        struct arg v;
+        p = parse_arg(a, colon + 1, &v);
+        int at = op ? aten_arg(op, key) : -1;
+        for (; at >= n && n < MAX_ARGS; n++)
+            out[n] = NONE;
+        if (at >= 0 && at < MAX_ARGS)
+            out[at] = v;
+        while (*p == ',' || *p == ' ')
+            p++;
+    }
+    return n;
+}
+
+/* ---- the signature ---------------------------------------------------------------------------------------------------------------------- */
+
+static const struct kind_row {
+    const char *word;
+    enum param_kind kind;
+} kinds[] = {{"PARAMETER", PARAM_TRAINED}, {"BUFFER", PARAM_BUFFER}, {"CONSTANT_TENSOR", PARAM_CONSTANT}};
+
+static void
+read_signature(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    const char *p = l->g->signature, *stop = strstr(p, "# outputs");
+    for (; p && *p && (!stop || p < stop); p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
+        size_t len = strcspn(p, "\n");
+        char *line = arena_strn(l->a, p, len);
+        char *colon = strstr(line, ": "), *target = strstr(line, "target='"), *end = target ? strchr(target + 8, '\'') : NULL;
+        if (!colon || !end)
+            continue;
+        *colon = *end = 0;
+        for (int k = 0; k < COUNT(kinds); k++)
+            if (strncmp(colon + 2, kinds[k].word, strlen(kinds[k].word)) == 0) {
+                struct param *q = lower_param(l, target + 8, kinds[k].kind);
+                names_put(d->params, line, l->p->nparams - 1);
+                names_put(l->slots, line, q->slot);
+                int t = graph_find(l->g, q->name);
+                if (t >= 0 && l->g->t[t].is_initializer)
+                    lower_param_shape(l, q, &l->g->t[t]);
+                if (strcmp(q->name + strlen(q->name) - (strlen(q->name) < 19 ? 0 : 19), "num_batches_tracked") == 0) {
+                    q->rank = 0; /* torch/nn/modules/batchnorm.py: a long scalar */
+                    q->dtype = DT_INT64;
+                }
+            }
+    }
+}
+
+static struct param *
+param_of(struct dynamo *d, const char *placeholder)
+{
+    int at = names_find(d->params, placeholder);
+    return at < 0 ? NULL : &d->l->p->params[at];
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+mark_referenced(struct dynamo *d, const char *text)
+{
+    for (const char *p = strchr(text, '%'); p; p = strchr(p + 1, '%')) {
+        size_t n = 1;
+        while (isalnum((unsigned char)p[n]) || p[n] == '_')
+            n++;
+        int at = names_find(d->params, arena_strn(d->l->a, p + 1, n - 1));
+        if (at >= 0)
+            d->referenced[at] = true;
+    }
+}
+
+static void
+make_groups(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    struct names *by_name = names_new(l->a);
+    d->group_of = NEWN(l->a, int, l->g->nn + 1);
+    d->referenced = NEWN(l->a, bool, l->p->nparams + 1);
+    for (int i = 0; i < l->g->nn; i++) {
+        const struct node *n = &l->g->n[i];
+        struct group fresh = {.last = i, .call = -1};
+        d->group_of[i] = -1;
+        if (!n->fx || !fx_split(l->a, n->fx, &fresh))
+            continue;
+        int at = names_find(by_name, fresh.fx_name);
+        if (at < 0) {
+            at = d->ngroups;
+            *PUSH(l->a, d->groups, d->ngroups, d->cap_groups) = fresh;
+            names_put(by_name, fresh.fx_name, at);
+            mark_referenced(d, fresh.args);
+            d->groups[at].path = list_entry(l->a, n->scopes, 2);
+            d->groups[at].type = list_entry(l->a, n->classes, 2);
+        }
+        struct group *g = &d->groups[at];
+        *PUSH(l->a, g->nodes, g->nnodes, g->cap) = i;
+        g->last = i;
+        d->group_of[i] = at;
+    }
+}
+
+/* The tensor by which the group's result leaves it. */
+static int
+group_output(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    int self = d->group_of[g->last];
+    for (int k = g->nnodes - 1; k >= 0; k--) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int o = 0; o < n->nout; o++) {
+            if (n->out[o] < 0)
+                continue;
+            const struct tensor *t = &gr->t[n->out[o]];
+            bool leaves = t->is_output;
+            for (int u = 0; u < t->nusers && !leaves; u++)
+                leaves = d->group_of[t->users[u]] != self;
+            if (leaves)
+                return n->out[o];
+        }
+    }
+    return gr->n[g->last].nout ? gr->n[g->last].out[0] : -1;
+}
+
+static bool
+made_inside(const struct dynamo *d, const struct group *g, int tensor)
+{
+    int at = d->l->g->t[tensor].producer;
+    return at >= 0 && d->group_of[at] == d->group_of[g->last];
+}
+
+/* The argument is this tensor, or what a lost call made of it. */
+static bool
+stands_for(const struct dynamo *d, const struct arg *a, int tensor)
+{
+    if (a->kind != ARG_SLOT || a->i < 0)
+        return false;
+    for (int i = 0; i < d->norigins; i++)
+        if (d->origins[i].slot == a->i)
+            return d->origins[i].tensor == tensor;
+    return a->i == d->l->slot_of[tensor];
+}
+
+/* The group's inputs from outside that hold data of the step (not constants) and are no argument already resolved. */
+static int
+free_inputs(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, int *out, int max)
+{
+    const struct lowering *l = d->l;
+    int n = 0;
+    for (int k = g->nnodes - 1; k >= 0; k--) { /* view-like calls: the last node's input comes first */
+        const struct node *node = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < node->nin; i++) {
+            int t = node->in[i], slot = t < 0 ? -1 : l->slot_of[t];
+            bool taken = slot < 0 || made_inside(d, g, t);
+            for (int j = 0; j < nargs && !taken; j++) {
+                taken = stands_for(d, &args[j], t);
+                for (int e = 0; args[j].kind == ARG_LIST && e < args[j].n && !taken; e++)
+                    taken = stands_for(d, &args[j].list[e], t);
+            }
+            for (int j = 0; j < n && !taken; j++)
+                taken = out[j] == t;
+            if (!taken && n < max)
+                out[n++] = t;
+        }
+    }
+    return n;
+}
+
+static struct call *
+call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
+{
+    struct lowering *l = d->l;
+    struct call *c = lower_call(l, target, nargs);
+    const struct node *n = &l->g->n[g->last];
+    c->name = g->fx_name;
+    c->node = n->name;
+    c->location = location(l->a, n->stack);
+    c->frames = frames(l->a, n->stack);
+    c->scope = lower_module(l, g->path ? g->path : "", g->type);
+    if (!c->location && g->path && *g->path)
+        c->location = g->path;
+    return c;
+}
+
+/* ---- arguments that no node defines ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+has_stem(const char *name, const char *stem)
+{
+    size_t n = strlen(stem);
+    return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
+}
+
+static const char *const view_like[] = {"view", "_unsafe_view", "reshape", "select", "slice", "split", "unbind", "squeeze", "unsqueeze", "expand"};
+
+static bool
+is_view_like(const char *target)
+{
+    for (int i = 0; i < COUNT(view_like); i++)
+        if (strncmp(target, "aten.", 5) == 0 && strncmp(target + 5, view_like[i], strlen(view_like[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it runs. */
+static int
+lost_clone(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING;
+    struct call *c = call_for(d, g, "aten.lost_clone.default", 3);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    c->args[1] = BOOL(is_view_like(g->target));
+    c->args[2] = BOOL(drop);
+    if (drop)
+        program_assume(l->p, "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
+                             "(--dropout none leaves it out)");
+    return c->outs[0];
+}
+
+/* The convolution that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
+ * that nothing refers to before the batch norm's in the signature. */
+static int
+lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weight)
+{
+    static const struct { const char *onnx, *arg; } attributes[] = {{"strides", "stride"}, {"pads", "padding"}, {"dilations", "dilation"}, {"output_padding", "output_padding"}};
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    int at = names_find(d->params, norm_weight), first, count = 0;
+    if (n->nin < 2 || at < 0 || l->slot_of[n->in[0]] < 0)
+        return -1;
+    const struct tensor *w = &l->g->t[n->in[1]];
+    for (first = at; first > 0 && count < 2; first--) {
+        struct param *q = &l->p->params[first - 1];
+        if (d->referenced[first - 1] || q->kind == PARAM_BUFFER)
+            break;
+        count++;
+    }
+    if (!count)
+        return -1;
+    struct param *weight = &l->p->params[first], *bias = count > 1 ? weight + 1 : NULL;
+    d->referenced[first] = true;
+    lower_param_shape(l, weight, w);
+    bool transposed = strcmp(n->op, "ConvTranspose") == 0;
+    struct call *c = call_for(d, g, "aten.convolution.default", 9);
+    c->scope = weight->module;
+    c->name = l->p->modules[weight->module].path;
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+    if (bias) {
+        int64_t *size = NEWN(l->a, int64_t, 1);
+        d->referenced[first + 1] = true;
+        *size = weight->rank > 0 ? weight->size[transposed] : 0;
+        bias->rank = 1;
+        bias->size = size;
+        c->args[2] = (struct arg){.kind = ARG_SLOT, .i = bias->slot};
+    }
+    for (int i = 0; i < COUNT(attributes); i++) {
+        const struct attr *a = node_attr(n, attributes[i].onnx);
+        int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
+        if (!a || pos < 0)
+            continue;
+        len = strcmp(attributes[i].onnx, "pads") == 0 ? len / 2 : len; /* the same on both sides */
+        c->args[pos] = (struct arg){.kind = ARG_LIST, .n = len, .list = NEWN(l->a, struct arg, len ? len : 1)};
+        for (int k = 0; k < len; k++)
+            c->args[pos].list[k] = INT(a->ints[k]);
+    }
+    c->args[6] = BOOL(transposed);
+    c->args[8] = INT(node_int(n, "group", 1));
+    lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    return c->outs[0];
+}
+
+/* "full_like_3" to "aten.full_like". */
+static const char *
+stem_of(struct arena *a, const char *name)
+{
+    char *stem = arena_printf(a, "aten.%s", name);
+    char *p = stem + strlen(stem), *digits = p;
+    while (isdigit((unsigned char)digits[-1]))
+        digits--;
+    if (digits < p && digits[-1] == '_')
+        digits[-1] = 0;
+    return stem;
+}
+
+/* A constant that was folded is made anew in every step. */
+static int
+lost_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    struct lowering *l = d->l;
+    const struct tensor *t = &l->g->t[tensor];
+    const struct aten *was = aten_find(stem_of(l->a, name));
+    struct call *c = call_for(d, g, "aten.folded.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
+    c->args[1] = DTYPE(t->dtype);
+    c->name = name;
+    lower_sizes(l, t, &c->rank, &c->size);
+    return c->outs[0];
+}
+
+/* The constant among the group's inputs that could be what a factory call made. */
+static int
+constant_input(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = g->nnodes - 1; k >= 0; k--) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = n->nin - 1; i >= 0; i--)
+            if (n->in[i] >= 0 && gr->t[n->in[i]].is_initializer)
+                return n->in[i];
+    }
+    return -1;
+}
+
+/* Duplicates merged inside a decomposition: the group reads an interior value of an earlier group of the same operator, which stands for
+ * the argument in the same position there. */
+static int
+lost_interior(const struct dynamo *d, const struct group *g, int position)
+{
+    const struct graph *gr = d->l->g;
+    const struct program *p = d->l->p;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer;
+            int at = from < 0 ? -1 : d->group_of[from];
+            if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 || d->groups[at].call < 0)
+                continue;
+            const struct call *c = &p->calls[d->groups[at].call];
+            if (position < c->nargs && c->args[position].kind == ARG_SLOT)
+                return (int)c->args[position].i;
+        }
+    }
+    return -1;
+}
+
+/* The same call again: duplicates were merged in the file, but both ran. */
+static int
+lost_duplicate(struct dynamo *d, const char *name, int slot)
+{
+    struct program *p = d->l->p;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        if (p->calls[i].outs[0] != slot)
+            continue;
+        const char *dot = strchr(p->calls[i].target + 5, '.');
+        size_t n = dot ? (size_t)(dot - p->calls[i].target - 5) : 0;
+        if (!n || strncmp(p->calls[i].target + 5, name, n) != 0 || isalpha((unsigned char)name[n]))
+            return slot;
+        struct call again = p->calls[i];
+        again.outs = NEWN(d->l->a, int, 1);
+        again.outs[0] = lower_slot(d->l);
+        again.name = name;
+        *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
+        return again.outs[0];
+    }
+    return slot;
+}
+
+/* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
+static int
+resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, const int *spare, int nspare, int *used)
+{
+    struct lowering *l = d->l;
+    int t = graph_find(l->g, name);
+    if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
+        return -1;
+    if (t >= 0 && l->slot_of[t] >= 0)
+        return l->slot_of[t]; /* the name survived as a value's */
+    if (t >= 0 && l->g->t[t].is_initializer)
+        return lost_constant(d, g, name, t);
+    if (*used >= nspare) {
+        const struct aten *was = aten_find(stem_of(l->a, name));
+        int inside = lost_interior(d, g, position);
+        t = inside < 0 && was && was->shaped ? constant_input(d, g) : -1;
+        return t >= 0 ? lost_constant(d, g, name, t) : inside;
+    }
+    t = spare[(*used)++];
+    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, name, l->slot_of[t]);
+    if (slot != l->slot_of[t])
+        *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
+    return slot;
+}
+
+static void
+resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, const int *spare, int nspare, int *used)
+{
+    struct lowering *l = d->l;
+    if (a->kind == ARG_LIST)
+        for (int i = 0; i < a->n; i++)
+            resolve_arg(d, g, &a->list[i], position, spare, nspare, used);
+    if (a->kind != ARG_SLOT || a->i >= 0)
+        return;
+    int slot = resolve_lost(d, g, a->s, position, spare, nspare, used);
+    if (slot < 0) {
+        *a = has_stem(a->s, "scalar_tensor_default") ? FLT(0) : INT(-1); /* a number, a symbolic size */
+        return;
+    }
+    a->i = slot;
+    names_put(l->slots, a->s, slot);
+}
+
+static void
+resolve_known(struct dynamo *d, struct arg *a, int *missing)
+{
+    if (a->kind == ARG_LIST)
+        for (int i = 0; i < a->n; i++)
+            resolve_known(d, &a->list[i], missing);
+    if (a->kind == ARG_SLOT) {
+        a->i = names_find(d->l->slots, a->s);
+        *missing += a->i < 0;
+    }
+}
+
+/* ---- sizes of parameters without an initializer of their own ----------------------------------------------------------------------------------- */
+
+static void
+sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
+{
+    if (!q || q->rank >= 0)
+        return;
+    q->rank = rank;
+    q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+}
+
+/* The known last dimension of the first data input. */
+static int64_t
+last_input_dim(const struct dynamo *d, const struct group *g)
+{
+    const struct lowering *l = d->l;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++)
+            if (n->in[i] >= 0 && l->slot_of[n->in[i]] >= 0 && !made_inside(d, g, n->in[i])) {
+                const struct tensor *t = &l->g->t[n->in[i]];
+                return t->rank > 0 ? t->dims[t->rank - 1].n : -1;
+            }
+    }
+    return -1;
+}
+
+static void
+size_params(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank, const int64_t *size)
+{
+    struct lowering *l = d->l;
+    const char *name = op ? op->name : "";
+    bool linear = strncmp(name, "linear.", 7) == 0, addmm = strncmp(name, "addmm.", 6) == 0;
+    int seen = 0;
+    for (int i = 0; i < nargs; i++) {
+        struct param *q = args[i].kind == ARG_SLOT && args[i].s ? param_of(d, args[i].s) : NULL;
+        seen += q != NULL;
+        if (!q || q->rank >= 0)
+            continue;
+        int64_t in = last_input_dim(d, g), out = rank > 0 ? size[rank - 1] : -1;
+        int shape = op ? aten_arg(op, "normalized_shape") : -1;
+        if (linear || addmm) {
+            bool weight = i == (linear ? 1 : 2);
+            if (out >= 0 && (!weight || in >= 0))
+                sized(l, q, weight ? 2 : 1, weight ? (linear ? (int64_t[]){out, in} : (int64_t[]){in, out}) : &out);
+            continue;
+        }
+        if (shape >= 0 && shape < nargs && args[shape].kind == ARG_LIST) {
+            int64_t dims[8];
+            for (int k = 0; k < args[shape].n && k < 8; k++)
+                dims[k] = args[shape].list[k].i;
+            sized(l, q, args[shape].n < 8 ? args[shape].n : 8, dims);
+            continue;
+        }
+        bool bias_of_conv = strncmp(name, "conv", 4) == 0 && i == 2; /* zero biases are removed from the node */
+        if ((strstr(name, "batch_norm") || bias_of_conv) && rank > 1) {
+            sized(l, q, 1, &size[1]);
+            continue;
+        }
+        int skip = seen - 1; /* otherwise: the constants among the group's inputs, in order */
+        for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
+            const struct node *n = &l->g->n[g->nodes[k]];
+            for (int j = 0; j < n->nin && q->rank < 0; j++)
+                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && skip-- == 0)
+                    lower_param_shape(l, q, &l->g->t[n->in[j]]);
+        }
+    }
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* What eager runs differs from what was recorded: by target and the module's class. */
+static const struct rename {
+    const char *target, *type, *to;
+    const char *source;
+} renames[] = {
+    {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default", "training=True in a training step"},
+    {"aten.view.default", NULL, "aten.reshape.default", "whether it copies depends on strides: the training device decides anew"},
+    {"aten._unsafe_view.default", NULL, "aten.reshape.default", "likewise"},
+    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten._adaptive_avg_pool2d.default", "decomposed by the exporter"},
+    {"aten._to_copy.default", NULL, "aten.to.dtype", "a copy only when the type differs"},
+    {"prims.convert_element_type.default", NULL, "aten.alias.default", "the exporter's type promotion: eager promotes inside the operator"},
+    {"aten.as_strided.default", NULL, "aten.alias.default", "follows a decomposed adaptive pool, changes nothing"},
+};
+
+static const char *
+renamed(const struct group *g)
+{
+    for (int i = 0; i < COUNT(renames); i++)
+        if (strcmp(renames[i].target, g->target) == 0 && (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
+            return renames[i].to;
+    return g->target;
+}
+
+static void
+define(struct dynamo *d, const struct group *g, int tensor, int slot)
+{
+    names_put(d->l->slots, g->fx_name, slot);
+    if (tensor >= 0)
+        d->l->slot_of[tensor] = slot;
+}
+
+/* Transposes and unsqueezes that were merged: the node's own attributes apply to its own input. */
+static bool
+merged(struct dynamo *d, const struct group *g, int out)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    const struct attr *perm = node_attr(n, "perm");
+    if (!n->rules || n->nin < 1 || l->slot_of[n->in[0]] < 0)
+        return false;
+    struct call *c = NULL;
+    if (strstr(n->rules, "TransposeTranspose") && perm) {
+        c = call_for(d, g, "aten.permute.default", 2);
+        c->args[1] = (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
+        for (int i = 0; i < perm->n; i++)
+            c->args[1].list[i] = INT(perm->ints[i]);
+    } else if (strstr(n->rules, "ReshapeReshape") || strstr(n->rules, "UnsqueezeUnsqueeze")) {
+        c = call_for(d, g, "aten.reshape.default", 2);
+    } else {
+        return false;
+    }
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    define(d, g, out, c->outs[0]);
+    return true;
+}
+
+static void
+lower_group(struct dynamo *d, struct group *g)
+{
+    struct lowering *l = d->l;
+    struct arg args[MAX_ARGS];
+    const char *target = renamed(g);
+    const struct aten *op = aten_find(target);
+    int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
+    const int64_t *size = NULL;
+    if (strncmp(g->target, "aten.sym_", 9) == 0)
+        return;
+    int n = parse_args(l->a, op, g->args, args);
+    if (out >= 0)
+        lower_sizes(l, &l->g->t[out], &rank, &size);
+    for (int i = 0; i < n; i++)
+        resolve_known(d, &args[i], &missing);
+    if (missing && out >= 0 && merged(d, g, out))
+        return;
+    size_params(d, g, op, args, n, rank, size);
+    if (strcmp(target, "aten.batch_norm.default") == 0) {
+        struct arg train = BOOL(true); /* (input, weight, bias, mean, var, momentum, eps) has no flag for it */
+        if (l->s->mode == MODE_INFERENCE)
+            train.i = false;
+        memmove(&args[6], &args[5], sizeof(*args) * 2);
+        args[5] = train;
+        n = 8;
+        if (args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
+            int conv = lost_convolution(d, g, args[1].s);
+            if (conv >= 0) {
+                names_put(l->slots, args[0].s, conv);
+                args[0].i = conv;
+            }
+        }
+    }
+    int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
+    for (int i = 0; i < n; i++)
+        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
+    if (strcmp(target, "aten.alias.default") == 0 && args[0].kind == ARG_SLOT) {
+        define(d, g, out, (int)args[0].i);
+        return;
+    }
+    if (!op) {
+        graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL, "no rule for this operator: its memory is not counted");
+        return;
+    }
+    struct call *c = call_for(d, g, target, n);
+    memcpy(c->args, args, sizeof(*args) * (size_t)n);
+    c->rank = rank;
+    c->size = size;
+    g->call = l->p->ncalls - 1;
+    define(d, g, out, c->outs[0]);
+}
+
+/* nn.RMSNorm arrives in pieces, but eager runs it as one operator since 2.9. Returns how many groups it took. */
+static bool
+in_rms_norm(const struct group *g)
+{
+    return g->type && strcmp(g->type, "torch.nn.modules.normalization.RMSNorm") == 0;
+}
+
+static void
+lower_rms_norm(struct dynamo *d, int at)
+{
+    struct lowering *l = d->l;
+    struct group *g = &d->groups[at], *last = g;
+    int input = -1, weight = -1;
+    for (int i = at; i < d->ngroups; i++) {
+        struct group *h = &d->groups[i];
+        if (h->done || !h->path || !g->path || strcmp(h->path, g->path) != 0 || h->last > last->last + 4 * (i - at + 2))
+            continue;
+        struct arg args[MAX_ARGS];
+        int n = parse_args(l->a, NULL, h->args, args), missing = 0;
+        for (int k = 0; k < n; k++) {
+            resolve_known(d, &args[k], &missing);
+            if (args[k].kind != ARG_SLOT)
+                continue;
+            struct param *q = args[k].s ? param_of(d, args[k].s) : NULL;
+            if (q)
+                weight = (int)(q - l->p->params);
+            else if (i == at && input < 0)
+                input = args[k].i >= 0 ? (int)args[k].i : -1;
+        }
+        if (i == at && input < 0) {
+            int spare[4];
+            int ns = free_inputs(d, h, args, n, spare, 4), used = 0;
+            resolve_arg(d, h, &args[0], 0, spare, ns, &used);
+            input = args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
+        }
+        h->done = true;
+        last = h;
+    }
+    if (input < 0)
+        return;
+    int out = group_output(d, last);
+    struct call *c = call_for(d, last, "aten.rms_norm.default", 3);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    int64_t width = c->rank > 0 ? c->size[c->rank - 1] : 0;
+    if (weight >= 0) {
+        struct param *q = &l->p->params[weight];
+        sized(l, q, 1, &width);
+        width = q->size[0];
+        c->args[2] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    }
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+    c->args[1].list[0] = INT(width);
+    define(d, last, out, c->outs[0]);
+}
+
+/* split and chunk lose their text. */
+static void
+lower_split(struct dynamo *d, int at)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[at];
+    if (n->nin < 1 || l->slot_of[n->in[0]] < 0)
+        return;
+    int64_t axis = node_int(n, "axis", 0);
+    {
+        struct call *c = lower_call(l, "aten.split_with_sizes.default", 3);
+        c->target = "aten.split.Tensor";
+        c->name = n->name;
+        c->node = n->name;
+        c->scope = lower_module(l, "", NULL);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+        c->args[1] = (struct arg){.kind = ARG_LIST, .n = n->nout, .list = NEWN(l->a, struct arg, n->nout)};
+        c->args[2] = INT(axis);
+        c->nouts = n->nout;
+        c->outs = NEWN(l->a, int, n->nout);
+        for (int i = 0; i < n->nout; i++) {
+            const struct tensor *t = &l->g->t[n->out[i]];
+            int dim = (int)(axis < 0 ? axis + t->rank : axis);
+            c->args[1].list[i] = INT(dim >= 0 && dim < t->rank ? t->dims[dim].n : 0);
+            c->outs[i] = lower_slot(l);
+            l->slot_of[n->out[i]] = c->outs[i];
+            names_put(l->slots, t->name, c->outs[i]);
+        }
+        for (int i = l->p->ncalls - 2; i >= 0; i--) /* it ran where its input was made */
+            for (int k = 0; k < l->p->calls[i].nouts; k++)
+                if (l->p->calls[i].outs[k] == c->args[0].i) {
+                    c->scope = l->p->modules[l->p->calls[i].scope].parent >= 0 ? l->p->modules[l->p->calls[i].scope].parent : 0;
+                    c->location = l->p->calls[i].location;
+                    return;
+                }
+    }
+}
+
+/* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* A parameter that nothing names and that has no data is another name of an embedding or of the head. */
+static void
+tie_params(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    struct program *p = l->p;
+    int table = -1;
+    for (int i = 0; i < p->ncalls && table < 0; i++)
+        if (p->calls[i].op && strcmp(p->calls[i].op->name, "embedding.default") == 0)
+            for (int k = 0; k < p->nparams; k++)
+                if (p->params[k].slot == p->calls[i].args[0].i)
+                    table = k;
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        if (q->rank >= 0)
+            continue;
+        if (q->kind == PARAM_TRAINED && table >= 0 && ends_with(q->name, "weight") && !d->referenced[i]) {
+            q->tied_to = table;
+            q->slot = p->params[table].slot;
+        } else {
+            graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
+                        "the file names it but has neither its data nor a call that reads it: its size is unknown and not counted");
+        }
+    }
+}
+
+static void
+lower_dynamo(struct lowering *l)
+{
+    struct dynamo d = {.l = l, .params = names_new(l->a)};
+    read_signature(&d);
+    make_groups(&d);
+    for (int i = 0; i < l->g->nn; i++) {
+        int at = d.group_of[i];
+        if (at < 0) {
+            if (strcmp(l->g->n[i].op, "Split") == 0)
+                lower_split(&d, i);
+            continue;
+        }
+        struct group *g = &d.groups[at];
+        if (g->last != i || g->done)
+            continue;
+        if (in_rms_norm(g))
+            lower_rms_norm(&d, at);
+        else
+            lower_group(&d, g);
+        g->done = true;
+    }
+    tie_params(&d);
+}
+
+struct program *
+lower_run(struct graph *g, const struct setup *s)
+{
+    struct lowering *l = lowering_new(g, s);
+    lower_module(l, "", NULL);
+    lower_inputs(l);
+    if (g->signature)
+        lower_dynamo(l);
+    else
+        lower_patterns(l);
+    lower_outputs(l);
+    return l->p;
+}
+
+/* ---- --dump=calls ---------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+dump_arg(const struct arg *a, FILE *f)
+{
+    switch (a->kind) {
+    case ARG_SLOT:
+        fprintf(f, "%%%lld", (long long)a->i);
+        break;
+    case ARG_INT:
+        fprintf(f, "%lld", (long long)a->i);
+        break;
+    case ARG_BOOL:
+        fputs(a->i ? "True" : "False", f);
+        break;
+    case ARG_FLOAT:
+        fprintf(f, "%g", a->f);
+        break;
+    case ARG_DTYPE:
+        fputs(dtypes[a->i].onnx, f);
+        break;
+    case ARG_TEXT:
+        fputs(a->s, f);
+        break;
+    case ARG_LIST:
+        fputc('[', f);
+        for (int i = 0; i < a->n; i++) {
+            fputs(i ? "," : "", f);
+            dump_arg(&a->list[i], f);
+        }
+        fputc(']', f);
+        break;
+    default:
+        fputs("None", f);
+    }
+}
+
+/* One call a line: slots, target, arguments, sizes, module, Python line. */
+void
+lower_dump(const struct program *p, FILE *f)
+{
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        fprintf(f, "param\t%%%d\t%s\t%s\t[", q->slot, q->name, q->tied_to >= 0 ? p->params[q->tied_to].name : "-");
+        for (int k = 0; k < q->rank; k++)
+            fprintf(f, "%s%lld", k ? "," : "", (long long)q->size[k]);
+        fprintf(f, "%s\n", q->rank < 0 ? "?]" : "]");
+    }
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        fputs("call\t", f);
+        for (int k = 0; k < c->nouts; k++)
+            fprintf(f, "%s%%%d", k ? "," : "", c->outs[k]);
+        fprintf(f, "\t%s\t(", c->target);
+        for (int k = 0; k < c->nargs; k++) {
+            fputs(k ? ", " : "", f);
+            dump_arg(&c->args[k], f);
+        }
+        fputs(")\t[", f);
+        for (int k = 0; k < c->rank; k++)
+            fprintf(f, "%s%lld", k ? "," : "", (long long)c->size[k]);
+        fprintf(f, "%s\t%s\t%s\n", c->rank < 0 ? "?]" : "]", p->modules[c->scope].path, c->location ? c->location : "-");
+    }
+}

@@ -1,0 +1,31 @@
+/* lower.h - a program under construction, shared by lower.c (exports that carry their calls) and patterns.c (those that do not). */
+#ifndef LOWER_H
+#define LOWER_H
+
+#include "memlint.h"
+
+struct lowering {
+    struct arena *a;
+    struct graph *g;
+    const struct setup *s;
+    struct program *p;
+    struct names *slots;   /* name in the traced program to slot */
+    struct names *modules; /* path to module */
+    int *slot_of;          /* per tensor of the graph; -1 none: constants, shapes */
+};
+
+struct lowering *lowering_new(struct graph *g, const struct setup *s);
+int lower_slot(struct lowering *l);
+int lower_module(struct lowering *l, const char *path, const char *type);
+struct param *lower_param(struct lowering *l, const char *name, enum param_kind kind);
+void lower_param_shape(struct lowering *l, struct param *q, const struct tensor *t);
+bool lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size);
+/* A call with one output slot; arguments are ARG_NONE until filled. The pointer is good until the next call. */
+struct call *lower_call(struct lowering *l, const char *target, int nargs);
+void lower_inputs(struct lowering *l);
+void lower_outputs(struct lowering *l);
+
+/* patterns.c: files without recorded calls. */
+void lower_patterns(struct lowering *l);
+
+#endif

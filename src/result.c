@@ -1,0 +1,367 @@
+/* result.c - what the passes made, gathered for the reports.
+ *
+ * Nothing is computed twice: bytes come from live.c, names from the program. Two rules of thumb that people use are worked out beside
+ * memlint's number, so that a reader sees what they leave out.
+ */
+#include "memlint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const phase_names[PHASE_COUNT] = {"build", "input", "forward", "loss", "backward", "update"};
+const char *const class_names[CLASS_COUNT] = {"parameters", "buffers", "gradients", "optimizer", "saved", "temporaries", "workspace", "inputs", "outputs"};
+const char *const verdict_names[] = {"ok", "gate-failed", "does-not-fit", "inconclusive"};
+
+struct gather {
+    struct arena *a;
+    const struct graph *g;
+    const struct program *p;
+    struct step *st;
+    const struct setup *s;
+    struct live *l;
+    struct result *r;
+};
+
+static int64_t
+elements(int rank, const int64_t *size)
+{
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= size[i];
+    return n;
+}
+
+static void
+gather_model(struct gather *x)
+{
+    struct result *r = x->r;
+    r->model.file = x->g->file;
+    r->model.producer = x->g->producer ? arena_printf(x->a, "%s %s", x->g->producer, x->g->producer_version ? x->g->producer_version : "") : NULL;
+    r->model.opset = x->g->opset;
+    r->model.nodes = x->g->nn;
+    for (int i = 0; i < x->p->nparams; i++) {
+        const struct param *q = &x->p->params[i];
+        if (q->rank < 0 || q->tied_to >= 0)
+            continue;
+        int64_t n = elements(q->rank, q->size), bytes = dtype_bytes(q->dtype, n);
+        if (q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT) {
+            r->model.buffer_bytes += bytes;
+            continue;
+        }
+        r->model.parameters += n;
+        r->model.parameter_bytes += bytes;
+        r->model.trainable_parameters += q->kind == PARAM_TRAINED ? n : 0;
+    }
+}
+
+static const char *
+row_name(const void *row)
+{
+    return row ? *(const char *const *)row : NULL; /* every row begins with its name */
+}
+
+static void
+gather_setup(struct gather *x)
+{
+    struct result *r = x->r;
+    const struct setup *s = x->s;
+    r->setup.mode = s->mode == MODE_TRAINING ? "training" : "inference";
+    r->setup.optimizer = row_name(s->optimizer);
+    r->setup.precision = row_name(s->precision);
+    r->setup.loss = row_name(s->loss);
+    r->setup.loop = s->micro_batches > 1 ? arena_printf(x->a, "accumulate-%d", s->micro_batches) : row_name(s->loop);
+    r->setup.device = s->device ? device_name(s->device) : s->capacity > 0 ? bytes_text(x->a, s->capacity) : NULL;
+    r->setup.allocator = s->expandable ? "expandable" : "native";
+    r->setup.ndims = s->ndims;
+    r->setup.dims = s->dims;
+    r->setup.batch = -1;
+    for (int i = 0; i < s->ndims; i++)
+        if (strcmp(s->dims[i].name, "batch") == 0)
+            r->setup.batch = s->dims[i].n;
+    if (r->setup.batch < 0 && x->p->ninputs && x->p->inputs[0].rank > 0)
+        r->setup.batch = x->p->inputs[0].size[0];
+    r->setup.nassumptions = x->p->nassumptions;
+    r->setup.assumptions = x->p->assumptions;
+}
+
+/* The operator as PyTorch prints it. */
+static const char *
+op_text(struct gather *x, const char *op)
+{
+    return op ? arena_printf(x->a, "aten.%s", op) : NULL;
+}
+
+static void
+gather_instants(struct gather *x)
+{
+    const struct machine *m = x->st->m;
+    struct result *r = x->r;
+    int64_t now[CLASS_COUNT];
+    memcpy(now, x->l->start, sizeof(now));
+    r->instants = NEWN(x->a, struct instant, m->nev - x->st->first + 1);
+    r->peak.instant = 0;
+    const char *op = NULL, *text = NULL;
+    for (int i = x->st->first; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        now[s->class] += e->birth ? s->bytes : -s->bytes;
+        struct instant *at = &r->instants[r->ninstants++];
+        at->phase = e->phase;
+        if (op != e->op)
+            text = op_text(x, op = e->op);
+        at->op = text;
+        at->location = e->call ? e->call->location : NULL;
+        memcpy(at->class_bytes, now, sizeof(now));
+        if (i == x->l->peak)
+            r->peak.instant = r->ninstants - 1;
+    }
+}
+
+static void
+gather_peak(struct gather *x, int64_t reserved)
+{
+    struct result *r = x->r;
+    const struct event *e = x->l->peak >= 0 ? &x->st->m->ev[x->l->peak] : NULL;
+    r->peak.allocated = x->l->peak_bytes;
+    r->peak.reserved = reserved;
+    r->peak.device = -1;
+    r->peak.phase = e ? e->phase : PHASE_INPUT;
+    r->peak.op = e ? op_text(x, e->op) : NULL;
+    r->peak.node = e && e->call ? e->call->node : NULL;
+    r->peak.location = e && e->call ? e->call->location : NULL;
+    memcpy(r->class_bytes, x->l->at_peak, sizeof(r->class_bytes));
+    r->after.model = x->st->after.model;
+    r->after.inputs = x->st->after.inputs;
+    r->after.forward = x->st->after.forward;
+    r->after.backward = x->st->after.backward;
+    r->after.step = x->st->after.step;
+    r->peak_until.forward = x->l->forward_bytes;
+    r->peak_until.backward = x->s->mode == MODE_TRAINING ? x->l->backward_bytes : -1;
+    r->peak_until.step = x->s->mode == MODE_TRAINING ? x->l->peak_bytes : -1;
+}
+
+/* ---- what is alive at the peak ------------------------------------------------------------------------------------------------------ */
+
+static int
+larger(const void *a, const void *b)
+{
+    const struct live_tensor *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static const char *
+storage_name(struct gather *x, const struct storage *s)
+{
+    const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
+    if (s->class == CLASS_GRADIENTS)
+        return arena_printf(x->a, "grad of %s", of);
+    if (s->class == CLASS_OPTIMIZER)
+        return arena_printf(x->a, "state of %s", of);
+    if (s->phase == PHASE_BACKWARD && s->call)
+        return arena_printf(x->a, "grad in the backward of %s", of);
+    if (s->phase == PHASE_UPDATE)
+        return arena_printf(x->a, "update of %s", of);
+    return of;
+}
+
+/* The reason a storage lives: by class, or the operator at which it dies. */
+static const char *
+storage_reason(struct gather *x, const struct storage *s, const struct event *death)
+{
+    static const char *const kept[CLASS_COUNT] = {
+        [CLASS_PARAMETERS] = "the model", [CLASS_BUFFERS] = "the model", [CLASS_OPTIMIZER] = "the optimizer",
+        [CLASS_GRADIENTS] = "the update, until zero_grad", [CLASS_INPUTS] = "the batch, held by the loop"};
+    if (kept[s->class])
+        return kept[s->class];
+    if (s->class == CLASS_OUTPUTS)
+        return "held by a Python name of the loop until the next iteration rebinds it";
+    if (!death)
+        return "nothing in this step frees it";
+    const char *op = op_text(x, death->op);
+    if (death->phase == PHASE_BACKWARD && op)
+        return arena_printf(x->a, "%s %s", s->phase == PHASE_BACKWARD ? "until" : "backward of", op);
+    return op ? arena_printf(x->a, "%s, %s", phase_names[death->phase], op) : phase_names[death->phase];
+}
+
+static void
+gather_live(struct gather *x)
+{
+    const struct machine *m = x->st->m;
+    struct result *r = x->r;
+    const struct event **death = NEWN(x->a, const struct event *, m->nst + 1);
+    for (int i = x->l->peak + 1; i < m->nev; i++)
+        if (!m->ev[i].birth)
+            death[m->ev[i].storage] = &m->ev[i];
+    for (int i = 0; i < m->nst; i++)
+        r->nlive += x->l->alive[i];
+    r->live = NEWN(x->a, struct live_tensor, r->nlive + 1);
+    for (int i = 0, n = 0; i < m->nst; i++) {
+        const struct storage *s = m->st[i];
+        if (!x->l->alive[i])
+            continue;
+        struct live_tensor *t = &r->live[n++];
+        t->name = storage_name(x, s);
+        t->bytes = s->bytes;
+        t->rank = s->rank;
+        t->shape = s->size;
+        t->dtype = dtypes[s->dtype].torch;
+        t->class = s->class;
+        t->born = arena_printf(x->a, "%s, aten.%s", phase_names[s->phase], s->op);
+        t->needed_by = storage_reason(x, s, death[i]);
+        t->node = s->call ? s->call->node : NULL;
+        t->location = s->call ? s->call->location : NULL;
+    }
+    qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
+}
+
+/* ---- layers --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Modules in depth-first order, children in order of creation. */
+static void
+walk(struct gather *x, const struct layer *sums, const int *child, const int *sibling)
+{
+    int *stack = NEWN(x->a, int, x->p->nmodules + 1), *depth = NEWN(x->a, int, x->p->nmodules + 1), n = 0;
+    stack[n++] = 0;
+    while (n) {
+        int at = stack[--n];
+        struct layer *l = &x->r->layers[x->r->nlayers++];
+        *l = sums[at];
+        l->path = x->p->modules[at].path;
+        l->type = x->p->modules[at].type;
+        l->depth = depth[at];
+        int first = n;
+        for (int c = child[at]; c >= 0; c = sibling[c]) {
+            depth[c] = depth[at] + 1;
+            stack[n++] = c;
+        }
+        for (int i = first, j = n - 1; i < j; i++, j--) { /* the last pushed runs first */
+            int t = stack[i];
+            stack[i] = stack[j];
+            stack[j] = t;
+        }
+    }
+}
+
+static void
+gather_layers(struct gather *x)
+{
+    const struct program *p = x->p;
+    const struct machine *m = x->st->m;
+    struct layer *sums = NEWN(x->a, struct layer, p->nmodules + 1);
+    int *child = NEWN(x->a, int, p->nmodules + 1), *last = NEWN(x->a, int, p->nmodules + 1), *sibling = NEWN(x->a, int, p->nmodules + 1);
+    memset(child, -1, sizeof(int) * (size_t)(p->nmodules + 1));
+    memset(last, -1, sizeof(int) * (size_t)(p->nmodules + 1));
+    memset(sibling, -1, sizeof(int) * (size_t)(p->nmodules + 1));
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->rank < 0 || q->tied_to >= 0 || q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT)
+            continue;
+        int64_t n = elements(q->rank, q->size);
+        sums[q->module].parameters += n;
+        sums[q->module].parameter_bytes += dtype_bytes(q->dtype, n);
+    }
+    for (int i = x->st->first; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        if (!e->birth || !s->call || (e->phase != PHASE_FORWARD && e->phase != PHASE_LOSS))
+            continue;
+        sums[s->call->scope].output_bytes += s->bytes;
+        sums[s->call->scope].saved_bytes += s->saved ? s->bytes : 0;
+    }
+    for (int i = 0; i < p->ncalls; i++)
+        sums[p->calls[i].scope].flops += (int64_t)x->st->call_flops[i];
+    int *order = NEWN(x->a, int, p->nmodules + 1), n = 0;
+    for (int i = 0; i < p->nmodules; i++) { /* parents were made before their children? a parent may come later: link by index */
+        int up = p->modules[i].parent;
+        if (up >= 0) {
+            if (last[up] >= 0)
+                sibling[last[up]] = i;
+            else
+                child[up] = i;
+            last[up] = i;
+        }
+    }
+    order[n++] = 0; /* breadth first, then add up from the leaves */
+    for (int i = 0; i < n; i++)
+        for (int c = child[order[i]]; c >= 0; c = sibling[c])
+            order[n++] = c;
+    for (int i = n - 1; i > 0; i--) {
+        struct layer *up = &sums[p->modules[order[i]].parent], *l = &sums[order[i]];
+        up->parameters += l->parameters;
+        up->parameter_bytes += l->parameter_bytes;
+        up->saved_bytes += l->saved_bytes;
+        up->output_bytes += l->output_bytes;
+        up->flops += l->flops;
+    }
+    x->r->layers = NEWN(x->a, struct layer, p->nmodules + 1);
+    walk(x, sums, child, sibling);
+}
+
+/* ---- rules of thumb ---------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+gather_thumbs(struct gather *x)
+{
+    struct result *r = x->r;
+    const struct machine *m = x->st->m;
+    int64_t outputs = 0, params = r->model.parameters;
+    for (int i = x->st->first; i < m->nev; i++) {
+        const struct storage *s = m->st[m->ev[i].storage];
+        if (m->ev[i].birth && m->ev[i].phase == PHASE_FORWARD && s->call && dtypes[s->dtype].is_float)
+            outputs += elements(s->rank, s->size);
+    }
+    int n = strcmp(r->setup.optimizer, "sgd") == 0 || strcmp(r->setup.optimizer, "none") == 0 ? 2 : strncmp(r->setup.optimizer, "adam", 4) == 0 ? 4 : 3;
+    r->rule_of_thumb.parameters = 4 * params;
+    r->rule_of_thumb.gradients = 4 * params;
+    r->rule_of_thumb.optimizer = 4 * params * (n - 2);
+    r->rule_of_thumb.activations = 2 * 4 * outputs;
+    r->rule_of_thumb.total = 4 * params * n + 2 * 4 * outputs;
+    r->thumbs = NEWN(x->a, struct thumb, 2);
+    r->nthumbs = 2;
+    r->thumbs[0] = (struct thumb){
+        .name = "parameters and twice the activations",
+        .formula = arena_printf(x->a, "4 bytes x %lld parameters x %d + 2 x 4 bytes x %lld output values at this batch", (long long)params, n, (long long)outputs),
+        .leaves_out = "that most outputs are dropped or saved once, temporaries of the backward pass, the optimizer's own lists, buffers, rounding",
+        .bytes = r->rule_of_thumb.total};
+    r->thumbs[1] = (struct thumb){
+        .name = "sixteen bytes a parameter",
+        .formula = arena_printf(x->a, "16 bytes x %lld parameters + 4 bytes x %lld forward values at this batch + 2 GB", (long long)params, (long long)outputs),
+        .leaves_out = "the optimizer chosen, which outputs are kept, temporaries; its 2 GB stand for the CUDA context, which is not allocated bytes",
+        .bytes = 16 * params + 4 * outputs + INT64_C(2000000000)};
+}
+
+static void
+gather_fits(struct gather *x)
+{
+    struct result *r = x->r;
+    int n = 0;
+    while (device_row(n))
+        n++;
+    r->fits = NEWN(x->a, struct fit, n + 1);
+    for (int i = 0; i < n; i++) {
+        const struct device *d = device_row(i);
+        int64_t have = device_capacity(d), need = r->peak.reserved;
+        r->fits[r->nfits++] = (struct fit){device_name(d), have, need > have ? "does not fit" : need > have / 100 * 90 ? "tight" : "fits", -1};
+    }
+}
+
+struct result *
+result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s)
+{
+    struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
+    struct result *r = x.r;
+    int64_t reserved = heap_play(st, false);
+    x.l = live_run(st);
+    gather_model(&x);
+    gather_setup(&x);
+    gather_instants(&x);
+    gather_peak(&x, reserved);
+    gather_live(&x);
+    gather_layers(&x);
+    gather_thumbs(&x);
+    gather_fits(&x);
+    r->ndoubts = g->ndoubts;
+    r->doubts = g->doubts;
+    r->verdict = s->capacity > 0 && r->peak.reserved > s->capacity ? VERDICT_DOES_NOT_FIT : r->ndoubts ? VERDICT_INCONCLUSIVE : VERDICT_OK;
+    return r;
+}

@@ -1,0 +1,542 @@
+/* step.c - calls and set-up to a training loop: what a script does around the model.
+ *
+ * The loop is run as written (figures are those of its last iteration, when optimizer states exist): inputs, zero_grad, forward, loss,
+ * backward, update. Python's references are slots: a value lives until the last call that reads it; `out` and `loss` live until the next iteration
+ * rebinds them. Everything a script can choose is a row: optimizers, losses, loops, precisions.
+ */
+#include "memlint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITERATIONS = 3, RANK = 64 };
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------ */
+
+/* An optimizer's states and the lists that its foreach implementation makes, in bytes of all parameters P.
+ * Source: the Python files of torch/optim, version 2.11. */
+struct optimizer {
+    const char *name, *help;
+    int states;             /* tensors like the parameter */
+    bool at_construction;   /* made by the constructor, not by the first step */
+    const char *lists[3];   /* operators whose result lists live until the update returns */
+};
+
+static const struct optimizer optimizers[] = {
+    {"sgd", "torch.optim.SGD without momentum: no state", 0, false, {NULL}},
+    {"momentum", "torch.optim.SGD with momentum: one state", 1, false, {NULL}},
+    {"adam", "torch.optim.Adam: two states, one list of square roots", 2, false, {"_foreach_sqrt.default"}},
+    {"adamw", "torch.optim.AdamW: as Adam", 2, false, {"_foreach_sqrt.default"}},
+    {"rmsprop", "torch.optim.RMSprop: one state, one list", 1, false, {"_foreach_sqrt.default"}},
+    {"adagrad", "torch.optim.Adagrad: one state from the constructor on, two lists", 1, true, {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
+    {"none", "no update: forward and backward only", 0, false, {NULL}},
+};
+
+struct precision {
+    const char *name, *help;
+    enum dtype autocast; /* DT_UNDEFINED none */
+    enum dtype model;    /* type of floating parameters; DT_UNDEFINED as in the file */
+};
+
+static const struct precision precisions[] = {
+    {"fp32", "as the file says", DT_UNDEFINED, DT_UNDEFINED},
+    {"amp-bf16", "torch.autocast with bfloat16 around forward and loss", DT_BFLOAT16, DT_UNDEFINED},
+    {"amp-fp16", "torch.autocast with float16 around forward and loss", DT_FLOAT16, DT_UNDEFINED},
+    {"bf16", "the model itself in bfloat16", DT_UNDEFINED, DT_BFLOAT16},
+    {"fp16", "the model itself in float16", DT_UNDEFINED, DT_FLOAT16},
+};
+
+struct loss {
+    const char *name, *help;
+    struct value *(*run)(struct machine *m, struct value *out, struct value *target);
+    bool target_is_class; /* int64, one per row; else like the output */
+    bool no_target;
+};
+
+struct loop {
+    const char *name, *help;
+    bool zero_late;  /* zero_grad between forward and backward */
+    bool keep_grads; /* zero_grad(set_to_none=False) */
+    bool del;        /* del out after backward, del loss after the update */
+};
+
+static const struct loop loops[] = {
+    {"plain", "zero_grad() first; out and loss stay bound until the next step", false, false, false},
+    {"late-zero", "zero_grad() between forward and backward", true, false, false},
+    {"zero-in-place", "zero_grad(set_to_none=False): gradients are alive always", false, true, false},
+    {"del", "del out after backward, del loss after the update", false, false, true},
+    {"accumulate-N", "N forward and backward passes an update", false, false, false},
+};
+
+/* Over the last axis of rank 2 and 3, over axis 1 of images. */
+static struct value *
+run_cross_entropy(struct machine *m, struct value *out, struct value *target)
+{
+    if (out->rank == 3) {
+        int64_t rows[] = {out->size[0] * out->size[1], out->size[2]};
+        out = OP(m, "reshape.default", VAL(out), ints_arg(m, 2, rows));
+        target = OP(m, "reshape.default", VAL(target), ints_arg(m, 1, rows));
+    }
+    return OP(m, "cross_entropy_loss.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_mse(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "mse_loss.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_bce(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "binary_cross_entropy_with_logits.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_sum(struct machine *m, struct value *out, struct value *target)
+{
+    (void)target;
+    return OP(m, "sum.default", VAL(out));
+}
+
+static const struct loss losses[] = {
+    {"auto", "cross-entropy", run_cross_entropy, true, false},
+    {"cross-entropy", "classes on the last axis of rank 2 and 3, on axis 1 of images", run_cross_entropy, true, false},
+    {"mse", "mean squared error against a tensor like the output", run_mse, false, false},
+    {"bce", "binary cross-entropy with logits", run_bce, false, false},
+    {"sum", "the sum of the output", run_sum, false, true},
+};
+
+#define FINDER(type, table)                                                                                                                            \
+    const struct type *type##_find(const char *name)                                                                                                   \
+    {                                                                                                                                                  \
+        for (int i = 0; i < COUNT(table); i++)                                                                                                         \
+            if (strcmp(table[i].name, name) == 0)                                                                                                      \
+                return &table[i];                                                                                                                      \
+        return NULL;                                                                                                                                   \
+    }                                                                                                                                                  \
+    void type##_list(FILE *f)                                                                                                                          \
+    {                                                                                                                                                  \
+        for (int i = 0; i < COUNT(table); i++)                                                                                                         \
+            fprintf(f, "%s\t%s\n", table[i].name, table[i].help);                                                                                      \
+    }
+
+FINDER(optimizer, optimizers)
+FINDER(precision, precisions)
+FINDER(loss, losses)
+FINDER(loop, loops)
+
+/* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
+
+struct script {
+    struct machine *m;
+    const struct program *p;
+    const struct setup *s;
+    struct value **slot;
+    int *last_use;          /* per slot: the call after which Python drops it; ncalls: lives to the end */
+    int nparams;            /* that own their tensor: tied names share */
+    struct trained {
+        const struct param *param;
+        struct value *v, *grad, *state[2];
+    } *params;
+    struct value **inputs, *target, *out, *loss;
+};
+
+static enum dtype
+model_type(const struct script *x, enum dtype t)
+{
+    enum dtype want = x->s->precision->model;
+    return want && t == DT_FLOAT ? want : t;
+}
+
+static struct value *
+born(struct script *x, const char *op, enum class class, const char *name, enum dtype t, int rank, const int64_t *size)
+{
+    struct machine *m = x->m;
+    m->op = op;
+    m->fresh = class;
+    int mark = scope_begin(m);
+    struct value *v = value_new(m, t, rank, size, NULL);
+    v->st->name = name;
+    value_keep(v);
+    scope_end(m, mark, 0, NULL);
+    m->fresh = CLASS_TEMPORARIES;
+    return v;
+}
+
+static void
+build_model(struct script *x)
+{
+    const struct program *p = x->p;
+    x->m->phase = PHASE_BUILD;
+    x->params = NEWN(x->m->a, struct trained, p->nparams + 1);
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->rank < 0 || q->tied_to >= 0)
+            continue;
+        bool state = q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
+        struct trained *t = &x->params[x->nparams++];
+        t->param = q;
+        t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name, model_type(x, q->dtype), q->rank, q->size);
+        x->slot[q->slot] = t->v;
+        if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
+            value_requires_grad(x->m, t->v, &t->grad);
+    }
+}
+
+static bool
+has_update(const struct trained *t)
+{
+    return t->v->fn != NULL;
+}
+
+static void
+make_states(struct script *x)
+{
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[i];
+        for (int k = 0; k < x->s->optimizer->states && has_update(t); k++)
+            if (!t->state[k] && (t->grad || x->s->optimizer->at_construction))
+                t->state[k] = born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, t->v->dtype, t->v->rank, t->v->size);
+    }
+}
+
+static void
+drop(struct script *x, struct value **v)
+{
+    value_drop(x->m, *v);
+    *v = NULL;
+}
+
+static void
+zero_grad(struct script *x)
+{
+    for (int i = 0; i < x->nparams && !x->s->loop->keep_grads; i++)
+        drop(x, &x->params[i].grad);
+}
+
+/* The batch: inputs, then targets of the shape that the loss compares with the output. */
+static void
+make_inputs(struct script *x)
+{
+    const struct program *p = x->p;
+    x->m->phase = PHASE_INPUT;
+    for (int i = 0; i < p->ninputs; i++) {
+        const struct input *in = &p->inputs[i];
+        x->inputs[i] = in->rank < 0 ? NULL
+                                    : born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default", CLASS_INPUTS, in->name,
+                                           in->dtype, in->rank, in->size);
+    }
+    if (x->s->mode != MODE_TRAINING || x->s->loss->no_target || !p->noutputs)
+        return;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        if (c->outs[0] != p->outputs[0] || c->rank < 1)
+            continue;
+        int64_t size[RANK];
+        int rank = 0, axis = c->rank > 3 ? 1 : c->rank - 1;
+        for (int d = 0; d < c->rank; d++)
+            if (!x->s->loss->target_is_class || d != axis)
+                size[rank++] = c->size[d];
+        x->target = born(x, x->s->loss->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS, "targets",
+                         x->s->loss->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
+        return;
+    }
+}
+
+/* ---- forward -------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+find_last_uses(struct script *x)
+{
+    const struct program *p = x->p;
+    x->last_use = NEWN(x->m->a, int, p->nslots + 1);
+    memset(x->last_use, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    for (int i = 0; i < p->ncalls; i++)
+        for (int k = 0; k < p->calls[i].nargs; k++) {
+            const struct arg *a = &p->calls[i].args[k];
+            for (int e = 0; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
+                const struct arg *b = a->kind == ARG_LIST ? &a->list[e] : a;
+                if (b->kind == ARG_SLOT && b->i >= 0)
+                    x->last_use[b->i] = i;
+            }
+        }
+    for (int i = 0; i < p->nparams; i++)
+        x->last_use[p->params[i].slot] = p->ncalls;
+    for (int i = 0; i < p->ninputs; i++)
+        x->last_use[p->inputs[i].slot] = p->ncalls;
+    for (int i = 0; i < p->noutputs; i++)
+        x->last_use[p->outputs[i]] = p->ncalls;
+}
+
+static void
+bind_args(struct script *x, const struct arg *from, int n, struct arg *to)
+{
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].kind == ARG_SLOT) {
+            to[i] = VAL(from[i].i >= 0 ? x->slot[from[i].i] : NULL);
+        } else if (from[i].kind == ARG_LIST) {
+            to[i].list = NEWN(x->m->a, struct arg, from[i].n ? from[i].n : 1);
+            bind_args(x, from[i].list, from[i].n, to[i].list);
+        }
+    }
+}
+
+/* Every tensor argument that the operator can't do without is there. */
+static bool
+runnable(const struct call *c, const struct arg *a)
+{
+    if (!c->op)
+        return false;
+    for (int i = 0; i < c->nargs; i++) {
+        if (c->args[i].kind == ARG_SLOT && a[i].kind == ARG_NONE)
+            return false;
+        for (int k = 0; c->args[i].kind == ARG_LIST && k < c->args[i].n; k++)
+            if (c->args[i].list[k].kind == ARG_SLOT && a[i].list[k].kind == ARG_NONE)
+                return false;
+    }
+    return true;
+}
+
+static void
+run_call(struct script *x, int at, double *flops)
+{
+    struct machine *m = x->m;
+    const struct call *c = &x->p->calls[at];
+    struct arg args[MAX_ARGS];
+    bind_args(x, c->args, c->nargs, args);
+    if (runnable(c, args)) {
+        int mark = scope_begin(m);
+        double before = m->flops;
+        m->call = c;
+        struct frame *f = dispatch(m, c->op, c->nargs, args, &(struct frame){.rank = c->op->shaped || c->rank >= 0 ? c->rank : -1, .size = c->size, .want = ~0u});
+        for (int k = 0; k < c->nouts && k < f->nout; k++)
+            if (f->out[k]) {
+                x->slot[c->outs[k]] = value_keep(f->out[k]);
+                if (!f->out[k]->st->name && !f->out[k]->is_view)
+                    f->out[k]->st->name = c->name;
+            }
+        scope_end(m, mark, 0, NULL);
+        m->call = NULL;
+        if (flops)
+            flops[at] = m->flops - before;
+    }
+    m->op = c->op ? c->op->name : NULL;
+    for (int k = 0; k < c->nouts; k++) /* never read */
+        if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
+            drop(x, &x->slot[c->outs[k]]);
+    for (int i = 0; i < c->nargs; i++)
+        for (int k = 0; k < (c->args[i].kind == ARG_LIST ? c->args[i].n : 1); k++) {
+            const struct arg *a = c->args[i].kind == ARG_LIST ? &c->args[i].list[k] : &c->args[i];
+            if (a->kind == ARG_SLOT && a->i >= 0 && x->last_use[a->i] == at && x->slot[a->i])
+                drop(x, &x->slot[a->i]);
+        }
+}
+
+static void
+run_model(struct script *x, double *flops)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    m->phase = PHASE_FORWARD;
+    m->fresh = CLASS_TEMPORARIES;
+    for (int i = 0; i < p->ninputs; i++) {
+        struct value *v = x->inputs[i];
+        if (v && x->s->precision->model && v->dtype == DT_FLOAT) { /* the script casts its inputs and forgets the first */
+            x->inputs[i] = born(x, "_to_copy.default", CLASS_INPUTS, p->inputs[i].name, x->s->precision->model, v->rank, v->size);
+            value_drop(m, v);
+        }
+        x->slot[p->inputs[i].slot] = x->inputs[i];
+    }
+    for (int i = 0; i < p->ncalls; i++)
+        run_call(x, i, flops);
+    for (int i = 0; i < p->ninputs; i++)
+        x->slot[p->inputs[i].slot] = NULL;
+    struct value *out = p->noutputs ? x->slot[p->outputs[0]] : NULL;
+    bool is_input = false; /* or a parameter: kept by somebody else too */
+    for (int i = 0; i < x->nparams; i++)
+        is_input |= x->params[i].v == out;
+    if (out && is_input)
+        value_keep(out);
+    if (x->out) /* the name is rebound when the call returns */
+        drop(x, &x->out);
+    x->out = out;
+    if (out && !is_input) {
+        out->st->class = CLASS_OUTPUTS;
+        x->slot[p->outputs[0]] = NULL;
+    }
+    for (int i = 1; i < p->noutputs; i++)
+        if (x->slot[p->outputs[i]])
+            drop(x, &x->slot[p->outputs[i]]);
+}
+
+static void
+run_loss(struct script *x)
+{
+    struct machine *m = x->m;
+    m->phase = PHASE_LOSS;
+    int mark = scope_begin(m);
+    struct value *loss = x->out && dtypes[x->out->dtype].is_float ? x->s->loss->run(m, x->out, x->target) : NULL;
+    if (loss) {
+        value_keep(loss);
+        if (loss->st->class == CLASS_TEMPORARIES)
+            loss->st->class = CLASS_OUTPUTS;
+        loss->st->name = "loss";
+    }
+    scope_end(m, mark, 0, NULL);
+    drop(x, &x->loss);
+    x->loss = loss;
+}
+
+static void
+exit_autocast(struct script *x)
+{
+    struct machine *m = x->m;
+    for (int i = 0; i < m->ncast; i++)
+        value_drop(m, m->casts[i].to);
+    m->ncast = 0;
+    m->autocast = false;
+}
+
+/* ---- update ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+run_update(struct script *x)
+{
+    struct machine *m = x->m;
+    const struct optimizer *o = x->s->optimizer;
+    m->phase = PHASE_UPDATE;
+    make_states(x);
+    int mark = scope_begin(m);
+    m->fresh = CLASS_OPTIMIZER;
+    for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
+        for (int i = 0; i < x->nparams; i++) {
+            struct trained *t = &x->params[i];
+            if (!has_update(t) || !t->grad)
+                continue;
+            m->op = o->lists[k];
+            m->fresh = CLASS_TEMPORARIES;
+            value_new(m, t->v->dtype, t->v->rank, t->v->size, NULL)->st->name = t->param->name;
+        }
+    m->fresh = CLASS_TEMPORARIES;
+    scope_end(m, mark, 0, NULL); /* lists die from their end */
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+iteration(struct script *x, struct step *st, bool last)
+{
+    struct machine *m = x->m;
+    const struct loop *loop = x->s->loop;
+    bool training = x->s->mode == MODE_TRAINING;
+    int micro = training ? x->s->micro_batches : 1;
+    for (int k = 0; k < micro; k++) {
+        bool final = last && k == micro - 1;
+        make_inputs(x);
+        if (!loop->zero_late && k == 0)
+            zero_grad(x);
+        if (final)
+            st->after.inputs = m->live_bytes;
+        m->autocast = x->s->precision->autocast != DT_UNDEFINED;
+        m->low = x->s->precision->autocast;
+        run_model(x, final ? st->call_flops : NULL);
+        if (training)
+            run_loss(x);
+        exit_autocast(x);
+        if (final)
+            st->after.forward = m->live_bytes;
+        if (training) {
+            if (loop->zero_late)
+                zero_grad(x);
+            m->phase = PHASE_BACKWARD;
+            if (x->loss)
+                backward(m, x->loss);
+            m->op = NULL;
+            if (final)
+                st->after.backward = m->live_bytes;
+            if (loop->del)
+                drop(x, &x->out);
+            m->phase = PHASE_UPDATE;
+            if (k == micro - 1)
+                run_update(x);
+            if (final)
+                st->after.step = m->live_bytes;
+            if (loop->del)
+                drop(x, &x->loss);
+        }
+        if (!final) {
+            for (int i = 0; i < x->p->ninputs; i++)
+                drop(x, &x->inputs[i]);
+            drop(x, &x->target);
+        }
+    }
+}
+
+struct step *
+step_run(struct program *p, const struct setup *s)
+{
+    struct step *st = NEW(p->arena, struct step);
+    struct machine *m = NEW(p->arena, struct machine);
+    struct script x = {.m = m, .p = p, .s = s};
+    st->arena = p->arena;
+    st->program = p;
+    st->setup = s;
+    st->m = m;
+    st->call_flops = NEWN(p->arena, double, p->ncalls + 1);
+    m->a = p->arena;
+    m->s = s;
+    m->fresh = CLASS_TEMPORARIES;
+    m->grad_mode = s->mode == MODE_TRAINING;
+    m->rules = NEWN(p->arena, struct rule *, aten_count);
+    x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
+    find_last_uses(&x);
+    build_model(&x);
+    if (s->optimizer->at_construction && s->mode == MODE_TRAINING)
+        make_states(&x);
+    st->after.model = m->live_bytes;
+    st->after.backward = st->after.step = -1;
+    for (int i = 0; i < ITERATIONS; i++) {
+        bool last = i == ITERATIONS - 1;
+        if (last) {
+            st->first = m->nev;
+            st->before = m->live_bytes;
+        }
+        iteration(&x, st, last);
+    }
+    for (int i = 0; i < p->ncalls; i++)
+        st->forward_flops += st->call_flops[i];
+    return st;
+}
+
+/* ---- --dump=step ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* PyTorch's traces call the loss a part of the forward. */
+static const char *
+trace_phase(enum phase p)
+{
+    return p == PHASE_LOSS ? "forward" : phase_names[p];
+}
+
+void
+step_dump(const struct step *st, FILE *f)
+{
+    const struct machine *m = st->m;
+    int64_t live = st->before;
+    fputs("\tbytes\tlive\tphase\toperator\tshape\tdtype\n", f);
+    for (int i = st->first; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        live += e->birth ? s->bytes : -s->bytes;
+        fprintf(f, "%c\t%lld\t%lld\t%s\t", e->birth ? '+' : '-', (long long)s->bytes, (long long)live, trace_phase(e->phase));
+        if (e->birth)
+            fprintf(f, "aten.%s\t[", s->op);
+        else
+            fprintf(f, "born in %s by aten.%s\t[", trace_phase(s->phase), s->op);
+        for (int k = 0; k < s->rank; k++)
+            fprintf(f, "%s%lld", k ? ", " : "", (long long)s->size[k]);
+        fprintf(f, "]\t%s\n", dtypes[s->dtype].torch);
+    }
+}
