@@ -14,6 +14,7 @@
  */
 #include "memlint.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -212,6 +213,22 @@ emit_clip(struct arena *a, const char *s, int max)
     return arena_printf(a, "%.*s...%s", (int)(left - s), s, right ? right : "");
 }
 
+const char *
+emit_op(struct arena *a, const char *s, int max)
+{
+    static const char overload[] = ".default";
+    size_t n = sizeof(overload) - 1;
+    char *out = arena_str(a, s ? s : ""), *o = out;
+    for (const char *p = out; *p;) {
+        if (strncmp(p, overload, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '_')
+            p += n;
+        else
+            *o++ = *p++;
+    }
+    *o = '\0';
+    return emit_clip(a, out, max);
+}
+
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
 const char *
@@ -241,7 +258,7 @@ emit_verdict(struct arena *a, const struct result *r)
         s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
     if (r->peak.op && *r->peak.op)
-        s = arena_printf(a, "%s at %s", s, emit_clip(a, r->peak.op, 80));
+        s = arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80));
     for (int i = 0; i < r->nfits; i++)
         if (r->setup.device && r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
             s = arena_printf(a, "%s; it %s %s", s,

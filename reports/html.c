@@ -15,7 +15,6 @@
 
 #include "assets.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,7 +206,7 @@ static void
 code(struct html *h, const char *s)
 {
     if (s && *s)
-        html_leaf(h, "code", emit_clip(h->a, s, NAME), NULL);
+        html_leaf(h, "code", emit_op(h->a, s, NAME), NULL);
 }
 
 /* ---- first screen ------------------------------------------------------------------------------------------------------------------ */
@@ -385,7 +384,7 @@ readout(struct html *h)
     html_leaf(h, "h3", "At the peak", "id", "rd-h", NULL);
     html_leaf(h, "p", bytes_text(h->a, r->peak.allocated), "class", "total", "id", "rd-t", NULL);
     html_open(h, "p", "class", "where", "id", "rd-w", NULL);
-    html_printf(h, "%s, %s", phase_names[r->peak.phase], emit_clip(h->a, r->peak.op, 80));
+    html_printf(h, "%s, %s", phase_names[r->peak.phase], emit_op(h->a, r->peak.op, 80));
     html_close(h);
     html_open(h, "table", NULL);
     html_leaf(h, "caption", "Bytes by class", "class", "vh", NULL);
@@ -462,7 +461,7 @@ timeline_table(struct html *h)
         html_open(h, "tr", "class", h->columns[k] == r->peak.instant ? "peak" : NULL, NULL);
         html_leaf(h, "td", html_format(h, "%d", h->columns[k] + 1), NULL);
         html_leaf(h, "td", phase_names[at->phase], NULL);
-        html_leaf(h, "td", emit_clip(h->a, at->op, 60), NULL);
+        html_leaf(h, "td", emit_op(h->a, at->op, 60), NULL);
         html_leaf(h, "td", html_format(h, "%.2f", (double)emit_total(at) / (1 << 20)), NULL);
         for (int i = 0; i < n; i++)
             html_leaf(h, "td",
@@ -552,15 +551,18 @@ struct group {
     int count, *member, cap;
 };
 
-/* A name with its numbers replaced: what members of a group share. */
+/* A name with its numbers replaced, and without one at its end: what members of a group share. */
 static const char *
 pattern(struct arena *a, const char *s)
 {
     char *out = arena_alloc(a, strlen(s) + 1), *o = out;
     while (*s) {
-        if (isdigit((unsigned char)*s)) {
+        size_t digits = strspn(s + (*s == '_'), "0123456789");
+        if (*s == '_' && digits && s[1 + digits] == '\0')
+            break;
+        if (*s != '_' && digits) {
             *o++ = '*';
-            s += strspn(s, "0123456789");
+            s += digits;
         } else {
             *o++ = *s++;
         }
@@ -622,7 +624,7 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
         for (int i = 0; i < g->count; i++) {
             const struct live_tensor *m = &h->r->live[g->member[i]];
             html_open(h, "li", NULL);
-            html_text(h, emit_clip(h->a, m->name, NAME));
+            html_text(h, emit_op(h->a, m->name, NAME));
             if (m->location && *m->location)
                 html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
             html_close(h);
@@ -641,9 +643,9 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
     html_close(h);
     html_open(h, "td", NULL);
-    html_text(h, emit_clip(h->a, t->needed_by, NAME));
+    html_text(h, emit_op(h->a, t->needed_by, NAME));
     if (t->born)
-        html_leaf(h, "small", html_format(h, "since %s", emit_clip(h->a, t->born, NAME)), NULL);
+        html_leaf(h, "small", html_format(h, "since %s", emit_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
     if (g->count == 1)
@@ -655,9 +657,13 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
 static void
 tensor_table(struct html *h, const struct group *g, int from, int to, const char *caption)
 {
-    static const struct column head[] = {
-        {"Tensor", NULL, "s"},         {"MiB", "r", "n"},        {"", "b", NULL},    {"Class", NULL, "s"},
-        {"Type and shape", NULL, "s"}, {"Needed by", NULL, "s"}, {"Line", NULL, "s"}};
+    static const struct column head[] = {{"Tensor", NULL, "s"},
+                                         {"MiB", "r", "n"},
+                                         {"", "b", NULL},
+                                         {"Class", NULL, "s"},
+                                         {"Type and shape", NULL, "s"},
+                                         {"Why it is alive", NULL, "s"},
+                                         {"Line", NULL, "s"}};
     table(h, caption, "live", NULL);
     table_head(h, head, COUNT(head));
     for (int i = from; i < to; i++)
@@ -752,11 +758,14 @@ section_fits(struct html *h)
     static const struct column head[] = {{"Device", NULL, NULL}, {"Capacity", "r", NULL}, {"Peak in it", "b", NULL},
                                          {"Share", "r", NULL},   {"Verdict", NULL, NULL}, {"Largest batch", "r", NULL}};
     const struct result *r = h->r;
+    bool batches = false;
+    for (int i = 0; i < r->nfits; i++)
+        batches |= r->fits[i].largest_batch >= 0;
     if (r->nfits == 0)
         return;
     section(h, "fits", "What fits", NULL);
     table(h, "Devices and whether the step fits", "fits", NULL);
-    table_head(h, head, COUNT(head));
+    table_head(h, head, COUNT(head) - !batches);
     for (int i = 0; i < r->nfits; i++) {
         const struct fit *f = &r->fits[i];
         const char *mark = strcmp(f->verdict, "fits") == 0 ? "✓" : strcmp(f->verdict, "tight") == 0 ? "!" : "✕";
@@ -772,7 +781,9 @@ section_fits(struct html *h)
                   : strcmp(mark, "✓") == 0 ? "good"
                                            : "bad",
                   NULL);
-        html_leaf(h, "td", f->largest_batch < 0 ? "not computed" : grouped(h, f->largest_batch), "class", "r", NULL);
+        if (batches)
+            html_leaf(h, "td", f->largest_batch < 0 ? "not computed" : grouped(h, f->largest_batch), "class", "r",
+                      NULL);
         html_close(h);
     }
     table_end(h);

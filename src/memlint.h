@@ -765,6 +765,8 @@ bool report_write(const struct result *r, const struct format *f, const char *pa
  * characters, which become \xNN or U+FFFD; NULL becomes "". emit_clip: at most max characters of it, the middle cut. */
 const char *emit_clean(struct arena *a, const char *s);
 const char *emit_clip(struct arena *a, const char *s, int max);
+/* The same of a text with names of operators, whose overload ".default" goes without saying. */
+const char *emit_op(struct arena *a, const char *s, int max);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int emit_utf8(const char *s, uint32_t *c);
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
