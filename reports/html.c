@@ -605,6 +605,13 @@ fold(struct html *h, int *n)
     return groups;
 }
 
+static const char *
+last_part(const char *s, char by)
+{
+    const char *at = s ? strrchr(s, by) : NULL;
+    return at ? at + 1 : s;
+}
+
 /* most: the largest row, for the bar; 0 draws none. */
 static void
 tensor_row(struct html *h, const struct group *g, int64_t most)
@@ -648,8 +655,9 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
         html_leaf(h, "small", html_format(h, "since %s", emit_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
-    if (g->count == 1)
-        code(h, t->location);
+    if (g->count == 1 && t->location)
+        html_leaf(h, "code", emit_clip(h->a, last_part(t->location, '/'), NAME), "title",
+                  emit_clip(h->a, t->location, NAME), NULL);
     html_close(h);
     html_close(h);
 }
@@ -706,13 +714,6 @@ section_alive(struct html *h)
 
 /* ---- layers, devices, rules of thumb --------------------------------------------------------------------------------------------------------- */
 
-static const char *
-last_part(const char *s, char by)
-{
-    const char *at = s ? strrchr(s, by) : NULL;
-    return at ? at + 1 : s;
-}
-
 static void
 section_layers(struct html *h)
 {
@@ -752,34 +753,41 @@ section_layers(struct html *h)
     html_close(h);
 }
 
+static int
+by_capacity(const void *x, const void *y)
+{
+    const struct fit *a = *(const struct fit *const *)x, *b = *(const struct fit *const *)y;
+    return a->capacity != b->capacity ? (a->capacity > b->capacity) - (a->capacity < b->capacity) : (a > b) - (a < b);
+}
+
 static void
-section_fits(struct html *h)
+fits_table(struct html *h, const struct fit **fits, int n, bool batches, const char *caption)
 {
     static const struct column head[] = {{"Device", NULL, NULL}, {"Capacity", "r", NULL}, {"Peak in it", "b", NULL},
                                          {"Share", "r", NULL},   {"Verdict", NULL, NULL}, {"Largest batch", "r", NULL}};
-    const struct result *r = h->r;
-    bool batches = false;
-    for (int i = 0; i < r->nfits; i++)
-        batches |= r->fits[i].largest_batch >= 0;
-    if (r->nfits == 0)
-        return;
-    section(h, "fits", "What fits", NULL);
-    table(h, "Devices and whether the step fits", "fits", NULL);
+    int64_t peak = h->r->peak.allocated;
+    table(h, caption, "fits", NULL);
     table_head(h, head, COUNT(head) - !batches);
-    for (int i = 0; i < r->nfits; i++) {
-        const struct fit *f = &r->fits[i];
-        const char *mark = strcmp(f->verdict, "fits") == 0 ? "✓" : strcmp(f->verdict, "tight") == 0 ? "!" : "✕";
+    for (int i = 0; i < n; i++) {
+        const struct fit *f = fits[i];
+        bool fit = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
         html_open(h, "tr", NULL);
         html_leaf(h, "th", emit_clip(h->a, f->device, 60), "scope", "row", NULL);
         cell(h, bytes_text(h->a, f->capacity), f->capacity);
         html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, r->peak.allocated, f->capacity, "left");
+        svg_bar(h, peak, f->capacity, "left");
         html_close(h);
-        cell(h, html_format(h, "%.0f %%", percent(r->peak.allocated, f->capacity)), r->peak.allocated);
-        html_leaf(h, "td", html_format(h, "%s %s", mark, f->verdict), "class",
-                  *mark == '!'             ? "warn"
-                  : strcmp(mark, "✓") == 0 ? "good"
-                                           : "bad",
+        cell(h, html_format(h, "%.0f %%", percent(peak, f->capacity)), peak);
+        html_leaf(h, "td",
+                  html_format(h, "%s %s",
+                              fit     ? "✓"
+                              : tight ? "!"
+                                      : "✕",
+                              f->verdict),
+                  "class",
+                  fit     ? "good"
+                  : tight ? "warn"
+                          : "bad",
                   NULL);
         if (batches)
             html_leaf(h, "td", f->largest_batch < 0 ? "not computed" : grouped(h, f->largest_batch), "class", "r",
@@ -787,6 +795,36 @@ section_fits(struct html *h)
         html_close(h);
     }
     table_end(h);
+}
+
+/* From small to large; where everything fits, the larger ones are folded. */
+static void
+section_fits(struct html *h)
+{
+    enum { FITTING = 6 };
+    const struct result *r = h->r;
+    const struct fit **fits = NEWN(h->a, const struct fit *, r->nfits + 1);
+    bool batches = false;
+    int open = 0;
+    if (r->nfits == 0)
+        return;
+    for (int i = 0; i < r->nfits; i++) {
+        fits[i] = &r->fits[i];
+        batches |= fits[i]->largest_batch >= 0;
+    }
+    qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
+    for (int i = 0; i < r->nfits; i++)
+        if (strcmp(fits[i]->verdict, "fits") != 0)
+            open = i + 1;
+    open = open + FITTING < r->nfits ? open + FITTING : r->nfits;
+    section(h, "fits", "What fits", "From small to large.");
+    fits_table(h, fits, open, batches, "Devices and whether the step fits");
+    if (open < r->nfits) {
+        html_open(h, "details", "class", "twin", NULL);
+        html_leaf(h, "summary", html_format(h, "%d larger devices, which it fits too", r->nfits - open), NULL);
+        fits_table(h, fits + open, r->nfits - open, batches, "Larger devices");
+        html_close(h);
+    }
     html_close(h);
 }
 
