@@ -14,6 +14,7 @@
  */
 #include "memlint.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -166,8 +167,14 @@ emit_clean(struct arena *a, const char *s)
     if (!s)
         return "";
     const char *p = s;
-    while (*p && (n = emit_utf8(p, &c)) > 0 && !emit_invisible(c))
-        p += n;
+    while (*p) { /* most strings are clean, and plain */
+        if (*p >= 0x20 && *p < 0x7f)
+            p++;
+        else if ((n = emit_utf8(p, &c)) > 0 && !emit_invisible(c))
+            p += n;
+        else
+            break;
+    }
     if (!*p)
         return s;
     char *out = arena_alloc(a, strlen(s) * 8 + 1), *o = out;
@@ -206,6 +213,22 @@ emit_clip(struct arena *a, const char *s, int max)
     return arena_printf(a, "%.*s...%s", (int)(left - s), s, right ? right : "");
 }
 
+const char *
+emit_op(struct arena *a, const char *s, int max)
+{
+    static const char overload[] = ".default";
+    size_t n = sizeof(overload) - 1;
+    char *out = arena_str(a, s ? s : ""), *o = out;
+    for (const char *p = out; *p;) {
+        if (strncmp(p, overload, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '_')
+            p += n;
+        else
+            *o++ = *p++;
+    }
+    *o = '\0';
+    return emit_clip(a, out, max);
+}
+
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
 const char *
@@ -235,7 +258,7 @@ emit_verdict(struct arena *a, const struct result *r)
         s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
     if (r->peak.op && *r->peak.op)
-        s = arena_printf(a, "%s at %s", s, emit_clip(a, r->peak.op, 80));
+        s = arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80));
     for (int i = 0; i < r->nfits; i++)
         if (r->setup.device && r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
             s = arena_printf(a, "%s; it %s %s", s,
@@ -247,11 +270,18 @@ emit_verdict(struct arena *a, const struct result *r)
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */
 
 int64_t
+emit_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+int64_t
 emit_total(const struct instant *at)
 {
     int64_t total = 0;
     for (int c = 0; c < CLASS_COUNT; c++)
-        total += at->class_bytes[c];
+        total = emit_add(total, at->class_bytes[c]);
     return total;
 }
 

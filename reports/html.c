@@ -15,7 +15,6 @@
 
 #include "assets.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,14 +181,15 @@ table_end(struct html *h)
 static void
 cell(struct html *h, const char *text, int64_t value)
 {
-    html_leaf(h, "td", text, "class", "r", "data-v", html_format(h, "%lld", (long long)value), NULL);
+    html_leaf(h, "td", text, "data-v", html_format(h, "%lld", (long long)value), NULL);
 }
 
+/* Bytes in MiB; the exact figure is their sort key, and what the script shows under the pointer. */
 static void
 cell_mib(struct html *h, int64_t bytes)
 {
-    html_leaf(h, "td", html_format(h, "%.1f", (double)bytes / (1 << 20)), "class", "r", "data-v",
-              html_format(h, "%lld", (long long)bytes), "title", html_format(h, "%s bytes", grouped(h, bytes)), NULL);
+    html_leaf(h, "td", html_format(h, "%.1f", (double)bytes / (1 << 20)), "data-b",
+              html_format(h, "%lld", (long long)bytes), NULL);
 }
 
 static void
@@ -206,7 +206,7 @@ static void
 code(struct html *h, const char *s)
 {
     if (s && *s)
-        html_leaf(h, "code", emit_clip(h->a, s, NAME), NULL);
+        html_leaf(h, "code", emit_op(h->a, s, NAME), NULL);
 }
 
 /* ---- first screen ------------------------------------------------------------------------------------------------------------------ */
@@ -249,9 +249,9 @@ notice(struct html *h)
         return;
     html_open(h, "p", "class", html_format(h, "notice v-%s", verdict_names[r->verdict]), NULL);
     html_leaf(h, "strong",
-              r->verdict == VERDICT_GATE_FAILED    ? "✕ Gate failed. "
-              : r->verdict == VERDICT_DOES_NOT_FIT ? "✕ Does not fit. "
-                                                   : "? Inconclusive. ",
+              r->verdict == VERDICT_GATE_FAILED    ? "✕ Gate failed: "
+              : r->verdict == VERDICT_DOES_NOT_FIT ? "✕ Does not fit: "
+                                                   : "? Inconclusive: ",
               NULL);
     if (r->gate)
         html_printf(h, "%s. ", emit_clip(h->a, r->gate, 400));
@@ -280,8 +280,8 @@ summary(struct html *h)
     int c = 0, half = 0;
     for (int i = 1; i < CLASS_COUNT; i++)
         c = r->class_bytes[i] > r->class_bytes[c] ? i : c;
-    for (int64_t sum = 0; half < r->nlive && sum * 2 <= r->peak.allocated; half++)
-        sum += r->live[half].bytes;
+    for (int64_t sum = 0; half < r->nlive && sum <= r->peak.allocated / 2; half++)
+        sum = emit_add(sum, r->live[half].bytes);
     if (r->peak.allocated <= 0 || half == 0)
         return;
     html_open(h, "p", "class", "sub", NULL);
@@ -384,7 +384,7 @@ readout(struct html *h)
     html_leaf(h, "h3", "At the peak", "id", "rd-h", NULL);
     html_leaf(h, "p", bytes_text(h->a, r->peak.allocated), "class", "total", "id", "rd-t", NULL);
     html_open(h, "p", "class", "where", "id", "rd-w", NULL);
-    html_printf(h, "%s, %s", phase_names[r->peak.phase], emit_clip(h->a, r->peak.op, 80));
+    html_printf(h, "%s, %s", phase_names[r->peak.phase], emit_op(h->a, r->peak.op, 80));
     html_close(h);
     html_open(h, "table", NULL);
     html_leaf(h, "caption", "Bytes by class", "class", "vh", NULL);
@@ -461,7 +461,7 @@ timeline_table(struct html *h)
         html_open(h, "tr", "class", h->columns[k] == r->peak.instant ? "peak" : NULL, NULL);
         html_leaf(h, "td", html_format(h, "%d", h->columns[k] + 1), NULL);
         html_leaf(h, "td", phase_names[at->phase], NULL);
-        html_leaf(h, "td", emit_clip(h->a, at->op, 60), NULL);
+        html_leaf(h, "td", emit_op(h->a, at->op, 60), NULL);
         html_leaf(h, "td", html_format(h, "%.2f", (double)emit_total(at) / (1 << 20)), NULL);
         for (int i = 0; i < n; i++)
             html_leaf(h, "td",
@@ -551,15 +551,18 @@ struct group {
     int count, *member, cap;
 };
 
-/* A name with its numbers replaced: what members of a group share. */
+/* A name with its numbers replaced, and without one at its end: what members of a group share. */
 static const char *
 pattern(struct arena *a, const char *s)
 {
     char *out = arena_alloc(a, strlen(s) + 1), *o = out;
     while (*s) {
-        if (isdigit((unsigned char)*s)) {
+        size_t digits = strspn(s + (*s == '_'), "0123456789");
+        if (*s == '_' && digits && s[1 + digits] == '\0')
+            break;
+        if (*s != '_' && digits) {
             *o++ = '*';
-            s += strspn(s, "0123456789");
+            s += digits;
         } else {
             *o++ = *s++;
         }
@@ -594,11 +597,19 @@ fold(struct html *h, int *n)
             *PUSH(h->a, groups, *n, cap) = (struct group){.name = name, .first = t};
         }
         struct group *g = &groups[id];
-        g->bytes += t->bytes;
+        g->bytes = emit_add(g->bytes, t->bytes);
         *PUSH(h->a, g->member, g->count, g->cap) = i;
     }
-    qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
+    if (*n)
+        qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
     return groups;
+}
+
+static const char *
+last_part(const char *s, char by)
+{
+    const char *at = s ? strrchr(s, by) : NULL;
+    return at ? at + 1 : s;
 }
 
 /* most: the largest row, for the bar; 0 draws none. */
@@ -620,7 +631,7 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
         for (int i = 0; i < g->count; i++) {
             const struct live_tensor *m = &h->r->live[g->member[i]];
             html_open(h, "li", NULL);
-            html_text(h, emit_clip(h->a, m->name, NAME));
+            html_text(h, emit_op(h->a, m->name, NAME));
             if (m->location && *m->location)
                 html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
             html_close(h);
@@ -630,7 +641,7 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     }
     html_close(h);
     cell_mib(h, g->bytes);
-    html_open(h, "td", "class", "b", NULL);
+    html_open(h, "td", "class", most ? "b" : NULL, NULL);
     if (most)
         svg_bar(h, g->bytes, most, html_class(h, t->class));
     html_close(h);
@@ -639,13 +650,14 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
     html_close(h);
     html_open(h, "td", NULL);
-    html_text(h, emit_clip(h->a, t->needed_by, NAME));
+    html_text(h, emit_op(h->a, t->needed_by, NAME));
     if (t->born)
-        html_leaf(h, "small", html_format(h, "since %s", emit_clip(h->a, t->born, NAME)), NULL);
+        html_leaf(h, "small", html_format(h, "since %s", emit_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
-    if (g->count == 1)
-        code(h, t->location);
+    if (g->count == 1 && t->location)
+        html_leaf(h, "code", emit_clip(h->a, last_part(t->location, '/'), NAME), "title",
+                  emit_clip(h->a, t->location, NAME), NULL);
     html_close(h);
     html_close(h);
 }
@@ -653,9 +665,13 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
 static void
 tensor_table(struct html *h, const struct group *g, int from, int to, const char *caption)
 {
-    static const struct column head[] = {
-        {"Tensor", NULL, "s"},         {"MiB", "r", "n"},        {"", "b", NULL},    {"Class", NULL, "s"},
-        {"Type and shape", NULL, "s"}, {"Needed by", NULL, "s"}, {"Line", NULL, "s"}};
+    static const struct column head[] = {{"Tensor", NULL, "s"},
+                                         {"MiB", "r", "n"},
+                                         {"", "b", NULL},
+                                         {"Class", NULL, "s"},
+                                         {"Type and shape", NULL, "s"},
+                                         {"Why it is alive", NULL, "s"},
+                                         {"Line", NULL, "s"}};
     table(h, caption, "live", NULL);
     table_head(h, head, COUNT(head));
     for (int i = from; i < to; i++)
@@ -674,7 +690,7 @@ section_alive(struct html *h)
     int open = n < OPEN_ROWS + 10 ? n : OPEN_ROWS;
     int64_t rest = 0;
     for (int i = open; i < n; i++)
-        rest += g[i].bytes;
+        rest = emit_add(rest, g[i].bytes);
     section(h, "alive", "What is alive at the peak",
             html_format(
                 h, "%s tensors, %s. Area is bytes, colour is class; tensors that differ only in a number are one row.",
@@ -697,13 +713,6 @@ section_alive(struct html *h)
 }
 
 /* ---- layers, devices, rules of thumb --------------------------------------------------------------------------------------------------------- */
-
-static const char *
-last_part(const char *s, char by)
-{
-    const char *at = s ? strrchr(s, by) : NULL;
-    return at ? at + 1 : s;
-}
 
 static void
 section_layers(struct html *h)
@@ -744,36 +753,78 @@ section_layers(struct html *h)
     html_close(h);
 }
 
+static int
+by_capacity(const void *x, const void *y)
+{
+    const struct fit *a = *(const struct fit *const *)x, *b = *(const struct fit *const *)y;
+    return a->capacity != b->capacity ? (a->capacity > b->capacity) - (a->capacity < b->capacity) : (a > b) - (a < b);
+}
+
 static void
-section_fits(struct html *h)
+fits_table(struct html *h, const struct fit **fits, int n, bool batches, const char *caption)
 {
     static const struct column head[] = {{"Device", NULL, NULL}, {"Capacity", "r", NULL}, {"Peak in it", "b", NULL},
                                          {"Share", "r", NULL},   {"Verdict", NULL, NULL}, {"Largest batch", "r", NULL}};
-    const struct result *r = h->r;
-    if (r->nfits == 0)
-        return;
-    section(h, "fits", "What fits", NULL);
-    table(h, "Devices and whether the step fits", "fits", NULL);
-    table_head(h, head, COUNT(head));
-    for (int i = 0; i < r->nfits; i++) {
-        const struct fit *f = &r->fits[i];
-        const char *mark = strcmp(f->verdict, "fits") == 0 ? "✓" : strcmp(f->verdict, "tight") == 0 ? "!" : "✕";
+    int64_t peak = h->r->peak.allocated;
+    table(h, caption, "fits", NULL);
+    table_head(h, head, COUNT(head) - !batches);
+    for (int i = 0; i < n; i++) {
+        const struct fit *f = fits[i];
+        bool fit = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
         html_open(h, "tr", NULL);
         html_leaf(h, "th", emit_clip(h->a, f->device, 60), "scope", "row", NULL);
         cell(h, bytes_text(h->a, f->capacity), f->capacity);
         html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, r->peak.allocated, f->capacity, "left");
+        svg_bar(h, peak, f->capacity, "left");
         html_close(h);
-        cell(h, html_format(h, "%.0f %%", percent(r->peak.allocated, f->capacity)), r->peak.allocated);
-        html_leaf(h, "td", html_format(h, "%s %s", mark, f->verdict), "class",
-                  *mark == '!'             ? "warn"
-                  : strcmp(mark, "✓") == 0 ? "good"
-                                           : "bad",
+        cell(h, html_format(h, "%.0f %%", percent(peak, f->capacity)), peak);
+        html_leaf(h, "td",
+                  html_format(h, "%s %s",
+                              fit     ? "✓"
+                              : tight ? "!"
+                                      : "✕",
+                              f->verdict),
+                  "class",
+                  fit     ? "good"
+                  : tight ? "warn"
+                          : "bad",
                   NULL);
-        html_leaf(h, "td", f->largest_batch < 0 ? "not computed" : grouped(h, f->largest_batch), "class", "r", NULL);
+        if (batches)
+            html_leaf(h, "td", f->largest_batch < 0 ? "not computed" : grouped(h, f->largest_batch), "class", "r",
+                      NULL);
         html_close(h);
     }
     table_end(h);
+}
+
+/* From small to large; where everything fits, the larger ones are folded. */
+static void
+section_fits(struct html *h)
+{
+    enum { FITTING = 6 };
+    const struct result *r = h->r;
+    const struct fit **fits = NEWN(h->a, const struct fit *, r->nfits + 1);
+    bool batches = false;
+    int open = 0;
+    if (r->nfits == 0)
+        return;
+    for (int i = 0; i < r->nfits; i++) {
+        fits[i] = &r->fits[i];
+        batches |= fits[i]->largest_batch >= 0;
+    }
+    qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
+    for (int i = 0; i < r->nfits; i++)
+        if (strcmp(fits[i]->verdict, "fits") != 0)
+            open = i + 1;
+    open = open + FITTING < r->nfits ? open + FITTING : r->nfits;
+    section(h, "fits", "What fits", "From small to large.");
+    fits_table(h, fits, open, batches, "Devices and whether the step fits");
+    if (open < r->nfits) {
+        html_open(h, "details", "class", "twin", NULL);
+        html_leaf(h, "summary", html_format(h, "%d larger devices, which it fits too", r->nfits - open), NULL);
+        fits_table(h, fits + open, r->nfits - open, batches, "Larger devices");
+        html_close(h);
+    }
     html_close(h);
 }
 

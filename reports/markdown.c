@@ -47,8 +47,8 @@ markdown_tables(struct arena *a, const struct result *r, FILE *out)
     for (int i = 0; i < r->nlive && i < TENSORS; i++) {
         const struct live_tensor *t = &r->live[i];
         fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", code(a, t->name), bytes_text(a, t->bytes),
-                class_names[t->class], code(a, emit_shape(a, t->rank, t->shape)), code(a, t->needed_by),
-                code(a, t->location));
+                class_names[t->class], code(a, emit_shape(a, t->rank, t->shape)),
+                code(a, emit_op(a, t->needed_by, 120)), code(a, t->location));
     }
     if (r->nlive > TENSORS)
         fprintf(out, "\n%d smaller tensors are not listed.\n", r->nlive - TENSORS);
@@ -97,7 +97,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     if (r->setup.batch >= 0)
         fprintf(out, ", batch %lld", (long long)r->setup.batch);
     fprintf(out, ", %s, %s, %s; in phase %s at %s %s\n", r->setup.mode, r->setup.optimizer, r->setup.precision,
-            phase_names[r->peak.phase], code(a, r->peak.op), code(a, r->peak.location));
+            phase_names[r->peak.phase], code(a, emit_op(a, r->peak.op, 80)), code(a, r->peak.location));
     if (r->gate)
         fprintf(out, "\n**Gate failed**: %s\n", code(a, r->gate));
     markdown_tables(a, r, out);

@@ -82,8 +82,8 @@ svg_bar(struct html *h, int64_t part, int64_t whole, const char *css)
 {
     double share = whole > 0 && part > 0 ? (double)part / (double)whole : 0;
     html_open(h, "svg", "class", "bar", "width", "100%", "height", "12", "aria-hidden", "true", NULL);
-    html_open(h, "rect", "width", pct(h, share > 1 ? 1 : share), "height", "12", "class", css, NULL);
-    html_close(h);
+    html_void(h, "rect", "width", html_format(h, "%.1f%%", 100 * (share > 1 ? 1 : share)), "height", "12", "class", css,
+              NULL);
     html_close(h);
 }
 
@@ -128,12 +128,12 @@ timeline_area(struct html *h, int layer, double scale)
     int *low = NEWN(h->a, int, h->n), *high = NEWN(h->a, int, h->n);
     bool any = false;
     for (int i = 0; i < h->n; i++) {
-        int64_t below = 0;
+        double below = 0;
         const int64_t *b = h->r->instants[h->columns[i]].class_bytes;
         for (int k = 0; k < layer; k++)
-            below += b[html_stack[k]];
-        low[i] = 1000 - (int)lround((double)below * scale);
-        high[i] = 1000 - (int)lround((double)(below + b[html_stack[layer]]) * scale);
+            below += (double)b[html_stack[k]];
+        low[i] = 1000 - (int)lround(fmin(below * scale, 1000));
+        high[i] = 1000 - (int)lround(fmin((below + (double)b[html_stack[layer]]) * scale, 1000));
         any |= low[i] != high[i];
     }
     if (!any)
@@ -217,7 +217,7 @@ timeline_peak(struct html *h)
     html_leaf(h, "text", html_format(h, "Peak %s", bytes_text(h->a, r->peak.allocated)), "x", px_x, "dx", dx, "y", "18",
               "text-anchor", anchor, "class", "pk1", NULL);
     const char *where =
-        html_format(h, "%s%s%s", phase_names[r->peak.phase], r->peak.op ? ", " : "", emit_clip(h->a, r->peak.op, 60));
+        html_format(h, "%s%s%s", phase_names[r->peak.phase], r->peak.op ? ", " : "", emit_op(h->a, r->peak.op, 60));
     const char *q = fitting(h, characters(where), 7, (x > 0.5 ? x : 1 - x) - 0.02);
     if (*q)
         html_leaf(h, "text", where, "x", px_x, "dx", dx, "y", "36", "text-anchor", anchor, "class",
@@ -295,7 +295,7 @@ squarify(struct tile *tiles, int n, double x, double y, double w, double h)
 static void
 treemap_tile(struct html *h, const struct tile *t, enum class c, double width)
 {
-    const char *name = t->t       ? emit_clip(h->a, t->t->name, 60)
+    const char *name = t->t       ? emit_op(h->a, t->t->name, 60)
                        : t->count ? html_format(h, "%d small", t->count)
                                   : class_names[c];
     const char *bytes = bytes_text(h->a, (int64_t)(t->t ? (double)t->t->bytes : t->size));
@@ -317,8 +317,10 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width)
         return;
     const char *x = pct(h, t->x / width), *on = html_format(h, "%s on-%s", q, class_names[c]);
     html_leaf(h, "text", label, "x", x, "dx", "6", "y", px(h, t->y + 15), "class", on, NULL);
-    if (t->h >= 34 && label != bytes && characters(bytes) <= characters(label))
-        html_leaf(h, "text", bytes, "x", x, "dx", "6", "y", px(h, t->y + 31), "class", on, NULL);
+    const char *also = t->h >= 34 && label != bytes ? fitting(h, characters(bytes), 7.4, t->w / width) : "";
+    if (*also)
+        html_leaf(h, "text", bytes, "x", x, "dx", "6", "y", px(h, t->y + 31), "class",
+                  html_format(h, "%s on-%s", also, class_names[c]), NULL);
 }
 
 static int

@@ -146,16 +146,15 @@ text_live(const struct page *p, const struct result *r)
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
         if (i >= n) {
-            rest += t->bytes;
+            rest = emit_add(rest, t->bytes);
             continue;
         }
         fprintf(p->out, "  %11s  %s%-11s%s  %s  %s %s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),
-                class_names[t->class], on(p, "0"), emit_clip(p->a, t->name, 40), emit_clip(p->a, t->dtype, 16),
+                class_names[t->class], on(p, "0"), emit_op(p->a, t->name, 40), emit_clip(p->a, t->dtype, 16),
                 emit_shape(p->a, t->rank, t->shape));
         if (t->needed_by || t->location)
-            fprintf(p->out, "  %11s  %s%s%s%s%s%s\n", "", on(p, "2"), t->needed_by ? "for " : "",
-                    emit_clip(p->a, t->needed_by, p->width / 2), t->needed_by && t->location ? ", " : "",
-                    emit_clip(p->a, t->location, p->width / 3), on(p, "0"));
+            fprintf(p->out, "  %11s  %s%s%s%s%s\n", "", on(p, "2"), emit_op(p->a, t->needed_by, p->width / 2),
+                    t->needed_by && t->location ? ", " : "", emit_clip(p->a, t->location, p->width / 3), on(p, "0"));
     }
     if (r->nlive > n)
         fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), r->nlive - n);
@@ -188,6 +187,37 @@ text_layers(const struct page *p, const struct result *r)
         fprintf(p->out, "  %11s  %d more\n", "", n - LAYERS);
 }
 
+/* A line a device, or, when there are many, their names by verdict. */
+static void
+text_fits(const struct page *p, const struct result *r)
+{
+    static const char *const verdicts[] = {"fits", "tight", "does not fit"};
+    if (r->nfits)
+        heading(p, "Devices");
+    for (int i = 0; i < r->nfits && r->nfits <= 4; i++) {
+        fprintf(p->out, "  %11s  %-24s %s", bytes_text(p->a, r->fits[i].capacity),
+                emit_clip(p->a, r->fits[i].device, 24), r->fits[i].verdict);
+        if (r->fits[i].largest_batch >= 0)
+            fprintf(p->out, ", largest batch %lld", (long long)r->fits[i].largest_batch);
+        fputc('\n', p->out);
+    }
+    for (int v = 0; v < COUNT(verdicts) && r->nfits > 4; v++) {
+        int n = 0, at = 0;
+        for (int i = 0; i < r->nfits; i++)
+            n += strcmp(r->fits[i].verdict, verdicts[v]) == 0;
+        if (n)
+            at = fprintf(p->out, "  %-12s %d:", verdicts[v], n);
+        for (int i = 0; i < r->nfits; i++) {
+            const char *name = emit_clip(p->a, r->fits[i].device, 24);
+            if (strcmp(r->fits[i].verdict, verdicts[v]) != 0)
+                continue;
+            if (at + (int)strlen(name) + 2 > p->width)
+                at = fprintf(p->out, "\n%15s", "");
+            at += fprintf(p->out, " %s%s", name, --n ? "," : "\n");
+        }
+    }
+}
+
 static void
 text_judgements(const struct page *p, const struct result *r)
 {
@@ -202,15 +232,7 @@ text_judgements(const struct page *p, const struct result *r)
         if (f->how)
             fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
     }
-    if (r->nfits)
-        heading(p, "Devices");
-    for (int i = 0; i < r->nfits; i++) {
-        fprintf(p->out, "  %11s  %-24s %s", bytes_text(p->a, r->fits[i].capacity),
-                emit_clip(p->a, r->fits[i].device, 24), r->fits[i].verdict);
-        if (r->fits[i].largest_batch >= 0)
-            fprintf(p->out, ", largest batch %lld", (long long)r->fits[i].largest_batch);
-        fputc('\n', p->out);
-    }
+    text_fits(p, r);
     if (r->nthumbs)
         heading(p, "Rules of thumb for the same step");
     for (int i = 0; i < r->nthumbs; i++)

@@ -778,6 +778,8 @@ bool report_write(const struct result *r, const struct format *f, const char *pa
  * characters, which become \xNN or U+FFFD; NULL becomes "". emit_clip: at most max characters of it, the middle cut. */
 const char *emit_clean(struct arena *a, const char *s);
 const char *emit_clip(struct arena *a, const char *s, int max);
+/* The same of a text with names of operators, whose overload ".default" goes without saying. */
+const char *emit_op(struct arena *a, const char *s, int max);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int emit_utf8(const char *s, uint32_t *c);
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
@@ -785,6 +787,7 @@ const char *emit_verdict(struct arena *a, const struct result *r);
 /* "1.50 GiB", "not modelled" for -1. */
 const char *emit_size(struct arena *a, int64_t bytes);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
+int64_t emit_add(int64_t a, int64_t b); /* of bytes; stops at INT64_MAX */
 int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */

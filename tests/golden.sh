@@ -4,12 +4,13 @@
 cd "$SOURCE" || exit 1
 golden=tests/golden
 [ "${1:-}" != --update ] || mkdir -p $golden
+[ -d $golden ] || skip "no golden reports yet: make update-golden"
 
-while read -r name arguments; do
+while read -r name formats arguments; do
     case $name in '' | \#*) continue ;; esac
     read -ra words <<<"$arguments"
     model=${words[0]}
-    for format in text json markdown html; do
+    for format in ${formats//,/ }; do
         COLUMNS=100 LC_ALL=C.UTF-8 "$MEMLINT" "$model" "${words[@]:1}" --format=$format >"$work/$name.$format"
         if [ "${1:-}" = --update ]; then
             cp "$work/$name.$format" "$golden/$name.$format"

@@ -72,7 +72,7 @@
         const up = was ? was === "descending" : !number;
         all("th[aria-sort]", table).forEach((other) => other.removeAttribute("aria-sort"));
         th.setAttribute("aria-sort", up ? "ascending" : "descending");
-        const key = (row) => number ? Number(row.cells[column].dataset.v) : row.cells[column].textContent;
+        const key = (row) => number ? Number(row.cells[column].dataset.b || row.cells[column].dataset.v) : row.cells[column].textContent;
         const sorted = Array.from(body.rows).map((row) => [key(row), row]);
         sorted.sort((a, b) => (number ? a[0] - b[0] : a[0].localeCompare(b[0], "en", { numeric: true })) * (up ? 1 : -1));
         body.append(...sorted.map((pair) => pair[1]));
@@ -138,6 +138,8 @@
     update();
   }
 
+  for (const td of all("td[data-b]"))
+    td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
   timeline();
   all("table.live").forEach(sortable);
   filter();

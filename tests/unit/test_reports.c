@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define EVIL                  \
@@ -262,6 +263,27 @@ test_nothing(void)
         free(render(&formats[i], &r));
 }
 
+static void
+test_huge(void)
+{
+    struct result r = hostile();
+    struct live_tensor live[3];
+    memcpy(live, r.live, sizeof(live));
+    live[0].bytes = live[1].bytes = live[2].bytes = INT64_MAX;
+    r.live = live;
+    r.nlive = 3;
+    for (int c = 0; c < CLASS_COUNT; c++)
+        r.class_bytes[c] = INT64_MAX / 2;
+    struct instant instants[3];
+    memcpy(instants, r.instants, sizeof(instants));
+    memcpy(instants[1].class_bytes, r.class_bytes, sizeof(r.class_bytes));
+    r.instants = instants;
+    r.peak.allocated = INT64_MAX;
+    for (int i = 0; i < nformats; i++)
+        free(render(&formats[i], &r));
+    CU_ASSERT_EQUAL(emit_total(&instants[1]), INT64_MAX);
+}
+
 /* ---- writing --------------------------------------------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/memlint-test-XXXXXX";
@@ -374,10 +396,40 @@ test_places(void)
     CU_ASSERT_FALSE(holds(target, "older"));
 }
 
+static bool
+interrupted(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)r, (void)colour, (void)width;
+    fputs("half a report", out);
+    fflush(out);
+    raise(SIGINT);
+    return true;
+}
+
+static void
+test_interrupt(void)
+{
+    struct result r = hostile();
+    const struct format stopped = {"stopped", ".s", "", interrupted};
+    const char *why, *path = path_in("r.txt");
+    int before = entries(), status = 0;
+    spit(path, "older");
+    pid_t child = fork();
+    if (child == 0) {
+        report_write(&r, &stopped, path, &why);
+        _exit(0);
+    }
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    CU_ASSERT_EQUAL(entries(), before);
+    CU_ASSERT_TRUE(holds(path, "older"));
+}
+
 static int
 make_folder(void)
 {
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGINT, SIG_DFL); /* a job in the background ignores it */
     return mkdtemp(folder) ? 0 : 1;
 }
 
@@ -399,6 +451,8 @@ suite_reports(void)
     CU_add_test(s, "JSON is valid for any bytes", test_json);
     CU_add_test(s, "columns keep the peak and short phases", test_columns);
     CU_add_test(s, "an empty result", test_nothing);
+    CU_add_test(s, "sizes at the end of the range", test_huge);
     CU_add_test(s, "writing is all or nothing", test_write);
+    CU_add_test(s, "an interrupt leaves no litter", test_interrupt);
     CU_add_test(s, "odd targets", test_places);
 }
