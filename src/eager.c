@@ -423,8 +423,8 @@ struct gnode {
     int seq, deps, stamp;
     int nargs, nin, nout, nsaved;
     struct arg *args;
-    int *first; /* per argument, its first input */
-    struct edge *in; /* per tensor argument, lists flattened; fn NULL where no gradient is wanted */
+    int *first;         /* per argument, its first input */
+    struct edge *in;    /* per tensor argument, lists flattened; fn NULL where no gradient is wanted */
     struct value **out; /* not owned: sizes and types */
     struct value **saved;
     struct value **buf; /* incoming gradients, one per output */
@@ -590,9 +590,7 @@ widest(const struct arg *a, int n)
 static void
 autocast(struct machine *m, struct frame *f)
 {
-    enum dtype t = f->op->cast == CAST_LOWER  ? m->low
-                   : f->op->cast == CAST_FP32 ? DT_FLOAT
-                                              : widest(f->a, f->n);
+    enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_FP32 ? DT_FLOAT : widest(f->a, f->n);
     m->autocast = false;
     cast_each(m, f->a, f->n, t);
     m->autocast = true;

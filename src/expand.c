@@ -196,7 +196,10 @@ expand_unpad(struct machine *m, struct frame *f)
 {
     struct value *like = V(1);
     struct arg a[] = {VAL(V(0)), NONE};
-    out_add(m, f, dispatch(m, aten_find("constant_pad_nd.default"), 2, a, &(struct frame){.rank = like->rank, .size = like->size})->out[0]);
+    out_add(
+        m, f,
+        dispatch(m, aten_find("constant_pad_nd.default"), 2, a, &(struct frame){.rank = like->rank, .size = like->size})
+            ->out[0]);
 }
 
 void
@@ -305,7 +308,8 @@ expand_linear(struct machine *m, struct frame *f)
     y = OP(m, "matmul.default", VAL(x), VAL(wt));
     if (b) {
         struct arg a[] = {VAL(y), VAL(b)};
-        y = dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = m->real})->out[0];
+        y = dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = m->real})
+                ->out[0];
     }
     out_add(m, f, y);
 }
@@ -364,7 +368,8 @@ matmul(struct machine *m, struct value *a, struct value *b)
             rows *= size[i] = large->size[i];
         struct value *folded = reshape(m, large, 2, (int64_t[]){rows, last});
         if (small->rank == 1)
-            return OP(m, "_unsafe_view.default", VAL(OP(m, "mv.default", VAL(folded), VAL(small))), ints_arg(m, n, size));
+            return OP(m, "_unsafe_view.default", VAL(OP(m, "mv.default", VAL(folded), VAL(small))),
+                      ints_arg(m, n, size));
         size[n] = small->size[1];
         struct value *y = OP(m, "mm.default", VAL(folded), VAL(small));
         y = OP(m, "_unsafe_view.default", VAL(y), ints_arg(m, n + 1, size));
@@ -427,7 +432,8 @@ einsum_pair(struct machine *m, const char *la, struct value *a, const char *lb, 
             order[n++] = lb[i];
             own_b *= b->size[i];
         }
-    struct value *x = OP(m, "permute.default", VAL(a), ints_arg(m, na, pa)), *y = OP(m, "permute.default", VAL(b), ints_arg(m, nb, pb));
+    struct value *x = OP(m, "permute.default", VAL(a), ints_arg(m, na, pa)),
+                 *y = OP(m, "permute.default", VAL(b), ints_arg(m, nb, pb));
     x = reshape(m, x, 3, (int64_t[]){batch, own_a, sum});
     y = reshape(m, y, 3, (int64_t[]){batch, sum, own_b});
     struct value *z = OP(m, "view.default", VAL(OP(m, "bmm.default", VAL(x), VAL(y))), ints_arg(m, n, size));
@@ -474,15 +480,9 @@ arg_at(const struct frame *f, int i, struct arg otherwise)
 void
 expand_conv(struct machine *m, struct frame *f)
 {
-    struct arg a[] = {VAL(V(0)),
-                      VAL(V(1)),
-                      VAL(V(2)),
-                      arg_at(f, 3, INT(1)),
-                      arg_at(f, 4, INT(0)),
-                      arg_at(f, 5, INT(1)),
-                      BOOL(false),
-                      INT(0),
-                      arg_at(f, 6, INT(1))};
+    struct arg a[] = {
+        VAL(V(0)),   VAL(V(1)), VAL(V(2)),           arg_at(f, 3, INT(1)), arg_at(f, 4, INT(0)), arg_at(f, 5, INT(1)),
+        BOOL(false), INT(0),    arg_at(f, 6, INT(1))};
     out_add(m, f, dispatch(m, aten_find("convolution.default"), COUNT(a), a, f)->out[0]);
 }
 
@@ -541,8 +541,8 @@ void
 expand_batch_norm(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *w = V(1);
-    bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 && arg_float(f, 7, 1e-5) >= 1e-5 &&
-                 value_elements(x) < INT32_MAX;
+    bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 &&
+                 arg_float(f, 7, 1e-5) >= 1e-5 && value_elements(x) < INT32_MAX;
     const char *row = cudnn ? "cudnn_batch_norm.default" : "native_batch_norm.default";
     out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
 }
@@ -575,8 +575,9 @@ expand_group_norm(struct machine *m, struct frame *f)
 {
     struct value *x = OP(m, "contiguous.default", VAL(V(0)));
     int64_t n = x->size[0], c = x->size[1];
-    out_add(m, f, OP(m, "native_group_norm.default", VAL(x), VAL(V(2)), VAL(V(3)), INT(n), INT(c), INT(n && c ? value_elements(x) / (n * c) : 0),
-                     INT(arg_int(f, 1, 1))));
+    out_add(m, f,
+            OP(m, "native_group_norm.default", VAL(x), VAL(V(2)), VAL(V(3)), INT(n), INT(c),
+               INT(n && c ? value_elements(x) / (n * c) : 0), INT(arg_int(f, 1, 1))));
 }
 
 void
@@ -677,10 +678,12 @@ expand_attention(struct machine *m, struct frame *f)
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);
     }
-    bool cudnn = m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && q->size[3] <= 128 && q->size[3] == v->size[3];
+    bool cudnn =
+        m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && q->size[3] <= 128 && q->size[3] == v->size[3];
     if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
         mask = mask ? attention_mask(m, mask, q, k) : NULL;
-        struct value *out = OP(m, "_scaled_dot_product_cudnn_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), FLT(p));
+        struct value *out =
+            OP(m, "_scaled_dot_product_cudnn_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), FLT(p));
         out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
         return;
     }
@@ -690,11 +693,13 @@ expand_attention(struct machine *m, struct frame *f)
     if (kernel == ATTENTION_MATH) {
         out = attention_math(m, q, k, v, mask, p);
     } else if (kernel == ATTENTION_FLASH) {
-        out = OP(m, "_scaled_dot_product_flash_attention.default", VAL(q), VAL(k), VAL(v), FLT(p), f->n > 5 ? f->a[5] : NONE);
+        out = OP(m, "_scaled_dot_product_flash_attention.default", VAL(q), VAL(k), VAL(v), FLT(p),
+                 f->n > 5 ? f->a[5] : NONE);
     } else {
         bool grad = m->grad_mode && (q->requires_grad || k->requires_grad || v->requires_grad);
         mask = attention_mask(m, mask, q, k);
-        out = OP(m, "_scaled_dot_product_efficient_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), BOOL(grad), FLT(p));
+        out = OP(m, "_scaled_dot_product_efficient_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), BOOL(grad),
+                 FLT(p));
     }
     out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
 }

@@ -10,11 +10,18 @@
 
 #include <string.h>
 
-enum { MIN_BLOCK = 512, SMALL = 1 << 20, SMALL_SEGMENT = 2 << 20, LARGE_FROM = 10 << 20, LARGE_SEGMENT = 20 << 20, ROUND = 2 << 20 };
+enum {
+    MIN_BLOCK = 512,
+    SMALL = 1 << 20,
+    SMALL_SEGMENT = 2 << 20,
+    LARGE_FROM = 10 << 20,
+    LARGE_SEGMENT = 20 << 20,
+    ROUND = 2 << 20
+};
 
 struct block {
     int64_t address, bytes;
-    int prev, next; /* neighbours in the segment, -1 none */
+    int prev, next;                /* neighbours in the segment, -1 none */
     bool is_free, large, unmapped; /* unmapped: the tail of an expandable range */
 };
 

@@ -167,7 +167,7 @@ struct group {
     const char *fx_name, *target, *args; /* args: after "(args = (" */
     int nnodes, cap, *nodes, last;
     const char *path, *type; /* module */
-    int call; /* -1 not made yet */
+    int call;                /* -1 not made yet */
     bool done;
 };
 
@@ -175,12 +175,14 @@ struct dynamo {
     struct lowering *l;
     int ngroups, cap_groups;
     struct group *groups;
-    int *group_of; /* per node, -1 none */
+    int *group_of;          /* per node, -1 none */
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
     int norigins, cap_origins;
-    struct origin { int slot, tensor; } *origins; /* lost calls: the tensor whose place they take */
+    struct origin {
+        int slot, tensor;
+    } * origins; /* lost calls: the tensor whose place they take */
 };
 
 /* "%NAME : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (...), kwargs = {...})" */
@@ -287,7 +289,8 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
     if (*word == '%')
         *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
     else if (*word && !*rest)
-        *out = strpbrk(word, ".einf") ? (struct arg){.kind = ARG_FLOAT, .f = f} : (struct arg){.kind = ARG_INT, .i = strtoll(word, NULL, 10)};
+        *out = strpbrk(word, ".einf") ? (struct arg){.kind = ARG_FLOAT, .f = f}
+                                      : (struct arg){.kind = ARG_INT, .i = strtoll(word, NULL, 10)};
     else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
         *out = (struct arg){.kind = ARG_BOOL, .i = *word == 'T'};
     else if (strcmp(word, "None") == 0 || !*word)
@@ -344,7 +347,8 @@ read_signature(struct dynamo *d)
     for (; p && *p && (!stop || p < stop); p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
         size_t len = strcspn(p, "\n");
         char *line = arena_strn(l->a, p, len);
-        char *colon = strstr(line, ": "), *target = strstr(line, "target='"), *end = target ? strchr(target + 8, '\'') : NULL;
+        char *colon = strstr(line, ": "), *target = strstr(line, "target='"),
+             *end = target ? strchr(target + 8, '\'') : NULL;
         if (!colon || !end)
             continue;
         *colon = *end = 0;
@@ -506,7 +510,8 @@ has_stem(const char *name, const char *stem)
     return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
 }
 
-static const char *const view_like[] = {"view", "_unsafe_view", "reshape", "select", "slice", "split", "unbind", "squeeze", "unsqueeze", "expand"};
+static const char *const view_like[] = {"view",  "_unsafe_view", "reshape", "select",    "slice",
+                                        "split", "unbind",       "squeeze", "unsqueeze", "expand"};
 
 static bool
 is_view_like(const char *target)
@@ -528,8 +533,9 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     c->args[1] = BOOL(is_view_like(g->target));
     c->args[2] = BOOL(drop);
     if (drop)
-        program_assume(l->p, "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
-                             "(--dropout none leaves it out)");
+        program_assume(
+            l->p, "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
+                  "(--dropout none leaves it out)");
     return c->outs[0];
 }
 
@@ -538,7 +544,10 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
 static int
 lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
-    static const struct { const char *onnx, *arg; } attributes[] = {{"strides", "stride"}, {"pads", "padding"}, {"dilations", "dilation"}, {"output_padding", "output_padding"}};
+    static const struct {
+        const char *onnx, *arg;
+    } attributes[] = {
+        {"strides", "stride"}, {"pads", "padding"}, {"dilations", "dilation"}, {"output_padding", "output_padding"}};
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     int at = names_find(d->params, norm_weight), first, count = 0;
@@ -640,7 +649,8 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
         for (int i = 0; i < n->nin; i++) {
             int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer;
             int at = from < 0 ? -1 : d->group_of[from];
-            if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 || d->groups[at].call < 0)
+            if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 ||
+                d->groups[at].call < 0)
                 continue;
             const struct call *c = &p->calls[d->groups[at].call];
             if (position < c->nargs && c->args[position].kind == ARG_SLOT)
@@ -674,7 +684,8 @@ lost_duplicate(struct dynamo *d, const char *name, int slot)
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
-resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, const int *spare, int nspare, int *used)
+resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, const int *spare, int nspare,
+             int *used)
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
@@ -698,7 +709,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
 }
 
 static void
-resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, const int *spare, int nspare, int *used)
+resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, const int *spare, int nspare,
+            int *used)
 {
     struct lowering *l = d->l;
     if (a->kind == ARG_LIST)
@@ -755,7 +767,8 @@ last_input_dim(const struct dynamo *d, const struct group *g)
 }
 
 static void
-size_params(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank, const int64_t *size)
+size_params(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
+            const int64_t *size)
 {
     struct lowering *l = d->l;
     const char *name = op ? op->name : "";
@@ -803,12 +816,16 @@ static const struct rename {
     const char *target, *type, *to;
     const char *source;
 } renames[] = {
-    {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default", "training=True in a training step"},
-    {"aten.view.default", NULL, "aten.reshape.default", "whether it copies depends on strides: the training device decides anew"},
+    {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
+     "training=True in a training step"},
+    {"aten.view.default", NULL, "aten.reshape.default",
+     "whether it copies depends on strides: the training device decides anew"},
     {"aten._unsafe_view.default", NULL, "aten.reshape.default", "likewise"},
-    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten._adaptive_avg_pool2d.default", "decomposed by the exporter"},
+    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten._adaptive_avg_pool2d.default",
+     "decomposed by the exporter"},
     {"aten._to_copy.default", NULL, "aten.to.dtype", "a copy only when the type differs"},
-    {"prims.convert_element_type.default", NULL, "aten.alias.default", "the exporter's type promotion: eager promotes inside the operator"},
+    {"prims.convert_element_type.default", NULL, "aten.alias.default",
+     "the exporter's type promotion: eager promotes inside the operator"},
     {"aten.as_strided.default", NULL, "aten.alias.default", "follows a decomposed adaptive pool, changes nothing"},
 };
 
@@ -816,7 +833,8 @@ static const char *
 renamed(const struct group *g)
 {
     for (int i = 0; i < COUNT(renames); i++)
-        if (strcmp(renames[i].target, g->target) == 0 && (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
+        if (strcmp(renames[i].target, g->target) == 0 &&
+            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
             return renames[i].to;
     return g->target;
 }
@@ -841,7 +859,8 @@ merged(struct dynamo *d, const struct group *g, int out)
     struct call *c = NULL;
     if (strstr(n->rules, "TransposeTranspose") && perm) {
         c = call_for(d, g, "aten.permute.default", 2);
-        c->args[1] = (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
+        c->args[1] =
+            (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
         for (int i = 0; i < perm->n; i++)
             c->args[1].list[i] = INT(perm->ints[i]);
     } else if (strstr(n->rules, "ReshapeReshape") || strstr(n->rules, "UnsqueezeUnsqueeze")) {
@@ -897,7 +916,8 @@ lower_group(struct dynamo *d, struct group *g)
         return;
     }
     if (!op) {
-        graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL, "no rule for this operator: its memory is not counted");
+        graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
+                    "no rule for this operator: its memory is not counted");
         return;
     }
     struct call *c = call_for(d, g, target, n);
@@ -995,7 +1015,9 @@ lower_split(struct dynamo *d, int at)
         for (int i = l->p->ncalls - 2; i >= 0; i--) /* it ran where its input was made */
             for (int k = 0; k < l->p->calls[i].nouts; k++)
                 if (l->p->calls[i].outs[k] == c->args[0].i) {
-                    c->scope = l->p->modules[l->p->calls[i].scope].parent >= 0 ? l->p->modules[l->p->calls[i].scope].parent : 0;
+                    c->scope = l->p->modules[l->p->calls[i].scope].parent >= 0
+                                   ? l->p->modules[l->p->calls[i].scope].parent
+                                   : 0;
                     c->location = l->p->calls[i].location;
                     return;
                 }
@@ -1032,7 +1054,8 @@ tie_params(struct dynamo *d)
             q->slot = p->params[table].slot;
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
-                        "the file names it but has neither its data nor a call that reads it: its size is unknown and not counted");
+                        "the file names it but has neither its data nor a call that reads it: its size is unknown and "
+                        "not counted");
         }
     }
 }
@@ -1137,6 +1160,7 @@ lower_dump(const struct program *p, FILE *f)
         fputs(")\t[", f);
         for (int k = 0; k < c->rank; k++)
             fprintf(f, "%s%lld", k ? "," : "", (long long)c->size[k]);
-        fprintf(f, "%s\t%s\t%s\n", c->rank < 0 ? "?]" : "]", p->modules[c->scope].path, c->location ? c->location : "-");
+        fprintf(f, "%s\t%s\t%s\n", c->rank < 0 ? "?]" : "]", p->modules[c->scope].path,
+                c->location ? c->location : "-");
     }
 }

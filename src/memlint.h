@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define COUNT(a)     ((int)(sizeof(a) / sizeof((a)[0])))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define NORETURN __attribute__((noreturn))
+#define NORETURN     __attribute__((noreturn))
 
 enum exit_code { EXIT_CLEAN = 0, EXIT_GATE = 1, EXIT_USAGE = 2, EXIT_MODEL = 3, EXIT_ENVIRONMENT = 4 };
 
@@ -37,11 +37,10 @@ char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);
 
-#define NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define NEW(a, type)     ((type *)arena_alloc((a), sizeof(type)))
 #define NEWN(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 /* Appends a zeroed element to array (with int count n and int capacity cap) and yields a pointer to it. */
-#define PUSH(a, array, n, cap) \
-    ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))), &(array)[(n)++])
+#define PUSH(a, array, n, cap) ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))), &(array)[(n)++])
 
 /* A map from strings to ints; keys are kept by reference. */
 struct names;
@@ -76,9 +75,34 @@ bool glob_match(const char *glob, const char *text);
 
 /* The values are ONNX's TensorProto.DataType. Source: onnx.proto. */
 enum dtype {
-    DT_UNDEFINED, DT_FLOAT, DT_UINT8, DT_INT8, DT_UINT16, DT_INT16, DT_INT32, DT_INT64, DT_STRING, DT_BOOL, DT_FLOAT16,
-    DT_DOUBLE, DT_UINT32, DT_UINT64, DT_COMPLEX64, DT_COMPLEX128, DT_BFLOAT16, DT_FLOAT8E4M3FN, DT_FLOAT8E4M3FNUZ,
-    DT_FLOAT8E5M2, DT_FLOAT8E5M2FNUZ, DT_UINT4, DT_INT4, DT_FLOAT4E2M1, DT_FLOAT8E8M0, DT_UINT2, DT_INT2, DT_COUNT
+    DT_UNDEFINED,
+    DT_FLOAT,
+    DT_UINT8,
+    DT_INT8,
+    DT_UINT16,
+    DT_INT16,
+    DT_INT32,
+    DT_INT64,
+    DT_STRING,
+    DT_BOOL,
+    DT_FLOAT16,
+    DT_DOUBLE,
+    DT_UINT32,
+    DT_UINT64,
+    DT_COMPLEX64,
+    DT_COMPLEX128,
+    DT_BFLOAT16,
+    DT_FLOAT8E4M3FN,
+    DT_FLOAT8E4M3FNUZ,
+    DT_FLOAT8E5M2,
+    DT_FLOAT8E5M2FNUZ,
+    DT_UINT4,
+    DT_INT4,
+    DT_FLOAT4E2M1,
+    DT_FLOAT8E8M0,
+    DT_UINT2,
+    DT_INT2,
+    DT_COUNT
 };
 
 struct dtype_row {
@@ -127,13 +151,13 @@ struct tensor {
     const char *wrap; /* "" for plain tensors; letters from outside in: s sequence, o optional, m map, p sparse */
     int rank;         /* -1 unknown */
     struct dim *dims;
-    int producer;     /* node, or -1 for inputs, initializers and outer values */
+    int producer; /* node, or -1 for inputs, initializers and outer values */
     bool is_input, is_output, is_initializer;
-    int64_t file_bytes;            /* initializers: bytes of their data in the file or beside it */
-    const struct constant *value;  /* NULL unknown */
-    const struct tensor *outer;    /* in a subgraph: the enclosing graph's value of that name */
-    const char *fx_name;           /* graph outputs and inputs: pkg.torch.onnx.original_node_name */
-    int declared_rank;             /* what value_info said, -1 nothing; shapes.c compares */
+    int64_t file_bytes;           /* initializers: bytes of their data in the file or beside it */
+    const struct constant *value; /* NULL unknown */
+    const struct tensor *outer;   /* in a subgraph: the enclosing graph's value of that name */
+    const char *fx_name;          /* graph outputs and inputs: pkg.torch.onnx.original_node_name */
+    int declared_rank;            /* what value_info said, -1 nothing; shapes.c compares */
     struct dim *declared;
     bool contradicted;             /* value_info said something else than shapes.c found */
     const struct sequence *seq;    /* a sequence whose elements are all known, else NULL */
@@ -144,8 +168,18 @@ struct graph;
 
 struct attr {
     const char *name;
-    enum { ATTR_NONE, ATTR_FLOAT, ATTR_INT, ATTR_STRING, ATTR_TENSOR, ATTR_GRAPH, ATTR_FLOATS, ATTR_INTS, ATTR_STRINGS,
-           ATTR_OTHER } type;
+    enum {
+        ATTR_NONE,
+        ATTR_FLOAT,
+        ATTR_INT,
+        ATTR_STRING,
+        ATTR_TENSOR,
+        ATTR_GRAPH,
+        ATTR_FLOATS,
+        ATTR_INTS,
+        ATTR_STRINGS,
+        ATTR_OTHER
+    } type;
     int64_t i;
     double f;
     const char *s; /* NUL-terminated copy */
@@ -186,9 +220,9 @@ struct function {
 
 struct graph {
     struct arena *arena;
-    const char *file;     /* as given on the command line */
+    const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
-    int ir_version, opset; /* opset of the default domain */
+    int ir_version, opset;                                      /* opset of the default domain */
     int64_t file_bytes;
     int nt, cap_t;
     struct tensor *t;
@@ -208,7 +242,8 @@ struct graph {
 struct doubt {
     const char *node, *op, *why, *remedy; /* remedy: the option that would settle it, or NULL */
 };
-void graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...) PRINTF(5, 6);
+void graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
+    PRINTF(5, 6);
 
 /* Reads an ONNX file in binary (or, when its name ends in .txt or .onnxtxt, in ONNX text syntax) form. Weights are never read; external data
  * files need not exist. Returns NULL and fills e when the file is refused. The graph has functions inlined, names
@@ -278,12 +313,12 @@ struct setup {
     const struct loop *loop;
     int micro_batches; /* accumulate-N: N, else 1 */
     enum dropout dropout;
-    bool accumulate_eager;        /* --assume accumulate=eager|never */
+    bool accumulate_eager; /* --assume accumulate=eager|never */
     enum attention attention;
-    bool inplace_relu;            /* --assume inplace=relu */
-    const struct device *device;  /* NULL when not asked */
-    int64_t capacity;             /* bytes of --device SIZE or of the row; 0 not asked */
-    bool expandable;              /* --allocator expandable */
+    bool inplace_relu;           /* --assume inplace=relu */
+    const struct device *device; /* NULL when not asked */
+    int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
+    bool expandable;             /* --allocator expandable */
 };
 
 /* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
@@ -321,7 +356,7 @@ struct options {
     int nmodels, noutputs, cap_outputs;
     char **models;
     struct output *outputs;
-    const char **value_files; /* of setup.values: read by main, which fills their t */
+    const char **value_files;    /* of setup.values: read by main, which fills their t */
     const struct format *format; /* on standard output; NULL when --format was not given */
     enum dump dump;
     void (*list)(FILE *out); /* --list: print this table and stop */
@@ -349,10 +384,10 @@ struct infer {
 
 struct op {
     const char *domain, *name;
-    int since, until;                /* opsets that this row describes; until 0: no end */
-    void (*shape)(struct infer *);   /* output types and shapes */
-    void (*value)(struct infer *);   /* constant propagation, NULL none */
-    const char *aten;                /* the framework operator it is one to one, or NULL: lowered by a pattern or not at all */
+    int since, until;              /* opsets that this row describes; until 0: no end */
+    void (*shape)(struct infer *); /* output types and shapes */
+    void (*value)(struct infer *); /* constant propagation, NULL none */
+    const char *aten; /* the framework operator it is one to one, or NULL: lowered by a pattern or not at all */
 };
 /* The row for an operator at an opset of its domain, or NULL. */
 const struct op *op_find(const char *domain, const char *name, int opset);
@@ -380,8 +415,16 @@ extern const char *const phase_names[PHASE_COUNT];
 
 /* Why bytes are there. At every instant the classes sum to the allocated bytes. */
 enum class {
-    CLASS_PARAMETERS, CLASS_BUFFERS, CLASS_GRADIENTS, CLASS_OPTIMIZER, CLASS_SAVED, CLASS_TEMPORARIES, CLASS_WORKSPACE,
-    CLASS_INPUTS, CLASS_OUTPUTS, CLASS_COUNT
+    CLASS_PARAMETERS,
+    CLASS_BUFFERS,
+    CLASS_GRADIENTS,
+    CLASS_OPTIMIZER,
+    CLASS_SAVED,
+    CLASS_TEMPORARIES,
+    CLASS_WORKSPACE,
+    CLASS_INPUTS,
+    CLASS_OUTPUTS,
+    CLASS_COUNT
 };
 extern const char *const class_names[CLASS_COUNT];
 
@@ -408,9 +451,9 @@ struct call {
     struct arg *args; /* in the order of op->args */
     int nouts;
     int *outs; /* slots */
-    int rank;            /* sizes of outs[0] as the file states them; -1 unknown */
+    int rank;  /* sizes of outs[0] as the file states them; -1 unknown */
     const int64_t *size;
-    int scope;           /* module, index into program.modules */
+    int scope;                          /* module, index into program.modules */
     const char *location, *node, *name; /* name: of the first output */
     const char **frames; /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
 };
@@ -422,7 +465,7 @@ struct param {
     const char *name; /* qualified: "blocks.0.qkv.weight" */
     enum param_kind kind;
     int slot, module;
-    int tied_to; /* param, or -1 */
+    int tied_to;   /* param, or -1 */
     bool is_table; /* an embedding reads it */
     enum dtype dtype;
     int rank; /* -1: the file has the name but not the shape */
@@ -441,7 +484,13 @@ struct program {
     int nparams, cap_params;
     struct param *params;
     int ninputs;
-    struct input { const char *name; int slot; enum dtype dtype; int rank; const int64_t *size; } *inputs;
+    struct input {
+        const char *name;
+        int slot;
+        enum dtype dtype;
+        int rank;
+        const int64_t *size;
+    } * inputs;
     int ncalls, cap_calls;
     struct call *calls;
     int noutputs;
@@ -465,14 +514,14 @@ struct storage {
     int64_t bytes; /* rounded up to 512 as the CUDA allocator rounds */
     int64_t requested;
     enum class class;
-    enum phase phase;  /* of birth */
-    const char *op;    /* that made it: "aten.addmm.default" */
-    const char *name;  /* parameter, input or value name, NULL none */
+    enum phase phase;        /* of birth */
+    const char *op;          /* that made it: "aten.addmm.default" */
+    const char *name;        /* parameter, input or value name, NULL none */
     const struct call *call; /* NULL outside the model's forward */
     enum dtype dtype;
     int rank;
-    const int64_t *size; /* of the tensor that was born with it */
-    bool saved;        /* autograd kept it at some time */
+    const int64_t *size;  /* of the tensor that was born with it */
+    bool saved;           /* autograd kept it at some time */
     const char *last_use; /* who dropped it last: the reason it was alive */
 };
 
@@ -519,7 +568,7 @@ struct aten {
     const char *grad;
     enum cast cast;
     const char *takes; /* tensors it can't do without, see aten_takes */
-    bool shaped;   /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
     const char *source;
 };
 extern const char COMPOSITE[];
@@ -537,11 +586,11 @@ int aten_arg(const struct aten *op, const char *name);
 /* ---- eager.c: storages, values, dispatch, autograd's graph and engine ------------------------------------------------------- */
 
 struct event {
-    int storage;   /* index into step.storages */
+    int storage; /* index into step.storages */
     bool birth;
     enum phase phase;
-    const char *op;            /* operator that runs */
-    const struct call *call;   /* the forward call it belongs to, also in backward; NULL outside */
+    const char *op;          /* operator that runs */
+    const struct call *call; /* the forward call it belongs to, also in backward; NULL outside */
 };
 
 struct machine {
@@ -559,16 +608,18 @@ struct machine {
     bool grad_mode, autocast;
     enum dtype low; /* autocast's type */
     int seq, npool, cap_pool;
-    struct value **pool;       /* what the running C++ frames hold */
+    struct value **pool; /* what the running C++ frames hold */
     int ncast, cap_cast;
-    struct cast_entry { struct value *from, *to; } *casts; /* autocast's weight cache */
-    double flops;              /* of the running forward */
-    struct rule **rules;       /* parsed derivatives, by row */
+    struct cast_entry {
+        struct value *from, *to;
+    } * casts;           /* autocast's weight cache */
+    double flops;        /* of the running forward */
+    struct rule **rules; /* parsed derivatives, by row */
     int stamp;
-    bool real;                 /* what real CUDA tensors do, which fake ones and dispatch modes don't */
-    int sm;                    /* compute capability x 10 of the device */
+    bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
+    int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
-    const char *missing;       /* an operator without a row was met */
+    const char *missing;           /* an operator without a row was met */
 };
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
@@ -589,22 +640,23 @@ struct value *op_call(struct machine *m, const char *name, int n, const struct a
 #define OP(m, name, ...) \
     op_call(m, name, (int)(sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg)), (struct arg[]){__VA_ARGS__})
 static inline struct arg
-VAL(struct value *v)
-{
+VAL(struct value *v) {
     return (struct arg){.kind = v ? ARG_VALUE : ARG_NONE, .v = v};
 }
-#define INT(x) ((struct arg){.kind = ARG_INT, .i = (x)})
-#define FLT(x) ((struct arg){.kind = ARG_FLOAT, .f = (x)})
-#define BOOL(x) ((struct arg){.kind = ARG_BOOL, .i = (x)})
+#define INT(x)   ((struct arg){.kind = ARG_INT, .i = (x)})
+#define FLT(x)   ((struct arg){.kind = ARG_FLOAT, .f = (x)})
+#define BOOL(x)  ((struct arg){.kind = ARG_BOOL, .i = (x)})
 #define DTYPE(x) ((struct arg){.kind = ARG_DTYPE, .i = (x)})
-#define NONE ((struct arg){.kind = ARG_NONE})
-struct arg ints_arg(struct machine *m, int n, const int64_t *v);
+#define NONE     ((struct arg){.kind = ARG_NONE})
+struct arg
+ints_arg(struct machine *m, int n, const int64_t *v);
 
 /* Arguments of a frame by position. */
-struct value *arg_value(const struct frame *f, int i);             /* NULL when absent */
+struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
 int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
 double arg_float(const struct frame *f, int i, double otherwise);
-int arg_ints(const struct frame *f, int i, int64_t *out, int max); /* elements; 0 when absent; a lone int counts as one */
+int arg_ints(const struct frame *f, int i, int64_t *out,
+             int max); /* elements; 0 when absent; a lone int counts as one */
 void out_add(struct machine *m, struct frame *f, struct value *v);
 
 /* Memory that a kernel takes while it runs, and a library's workspace of the running thread. Nothing under fake tensors. */
@@ -626,7 +678,9 @@ struct step {
     struct machine *m;
     int first;      /* event with which the reported step begins */
     int64_t before; /* bytes allocated when it began */
-    struct { int64_t model, inputs, forward, backward, step; } after;
+    struct {
+        int64_t model, inputs, forward, backward, step;
+    } after;
     double forward_flops;
     double *call_flops; /* per call */
 };
@@ -637,11 +691,11 @@ void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a re
 /* ---- live.c: bytes at every instant of the reported step -------------------------------------------------------------------------- */
 
 struct live {
-    int peak;                            /* event after which most bytes are allocated; -1: before the first */
+    int peak; /* event after which most bytes are allocated; -1: before the first */
     int64_t peak_bytes, forward_bytes, backward_bytes; /* peaks until the end of that phase */
-    int64_t start[CLASS_COUNT];          /* by class, before the first event */
+    int64_t start[CLASS_COUNT];                        /* by class, before the first event */
     int64_t at_peak[CLASS_COUNT];
-    bool *alive;                         /* per storage, at the peak */
+    bool *alive; /* per storage, at the peak */
 };
 
 struct live *live_run(const struct step *st);
@@ -668,9 +722,9 @@ int64_t heap_play(struct step *st, bool slack);
 enum verdict { VERDICT_OK, VERDICT_GATE_FAILED, VERDICT_DOES_NOT_FIT, VERDICT_INCONCLUSIVE };
 extern const char *const verdict_names[]; /* "ok" "gate-failed" "does-not-fit" "inconclusive" */
 
-struct live_tensor {   /* one storage alive at the peak */
-    const char *name;  /* "blocks.0.qkv.weight", "grad of ...", "linear_3" */
-    int64_t bytes;     /* as allocated: rounded up to 512 */
+struct live_tensor {  /* one storage alive at the peak */
+    const char *name; /* "blocks.0.qkv.weight", "grad of ...", "linear_3" */
+    int64_t bytes;    /* as allocated: rounded up to 512 */
     int rank;
     const int64_t *shape;
     const char *dtype; /* PyTorch's name */
@@ -681,13 +735,13 @@ struct live_tensor {   /* one storage alive at the peak */
     const char *location;  /* "file.py:123", else the scope, else NULL */
 };
 
-struct layer {                /* one module, depth first; depth 0 is the model */
-    const char *path, *type;  /* "blocks.0.qkv", "torch.nn.modules.linear.Linear" or NULL */
+struct layer {               /* one module, depth first; depth 0 is the model */
+    const char *path, *type; /* "blocks.0.qkv", "torch.nn.modules.linear.Linear" or NULL */
     int depth;
     int64_t parameters, parameter_bytes; /* own and below */
-    int64_t saved_bytes;      /* what autograd keeps of its forward pass, storages counted once */
-    int64_t output_bytes;     /* of the operators inside */
-    int64_t flops;            /* forward, 2 a multiply-add */
+    int64_t saved_bytes;                 /* what autograd keeps of its forward pass, storages counted once */
+    int64_t output_bytes;                /* of the operators inside */
+    int64_t flops;                       /* forward, 2 a multiply-add */
 };
 
 struct instant { /* one change of the allocated bytes in the step */
@@ -707,7 +761,7 @@ struct finding {
 struct fit {
     const char *device;
     int64_t capacity;
-    const char *verdict; /* "fits", "tight", "does not fit" */
+    const char *verdict;   /* "fits", "tight", "does not fit" */
     int64_t largest_batch; /* -1 unknown */
 };
 
@@ -737,8 +791,12 @@ struct result {
         const char *op, *node, *location;
         int instant; /* index into instants */
     } peak;
-    struct { int64_t model, inputs, forward, backward, step; } after; /* allocated bytes when that part was done; -1 not run */
-    struct { int64_t forward, backward, step; } peak_until;
+    struct {
+        int64_t model, inputs, forward, backward, step;
+    } after; /* allocated bytes when that part was done; -1 not run */
+    struct {
+        int64_t forward, backward, step;
+    } peak_until;
     int64_t class_bytes[CLASS_COUNT]; /* at the peak */
     int nlive;
     struct live_tensor *live; /* largest first */
@@ -746,7 +804,9 @@ struct result {
     struct layer *layers;
     int ninstants;
     struct instant *instants;
-    struct { int64_t parameters, gradients, optimizer, activations, total; } rule_of_thumb; /* the first thumb's parts */
+    struct {
+        int64_t parameters, gradients, optimizer, activations, total;
+    } rule_of_thumb; /* the first thumb's parts */
     int nthumbs;
     struct thumb *thumbs;
     int nfits;

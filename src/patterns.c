@@ -18,11 +18,11 @@ enum { MAX_PADS = 16 };
 struct matcher {
     struct lowering *l;
     struct graph *g;
-    bool *data;           /* per node: carries data of the step */
+    bool *data;                   /* per node: carries data of the step */
     const struct pattern **match; /* per node: the pattern that ends here */
-    bool *covered;        /* per node: inside a pattern that ends elsewhere */
-    struct names *params; /* initializer (or alias) name to param */
-    bool folded;          /* batch norms were folded into convolutions */
+    bool *covered;                /* per node: inside a pattern that ends elsewhere */
+    struct names *params;         /* initializer (or alias) name to param */
+    bool folded;                  /* batch norms were folded into convolutions */
 };
 
 /* ---- which nodes carry data ------------------------------------------------------------------------------------------ */
@@ -32,10 +32,38 @@ static const struct settings {
     const char *op;
     unsigned positions;
 } settings[] = {
-    {"Reshape", 2}, {"Expand", 2}, {"Slice", 30}, {"Unsqueeze", 2}, {"Squeeze", 2}, {"ConstantOfShape", 1}, {"Range", 7}, {"Pad", 14}, {"Resize", 14},
-    {"Upsample", 2}, {"Tile", 2}, {"Split", 2}, {"Trilu", 2}, {"TopK", 2}, {"Dropout", 6}, {"OneHot", 6}, {"Clip", 6}, {"CumSum", 2}, {"ReduceMean", 2},
-    {"ReduceSum", 2}, {"ReduceMax", 2}, {"ReduceMin", 2}, {"ReduceProd", 2}, {"ReduceL2", 2}, {"ReduceL1", 2}, {"ReduceSumSquare", 2},
-    {"ReduceLogSumExp", 2}, {"ScatterND", 2}, {"Shape", 1}, {"Size", 1}, {"RandomNormal", 0}, {"EyeLike", 1},
+    {"Reshape", 2},
+    {"Expand", 2},
+    {"Slice", 30},
+    {"Unsqueeze", 2},
+    {"Squeeze", 2},
+    {"ConstantOfShape", 1},
+    {"Range", 7},
+    {"Pad", 14},
+    {"Resize", 14},
+    {"Upsample", 2},
+    {"Tile", 2},
+    {"Split", 2},
+    {"Trilu", 2},
+    {"TopK", 2},
+    {"Dropout", 6},
+    {"OneHot", 6},
+    {"Clip", 6},
+    {"CumSum", 2},
+    {"ReduceMean", 2},
+    {"ReduceSum", 2},
+    {"ReduceMax", 2},
+    {"ReduceMin", 2},
+    {"ReduceProd", 2},
+    {"ReduceL2", 2},
+    {"ReduceL1", 2},
+    {"ReduceSumSquare", 2},
+    {"ReduceLogSumExp", 2},
+    {"ScatterND", 2},
+    {"Shape", 1},
+    {"Size", 1},
+    {"RandomNormal", 0},
+    {"EyeLike", 1},
 };
 
 static unsigned
@@ -110,7 +138,8 @@ static bool
 is_constant(const struct matcher *x, int tensor)
 {
     const struct node *n = maker(x, tensor);
-    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && is(n, "Constant")) || names_find(x->params, x->g->t[tensor].name) >= 0);
+    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && is(n, "Constant")) ||
+                           names_find(x->params, x->g->t[tensor].name) >= 0);
 }
 
 /* The value of a constant of one element. */
@@ -157,7 +186,8 @@ module_path(struct arena *a, const char *node)
         memcpy(path + len, p + 1, n);
         len += n;
         path[len] = 0;
-        const char *dot = strrchr(path + start, '.'); /* "layer.0": the name a child repeats is what follows the list's */
+        const char *dot =
+            strrchr(path + start, '.'); /* "layer.0": the name a child repeats is what follows the list's */
         (void)dot;
         p = end;
     }
@@ -321,7 +351,10 @@ gelu_input(const struct matcher *x, const struct node *n)
 {
     int at = beside_number(x, n, 0.5);
     const struct node *mul = maker(x, n->in[at]);
-    return is(maker(x, mul->in[0]) ? maker(x, mul->in[0]) : mul, "Add") && beside_number(x, maker(x, mul->in[0]), 1) >= 0 ? mul->in[1] : mul->in[0];
+    return is(maker(x, mul->in[0]) ? maker(x, mul->in[0]) : mul, "Add") &&
+                   beside_number(x, maker(x, mul->in[0]), 1) >= 0
+               ? mul->in[1]
+               : mul->in[0];
 }
 
 static void
@@ -434,7 +467,10 @@ tied_table(struct matcher *x, int weight)
     for (int i = 0; i < x->l->p->nparams; i++) {
         struct param *q = &x->l->p->params[i];
         if (q->rank == 2 && q->is_table && w->rank == 2 && q->size[0] == w->dims[1].n && q->size[1] == w->dims[0].n) {
-            program_assume(x->l->p, "a weight that constant folding transposed has the shape of the embedding %s: they are taken to be tied", q->name);
+            program_assume(x->l->p,
+                           "a weight that constant folding transposed has the shape of the embedding %s: they are "
+                           "taken to be tied",
+                           q->name);
             return q;
         }
     }
@@ -445,7 +481,9 @@ static void
 emit_linear(struct matcher *x, const struct node *n)
 {
     bool folded, biased = is(n, "Add");
-    const struct node *mm = !biased ? n : maker(x, n->in[0]) && is(maker(x, n->in[0]), "MatMul") ? maker(x, n->in[0]) : maker(x, n->in[1]);
+    const struct node *mm = !biased                                                  ? n
+                            : maker(x, n->in[0]) && is(maker(x, n->in[0]), "MatMul") ? maker(x, n->in[0])
+                                                                                     : maker(x, n->in[1]);
     int weight = linear_weight(x, mm, &folded), bias = !biased ? -1 : n->in[n->in[0] == mm->out[0] ? 1 : 0];
     struct arg in = tensor_arg(x, mm, mm->in[0], "input");
     struct param *q = folded ? tied_table(x, weight) : NULL;
@@ -539,7 +577,8 @@ emit_attention(struct matcher *x, const struct node *n)
     bool causal = false;
     double p = 0;
     sdpa_parts(x, n, &s);
-    struct arg q = tensor_arg(x, n, s.qmul->in[0], "query"), k = tensor_arg(x, n, s.kmul->in[0], "key"), v = tensor_arg(x, n, n->in[1], "value");
+    struct arg q = tensor_arg(x, n, s.qmul->in[0], "query"), k = tensor_arg(x, n, s.kmul->in[0], "key"),
+               v = tensor_arg(x, n, n->in[1], "value");
     struct arg mask = s.add ? tensor_arg(x, n, mask_of(x, s.add->in[1], &causal), "attn_mask") : NONE;
     if (s.drop && s.drop->nin > 1)
         number(x, s.drop->in[1], &p);
@@ -603,8 +642,10 @@ emit_layer_norm(struct matcher *x, const struct node *n)
 {
     struct norm p;
     norm_parts(x, n, &p);
-    int w = is_constant(x, p.mul->in[0]) ? p.mul->in[0] : p.mul->in[1], b = is_constant(x, n->in[0]) ? n->in[0] : n->in[1];
-    struct arg in = tensor_arg(x, n, p.sub->in[0], "input"), weight = tensor_arg(x, n, w, "weight"), bias = tensor_arg(x, n, b, "bias");
+    int w = is_constant(x, p.mul->in[0]) ? p.mul->in[0] : p.mul->in[1],
+        b = is_constant(x, n->in[0]) ? n->in[0] : n->in[1];
+    struct arg in = tensor_arg(x, n, p.sub->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
+               bias = tensor_arg(x, n, b, "bias");
     struct call *c = call_at(x, n, "aten.layer_norm.default", 4);
     int rank = x->g->t[w].rank;
     c->args[0] = in;
@@ -625,7 +666,8 @@ group_norm_core(const struct matcher *x, const struct node *n, const struct node
         for (int j = 0; *mul && j < 2; j++) {
             *back = only_maker(x, *mul, j, "Reshape");
             const struct node *core = *back ? only_maker(x, *back, 0, "InstanceNormalization") : NULL;
-            if (core && only_maker(x, core, 0, "Reshape") && is_constant(x, (*mul)->in[1 - j]) && is_constant(x, n->in[1 - k]))
+            if (core && only_maker(x, core, 0, "Reshape") && is_constant(x, (*mul)->in[1 - j]) &&
+                is_constant(x, n->in[1 - k]))
                 return core;
         }
     }
@@ -648,7 +690,8 @@ emit_group_norm(struct matcher *x, const struct node *n)
     const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back);
     const struct tensor *grouped = &x->g->t[core->in[0]];
     int w = is_constant(x, mul->in[0]) ? mul->in[0] : mul->in[1], b = is_constant(x, n->in[0]) ? n->in[0] : n->in[1];
-    struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = tensor_arg(x, n, w, "weight"), bias = tensor_arg(x, n, b, "bias");
+    struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
+               bias = tensor_arg(x, n, b, "bias");
     struct call *c = call_at(x, n, "aten.group_norm.default", 4);
     c->args[0] = in;
     c->args[1] = INT(grouped->rank > 1 ? grouped->dims[1].n : 1);
@@ -785,7 +828,8 @@ emit_gather(struct matcher *x, const struct node *n, const char *target)
 {
     double v;
     const struct tensor *table = &x->g->t[n->in[0]], *index = &x->g->t[n->in[1]];
-    bool embedding = (table->is_initializer || names_find(x->params, table->name) >= 0) && table->rank == 2 && dtypes[table->dtype].is_float && node_int(n, "axis", 0) == 0;
+    bool embedding = (table->is_initializer || names_find(x->params, table->name) >= 0) && table->rank == 2 &&
+                     dtypes[table->dtype].is_float && node_int(n, "axis", 0) == 0;
     struct arg a = tensor_arg(x, n, n->in[0], "weight");
     if (number(x, n->in[1], &v) && index->rank == 0) {
         struct call *c = call_at(x, n, "aten.select.int", 3);
@@ -796,7 +840,11 @@ emit_gather(struct matcher *x, const struct node *n, const char *target)
         return;
     }
     struct arg i = tensor_arg(x, n, n->in[1], "index");
-    struct call *c = call_at(x, n, embedding ? "aten.embedding.default" : index->rank > 1 ? "aten.index.Tensor" : target, 3);
+    struct call *c = call_at(x, n,
+                             embedding         ? "aten.embedding.default"
+                             : index->rank > 1 ? "aten.index.Tensor"
+                                               : target,
+                             3);
     c->args[0] = a;
     if (embedding) {
         x->l->p->params[names_find(x->params, table->name)].is_table = true;
@@ -907,7 +955,12 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
     to |= h != NULL;
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     bool relu6 = from && to && lo == 0 && hi == 6;
-    struct call *c = call_at(x, n, relu6 ? "aten.hardtanh.default" : from && to ? target : from ? "aten.clamp_min.default" : "aten.clamp_max.default", from && to ? 3 : 2);
+    struct call *c = call_at(x, n,
+                             relu6        ? "aten.hardtanh.default"
+                             : from && to ? target
+                             : from       ? "aten.clamp_min.default"
+                                          : "aten.clamp_max.default",
+                             from && to ? 3 : 2);
     c->args[0] = a;
     c->args[1] = FLT(from ? lo : hi);
     if (from && to)
@@ -918,8 +971,10 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_gemm(struct matcher *x, const struct node *n, const char *target)
 {
-    bool weight = is_constant(x, n->in[1]) || names_find(x->params, x->g->t[n->in[1]].name) >= 0, transposed = node_int(n, "transB", 0);
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"), b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    bool weight = is_constant(x, n->in[1]) || names_find(x->params, x->g->t[n->in[1]].name) >= 0,
+         transposed = node_int(n, "transB", 0);
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
+               b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c;
     if (transposed || !weight || b.kind != ARG_SLOT) {
         c = call_at(x, n, transposed ? target : "aten.matmul.default", 3);
@@ -947,7 +1002,8 @@ buffer_slot(struct matcher *x, const struct node *n, int tensor, const char *rol
 }
 
 static int
-made_param(struct matcher *x, const char *path, const char *role, enum param_kind kind, enum dtype t, int rank, int64_t channels)
+made_param(struct matcher *x, const char *path, const char *role, enum param_kind kind, enum dtype t, int rank,
+           int64_t channels)
 {
     struct param *q = lower_param(x->l, arena_printf(x->l->a, "%s%s%s", path, *path ? "." : "", role), kind);
     int64_t *size = NEWN(x->l->a, int64_t, 1);
@@ -993,11 +1049,14 @@ unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, in
     const char *path = x->l->p->modules[conv->scope].path;
     const char *name = arena_printf(x->l->a, "%s.norm", path);
     int64_t channels = conv->rank > 1 ? conv->size[1] : 0;
-    int slot[] = {made_param(x, name, "weight", PARAM_TRAINED, DT_FLOAT, 1, channels), made_param(x, name, "bias", PARAM_TRAINED, DT_FLOAT, 1, channels),
-                  made_param(x, name, "running_mean", PARAM_BUFFER, DT_FLOAT, 1, channels), made_param(x, name, "running_var", PARAM_BUFFER, DT_FLOAT, 1, channels)};
+    int slot[] = {made_param(x, name, "weight", PARAM_TRAINED, DT_FLOAT, 1, channels),
+                  made_param(x, name, "bias", PARAM_TRAINED, DT_FLOAT, 1, channels),
+                  made_param(x, name, "running_mean", PARAM_BUFFER, DT_FLOAT, 1, channels),
+                  made_param(x, name, "running_var", PARAM_BUFFER, DT_FLOAT, 1, channels)};
     made_param(x, name, "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
     finish(x, batch_norm_call(x, n, (struct arg){.kind = ARG_SLOT, .i = conv->outs[0]}, slot, 1e-5), out);
-    program_assume(x->l->p, "an evaluation export folded batch norms into the convolutions: they are put back after every convolution whose weight lost its name");
+    program_assume(x->l->p, "an evaluation export folded batch norms into the convolutions: they are put back after "
+                            "every convolution whose weight lost its name");
 }
 
 static void
@@ -1005,7 +1064,8 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
     bool transposed = is(n, "ConvTranspose");
     const struct tensor *w = &x->g->t[n->in[1]];
-    bool folded = w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 && x->l->s->mode == MODE_TRAINING;
+    bool folded =
+        w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 && x->l->s->mode == MODE_TRAINING;
     struct arg in = tensor_arg(x, n, n->in[0], "input"), weight = tensor_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? tensor_arg(x, n, n->in[2], "bias") : NONE;
     int spatial = w->rank - 2;
@@ -1030,7 +1090,8 @@ emit_pool(struct matcher *x, const struct node *n, const char *target)
     bool max = is(n, "MaxPool");
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     int spatial = x->g->t[n->in[0]].rank - 2;
-    struct call *c = call_at(x, n, spatial == 1 ? (max ? "aten.max_pool1d.default" : "aten.avg_pool1d.default") : target, max ? 6 : 5);
+    struct call *c = call_at(
+        x, n, spatial == 1 ? (max ? "aten.max_pool1d.default" : "aten.avg_pool1d.default") : target, max ? 6 : 5);
     c->args[0] = a;
     c->args[1] = attr_ints(x, n, "kernel_shape", 0, 0);
     c->args[2] = attr_ints(x, n, "strides", 0, 0);
@@ -1054,7 +1115,8 @@ emit_global_pool(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"), b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
+               b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c = call_at(x, n, target, 4);
     const struct tensor *t = &x->g->t[n->in[0]];
     int64_t axis = node_int(n, "axis", -1), v[MAX_PADS];
@@ -1071,7 +1133,8 @@ emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target
 static void
 emit_group_norm_node(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"), b = tensor_arg(x, n, n->in[2], "bias");
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
+               b = tensor_arg(x, n, n->in[2], "bias");
     struct call *c = call_at(x, n, target, 4);
     c->args[0] = in;
     c->args[1] = INT(node_int(n, "num_groups", 1));
@@ -1084,7 +1147,8 @@ static void
 emit_dropout(struct matcher *x, const struct node *n, const char *target)
 {
     double p = node_float(n, "ratio", 0.5), train = 0;
-    bool given = n->nin > 1 && number(x, n->in[1], &p), training = n->nin > 2 && number(x, n->in[2], &train) && train != 0;
+    bool given = n->nin > 1 && number(x, n->in[1], &p),
+         training = n->nin > 2 && number(x, n->in[2], &train) && train != 0;
     (void)given;
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     if ((!training && n->nin > 2) || x->l->s->mode != MODE_TRAINING) {
@@ -1117,7 +1181,11 @@ emit_resize(struct matcher *x, const struct node *n, const char *target)
 {
     const char *mode = node_str(n, "mode", "nearest");
     struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, strcmp(mode, "linear") == 0 ? "aten.upsample_bilinear2d.vec" : strcmp(mode, "cubic") == 0 ? "aten.upsample_bicubic2d.vec" : target, 1);
+    struct call *c = call_at(x, n,
+                             strcmp(mode, "linear") == 0  ? "aten.upsample_bilinear2d.vec"
+                             : strcmp(mode, "cubic") == 0 ? "aten.upsample_bicubic2d.vec"
+                                                          : target,
+                             1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
@@ -1126,7 +1194,8 @@ static void
 emit_pow(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = tensor_arg(x, n, n->in[0], "input"), e = tensor_arg(x, n, n->in[1], "exponent");
-    struct call *c = call_at(x, n, e.kind == ARG_SLOT ? a.kind == ARG_SLOT ? "aten.pow.Tensor_Tensor" : "aten.pow.Scalar" : target, 2);
+    struct call *c = call_at(
+        x, n, e.kind == ARG_SLOT ? a.kind == ARG_SLOT ? "aten.pow.Tensor_Tensor" : "aten.pow.Scalar" : target, 2);
     c->args[0] = a;
     c->args[1] = e;
     finish(x, c, n->out[0]);
@@ -1296,7 +1365,8 @@ single_for(const struct node *n)
 static void
 match_patterns(struct matcher *x)
 {
-    for (int i = x->g->nn - 1; i >= 0; i--) /* from the end: an outer pattern takes its parts before they can match alone */
+    for (int i = x->g->nn - 1; i >= 0;
+         i--) /* from the end: an outer pattern takes its parts before they can match alone */
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i]; k++)
             if (is(&x->g->n[i], patterns[k].root) && patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];

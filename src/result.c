@@ -9,7 +9,8 @@
 #include <string.h>
 
 const char *const phase_names[PHASE_COUNT] = {"build", "input", "forward", "loss", "backward", "update"};
-const char *const class_names[CLASS_COUNT] = {"parameters", "buffers", "gradients", "optimizer", "saved", "temporaries", "workspace", "inputs", "outputs"};
+const char *const class_names[CLASS_COUNT] = {"parameters",  "buffers",   "gradients", "optimizer", "saved",
+                                              "temporaries", "workspace", "inputs",    "outputs"};
 const char *const verdict_names[] = {"ok", "gate-failed", "does-not-fit", "inconclusive"};
 
 struct gather {
@@ -36,7 +37,9 @@ gather_model(struct gather *x)
 {
     struct result *r = x->r;
     r->model.file = x->g->file;
-    r->model.producer = x->g->producer ? arena_printf(x->a, "%s %s", x->g->producer, x->g->producer_version ? x->g->producer_version : "") : NULL;
+    r->model.producer = x->g->producer ? arena_printf(x->a, "%s %s", x->g->producer,
+                                                      x->g->producer_version ? x->g->producer_version : "")
+                                       : NULL;
     r->model.opset = x->g->opset;
     r->model.nodes = x->g->nn;
     for (int i = 0; i < x->p->nparams; i++) {
@@ -168,9 +171,11 @@ storage_name(struct gather *x, const struct storage *s)
 static const char *
 storage_reason(struct gather *x, const struct storage *s, const struct event *death)
 {
-    static const char *const kept[CLASS_COUNT] = {
-        [CLASS_PARAMETERS] = "the model", [CLASS_BUFFERS] = "the model", [CLASS_OPTIMIZER] = "the optimizer",
-        [CLASS_GRADIENTS] = "the update, until zero_grad", [CLASS_INPUTS] = "the batch, held by the loop"};
+    static const char *const kept[CLASS_COUNT] = {[CLASS_PARAMETERS] = "the model",
+                                                  [CLASS_BUFFERS] = "the model",
+                                                  [CLASS_OPTIMIZER] = "the optimizer",
+                                                  [CLASS_GRADIENTS] = "the update, until zero_grad",
+                                                  [CLASS_INPUTS] = "the batch, held by the loop"};
     if (kept[s->class])
         return kept[s->class];
     if (s->class == CLASS_OUTPUTS)
@@ -248,7 +253,8 @@ gather_layers(struct gather *x)
     const struct program *p = x->p;
     const struct machine *m = x->st->m;
     struct layer *sums = NEWN(x->a, struct layer, p->nmodules + 1);
-    int *child = NEWN(x->a, int, p->nmodules + 1), *last = NEWN(x->a, int, p->nmodules + 1), *sibling = NEWN(x->a, int, p->nmodules + 1);
+    int *child = NEWN(x->a, int, p->nmodules + 1), *last = NEWN(x->a, int, p->nmodules + 1),
+        *sibling = NEWN(x->a, int, p->nmodules + 1);
     memset(child, -1, sizeof(int) * (size_t)(p->nmodules + 1));
     memset(last, -1, sizeof(int) * (size_t)(p->nmodules + 1));
     memset(sibling, -1, sizeof(int) * (size_t)(p->nmodules + 1));
@@ -271,7 +277,8 @@ gather_layers(struct gather *x)
     for (int i = 0; i < p->ncalls; i++)
         sums[p->calls[i].scope].flops += (int64_t)x->st->call_flops[i];
     int *order = NEWN(x->a, int, p->nmodules + 1), n = 0;
-    for (int i = 0; i < p->nmodules; i++) { /* parents were made before their children? a parent may come later: link by index */
+    for (int i = 0; i < p->nmodules;
+         i++) { /* parents were made before their children? a parent may come later: link by index */
         int up = p->modules[i].parent;
         if (up >= 0) {
             if (last[up] >= 0)
@@ -310,7 +317,9 @@ gather_thumbs(struct gather *x)
         if (m->ev[i].birth && m->ev[i].phase == PHASE_FORWARD && s->call && dtypes[s->dtype].is_float)
             outputs += elements(s->rank, s->size);
     }
-    int n = strcmp(r->setup.optimizer, "sgd") == 0 || strcmp(r->setup.optimizer, "none") == 0 ? 2 : strncmp(r->setup.optimizer, "adam", 4) == 0 ? 4 : 3;
+    int n = strcmp(r->setup.optimizer, "sgd") == 0 || strcmp(r->setup.optimizer, "none") == 0 ? 2
+            : strncmp(r->setup.optimizer, "adam", 4) == 0                                     ? 4
+                                                                                              : 3;
     r->rule_of_thumb.parameters = 4 * params;
     r->rule_of_thumb.gradients = 4 * params;
     r->rule_of_thumb.optimizer = 4 * params * (n - 2);
@@ -320,13 +329,17 @@ gather_thumbs(struct gather *x)
     r->nthumbs = 2;
     r->thumbs[0] = (struct thumb){
         .name = "parameters and twice the activations",
-        .formula = arena_printf(x->a, "4 bytes x %lld parameters x %d + 2 x 4 bytes x %lld output values at this batch", (long long)params, n, (long long)outputs),
-        .leaves_out = "that most outputs are dropped or saved once, temporaries of the backward pass, the optimizer's own lists, buffers, rounding",
+        .formula = arena_printf(x->a, "4 bytes x %lld parameters x %d + 2 x 4 bytes x %lld output values at this batch",
+                                (long long)params, n, (long long)outputs),
+        .leaves_out = "that most outputs are dropped or saved once, temporaries of the backward pass, the optimizer's "
+                      "own lists, buffers, rounding",
         .bytes = r->rule_of_thumb.total};
     r->thumbs[1] = (struct thumb){
         .name = "sixteen bytes a parameter",
-        .formula = arena_printf(x->a, "16 bytes x %lld parameters + 4 bytes x %lld forward values at this batch + 2 GB", (long long)params, (long long)outputs),
-        .leaves_out = "the optimizer chosen, which outputs are kept, temporaries; its 2 GB stand for the CUDA context, which is not allocated bytes",
+        .formula = arena_printf(x->a, "16 bytes x %lld parameters + 4 bytes x %lld forward values at this batch + 2 GB",
+                                (long long)params, (long long)outputs),
+        .leaves_out = "the optimizer chosen, which outputs are kept, temporaries; its 2 GB stand for the CUDA context, "
+                      "which is not allocated bytes",
         .bytes = 16 * params + 4 * outputs + INT64_C(2000000000)};
 }
 
@@ -341,7 +354,11 @@ gather_fits(struct gather *x)
     for (int i = 0; i < n; i++) {
         const struct device *d = device_row(i);
         int64_t have = device_capacity(d), need = r->peak.reserved;
-        r->fits[r->nfits++] = (struct fit){device_name(d), have, need > have ? "does not fit" : need > have / 100 * 90 ? "tight" : "fits", -1};
+        r->fits[r->nfits++] = (struct fit){device_name(d), have,
+                                           need > have              ? "does not fit"
+                                           : need > have / 100 * 90 ? "tight"
+                                                                    : "fits",
+                                           -1};
     }
 }
 
@@ -362,6 +379,8 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
     gather_fits(&x);
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
-    r->verdict = s->capacity > 0 && r->peak.reserved > s->capacity ? VERDICT_DOES_NOT_FIT : r->ndoubts ? VERDICT_INCONCLUSIVE : VERDICT_OK;
+    r->verdict = s->capacity > 0 && r->peak.reserved > s->capacity ? VERDICT_DOES_NOT_FIT
+                 : r->ndoubts                                      ? VERDICT_INCONCLUSIVE
+                                                                   : VERDICT_OK;
     return r;
 }

@@ -17,9 +17,9 @@ enum { ITERATIONS = 3, RANK = 2 * MAX_RANK };
  * Source: the Python files of torch/optim, version 2.11. */
 struct optimizer {
     const char *name, *help;
-    int states;             /* tensors like the parameter */
-    bool at_construction;   /* made by the constructor, not by the first step */
-    const char *lists[3];   /* operators whose result lists live until the update returns */
+    int states;           /* tensors like the parameter */
+    bool at_construction; /* made by the constructor, not by the first step */
+    const char *lists[3]; /* operators whose result lists live until the update returns */
 };
 
 static const struct optimizer optimizers[] = {
@@ -28,7 +28,11 @@ static const struct optimizer optimizers[] = {
     {"adam", "torch.optim.Adam: two states, one list of square roots", 2, false, {"_foreach_sqrt.default"}},
     {"adamw", "torch.optim.AdamW: as Adam", 2, false, {"_foreach_sqrt.default"}},
     {"rmsprop", "torch.optim.RMSprop: one state, one list", 1, false, {"_foreach_sqrt.default"}},
-    {"adagrad", "torch.optim.Adagrad: one state from the constructor on, two lists", 1, true, {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
+    {"adagrad",
+     "torch.optim.Adagrad: one state from the constructor on, two lists",
+     1,
+     true,
+     {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
     {"none", "no update: forward and backward only", 0, false, {NULL}},
 };
 
@@ -107,18 +111,18 @@ static const struct loss losses[] = {
     {"sum", "the sum of the output", run_sum, false, true},
 };
 
-#define FINDER(type, table)                                                                                                                            \
-    const struct type *type##_find(const char *name)                                                                                                   \
-    {                                                                                                                                                  \
-        for (int i = 0; i < COUNT(table); i++)                                                                                                         \
-            if (strcmp(table[i].name, name) == 0)                                                                                                      \
-                return &table[i];                                                                                                                      \
-        return NULL;                                                                                                                                   \
-    }                                                                                                                                                  \
-    void type##_list(FILE *f)                                                                                                                          \
-    {                                                                                                                                                  \
-        for (int i = 0; i < COUNT(table); i++)                                                                                                         \
-            fprintf(f, "%s\t%s\n", table[i].name, table[i].help);                                                                                      \
+#define FINDER(type, table)                                       \
+    const struct type *type##_find(const char *name)              \
+    {                                                             \
+        for (int i = 0; i < COUNT(table); i++)                    \
+            if (strcmp(table[i].name, name) == 0)                 \
+                return &table[i];                                 \
+        return NULL;                                              \
+    }                                                             \
+    void type##_list(FILE *f)                                     \
+    {                                                             \
+        for (int i = 0; i < COUNT(table); i++)                    \
+            fprintf(f, "%s\t%s\n", table[i].name, table[i].help); \
     }
 
 FINDER(optimizer, optimizers)
@@ -133,12 +137,12 @@ struct script {
     const struct program *p;
     const struct setup *s;
     struct value **slot;
-    int *last_use;          /* per slot: the call after which Python drops it; ncalls: lives to the end */
-    int nparams;            /* that own their tensor: tied names share */
+    int *last_use; /* per slot: the call after which Python drops it; ncalls: lives to the end */
+    int nparams;   /* that own their tensor: tied names share */
     struct trained {
         const struct param *param;
         struct value *v, *grad, *state[2];
-    } *params;
+    } * params;
     struct value **inputs, *target, *out, *loss;
     bool first; /* iteration: doubts are noted once */
 };
@@ -178,7 +182,8 @@ build_model(struct script *x)
         bool state = q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
         struct trained *t = &x->params[x->nparams++];
         t->param = q;
-        t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name, model_type(x, q->dtype), q->rank, q->size);
+        t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
+                    model_type(x, q->dtype), q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, &t->grad);
@@ -198,7 +203,8 @@ make_states(struct script *x)
         struct trained *t = &x->params[i];
         for (int k = 0; k < x->s->optimizer->states && has_update(t); k++)
             if (!t->state[k] && (t->grad || x->s->optimizer->at_construction))
-                t->state[k] = born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, t->v->dtype, t->v->rank, t->v->size);
+                t->state[k] =
+                    born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, t->v->dtype, t->v->rank, t->v->size);
     }
 }
 
@@ -225,8 +231,8 @@ make_inputs(struct script *x)
     for (int i = 0; i < p->ninputs; i++) {
         const struct input *in = &p->inputs[i];
         x->inputs[i] = in->rank < 0 ? NULL
-                                    : born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default", CLASS_INPUTS, in->name,
-                                           in->dtype, in->rank, in->size);
+                                    : born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default",
+                                           CLASS_INPUTS, in->name, in->dtype, in->rank, in->size);
     }
     if (x->s->mode != MODE_TRAINING || x->s->loss->no_target || !p->noutputs)
         return;
@@ -309,12 +315,15 @@ run_call(struct script *x, int at, double *flops)
     bind_args(x, c->args, c->nargs, args);
     bool ran = runnable(c, args) && aten_takes(c->op, args, c->nargs);
     if (!ran && x->first)
-        graph_doubt(x->p->graph, c->node, c->target, NULL, "an argument is missing or has another rank than the operator takes: not counted");
+        graph_doubt(x->p->graph, c->node, c->target, NULL,
+                    "an argument is missing or has another rank than the operator takes: not counted");
     if (ran) {
         int mark = scope_begin(m);
         double before = m->flops;
         m->call = c;
-        struct frame *f = dispatch(m, c->op, c->nargs, args, &(struct frame){.rank = c->op->shaped || c->rank >= 0 ? c->rank : -1, .size = c->size, .want = ~0u});
+        struct frame *f = dispatch(
+            m, c->op, c->nargs, args,
+            &(struct frame){.rank = c->op->shaped || c->rank >= 0 ? c->rank : -1, .size = c->size, .want = ~0u});
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
                 x->slot[c->outs[k]] = value_keep(f->out[k]);
@@ -347,8 +356,10 @@ run_model(struct script *x, double *flops)
     m->fresh = CLASS_TEMPORARIES;
     for (int i = 0; i < p->ninputs; i++) {
         struct value *v = x->inputs[i];
-        if (v && x->s->precision->model && v->dtype == DT_FLOAT) { /* the script casts its inputs and forgets the first */
-            x->inputs[i] = born(x, "_to_copy.default", CLASS_INPUTS, p->inputs[i].name, x->s->precision->model, v->rank, v->size);
+        if (v && x->s->precision->model &&
+            v->dtype == DT_FLOAT) { /* the script casts its inputs and forgets the first */
+            x->inputs[i] =
+                born(x, "_to_copy.default", CLASS_INPUTS, p->inputs[i].name, x->s->precision->model, v->rank, v->size);
             value_drop(m, v);
         }
         x->slot[p->inputs[i].slot] = x->inputs[i];
@@ -537,7 +548,8 @@ step_dump(const struct step *st, FILE *f)
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         live += e->birth ? s->bytes : -s->bytes;
-        fprintf(f, "%c\t%lld\t%lld\t%s\t", e->birth ? '+' : '-', (long long)s->bytes, (long long)live, trace_phase(e->phase));
+        fprintf(f, "%c\t%lld\t%lld\t%s\t", e->birth ? '+' : '-', (long long)s->bytes, (long long)live,
+                trace_phase(e->phase));
         if (e->birth)
             fprintf(f, "aten.%s\t[", s->op);
         else
