@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK = 2 * MAX_RANK };
+enum { RANK = 2 * MAX_RANK, MAX_PARTS = 4096 /* of a split */ };
 
 #define V(i) arg_value(f, i)
 
@@ -622,7 +622,8 @@ run_split(struct machine *m, struct frame *f)
     memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
     bool sizes = f->a[1].kind == ARG_LIST;
     int64_t step = n && part[0] > 0 ? part[0] : 1;
-    int count = sizes ? n : (int)((v->size[d] + step - 1) / step);
+    int64_t parts = (v->size[d] + step - 1) / step;
+    int count = sizes ? n : parts < MAX_PARTS ? (int)parts : MAX_PARTS;
     for (int i = 0; i < count; i++) {
         int64_t rest = v->size[d] - step * i;
         size[d] = sizes ? part[i] : rest < step ? rest : step;
@@ -641,7 +642,7 @@ run_unbind(struct machine *m, struct frame *f)
             size[rank] = v->size[i];
             stride[rank++] = v->stride[i];
         }
-    for (int64_t i = 0; i < v->size[d]; i++)
+    for (int64_t i = 0; i < v->size[d] && i < MAX_PARTS; i++)
         out_add(m, f, value_view(m, v, rank, size, stride));
 }
 

@@ -15,12 +15,16 @@
  */
 #include "memlint.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 512, MAX_FORMULAS = 8, MAX_SAVED = 12 };
+
+/* No device holds more in one tensor: larger sizes are a broken model's, and sums must not overflow. */
+#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
 
 const char COMPOSITE[] = "";
 
@@ -81,9 +85,14 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
 {
     int64_t n = 1;
     for (int i = 0; i < rank; i++)
-        if (!mul_ok(n, size[i], &n) || n > INT64_MAX / 64)
-            n = INT64_MAX / 64;
-    struct value *v = value_make(m, storage_new(m, dtype_bytes(t, n)), t, rank, size, stride);
+        if (!mul_ok(n, size[i], &n) || n > MAX_STORAGE_BYTES)
+            n = MAX_STORAGE_BYTES;
+    int64_t bytes = dtype_bytes(t, n);
+    if (bytes >= MAX_STORAGE_BYTES) {
+        bytes = MAX_STORAGE_BYTES;
+        m->oversized = true;
+    }
+    struct value *v = value_make(m, storage_new(m, bytes), t, rank, size, stride);
     v->st->dtype = t;
     v->st->rank = rank;
     v->st->size = v->size;
@@ -119,7 +128,8 @@ value_elements(const struct value *v)
 {
     int64_t n = 1;
     for (int i = 0; i < v->rank; i++)
-        n *= v->size[i];
+        if (!mul_ok(n, v->size[i], &n))
+            return MAX_STORAGE_BYTES;
     return n;
 }
 
@@ -335,8 +345,7 @@ parse_expr(struct parser *p)
     if (*p->p == '(') {
         e->kind = EXPR_CALL;
         e->op = aten_find(buf);
-        if (!e->op)
-            die("derivative of %s names %s, which has no row", p->op->name, buf);
+        assert(e->op); /* a derivative names an operator without a row */
         do {
             p->p++;
             e->arg[e->n++] = parse_expr(p);
@@ -368,8 +377,7 @@ parse_expr(struct parser *p)
     }
     e->kind = EXPR_ARG;
     e->at = aten_arg(p->op, buf);
-    if (e->at < 0)
-        die("derivative of %s names %s, which is no argument", p->op->name, buf);
+    assert(e->at >= 0); /* a derivative names what is no argument */
     if (!sizes_only)
         note_saved(p, false, e->at);
     return e;
@@ -391,8 +399,7 @@ rule_parse(struct machine *m, const struct aten *op)
         do {
             p.p += *p.p == ',' || *p.p == ';';
             int at = aten_arg(op, word(&p, buf, sizeof(buf)));
-            if (at < 0)
-                die("derivative of %s: %s is no argument", op->name, buf);
+            assert(at >= 0);
             p.now->target[p.now->ntargets++] = at;
         } while (*p.p == ',');
         p.p++; /* : */
@@ -646,8 +653,7 @@ struct value *
 op_call(struct machine *m, const char *name, int n, const struct arg *a)
 {
     const struct aten *op = aten_find(name);
-    if (!op)
-        die("no row for %s", name);
+    assert(op);
     struct frame *f = dispatch(m, op, n, a, NULL);
     return f->nout ? f->out[0] : NULL;
 }

@@ -619,7 +619,8 @@ struct machine {
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
-    const char *missing;           /* an operator without a row was met */
+    const char *missing; /* an operator was met whose arguments its row can't take */
+    bool oversized;      /* a tensor of 4 TiB or more was met: counted as 4 TiB */
 };
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */

@@ -524,6 +524,10 @@ step_run(struct program *p, const struct setup *s)
         x.first = i == 0;
         iteration(&x, st, last);
     }
+    if (m->oversized)
+        graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB");
+    if (m->missing)
+        graph_doubt(p->graph, "model", m->missing, NULL, "arguments of another kind or rank than the operator takes: not counted");
     for (int i = 0; i < p->ncalls; i++)
         st->forward_flops += st->call_flops[i];
     return st;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 20 };
 
@@ -164,6 +165,7 @@ arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
 
 struct names {
     struct arena *a;
+    uint64_t seed;
     int n, cap; /* cap is a power of two */
     struct name {
         const char *s;
@@ -172,19 +174,25 @@ struct names {
     } * slot;
 };
 
+/* Names come from files: a seed of the run keeps them from being chosen to collide. */
 static uint32_t
-hash(const char *s)
+hash(const struct names *m, const char *s)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
+    uint64_t h = m->seed;
+    for (; *s; s++) {
+        h = (h ^ (unsigned char)*s) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return (uint32_t)(h ^ h >> 32);
 }
 
 struct names *
 names_new(struct arena *a)
 {
     struct names *m = NEW(a, struct names);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    m->seed = ((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)m) * UINT64_C(0xbf58476d1ce4e5b9);
     m->a = a;
     m->cap = 64;
     m->slot = NEWN(a, struct name, m->cap);
@@ -203,14 +211,14 @@ names_slot(const struct names *m, const char *s, uint32_t h)
 int
 names_find(const struct names *m, const char *s)
 {
-    const struct name *n = names_slot(m, s, hash(s));
+    const struct name *n = names_slot(m, s, hash(m, s));
     return n->s ? n->id : -1;
 }
 
 void
 names_put(struct names *m, const char *s, int id)
 {
-    uint32_t h = hash(s);
+    uint32_t h = hash(m, s);
     struct name *n = names_slot(m, s, h);
     if (!n->s && m->n * 3 >= m->cap * 2) {
         struct name *old = m->slot;
