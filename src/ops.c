@@ -1704,17 +1704,20 @@ dft_rule(struct infer *I)
     bool half = node_int(I->n, "onesided", 0) != 0, inverse = node_int(I->n, "inverse", 0) != 0;
     set_type(I, 0, type(x));
     struct dim *d = shape(I, 0, rank(x));
-    if (!d || !axis_known || rank(x) < 2 || !axis_in(axis, rank(x), &at))
+    if (!d || rank(x) < 2)
         return;
+    bool resized = in(I, 1) || half;
     for (int i = 0; i < rank(x); i++)
-        d[i] = x->dims[i];
+        d[i] = !resized || axis_known ? x->dims[i] : OPEN;
+    d[rank(x) - 1] = num_dim(half && inverse ? 1 : 2);
+    if (!axis_known || !axis_in(axis, rank(x), &at))
+        return;
     if (in(I, 1))
         d[at] = int_of(I, NULL, 1, -1, &length) ? num_dim(length) : OPEN;
     else if (half && inverse)
         d[at] = d[at].n > 0 && d[at].n < INT64_MAX / 2 ? num_dim(2 * (d[at].n - 1)) : OPEN;
     if (half && !inverse)
         d[at] = d[at].n >= 0 ? num_dim(d[at].n / 2 + 1) : OPEN;
-    d[rank(x) - 1] = num_dim(half && inverse ? 1 : 2);
 }
 
 static void
@@ -2148,8 +2151,13 @@ widen(const struct infer *I, struct graph *body, int k, const struct tensor *aft
 static bool
 run_body(struct infer *I, struct graph *body, int in0, int out0, int n)
 {
+    struct graph *root = I->g;
+    while (root->parent)
+        root = root->parent;
+    int doubts = root->ndoubts;
     for (int tries = 0; tries < 4; tries++) {
         bool changed = false;
+        root->ndoubts = doubts; /* those of the last try count */
         if (!shapes_subgraph(I, body))
             return false;
         for (int k = 0; k < n; k++)
@@ -2204,7 +2212,8 @@ loop_rule(struct infer *I)
         rounds = num_dim(0);
     for (int k = 0; k < carried; k++) {
         const struct tensor *t = k + 2 < body->nin ? &body->t[body->in[k + 2]] : NULL, *after = result_of(body, k + 1);
-        whole_as(I, k, t && t->dtype ? t : after);
+        whole_as(I, k, t);
+        set_wrap(I, k, "", after);
         if (out(I, k) && after && rounds.n > 0)
             shape_as(I, k, after);
         if (out(I, k))
@@ -2787,6 +2796,7 @@ VALUE(sign, 1, EITHER((x[0].i > 0) - (x[0].i < 0), (double)((x[0].f > 0) - (x[0]
 VALUE(floor, 1, from_float(floor(x[0].f)))
 VALUE(ceil, 1, from_float(ceil(x[0].f)))
 VALUE(round, 1, from_float(nearbyint(x[0].f)))
+VALUE(relu, 1, EITHER(x[0].i > 0 ? x[0].i : 0, x[0].f > 0 ? x[0].f : 0))
 VALUE(sqrt, 1, from_float(sqrt(x[0].f)))
 VALUE(exp, 1, from_float(exp(x[0].f)))
 VALUE(log, 1, from_float(log(x[0].f)))
@@ -3576,7 +3586,7 @@ optional_has_value(struct infer *I)
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-/* domain, name, since, until, shape, value, framework operator. Sorted by domain as below, then by name, then by version. */
+/* domain, name, since, until, shape, value, framework operator; sorted by domain, name, version. */
 static const struct op ops[] = {
     {"", "Abs", 1, 0, same_rule, abs_value, "aten.abs.default"},
     {"", "Acos", 1, 0, same_rule, NULL, "aten.acos.default"},
@@ -3730,7 +3740,7 @@ static const struct op ops[] = {
     {"", "ReduceSum", 1, 0, reduce_rule, reduce_sum_value, "aten.sum.dim_IntList"},
     {"", "ReduceSumSquare", 1, 0, reduce_rule, NULL, NULL},
     {"", "RegexFullMatch", 1, 0, bool_rule, NULL, NULL},
-    {"", "Relu", 1, 0, same_rule, NULL, "aten.relu.default"},
+    {"", "Relu", 1, 0, same_rule, relu_value, "aten.relu.default"},
     {"", "Reshape", 1, 0, reshape_rule, copy_value, "aten.reshape.default"},
     {"", "Resize", 1, 0, resize_rule, NULL, NULL},
     {"", "ReverseSequence", 1, 0, same_rule, NULL, NULL},
