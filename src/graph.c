@@ -255,7 +255,7 @@ static int
 fresh_tensor(struct graph *g, const char *prefix, const char *name)
 {
     char *full = arena_printf(g->arena, "%s/%s", prefix, name);
-    for (int k = 2; graph_find(g, full) >= 0; k++)
+    for (int k = g->nt; graph_find(g, full) >= 0; k++) /* a number not used yet, unless the file plays tricks */
         full = arena_printf(g->arena, "%s/%s#%d", prefix, name, k);
     return graph_tensor(g, full);
 }

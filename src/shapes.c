@@ -247,13 +247,26 @@ is_name(const char *sym)
     return *sym && !(*sym >= '0' && *sym <= '9');
 }
 
+/* Whether name stands in an expression as a whole symbol. */
+static bool
+mentions(const char *sym, const char *name)
+{
+    size_t n = strlen(name);
+    if (strcmp(sym, name) == 0)
+        return true;
+    for (const char *s = sym; n && (s = strstr(s, name)); s += n)
+        if ((s == sym || !is_symbol(s[-1])) && !is_symbol(s[n]))
+            return true;
+    return false;
+}
+
 static bool
 names_a_dim(const struct graph *g, const char *name)
 {
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
         for (int d = 0; d < t->rank; d++)
-            if (t->dims[d].n < 0 && t->dims[d].sym && strcmp(t->dims[d].sym, name) == 0)
+            if (t->dims[d].n < 0 && t->dims[d].sym && mentions(t->dims[d].sym, name))
                 return true;
     }
     return false;
