@@ -284,7 +284,7 @@ load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
         t->dims[i].n = p->dims[i];
     }
     int64_t n = tensor_elements(t), bytes = dtype_bytes(t->dtype, n);
-    if (n < 0 || bytes < 0)
+    if (n < 0)
         return err_set(l->e, l->a, t->name, "the tensor's size overflows 64 bits");
     t->file_bytes = p->data_bytes;
     bool fold = n <= LIMIT_FOLD && has_values(t->dtype);

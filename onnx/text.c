@@ -503,7 +503,8 @@ value(struct text *t, struct graph *g, enum role role)
     const char *start = t->p, *word = typed ? name(t) : "", *fx = NULL;
     char after = peek(t);
     t->p = start;
-    if (typed && (after == ',' || after == ')' || (after == '[' && !dtype_by_onnx(word))))
+    if (typed &&
+        (after == ',' || after == ')' || (after == '[' && !dtype_by_onnx(word) && strcmp(word, "undefined") != 0)))
         typed = false; /* the name alone */
     if (typed)
         type(t, &x, 0);
@@ -832,7 +833,14 @@ print_node(const struct graph *g, const struct node *n, FILE *out, int depth)
     }
     print_ids(g, n->out, n->nout, out);
     fputs(" = ", out);
-    print_name(*n->domain ? arena_printf(g->arena, "%s.%s", n->domain, n->op) : n->op, out);
+    const char *op = *n->domain ? arena_printf(g->arena, "%s.%s", n->domain, n->op) : n->op;
+    bool plain = !(*op >= '0' && *op <= '9');
+    for (const char *c = op; *c; c++)
+        plain &= is_word(*c) || (*c == '.' && c > op && is_word(c[1]));
+    if (plain)
+        fputs(op, out);
+    else
+        print_string(op, out);
     for (int i = 0, printed = 0; i < n->nattr; i++) {
         if (n->attr[i].type == ATTR_NONE && !n->attr[i].ref)
             continue;

@@ -5,7 +5,7 @@
  *
  *   inline    each call of a model-local function is replaced by a copy of its body. Values inside are called
  *             CALL/NAME; attributes that refer to the call's are resolved; subgraphs are copied along. A function that
- *             reaches itself, a call depth over 64 and more than 2^18 nodes in all are refused.
+ *             reaches itself, a call depth over 64 and more than 2^17 nodes in all are refused.
  *   rows      each node gets its row of the operator table. In a function the function's own opset counts.
  *   capture   a value of a subgraph that nothing in it defines is the enclosing graph's of that name: .outer.
  *   order     nodes sorted topologically, by depth first search with a stack of its own; file order is kept where
@@ -20,7 +20,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { LIMIT_INLINE_DEPTH = 64, LIMIT_INLINED = 1 << 18 };
+enum { LIMIT_INLINE_DEPTH = 64, LIMIT_INLINED = 1 << 17 };
 
 struct graph *
 graph_new(struct arena *a, struct graph *parent)
@@ -255,7 +255,7 @@ static int
 fresh_tensor(struct graph *g, const char *prefix, const char *name)
 {
     char *full = arena_printf(g->arena, "%s/%s", prefix, name);
-    for (int k = 2; graph_find(g, full) >= 0; k++)
+    for (int k = g->nt; graph_find(g, full) >= 0; k++) /* a number not used yet, unless the file plays tricks */
         full = arena_printf(g->arena, "%s/%s#%d", prefix, name, k);
     return graph_tensor(g, full);
 }

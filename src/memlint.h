@@ -373,7 +373,7 @@ int severity_rank(const char *name);
 
 /* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
 
-/* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted; use infer_in and infer_out. */
+/* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted. infer.h. */
 struct infer {
     struct graph *g;
     const struct node *n;
@@ -404,8 +404,8 @@ void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 /* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
  * of visits is spent; what the subgraph computes is then unknown. */
 bool shapes_subgraph(struct infer *in, struct graph *sub);
-/* A constant to fill, every element unknown; NULL when n is over LIMIT_FOLD, the type has no numbers, or the run's budget is
- * spent. */
+/* A constant to fill, every element unknown; NULL when n is over LIMIT_FOLD, the type has no numbers, or the run's
+ * budget is spent. */
 struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
 
 /* ---- lower.c: the file's nodes to the calls that the Python program made ------------------------------------------ */

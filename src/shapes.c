@@ -30,7 +30,6 @@ struct shapes {
     int64_t *values;
     int64_t visits; /* nodes that may still be visited */
     int64_t folds;  /* elements that may still be folded */
-    bool quiet;     /* no doubts: a body is run again */
 };
 
 /* ---- expressions: recursive descent over + - * / // % ** and calls ---------------------------------------------- */
@@ -248,13 +247,26 @@ is_name(const char *sym)
     return *sym && !(*sym >= '0' && *sym <= '9');
 }
 
+/* Whether name stands in an expression as a whole symbol. */
+static bool
+mentions(const char *sym, const char *name)
+{
+    size_t n = strlen(name);
+    if (strcmp(sym, name) == 0)
+        return true;
+    for (const char *s = sym; n && (s = strstr(s, name)); s += n)
+        if ((s == sym || !is_symbol(s[-1])) && !is_symbol(s[n]))
+            return true;
+    return false;
+}
+
 static bool
 names_a_dim(const struct graph *g, const char *name)
 {
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
         for (int d = 0; d < t->rank; d++)
-            if (t->dims[d].n < 0 && t->dims[d].sym && strcmp(t->dims[d].sym, name) == 0)
+            if (t->dims[d].n < 0 && t->dims[d].sym && mentions(t->dims[d].sym, name))
                 return true;
     }
     return false;
@@ -353,6 +365,27 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
     return true;
 }
 
+static bool
+is_known(const struct tensor *t)
+{
+    if (!t->dtype || (*t->wrap && t->rank < 0))
+        return t->dtype;
+    if (t->rank < 0)
+        return false;
+    for (int i = 0; i < t->rank; i++)
+        if (t->dims[i].n < 0)
+            return false;
+    return true;
+}
+
+/* Known in all dims, but of a size that 64 bits don't hold. */
+static bool
+overflows(const struct tensor *t)
+{
+    return t->dtype && !*t->wrap && is_known(t) && dtypes[t->dtype].bits &&
+           dtype_bytes(t->dtype, tensor_elements(t)) < 0;
+}
+
 /* Lists what is still open in the inputs, as doubts or, where it must be known, as an error. */
 static bool
 check_open(struct shapes *run, bool need_bound, struct err *e)
@@ -363,6 +396,8 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
     int n = 0;
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
+        if (overflows(t))
+            graph_doubt(g, t->name, NULL, NULL, "the size of the input %s overflows 64 bits", t->name);
         if (*t->wrap || (t->rank < 0 && t->dtype == DT_STRING))
             continue;
         for (int d = 0; d < t->rank || (t->rank < 0 && d < 1); d++) {
@@ -434,19 +469,6 @@ use_declared(struct tensor *t)
         }
 }
 
-static bool
-is_known(const struct tensor *t)
-{
-    if (!t->dtype || (*t->wrap && t->rank < 0))
-        return t->dtype;
-    if (t->rank < 0)
-        return false;
-    for (int i = 0; i < t->rank; i++)
-        if (t->dims[i].n < 0)
-            return false;
-    return true;
-}
-
 static void
 doubt_node(struct shapes *run, const struct infer *in)
 {
@@ -457,7 +479,10 @@ doubt_node(struct shapes *run, const struct infer *in)
     for (int k = 0; k < in->nout && !open; k++)
         if (in->out[k] && !is_known(in->out[k]))
             open = in->out[k];
-    if (run->quiet || !open)
+    for (int k = 0; k < in->nout; k++)
+        if (in->out[k] && overflows(in->out[k]))
+            graph_doubt(run->root, name, op, NULL, "the size of its output %s overflows 64 bits", in->out[k]->name);
+    if (!open)
         return;
     if (!n->row) {
         graph_doubt(run->root, name, op, NULL, "the operator is not known, and the file does not say what it makes");
