@@ -33,51 +33,92 @@ const char COMPOSITE[] = "";
 static void
 record(struct machine *m, int storage, bool birth)
 {
-    struct event *e = PUSH(m->a, m->ev, m->nev, m->cap_ev);
+    struct event *e = PUSH(m->keep, m->ev, m->nev, m->cap_ev);
     *e = (struct event){storage, birth, m->phase, m->op, m->call};
 }
 
 static struct storage *
 storage_new(struct machine *m, int64_t bytes)
 {
-    struct storage *s = NEW(m->a, struct storage);
-    s->requested = bytes;
-    s->bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK;
-    s->class = m->fresh;
-    s->phase = m->phase;
-    s->op = m->op;
-    s->call = m->call;
-    s->id = -1;
-    if (s->bytes) { /* an empty tensor allocates nothing */
-        s->id = m->nst;
-        *PUSH(m->a, m->st, m->nst, m->cap_st) = s;
-        m->live_bytes += s->bytes;
+    struct storage *s = m->nspare ? m->spare[--m->nspare] : NEW(m->keep, struct storage);
+    *s = (struct storage){.id = -1,
+                          .requested = bytes,
+                          .class = m->fresh,
+                          .phase = m->phase,
+                          .op = m->op,
+                          .call = m->call,
+                          .bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK};
+    if (!s->bytes) /* an empty tensor allocates nothing */
+        return s;
+    s->block = heap_malloc(m->heap, bytes);
+    if (m->real)
+        s->bytes = heap_block_bytes(m->heap, s->block);
+    m->live_bytes += s->bytes;
+    if (heap_reserved(m->heap) > m->reserved_bytes)
+        m->reserved_bytes = heap_reserved(m->heap);
+    s->id = m->nst;
+    *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
+    if (m->recording)
         record(m, s->id, true);
-    }
     return s;
+}
+
+static void
+storage_free(struct machine *m, struct storage *s)
+{
+    if (s->id >= 0) {
+        heap_free(m->heap, s->block);
+        m->live_bytes -= s->bytes;
+        if (m->recording) {
+            record(m, s->id, false);
+            return;
+        }
+        m->st[s->id] = m->st[--m->nst];
+        m->st[s->id]->id = s->id;
+    }
+    if (!m->recording)
+        *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
+}
+
+static struct value *
+value_alloc(struct arena *a, struct storage *st, enum dtype t, int rank)
+{
+    struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)rank);
+    v->st = st;
+    v->dtype = t;
+    v->rank = rank;
+    v->size = (int64_t *)(v + 1);
+    v->stride = v->size + rank;
+    v->refs = 1;
+    return v;
 }
 
 static struct value *
 value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const int64_t *size, const int64_t *stride)
 {
     rank = rank < MAX_RANK ? rank : MAX_RANK;
-    struct value *v = NEW(m->a, struct value);
-    int64_t *mem = NEWN(m->a, int64_t, rank ? 2 * rank : 1);
-    v->st = st;
+    struct value *v = value_alloc(m->a, st, t, rank);
     st->refs++;
-    v->dtype = t;
-    v->rank = rank;
-    v->size = mem;
-    v->stride = mem + rank;
     int64_t run = 1;
     for (int i = rank - 1; i >= 0; i--) {
         v->size[i] = size[i];
         v->stride[i] = stride ? stride[i] : run;
         run *= size[i] > 1 ? size[i] : 1;
     }
-    v->refs = 1;
-    *PUSH(m->a, m->pool, m->npool, m->cap_pool) = v;
+    *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = v;
     return v;
+}
+
+struct value *
+value_adopt(struct machine *m, struct value *v)
+{
+    struct value *w = value_alloc(m->keep, v->st, v->dtype, v->rank);
+    memcpy(w->size, v->size, sizeof(*v->size) * 2 * (size_t)v->rank);
+    w->is_view = v->is_view;
+    w->requires_grad = v->requires_grad;
+    v->st->refs++;
+    value_drop(m, v);
+    return w;
 }
 
 struct value *
@@ -94,8 +135,8 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
     }
     struct value *v = value_make(m, storage_new(m, bytes), t, rank, size, stride);
     v->st->dtype = t;
-    v->st->rank = rank;
-    v->st->size = v->size;
+    v->st->rank = v->rank < SHOWN_RANK ? v->rank : SHOWN_RANK;
+    memcpy(v->st->size, v->size, sizeof(*size) * (size_t)v->st->rank);
     return v;
 }
 
@@ -117,10 +158,8 @@ value_keep(struct value *v)
 void
 value_drop(struct machine *m, struct value *v)
 {
-    if (!v || --v->refs > 0 || --v->st->refs > 0 || v->st->id < 0)
-        return;
-    m->live_bytes -= v->st->bytes;
-    record(m, v->st->id, false);
+    if (v && --v->refs == 0 && --v->st->refs == 0)
+        storage_free(m, v->st);
 }
 
 int64_t
@@ -176,7 +215,9 @@ use_library(struct machine *m, enum library l)
     if (!m->real || *w)
         return;
     int mark = m->npool;
-    *w = value_keep(workspace_new(m, l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680));
+    *w = value_adopt(m, value_keep(workspace_new(m, l == LIBRARY_CUBLASLT ? 1 << 20
+                                                    : m->sm >= 90         ? 32 << 20
+                                                                          : 8519680)));
     (*w)->st->name = names[l];
     scope_end(m, mark, 0, NULL);
 }
@@ -197,7 +238,7 @@ scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
         value_drop(m, m->pool[--m->npool]);
     for (int k = 0; k < nkeep; k++)
         if (keep[k])
-            *PUSH(m->a, m->pool, m->npool, m->cap_pool) = keep[k];
+            *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = keep[k];
 }
 
 /* ---- arguments -------------------------------------------------------------------------------------------------------- */
@@ -265,6 +306,10 @@ ints_arg(struct machine *m, int n, const int64_t *v)
 void
 out_add(struct machine *m, struct frame *f, struct value *v)
 {
+    if (!f->cap_out) {
+        f->out = f->few;
+        f->cap_out = COUNT(f->few);
+    }
     *PUSH(m->a, f->out, f->nout, f->cap_out) = v;
 }
 
@@ -336,7 +381,7 @@ static struct expr *
 parse_expr(struct parser *p)
 {
     char buf[64];
-    struct expr *e = NEW(p->m->a, struct expr);
+    struct expr *e = NEW(p->m->keep, struct expr);
     while (*p->p == ' ')
         p->p++;
     bool sizes_only = *p->p == '#';
@@ -386,7 +431,7 @@ parse_expr(struct parser *p)
 static struct rule *
 rule_parse(struct machine *m, const struct aten *op)
 {
-    struct rule *r = NEW(m->a, struct rule);
+    struct rule *r = NEW(m->keep, struct rule);
     struct parser p = {.m = m, .op = op, .rule = r, .p = op->grad};
     char buf[64];
     int colons = 0, commas = 0;
@@ -535,10 +580,10 @@ node_make(struct machine *m, struct frame *f)
 void
 value_requires_grad(struct machine *m, struct value *v, struct value **grad)
 {
-    struct gnode *g = NEW(m->a, struct gnode);
+    struct gnode *g = NEW(m->keep, struct gnode);
     g->seq = INT_MAX;
     g->nout = 1;
-    g->buf = NEWN(m->a, struct value *, 1);
+    g->buf = NEWN(m->keep, struct value *, 1);
     g->grad = grad;
     g->leaf = v;
     v->requires_grad = true;
@@ -565,7 +610,7 @@ cast_to(struct machine *m, struct value *v, enum dtype t)
             return m->casts[i].to;
     struct value *w = OP(m, "_to_copy.default", VAL(v), DTYPE(t));
     if (cached)
-        *PUSH(m->a, m->casts, m->ncast, m->cap_cast) = (struct cast_entry){v, value_keep(w)};
+        *PUSH(m->keep, m->casts, m->ncast, m->cap_cast) = (struct cast_entry){v, value_keep(w)};
     return w;
 }
 
@@ -764,7 +809,7 @@ accumulate_grad(struct machine *m, struct gnode *g)
     }
     v->st->class = CLASS_GRADIENTS;
     v->st->name = g->leaf->st->name;
-    *g->grad = v;
+    *g->grad = value_adopt(m, v);
 }
 
 static struct arg eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out);

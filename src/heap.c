@@ -216,29 +216,6 @@ heap_reserved(const struct heap *h)
     return h->reserved;
 }
 
-int64_t
-heap_play(struct step *st, bool slack)
-{
-    struct machine *m = st->m;
-    struct heap *h = heap_new(st->arena, st->setup->expandable);
-    int *block = NEWN(st->arena, int, m->nst + 1);
-    int64_t most = 0;
-    for (int i = 0; i < m->nev; i++) {
-        const struct event *e = &m->ev[i];
-        struct storage *s = m->st[e->storage];
-        if (e->birth) {
-            block[e->storage] = heap_malloc(h, s->requested);
-            if (slack)
-                s->bytes = heap_block_bytes(h, block[e->storage]);
-        } else {
-            heap_free(h, block[e->storage]);
-        }
-        if (i >= st->first - 1 && h->reserved > most)
-            most = h->reserved;
-    }
-    return most;
-}
-
 /* ---- devices -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Memory as the vendor states it, in GiB. Source: vendors' data sheets. */

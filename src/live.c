@@ -12,25 +12,19 @@ live_run(const struct step *st)
 {
     const struct machine *m = st->m;
     struct live *l = NEW(st->arena, struct live);
-    int64_t now[CLASS_COUNT] = {0}, total = 0;
-    bool *alive = NEWN(st->arena, bool, m->nst + 1);
-    l->alive = NEWN(st->arena, bool, m->nst + 1);
+    int64_t now[CLASS_COUNT] = {0}, total = st->before_bytes;
+    for (int i = 0; i < st->before; i++)
+        now[m->st[i]->class] += m->st[i]->bytes;
+    memcpy(l->start, now, sizeof(now));
+    memcpy(l->at_peak, now, sizeof(now));
+    l->peak_bytes = l->forward_bytes = l->backward_bytes = total;
     l->peak = -1;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         int64_t change = e->birth ? s->bytes : -s->bytes;
-        if (i == st->first) {
-            memcpy(l->start, now, sizeof(now));
-            memcpy(l->at_peak, now, sizeof(now));
-            l->peak_bytes = l->forward_bytes = l->backward_bytes = total;
-            memcpy(l->alive, alive, (size_t)m->nst * sizeof(*alive));
-        }
-        alive[e->storage] = e->birth;
         now[s->class] += change;
         total += change;
-        if (i < st->first)
-            continue;
         if (e->phase <= PHASE_LOSS && total > l->forward_bytes)
             l->forward_bytes = total;
         if (e->phase <= PHASE_BACKWARD && total > l->backward_bytes)
@@ -41,10 +35,10 @@ live_run(const struct step *st)
             memcpy(l->at_peak, now, sizeof(now));
         }
     }
-    memset(alive, 0, (size_t)m->nst * sizeof(*alive));
-    for (int i = 0; i <= (l->peak < 0 ? st->first - 1 : l->peak); i++)
-        alive[m->ev[i].storage] = m->ev[i].birth;
-    memcpy(l->alive, alive, (size_t)m->nst * sizeof(*alive));
+    l->alive = NEWN(st->arena, bool, m->nst + 1);
+    memset(l->alive, true, (size_t)st->before * sizeof(*l->alive));
+    for (int i = 0; i <= l->peak; i++)
+        l->alive[m->ev[i].storage] = m->ev[i].birth;
     return l;
 }
 
@@ -54,7 +48,7 @@ live_recount(const struct step *st, int at)
     const struct machine *m = st->m;
     int64_t bytes = 0;
     for (int s = 0; s < m->nst; s++) {
-        int births = 0, deaths = 0;
+        int births = s < st->before, deaths = 0;
         for (int i = 0; i <= at; i++)
             if (m->ev[i].storage == s) {
                 births += m->ev[i].birth;

@@ -431,15 +431,17 @@ extern const char *const class_names[CLASS_COUNT];
 /* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
 struct arg {
     enum arg_kind { ARG_NONE, ARG_SLOT, ARG_VALUE, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_DTYPE, ARG_TEXT, ARG_LIST } kind;
-    int64_t i; /* slot, int, bool, dtype */
-    double f;
-    const char *s;
     int n; /* elements of a list */
-    struct arg *list;
-    struct value *v;
+    union {
+        int64_t i; /* slot, int, bool, dtype */
+        double f;
+        struct arg *list;
+        struct value *v;
+    };
+    const char *s; /* text; of a slot, its name in the traced program */
 };
 
-enum { MAX_ARGS = 16, MAX_RANK = 64 };
+enum { MAX_ARGS = 16, MAX_RANK = 64, SHOWN_RANK = 8 };
 
 struct aten;
 
@@ -510,8 +512,8 @@ void program_assume(struct program *p, const char *fmt, ...) PRINTF(2, 3);
 
 /* A block of device memory from birth to death. */
 struct storage {
-    int id, refs;
-    int64_t bytes; /* rounded up to 512 as the CUDA allocator rounds */
+    int id, refs, block; /* id: its place in machine.st; block: the heap's */
+    int64_t bytes;       /* rounded up to 512 as the CUDA allocator rounds */
     int64_t requested;
     enum class class;
     enum phase phase;        /* of birth */
@@ -520,9 +522,8 @@ struct storage {
     const struct call *call; /* NULL outside the model's forward */
     enum dtype dtype;
     int rank;
-    const int64_t *size;  /* of the tensor that was born with it */
-    bool saved;           /* autograd kept it at some time */
-    const char *last_use; /* who dropped it last: the reason it was alive */
+    int64_t size[SHOWN_RANK]; /* of the tensor that was born with it, its first dimensions */
+    bool saved;               /* autograd kept it at some time */
 };
 
 struct gnode;
@@ -543,6 +544,7 @@ enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_PROMOTE };
 
 struct machine;
 struct rule;
+struct heap;
 
 /* One running call: arguments by position, outputs. */
 struct frame {
@@ -550,8 +552,8 @@ struct frame {
     int n;
     struct arg *a;
     int nout, cap_out;
-    struct value **out;
-    int rank; /* sizes of the first output as the file states them; -1 unknown */
+    struct value **out, *few[2]; /* few: room for most */
+    int rank;                    /* sizes of the first output as the file states them; -1 unknown */
     const int64_t *size;
     unsigned want; /* in backward: which outputs somebody needs */
     bool in_place;
@@ -594,13 +596,16 @@ struct event {
 };
 
 struct machine {
-    struct arena *a;
+    struct arena *a;    /* of the running iteration */
+    struct arena *keep; /* of the run */
     const struct setup *s;
-    int nst, cap_st;
-    struct storage **st;
+    bool recording; /* the reported step runs: events are kept, and storages that die */
+    int nst, cap_st, nspare, cap_spare;
+    struct storage **st, **spare; /* alive; while recording, also those that died */
     int nev, cap_ev;
     struct event *ev;
-    int64_t live_bytes;
+    struct heap *heap;
+    int64_t live_bytes, reserved_bytes; /* reserved: the most while recording */
     enum phase phase;
     enum class fresh; /* class of storages born now */
     const char *op;
@@ -619,8 +624,8 @@ struct machine {
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
-    const char *missing; /* an operator was met whose arguments its row can't take */
-    bool oversized;      /* a tensor of 4 TiB or more was met: counted as 4 TiB */
+    const char *missing;           /* an operator was met whose arguments its row can't take */
+    bool oversized;                /* a tensor of 4 TiB or more was met: counted as 4 TiB */
 };
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
@@ -628,6 +633,8 @@ struct value *value_new(struct machine *m, enum dtype t, int rank, const int64_t
 /* A view of v's storage. */
 struct value *value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride);
 struct value *value_keep(struct value *v);
+/* v for longer than the iteration: the caller's reference moves to the copy. */
+struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
 int64_t value_elements(const struct value *v);
 bool value_contiguous(const struct value *v);
@@ -677,8 +684,8 @@ struct step {
     const struct program *program;
     const struct setup *setup;
     struct machine *m;
-    int first;      /* event with which the reported step begins */
-    int64_t before; /* bytes allocated when it began */
+    int before;           /* storages that were alive when the reported step began: the first ones of m->st */
+    int64_t before_bytes; /* and their bytes */
     struct {
         int64_t model, inputs, forward, backward, step;
     } after;
@@ -714,9 +721,6 @@ void heap_free(struct heap *h, int block);
 int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
-/* Plays a step from the construction of the model on. Returns the largest reserved bytes during the reported step; with slack, every
- * storage's bytes become those of its block. */
-int64_t heap_play(struct step *st, bool slack);
 
 /* ---- the result: the only thing reports see --------------------------------------------------------------------------------- */
 

@@ -101,10 +101,10 @@ gather_instants(struct gather *x)
     struct result *r = x->r;
     int64_t now[CLASS_COUNT];
     memcpy(now, x->l->start, sizeof(now));
-    r->instants = NEWN(x->a, struct instant, m->nev - x->st->first + 1);
+    r->instants = NEWN(x->a, struct instant, m->nev + 1);
     r->peak.instant = 0;
     const char *op = NULL, *text = NULL;
-    for (int i = x->st->first; i < m->nev; i++) {
+    for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         now[s->class] += e->birth ? s->bytes : -s->bytes;
@@ -121,12 +121,12 @@ gather_instants(struct gather *x)
 }
 
 static void
-gather_peak(struct gather *x, int64_t reserved)
+gather_peak(struct gather *x)
 {
     struct result *r = x->r;
     const struct event *e = x->l->peak >= 0 ? &x->st->m->ev[x->l->peak] : NULL;
     r->peak.allocated = x->l->peak_bytes;
-    r->peak.reserved = reserved;
+    r->peak.reserved = x->st->m->reserved_bytes;
     r->peak.device = -1;
     r->peak.phase = e ? e->phase : PHASE_INPUT;
     r->peak.op = e ? op_text(x, e->op) : NULL;
@@ -266,7 +266,7 @@ gather_layers(struct gather *x)
         sums[q->module].parameters += n;
         sums[q->module].parameter_bytes += dtype_bytes(q->dtype, n);
     }
-    for (int i = x->st->first; i < m->nev; i++) {
+    for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         if (!e->birth || !s->call || (e->phase != PHASE_FORWARD && e->phase != PHASE_LOSS))
@@ -312,7 +312,7 @@ gather_thumbs(struct gather *x)
     struct result *r = x->r;
     const struct machine *m = x->st->m;
     int64_t outputs = 0, params = r->model.parameters;
-    for (int i = x->st->first; i < m->nev; i++) {
+    for (int i = 0; i < m->nev; i++) {
         const struct storage *s = m->st[m->ev[i].storage];
         if (m->ev[i].birth && m->ev[i].phase == PHASE_FORWARD && s->call && dtypes[s->dtype].is_float)
             outputs += elements(s->rank, s->size);
@@ -367,12 +367,11 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
-    int64_t reserved = heap_play(st, st->m->real);
     x.l = live_run(st);
     gather_model(&x);
     gather_setup(&x);
     gather_instants(&x);
-    gather_peak(&x, reserved);
+    gather_peak(&x);
     gather_live(&x);
     gather_layers(&x);
     gather_thumbs(&x);

@@ -161,9 +161,8 @@ born(struct script *x, const char *op, enum class class, const char *name, enum 
     m->op = op;
     m->fresh = class;
     int mark = scope_begin(m);
-    struct value *v = value_new(m, t, rank, size, NULL);
+    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
     v->st->name = name;
-    value_keep(v);
     scope_end(m, mark, 0, NULL);
     m->fresh = CLASS_TEMPORARIES;
     return v;
@@ -500,7 +499,8 @@ step_run(struct program *p, const struct setup *s)
     st->setup = s;
     st->m = m;
     st->call_flops = NEWN(p->arena, double, p->ncalls + 1);
-    m->a = p->arena;
+    m->a = m->keep = p->arena;
+    m->heap = heap_new(p->arena, s->expandable);
     m->s = s;
     m->fresh = CLASS_TEMPORARIES;
     m->grad_mode = s->mode == MODE_TRAINING;
@@ -515,19 +515,29 @@ step_run(struct program *p, const struct setup *s)
         make_states(&x);
     st->after.model = m->live_bytes;
     st->after.backward = st->after.step = -1;
+    struct arena *prev = NULL;
     for (int i = 0; i < ITERATIONS; i++) {
         bool last = i == ITERATIONS - 1;
+        struct arena *a = arena_new();
+        m->a = a;
         if (last) {
-            st->first = m->nev;
-            st->before = m->live_bytes;
+            st->before = m->nst;
+            st->before_bytes = m->live_bytes;
+            m->recording = true;
+            m->reserved_bytes = heap_reserved(m->heap);
         }
         x.first = i == 0;
         iteration(&x, st, last);
+        arena_free(prev); /* `out` of the last iteration lived until this one rebound it */
+        prev = a;
     }
+    arena_free(prev);
+    m->a = m->keep;
     if (m->oversized)
         graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB");
     if (m->missing)
-        graph_doubt(p->graph, "model", m->missing, NULL, "arguments of another kind or rank than the operator takes: not counted");
+        graph_doubt(p->graph, "model", m->missing, NULL,
+                    "arguments of another kind or rank than the operator takes: not counted");
     for (int i = 0; i < p->ncalls; i++)
         st->forward_flops += st->call_flops[i];
     return st;
@@ -546,9 +556,9 @@ void
 step_dump(const struct step *st, FILE *f)
 {
     const struct machine *m = st->m;
-    int64_t live = st->before;
+    int64_t live = st->before_bytes;
     fputs("\tbytes\tlive\tphase\toperator\tshape\tdtype\n", f);
-    for (int i = st->first; i < m->nev; i++) {
+    for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         live += e->birth ? s->bytes : -s->bytes;

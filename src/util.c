@@ -192,7 +192,8 @@ names_new(struct arena *a)
     struct names *m = NEW(a, struct names);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    m->seed = ((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)m) * UINT64_C(0xbf58476d1ce4e5b9);
+    m->seed =
+        ((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)m) * UINT64_C(0xbf58476d1ce4e5b9);
     m->a = a;
     m->cap = 64;
     m->slot = NEWN(a, struct name, m->cap);
