@@ -542,7 +542,7 @@ node_make(struct machine *m, struct frame *f)
     g->nout = f->nout;
     g->out = f->out;
     g->buf = NEWN(m->a, struct value *, f->nout);
-    int at = 0, lists = 0;
+    int at = 0, room = r->nsaved;
     for (int i = 0; i < f->n; i++) {
         int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
         g->first[i] = at;
@@ -551,9 +551,9 @@ node_make(struct machine *m, struct frame *f)
             if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
                 g->in[at] = (struct edge){a->v->fn, a->v->fn_out};
         }
-        lists += n;
+        room += n - 1;
     }
-    g->saved = NEWN(m->a, struct value *, lists + MAX_SAVED);
+    g->saved = NEWN(m->a, struct value *, room);
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
         if (s->guard >= 0 && s->guard < g->nargs && !wants(g, s->guard))

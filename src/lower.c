@@ -582,7 +582,7 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
     for (int i = 0; i < COUNT(attributes); i++) {
         const struct attr *a = node_attr(n, attributes[i].onnx);
         int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
-        if (!a || pos < 0)
+        if (!a || a->type != ATTR_INTS || pos < 0)
             continue;
         len = strcmp(attributes[i].onnx, "pads") == 0 ? len / 2 : len; /* the same on both sides */
         c->args[pos] = (struct arg){.kind = ARG_LIST, .n = len, .list = NEWN(l->a, struct arg, len ? len : 1)};
@@ -854,6 +854,7 @@ merged(struct dynamo *d, const struct group *g, int out)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     const struct attr *perm = node_attr(n, "perm");
+    perm = perm && perm->type == ATTR_INTS ? perm : NULL;
     if (!n->rules || n->nin < 1 || l->slot_of[n->in[0]] < 0)
         return false;
     struct call *c = NULL;

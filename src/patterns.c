@@ -127,11 +127,46 @@ is(const struct node *n, const char *op)
     return strcmp(n->op, op) == 0 && !*n->domain;
 }
 
+/* Operators that read a second or third input whatever happens. */
+static const struct needs {
+    const char *op;
+    int inputs;
+} needs[] = {{"Gather", 2},
+             {"GatherElements", 2},
+             {"Gemm", 2},
+             {"Conv", 2},
+             {"ConvTranspose", 2},
+             {"BatchNormalization", 5},
+             {"LayerNormalization", 2},
+             {"GroupNormalization", 3},
+             {"Pow", 2},
+             {"Where", 3},
+             {"MatMul", 2},
+             {"Add", 2},
+             {"Mul", 2},
+             {"Div", 2},
+             {"Sub", 2},
+             {"Equal", 2},
+             {"ScatterND", 3}};
+
+static bool
+broken(const struct node *n)
+{
+    int least = strcmp(n->op, "ConstantOfShape") == 0 || strcmp(n->op, "Range") == 0 ? 0 : 1;
+    for (int i = 0; i < COUNT(needs); i++)
+        if (strcmp(needs[i].op, n->op) == 0)
+            least = needs[i].inputs;
+    for (int k = 0; k < least; k++)
+        if (k >= n->nin || n->in[k] < 0)
+            return true;
+    return false;
+}
+
 static const struct node *
 maker(const struct matcher *x, int tensor)
 {
     int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
-    return at < 0 ? NULL : &x->g->n[at];
+    return at < 0 || (broken(&x->g->n[at]) && strcmp(x->g->n[at].op, "Constant") != 0) ? NULL : &x->g->n[at];
 }
 
 static bool
@@ -285,7 +320,7 @@ static struct arg
 attr_ints(struct matcher *x, const struct node *n, const char *name, int from, int count)
 {
     const struct attr *a = node_attr(n, name);
-    if (!a || a->n <= from)
+    if (!a || a->type != ATTR_INTS || a->n <= from)
         return NONE;
     return ints(x, count && count < a->n - from ? count : a->n - from, a->ints + from);
 }
@@ -296,6 +331,7 @@ axes_arg(struct matcher *x, const struct node *n)
 {
     int64_t v[MAX_PADS];
     const struct attr *a = node_attr(n, "axes");
+    a = a && a->type == ATTR_INTS ? a : NULL;
     int count = a ? 0 : n->nin > 1 ? integers(x, n->in[1], v, MAX_PADS) : 0;
     return a ? ints(x, a->n, a->ints) : count ? ints(x, count, v) : NONE;
 }
@@ -803,6 +839,7 @@ emit_slice(struct matcher *x, const struct node *n, const char *target)
     static const char *const names[] = {"starts", "ends", "axes", "steps"};
     for (int k = 0; k < 4; k++) {
         const struct attr *a = node_attr(n, names[k]);
+        a = a && a->type == ATTR_INTS ? a : NULL;
         count[k] = a ? (a->n < MOST ? a->n : MOST) : k + 1 < n->nin ? integers(x, n->in[k + 1], v[k], MOST) : 0;
         for (int i = 0; a && i < count[k]; i++)
             v[k][i] = a->ints[i];
@@ -907,8 +944,9 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     struct call *c = call_at(x, n, target, 2);
+    int64_t to = node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
-    c->args[1] = DTYPE(node_int(n, "to", DT_FLOAT));
+    c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
     finish(x, c, n->out[0]);
 }
 
@@ -1389,6 +1427,10 @@ lower_patterns(struct lowering *l)
         const struct single *s;
         if (!x.data[i] || x.covered[i] || n->nout < 1 || n->out[0] < 0)
             continue;
+        if (broken(n)) {
+            graph_doubt(l->g, n->name, n->op, NULL, "an input that the operator can't do without is missing");
+            continue;
+        }
         if (x.match[i])
             x.match[i]->emit(&x, n);
         else if (l->slot_of[n->out[0]] >= 0)
