@@ -659,6 +659,9 @@ VAL(struct value *v) {
 struct arg
 ints_arg(struct machine *m, int n, const int64_t *v);
 
+/* Parses a row's derivative; asserts that it names rows and arguments that exist. For tests. */
+void eager_check_formula(struct machine *m, const struct aten *op);
+
 /* Arguments of a frame by position. */
 struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
 int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
