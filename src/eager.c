@@ -548,7 +548,7 @@ node_make(struct machine *m, struct frame *f)
     g->nout = f->nout;
     g->out = f->out;
     g->buf = NEWN(m->a, struct value *, f->nout);
-    int at = 0, room = r->nsaved;
+    int at = 0, room = 0;
     for (int i = 0; i < f->n; i++) {
         int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
         g->first[i] = at;
@@ -557,8 +557,11 @@ node_make(struct machine *m, struct frame *f)
             if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
                 g->in[at] = (struct edge){a->v->fn, a->v->fn_out};
         }
-        room += n - 1;
     }
+    for (int i = 0; i < r->nsaved; i++)
+        room += !r->saved[i].result && r->saved[i].at < f->n && f->a[r->saved[i].at].kind == ARG_LIST
+                    ? f->a[r->saved[i].at].n
+                    : 1;
     g->saved = NEWN(m->a, struct value *, room);
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];

@@ -60,6 +60,9 @@ bool err_set(struct err *e, struct arena *a, const char *place, const char *fmt,
 /* Environment failure: prints "memlint: ..." and exits 4. For util.c and main.c only. */
 void die(const char *fmt, ...) PRINTF(1, 2) NORETURN;
 
+/* realloc for what can't live in an arena. The caller frees. */
+void *grow_or_die(void *p, size_t bytes);
+
 /* Checked 64-bit arithmetic: false on overflow or a negative factor. */
 bool mul_ok(int64_t a, int64_t b, int64_t *out);
 bool add_ok(int64_t a, int64_t b, int64_t *out);

@@ -94,29 +94,35 @@ op_text(struct gather *x, const char *op)
     return op ? arena_printf(x->a, "aten.%s", op) : NULL;
 }
 
+/* The events of one operator are one instant: its highest. */
 static void
 gather_instants(struct gather *x)
 {
     const struct machine *m = x->st->m;
+    const struct event *last = NULL;
     struct result *r = x->r;
-    int64_t now[CLASS_COUNT];
+    int64_t now[CLASS_COUNT], total = x->st->before_bytes, high = 0;
+    int cap = 0;
     memcpy(now, x->l->start, sizeof(now));
-    r->instants = NEWN(x->a, struct instant, m->nev + 1);
-    r->peak.instant = 0;
-    const char *op = NULL, *text = NULL;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         now[s->class] += e->birth ? s->bytes : -s->bytes;
-        struct instant *at = &r->instants[r->ninstants++];
-        at->phase = e->phase;
-        if (op != e->op)
-            text = op_text(x, op = e->op);
-        at->op = text;
-        at->location = e->call ? e->call->location : NULL;
-        memcpy(at->class_bytes, now, sizeof(now));
+        total += e->birth ? s->bytes : -s->bytes;
+        bool fresh = !last || last->phase != e->phase || last->op != e->op || last->call != e->call;
+        if (fresh) {
+            struct instant *at = PUSH(x->a, r->instants, r->ninstants, cap);
+            at->phase = e->phase;
+            at->op = last && last->op == e->op ? at[-1].op : op_text(x, e->op);
+            at->location = e->call ? e->call->location : NULL;
+        }
+        if (fresh || total > high) {
+            memcpy(r->instants[r->ninstants - 1].class_bytes, now, sizeof(now));
+            high = total;
+        }
         if (i == x->l->peak)
             r->peak.instant = r->ninstants - 1;
+        last = e;
     }
 }
 
