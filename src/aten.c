@@ -233,9 +233,9 @@ elementwise(struct machine *m, struct frame *f, int from, int to, enum dtype t)
     int64_t size[RANK], stride[RANK];
     int rank = broadcast(f->a + from, to - from, size);
     iterator_strides(f->a + from, to - from, rank, size, stride);
-    if (f->in_place && V(0)) {
-        struct value *v = value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride);
-        v->is_view = V(0)->is_view;
+    if (f->over) {
+        struct value *v = value_view(m, f->over, f->over->rank, f->over->size, f->over->stride);
+        v->is_view = f->over->is_view;
         out_add(m, f, v);
         return;
     }
@@ -1657,15 +1657,19 @@ const struct aten aten_table[] = {
     {.name = "leaky_relu.default",
      .args = "self negative_slope",
      .run = run_unary,
+     .keeps_result = true,
      .grad = "self: leaky_relu_backward(grad, self)"},
     {.name = "leaky_relu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "elu.default",
      .args = "self alpha scale input_scale",
      .run = run_unary,
+     .keeps_result = true,
      .grad = "self: elu_backward(grad, self)"},
     {.name = "elu_backward.default", .args = "grad self", .run = run_binary},
-    {.name = "celu.default", .args = "self alpha", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
-    {.name = "selu.default", .args = "self", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
+    {.name = "celu.default", .args = "self alpha", .run = run_unary,
+     .keeps_result = true, .grad = "self: elu_backward(grad, self)"},
+    {.name = "selu.default", .args = "self", .run = run_unary,
+     .keeps_result = true, .grad = "self: elu_backward(grad, self)"},
     {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
     {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},

@@ -30,6 +30,19 @@ program_assume(struct program *p, const char *fmt, ...)
     *PUSH(p->arena, p->assumptions, p->nassumptions, p->cap_assumptions) = arena_str(p->arena, text);
 }
 
+static bool
+starts_with(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool
+ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
 /* ---- a program under construction: shared with patterns.c ---------------------------------------------------------------- */
 
 struct lowering *
@@ -539,10 +552,10 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
-/* The convolution that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
+/* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
  * that nothing refers to before the batch norm's in the signature. */
 static int
-lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weight)
+lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
     static const struct {
         const char *onnx, *arg;
@@ -565,8 +578,8 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
     struct param *weight = &l->p->params[first], *bias = count > 1 ? weight + 1 : NULL;
     d->referenced[first] = true;
     lower_param_shape(l, weight, w);
-    bool transposed = strcmp(n->op, "ConvTranspose") == 0;
-    struct call *c = call_for(d, g, "aten.convolution.default", 9);
+    bool transposed = strcmp(n->op, "ConvTranspose") == 0, gemm = strcmp(n->op, "Gemm") == 0;
+    struct call *c = call_for(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
@@ -579,7 +592,8 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
         bias->size = size;
         c->args[2] = (struct arg){.kind = ARG_SLOT, .i = bias->slot};
     }
-    for (int i = 0; i < COUNT(attributes); i++) {
+    lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    for (int i = 0; i < COUNT(attributes) && !gemm; i++) {
         const struct attr *a = node_attr(n, attributes[i].onnx);
         int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
         if (!a || pos < 0)
@@ -589,9 +603,10 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
         for (int k = 0; k < len; k++)
             c->args[pos].list[k] = INT(a->ints[k]);
     }
-    c->args[6] = BOOL(transposed);
-    c->args[8] = INT(node_int(n, "group", 1));
-    lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    if (!gemm) {
+        c->args[6] = BOOL(transposed);
+        c->args[8] = INT(node_int(n, "group", 1));
+    }
     return c->outs[0];
 }
 
@@ -795,7 +810,7 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
             continue;
         }
         bool bias_of_conv = strncmp(name, "conv", 4) == 0 && i == 2; /* zero biases are removed from the node */
-        if ((strstr(name, "batch_norm") || bias_of_conv) && rank > 1) {
+        if ((strstr(name, "_norm.default") || bias_of_conv) && rank > 1) {
             sized(l, q, 1, &size[1]);
             continue;
         }
@@ -816,6 +831,7 @@ static const struct rename {
     const char *target, *type, *to;
     const char *source;
 } renames[] = {
+    {"prims.var.default", NULL, "aten.var.correction", "decomposed by the exporter"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
      "training=True in a training step"},
     {"aten.view.default", NULL, "aten.reshape.default",
@@ -830,14 +846,135 @@ static const struct rename {
 };
 
 static const char *
-renamed(const struct group *g)
+renamed(struct arena *a, const struct group *g)
 {
+    static const char *const scalar[] = {"clamp", "eq", "ne", "lt", "le", "gt", "ge"}; /* a number became a tensor */
+    for (int i = 0; i < COUNT(scalar); i++) {
+        const char *row = arena_printf(a, "aten.%s.", scalar[i]);
+        if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
+            return i ? arena_printf(a, "%sScalar", row) : "aten.clamp.default";
+    }
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
             return renames[i].to;
     return g->target;
 }
+
+/* ---- in place ----------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Exports show every operator out of place. What tells the rest: the Python line, or the source of a library's class. */
+static const struct in_place_class {
+    const char *owner, *activation; /* beginnings of class names: of a module around it, of its own; NULL any */
+    bool in_place;
+    const char *source;
+} in_place_classes[] = {
+    {"torchvision.ops.misc.SqueezeExcitation", "torch.nn.modules.activation.SiLU", true,
+     "partial(nn.SiLU, inplace=True) in torchvision/models/efficientnet.py"},
+    {"torchvision.ops.misc.SqueezeExcitation", NULL, false, "activation() in torchvision/ops/misc.py"},
+    {"torchvision.models.segmentation.deeplabv3", NULL, false, "nn.ReLU() in torchvision/models/segmentation/deeplabv3.py"},
+    {"torchvision.models.segmentation.fcn", NULL, false, "nn.ReLU() in torchvision/models/segmentation/fcn.py"},
+    {"torchvision.models.detection", NULL, false, "not written in place there"},
+    {"torchvision.ops.misc.Conv", "torch.nn.modules.activation.", true, "inplace=True in ConvNormActivation"},
+    {"torchvision.models.", "torch.nn.modules.activation.ReLU", true, "nn.ReLU(inplace=True), nn.ReLU6(inplace=True)"},
+    {"torchvision.models.", "torch.nn.modules.activation.SiLU", true, "partial(nn.SiLU, inplace=True)"},
+    {"torchvision.models.", "torch.nn.modules.activation.Hardswish", true,
+     "nn.Hardswish(inplace=True) in torchvision/models/mobilenetv3.py"},
+};
+
+static bool
+class_in_place(const struct dynamo *d, const struct group *g)
+{
+    struct lowering *l = d->l;
+    const char *owner;
+    for (int up = 3; (owner = list_entry(l->a, l->g->n[g->last].classes, up)); up++) /* 1 the operator, 2 the module */
+        for (int i = 0; i < COUNT(in_place_classes); i++) {
+            const struct in_place_class *c = &in_place_classes[i];
+            if (starts_with(owner, c->owner) && (!c->activation || starts_with(g->type, c->activation)))
+                return c->in_place;
+        }
+    return l->s->inplace_relu && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
+}
+
+/* The source line of the innermost frame. */
+static const char *
+source_line(struct arena *a, const char *stack)
+{
+    size_t n = stack ? strlen(stack) : 0;
+    while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
+        n--;
+    size_t from = n;
+    while (from && stack[from - 1] != '\n')
+        from--;
+    return n ? arena_strn(a, stack + from, n - from) : "";
+}
+
+static bool
+same_statement(const struct dynamo *d, int a, int b)
+{
+    const char *p = d->l->g->n[a].stack, *q = d->l->g->n[b].stack;
+    return p && q && strcmp(p, q) == 0;
+}
+
+/* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
+static bool
+line_in_place(const struct dynamo *d, const struct group *g, const char *stem, int out)
+{
+    static const struct {
+        const char *stem, *sign;
+    } augmented[] = {{"add", " += "}, {"sub", " -= "}, {"mul", " *= "}, {"div", " /= "}};
+    const struct graph *gr = d->l->g;
+    const char *line = source_line(d->l->a, gr->n[g->last].stack);
+    struct arena *a = d->l->a;
+    if (strstr(line, arena_printf(a, "%s_(", stem)) ||
+        (strstr(line, arena_printf(a, "%s(", stem)) && (strstr(line, "inplace=True") || strstr(line, ", True)"))))
+        return true;
+    for (int i = 0; i < COUNT(augmented); i++) {
+        if (strcmp(augmented[i].stem, stem) != 0 ||
+            (!strstr(line, augmented[i].sign) && !strstr(line, arena_printf(a, "%.2s", augmented[i].sign + 1))))
+            continue;
+        for (int u = 0; u < gr->t[out].nusers; u++) {
+            const struct node *user = &gr->n[gr->t[out].users[u]];
+            if (same_statement(d, g->last, gr->t[out].users[u]) && user->nin && user->in[0] != out)
+                return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Nobody reads the first operand afterwards, and the result has its size. */
+static bool
+may_overwrite(const struct dynamo *d, const struct group *g, int out)
+{
+    const struct graph *gr = d->l->g;
+    int in = gr->n[g->nodes[0]].nin ? gr->n[g->nodes[0]].in[0] : -1;
+    if (in < 0 || gr->t[in].is_initializer || gr->t[in].is_input || gr->t[in].is_output ||
+        gr->t[in].rank != gr->t[out].rank)
+        return false;
+    for (int i = 0; i < gr->t[in].rank; i++)
+        if (gr->t[in].dims[i].n != gr->t[out].dims[i].n)
+            return false;
+    for (int u = 0; u < gr->t[in].nusers; u++)
+        if (gr->t[in].users[u] > g->last)
+            return false;
+    return true;
+}
+
+static bool
+in_place(const struct dynamo *d, const struct group *g, int out)
+{
+    static const char *const modules = "torch.nn.modules.activation.";
+    if (out < 0 || !starts_with(g->target, "aten.") || !may_overwrite(d, g, out))
+        return false;
+    const char *name = g->target + 5;
+    const char *stem = arena_strn(d->l->a, name, strcspn(name, "."));
+    if (g->type && starts_with(g->type, modules) && class_in_place(d, g))
+        return true;
+    return line_in_place(d, g, stem, out);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------------------------------------------------- */
 
 static void
 define(struct dynamo *d, const struct group *g, int tensor, int slot)
@@ -874,12 +1011,37 @@ merged(struct dynamo *d, const struct group *g, int out)
     return true;
 }
 
+/* Several results: the file's names for the entries of the tuple, in order; an index follows its value. */
+static void
+define_items(struct dynamo *d, const struct group *g, struct call *c)
+{
+    struct lowering *l = d->l;
+    int n = 0, cap = 0, *item = NULL;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *node = &l->g->n[g->nodes[k]];
+        for (int o = 0; o < node->nout; o++)
+            if (node->out[o] >= 0 && has_stem(l->g->t[node->out[o]].name, "getitem"))
+                *PUSH(l->a, item, n, cap) = node->out[o];
+    }
+    if (!n)
+        return;
+    bool index = n == 1 && l->g->t[item[0]].dtype == DT_INT64 && ends_with(c->target, ".dim");
+    c->nouts = n + index;
+    c->outs = NEWN(l->a, int, n + 1);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(l);
+    for (int i = 0; i < n; i++) {
+        names_put(l->slots, l->g->t[item[i]].name, c->outs[i + index]);
+        l->slot_of[item[i]] = c->outs[i + index];
+    }
+}
+
 static void
 lower_group(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
     struct arg args[MAX_ARGS];
-    const char *target = renamed(g);
+    const char *target = renamed(l->a, g);
     const struct aten *op = aten_find(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
@@ -901,7 +1063,7 @@ lower_group(struct dynamo *d, struct group *g)
         args[5] = train;
         n = 8;
         if (args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
-            int conv = lost_convolution(d, g, args[1].s);
+            int conv = lost_host(d, g, args[1].s);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
                 args[0].i = conv;
@@ -924,8 +1086,10 @@ lower_group(struct dynamo *d, struct group *g)
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
+    c->in_place = in_place(d, g, out);
     g->call = l->p->ncalls - 1;
     define(d, g, out, c->outs[0]);
+    define_items(d, g, c);
 }
 
 /* nn.RMSNorm arrives in pieces, but eager runs it as one operator since 2.9. Returns how many groups it took. */
@@ -1025,13 +1189,6 @@ lower_split(struct dynamo *d, int at)
 }
 
 /* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
-
-static bool
-ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
 
 /* A parameter that nothing names and that has no data is another name of an embedding or of the head. */
 static void

@@ -322,7 +322,10 @@ run_call(struct script *x, int at, double *flops)
         m->call = c;
         struct frame *f = dispatch(
             m, c->op, c->nargs, args,
-            &(struct frame){.rank = c->op->shaped || c->rank >= 0 ? c->rank : -1, .size = c->size, .want = ~0u});
+            &(struct frame){.rank = c->op->shaped || c->rank >= 0 ? c->rank : -1,
+                            .size = c->size,
+                            .want = ~0u,
+                            .in_place = c->in_place});
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
                 x->slot[c->outs[k]] = value_keep(f->out[k]);
