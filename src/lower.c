@@ -623,6 +623,134 @@ stem_of(struct arena *a, const char *name)
     return stem;
 }
 
+/* A parameter below the module that nothing names: of these, one whose name ends so, or else one that may have this rank. */
+static struct param *
+folded_param(const struct dynamo *d, const char *path, const char *end, int rank)
+{
+    struct program *p = d->l->p;
+    size_t len = strlen(path);
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
+        bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
+        if (below && fits && q->rank < 0 && !d->referenced[i] && q->kind != PARAM_BUFFER)
+            return q;
+    }
+    return NULL;
+}
+
+static struct call *
+call_of_param(struct dynamo *d, const struct group *g, const char *target, int nargs, struct param *q, int rank,
+              const int64_t *size)
+{
+    q->rank = rank;
+    q->size = arena_dup(d->l->a, size, sizeof(*size) * (size_t)(rank ? rank : 1));
+    d->referenced[q - d->l->p->params] = true;
+    struct call *c = call_for(d, g, target, nargs);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    return c;
+}
+
+/* torch.nn.utils.weight_norm: w = g v / |v|, with g along the first dimension. */
+static int
+lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    static const char *const names[][2] = {{"original0", "original1"}, {"_g", "_v"}};
+    const char *path = g->path ? g->path : "";
+    for (int i = 0; i < COUNT(names); i++) {
+        struct param *gain = folded_param(d, path, names[i][0], rank), *v = folded_param(d, path, names[i][1], rank);
+        int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
+        if (!gain || !v || rank < 1 || rank > MAX_RANK)
+            continue;
+        for (int k = 1; k < rank; k++)
+            ones[k] = 1;
+        struct call *c = call_of_param(d, g, "aten._weight_norm_interface.default", 3, v, rank, size);
+        gain->rank = rank;
+        gain->size = arena_dup(d->l->a, ones, sizeof(*ones) * (size_t)rank);
+        d->referenced[gain - d->l->p->params] = true;
+        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = gain->slot};
+        c->args[2] = INT(0);
+        return c->outs[0];
+    }
+    return -1;
+}
+
+/* A bias looked up in a table of the relative positions in a square window: table[index] is [N N, H]; often it was folded on to
+ * [1, H, N, N]: seen as [N, N, H], permuted, made contiguous, unsqueezed. */
+static int
+lost_position_table(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    struct lowering *l = d->l;
+    const char *path = g->path ? g->path : "";
+    int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0, pairs = rank == 4 ? size[2] * size[3] : rank == 2 ? size[0] : 0;
+    while (n < 1 << 14 && n * n < pairs)
+        n++;
+    while (w * w < n)
+        w++;
+    struct param *table = folded_param(d, path, "relative_position_bias_table", rank);
+    int found = -1;
+    if (!table || !n || w * w != n || n * n != pairs)
+        return -1;
+    for (int i = 0; i < l->p->nparams; i++) {
+        const struct param *q = &l->p->params[i];
+        if (q->kind == PARAM_BUFFER && q->module == table->module && ends_with(q->name, "relative_position_index"))
+            found = i;
+    }
+    if (found < 0)
+        return -1;
+    struct param *index = &l->p->params[found];
+    int64_t rows[] = {(2 * w - 1) * (2 * w - 1), heads}, flat[] = {pairs}, square[] = {n, n, heads};
+    index->rank = 1;
+    index->size = arena_dup(l->a, flat, sizeof(flat));
+    index->dtype = DT_INT64;
+    struct call *c = call_of_param(d, g, "aten.index.Tensor", 2, table, 2, rows);
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = index->slot};
+    int slot = c->outs[0];
+    static const struct {
+        const char *target;
+        int n, ints[3];
+    } steps[] = {{"aten.view.default", 0, {0}},
+                 {"aten.permute.default", 3, {2, 0, 1}},
+                 {"aten.contiguous.default", 0, {0}},
+                 {"aten.unsqueeze.default", 1, {0}}};
+    for (int i = 0; i < COUNT(steps) && rank == 4; i++) {
+        c = call_for(d, g, steps[i].target, 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        c->args[1] = (struct arg){.kind = ARG_LIST, .n = steps[i].n, .list = NEWN(l->a, struct arg, 3)};
+        for (int k = 0; k < 3; k++)
+            c->args[1].list[k] = INT(steps[i].ints[k]);
+        if (steps[i].n == 1)
+            c->args[1] = INT(steps[i].ints[0]);
+        if (i == 0) {
+            c->rank = 3;
+            c->size = arena_dup(l->a, square, sizeof(square));
+        }
+        slot = c->outs[0];
+    }
+    return slot;
+}
+
+/* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
+static int
+lost_computed(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    int rank, slot;
+    const int64_t *size;
+    if (!lower_sizes(l, &l->g->t[tensor], &rank, &size) || !dtypes[l->g->t[tensor].dtype].is_float)
+        return -1;
+    if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
+        return slot;
+    struct param *q = folded_param(d, g->path ? g->path : "", NULL, rank);
+    if (!q)
+        return -1;
+    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank, size);
+    c->args[1] = FLT(1);
+    program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
+    return c->outs[0];
+}
+
 /* A constant that was folded is made anew in every step. */
 static int
 lost_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
@@ -630,6 +758,9 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     struct lowering *l = d->l;
     const struct tensor *t = &l->g->t[tensor];
     const struct aten *was = aten_find(stem_of(l->a, name));
+    int slot = was && was->shaped ? -1 : lost_computed(d, g, tensor);
+    if (slot >= 0)
+        return slot;
     struct call *c = call_for(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
     c->args[1] = DTYPE(t->dtype);
@@ -875,10 +1006,9 @@ static const struct in_place_class {
     {"torchvision.models.segmentation.deeplabv3", NULL, false, "nn.ReLU() in torchvision/models/segmentation/deeplabv3.py"},
     {"torchvision.models.segmentation.fcn", NULL, false, "nn.ReLU() in torchvision/models/segmentation/fcn.py"},
     {"torchvision.models.detection", NULL, false, "not written in place there"},
-    {"torchvision.ops.misc.Conv", "torch.nn.modules.activation.", true, "inplace=True in ConvNormActivation"},
-    {"torchvision.models.", "torch.nn.modules.activation.ReLU", true, "nn.ReLU(inplace=True), nn.ReLU6(inplace=True)"},
-    {"torchvision.models.", "torch.nn.modules.activation.SiLU", true, "partial(nn.SiLU, inplace=True)"},
-    {"torchvision.models.", "torch.nn.modules.activation.Hardswish", true,
+    {"torchvision.", "torch.nn.modules.activation.ReLU", true, "nn.ReLU(inplace=True), nn.ReLU6(inplace=True)"},
+    {"torchvision.", "torch.nn.modules.activation.SiLU", true, "partial(nn.SiLU, inplace=True)"},
+    {"torchvision.", "torch.nn.modules.activation.Hardswish", true,
      "nn.Hardswish(inplace=True) in torchvision/models/mobilenetv3.py"},
 };
 
@@ -1045,8 +1175,8 @@ lower_group(struct dynamo *d, struct group *g)
     const struct aten *op = aten_find(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
-    if (strncmp(g->target, "aten.sym_", 9) == 0)
-        return;
+    if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
+        return; /* sizes */
     int n = parse_args(l->a, op, g->args, args);
     if (out >= 0)
         lower_sizes(l, &l->g->t[out], &rank, &size);
@@ -1077,11 +1207,9 @@ lower_group(struct dynamo *d, struct group *g)
         define(d, g, out, (int)args[0].i);
         return;
     }
-    if (!op) {
+    if (!op)
         graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
-                    "no rule for this operator: its memory is not counted");
-        return;
-    }
+                    "no rule for this operator: only its result is counted");
     struct call *c = call_for(d, g, target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
