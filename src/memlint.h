@@ -461,6 +461,7 @@ struct call {
     int scope;                          /* module, index into program.modules */
     const char *location, *node, *name; /* name: of the first output */
     const char **frames; /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
+    bool in_place;       /* writes over its first argument: relu_, += */
 };
 
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
@@ -560,6 +561,7 @@ struct frame {
     const int64_t *size;
     unsigned want; /* in backward: which outputs somebody needs */
     bool in_place;
+    struct value *over; /* in place: the tensor that is written over */
 };
 
 /* A framework operator: arguments, forward, derivative, autocast class in one row. */
@@ -574,6 +576,7 @@ struct aten {
     enum cast cast;
     const char *takes; /* tensors it can't do without, see aten_takes */
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    bool keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
     const char *source;
 };
 extern const char COMPOSITE[];
