@@ -2430,6 +2430,7 @@ const struct aten aten_table[] = {
      .grad = "self: _log_softmax_backward_data(grad, result, #self)"},
     {.name = "_log_softmax_backward_data.default", .args = "grad output self", .run = run_softmax_backward},
     {.name = "folded.default", .takes = "", .args = "op dtype", .run = run_folded, .shaped = true, .source = "lower.c"},
+    {.name = "lost_view.default", .args = "self", .run = expand_stated, .grad = COMPOSITE, .source = "lower.c"},
     {.name = "lost_clone.default",
      .args = "self view_like dropout",
      .run = expand_lost_clone,

@@ -403,6 +403,19 @@ mark_referenced(struct dynamo *d, const char *text)
     }
 }
 
+/* The class of every module around a node. */
+static void
+note_modules(struct lowering *l, const struct node *n)
+{
+    const char *path, *type;
+    for (int i = 2; (path = list_entry(l->a, n->scopes, i)) && (type = list_entry(l->a, n->classes, i)); i++) {
+        int at = names_find(l->modules, path);
+        if (at >= 0 && l->p->modules[at].type)
+            return;
+        lower_module(l, path, type);
+    }
+}
+
 static void
 make_groups(struct dynamo *d)
 {
@@ -424,6 +437,7 @@ make_groups(struct dynamo *d)
             mark_referenced(d, fresh.args);
             d->groups[at].path = list_entry(l->a, n->scopes, 2);
             d->groups[at].type = list_entry(l->a, n->classes, 2);
+            note_modules(l, n);
         }
         struct group *g = &d->groups[at];
         *PUSH(l->a, g->nodes, g->nnodes, g->cap) = i;
@@ -682,7 +696,10 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
 {
     struct lowering *l = d->l;
     const char *path = g->path ? g->path : "";
-    int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0, pairs = rank == 4 ? size[2] * size[3] : rank == 2 ? size[0] : 0;
+    int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0,
+            pairs = rank == 4   ? size[2] * size[3]
+                    : rank == 2 ? size[0]
+                                : 0;
     while (n < 1 << 14 && n * n < pairs)
         n++;
     while (w * w < n)
@@ -751,17 +768,43 @@ lost_computed(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
-/* A constant that was folded is made anew in every step. */
+/* A buffer at or below that module which no call reads: what was sliced from it became a constant. */
+static const struct param *
+unread_buffer(const struct dynamo *d, const char *path)
+{
+    const struct program *p = d->l->p;
+    size_t n = path ? strlen(path) : 0;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind == PARAM_BUFFER && !d->referenced[i] && p->params[i].rank < 0 &&
+            (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
+            return &p->params[i];
+    return NULL;
+}
+
+/* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
+ * made before; torch.tensor(number, device=...) is traced as a clone. */
 static int
 lost_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
 {
     struct lowering *l = d->l;
     const struct tensor *t = &l->g->t[tensor];
-    const struct aten *was = aten_find(stem_of(l->a, name));
-    int slot = was && was->shaped ? -1 : lost_computed(d, g, tensor);
+    const char *stem = stem_of(l->a, name);
+    const struct param *buffer = strcmp(stem, "aten.slice") == 0 ? unread_buffer(d, g->path) : NULL;
+    struct call *c;
+    if (buffer) {
+        c = call_for(d, g, "aten.lost_view.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = buffer->slot};
+        lower_sizes(l, t, &c->rank, &c->size);
+        return c->outs[0];
+    }
+    const struct aten *own = aten_find(stem);
+    int slot = own && own->shaped ? -1 : lost_computed(d, g, tensor);
     if (slot >= 0)
         return slot;
-    struct call *c = call_for(d, g, "aten.folded.default", 2);
+    const struct aten *was = is_view_like(stem)                ? aten_find("aten.arange")
+                             : strcmp(stem, "aten.clone") == 0 ? aten_find("aten._to_copy")
+                                                               : own;
+    c = call_for(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
     c->args[1] = DTYPE(t->dtype);
     c->name = name;
@@ -769,15 +812,16 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     return c->outs[0];
 }
 
-/* The constant among the group's inputs that could be what a factory call made. */
+/* The constant among the group's inputs that could be what a factory call made; named: with a name of the traced program. */
 static int
-constant_input(const struct dynamo *d, const struct group *g)
+constant_input(const struct dynamo *d, const struct group *g, bool named)
 {
     const struct graph *gr = d->l->g;
     for (int k = g->nnodes - 1; k >= 0; k--) {
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = n->nin - 1; i >= 0; i--)
-            if (n->in[i] >= 0 && gr->t[n->in[i]].is_initializer)
+            if (n->in[i] >= 0 && gr->t[n->in[i]].is_initializer &&
+                !(named && (strchr(gr->t[n->in[i]].name, '.') || strncmp(gr->t[n->in[i]].name, "val_", 4) == 0)))
                 return n->in[i];
     }
     return -1;
@@ -844,7 +888,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (*used >= nspare) {
         const struct aten *was = aten_find(stem_of(l->a, name));
         int inside = lost_interior(d, g, position);
-        t = inside < 0 && was && was->shaped ? constant_input(d, g) : -1;
+        t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
     t = spare[(*used)++];
@@ -1003,7 +1047,8 @@ static const struct in_place_class {
     {"torchvision.ops.misc.SqueezeExcitation", "torch.nn.modules.activation.SiLU", true,
      "partial(nn.SiLU, inplace=True) in torchvision/models/efficientnet.py"},
     {"torchvision.ops.misc.SqueezeExcitation", NULL, false, "activation() in torchvision/ops/misc.py"},
-    {"torchvision.models.segmentation.deeplabv3", NULL, false, "nn.ReLU() in torchvision/models/segmentation/deeplabv3.py"},
+    {"torchvision.models.segmentation.deeplabv3", NULL, false,
+     "nn.ReLU() in torchvision/models/segmentation/deeplabv3.py"},
     {"torchvision.models.segmentation.fcn", NULL, false, "nn.ReLU() in torchvision/models/segmentation/fcn.py"},
     {"torchvision.models.detection", NULL, false, "not written in place there"},
     {"torchvision.", "torch.nn.modules.activation.ReLU", true, "nn.ReLU(inplace=True), nn.ReLU6(inplace=True)"},
@@ -1201,6 +1246,13 @@ lower_group(struct dynamo *d, struct group *g)
             }
         }
     }
+    if (strcmp(target, "aten.sub.Tensor") == 0 && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
+        struct arg number = args[0];
+        args[0] = args[1];
+        args[1] = number;
+        target = "aten.rsub.Scalar";
+        op = aten_find(target);
+    }
     int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
     for (int i = 0; i < n; i++)
         resolve_arg(d, g, &args[i], i, spare, nspare, &used);
@@ -1319,7 +1371,85 @@ lower_split(struct dynamo *d, int at)
 
 /* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
 
-/* A parameter that nothing names and that has no data is another name of an embedding or of the head. */
+/* What libraries' sources say of parameters and buffers that files name without a size: by class of the module and name. Sizes are numbers or
+ * "@NAME", the rows of the parameter that ends so. */
+static const struct fact {
+    const char *type, *name;
+    enum dtype dtype;
+    const char *size[4];
+    const char *source;
+} facts[] = {
+    {"*Embeddings", "position_ids", DT_INT64, {"1", "@position_embeddings.weight"}, "modeling_bert.py: BertEmbeddings"},
+    {"*Embeddings",
+     "position_ids",
+     DT_INT64,
+     {"1", "@position_embedding.weight"},
+     "modeling_clip.py: CLIPTextEmbeddings"},
+    {"*Embeddings",
+     "token_type_ids",
+     DT_INT64,
+     {"1", "@position_embeddings.weight"},
+     "modeling_bert.py: BertEmbeddings"},
+    {"*GPT2Attention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
+    {"*GPTNeoSelfAttention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
+    {"*", "masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
+    {"*", "embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
+    {"*RotaryEmbedding",
+     "inv_freq",
+     DT_FLOAT,
+     {"128"},
+     "modeling_rope_utils.py: half of a head, one block whatever it is"},
+};
+
+/* Rows of the first parameter with that ending. */
+static int64_t
+rows_of(const struct program *p, const char *end)
+{
+    for (int i = 0; i < p->nparams; i++)
+        if (ends_with(p->params[i].name, end) && p->params[i].rank > 0)
+            return p->params[i].size[0];
+    return -1;
+}
+
+static bool
+size_by_fact(struct lowering *l, struct param *q)
+{
+    const char *type = l->p->modules[q->module].type, *dot = strrchr(q->name, '.');
+    for (int i = 0; i < COUNT(facts) && q->rank < 0; i++) {
+        const struct fact *f = &facts[i];
+        int64_t size[4];
+        int n = 0;
+        if (!glob_match(f->type, type ? type : "") || strcmp(f->name, dot ? dot + 1 : q->name) != 0)
+            continue;
+        for (; n < 4 && f->size[n]; n++)
+            if ((size[n] = *f->size[n] == '@' ? rows_of(l->p, f->size[n] + 1) : atoll(f->size[n])) < 0)
+                break;
+        if (n < 4 && f->size[n])
+            continue;
+        sized(l, q, n, size);
+        q->dtype = f->dtype;
+    }
+    return q->rank >= 0;
+}
+
+/* The parameter under whose name a nameless one is read: the same last name in a module above or below (a head's bias and its
+ * decoder's), or a table for a weight. */
+static int
+tied_to(const struct dynamo *d, int at, int table)
+{
+    const struct program *p = d->l->p;
+    const char *name = p->params[at].name, *dot = strrchr(name, '.');
+    for (int i = 0; i < p->nparams && dot; i++) {
+        const char *other = p->params[i].name, *end = strrchr(other, '.');
+        size_t n = (size_t)(dot - name), m = end ? (size_t)(end - other) : 0, common = n < m ? n : m;
+        if (d->referenced[i] && p->params[i].rank >= 0 && end && n != m && strcmp(dot, end) == 0 &&
+            strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.')
+            return i;
+    }
+    return ends_with(name, "weight") ? table : -1;
+}
+
+/* A parameter that nothing names and that has no data is another name of one that has, or what a library's source says. */
 static void
 tie_params(struct dynamo *d)
 {
@@ -1333,11 +1463,12 @@ tie_params(struct dynamo *d)
                     table = k;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        if (q->rank >= 0)
+        if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
             continue;
-        if (q->kind == PARAM_TRAINED && table >= 0 && ends_with(q->name, "weight") && !d->referenced[i]) {
-            q->tied_to = table;
-            q->slot = p->params[table].slot;
+        int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
+        if (other >= 0) {
+            q->tied_to = other;
+            q->slot = p->params[other].slot;
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
                         "the file names it but has neither its data nor a call that reads it: its size is unknown and "
