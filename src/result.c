@@ -95,25 +95,33 @@ op_text(struct gather *x, const char *op)
 }
 
 /* The events of one operator are one instant: its highest. */
+static bool
+same_operator(const struct event *a, const struct event *b)
+{
+    return a->phase == b->phase && a->op == b->op && a->call == b->call;
+}
+
 static void
 gather_instants(struct gather *x)
 {
     const struct machine *m = x->st->m;
-    const struct event *last = NULL;
     struct result *r = x->r;
     int64_t now[CLASS_COUNT], total = x->st->before_bytes, high = 0;
-    int cap = 0;
+    int n = 0;
+    for (int i = 0; i < m->nev; i++)
+        n += i == 0 || !same_operator(&m->ev[i - 1], &m->ev[i]);
+    r->instants = NEWN(x->a, struct instant, n + 1);
     memcpy(now, x->l->start, sizeof(now));
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         now[s->class] += e->birth ? s->bytes : -s->bytes;
         total += e->birth ? s->bytes : -s->bytes;
-        bool fresh = !last || last->phase != e->phase || last->op != e->op || last->call != e->call;
+        bool fresh = i == 0 || !same_operator(e - 1, e);
         if (fresh) {
-            struct instant *at = PUSH(x->a, r->instants, r->ninstants, cap);
+            struct instant *at = &r->instants[r->ninstants++];
             at->phase = e->phase;
-            at->op = last && last->op == e->op ? at[-1].op : op_text(x, e->op);
+            at->op = i && e[-1].op == e->op ? at[-1].op : op_text(x, e->op);
             at->location = e->call ? e->call->location : NULL;
         }
         if (fresh || total > high) {
@@ -122,7 +130,6 @@ gather_instants(struct gather *x)
         }
         if (i == x->l->peak)
             r->peak.instant = r->ninstants - 1;
-        last = e;
     }
 }
 

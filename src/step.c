@@ -541,7 +541,6 @@ step_run(struct program *p, const struct setup *s)
         make_states(&x);
     st->after.model = m->live_bytes;
     st->after.backward = st->after.step = -1;
-    struct arena *prev = NULL;
     for (int i = 0; i < ITERATIONS; i++) {
         bool last = i == ITERATIONS - 1;
         struct arena *a = arena_new();
@@ -554,10 +553,10 @@ step_run(struct program *p, const struct setup *s)
         }
         x.first = i == 0;
         iteration(&x, st, last);
-        arena_free(prev); /* `out` of the last iteration lived until this one rebound it */
-        prev = a;
+        x.out = x.out ? value_adopt(m, x.out) : NULL; /* they live until the next iteration rebinds them */
+        x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
+        arena_free(a);
     }
-    arena_free(prev);
     m->a = m->keep;
     if (m->oversized)
         graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB");
