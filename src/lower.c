@@ -759,9 +759,9 @@ lost_computed(struct dynamo *d, const struct group *g, int tensor)
         return -1;
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
-    struct param *q = folded_param(d, g->path ? g->path : "", NULL, rank);
-    if (!q)
-        return -1;
+    struct param *q = rank > 0 ? folded_param(d, g->path ? g->path : "", NULL, rank) : NULL;
+    if (!q || strcmp(l->p->modules[q->module].path, g->path ? g->path : "") != 0)
+        return -1; /* the module's own */
     struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank, size);
     c->args[1] = FLT(1);
     program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
