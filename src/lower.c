@@ -985,8 +985,9 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
             continue;
         }
         bool bias_of_conv = strncmp(name, "conv", 4) == 0 && i == 2; /* zero biases are removed from the node */
-        if ((strstr(name, "_norm.default") || bias_of_conv) && rank > 1) {
-            sized(l, q, 1, &size[1]);
+        if (strstr(name, "_norm.default") || bias_of_conv) {
+            if (rank > 1)
+                sized(l, q, 1, &size[1]);
             continue;
         }
         int skip = seen - 1; /* otherwise: the constants among the group's inputs, in order */

@@ -403,6 +403,8 @@ void op_list(FILE *out); /* --list=ops */
  * contradicts the model (unknown input name, a rank that differs) or input dimensions stay unbound and need_bound is
  * set: the message then lists them with an example command line. */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
+/* A copy of s in which every named dimension of an input that nobody bound is 1, each with a doubt that says so: a number for a first look. */
+struct setup shapes_bind_open(struct graph *g, const struct setup *s);
 void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 /* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
  * of visits is spent; what the subgraph computes is then unknown. */
