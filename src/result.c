@@ -169,6 +169,8 @@ static const char *
 storage_name(struct gather *x, const struct storage *s)
 {
     const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
+    if (s->class == CLASS_WORKSPACE)
+        return s->name ? s->name : arena_printf(x->a, "scratch of aten.%s", s->op);
     if (s->class == CLASS_GRADIENTS)
         return arena_printf(x->a, "grad of %s", of);
     if (s->class == CLASS_OPTIMIZER)
@@ -191,6 +193,8 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
                                                   [CLASS_INPUTS] = "the batch, held by the loop"};
     if (kept[s->class])
         return kept[s->class];
+    if (s->class == CLASS_WORKSPACE && s->name)
+        return arena_printf(x->a, "the library, in the %s thread; never freed", s->phase == PHASE_BACKWARD ? "autograd" : "main");
     if (s->class == CLASS_OUTPUTS)
         return "held by a Python name of the loop until the next iteration rebinds it";
     if (!death)
