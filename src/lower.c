@@ -297,6 +297,9 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
     const char *end = p;
     while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
         end++;
+    const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
+    if (isalpha((unsigned char)*p) && arrow && list && end < arrow && arrow < list) /* an equation with blanks */
+        end = list;
     char *word = arena_strn(a, p, (size_t)(end - p)), *rest;
     double f = strtod(word, &rest);
     if (*word == '%')
