@@ -566,7 +566,9 @@ expand_conv_transpose(struct machine *m, struct frame *f)
 void
 expand_max_pool(struct machine *m, struct frame *f)
 {
-    out_add(m, f, dispatch(m, aten_find("max_pool2d_with_indices.default"), f->n, f->a, f)->out[0]);
+    bool volume = strncmp(f->op->name, "max_pool3d", 10) == 0;
+    const struct aten *row = aten_find(volume ? "max_pool3d_with_indices.default" : "max_pool2d_with_indices.default");
+    out_add(m, f, dispatch(m, row, f->n, f->a, f)->out[0]);
 }
 
 /* Source: adaptive_avg_pool2d_symint in AdaptiveAveragePooling.cpp: to one pixel it is a mean. */
@@ -578,8 +580,8 @@ expand_adaptive_avg_pool(struct machine *m, struct frame *f)
     bool one = true;
     for (int i = 0; i < spatial; i++)
         one &= f->rank == V(0)->rank ? f->size[i + 2] == 1 : want[i < n ? i : n - 1] == 1;
-    if (one && spatial == 2)
-        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, 2, (int64_t[]){-1, -2}), BOOL(true)));
+    if (one && spatial >= 1 && spatial <= 3)
+        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
     else
         out_add(m, f, dispatch(m, aten_find("_adaptive_avg_pool2d.default"), f->n, f->a, f)->out[0]);
 }
@@ -589,6 +591,12 @@ void
 expand_log_sigmoid(struct machine *m, struct frame *f)
 {
     out_add(m, f, OP(m, "log_sigmoid_forward.default", VAL(V(0))));
+}
+
+void
+expand_selu(struct machine *m, struct frame *f)
+{
+    out_add(m, f, dispatch(m, aten_find("elu.default"), 1, f->a, f)->out[0]);
 }
 
 void
@@ -610,7 +618,7 @@ expand_batch_norm(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *w = V(1);
     bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 &&
-                 arg_float(f, 7, 1e-5) >= 1e-5 && value_elements(x) < INT32_MAX;
+                 (float)arg_float(f, 7, 1e-5) >= 1e-5F && value_elements(x) < INT32_MAX;
     const char *row = cudnn ? "cudnn_batch_norm.default" : "native_batch_norm.default";
     out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
 }

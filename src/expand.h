@@ -42,6 +42,7 @@ void expand_reshape(struct machine *m, struct frame *f);
 void expand_reshape_as(struct machine *m, struct frame *f);
 void expand_rms_norm(struct machine *m, struct frame *f);
 void expand_same(struct machine *m, struct frame *f);
+void expand_selu(struct machine *m, struct frame *f);
 void expand_softmax(struct machine *m, struct frame *f);
 void expand_stated(struct machine *m, struct frame *f);
 void expand_sum_to_like(struct machine *m, struct frame *f);
