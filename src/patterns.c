@@ -1066,15 +1066,6 @@ emit_arg_reduce(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
-/* max over one dimension is taken for torch.max, which makes indices too. */
-static void
-emit_max(struct matcher *x, const struct node *n, const char *target)
-{
-    struct arg axes = axes_arg(x, n);
-    bool one = axes.kind == ARG_LIST && axes.n == 1;
-    emit_reduce(x, n, one ? strstr(target, "amin") ? "aten.min.dim" : "aten.max.dim" : target);
-}
-
 static void
 emit_norm(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1488,8 +1479,8 @@ static const struct single {
     {"CumSum", "aten.cumsum.default", emit_first},
     {"ReduceMean", "aten.mean.dim", emit_reduce},
     {"ReduceSum", "aten.sum.dim_IntList", emit_reduce},
-    {"ReduceMax", "aten.amax.default", emit_max},
-    {"ReduceMin", "aten.amin.default", emit_max},
+    {"ReduceMax", "aten.amax.default", emit_reduce},
+    {"ReduceMin", "aten.amin.default", emit_reduce},
     {"ReduceL1", "aten.linalg_vector_norm.default", emit_norm},
     {"ReduceL2", "aten.linalg_vector_norm.default", emit_norm},
     {"ReduceLogSumExp", "aten.logsumexp.default", emit_reduce},
