@@ -871,6 +871,14 @@ run_scatter_backward(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
 }
 
+/* x[a:b] = y arrives out of place; the script writes in place. */
+static void
+run_slice_scatter(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    out_add(m, f, v->requires_grad || V(1)->requires_grad ? new_like(m, v, v->dtype) : v);
+}
+
 static void
 run_gather(struct machine *m, struct frame *f)
 {
@@ -1804,6 +1812,7 @@ const struct aten aten_table[] = {
     {.name = "contiguous.default", .args = "self memory_format", .run = expand_contiguous, .grad = COMPOSITE},
     {.name = "_to_copy.default", .args = "self dtype", .run = run_copy, .grad = "self: to_like(grad, #self)"},
     {.name = "to_like", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
+    {.name = "type_as.default", .takes = "..", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
     {.name = "to.dtype", .args = "self dtype", .run = expand_to, .grad = COMPOSITE},
     {.name = "alias.default", .args = "self", .run = expand_same, .grad = COMPOSITE},
     {.name = "detach.default", .args = "self", .run = expand_detach, .grad = COMPOSITE},
@@ -2008,7 +2017,7 @@ const struct aten aten_table[] = {
     {.name = "slice_scatter.default",
      .takes = "..",
      .args = "self src dim start end step",
-     .run = run_unary,
+     .run = run_slice_scatter,
      .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
     {.name = "slice_of", .args = "grad src", .run = run_second_like},
 

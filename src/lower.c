@@ -179,6 +179,12 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
+    int ntables, cap_tables;
+    struct table {
+        const char *line, *path;
+        int at, slot;
+        const struct tensor *t;
+    } * tables; /* folded constants by the line that reads them */
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;
@@ -515,6 +521,15 @@ call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
     return c;
 }
 
+static void
+sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
+{
+    if (!q || q->rank >= 0)
+        return;
+    q->rank = rank;
+    q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+}
+
 /* ---- arguments that no node defines ---------------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -536,12 +551,67 @@ is_view_like(const char *target)
     return false;
 }
 
+/* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
+ * the place and the path of the module that reads the result ('!': any other). Source: the configuration classes of Transformers 4.57. */
+static const struct {
+    const char *type, *reader;
+} undropped[] = {
+    {"transformers.models.opt.*Attention", "*"},
+    {"transformers.models.bart.*Attention", "*"},
+    {"transformers.models.mbart.*Attention", "*"},
+    {"transformers.models.pegasus.*Attention", "*"},
+    {"transformers.models.marian.*Attention", "*"},
+    {"transformers.models.blenderbot*Attention", "*"},
+    {"transformers.models.led.*Attention", "*"},
+    {"transformers.models.bigbird_pegasus.*Attention", "*"},
+    {"transformers.models.speech_to_text.*Attention", "*"},
+    {"transformers.models.whisper.*Attention", "*"},
+    {"transformers.models.detr.*Attention", "*"},
+    {"transformers.models.*coderLayer", "*.fc2"}, /* activation_dropout */
+    {"transformers.models.wav2vec2.*FeatureProjection", "*"},
+    {"transformers.models.hubert.*FeatureProjection", "*"},
+    {"transformers.models.wavlm.*FeatureProjection", "*"},
+    {"transformers.models.unispeech*FeatureProjection", "*"},
+    {"transformers.models.data2vec.*FeatureProjection", "*"},
+    {"transformers.models.albert.*", "!*classifier*"},
+    {"transformers.models.gpt_neo.*", "!*classifier*"},
+    {"transformers.models.gpt_neox.*", "!*classifier*"},
+    {"transformers.models.segformer.*", "!*classifier*"},
+    {"transformers.models.mobilebert.*", "!*.attention.self"},
+    {"transformers.models.deberta*ContextPooler", "*"},
+};
+
+static bool
+class_around(struct lowering *l, const char *path, const char *glob)
+{
+    const struct program *p = l->p;
+    int at = lower_module(l, path ? path : "", NULL), up = p->modules[at].parent;
+    return (p->modules[at].type && glob_match(glob, p->modules[at].type)) ||
+           (up >= 0 && p->modules[up].type && glob_match(glob, p->modules[up].type));
+}
+
+static bool
+is_undropped(const struct dynamo *d, const struct group *g, int tensor)
+{
+    int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const char *reader = g->path ? g->path : "";
+    for (int i = 0; i < COUNT(undropped); i++) {
+        const char *path = undropped[i].reader;
+        bool other = *path == '!';
+        if (glob_match(path + other, reader) != other &&
+            (class_around(d->l, reader, undropped[i].type) ||
+             (at >= 0 && class_around(d->l, d->groups[at].path, undropped[i].type))))
+            return true;
+    }
+    return false;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it runs. */
 static int
 lost_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
-    bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING;
+    bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING && !is_undropped(d, g, tensor);
     struct call *c = call_for(d, g, "aten.lost_clone.default", 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     c->args[1] = BOOL(is_view_like(g->target));
@@ -622,17 +692,51 @@ stem_of(struct arena *a, const char *name)
     return stem;
 }
 
-/* A buffer at or below that module which no call reads: what was sliced from it became a constant. */
+/* A buffer beside or below that module which no call reads: what was sliced from it became a constant. */
 static const struct param *
 unread_buffer(const struct dynamo *d, const char *path)
 {
     const struct program *p = d->l->p;
-    size_t n = path ? strlen(path) : 0;
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    size_t n = dot ? (size_t)(dot - path) : 0;
     for (int i = 0; i < p->nparams; i++)
         if (p->params[i].kind == PARAM_BUFFER && !d->referenced[i] && p->params[i].rank < 0 &&
             (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
             return &p->params[i];
     return NULL;
+}
+
+static struct param *
+unread_weight(const struct dynamo *d, const char *path)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind <= PARAM_FROZEN && !d->referenced[i] && p->params[i].rank < 0 && path &&
+            strcmp(p->modules[p->params[i].module].path, path) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
+/* Layers that view one table (rotary's cosines) each left a constant: the n-th that a line reads is the n-th that it reads in another
+ * layer. Returns its slot, or -1 where this is the first. */
+static int
+shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, int *at)
+{
+    const char *line = location(d->l->a, d->l->g->n[g->last].stack), *path = g->path ? g->path : "";
+    *at = d->ntables;
+    int nth = 0, slot = -1;
+    for (int i = 0; i < d->ntables; i++)
+        nth += strcmp(d->tables[i].line, line ? line : "") == 0 && strcmp(d->tables[i].path, path) == 0;
+    for (int i = 0; i < d->ntables && slot < 0; i++) {
+        const struct table *b = &d->tables[i];
+        bool same = b->at == nth && strcmp(b->line, line ? line : "") == 0 && strcmp(b->path, path) != 0 &&
+                    b->t->rank == t->rank && b->t->dtype == t->dtype;
+        for (int k = 0; k < t->rank && same; k++)
+            same = b->t->dims[k].n == t->dims[k].n;
+        slot = same ? b->slot : -1;
+    }
+    *PUSH(d->l->a, d->tables, d->ntables, d->cap_tables) = (struct table){line ? line : "", path, nth, slot, t};
+    return slot;
 }
 
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
@@ -645,32 +749,65 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     const char *stem = stem_of(l->a, name);
     const struct param *buffer = strcmp(stem, "aten.slice") == 0 ? unread_buffer(d, g->path) : NULL;
     struct call *c;
+    struct param *weight = unread_weight(d, g->path);
+    if (weight && t->rank == 2 &&
+        (strcmp(stem, "aten.permute") == 0 || strcmp(stem, "aten.t") == 0 || strcmp(stem, "aten.transpose") == 0)) {
+        int64_t size[] = {t->dims[1].n, t->dims[0].n};
+        sized(l, weight, 2, size);
+        d->referenced[weight - l->p->params] = true;
+        c = call_for(d, g, "aten.t.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+        return c->outs[0];
+    }
     if (buffer) {
         c = call_for(d, g, "aten.lost_view.default", 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = buffer->slot};
         lower_sizes(l, t, &c->rank, &c->size);
         return c->outs[0];
     }
-    const struct aten *was = aten_find(is_view_like(stem) ? "aten.arange" : strcmp(stem, "aten.clone") == 0 ? "aten._to_copy" : stem);
+    int table = -1, shared = is_view_like(stem) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
+    if (shared >= 0)
+        return shared;
+    const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
+                         : t->dtype == DT_BOOL     ? "aten.le.Tensor"
+                                                   : "aten.arange";
+    const struct aten *was = aten_find(is_view_like(stem)                   ? viewed
+                                       : strcmp(stem, "aten.clone") == 0    ? "aten._to_copy"
+                                       : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
+                                                                            : stem);
     c = call_for(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
     c->args[1] = DTYPE(t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
+    if (table >= 0)
+        d->tables[table].slot = c->outs[0];
     return c->outs[0];
 }
 
-/* The constant among the group's inputs that could be what a factory call made; named: with a name of the traced program. */
+static struct param *
+param_called(const struct dynamo *d, const char *name)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (strcmp(p->params[i].name, name) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
+/* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
-constant_input(const struct dynamo *d, const struct group *g, bool named)
+constant_input(const struct dynamo *d, const struct group *g, bool strict)
 {
     const struct graph *gr = d->l->g;
     for (int k = g->nnodes - 1; k >= 0; k--) {
         const struct node *n = &gr->n[g->nodes[k]];
-        for (int i = n->nin - 1; i >= 0; i--)
-            if (n->in[i] >= 0 && gr->t[n->in[i]].is_initializer &&
-                !(named && (strchr(gr->t[n->in[i]].name, '.') || strncmp(gr->t[n->in[i]].name, "val_", 4) == 0)))
+        for (int i = n->nin - 1; i >= 0; i--) {
+            const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
+            bool number = t && t->rank < 2 && strncmp(t->name, "val_", 4) == 0;
+            if (t && t->is_initializer && !(strict && (number || param_called(d, t->name))))
                 return n->in[i];
+        }
     }
     return -1;
 }
@@ -698,9 +835,47 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
     return -1;
 }
 
+/* The parameter that the file merged with this one: unread, of the same name in a sibling module. */
+static struct param *
+merged_param(struct dynamo *d, int slot)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->slot != slot || q->kind > PARAM_FROZEN)
+            continue;
+        for (int j = 0; j < p->nparams; j++) {
+            struct param *other = &p->params[j];
+            const char *leaf = strrchr(q->name, '.'), *end = strrchr(other->name, '.');
+            if (d->referenced[j] || !leaf || !end || strcmp(leaf, end) != 0 || other->module == q->module ||
+                p->modules[other->module].parent != p->modules[q->module].parent)
+                continue;
+            d->referenced[j] = true;
+            sized(d->l, other, q->rank, q->size);
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
+static int
+lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    static const char *const identities[] = {"add", "sub", "mul", "div"};
+    for (int i = 0; i < COUNT(identities); i++)
+        if (has_stem(name, identities[i])) {
+            struct call *c = call_for(d, g, arena_printf(d->l->a, "aten.%s.Tensor", identities[i]), 2);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+            c->args[1] = INT(1);
+            return c->outs[0];
+        }
+    return slot;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. */
 static int
-lost_duplicate(struct dynamo *d, const char *name, int slot)
+lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     struct program *p = d->l->p;
     for (int i = p->ncalls - 1; i >= 0; i--) {
@@ -709,15 +884,21 @@ lost_duplicate(struct dynamo *d, const char *name, int slot)
         const char *dot = strchr(p->calls[i].target + 5, '.');
         size_t n = dot ? (size_t)(dot - p->calls[i].target - 5) : 0;
         if (!n || strncmp(p->calls[i].target + 5, name, n) != 0 || isalpha((unsigned char)name[n]))
-            return slot;
+            return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
         again.outs[0] = lower_slot(d->l);
         again.name = name;
+        again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
+        for (int k = 0; k < again.nargs; k++) {
+            struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
+            if (q)
+                again.args[k].i = q->slot;
+        }
         *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
         return again.outs[0];
     }
-    return slot;
+    return lost_identity(d, g, name, slot);
 }
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
@@ -733,6 +914,12 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         return l->slot_of[t]; /* the name survived as a value's */
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
+    if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
+        t = constant_input(d, g, false);
+        struct param *q = t < 0 ? NULL : param_called(d, l->g->t[t].name);
+        if (q && q->kind == PARAM_BUFFER)
+            return q->slot;
+    }
     if (*used >= nspare) {
         const struct aten *was = aten_find(stem_of(l->a, name));
         int inside = lost_interior(d, g, position);
@@ -740,7 +927,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
     t = spare[(*used)++];
-    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, name, l->slot_of[t]);
+    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, l->slot_of[t]);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
@@ -778,15 +965,6 @@ resolve_known(struct dynamo *d, struct arg *a, int *missing)
 }
 
 /* ---- sizes of parameters without an initializer of their own ----------------------------------------------------------------------------------- */
-
-static void
-sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
-{
-    if (!q || q->rank >= 0)
-        return;
-    q->rank = rank;
-    q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
-}
 
 /* The known last dimension of the first data input. */
 static int64_t
@@ -841,7 +1019,8 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
         for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
             const struct node *n = &l->g->n[g->nodes[k]];
             for (int j = 0; j < n->nin && q->rank < 0; j++)
-                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && skip-- == 0)
+                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && dtypes[l->g->t[n->in[j]].dtype].is_float &&
+                    skip-- == 0)
                     lower_param_shape(l, q, &l->g->t[n->in[j]]);
         }
     }
@@ -1088,13 +1267,21 @@ static const struct fact {
     const char *source;
 } facts[] = {
     {"*Embeddings", "position_ids", DT_INT64, {"1", "@position_embeddings.weight"}, "modeling_bert.py: BertEmbeddings"},
-    {"*Embeddings", "position_ids", DT_INT64, {"1", "@position_embedding.weight"}, "modeling_clip.py: CLIPTextEmbeddings"},
-    {"*Embeddings", "token_type_ids", DT_INT64, {"1", "@position_embeddings.weight"}, "modeling_bert.py: BertEmbeddings"},
+    {"*Embeddings",
+     "position_ids",
+     DT_INT64,
+     {"1", "@position_embedding.weight"},
+     "modeling_clip.py: CLIPTextEmbeddings"},
+    {"*Embeddings",
+     "token_type_ids",
+     DT_INT64,
+     {"1", "@position_embeddings.weight"},
+     "modeling_bert.py: BertEmbeddings"},
     {"*GPT2Attention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
     {"*GPTNeoSelfAttention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
     {"*", "masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
     {"*", "embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
-    {"*RotaryEmbedding", "inv_freq", DT_FLOAT, {"128"}, "modeling_rope_utils.py: half of a head, one block whatever it is"},
+    {"*", "inv_freq", DT_FLOAT, {"128"}, "modeling_rope_utils.py: half of a head, one block whatever it is"},
 };
 
 /* Rows of the first parameter with that ending. */
@@ -1129,7 +1316,7 @@ size_by_fact(struct lowering *l, struct param *q)
 }
 
 /* The parameter under whose name a nameless one is read: the same last name in a module above or below (a head's bias and its
- * decoder's), or a table for a weight. */
+ * decoder's), or the table that an embedding reads for a weight that is named as one. */
 static int
 tied_to(const struct dynamo *d, int at, int table)
 {
@@ -1142,7 +1329,12 @@ tied_to(const struct dynamo *d, int at, int table)
             strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.')
             return i;
     }
-    return ends_with(name, "weight") ? table : -1;
+    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
+                                         "decoder", "generator", "out", "lm",     "vocab"};
+    for (int i = 0; i < COUNT(tables) && ends_with(name, "weight"); i++)
+        if (strstr(name, tables[i]))
+            return table;
+    return -1;
 }
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source says. */
@@ -1173,12 +1365,32 @@ tie_params(struct dynamo *d)
     }
 }
 
+/* Parameters that their library's constructor freezes: class of the module or of the one around it, end of the name. */
+static const struct {
+    const char *type, *name, *source;
+} frozen[] = {
+    {"*SinusoidalPositionalEmbedding", "weight", "modeling_pegasus.py, modeling_marian.py: requires_grad=False"},
+    {"*WhisperEncoder", "embed_positions.weight", "modeling_whisper.py: requires_grad_(False)"},
+};
+
+static void
+freeze_by_fact(struct dynamo *d)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        for (int k = 0; k < COUNT(frozen); k++)
+            if (p->params[i].kind == PARAM_TRAINED && ends_with(p->params[i].name, frozen[k].name) &&
+                class_around(d->l, p->modules[p->params[i].module].path, frozen[k].type))
+                p->params[i].kind = PARAM_FROZEN;
+}
+
 static void
 lower_dynamo(struct lowering *l)
 {
     struct dynamo d = {.l = l, .params = names_new(l->a)};
     read_signature(&d);
     make_groups(&d);
+    freeze_by_fact(&d);
     for (int i = 0; i < l->g->nn; i++) {
         int at = d.group_of[i];
         if (at < 0) {
