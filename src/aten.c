@@ -841,7 +841,10 @@ run_index(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = index_sizes(f, size);
-    if (f->rank >= 0) /* a boolean mask: only the file knows */
+    bool mask = false; /* only the file knows how many it picks */
+    for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
+        mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
+    if (mask && f->rank >= 0)
         out_add(m, f, value_new(m, V(0)->dtype, f->rank, f->size, NULL));
     else
         out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
@@ -864,6 +867,7 @@ static void
 run_scatter_backward(struct machine *m, struct frame *f)
 {
     struct value *like = V(1);
+    m->op = strncmp(f->op->name, "index_", 6) == 0 ? "index_put.default" : m->op;
     struct value *zeros = OP(m, "new_zeros.default", VAL(V(0)), ints_arg(m, like->rank, like->size));
     if (m->real)
         out_add(m, f, zeros);
@@ -1336,6 +1340,20 @@ run_group_norm(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, x->dtype, 2, stat, NULL));
 }
 
+static void
+run_weight_norm(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(0), V(0)->dtype));
+    out_add(m, f, value_new(m, statistics_type(V(1)), V(1)->rank, V(1)->size, NULL));
+}
+
+static void
+run_weight_norm_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 1; i < 3; i++)
+        out_add(m, f, new_like(m, V(i), V(i)->dtype));
+}
+
 /* _fused_rms_norm(input, normalized_shape, weight, eps) */
 static void
 run_rms_norm(struct machine *m, struct frame *f)
@@ -1717,6 +1735,12 @@ const struct aten aten_table[] = {
     {.name = "log_sigmoid.default", .args = "self", .run = run_unary, .grad = "self: log_sigmoid_backward(grad, self)"},
     {.name = "glu.default", .takes = "+", .args = "self dim", .run = run_glu, .grad = "self: glu_backward(grad, self)"},
     {.name = "glu_backward.default", .args = "grad self", .run = run_second_like},
+    {.name = "bloom_gelu.default",
+     .args = "self",
+     .run = expand_bloom_gelu,
+     .grad = "self: bloom_gelu_backward(grad, self)",
+     .source = "GeLUFunction in modeling_bloom.py"},
+    {.name = "bloom_gelu_backward", .args = "grad self", .run = expand_bloom_gelu_backward, .grad = COMPOSITE},
     {.name = "prelu.default",
      .takes = "..",
      .args = "self weight",
@@ -2363,6 +2387,12 @@ const struct aten aten_table[] = {
     {.name = "native_group_norm_backward.default",
      .args = "grad input mean rstd weight bias",
      .run = run_layer_norm_backward},
+    {.name = "_weight_norm_interface.default",
+     .takes = "..",
+     .args = "v g",
+     .run = run_weight_norm,
+     .grad = "v, g: _weight_norm_interface_backward(grad, v, g, result1)"},
+    {.name = "_weight_norm_interface_backward.default", .args = "grad v g norms", .run = run_weight_norm_backward},
     {.name = "rms_norm.default",
      .args = "input normalized_shape weight eps",
      .run = expand_rms_norm,

@@ -534,6 +534,63 @@ expand_prelu(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "_prelu_kernel.default", VAL(x), VAL(shaped)));
 }
 
+/* One operator of a Python expression: its operands die when it is done, unless somebody else holds them. */
+static struct value *
+then(struct machine *m, int mark, const char *op, struct value *v, struct arg other, struct value *keep)
+{
+    struct value *held[] = {OP(m, op, VAL(v), other), keep};
+    scope_end(m, mark, 2, held);
+    return held[0];
+}
+
+/* tanh(0.79788456 * x * (1 + 0.044715 * x * x)), with one value kept. */
+static struct value *
+bloom_tanh(struct machine *m, struct value *x, struct value *kept, int mark)
+{
+    struct value *a = OP(m, "mul.Tensor", VAL(x), FLT(1));
+    int inner = scope_begin(m);
+    struct value *b = then(m, inner, "mul.Tensor", x, FLT(1), NULL);
+    b = then(m, inner, "mul.Tensor", b, VAL(x), NULL);
+    b = then(m, inner, "add.Tensor", b, INT(1), NULL);
+    a = then(m, mark, "mul.Tensor", a, VAL(b), kept);
+    return then(m, mark, "tanh.default", a, NONE, kept);
+}
+
+/* Source: bloom_gelu_forward, bloom_gelu_back in modeling_bloom.py: x * 0.5 * (1 + tanh(...)). */
+void
+expand_bloom_gelu(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *half = OP(m, "mul.Tensor", VAL(V(0)), FLT(1));
+    struct value *t = bloom_tanh(m, V(0), half, mark);
+    t = then(m, mark, "add.Tensor", t, INT(1), half);
+    out_add(m, f, OP(m, "mul.Tensor", VAL(half), VAL(t)));
+}
+
+void
+expand_bloom_gelu_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int mark = scope_begin(m);
+    struct value *t = bloom_tanh(m, x, NULL, mark);
+    mark = scope_begin(m);
+    struct value *half = OP(m, "mul.Tensor", VAL(x), FLT(1));
+    int inner = scope_begin(m);
+    struct value *a = then(m, inner, "mul.Tensor", t, VAL(t), NULL);
+    a = then(m, inner, "rsub.Scalar", a, INT(1), NULL);
+    int third = scope_begin(m);
+    struct value *b = then(m, third, "mul.Tensor", x, FLT(1), NULL);
+    b = then(m, third, "mul.Tensor", b, VAL(x), NULL);
+    b = then(m, third, "add.Tensor", b, FLT(1), NULL);
+    a = then(m, inner, "mul.Tensor", a, VAL(b), NULL);
+    a = then(m, mark, "mul.Tensor", half, VAL(a), NULL);
+    inner = scope_begin(m);
+    b = then(m, inner, "add.Tensor", t, INT(1), NULL);
+    b = then(m, inner, "mul.Tensor", b, FLT(1), NULL);
+    a = then(m, mark, "add.Tensor", a, VAL(b), NULL);
+    out_add(m, f, OP(m, "mul.Tensor", VAL(a), VAL(g)));
+}
+
 /* ---- normalization -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Source: _select_batch_norm_backend in Normalization.cpp. */

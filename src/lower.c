@@ -160,6 +160,13 @@ lower_outputs(struct lowering *l)
         p->outputs[p->noutputs++] = p->calls[p->ncalls - 1].outs[0];
 }
 
+static bool
+ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
 /* ---- texts of the exporter ------------------------------------------------------------------------------------------------------ */
 
 /* One group of nodes: a call of the traced program. */
@@ -552,7 +559,7 @@ is_view_like(const char *target)
 }
 
 /* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
- * the place and the path of the module that reads the result ('!': any other). Source: the configuration classes of Transformers 4.57. */
+ * the place (attention: of the module that reads the result) and the path of the module that reads it ('!': any other). Source: the configuration classes of Transformers 4.57. */
 static const struct {
     const char *type, *reader;
 } undropped[] = {
@@ -598,9 +605,13 @@ is_undropped(const struct dynamo *d, const struct group *g, int tensor)
     for (int i = 0; i < COUNT(undropped); i++) {
         const char *path = undropped[i].reader;
         bool other = *path == '!';
-        if (glob_match(path + other, reader) != other &&
-            (class_around(d->l, reader, undropped[i].type) ||
-             (at >= 0 && class_around(d->l, d->groups[at].path, undropped[i].type))))
+        const char *type = undropped[i].type;
+        if (strcmp(type + strlen(type) - 9, "Attention") == 0) {
+            if (g->type && glob_match(type, g->type))
+                return true;
+        } else if (glob_match(path + other, reader) != other &&
+                   (class_around(d->l, reader, undropped[i].type) ||
+                    (at >= 0 && class_around(d->l, d->groups[at].path, undropped[i].type))))
             return true;
     }
     return false;
@@ -706,6 +717,18 @@ unread_buffer(const struct dynamo *d, const char *path)
     return NULL;
 }
 
+/* Operators that keep their operand's sizes when the other one is a number: "1 + weight" of Gemma's norm. */
+static bool
+is_arithmetic(const char *stem)
+{
+    static const char *const names[] = {"aten.add", "aten.sub", "aten.rsub", "aten.mul",
+                                        "aten.div", "aten.neg", "aten.exp"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (strcmp(stem, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct param *
 unread_weight(const struct dynamo *d, const char *path)
 {
@@ -757,6 +780,17 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
         d->referenced[weight - l->p->params] = true;
         c = call_for(d, g, "aten.t.default", 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+        return c->outs[0];
+    }
+    if (weight && dtypes[t->dtype].is_float && is_arithmetic(stem)) {
+        int rank;
+        const int64_t *size;
+        if (lower_sizes(l, t, &rank, &size))
+            sized(l, weight, rank, size);
+        d->referenced[weight - l->p->params] = true;
+        c = call_for(d, g, arena_printf(l->a, "%s.Tensor", stem), 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+        c->args[1] = INT(1);
         return c->outs[0];
     }
     if (buffer) {
@@ -1209,13 +1243,80 @@ lower_rms_norm(struct dynamo *d, int at)
     define(d, last, out, c->outs[0]);
 }
 
+/* A torch.autograd.Function, traced as its forward. */
+static bool
+in_bloom_gelu(const struct group *g)
+{
+    return g->type && glob_match("*bloom.BloomGelu", g->type);
+}
+
+static void
+lower_bloom_gelu(struct dynamo *d, int at)
+{
+    struct lowering *l = d->l;
+    struct group *g = &d->groups[at], *last = g;
+    struct arg args[MAX_ARGS];
+    int n = parse_args(l->a, NULL, g->args, args), missing = 0;
+    for (int k = 0; k < n; k++)
+        resolve_known(d, &args[k], &missing);
+    for (int i = at; i < d->ngroups; i++)
+        if (in_bloom_gelu(&d->groups[i]) && strcmp(d->groups[i].path, g->path) == 0) {
+            last = &d->groups[i];
+            last->done = true;
+        }
+    int out = group_output(d, last);
+    struct arg input = args[0].kind == ARG_SLOT ? args[0] : args[1];
+    if (n < 1 || out < 0 || input.kind != ARG_SLOT || input.i < 0)
+        return;
+    struct call *c = call_for(d, last, "aten.bloom_gelu.default", 1);
+    c->args[0] = input;
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    define(d, last, out, c->outs[0]);
+}
+
+/* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last dimension. Source: _weight_norm in
+ * WeightNorm.cpp. Pieces before the last make no call. */
+static bool
+in_weight_norm(const struct group *g)
+{
+    return g->type && glob_match("*parametrizations._WeightNorm", g->type);
+}
+
+static void
+lower_weight_norm(struct dynamo *d, struct group *g)
+{
+    struct lowering *l = d->l;
+    if (strncmp(g->target, "aten.mul", 8) != 0)
+        return;
+    struct param *part[2] = {NULL, NULL}; /* original0 the norms, original1 the direction */
+    for (int i = 0; i < l->p->nparams; i++)
+        for (int k = 0; k < 2; k++)
+            if (strncmp(l->p->params[i].name, g->path, strlen(g->path) - 2) == 0 &&
+                ends_with(l->p->params[i].name, k ? ".original1" : ".original0"))
+                part[k] = &l->p->params[i];
+    int out = group_output(d, g);
+    if (!part[0] || !part[1] || out < 0)
+        return;
+    struct call *c = call_for(d, g, "aten._weight_norm_interface.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = part[1]->slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part[0]->slot};
+    define(d, g, out, c->outs[0]);
+}
+
 /* split and chunk lose their text. */
 static void
 lower_split(struct dynamo *d, int at)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[at];
-    if (n->nin < 1 || l->slot_of[n->in[0]] < 0)
+    if (n->nin < 1 || n->in[0] < 0)
+        return;
+    const struct tensor *from = &l->g->t[n->in[0]];
+    if (l->slot_of[n->in[0]] < 0 && from->is_initializer && strncmp(from->name, "val_", 4) != 0) {
+        struct group here = {.last = at, .path = "", .call = -1};
+        l->slot_of[n->in[0]] = lost_constant(d, &here, from->name, n->in[0]);
+    }
+    if (l->slot_of[n->in[0]] < 0)
         return;
     int64_t axis = node_int(n, "axis", 0);
     {
@@ -1250,13 +1351,6 @@ lower_split(struct dynamo *d, int at)
 }
 
 /* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
-
-static bool
-ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
 
 /* What libraries' sources say of parameters and buffers that files name without a size: by class of the module and name. Sizes are numbers or
  * "@NAME", the rows of the parameter that ends so. */
@@ -1403,6 +1497,10 @@ lower_dynamo(struct lowering *l)
             continue;
         if (in_rms_norm(g))
             lower_rms_norm(&d, at);
+        else if (in_weight_norm(g))
+            lower_weight_norm(&d, g);
+        else if (in_bloom_gelu(g))
+            lower_bloom_gelu(&d, at);
         else
             lower_group(&d, g);
         g->done = true;
