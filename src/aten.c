@@ -844,6 +844,18 @@ run_index(struct machine *m, struct frame *f)
     bool mask = false; /* only the file knows how many it picks */
     for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
         mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
+    int64_t all = 1, mine = 1, at = -1;
+    for (int i = 0; i < f->rank; i++)
+        all *= f->size[i];
+    for (int i = 0; i < rank; i++)
+        mine *= size[i];
+    for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n && i < V(0)->rank; i++)
+        at = f->a[1].list[i].kind == ARG_VALUE ? (at < 0 ? i : V(0)->rank) : at;
+    if (!mask && f->rank >= 0 && all != mine && at >= 0 && at < V(0)->rank && value_elements(V(0)) > 0) {
+        rank = V(0)->rank; /* a folded list: it picks as many as the file's result has */
+        memcpy(size, V(0)->size, sizeof(*size) * (size_t)rank);
+        size[at] = all / (value_elements(V(0)) / size[at]);
+    }
     if (mask && f->rank >= 0)
         out_add(m, f, value_new(m, V(0)->dtype, f->rank, f->size, NULL));
     else

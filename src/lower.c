@@ -859,7 +859,7 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
             int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer;
             int at = from < 0 ? -1 : d->group_of[from];
             if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 ||
-                d->groups[at].call < 0)
+                d->groups[at].call < 0 || d->l->slot_of[n->in[i]] >= 0)
                 continue;
             const struct call *c = &p->calls[d->groups[at].call];
             if (position < c->nargs && c->args[position].kind == ARG_SLOT)
@@ -890,6 +890,15 @@ merged_param(struct dynamo *d, int slot)
         }
     }
     return NULL;
+}
+
+static int
+cast_like(struct dynamo *d, const struct group *g, int slot, int like)
+{
+    struct call *c = call_for(d, g, "aten.to_like", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+    return c->outs[0];
 }
 
 /* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
@@ -935,17 +944,49 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     return lost_identity(d, g, name, slot);
 }
 
+/* The next free input; of an attention's, masks are boolean and nothing else is. */
+static int
+take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
+{
+    bool attention = strncmp(g->target, "aten.scaled_dot_product_attention", 33) == 0;
+    for (int i = *used; i < nspare && attention; i++)
+        if ((d->l->g->t[spare[i]].dtype == DT_BOOL) == (position == 3)) {
+            int t = spare[i];
+            memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
+            spare[*used] = t;
+            break;
+        }
+    return spare[(*used)++];
+}
+
+/* x.type_as(y) where the types were equal: a softmax goes back to the type of its input, a norm to that of what entered its module. */
+static int
+lost_type_as(struct dynamo *d, const struct group *g, int slot)
+{
+    const struct program *p = d->l->p;
+    int from = p->ncalls - 1, like = -1;
+    while (from >= 0 && p->calls[from].outs[0] != slot)
+        from--;
+    if (from < 0)
+        return slot;
+    for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
+        for (int k = p->calls[i].nargs - 1; k >= 0; k--)
+            like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
+    if (strncmp(p->calls[from].target, "aten.softmax", 12) == 0)
+        like = (int)p->calls[from].args[0].i;
+    return like < 0 ? slot : cast_like(d, g, slot, like);
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
-resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, const int *spare, int nspare,
-             int *used)
+resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
     if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
         return -1;
-    if (t >= 0 && l->slot_of[t] >= 0)
-        return l->slot_of[t]; /* the name survived as a value's */
+    if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
+        return has_stem(name, "type_as") ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
     if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
@@ -960,7 +1001,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
-    t = spare[(*used)++];
+    t = take_spare(d, g, position, spare, nspare, used);
     int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, l->slot_of[t]);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
@@ -968,8 +1009,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
 }
 
 static void
-resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, const int *spare, int nspare,
-            int *used)
+resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare, int *used)
 {
     struct lowering *l = d->l;
     if (a->kind == ARG_LIST)
@@ -1090,6 +1130,33 @@ renamed(const struct group *g)
     return g->target;
 }
 
+/* Casts that do nothing in an fp32 export and copy under autocast: by class of the module or the one around it, and operator. */
+static const struct {
+    const char *type, *path, *target;
+    bool before; /* the input, to the type of the second argument; else the result, to that of the first */
+    const char *source;
+} casts[] = {
+    {"*T5Dense*", "*.wo", "aten.linear.default", true,
+     "T5DenseActDense in modeling_t5.py: hidden_states.to(self.wo.weight.dtype)"},
+    {"*GPT2Attention", "*", "aten.softmax.int", false, "modeling_gpt2.py: attn_weights.type(value.dtype)"},
+    {"*GPTNeoSelfAttention", "*", "aten.softmax.int", false, "modeling_gpt_neo.py: attn_weights.to(value.dtype)"},
+    {"*GPTJAttention", "*", "aten.softmax.int", false, "modeling_gptj.py: attn_weights.to(value.dtype)"},
+    {"*CodeGenAttention", "*", "aten.softmax.int", false, "modeling_codegen.py: attn_weights.to(value.dtype)"},
+};
+
+static int
+cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
+{
+    for (int i = 0; i < COUNT(casts); i++) {
+        int like = before ? 1 : 0;
+        if (casts[i].before == before && strcmp(casts[i].target, g->target) == 0 && g->path &&
+            glob_match(casts[i].path, g->path) && class_around(d->l, g->path, casts[i].type) && n > like &&
+            args[like].kind == ARG_SLOT && args[like].i >= 0 && slot >= 0)
+            return cast_like(d, g, slot, (int)args[like].i);
+    }
+    return slot;
+}
+
 static void
 define(struct dynamo *d, const struct group *g, int tensor, int slot)
 {
@@ -1179,12 +1246,14 @@ lower_group(struct dynamo *d, struct group *g)
                     "no rule for this operator: its memory is not counted");
         return;
     }
+    if (n > 0 && args[0].kind == ARG_SLOT)
+        args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     struct call *c = call_for(d, g, target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
     g->call = l->p->ncalls - 1;
-    define(d, g, out, c->outs[0]);
+    define(d, g, out, cast_by_fact(d, g, args, n, false, c->outs[0]));
 }
 
 /* nn.RMSNorm arrives in pieces, but eager runs it as one operator since 2.9. Returns how many groups it took. */
