@@ -661,12 +661,22 @@ expand_dropout(struct machine *m, struct frame *f)
     out_add(m, f, runs ? OP(m, "native_dropout.default", VAL(V(0)), FLT(p), BOOL(true)) : V(0));
 }
 
-/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows and the layout asks for one. */
+static bool
+is_expanded(const struct value *v)
+{
+    for (int i = 0; i < v->rank; i++)
+        if (v->size[i] > 1 && v->stride[i] == 0)
+            return true;
+    return false;
+}
+
+/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows or an expand came before, and the layout
+ * asks for one. */
 void
 expand_lost_clone(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
-    if (arg_int(f, 1, 0) && !value_contiguous(v))
+    if ((arg_int(f, 1, 0) && !value_contiguous(v)) || is_expanded(v))
         out_add(m, f, OP(m, "clone.default", VAL(v), BOOL(true)));
     else if (arg_int(f, 2, 0))
         out_add(m, f, OP(m, "native_dropout.default", VAL(v), FLT(0.1), BOOL(true)));
@@ -726,11 +736,12 @@ expand_attention(struct machine *m, struct frame *f)
         k = k->rank == 3 ? OP(m, "unsqueeze.default", VAL(k), INT(0)) : k;
         v = v->rank == 3 ? OP(m, "unsqueeze.default", VAL(v), INT(0)) : v;
     }
-    if (q->rank != 4) {
+    bool fewer = q->rank == 4 && k->size[1] != q->size[1], gqa = arg_int(f, 7, 0);
+    if (q->rank != 4 || (fewer && !gqa && m->real)) { /* heads that broadcast: no fused kernel takes them */
         out_add(m, f, attention_math(m, V(0), V(1), V(2), mask, p));
         return;
     }
-    if (k->size[1] != q->size[1] && k->size[1] > 0) {
+    if (fewer && gqa && k->size[1] > 0) {
         int64_t times = q->size[1] / k->size[1];
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);

@@ -191,7 +191,10 @@ struct dynamo {
         const char *line, *path;
         int at, slot;
         const struct tensor *t;
-    } * tables; /* folded constants by the line that reads them */
+    } * tables;   /* folded constants by the line that reads them */
+    struct norm { /* the RMSNorm module being lowered */
+        int scope, input, wide;
+    } norm;
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;
@@ -814,6 +817,8 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     c->args[1] = DTYPE(t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
+    if (strcmp(l->g->n[g->last].op, "GatherND") == 0 && c->rank > 1 && c->size[c->rank - 1] == 1)
+        c->rank--; /* an index, not the list of coordinates that the node takes */
     if (table >= 0)
         d->tables[table].slot = c->outs[0];
     return c->outs[0];
@@ -1130,29 +1135,141 @@ renamed(const struct group *g)
     return g->target;
 }
 
-/* Casts that do nothing in an fp32 export and copy under autocast: by class of the module or the one around it, and operator. */
-static const struct {
+/* Casts that do nothing in an fp32 export and copy under autocast: by class of the module or of the one around it, path and operator.
+ * LIKE_WEIGHT casts the input to the weight's type; the others cast the result, to the type of what attention multiplies it with or of its query. */
+static const struct dropped_cast {
     const char *type, *path, *target;
-    bool before; /* the input, to the type of the second argument; else the result, to that of the first */
+    enum like { LIKE_WEIGHT, LIKE_VALUE, LIKE_QUERY } like;
     const char *source;
 } casts[] = {
-    {"*T5Dense*", "*.wo", "aten.linear.default", true,
-     "T5DenseActDense in modeling_t5.py: hidden_states.to(self.wo.weight.dtype)"},
-    {"*GPT2Attention", "*", "aten.softmax.int", false, "modeling_gpt2.py: attn_weights.type(value.dtype)"},
-    {"*GPTNeoSelfAttention", "*", "aten.softmax.int", false, "modeling_gpt_neo.py: attn_weights.to(value.dtype)"},
-    {"*GPTJAttention", "*", "aten.softmax.int", false, "modeling_gptj.py: attn_weights.to(value.dtype)"},
-    {"*CodeGenAttention", "*", "aten.softmax.int", false, "modeling_codegen.py: attn_weights.to(value.dtype)"},
+    {"*T5Dense*", "*.wo", "aten.linear.default", LIKE_WEIGHT, "modeling_t5.py: hidden_states.to(self.wo.weight.dtype)"},
+    {"*GPT2Attention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt2.py: attn_weights.type(value.dtype)"},
+    {"*ImageGPTAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_imagegpt.py: attn_weights.type(value.dtype)"},
+    {"*GPTNeoSelfAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt_neo.py: attn_weights.to(value.dtype)"},
+    {"*GPTJAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gptj.py: attn_weights.to(value.dtype)"},
+    {"*CodeGenAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_codegen.py: attn_weights.to(value.dtype)"},
+    {"*MptAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_mpt.py: .to(value_states.dtype)"},
+    {"transformers.*Attention", "*", "aten.softmax.int", LIKE_QUERY,
+     "eager_attention_forward: softmax(dtype=torch.float32).to(query.dtype)"},
 };
+
+/* Transformers' RMSNorm classes copy their input to fp32 and go back to its type: before the weight, after it, or by type_as, whose name
+ * survives. The first row that matches counts. Source: LlamaRMSNorm, Olmo2RMSNorm, GemmaRMSNorm in their modeling files. */
+static const struct norm_class {
+    const char *type;
+    enum back { BACK_BY_NAME, BACK_AT_END, BACK_BEFORE_WEIGHT } back;
+} norm_classes[] = {
+    {"transformers.models.gemma*RMSNorm", BACK_BY_NAME},
+    {"transformers.models.olmo*RMSNorm", BACK_AT_END},
+    {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT},
+};
+
+static const struct norm_class *
+norm_class_of(const struct group *g)
+{
+    for (int i = 0; i < COUNT(norm_classes); i++)
+        if (g->type && glob_match(norm_classes[i].type, g->type))
+            return &norm_classes[i];
+    return NULL;
+}
+
+static const struct call *
+maker(const struct program *p, int64_t slot)
+{
+    for (int i = p->ncalls - 1; i >= 0; i--)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            if (p->calls[i].outs[k] == slot)
+                return &p->calls[i];
+    return NULL;
+}
+
+/* The module's input is read in fp32. */
+static void
+norm_input(struct dynamo *d, const struct group *g, struct arg *args, int n)
+{
+    struct lowering *l = d->l;
+    int scope = lower_module(l, g->path ? g->path : "", g->type);
+    for (int i = 0; i < n; i++) {
+        const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
+        if (!c || c->scope == scope)
+            continue;
+        if (d->norm.scope != scope || d->norm.input != (int)args[i].i) {
+            d->norm = (struct norm){scope, (int)args[i].i, -1};
+            struct call *wide = call_for(d, g, "aten.to.dtype", 2);
+            wide->args[0] = args[i];
+            wide->args[1] = DTYPE(DT_FLOAT);
+            d->norm.wide = wide->outs[0];
+        }
+        args[i].i = d->norm.wide;
+    }
+}
+
+static int
+norm_output(struct dynamo *d, const struct group *g, enum back back, const struct call *c)
+{
+    struct lowering *l = d->l;
+    bool weighted = false, normal = false;
+    int slot = c->outs[0];
+    for (int i = 0; i < c->nargs; i++) {
+        const struct call *m = c->args[i].kind == ARG_SLOT ? maker(l->p, c->args[i].i) : NULL;
+        weighted |= c->args[i].kind == ARG_SLOT && !m;
+        normal |= m && strncmp(m->target, "aten.rsqrt", 10) == 0;
+    }
+    bool goes = strncmp(g->target, "aten.mul", 8) == 0 &&
+                ((back == BACK_AT_END && weighted) || (back == BACK_BEFORE_WEIGHT && normal));
+    return goes && d->norm.input >= 0 ? cast_like(d, g, slot, d->norm.input) : slot;
+}
+
+/* What the probabilities are multiplied with: the next product in the module. */
+static int
+value_after(struct dynamo *d, const struct group *g)
+{
+    for (const struct group *h = g + 1; h < d->groups + d->ngroups; h++) {
+        struct arg args[MAX_ARGS];
+        int missing = 0;
+        if (!h->path || strcmp(h->path, g->path) != 0 || strncmp(h->target, "aten.matmul", 11) != 0)
+            continue;
+        if (parse_args(d->l->a, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
+            return -1;
+        resolve_known(d, &args[1], &missing);
+        return (int)args[1].i;
+    }
+    return -1;
+}
+
+/* The query of the product that these scores come from. */
+static int
+query_before(const struct dynamo *d, int slot)
+{
+    const struct program *p = d->l->p;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        int first = c->nargs && c->args[0].kind == ARG_LIST ? -1 : 0;
+        if (c->outs[0] != slot)
+            continue;
+        first = first == 0 && strncmp(c->target, "aten.where", 10) == 0 ? 1 : first;
+        if (first < 0 || first >= c->nargs || c->args[first].kind != ARG_SLOT)
+            return -1;
+        slot = (int)c->args[first].i;
+        if (strncmp(c->target, "aten.matmul", 11) == 0)
+            return slot;
+    }
+    return -1;
+}
 
 static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
 {
-    for (int i = 0; i < COUNT(casts); i++) {
-        int like = before ? 1 : 0;
-        if (casts[i].before == before && strcmp(casts[i].target, g->target) == 0 && g->path &&
-            glob_match(casts[i].path, g->path) && class_around(d->l, g->path, casts[i].type) && n > like &&
-            args[like].kind == ARG_SLOT && args[like].i >= 0 && slot >= 0)
-            return cast_like(d, g, slot, (int)args[like].i);
+    for (int i = 0; i < COUNT(casts) && g->path && slot >= 0 && n > 1; i++) {
+        const struct dropped_cast *k = &casts[i];
+        if ((k->like == LIKE_WEIGHT) != before || strcmp(k->target, g->target) != 0 || !glob_match(k->path, g->path) ||
+            !class_around(d->l, g->path, k->type) ||
+            (k->like == LIKE_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)))
+            continue;
+        int like = k->like == LIKE_WEIGHT  ? (args[1].kind == ARG_SLOT ? (int)args[1].i : -1)
+                   : k->like == LIKE_VALUE ? value_after(d, g)
+                                           : query_before(d, (int)args[0].i);
+        return like < 0 ? slot : cast_like(d, g, slot, like);
     }
     return slot;
 }
@@ -1248,12 +1365,16 @@ lower_group(struct dynamo *d, struct group *g)
     }
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
+    const struct norm_class *norm = norm_class_of(g);
+    if (norm)
+        norm_input(d, g, args, n);
     struct call *c = call_for(d, g, target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
     g->call = l->p->ncalls - 1;
-    define(d, g, out, cast_by_fact(d, g, args, n, false, c->outs[0]));
+    int slot = norm ? norm_output(d, g, norm->back, c) : c->outs[0];
+    define(d, g, out, cast_by_fact(d, g, args, n, false, slot));
 }
 
 /* nn.RMSNorm arrives in pieces, but eager runs it as one operator since 2.9. Returns how many groups it took. */
@@ -1429,22 +1550,32 @@ static const struct fact {
     const char *size[4];
     const char *source;
 } facts[] = {
-    {"*Embeddings", "position_ids", DT_INT64, {"1", "@position_embeddings.weight"}, "modeling_bert.py: BertEmbeddings"},
     {"*Embeddings",
-     "position_ids",
+     ".position_ids",
+     DT_INT64,
+     {"1", "@position_embeddings.weight"},
+     "modeling_bert.py: BertEmbeddings"},
+    {"*Embeddings",
+     ".position_ids",
      DT_INT64,
      {"1", "@position_embedding.weight"},
      "modeling_clip.py: CLIPTextEmbeddings"},
     {"*Embeddings",
-     "token_type_ids",
+     ".token_type_ids",
      DT_INT64,
      {"1", "@position_embeddings.weight"},
      "modeling_bert.py: BertEmbeddings"},
-    {"*GPT2Attention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
-    {"*GPTNeoSelfAttention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
-    {"*", "masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
-    {"*", "embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
-    {"*", "inv_freq", DT_FLOAT, {"128"}, "modeling_rope_utils.py: half of a head, one block whatever it is"},
+    {"*GPT2Attention", ".bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
+    {"*GPTNeoSelfAttention", ".bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
+    {"*", ".masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
+    {"*", ".embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
+    {"*",
+     ".pooler.dense.weight",
+     DT_FLOAT,
+     {"@LayerNorm.weight", "@LayerNorm.weight"},
+     "modeling_bert.py: BertPooler, unread by most heads"},
+    {"*", ".pooler.dense.bias", DT_FLOAT, {"@LayerNorm.weight"}, "likewise"},
+    {"*", ".inv_freq", DT_FLOAT, {"128"}, "modeling_rope_utils.py: half of a head, one block whatever it is"},
 };
 
 /* Rows of the first parameter with that ending. */
@@ -1460,12 +1591,12 @@ rows_of(const struct program *p, const char *end)
 static bool
 size_by_fact(struct lowering *l, struct param *q)
 {
-    const char *type = l->p->modules[q->module].type, *dot = strrchr(q->name, '.');
+    const char *type = l->p->modules[q->module].type;
     for (int i = 0; i < COUNT(facts) && q->rank < 0; i++) {
         const struct fact *f = &facts[i];
         int64_t size[4];
         int n = 0;
-        if (!glob_match(f->type, type ? type : "") || strcmp(f->name, dot ? dot + 1 : q->name) != 0)
+        if (!glob_match(f->type, type ? type : "") || !ends_with(q->name, f->name))
             continue;
         for (; n < 4 && f->size[n]; n++)
             if ((size[n] = *f->size[n] == '@' ? rows_of(l->p, f->size[n] + 1) : atoll(f->size[n])) < 0)
@@ -1550,7 +1681,7 @@ freeze_by_fact(struct dynamo *d)
 static void
 lower_dynamo(struct lowering *l)
 {
-    struct dynamo d = {.l = l, .params = names_new(l->a)};
+    struct dynamo d = {.l = l, .params = names_new(l->a), .norm = {-1, -1, -1}};
     read_signature(&d);
     make_groups(&d);
     freeze_by_fact(&d);
