@@ -840,7 +840,22 @@ run_index(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = index_sizes(f, size);
-    if (f->rank >= 0) /* a boolean mask: only the file knows */
+    bool mask = false; /* only the file knows how many it picks */
+    for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
+        mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
+    int64_t all = 1, mine = 1, at = -1;
+    for (int i = 0; i < f->rank; i++)
+        all *= f->size[i];
+    for (int i = 0; i < rank; i++)
+        mine *= size[i];
+    for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n && i < V(0)->rank; i++)
+        at = f->a[1].list[i].kind == ARG_VALUE ? (at < 0 ? i : V(0)->rank) : at;
+    if (!mask && f->rank >= 0 && all != mine && at >= 0 && at < V(0)->rank && value_elements(V(0)) > 0) {
+        rank = V(0)->rank; /* a folded list: it picks as many as the file's result has */
+        memcpy(size, V(0)->size, sizeof(*size) * (size_t)rank);
+        size[at] = all / (value_elements(V(0)) / size[at]);
+    }
+    if (mask && f->rank >= 0)
         out_add(m, f, value_new(m, V(0)->dtype, f->rank, f->size, NULL));
     else
         out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
@@ -1827,6 +1842,12 @@ const struct aten aten_table[] = {
     {.name = "log_sigmoid.default", .args = "self", .run = expand_log_sigmoid, .grad = COMPOSITE},
     {.name = "glu.default", .takes = "+", .args = "self dim", .run = run_glu, .grad = "self: glu_backward(grad, self)"},
     {.name = "glu_backward.default", .args = "grad self", .run = run_second_like},
+    {.name = "bloom_gelu.default",
+     .args = "self",
+     .run = expand_bloom_gelu,
+     .grad = "self: bloom_gelu_backward(grad, self)",
+     .source = "GeLUFunction in modeling_bloom.py"},
+    {.name = "bloom_gelu_backward", .args = "grad self", .run = expand_bloom_gelu_backward, .grad = COMPOSITE},
     {.name = "prelu.default",
      .takes = "..",
      .args = "self weight",
@@ -1930,6 +1951,7 @@ const struct aten aten_table[] = {
     {.name = "contiguous.default", .args = "self memory_format", .run = expand_contiguous, .grad = COMPOSITE},
     {.name = "_to_copy.default", .args = "self dtype", .run = run_copy, .grad = "self: to_like(grad, #self)"},
     {.name = "to_like", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
+    {.name = "type_as.default", .takes = "..", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
     {.name = "to.dtype", .args = "self dtype", .run = expand_to, .grad = COMPOSITE},
     {.name = "alias.default", .args = "self", .run = expand_same, .grad = COMPOSITE},
     {.name = "detach.default", .args = "self", .run = expand_detach, .grad = COMPOSITE},

@@ -610,6 +610,63 @@ expand_prelu(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "_prelu_kernel.default", VAL(x), VAL(shaped)));
 }
 
+/* One operator of a Python expression: its operands die when it is done, unless somebody else holds them. */
+static struct value *
+then(struct machine *m, int mark, const char *op, struct value *v, struct arg other, struct value *keep)
+{
+    struct value *held[] = {OP(m, op, VAL(v), other), keep};
+    scope_end(m, mark, 2, held);
+    return held[0];
+}
+
+/* tanh(0.79788456 * x * (1 + 0.044715 * x * x)), with one value kept. */
+static struct value *
+bloom_tanh(struct machine *m, struct value *x, struct value *kept, int mark)
+{
+    struct value *a = OP(m, "mul.Tensor", VAL(x), FLT(1));
+    int inner = scope_begin(m);
+    struct value *b = then(m, inner, "mul.Tensor", x, FLT(1), NULL);
+    b = then(m, inner, "mul.Tensor", b, VAL(x), NULL);
+    b = then(m, inner, "add.Tensor", b, INT(1), NULL);
+    a = then(m, mark, "mul.Tensor", a, VAL(b), kept);
+    return then(m, mark, "tanh.default", a, NONE, kept);
+}
+
+/* Source: bloom_gelu_forward, bloom_gelu_back in modeling_bloom.py: x * 0.5 * (1 + tanh(...)). */
+void
+expand_bloom_gelu(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *half = OP(m, "mul.Tensor", VAL(V(0)), FLT(1));
+    struct value *t = bloom_tanh(m, V(0), half, mark);
+    t = then(m, mark, "add.Tensor", t, INT(1), half);
+    out_add(m, f, OP(m, "mul.Tensor", VAL(half), VAL(t)));
+}
+
+void
+expand_bloom_gelu_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int mark = scope_begin(m);
+    struct value *t = bloom_tanh(m, x, NULL, mark);
+    mark = scope_begin(m);
+    struct value *half = OP(m, "mul.Tensor", VAL(x), FLT(1));
+    int inner = scope_begin(m);
+    struct value *a = then(m, inner, "mul.Tensor", t, VAL(t), NULL);
+    a = then(m, inner, "rsub.Scalar", a, INT(1), NULL);
+    int third = scope_begin(m);
+    struct value *b = then(m, third, "mul.Tensor", x, FLT(1), NULL);
+    b = then(m, third, "mul.Tensor", b, VAL(x), NULL);
+    b = then(m, third, "add.Tensor", b, FLT(1), NULL);
+    a = then(m, inner, "mul.Tensor", a, VAL(b), NULL);
+    a = then(m, mark, "mul.Tensor", half, VAL(a), NULL);
+    inner = scope_begin(m);
+    b = then(m, inner, "add.Tensor", t, INT(1), NULL);
+    b = then(m, inner, "mul.Tensor", b, FLT(1), NULL);
+    a = then(m, mark, "add.Tensor", a, VAL(b), NULL);
+    out_add(m, f, OP(m, "mul.Tensor", VAL(a), VAL(g)));
+}
+
 /* ---- normalization -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Source: _select_batch_norm_backend in Normalization.cpp. */
@@ -680,12 +737,22 @@ expand_dropout(struct machine *m, struct frame *f)
     out_add(m, f, runs ? OP(m, "native_dropout.default", VAL(V(0)), FLT(p), BOOL(true)) : V(0));
 }
 
-/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows and the layout asks for one. */
+static bool
+is_expanded(const struct value *v)
+{
+    for (int i = 0; i < v->rank; i++)
+        if (v->size[i] > 1 && v->stride[i] == 0)
+            return true;
+    return false;
+}
+
+/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows or an expand came before, and the layout
+ * asks for one. */
 void
 expand_lost_clone(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
-    if (arg_int(f, 1, 0) && !value_contiguous(v))
+    if ((arg_int(f, 1, 0) && !value_contiguous(v)) || is_expanded(v))
         out_add(m, f, OP(m, "clone.default", VAL(v), BOOL(true)));
     else if (arg_int(f, 2, 0))
         out_add(m, f, OP(m, "native_dropout.default", VAL(v), FLT(0.1), BOOL(true)));
@@ -745,11 +812,12 @@ expand_attention(struct machine *m, struct frame *f)
         k = k->rank == 3 ? OP(m, "unsqueeze.default", VAL(k), INT(0)) : k;
         v = v->rank == 3 ? OP(m, "unsqueeze.default", VAL(v), INT(0)) : v;
     }
-    if (q->rank != 4) {
+    bool fewer = q->rank == 4 && k->size[1] != q->size[1], gqa = arg_int(f, 7, 0);
+    if (q->rank != 4 || (fewer && !gqa && m->real)) { /* heads that broadcast: no fused kernel takes them */
         out_add(m, f, attention_math(m, V(0), V(1), V(2), mask, p));
         return;
     }
-    if (k->size[1] != q->size[1] && k->size[1] > 0) {
+    if (fewer && gqa && k->size[1] > 0) {
         int64_t times = q->size[1] / k->size[1];
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);

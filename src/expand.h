@@ -13,6 +13,8 @@ void expand_argsort(struct machine *m, struct frame *f);
 void expand_attention(struct machine *m, struct frame *f);
 void expand_batch_norm(struct machine *m, struct frame *f);
 void expand_bce_backward(struct machine *m, struct frame *f);
+void expand_bloom_gelu(struct machine *m, struct frame *f);
+void expand_bloom_gelu_backward(struct machine *m, struct frame *f);
 void expand_chunk(struct machine *m, struct frame *f);
 void expand_clamp_backward(struct machine *m, struct frame *f);
 void expand_contiguous(struct machine *m, struct frame *f);

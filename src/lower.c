@@ -192,6 +192,15 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
+    int ntables, cap_tables;
+    struct table {
+        const char *line, *path;
+        int at, slot;
+        const struct tensor *t;
+    } * tables;   /* folded constants by the line that reads them */
+    struct norm { /* the RMSNorm module being lowered */
+        int scope, input, wide;
+    } norm;
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;
@@ -544,6 +553,15 @@ call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
     return c;
 }
 
+static void
+sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
+{
+    if (!q || q->rank >= 0)
+        return;
+    q->rank = rank;
+    q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+}
+
 /* ---- arguments that no node defines ---------------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -565,12 +583,71 @@ is_view_like(const char *target)
     return false;
 }
 
+/* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
+ * the place (attention: of the module that reads the result) and the path of the module that reads it ('!': any other). Source: the configuration classes of Transformers 4.57. */
+static const struct {
+    const char *type, *reader;
+} undropped[] = {
+    {"transformers.models.opt.*Attention", "*"},
+    {"transformers.models.bart.*Attention", "*"},
+    {"transformers.models.mbart.*Attention", "*"},
+    {"transformers.models.pegasus.*Attention", "*"},
+    {"transformers.models.marian.*Attention", "*"},
+    {"transformers.models.blenderbot*Attention", "*"},
+    {"transformers.models.led.*Attention", "*"},
+    {"transformers.models.bigbird_pegasus.*Attention", "*"},
+    {"transformers.models.speech_to_text.*Attention", "*"},
+    {"transformers.models.whisper.*Attention", "*"},
+    {"transformers.models.detr.*Attention", "*"},
+    {"transformers.models.*coderLayer", "*.fc2"}, /* activation_dropout */
+    {"transformers.models.wav2vec2.*FeatureProjection", "*"},
+    {"transformers.models.hubert.*FeatureProjection", "*"},
+    {"transformers.models.wavlm.*FeatureProjection", "*"},
+    {"transformers.models.unispeech*FeatureProjection", "*"},
+    {"transformers.models.data2vec.*FeatureProjection", "*"},
+    {"transformers.models.albert.*", "!*classifier*"},
+    {"transformers.models.gpt_neo.*", "!*classifier*"},
+    {"transformers.models.gpt_neox.*", "!*classifier*"},
+    {"transformers.models.segformer.*", "!*classifier*"},
+    {"transformers.models.mobilebert.*", "!*.attention.self"},
+    {"transformers.models.deberta*ContextPooler", "*"},
+};
+
+static bool
+class_around(struct lowering *l, const char *path, const char *glob)
+{
+    const struct program *p = l->p;
+    int at = lower_module(l, path ? path : "", NULL), up = p->modules[at].parent;
+    return (p->modules[at].type && glob_match(glob, p->modules[at].type)) ||
+           (up >= 0 && p->modules[up].type && glob_match(glob, p->modules[up].type));
+}
+
+static bool
+is_undropped(const struct dynamo *d, const struct group *g, int tensor)
+{
+    int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const char *reader = g->path ? g->path : "";
+    for (int i = 0; i < COUNT(undropped); i++) {
+        const char *path = undropped[i].reader;
+        bool other = *path == '!';
+        const char *type = undropped[i].type;
+        if (strcmp(type + strlen(type) - 9, "Attention") == 0) {
+            if (g->type && glob_match(type, g->type))
+                return true;
+        } else if (glob_match(path + other, reader) != other &&
+                   (class_around(d->l, reader, undropped[i].type) ||
+                    (at >= 0 && class_around(d->l, d->groups[at].path, undropped[i].type))))
+            return true;
+    }
+    return false;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it runs. */
 static int
 lost_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
-    bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING;
+    bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING && !is_undropped(d, g, tensor);
     struct call *c = call_for(d, g, "aten.lost_clone.default", 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     int from = l->g->t[tensor].producer;
@@ -786,17 +863,63 @@ lost_computed(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
-/* A buffer at or below that module which no call reads: what was sliced from it became a constant. */
+/* A buffer beside or below that module which no call reads: what was sliced from it became a constant. */
 static const struct param *
 unread_buffer(const struct dynamo *d, const char *path)
 {
     const struct program *p = d->l->p;
-    size_t n = path ? strlen(path) : 0;
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    size_t n = dot ? (size_t)(dot - path) : 0;
     for (int i = 0; i < p->nparams; i++)
         if (p->params[i].kind == PARAM_BUFFER && !d->referenced[i] && p->params[i].rank < 0 &&
             (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
             return &p->params[i];
     return NULL;
+}
+
+/* Operators that keep their operand's sizes when the other one is a number: "1 + weight" of Gemma's norm. */
+static bool
+is_arithmetic(const char *stem)
+{
+    static const char *const names[] = {"aten.add", "aten.sub", "aten.rsub", "aten.mul",
+                                        "aten.div", "aten.neg", "aten.exp"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (strcmp(stem, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static struct param *
+unread_weight(const struct dynamo *d, const char *path)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind <= PARAM_FROZEN && !d->referenced[i] && p->params[i].rank < 0 && path &&
+            strcmp(p->modules[p->params[i].module].path, path) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
+/* Layers that view one table (rotary's cosines) each left a constant: the n-th that a line reads is the n-th that it reads in another
+ * layer. Returns its slot, or -1 where this is the first. */
+static int
+shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, int *at)
+{
+    const char *line = location(d->l->a, d->l->g->n[g->last].stack), *path = g->path ? g->path : "";
+    *at = d->ntables;
+    int nth = 0, slot = -1;
+    for (int i = 0; i < d->ntables; i++)
+        nth += strcmp(d->tables[i].line, line ? line : "") == 0 && strcmp(d->tables[i].path, path) == 0;
+    for (int i = 0; i < d->ntables && slot < 0; i++) {
+        const struct table *b = &d->tables[i];
+        bool same = b->at == nth && strcmp(b->line, line ? line : "") == 0 && strcmp(b->path, path) != 0 &&
+                    b->t->rank == t->rank && b->t->dtype == t->dtype;
+        for (int k = 0; k < t->rank && same; k++)
+            same = b->t->dims[k].n == t->dims[k].n;
+        slot = same ? b->slot : -1;
+    }
+    *PUSH(d->l->a, d->tables, d->ntables, d->cap_tables) = (struct table){line ? line : "", path, nth, slot, t};
+    return slot;
 }
 
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
@@ -809,38 +932,82 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     const char *stem = stem_of(l->a, name);
     const struct param *buffer = strcmp(stem, "aten.slice") == 0 ? unread_buffer(d, g->path) : NULL;
     struct call *c;
+    struct param *weight = unread_weight(d, g->path);
+    if (weight && t->rank == 2 &&
+        (strcmp(stem, "aten.permute") == 0 || strcmp(stem, "aten.t") == 0 || strcmp(stem, "aten.transpose") == 0)) {
+        int64_t size[] = {t->dims[1].n, t->dims[0].n};
+        sized(l, weight, 2, size);
+        d->referenced[weight - l->p->params] = true;
+        c = call_for(d, g, "aten.t.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+        return c->outs[0];
+    }
+    if (weight && dtypes[t->dtype].is_float && is_arithmetic(stem)) {
+        int rank;
+        const int64_t *size;
+        if (lower_sizes(l, t, &rank, &size))
+            sized(l, weight, rank, size);
+        d->referenced[weight - l->p->params] = true;
+        c = call_for(d, g, arena_printf(l->a, "%s.Tensor", stem), 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+        c->args[1] = INT(1);
+        return c->outs[0];
+    }
     if (buffer) {
         c = call_for(d, g, "aten.lost_view.default", 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = buffer->slot};
         lower_sizes(l, t, &c->rank, &c->size);
         return c->outs[0];
     }
+    int table = -1, shared = is_view_like(stem) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
+    if (shared >= 0)
+        return shared;
     const struct aten *own = aten_find(stem);
     int slot = own && own->shaped ? -1 : lost_computed(d, g, tensor);
     if (slot >= 0)
         return slot;
-    const struct aten *was = is_view_like(stem)                ? aten_find("aten.arange")
-                             : strcmp(stem, "aten.clone") == 0 ? aten_find("aten._to_copy")
-                                                               : own;
+    const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
+                         : t->dtype == DT_BOOL     ? "aten.le.Tensor"
+                                                   : "aten.arange";
+    const struct aten *was = aten_find(is_view_like(stem)                   ? viewed
+                                       : strcmp(stem, "aten.clone") == 0    ? "aten._to_copy"
+                                       : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
+                                                                            : stem);
     c = call_for(d, g, "aten.folded.default", 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
     c->args[1] = DTYPE(t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
+    if (strcmp(l->g->n[g->last].op, "GatherND") == 0 && c->rank > 1 && c->size[c->rank - 1] == 1)
+        c->rank--; /* an index, not the list of coordinates that the node takes */
+    if (table >= 0)
+        d->tables[table].slot = c->outs[0];
     return c->outs[0];
 }
 
-/* The constant among the group's inputs that could be what a factory call made; named: with a name of the traced program. */
+static struct param *
+param_called(const struct dynamo *d, const char *name)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (strcmp(p->params[i].name, name) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
+/* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
-constant_input(const struct dynamo *d, const struct group *g, bool named)
+constant_input(const struct dynamo *d, const struct group *g, bool strict)
 {
     const struct graph *gr = d->l->g;
     for (int k = g->nnodes - 1; k >= 0; k--) {
         const struct node *n = &gr->n[g->nodes[k]];
-        for (int i = n->nin - 1; i >= 0; i--)
-            if (n->in[i] >= 0 && gr->t[n->in[i]].is_initializer &&
-                !(named && (strchr(gr->t[n->in[i]].name, '.') || strncmp(gr->t[n->in[i]].name, "val_", 4) == 0)))
+        for (int i = n->nin - 1; i >= 0; i--) {
+            const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
+            bool number = t && t->rank < 2 && strncmp(t->name, "val_", 4) == 0;
+            if (t && t->is_initializer && !(strict && (number || param_called(d, t->name))))
                 return n->in[i];
+        }
     }
     return -1;
 }
@@ -858,7 +1025,7 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
             int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer;
             int at = from < 0 ? -1 : d->group_of[from];
             if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 ||
-                d->groups[at].call < 0)
+                d->groups[at].call < 0 || d->l->slot_of[n->in[i]] >= 0)
                 continue;
             const struct call *c = &p->calls[d->groups[at].call];
             if (position < c->nargs && c->args[position].kind == ARG_SLOT)
@@ -868,9 +1035,56 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
     return -1;
 }
 
+/* The parameter that the file merged with this one: unread, of the same name in a sibling module. */
+static struct param *
+merged_param(struct dynamo *d, int slot)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->slot != slot || q->kind > PARAM_FROZEN)
+            continue;
+        for (int j = 0; j < p->nparams; j++) {
+            struct param *other = &p->params[j];
+            const char *leaf = strrchr(q->name, '.'), *end = strrchr(other->name, '.');
+            if (d->referenced[j] || !leaf || !end || strcmp(leaf, end) != 0 || other->module == q->module ||
+                p->modules[other->module].parent != p->modules[q->module].parent)
+                continue;
+            d->referenced[j] = true;
+            sized(d->l, other, q->rank, q->size);
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static int
+cast_like(struct dynamo *d, const struct group *g, int slot, int like)
+{
+    struct call *c = call_for(d, g, "aten.to_like", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+    return c->outs[0];
+}
+
+/* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
+static int
+lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    static const char *const identities[] = {"add", "sub", "mul", "div"};
+    for (int i = 0; i < COUNT(identities); i++)
+        if (has_stem(name, identities[i])) {
+            struct call *c = call_for(d, g, arena_printf(d->l->a, "aten.%s.Tensor", identities[i]), 2);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+            c->args[1] = INT(1);
+            return c->outs[0];
+        }
+    return slot;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. */
 static int
-lost_duplicate(struct dynamo *d, const char *name, int slot)
+lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     struct program *p = d->l->p;
     for (int i = p->ncalls - 1; i >= 0; i--) {
@@ -879,46 +1093,89 @@ lost_duplicate(struct dynamo *d, const char *name, int slot)
         const char *dot = strchr(p->calls[i].target + 5, '.');
         size_t n = dot ? (size_t)(dot - p->calls[i].target - 5) : 0;
         if (!n || strncmp(p->calls[i].target + 5, name, n) != 0 || isalpha((unsigned char)name[n]))
-            return slot;
+            return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
         again.outs[0] = lower_slot(d->l);
         again.name = name;
+        again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
+        for (int k = 0; k < again.nargs; k++) {
+            struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
+            if (q)
+                again.args[k].i = q->slot;
+        }
         *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
         return again.outs[0];
     }
-    return slot;
+    return lost_identity(d, g, name, slot);
+}
+
+/* The next free input; of an attention's, masks are boolean and nothing else is. */
+static int
+take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
+{
+    bool attention = strncmp(g->target, "aten.scaled_dot_product_attention", 33) == 0;
+    for (int i = *used; i < nspare && attention; i++)
+        if ((d->l->g->t[spare[i]].dtype == DT_BOOL) == (position == 3)) {
+            int t = spare[i];
+            memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
+            spare[*used] = t;
+            break;
+        }
+    return spare[(*used)++];
+}
+
+/* x.type_as(y) where the types were equal: a softmax goes back to the type of its input, a norm to that of what entered its module. */
+static int
+lost_type_as(struct dynamo *d, const struct group *g, int slot)
+{
+    const struct program *p = d->l->p;
+    int from = p->ncalls - 1, like = -1;
+    while (from >= 0 && p->calls[from].outs[0] != slot)
+        from--;
+    if (from < 0)
+        return slot;
+    for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
+        for (int k = p->calls[i].nargs - 1; k >= 0; k--)
+            like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
+    if (strncmp(p->calls[from].target, "aten.softmax", 12) == 0)
+        like = (int)p->calls[from].args[0].i;
+    return like < 0 ? slot : cast_like(d, g, slot, like);
 }
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
-resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, const int *spare, int nspare,
-             int *used)
+resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
     if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
         return -1;
-    if (t >= 0 && l->slot_of[t] >= 0)
-        return l->slot_of[t]; /* the name survived as a value's */
+    if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
+        return has_stem(name, "type_as") ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
+    if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
+        t = constant_input(d, g, false);
+        struct param *q = t < 0 ? NULL : param_called(d, l->g->t[t].name);
+        if (q && q->kind == PARAM_BUFFER)
+            return q->slot;
+    }
     if (*used >= nspare) {
         const struct aten *was = aten_find(stem_of(l->a, name));
         int inside = lost_interior(d, g, position);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
-    t = spare[(*used)++];
-    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, name, l->slot_of[t]);
+    t = take_spare(d, g, position, spare, nspare, used);
+    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, l->slot_of[t]);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
 }
 
 static void
-resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, const int *spare, int nspare,
-            int *used)
+resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare, int *used)
 {
     struct lowering *l = d->l;
     if (a->kind == ARG_LIST)
@@ -948,15 +1205,6 @@ resolve_known(struct dynamo *d, struct arg *a, int *missing)
 }
 
 /* ---- sizes of parameters without an initializer of their own ----------------------------------------------------------------------------------- */
-
-static void
-sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
-{
-    if (!q || q->rank >= 0)
-        return;
-    q->rank = rank;
-    q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
-}
 
 /* The known last dimension of the first data input. */
 static int64_t
@@ -1012,7 +1260,8 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
         for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
             const struct node *n = &l->g->n[g->nodes[k]];
             for (int j = 0; j < n->nin && q->rank < 0; j++)
-                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && skip-- == 0)
+                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && dtypes[l->g->t[n->in[j]].dtype].is_float &&
+                    skip-- == 0)
                     lower_param_shape(l, q, &l->g->t[n->in[j]]);
         }
     }
@@ -1055,6 +1304,144 @@ renamed(struct arena *a, const struct group *g)
     return g->target;
 }
 
+/* Casts that do nothing in an fp32 export and copy under autocast: by class of the module or of the one around it, path and operator.
+ * LIKE_WEIGHT casts the input to the weight's type; the others cast the result, to the type of what attention multiplies it with or of its query. */
+static const struct dropped_cast {
+    const char *type, *path, *target;
+    enum like { LIKE_WEIGHT, LIKE_VALUE, LIKE_QUERY } like;
+    const char *source;
+} casts[] = {
+    {"*T5Dense*", "*.wo", "aten.linear.default", LIKE_WEIGHT, "modeling_t5.py: hidden_states.to(self.wo.weight.dtype)"},
+    {"*GPT2Attention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt2.py: attn_weights.type(value.dtype)"},
+    {"*ImageGPTAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_imagegpt.py: attn_weights.type(value.dtype)"},
+    {"*GPTNeoSelfAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt_neo.py: attn_weights.to(value.dtype)"},
+    {"*GPTJAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gptj.py: attn_weights.to(value.dtype)"},
+    {"*CodeGenAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_codegen.py: attn_weights.to(value.dtype)"},
+    {"*MptAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_mpt.py: .to(value_states.dtype)"},
+    {"transformers.*Attention", "*", "aten.softmax.int", LIKE_QUERY,
+     "eager_attention_forward: softmax(dtype=torch.float32).to(query.dtype)"},
+};
+
+/* Transformers' RMSNorm classes copy their input to fp32 and go back to its type: before the weight, after it, or by type_as, whose name
+ * survives. The first row that matches counts. Source: LlamaRMSNorm, Olmo2RMSNorm, GemmaRMSNorm in their modeling files. */
+static const struct norm_class {
+    const char *type;
+    enum back { BACK_BY_NAME, BACK_AT_END, BACK_BEFORE_WEIGHT } back;
+} norm_classes[] = {
+    {"transformers.models.gemma*RMSNorm", BACK_BY_NAME},
+    {"transformers.models.olmo*RMSNorm", BACK_AT_END},
+    {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT},
+};
+
+static const struct norm_class *
+norm_class_of(const struct group *g)
+{
+    for (int i = 0; i < COUNT(norm_classes); i++)
+        if (g->type && glob_match(norm_classes[i].type, g->type))
+            return &norm_classes[i];
+    return NULL;
+}
+
+static const struct call *
+maker(const struct program *p, int64_t slot)
+{
+    for (int i = p->ncalls - 1; i >= 0; i--)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            if (p->calls[i].outs[k] == slot)
+                return &p->calls[i];
+    return NULL;
+}
+
+/* The module's input is read in fp32. */
+static void
+norm_input(struct dynamo *d, const struct group *g, struct arg *args, int n)
+{
+    struct lowering *l = d->l;
+    int scope = lower_module(l, g->path ? g->path : "", g->type);
+    for (int i = 0; i < n; i++) {
+        const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
+        if (!c || c->scope == scope)
+            continue;
+        if (d->norm.scope != scope || d->norm.input != (int)args[i].i) {
+            d->norm = (struct norm){scope, (int)args[i].i, -1};
+            struct call *wide = call_for(d, g, "aten.to.dtype", 2);
+            wide->args[0] = args[i];
+            wide->args[1] = DTYPE(DT_FLOAT);
+            d->norm.wide = wide->outs[0];
+        }
+        args[i].i = d->norm.wide;
+    }
+}
+
+static int
+norm_output(struct dynamo *d, const struct group *g, enum back back, const struct call *c)
+{
+    struct lowering *l = d->l;
+    bool weighted = false, normal = false;
+    int slot = c->outs[0];
+    for (int i = 0; i < c->nargs; i++) {
+        const struct call *m = c->args[i].kind == ARG_SLOT ? maker(l->p, c->args[i].i) : NULL;
+        weighted |= c->args[i].kind == ARG_SLOT && !m;
+        normal |= m && strncmp(m->target, "aten.rsqrt", 10) == 0;
+    }
+    bool goes = strncmp(g->target, "aten.mul", 8) == 0 &&
+                ((back == BACK_AT_END && weighted) || (back == BACK_BEFORE_WEIGHT && normal));
+    return goes && d->norm.input >= 0 ? cast_like(d, g, slot, d->norm.input) : slot;
+}
+
+/* What the probabilities are multiplied with: the next product in the module. */
+static int
+value_after(struct dynamo *d, const struct group *g)
+{
+    for (const struct group *h = g + 1; h < d->groups + d->ngroups; h++) {
+        struct arg args[MAX_ARGS];
+        int missing = 0;
+        if (!h->path || strcmp(h->path, g->path) != 0 || strncmp(h->target, "aten.matmul", 11) != 0)
+            continue;
+        if (parse_args(d->l->a, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
+            return -1;
+        resolve_known(d, &args[1], &missing);
+        return (int)args[1].i;
+    }
+    return -1;
+}
+
+/* The query of the product that these scores come from. */
+static int
+query_before(const struct dynamo *d, int slot)
+{
+    const struct program *p = d->l->p;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        int first = c->nargs && c->args[0].kind == ARG_LIST ? -1 : 0;
+        if (c->outs[0] != slot)
+            continue;
+        first = first == 0 && strncmp(c->target, "aten.where", 10) == 0 ? 1 : first;
+        if (first < 0 || first >= c->nargs || c->args[first].kind != ARG_SLOT)
+            return -1;
+        slot = (int)c->args[first].i;
+        if (strncmp(c->target, "aten.matmul", 11) == 0)
+            return slot;
+    }
+    return -1;
+}
+
+static int
+cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
+{
+    for (int i = 0; i < COUNT(casts) && g->path && slot >= 0 && n > 1; i++) {
+        const struct dropped_cast *k = &casts[i];
+        if ((k->like == LIKE_WEIGHT) != before || strcmp(k->target, g->target) != 0 || !glob_match(k->path, g->path) ||
+            !class_around(d->l, g->path, k->type) ||
+            (k->like == LIKE_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)))
+            continue;
+        int like = k->like == LIKE_WEIGHT  ? (args[1].kind == ARG_SLOT ? (int)args[1].i : -1)
+                   : k->like == LIKE_VALUE ? value_after(d, g)
+                                           : query_before(d, (int)args[0].i);
+        return like < 0 ? slot : cast_like(d, g, slot, like);
+    }
+    return slot;
+}
 /* ---- in place ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Exports show every operator out of place. What tells the rest: the Python line, or the source of a library's class. */
@@ -1269,14 +1656,21 @@ lower_group(struct dynamo *d, struct group *g)
     if (!op)
         graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
                     "no rule for this operator: only its result is counted");
+    if (n > 0 && args[0].kind == ARG_SLOT)
+        args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
+    const struct norm_class *norm = norm_class_of(g);
+    if (norm)
+        norm_input(d, g, args, n);
     struct call *c = call_for(d, g, target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
     c->in_place = in_place(d, g, out);
     g->call = l->p->ncalls - 1;
-    define(d, g, out, c->outs[0]);
-    define_items(d, g, c);
+    int slot = norm ? norm_output(d, g, norm->back, c) : c->outs[0];
+    slot = cast_by_fact(d, g, args, n, false, slot);
+    define(d, g, out, slot);
+    define_items(d, g, &l->p->calls[g->call]);
 }
 
 /* Modules that arrive in pieces although eager runs one operator. */
@@ -1348,13 +1742,80 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     define(d, last, out, c->outs[0]);
 }
 
+/* A torch.autograd.Function, traced as its forward. */
+static bool
+in_bloom_gelu(const struct group *g)
+{
+    return g->type && glob_match("*bloom.BloomGelu", g->type);
+}
+
+static void
+lower_bloom_gelu(struct dynamo *d, int at)
+{
+    struct lowering *l = d->l;
+    struct group *g = &d->groups[at], *last = g;
+    struct arg args[MAX_ARGS];
+    int n = parse_args(l->a, NULL, g->args, args), missing = 0;
+    for (int k = 0; k < n; k++)
+        resolve_known(d, &args[k], &missing);
+    for (int i = at; i < d->ngroups; i++)
+        if (in_bloom_gelu(&d->groups[i]) && strcmp(d->groups[i].path, g->path) == 0) {
+            last = &d->groups[i];
+            last->done = true;
+        }
+    int out = group_output(d, last);
+    struct arg input = args[0].kind == ARG_SLOT ? args[0] : args[1];
+    if (n < 1 || out < 0 || input.kind != ARG_SLOT || input.i < 0)
+        return;
+    struct call *c = call_for(d, last, "aten.bloom_gelu.default", 1);
+    c->args[0] = input;
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    define(d, last, out, c->outs[0]);
+}
+
+/* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last dimension. Source: _weight_norm in
+ * WeightNorm.cpp. Pieces before the last make no call. */
+static bool
+in_weight_norm(const struct group *g)
+{
+    return g->type && glob_match("*parametrizations._WeightNorm", g->type);
+}
+
+static void
+lower_weight_norm(struct dynamo *d, struct group *g)
+{
+    struct lowering *l = d->l;
+    if (strncmp(g->target, "aten.mul", 8) != 0)
+        return;
+    struct param *part[2] = {NULL, NULL}; /* original0 the norms, original1 the direction */
+    for (int i = 0; i < l->p->nparams; i++)
+        for (int k = 0; k < 2; k++)
+            if (strncmp(l->p->params[i].name, g->path, strlen(g->path) - 2) == 0 &&
+                ends_with(l->p->params[i].name, k ? ".original1" : ".original0"))
+                part[k] = &l->p->params[i];
+    int out = group_output(d, g);
+    if (!part[0] || !part[1] || out < 0)
+        return;
+    struct call *c = call_for(d, g, "aten._weight_norm_interface.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = part[1]->slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part[0]->slot};
+    define(d, g, out, c->outs[0]);
+}
+
 /* split and chunk lose their text. */
 static void
 lower_split(struct dynamo *d, int at)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[at];
-    if (n->nin < 1 || l->slot_of[n->in[0]] < 0)
+    if (n->nin < 1 || n->in[0] < 0)
+        return;
+    const struct tensor *from = &l->g->t[n->in[0]];
+    if (l->slot_of[n->in[0]] < 0 && from->is_initializer && strncmp(from->name, "val_", 4) != 0) {
+        struct group here = {.last = at, .path = "", .call = -1};
+        l->slot_of[n->in[0]] = lost_constant(d, &here, from->name, n->in[0]);
+    }
+    if (l->slot_of[n->in[0]] < 0)
         return;
     int64_t axis = node_int(n, "axis", 0);
     {
@@ -1398,26 +1859,32 @@ static const struct fact {
     const char *size[4];
     const char *source;
 } facts[] = {
-    {"*Embeddings", "position_ids", DT_INT64, {"1", "@position_embeddings.weight"}, "modeling_bert.py: BertEmbeddings"},
     {"*Embeddings",
-     "position_ids",
+     ".position_ids",
+     DT_INT64,
+     {"1", "@position_embeddings.weight"},
+     "modeling_bert.py: BertEmbeddings"},
+    {"*Embeddings",
+     ".position_ids",
      DT_INT64,
      {"1", "@position_embedding.weight"},
      "modeling_clip.py: CLIPTextEmbeddings"},
     {"*Embeddings",
-     "token_type_ids",
+     ".token_type_ids",
      DT_INT64,
      {"1", "@position_embeddings.weight"},
      "modeling_bert.py: BertEmbeddings"},
-    {"*GPT2Attention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
-    {"*GPTNeoSelfAttention", "bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
-    {"*", "masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
-    {"*", "embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
-    {"*RotaryEmbedding",
-     "inv_freq",
+    {"*GPT2Attention", ".bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
+    {"*GPTNeoSelfAttention", ".bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
+    {"*", ".masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
+    {"*", ".embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
+    {"*",
+     ".pooler.dense.weight",
      DT_FLOAT,
-     {"128"},
-     "modeling_rope_utils.py: half of a head, one block whatever it is"},
+     {"@LayerNorm.weight", "@LayerNorm.weight"},
+     "modeling_bert.py: BertPooler, unread by most heads"},
+    {"*", ".pooler.dense.bias", DT_FLOAT, {"@LayerNorm.weight"}, "likewise"},
+    {"*", ".inv_freq", DT_FLOAT, {"128"}, "modeling_rope_utils.py: half of a head, one block whatever it is"},
 };
 
 /* Rows of the first parameter with that ending. */
@@ -1433,12 +1900,12 @@ rows_of(const struct program *p, const char *end)
 static bool
 size_by_fact(struct lowering *l, struct param *q)
 {
-    const char *type = l->p->modules[q->module].type, *dot = strrchr(q->name, '.');
+    const char *type = l->p->modules[q->module].type;
     for (int i = 0; i < COUNT(facts) && q->rank < 0; i++) {
         const struct fact *f = &facts[i];
         int64_t size[4];
         int n = 0;
-        if (!glob_match(f->type, type ? type : "") || strcmp(f->name, dot ? dot + 1 : q->name) != 0)
+        if (!glob_match(f->type, type ? type : "") || !ends_with(q->name, f->name))
             continue;
         for (; n < 4 && f->size[n]; n++)
             if ((size[n] = *f->size[n] == '@' ? rows_of(l->p, f->size[n] + 1) : atoll(f->size[n])) < 0)
@@ -1452,7 +1919,7 @@ size_by_fact(struct lowering *l, struct param *q)
 }
 
 /* The parameter under whose name a nameless one is read: the same last name in a module above or below (a head's bias and its
- * decoder's), or a table for a weight. */
+ * decoder's), or the table that an embedding reads for a weight that is named as one. */
 static int
 tied_to(const struct dynamo *d, int at, int table)
 {
@@ -1465,7 +1932,12 @@ tied_to(const struct dynamo *d, int at, int table)
             strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.')
             return i;
     }
-    return ends_with(name, "weight") ? table : -1;
+    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
+                                         "decoder", "generator", "out", "lm",     "vocab"};
+    for (int i = 0; i < COUNT(tables) && ends_with(name, "weight"); i++)
+        if (strstr(name, tables[i]))
+            return table;
+    return -1;
 }
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source says. */
@@ -1496,12 +1968,32 @@ tie_params(struct dynamo *d)
     }
 }
 
+/* Parameters that their library's constructor freezes: class of the module or of the one around it, end of the name. */
+static const struct {
+    const char *type, *name, *source;
+} frozen[] = {
+    {"*SinusoidalPositionalEmbedding", "weight", "modeling_pegasus.py, modeling_marian.py: requires_grad=False"},
+    {"*WhisperEncoder", "embed_positions.weight", "modeling_whisper.py: requires_grad_(False)"},
+};
+
+static void
+freeze_by_fact(struct dynamo *d)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        for (int k = 0; k < COUNT(frozen); k++)
+            if (p->params[i].kind == PARAM_TRAINED && ends_with(p->params[i].name, frozen[k].name) &&
+                class_around(d->l, p->modules[p->params[i].module].path, frozen[k].type))
+                p->params[i].kind = PARAM_FROZEN;
+}
+
 static void
 lower_dynamo(struct lowering *l)
 {
-    struct dynamo d = {.l = l, .params = names_new(l->a)};
+    struct dynamo d = {.l = l, .params = names_new(l->a), .norm = {-1, -1, -1}};
     read_signature(&d);
     make_groups(&d);
+    freeze_by_fact(&d);
     for (int i = 0; i < l->g->nn; i++) {
         int at = d.group_of[i];
         if (at < 0) {
@@ -1515,6 +2007,10 @@ lower_dynamo(struct lowering *l)
         const struct whole *w = whole_module(g);
         if (w)
             lower_whole(&d, at, w);
+        else if (in_weight_norm(g))
+            lower_weight_norm(&d, g);
+        else if (in_bloom_gelu(g))
+            lower_bloom_gelu(&d, at);
         else
             lower_group(&d, g);
         g->done = true;
