@@ -961,10 +961,10 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
     scratch(m, reduction_bytes(f));
-    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
 }
 
 static void
@@ -1487,10 +1487,14 @@ run_flash_attention_backward(struct machine *m, struct frame *f)
 
 /* ---- losses ------------------------------------------------------------------------------------------------------------------------------------------------ */
 
+/* The kernel writes the differences into the result, which is then resized to a scalar: its storage stays as large. Source: mse_loss in
+ * native/Loss.cpp; seen in what PyTorch's allocator holds after the step. */
 static void
 run_scalar_loss(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+    struct value *v = V(0);
+    struct value *full = m->real ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL;
+    out_add(m, f, full ? value_view(m, full, 0, NULL, NULL) : value_new(m, v->dtype, 0, NULL, NULL));
 }
 
 /* Source: binary_cross_entropy_with_logits in Loss.cpp: (1 - target).mul_(input).sub_(log_sigmoid(input)), then the mean. A dispatch

@@ -32,7 +32,7 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
 }
 
 ZOO = '''
-import torch, torch.nn.functional as F
+import torch, torch.nn.functional as F, torch.utils._device
 from torch import nn
 from zoo_base import *
 class M(nn.Module):
