@@ -13,27 +13,56 @@ enum { ITERATIONS = 3, RANK = 2 * MAX_RANK };
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------ */
 
-/* An optimizer's states and the lists that its foreach implementation makes, in bytes of all parameters P.
- * Source: the Python files of torch/optim, version 2.11. */
+/* What an optimizer keeps for a parameter and what its update makes. Source: the Python files of torch/optim, version 2.11, unless a
+ * row says otherwise. */
 struct optimizer {
     const char *name, *help;
-    int states;           /* tensors like the parameter */
+    enum state_kind {
+        STATE_LIKE,     /* tensors like the parameter */
+        STATE_FACTORED, /* of a matrix a row and a column; of a vector one like it */
+        STATE_8BIT      /* a byte an element and a float a block of 256; small parameters in fp32 */
+    } kind;
+    int states;
     bool at_construction; /* made by the constructor, not by the first step */
-    const char *lists[3]; /* operators whose result lists live until the update returns */
+    /* foreach: operators whose result lists over all parameters live until the update returns */
+    const char *lists[3];
+    /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
+    const char *each[3];
+    bool trailing;
 };
 
 static const struct optimizer optimizers[] = {
-    {"sgd", "torch.optim.SGD without momentum: no state", 0, false, {NULL}},
-    {"momentum", "torch.optim.SGD with momentum: one state", 1, false, {NULL}},
-    {"adam", "torch.optim.Adam: two states, one list of square roots", 2, false, {"_foreach_sqrt.default"}},
-    {"adamw", "torch.optim.AdamW: as Adam", 2, false, {"_foreach_sqrt.default"}},
-    {"rmsprop", "torch.optim.RMSprop: one state, one list", 1, false, {"_foreach_sqrt.default"}},
-    {"adagrad",
-     "torch.optim.Adagrad: one state from the constructor on, two lists",
-     1,
-     true,
-     {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
-    {"none", "no update: forward and backward only", 0, false, {NULL}},
+    {.name = "sgd", .help = "torch.optim.SGD without momentum: no state"},
+    {.name = "momentum", .help = "torch.optim.SGD with momentum: one state", .states = 1},
+    {.name = "adam",
+     .help = "torch.optim.Adam: two states, one list of square roots",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"}},
+    {.name = "adamw", .help = "torch.optim.AdamW: as Adam", .states = 2, .lists = {"_foreach_sqrt.default"}},
+    {.name = "rmsprop",
+     .help = "torch.optim.RMSprop: one state, one list",
+     .states = 1,
+     .lists = {"_foreach_sqrt.default"}},
+    {.name = "adagrad",
+     .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
+     .states = 1,
+     .at_construction = true,
+     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
+    {.name = "adafactor",
+     .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
+     .kind = STATE_FACTORED,
+     .states = 1,
+     .each = {"mm.default"},
+     .trailing = true},
+    {.name = "adam8bit",
+     .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element (from its optimizer.py, not recorded)",
+     .kind = STATE_8BIT,
+     .states = 2},
+    {.name = "lion",
+     .help = "lion_pytorch.Lion: one state, one parameter after another (from its lion_pytorch.py, not recorded)",
+     .states = 1,
+     .each = {"clone.default", "add.Tensor"}},
+    {.name = "none", .help = "no update: forward and backward only"},
 };
 
 struct precision {
@@ -141,7 +170,7 @@ struct script {
     int nparams;   /* that own their tensor: tied names share */
     struct trained {
         const struct param *param;
-        struct value *v, *grad, *state[2];
+        struct value *v, *grad, *state[4];
     } * params;
     struct value **inputs, *target, *out, *loss;
     bool first; /* iteration: doubts are noted once */
@@ -195,6 +224,35 @@ has_update(const struct trained *t)
     return t->v->fn != NULL;
 }
 
+enum { BLOCK_8BIT = 256, SMALLEST_8BIT = 4096 }; /* bitsandbytes/optim/optimizer.py: blockwise, min_8bit_size */
+
+static struct value *
+state_new(struct script *x, const struct trained *t, enum dtype type, int rank, const int64_t *size)
+{
+    return born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, type, rank, size);
+}
+
+static void
+make_state(struct script *x, struct trained *t, int k)
+{
+    const struct value *v = t->v;
+    int64_t n = value_elements(v), blocks = (n + BLOCK_8BIT - 1) / BLOCK_8BIT;
+    enum state_kind kind = x->s->optimizer->kind;
+    if (kind == STATE_FACTORED && v->rank > 1) {
+        int64_t row[MAX_RANK], col[MAX_RANK];
+        memcpy(row, v->size, sizeof(*row) * (size_t)v->rank);
+        memcpy(col, v->size, sizeof(*col) * (size_t)v->rank);
+        row[v->rank - 1] = col[v->rank - 2] = 1;
+        t->state[0] = state_new(x, t, v->dtype, v->rank, row);
+        t->state[1] = state_new(x, t, v->dtype, v->rank, col);
+    } else if (kind == STATE_8BIT && n >= SMALLEST_8BIT) {
+        t->state[k] = state_new(x, t, DT_UINT8, v->rank, v->size);
+        t->state[k + 2] = state_new(x, t, DT_FLOAT, 1, &blocks);
+    } else {
+        t->state[k] = state_new(x, t, kind == STATE_8BIT ? DT_FLOAT : v->dtype, v->rank, v->size);
+    }
+}
+
 static void
 make_states(struct script *x)
 {
@@ -202,8 +260,7 @@ make_states(struct script *x)
         struct trained *t = &x->params[i];
         for (int k = 0; k < x->s->optimizer->states && has_update(t); k++)
             if (!t->state[k] && (t->grad || x->s->optimizer->at_construction))
-                t->state[k] =
-                    born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, t->v->dtype, t->v->rank, t->v->size);
+                make_state(x, t, k);
     }
 }
 
@@ -440,6 +497,15 @@ exit_autocast(struct script *x)
 
 /* ---- update ---------------------------------------------------------------------------------------------------------------------------------- */
 
+static struct value *
+update_value(struct script *x, const struct trained *t, const char *op)
+{
+    x->m->op = op;
+    struct value *v = value_new(x->m, t->v->dtype, t->v->rank, t->v->size, NULL);
+    v->st->name = t->param->name;
+    return v;
+}
+
 static void
 run_update(struct script *x)
 {
@@ -448,18 +514,27 @@ run_update(struct script *x)
     m->phase = PHASE_UPDATE;
     make_states(x);
     int mark = scope_begin(m);
-    m->fresh = CLASS_OPTIMIZER;
     for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
-        for (int i = 0; i < x->nparams; i++) {
-            struct trained *t = &x->params[i];
-            if (!has_update(t) || !t->grad)
-                continue;
-            m->op = o->lists[k];
-            m->fresh = CLASS_TEMPORARIES;
-            value_new(m, t->v->dtype, t->v->rank, t->v->size, NULL)->st->name = t->param->name;
-        }
-    m->fresh = CLASS_TEMPORARIES;
+        for (int i = 0; i < x->nparams; i++)
+            if (x->params[i].grad)
+                update_value(x, &x->params[i], o->lists[k]);
     scope_end(m, mark, 0, NULL); /* lists die from their end */
+    struct value *last = NULL;
+    for (int i = 0; i < x->nparams && o->each[0]; i++) {
+        if (!x->params[i].grad)
+            continue;
+        mark = scope_begin(m);
+        struct value *v = NULL;
+        for (int k = 0; k < COUNT(o->each) && o->each[k]; k++)
+            v = update_value(x, &x->params[i], o->each[k]);
+        if (o->trailing) { /* a Python name holds it until it is bound anew */
+            value_keep(v);
+            value_drop(m, last);
+            last = v;
+        }
+        scope_end(m, mark, 0, NULL);
+    }
+    value_drop(m, last);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------------------------------------------------ */
