@@ -547,6 +547,8 @@ call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
     c->node = n->name;
     c->location = location(l->a, n->stack);
     c->frames = frames(l->a, n->stack);
+    c->stack = n->stack;
+    c->scopes = n->scopes;
     c->scope = lower_module(l, g->path ? g->path : "", g->type);
     if (!c->location && g->path && *g->path)
         c->location = g->path;
