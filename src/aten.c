@@ -917,10 +917,13 @@ reduced(const struct frame *f, int dims, int keep, int64_t *size)
     return rank;
 }
 
+/* Autocast asks sum and norm for a float result without casting what they read. Source: fp32_set_opt_dtype in autocast_mode.h. */
 static enum dtype
-sum_type(const struct frame *f)
+sum_type(const struct machine *m, const struct frame *f)
 {
     enum dtype t = V(0)->dtype;
+    if (m->autocast && dtypes[t].is_float && dtypes[t].bits < 32)
+        t = DT_FLOAT;
     return stated_dtype(f, dtypes[t].is_float ? t : DT_INT64);
 }
 
@@ -961,7 +964,7 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
+    out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
     scratch(m, reduction_bytes(f));
@@ -1036,7 +1039,7 @@ run_norm(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 2, 3, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
 }
 
 /* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a view. */
@@ -2268,12 +2271,10 @@ const struct aten aten_table[] = {
     {.name = "linalg_vector_norm.default",
      .args = "self ord dim keepdim dtype",
      .run = run_norm,
-     .cast = CAST_FP32,
      .grad = "self: norm_backward(grad, self, ord, result, dim)"},
     {.name = "norm.ScalarOpt_dim",
      .args = "self p dim keepdim",
      .run = run_norm,
-     .cast = CAST_FP32,
      .grad = "self: norm_backward(grad, self, p, result, dim)"},
     {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
     {.name = "logsumexp.default",

@@ -857,7 +857,8 @@ lost_computed(struct dynamo *d, const struct group *g, int tensor)
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
     struct param *q = rank > 0 ? folded_param(d, g->path ? g->path : "", NULL, rank) : NULL;
-    if (!q || strcmp(l->p->modules[q->module].path, g->path ? g->path : "") != 0)
+    const char *own = g->path ? g->path : "", *of = q ? l->p->modules[q->module].path : "";
+    if (!q || (strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
     struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank, size);
     c->args[1] = FLT(1);
@@ -1989,6 +1990,25 @@ freeze_by_fact(struct dynamo *d)
                 p->params[i].kind = PARAM_FROZEN;
 }
 
+/* A clone that was the model's last call: the signature still names it. */
+static void
+lower_lost_outputs(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    const char *p = strstr(l->g->signature, "# outputs");
+    for (int i = 0; i < l->g->nout && p && (p = strchr(p, '\n')); i++) {
+        const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
+        int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
+        p++;
+        if (!has_stem(name, "clone") || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+            continue;
+        int slot = lost_clone(d, &d->groups[at], out);
+        struct call *c = &l->p->calls[l->p->ncalls - 1];
+        lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+        l->slot_of[out] = slot;
+    }
+}
+
 static void
 lower_dynamo(struct lowering *l)
 {
@@ -2017,6 +2037,7 @@ lower_dynamo(struct lowering *l)
             lower_group(&d, g);
         g->done = true;
     }
+    lower_lost_outputs(&d);
     tie_params(&d);
 }
 
