@@ -744,7 +744,7 @@ folded_param(const struct dynamo *d, const char *path, const char *end, int rank
         struct param *q = &p->params[i];
         bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
-        if (below && fits && q->rank < 0 && !d->referenced[i] && q->kind != PARAM_BUFFER)
+        if (below && fits && q->rank < 0 && !d->referenced[i] && (q->kind == PARAM_TRAINED || q->kind == PARAM_FROZEN))
             return q;
     }
     return NULL;
@@ -1259,12 +1259,13 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
                 sized(l, q, 1, &size[1]);
             continue;
         }
-        int skip = seen - 1; /* otherwise: the constants among the group's inputs, in order */
+        bool index = op && i == aten_arg(op, "index");
+        int skip = index ? 0 : seen - 1; /* otherwise: the constants among the group's inputs, in order */
         for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
             const struct node *n = &l->g->n[g->nodes[k]];
             for (int j = 0; j < n->nin && q->rank < 0; j++)
-                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && dtypes[l->g->t[n->in[j]].dtype].is_float &&
-                    skip-- == 0)
+                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer &&
+                    dtypes[l->g->t[n->in[j]].dtype].is_float != index && skip-- == 0)
                     lower_param_shape(l, q, &l->g->t[n->in[j]]);
         }
     }
