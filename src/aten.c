@@ -1307,6 +1307,24 @@ run_pixel_shuffle_of(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
 }
 
+/* grid_sampler(input, grid): the input's channels at the grid's points. */
+static void
+run_grid_sampler(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *grid = V(1);
+    int64_t size[RANK] = {x->size[0], x->size[1]};
+    for (int i = 2; i < x->rank; i++)
+        size[i] = grid->size[i - 1];
+    out_add(m, f, image_new(m, x->dtype, x->rank, size, channels_last(x)));
+}
+
+static void
+run_grid_sampler_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, f->want >> i & 1 ? value_new(m, V(1 + i)->dtype, V(1 + i)->rank, V(1 + i)->size, NULL) : NULL);
+}
+
 /* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static enum dtype
@@ -2515,6 +2533,13 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: upsample_bicubic2d_backward(grad, #self)"},
     {.name = "upsample_bicubic2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "grid_sampler_2d.default",
+     .takes = "ii",
+     .args = "input grid interpolation_mode padding_mode align_corners",
+     .run = run_grid_sampler,
+     .cast = CAST_PROMOTE,
+     .grad = "input, grid: grid_sampler_2d_backward(grad, input, grid)"},
+    {.name = "grid_sampler_2d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
     {.name = "pixel_shuffle.default",
      .takes = "+",
      .args = "self upscale_factor",

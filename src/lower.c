@@ -663,8 +663,18 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
+static struct param *
+param_called(const struct dynamo *d, const char *name)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (strcmp(p->params[i].name, name) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
 /* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
- * that nothing refers to before the batch norm's in the signature. */
+ * of the node's name, or else the one that nothing refers to before the batch norm's in the signature. */
 static int
 lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
@@ -678,16 +688,22 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     if (n->nin < 2 || at < 0 || l->slot_of[n->in[0]] < 0)
         return -1;
     const struct tensor *w = &l->g->t[n->in[1]];
+    struct param *named = param_called(d, w->name), *bias_named = NULL;
+    if (named && ends_with(named->name, "weight"))
+        bias_named =
+            param_called(d, arena_printf(l->a, "%.*sbias", (int)(strlen(named->name) - strlen("weight")), named->name));
     for (first = at; first > 0 && count < 2; first--) {
         struct param *q = &l->p->params[first - 1];
         if (d->referenced[first - 1] || q->kind == PARAM_BUFFER)
             break;
         count++;
     }
-    if (!count)
+    if (!count && !named)
         return -1;
-    struct param *weight = &l->p->params[first], *bias = count > 1 ? weight + 1 : NULL;
-    d->referenced[first] = true;
+    struct param *weight = named ? named : &l->p->params[first], *bias = named       ? bias_named
+                                                                         : count > 1 ? weight + 1
+                                                                                     : NULL;
+    d->referenced[weight - l->p->params] = true;
     lower_param_shape(l, weight, w);
     bool transposed = strcmp(n->op, "ConvTranspose") == 0, gemm = strcmp(n->op, "Gemm") == 0;
     struct call *c = call_for(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
@@ -697,7 +713,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
     if (bias) {
         int64_t *size = NEWN(l->a, int64_t, 1);
-        d->referenced[first + 1] = true;
+        d->referenced[bias - l->p->params] = true;
         *size = weight->rank > 0 ? weight->size[transposed] : 0;
         bias->rank = 1;
         bias->size = size;
@@ -988,16 +1004,6 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     return c->outs[0];
 }
 
-static struct param *
-param_called(const struct dynamo *d, const char *name)
-{
-    struct program *p = d->l->p;
-    for (int i = 0; i < p->nparams; i++)
-        if (strcmp(p->params[i].name, name) == 0)
-            return &p->params[i];
-    return NULL;
-}
-
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
 constant_input(const struct dynamo *d, const struct group *g, bool strict)
@@ -1279,6 +1285,7 @@ static const struct rename {
     const char *source;
 } renames[] = {
     {"prims.var.default", NULL, "aten.var.correction", "decomposed by the exporter"},
+    {"aten.grid_sampler.default", NULL, "aten.grid_sampler_2d.default", "a composite"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
      "training=True in a training step"},
     {"aten.view.default", NULL, "aten.reshape.default",
