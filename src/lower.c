@@ -863,7 +863,7 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
 
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
-lost_computed(struct dynamo *d, const struct group *g, int tensor)
+lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
 {
     struct lowering *l = d->l;
     int rank, slot;
@@ -872,11 +872,15 @@ lost_computed(struct dynamo *d, const struct group *g, int tensor)
         return -1;
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
-    struct param *q = rank > 0 ? folded_param(d, g->path ? g->path : "", NULL, rank) : NULL;
-    const char *own = g->path ? g->path : "", *of = q ? l->p->modules[q->module].path : "";
-    if (!q || (strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
+    const char *own = g->path ? g->path : "";
+    bool looked_up = strcmp(stem, "aten.embedding") == 0 && rank > 1; /* a table of positions, read as a whole */
+    struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
+    const char *of = q ? l->p->modules[q->module].path : "";
+    if (!q ||
+        (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
-    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank, size);
+    int skip = looked_up ? rank - 2 : 0;
+    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank - skip, size + skip);
     c->args[1] = FLT(1);
     program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
     return c->outs[0];
@@ -982,7 +986,7 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int slot = own && own->shaped ? -1 : lost_computed(d, g, tensor);
+    int slot = own && own->shaped ? -1 : lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
