@@ -917,10 +917,13 @@ reduced(const struct frame *f, int dims, int keep, int64_t *size)
     return rank;
 }
 
+/* Autocast asks sum and norm for a float result without casting what they read. Source: fp32_set_opt_dtype in autocast_mode.h. */
 static enum dtype
-sum_type(const struct frame *f)
+sum_type(const struct machine *m, const struct frame *f)
 {
     enum dtype t = V(0)->dtype;
+    if (m->autocast && dtypes[t].is_float && dtypes[t].bits < 32)
+        t = DT_FLOAT;
     return stated_dtype(f, dtypes[t].is_float ? t : DT_INT64);
 }
 
@@ -961,7 +964,7 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
+    out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
     scratch(m, reduction_bytes(f));
@@ -1036,7 +1039,7 @@ run_norm(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 2, 3, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
 }
 
 /* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a view. */
@@ -1302,6 +1305,24 @@ run_pixel_shuffle_of(struct machine *m, struct frame *f)
 {
     m->op = strncmp(f->op->name, "pixel_un", 8) == 0 ? "pixel_unshuffle.default" : "pixel_shuffle.default";
     out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+}
+
+/* grid_sampler(input, grid): the input's channels at the grid's points. */
+static void
+run_grid_sampler(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *grid = V(1);
+    int64_t size[RANK] = {x->size[0], x->size[1]};
+    for (int i = 2; i < x->rank; i++)
+        size[i] = grid->size[i - 1];
+    out_add(m, f, image_new(m, x->dtype, x->rank, size, channels_last(x)));
+}
+
+static void
+run_grid_sampler_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, f->want >> i & 1 ? value_new(m, V(1 + i)->dtype, V(1 + i)->rank, V(1 + i)->size, NULL) : NULL);
 }
 
 /* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -2268,12 +2289,10 @@ const struct aten aten_table[] = {
     {.name = "linalg_vector_norm.default",
      .args = "self ord dim keepdim dtype",
      .run = run_norm,
-     .cast = CAST_FP32,
      .grad = "self: norm_backward(grad, self, ord, result, dim)"},
     {.name = "norm.ScalarOpt_dim",
      .args = "self p dim keepdim",
      .run = run_norm,
-     .cast = CAST_FP32,
      .grad = "self: norm_backward(grad, self, p, result, dim)"},
     {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
     {.name = "logsumexp.default",
@@ -2514,6 +2533,13 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: upsample_bicubic2d_backward(grad, #self)"},
     {.name = "upsample_bicubic2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "grid_sampler_2d.default",
+     .takes = "ii",
+     .args = "input grid interpolation_mode padding_mode align_corners",
+     .run = run_grid_sampler,
+     .cast = CAST_PROMOTE,
+     .grad = "input, grid: grid_sampler_2d_backward(grad, input, grid)"},
+    {.name = "grid_sampler_2d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
     {.name = "pixel_shuffle.default",
      .takes = "+",
      .args = "self upscale_factor",

@@ -547,6 +547,8 @@ call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
     c->node = n->name;
     c->location = location(l->a, n->stack);
     c->frames = frames(l->a, n->stack);
+    c->stack = n->stack;
+    c->scopes = n->scopes;
     c->scope = lower_module(l, g->path ? g->path : "", g->type);
     if (!c->location && g->path && *g->path)
         c->location = g->path;
@@ -661,8 +663,18 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
+static struct param *
+param_called(const struct dynamo *d, const char *name)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (strcmp(p->params[i].name, name) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
 /* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
- * that nothing refers to before the batch norm's in the signature. */
+ * of the node's name, or else the one that nothing refers to before the batch norm's in the signature. */
 static int
 lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
@@ -676,16 +688,22 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     if (n->nin < 2 || at < 0 || l->slot_of[n->in[0]] < 0)
         return -1;
     const struct tensor *w = &l->g->t[n->in[1]];
+    struct param *named = param_called(d, w->name), *bias_named = NULL;
+    if (named && ends_with(named->name, "weight"))
+        bias_named =
+            param_called(d, arena_printf(l->a, "%.*sbias", (int)(strlen(named->name) - strlen("weight")), named->name));
     for (first = at; first > 0 && count < 2; first--) {
         struct param *q = &l->p->params[first - 1];
         if (d->referenced[first - 1] || q->kind == PARAM_BUFFER)
             break;
         count++;
     }
-    if (!count)
+    if (!count && !named)
         return -1;
-    struct param *weight = &l->p->params[first], *bias = count > 1 ? weight + 1 : NULL;
-    d->referenced[first] = true;
+    struct param *weight = named ? named : &l->p->params[first], *bias = named       ? bias_named
+                                                                         : count > 1 ? weight + 1
+                                                                                     : NULL;
+    d->referenced[weight - l->p->params] = true;
     lower_param_shape(l, weight, w);
     bool transposed = strcmp(n->op, "ConvTranspose") == 0, gemm = strcmp(n->op, "Gemm") == 0;
     struct call *c = call_for(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
@@ -695,7 +713,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
     if (bias) {
         int64_t *size = NEWN(l->a, int64_t, 1);
-        d->referenced[first + 1] = true;
+        d->referenced[bias - l->p->params] = true;
         *size = weight->rank > 0 ? weight->size[transposed] : 0;
         bias->rank = 1;
         bias->size = size;
@@ -742,7 +760,7 @@ folded_param(const struct dynamo *d, const char *path, const char *end, int rank
         struct param *q = &p->params[i];
         bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
-        if (below && fits && q->rank < 0 && !d->referenced[i] && q->kind != PARAM_BUFFER)
+        if (below && fits && q->rank < 0 && !d->referenced[i] && (q->kind == PARAM_TRAINED || q->kind == PARAM_FROZEN))
             return q;
     }
     return NULL;
@@ -845,7 +863,7 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
 
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
-lost_computed(struct dynamo *d, const struct group *g, int tensor)
+lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
 {
     struct lowering *l = d->l;
     int rank, slot;
@@ -854,10 +872,15 @@ lost_computed(struct dynamo *d, const struct group *g, int tensor)
         return -1;
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
-    struct param *q = rank > 0 ? folded_param(d, g->path ? g->path : "", NULL, rank) : NULL;
-    if (!q || strcmp(l->p->modules[q->module].path, g->path ? g->path : "") != 0)
+    const char *own = g->path ? g->path : "";
+    bool looked_up = strcmp(stem, "aten.embedding") == 0 && rank > 1; /* a table of positions, read as a whole */
+    struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
+    const char *of = q ? l->p->modules[q->module].path : "";
+    if (!q ||
+        (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
-    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank, size);
+    int skip = looked_up ? rank - 2 : 0;
+    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank - skip, size + skip);
     c->args[1] = FLT(1);
     program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
     return c->outs[0];
@@ -963,7 +986,7 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int slot = own && own->shaped ? -1 : lost_computed(d, g, tensor);
+    int slot = own && own->shaped ? -1 : lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
@@ -983,16 +1006,6 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (table >= 0)
         d->tables[table].slot = c->outs[0];
     return c->outs[0];
-}
-
-static struct param *
-param_called(const struct dynamo *d, const char *name)
-{
-    struct program *p = d->l->p;
-    for (int i = 0; i < p->nparams; i++)
-        if (strcmp(p->params[i].name, name) == 0)
-            return &p->params[i];
-    return NULL;
 }
 
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
@@ -1256,12 +1269,13 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
                 sized(l, q, 1, &size[1]);
             continue;
         }
-        int skip = seen - 1; /* otherwise: the constants among the group's inputs, in order */
+        bool index = op && i == aten_arg(op, "index");
+        int skip = index ? 0 : seen - 1; /* otherwise: the constants among the group's inputs, in order */
         for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
             const struct node *n = &l->g->n[g->nodes[k]];
             for (int j = 0; j < n->nin && q->rank < 0; j++)
-                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer && dtypes[l->g->t[n->in[j]].dtype].is_float &&
-                    skip-- == 0)
+                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer &&
+                    dtypes[l->g->t[n->in[j]].dtype].is_float != index && skip-- == 0)
                     lower_param_shape(l, q, &l->g->t[n->in[j]]);
         }
     }
@@ -1275,6 +1289,7 @@ static const struct rename {
     const char *source;
 } renames[] = {
     {"prims.var.default", NULL, "aten.var.correction", "decomposed by the exporter"},
+    {"aten.grid_sampler.default", NULL, "aten.grid_sampler_2d.default", "a composite"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
      "training=True in a training step"},
     {"aten.view.default", NULL, "aten.reshape.default",
@@ -1987,6 +2002,25 @@ freeze_by_fact(struct dynamo *d)
                 p->params[i].kind = PARAM_FROZEN;
 }
 
+/* A clone that was the model's last call: the signature still names it. */
+static void
+lower_lost_outputs(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    const char *p = strstr(l->g->signature, "# outputs");
+    for (int i = 0; i < l->g->nout && p && (p = strchr(p, '\n')); i++) {
+        const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
+        int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
+        p++;
+        if (!has_stem(name, "clone") || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+            continue;
+        int slot = lost_clone(d, &d->groups[at], out);
+        struct call *c = &l->p->calls[l->p->ncalls - 1];
+        lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+        l->slot_of[out] = slot;
+    }
+}
+
 static void
 lower_dynamo(struct lowering *l)
 {
@@ -2015,6 +2049,7 @@ lower_dynamo(struct lowering *l)
             lower_group(&d, g);
         g->done = true;
     }
+    lower_lost_outputs(&d);
     tie_params(&d);
 }
 

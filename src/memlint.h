@@ -462,8 +462,9 @@ struct call {
     const int64_t *size;
     int scope;                          /* module, index into program.modules */
     const char *location, *node, *name; /* name: of the first output */
-    const char **frames; /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
-    bool in_place;       /* writes over its first argument: relu_, += */
+    const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
+    const char *stack, *scopes; /* the exporter's text of both, NULL none */
+    bool in_place;              /* writes over its first argument: relu_, += */
 };
 
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
@@ -512,6 +513,8 @@ struct program {
 /* Total: what can't be lowered becomes a doubt of g. */
 struct program *lower_run(struct graph *g, const struct setup *s);
 void lower_dump(const struct program *p, FILE *f); /* --dump=calls */
+/* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. */
+int *python_holds(const struct program *p);
 void program_assume(struct program *p, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */

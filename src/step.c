@@ -166,8 +166,9 @@ struct script {
     const struct program *p;
     const struct setup *s;
     struct value **slot;
-    int *last_use; /* per slot: the call after which Python drops it; ncalls: lives to the end */
-    int nparams;   /* that own their tensor: tied names share */
+    int *last_use;               /* per slot: the call after which Python drops it; ncalls: lives to the end */
+    int *first_drop, *next_drop; /* per call, the slots dropped after it: a list */
+    int nparams;                 /* that own their tensor: tied names share */
     struct trained {
         const struct param *param;
         struct value *v, *grad, *state[4];
@@ -324,12 +325,24 @@ find_last_uses(struct script *x)
                     x->last_use[b->i] = i;
             }
         }
+    const int *held = python_holds(p);
+    for (int i = 0; i < p->nslots; i++)
+        if (held[i] > x->last_use[i])
+            x->last_use[i] = held[i];
     for (int i = 0; i < p->nparams; i++)
         x->last_use[p->params[i].slot] = p->ncalls;
     for (int i = 0; i < p->ninputs; i++)
         x->last_use[p->inputs[i].slot] = p->ncalls;
     for (int i = 0; i < p->noutputs; i++)
         x->last_use[p->outputs[i]] = p->ncalls;
+    x->first_drop = NEWN(x->m->a, int, p->ncalls + 1);
+    x->next_drop = NEWN(x->m->a, int, p->nslots + 1);
+    memset(x->first_drop, -1, sizeof(int) * (size_t)(p->ncalls + 1));
+    for (int i = p->nslots - 1; i >= 0; i--)
+        if (x->last_use[i] >= 0) {
+            x->next_drop[i] = x->first_drop[x->last_use[i]];
+            x->first_drop[x->last_use[i]] = i;
+        }
 }
 
 static void
@@ -426,6 +439,9 @@ run_call(struct script *x, int at, double *flops)
             if (a->kind == ARG_SLOT && a->i >= 0 && x->last_use[a->i] == at && x->slot[a->i])
                 drop(x, &x->slot[a->i]);
         }
+    for (int i = x->first_drop[at]; i >= 0; i = x->next_drop[i])
+        if (x->slot[i])
+            drop(x, &x->slot[i]);
 }
 
 static void
