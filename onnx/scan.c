@@ -323,14 +323,14 @@ survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, co
     return true;
 }
 
+static void *growing; /* the copy under way: freed also when the file is cut short */
+
 static void
 put(struct scan *s, const void *p, size_t n)
 {
     if (s->cap - s->n < n) {
         s->cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 4096;
-        s->out = realloc(s->out, s->cap);
-        if (!s->out)
-            die("out of memory: %zu bytes wanted", s->cap);
+        growing = s->out = grow_or_die(s->out, s->cap);
     }
     memcpy(s->out + s->n, p, n);
     s->n += n;
@@ -447,7 +447,8 @@ scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struc
         ok = err_set(e, a, NULL, "%s", other);
     if (ok)
         *out = (struct skeleton){arena_dup(a, s.out ? s.out : data, s.n), s.n, (int64_t)size};
-    free(s.out);
+    free(growing);
+    growing = NULL;
     return ok;
 }
 
@@ -486,10 +487,13 @@ scan_file(struct arena *a, const char *path, bool tensor, struct skeleton *out, 
     struct sigaction old, act = {.sa_handler = on_sigbus};
     sigaction(SIGBUS, &act, &old);
     bool ok;
-    if (sigsetjmp(truncated, 1) == 0)
+    if (sigsetjmp(truncated, 1) == 0) {
         ok = scan_bytes(a, map, (size_t)st.st_size, tensor, out, e);
-    else /* what scan_bytes had allocated outside of the arena is lost, once */
+    } else {
         ok = err_set(e, a, NULL, "was truncated by somebody while being read");
+        free(growing);
+        growing = NULL;
+    }
     sigaction(SIGBUS, &old, NULL);
     munmap(map, (size_t)st.st_size);
     return ok;

@@ -121,21 +121,20 @@ aten_view_strides(const struct value *v, int rank, const int64_t *size, int64_t 
     return at == -1;
 }
 
+/* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel, are not. */
 static bool
 channels_last(const struct value *v)
 {
-    if (!v || (v->rank != 4 && v->rank != 5) || v->size[1] == 1)
+    if (!v || (v->rank != 4 && v->rank != 5) || v->stride[1] == 0)
         return false;
-    int64_t run = 1;
-    if (v->stride[1] != 1)
-        return false;
-    run = v->size[1];
-    for (int d = v->rank - 1; d >= 2; d--) {
-        if (v->size[d] != 1 && v->stride[d] != run)
+    int64_t least = 0;
+    for (int i = 0; i < v->rank; i++) {
+        int d = i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
+        if (v->size[d] == 0 || v->stride[d] < least || (d == 0 && least == v->stride[1]))
             return false;
-        run *= v->size[d];
+        least = v->stride[d] * (v->size[d] > 1 ? v->size[d] : 1);
     }
-    return v->size[0] == 1 || v->stride[0] == run;
+    return true;
 }
 
 /* A fresh tensor, channels last when asked. */
@@ -233,9 +232,9 @@ elementwise(struct machine *m, struct frame *f, int from, int to, enum dtype t)
     int64_t size[RANK], stride[RANK];
     int rank = broadcast(f->a + from, to - from, size);
     iterator_strides(f->a + from, to - from, rank, size, stride);
-    if (f->in_place && V(0)) {
-        struct value *v = value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride);
-        v->is_view = V(0)->is_view;
+    if (f->over) {
+        struct value *v = value_view(m, f->over, f->over->rank, f->over->size, f->over->stride);
+        v->is_view = f->over->is_view;
         out_add(m, f, v);
         return;
     }
@@ -887,14 +886,6 @@ run_scatter_backward(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
 }
 
-/* x[a:b] = y arrives out of place; the script writes in place. */
-static void
-run_slice_scatter(struct machine *m, struct frame *f)
-{
-    struct value *v = V(0);
-    out_add(m, f, v->requires_grad || V(1)->requires_grad ? new_like(m, v, v->dtype) : v);
-}
-
 static void
 run_gather(struct machine *m, struct frame *f)
 {
@@ -1352,20 +1343,6 @@ run_group_norm(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, x->dtype, 2, stat, NULL));
 }
 
-static void
-run_weight_norm(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(0), V(0)->dtype));
-    out_add(m, f, value_new(m, statistics_type(V(1)), V(1)->rank, V(1)->size, NULL));
-}
-
-static void
-run_weight_norm_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 1; i < 3; i++)
-        out_add(m, f, new_like(m, V(i), V(i)->dtype));
-}
-
 /* _fused_rms_norm(input, normalized_shape, weight, eps) */
 static void
 run_rms_norm(struct machine *m, struct frame *f)
@@ -1549,6 +1526,43 @@ run_embedding_backward(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
 }
 
+/* What stands in for an operator without a rule: the sizes that the file states, the type of its first tensor. */
+static void
+run_stand_in(struct machine *m, struct frame *f)
+{
+    if (f->rank >= 0 && f->a[0].n)
+        out_add(m, f, value_new(m, f->a[0].list[0].v->dtype, f->rank, f->size, NULL));
+}
+
+static void
+run_stand_in_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < f->a[1].n; i++)
+        out_add(m, f, new_like(m, f->a[1].list[i].v, V(0)->dtype));
+}
+
+/* w and the norms of v, along one dimension. Source: weight_norm_cuda in aten/src/ATen/native/cuda/WeightNorm.cu. */
+static void
+run_weight_norm(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(0), V(0)->dtype));
+    out_add(m, f, new_like(m, V(1), statistics_type(V(1))));
+}
+
+static void
+run_weight_norm_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, f->want >> i & 1 ? new_like(m, V(1 + i), V(1 + i)->dtype) : NULL);
+}
+
+/* x[a:b] = y as the exporter writes it, without side effects: eager writes into x. */
+static void
+run_over(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride));
+}
+
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------------------------------- */
 
 const struct aten aten_table[] = {
@@ -1657,6 +1671,43 @@ const struct aten aten_table[] = {
      .args = "self",
      .run = run_unary_float,
      .grad = "self: div.Tensor(grad, add.Scalar(mul.Tensor(self, self), 1))"},
+    {.name = "asin.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, rsqrt(add.Scalar(mul.Tensor(neg(self), self), 1)))"},
+    {.name = "acos.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, neg(rsqrt(add.Scalar(mul.Tensor(neg(self), self), 1))))"},
+    {.name = "asinh.default",
+     .args = "self",
+     .run = run_unary_float,
+     .grad = "self: mul.Tensor(grad, rsqrt(add.Scalar(pow.Tensor_Scalar(self, 2), 1)))"},
+    {.name = "acosh.default",
+     .args = "self",
+     .run = run_unary_float,
+     .grad = "self: mul.Tensor(grad, rsqrt(sub.Scalar(pow.Tensor_Scalar(self, 2), 1)))"},
+    {.name = "atanh.default",
+     .args = "self",
+     .run = run_unary_float,
+     .grad = "self: div.Tensor(mul.Scalar(grad, 1), rsub.Scalar(pow.Tensor_Scalar(self, 2), 1))"},
+    {.name = "sinh.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, cosh(self))"},
+    {.name = "cosh.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(grad, sinh(self))"},
+    {.name = "log10.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: div.Tensor(grad, mul.Scalar(self, 2))"},
     {.name = "erf.default",
      .args = "self",
      .run = run_unary_float,
@@ -1695,15 +1746,25 @@ const struct aten aten_table[] = {
     {.name = "leaky_relu.default",
      .args = "self negative_slope",
      .run = run_unary,
+     .keeps_result = true,
      .grad = "self: leaky_relu_backward(grad, self)"},
     {.name = "leaky_relu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "elu.default",
      .args = "self alpha scale input_scale",
      .run = run_unary,
+     .keeps_result = true,
      .grad = "self: elu_backward(grad, self)"},
     {.name = "elu_backward.default", .args = "grad self", .run = run_binary},
-    {.name = "celu.default", .args = "self alpha", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
-    {.name = "selu.default", .args = "self", .run = run_unary, .grad = "self: elu_backward(grad, self)"},
+    {.name = "celu.default",
+     .args = "self alpha",
+     .run = run_unary,
+     .keeps_result = true,
+     .grad = "self: elu_backward(grad, self)"},
+    {.name = "selu.default",
+     .args = "self",
+     .run = run_unary,
+     .keeps_result = true,
+     .grad = "self: elu_backward(grad, self)"},
     {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
     {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},
@@ -2050,10 +2111,25 @@ const struct aten aten_table[] = {
      .args = "self dim index src",
      .run = run_unary,
      .grad = "self: grad; src: gather(grad, dim, index)"},
+    {.name = "stand_in",
+     .takes = "*",
+     .args = "tensors",
+     .run = run_stand_in,
+     .grad = "tensors: stand_in_backward(grad, #tensors)"},
+    {.name = "stand_in_backward", .args = "grad tensors", .run = run_stand_in_backward},
+    {.name = "_weight_norm_interface.default",
+     .takes = "++",
+     .args = "v g dim",
+     .run = run_weight_norm,
+     .grad = "v, g: _weight_norm_interface_backward(grad, v, g, result1)"},
+    {.name = "_weight_norm_interface_backward.default", .args = "grad v g norms", .run = run_weight_norm_backward},
     {.name = "slice_scatter.default",
-     .takes = "..",
      .args = "self src dim start end step",
-     .run = run_slice_scatter,
+     .run = run_over,
+     .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
+    {.name = "select_scatter.default",
+     .args = "self src dim index",
+     .run = run_over,
      .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
     {.name = "slice_of", .args = "grad src", .run = run_second_like},
 
@@ -2399,12 +2475,6 @@ const struct aten aten_table[] = {
     {.name = "native_group_norm_backward.default",
      .args = "grad input mean rstd weight bias",
      .run = run_layer_norm_backward},
-    {.name = "_weight_norm_interface.default",
-     .takes = "..",
-     .args = "v g",
-     .run = run_weight_norm,
-     .grad = "v, g: _weight_norm_interface_backward(grad, v, g, result1)"},
-    {.name = "_weight_norm_interface_backward.default", .args = "grad v g norms", .run = run_weight_norm_backward},
     {.name = "rms_norm.default",
      .args = "input normalized_shape weight eps",
      .run = expand_rms_norm,

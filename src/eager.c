@@ -462,6 +462,12 @@ rule_of(struct machine *m, const struct aten *op)
     return m->rules[at];
 }
 
+void
+eager_check_formula(struct machine *m, const struct aten *op)
+{
+    (void)rule_of(m, op);
+}
+
 /* ---- autograd's graph ------------------------------------------------------------------------------------------------------ */
 
 struct edge {
@@ -542,7 +548,7 @@ node_make(struct machine *m, struct frame *f)
     g->nout = f->nout;
     g->out = f->out;
     g->buf = NEWN(m->a, struct value *, f->nout);
-    int at = 0, room = r->nsaved;
+    int at = 0, room = 0;
     for (int i = 0; i < f->n; i++) {
         int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
         g->first[i] = at;
@@ -551,8 +557,11 @@ node_make(struct machine *m, struct frame *f)
             if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
                 g->in[at] = (struct edge){a->v->fn, a->v->fn_out};
         }
-        room += n - 1;
     }
+    for (int i = 0; i < r->nsaved; i++)
+        room += !r->saved[i].result && r->saved[i].at < f->n && f->a[r->saved[i].at].kind == ARG_LIST
+                    ? f->a[r->saved[i].at].n
+                    : 1;
     g->saved = NEWN(m->a, struct value *, room);
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
@@ -658,6 +667,35 @@ args_copy(struct machine *m, int n, const struct arg *a)
     return c;
 }
 
+/* In place: what is written over, and a clone of it where the derivative needs the old content. Source: original_self in
+ * tools/autograd/gen_variable_type.py. */
+static void
+overwrite(struct machine *m, struct frame *f)
+{
+    struct value *self = arg_value(f, 0);
+    f->over = self;
+    if (!self || !m->grad_mode || !f->op->grad || f->op->grad == COMPOSITE || f->op->keeps_result)
+        return;
+    const struct rule *r = rule_of(m, f->op);
+    bool any = false, saved = false;
+    for (int i = 0; i < f->n; i++)
+        any |= f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad;
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        const struct value *guard = arg_value(f, s->guard);
+        saved |= !s->result && s->at == 0 && (s->guard < 0 || (guard && guard->requires_grad));
+    }
+    if (!any || !saved)
+        return;
+    m->grad_mode = false;
+    struct value *old = OP(m, "clone.default", VAL(self));
+    m->grad_mode = true;
+    old->requires_grad = self->requires_grad;
+    old->fn = self->fn;
+    old->fn_out = self->fn_out;
+    f->a[0] = VAL(old);
+}
+
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
@@ -677,6 +715,8 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     }
     if (m->autocast && op->cast)
         autocast(m, f);
+    if (f->in_place)
+        overwrite(m, f);
     if (op->grad != COMPOSITE)
         m->op = op->name;
     bool under = m->autocast;

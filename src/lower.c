@@ -30,6 +30,19 @@ program_assume(struct program *p, const char *fmt, ...)
     *PUSH(p->arena, p->assumptions, p->nassumptions, p->cap_assumptions) = arena_str(p->arena, text);
 }
 
+static bool
+starts_with(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool
+ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
 /* ---- a program under construction: shared with patterns.c ---------------------------------------------------------------- */
 
 struct lowering *
@@ -158,13 +171,6 @@ lower_outputs(struct lowering *l)
             p->outputs[p->noutputs++] = l->slot_of[l->g->out[i]];
     if (!p->noutputs && p->ncalls)
         p->outputs[p->noutputs++] = p->calls[p->ncalls - 1].outs[0];
-}
-
-static bool
-ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
 }
 
 /* ---- texts of the exporter ------------------------------------------------------------------------------------------------------ */
@@ -637,10 +643,10 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
-/* The convolution that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
+/* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv node, the parameter is the one
  * that nothing refers to before the batch norm's in the signature. */
 static int
-lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weight)
+lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
     static const struct {
         const char *onnx, *arg;
@@ -663,8 +669,8 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
     struct param *weight = &l->p->params[first], *bias = count > 1 ? weight + 1 : NULL;
     d->referenced[first] = true;
     lower_param_shape(l, weight, w);
-    bool transposed = strcmp(n->op, "ConvTranspose") == 0;
-    struct call *c = call_for(d, g, "aten.convolution.default", 9);
+    bool transposed = strcmp(n->op, "ConvTranspose") == 0, gemm = strcmp(n->op, "Gemm") == 0;
+    struct call *c = call_for(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
@@ -677,7 +683,8 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
         bias->size = size;
         c->args[2] = (struct arg){.kind = ARG_SLOT, .i = bias->slot};
     }
-    for (int i = 0; i < COUNT(attributes); i++) {
+    lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    for (int i = 0; i < COUNT(attributes) && !gemm; i++) {
         const struct attr *a = node_attr(n, attributes[i].onnx);
         int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
         if (!a || a->type != ATTR_INTS || pos < 0)
@@ -687,9 +694,10 @@ lost_convolution(struct dynamo *d, const struct group *g, const char *norm_weigh
         for (int k = 0; k < len; k++)
             c->args[pos].list[k] = INT(a->ints[k]);
     }
-    c->args[6] = BOOL(transposed);
-    c->args[8] = INT(node_int(n, "group", 1));
-    lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    if (!gemm) {
+        c->args[6] = BOOL(transposed);
+        c->args[8] = INT(node_int(n, "group", 1));
+    }
     return c->outs[0];
 }
 
@@ -704,6 +712,137 @@ stem_of(struct arena *a, const char *name)
     if (digits < p && digits[-1] == '_')
         digits[-1] = 0;
     return stem;
+}
+
+/* A parameter below the module that nothing names: of these, one whose name ends so, or else one that may have this rank. */
+static struct param *
+folded_param(const struct dynamo *d, const char *path, const char *end, int rank)
+{
+    struct program *p = d->l->p;
+    size_t len = strlen(path);
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
+        bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
+        if (below && fits && q->rank < 0 && !d->referenced[i] && q->kind != PARAM_BUFFER)
+            return q;
+    }
+    return NULL;
+}
+
+static struct call *
+call_of_param(struct dynamo *d, const struct group *g, const char *target, int nargs, struct param *q, int rank,
+              const int64_t *size)
+{
+    q->rank = rank;
+    q->size = arena_dup(d->l->a, size, sizeof(*size) * (size_t)(rank ? rank : 1));
+    d->referenced[q - d->l->p->params] = true;
+    struct call *c = call_for(d, g, target, nargs);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    return c;
+}
+
+/* torch.nn.utils.weight_norm: w = g v / |v|, with g along the first dimension. */
+static int
+lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    static const char *const names[][2] = {{"original0", "original1"}, {"_g", "_v"}};
+    const char *path = g->path ? g->path : "";
+    for (int i = 0; i < COUNT(names); i++) {
+        struct param *gain = folded_param(d, path, names[i][0], rank), *v = folded_param(d, path, names[i][1], rank);
+        int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
+        if (!gain || !v || rank < 1 || rank > MAX_RANK)
+            continue;
+        for (int k = 1; k < rank; k++)
+            ones[k] = 1;
+        struct call *c = call_of_param(d, g, "aten._weight_norm_interface.default", 3, v, rank, size);
+        gain->rank = rank;
+        gain->size = arena_dup(d->l->a, ones, sizeof(*ones) * (size_t)rank);
+        d->referenced[gain - d->l->p->params] = true;
+        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = gain->slot};
+        c->args[2] = INT(0);
+        return c->outs[0];
+    }
+    return -1;
+}
+
+/* A bias looked up in a table of the relative positions in a square window: table[index] is [N N, H]; often it was folded on to
+ * [1, H, N, N]: seen as [N, N, H], permuted, made contiguous, unsqueezed. */
+static int
+lost_position_table(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    struct lowering *l = d->l;
+    const char *path = g->path ? g->path : "";
+    int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0,
+            pairs = rank == 4   ? size[2] * size[3]
+                    : rank == 2 ? size[0]
+                                : 0;
+    while (n < 1 << 14 && n * n < pairs)
+        n++;
+    while (w * w < n)
+        w++;
+    struct param *table = folded_param(d, path, "relative_position_bias_table", rank);
+    int found = -1;
+    if (!table || !n || w * w != n || n * n != pairs)
+        return -1;
+    for (int i = 0; i < l->p->nparams; i++) {
+        const struct param *q = &l->p->params[i];
+        if (q->kind == PARAM_BUFFER && q->module == table->module && ends_with(q->name, "relative_position_index"))
+            found = i;
+    }
+    if (found < 0)
+        return -1;
+    struct param *index = &l->p->params[found];
+    int64_t rows[] = {(2 * w - 1) * (2 * w - 1), heads}, flat[] = {pairs}, square[] = {n, n, heads};
+    index->rank = 1;
+    index->size = arena_dup(l->a, flat, sizeof(flat));
+    index->dtype = DT_INT64;
+    struct call *c = call_of_param(d, g, "aten.index.Tensor", 2, table, 2, rows);
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = index->slot};
+    int slot = c->outs[0];
+    static const struct {
+        const char *target;
+        int n, ints[3];
+    } steps[] = {{"aten.view.default", 0, {0}},
+                 {"aten.permute.default", 3, {2, 0, 1}},
+                 {"aten.contiguous.default", 0, {0}},
+                 {"aten.unsqueeze.default", 1, {0}}};
+    for (int i = 0; i < COUNT(steps) && rank == 4; i++) {
+        c = call_for(d, g, steps[i].target, 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        c->args[1] = (struct arg){.kind = ARG_LIST, .n = steps[i].n, .list = NEWN(l->a, struct arg, 3)};
+        for (int k = 0; k < 3; k++)
+            c->args[1].list[k] = INT(steps[i].ints[k]);
+        if (steps[i].n == 1)
+            c->args[1] = INT(steps[i].ints[0]);
+        if (i == 0) {
+            c->rank = 3;
+            c->size = arena_dup(l->a, square, sizeof(square));
+        }
+        slot = c->outs[0];
+    }
+    return slot;
+}
+
+/* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
+static int
+lost_computed(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    int rank, slot;
+    const int64_t *size;
+    if (!lower_sizes(l, &l->g->t[tensor], &rank, &size) || !dtypes[l->g->t[tensor].dtype].is_float)
+        return -1;
+    if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
+        return slot;
+    struct param *q = rank > 0 ? folded_param(d, g->path ? g->path : "", NULL, rank) : NULL;
+    if (!q || strcmp(l->p->modules[q->module].path, g->path ? g->path : "") != 0)
+        return -1; /* the module's own */
+    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank, size);
+    c->args[1] = FLT(1);
+    program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
+    return c->outs[0];
 }
 
 /* A buffer beside or below that module which no call reads: what was sliced from it became a constant. */
@@ -805,6 +944,10 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     int table = -1, shared = is_view_like(stem) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
     if (shared >= 0)
         return shared;
+    const struct aten *own = aten_find(stem);
+    int slot = own && own->shaped ? -1 : lost_computed(d, g, tensor);
+    if (slot >= 0)
+        return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
                          : t->dtype == DT_BOOL     ? "aten.le.Tensor"
                                                    : "aten.arange";
@@ -1090,8 +1233,9 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
             continue;
         }
         bool bias_of_conv = strncmp(name, "conv", 4) == 0 && i == 2; /* zero biases are removed from the node */
-        if ((strstr(name, "batch_norm") || bias_of_conv) && rank > 1) {
-            sized(l, q, 1, &size[1]);
+        if (strstr(name, "_norm.default") || bias_of_conv) {
+            if (rank > 1)
+                sized(l, q, 1, &size[1]);
             continue;
         }
         int skip = seen - 1; /* otherwise: the constants among the group's inputs, in order */
@@ -1112,6 +1256,7 @@ static const struct rename {
     const char *target, *type, *to;
     const char *source;
 } renames[] = {
+    {"prims.var.default", NULL, "aten.var.correction", "decomposed by the exporter"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
      "training=True in a training step"},
     {"aten.view.default", NULL, "aten.reshape.default",
@@ -1126,8 +1271,14 @@ static const struct rename {
 };
 
 static const char *
-renamed(const struct group *g)
+renamed(struct arena *a, const struct group *g)
 {
+    static const char *const scalar[] = {"clamp", "eq", "ne", "lt", "le", "gt", "ge"}; /* a number became a tensor */
+    for (int i = 0; i < COUNT(scalar); i++) {
+        const char *row = arena_printf(a, "aten.%s.", scalar[i]);
+        if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
+            return i ? arena_printf(a, "%sScalar", row) : "aten.clamp.default";
+    }
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
@@ -1274,6 +1425,121 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     return slot;
 }
 
+/* ---- in place ----------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Exports show every operator out of place. What tells the rest: the Python line, or the source of a library's class. */
+static const struct in_place_class {
+    const char *owner, *activation; /* beginnings of class names: of a module around it, of its own; NULL any */
+    bool in_place;
+    const char *source;
+} in_place_classes[] = {
+    {"torchvision.ops.misc.SqueezeExcitation", "torch.nn.modules.activation.SiLU", true,
+     "partial(nn.SiLU, inplace=True) in torchvision/models/efficientnet.py"},
+    {"torchvision.ops.misc.SqueezeExcitation", NULL, false, "activation() in torchvision/ops/misc.py"},
+    {"torchvision.models.segmentation.deeplabv3", NULL, false,
+     "nn.ReLU() in torchvision/models/segmentation/deeplabv3.py"},
+    {"torchvision.models.segmentation.fcn", NULL, false, "nn.ReLU() in torchvision/models/segmentation/fcn.py"},
+    {"torchvision.models.detection", NULL, false, "not written in place there"},
+    {"torchvision.", "torch.nn.modules.activation.ReLU", true, "nn.ReLU(inplace=True), nn.ReLU6(inplace=True)"},
+    {"torchvision.", "torch.nn.modules.activation.SiLU", true, "partial(nn.SiLU, inplace=True)"},
+    {"torchvision.", "torch.nn.modules.activation.Hardswish", true,
+     "nn.Hardswish(inplace=True) in torchvision/models/mobilenetv3.py"},
+};
+
+static bool
+class_in_place(const struct dynamo *d, const struct group *g)
+{
+    struct lowering *l = d->l;
+    const char *owner;
+    for (int up = 3; (owner = list_entry(l->a, l->g->n[g->last].classes, up)); up++) /* 1 the operator, 2 the module */
+        for (int i = 0; i < COUNT(in_place_classes); i++) {
+            const struct in_place_class *c = &in_place_classes[i];
+            if (starts_with(owner, c->owner) && (!c->activation || starts_with(g->type, c->activation)))
+                return c->in_place;
+        }
+    return l->s->inplace_relu && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
+}
+
+/* The source line of the innermost frame. */
+static const char *
+source_line(struct arena *a, const char *stack)
+{
+    size_t n = stack ? strlen(stack) : 0;
+    while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
+        n--;
+    size_t from = n;
+    while (from && stack[from - 1] != '\n')
+        from--;
+    return n ? arena_strn(a, stack + from, n - from) : "";
+}
+
+static bool
+same_statement(const struct dynamo *d, int a, int b)
+{
+    const char *p = d->l->g->n[a].stack, *q = d->l->g->n[b].stack;
+    return p && q && strcmp(p, q) == 0;
+}
+
+/* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
+static bool
+line_in_place(const struct dynamo *d, const struct group *g, const char *stem, int out)
+{
+    static const struct {
+        const char *stem, *sign;
+    } augmented[] = {{"add", " += "}, {"sub", " -= "}, {"mul", " *= "}, {"div", " /= "}};
+    const struct graph *gr = d->l->g;
+    const char *line = source_line(d->l->a, gr->n[g->last].stack);
+    struct arena *a = d->l->a;
+    if (strstr(line, arena_printf(a, "%s_(", stem)) ||
+        (strstr(line, arena_printf(a, "%s(", stem)) && (strstr(line, "inplace=True") || strstr(line, ", True)"))))
+        return true;
+    for (int i = 0; i < COUNT(augmented); i++) {
+        if (strcmp(augmented[i].stem, stem) != 0 ||
+            (!strstr(line, augmented[i].sign) && !strstr(line, arena_printf(a, "%.2s", augmented[i].sign + 1))))
+            continue;
+        for (int u = 0; u < gr->t[out].nusers; u++) {
+            const struct node *user = &gr->n[gr->t[out].users[u]];
+            if (same_statement(d, g->last, gr->t[out].users[u]) && user->nin && user->in[0] != out)
+                return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Nobody reads the first operand afterwards, and the result has its size. */
+static bool
+may_overwrite(const struct dynamo *d, const struct group *g, int out)
+{
+    const struct graph *gr = d->l->g;
+    int in = gr->n[g->nodes[0]].nin ? gr->n[g->nodes[0]].in[0] : -1;
+    if (in < 0 || gr->t[in].is_initializer || gr->t[in].is_input || gr->t[in].is_output ||
+        gr->t[in].rank != gr->t[out].rank)
+        return false;
+    for (int i = 0; i < gr->t[in].rank; i++)
+        if (gr->t[in].dims[i].n != gr->t[out].dims[i].n)
+            return false;
+    for (int u = 0; u < gr->t[in].nusers; u++)
+        if (gr->t[in].users[u] > g->last)
+            return false;
+    return true;
+}
+
+static bool
+in_place(const struct dynamo *d, const struct group *g, int out)
+{
+    static const char *const modules = "torch.nn.modules.activation.";
+    if (out < 0 || !starts_with(g->target, "aten.") || !may_overwrite(d, g, out))
+        return false;
+    const char *name = g->target + 5;
+    const char *stem = arena_strn(d->l->a, name, strcspn(name, "."));
+    if (g->type && starts_with(g->type, modules) && class_in_place(d, g))
+        return true;
+    return line_in_place(d, g, stem, out);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------------------------------------------------- */
+
 static void
 define(struct dynamo *d, const struct group *g, int tensor, int slot)
 {
@@ -1310,17 +1576,42 @@ merged(struct dynamo *d, const struct group *g, int out)
     return true;
 }
 
+/* Several results: the file's names for the entries of the tuple, in order; an index follows its value. */
+static void
+define_items(struct dynamo *d, const struct group *g, struct call *c)
+{
+    struct lowering *l = d->l;
+    int n = 0, cap = 0, *item = NULL;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *node = &l->g->n[g->nodes[k]];
+        for (int o = 0; o < node->nout; o++)
+            if (node->out[o] >= 0 && has_stem(l->g->t[node->out[o]].name, "getitem"))
+                *PUSH(l->a, item, n, cap) = node->out[o];
+    }
+    if (!n)
+        return;
+    bool index = n == 1 && l->g->t[item[0]].dtype == DT_INT64 && ends_with(c->target, ".dim");
+    c->nouts = n + index;
+    c->outs = NEWN(l->a, int, n + 1);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(l);
+    for (int i = 0; i < n; i++) {
+        names_put(l->slots, l->g->t[item[i]].name, c->outs[i + index]);
+        l->slot_of[item[i]] = c->outs[i + index];
+    }
+}
+
 static void
 lower_group(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
     struct arg args[MAX_ARGS];
-    const char *target = renamed(g);
+    const char *target = renamed(l->a, g);
     const struct aten *op = aten_find(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
-    if (strncmp(g->target, "aten.sym_", 9) == 0)
-        return;
+    if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
+        return; /* sizes */
     int n = parse_args(l->a, op, g->args, args);
     if (out >= 0)
         lower_sizes(l, &l->g->t[out], &rank, &size);
@@ -1337,7 +1628,7 @@ lower_group(struct dynamo *d, struct group *g)
         args[5] = train;
         n = 8;
         if (args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
-            int conv = lost_convolution(d, g, args[1].s);
+            int conv = lost_host(d, g, args[1].s);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
                 args[0].i = conv;
@@ -1358,11 +1649,9 @@ lower_group(struct dynamo *d, struct group *g)
         define(d, g, out, (int)args[0].i);
         return;
     }
-    if (!op) {
+    if (!op)
         graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
-                    "no rule for this operator: its memory is not counted");
-        return;
-    }
+                    "no rule for this operator: only its result is counted");
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     const struct norm_class *norm = norm_class_of(g);
@@ -1372,7 +1661,9 @@ lower_group(struct dynamo *d, struct group *g)
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
+    c->in_place = in_place(d, g, out);
     g->call = l->p->ncalls - 1;
+    define_items(d, g, c);
     int slot = norm ? norm_output(d, g, norm->back, c) : c->outs[0];
     define(d, g, out, cast_by_fact(d, g, args, n, false, slot));
 }

@@ -147,6 +147,8 @@ analyse(struct options *o, const char *path, struct arena *a)
         fprintf(stderr, "memlint: %s: %d nodes, opset %d\n", emit_clip(a, path, 300), g->nn, g->opset);
     if (o->dump == DUMP_GRAPH)
         return dump(o, g, NULL, NULL);
+    struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
+    s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(a, &e);
     if (o->dump == DUMP_SHAPES)

@@ -60,6 +60,9 @@ bool err_set(struct err *e, struct arena *a, const char *place, const char *fmt,
 /* Environment failure: prints "memlint: ..." and exits 4. For util.c and main.c only. */
 void die(const char *fmt, ...) PRINTF(1, 2) NORETURN;
 
+/* realloc for what can't live in an arena. The caller frees. */
+void *grow_or_die(void *p, size_t bytes);
+
 /* Checked 64-bit arithmetic: false on overflow or a negative factor. */
 bool mul_ok(int64_t a, int64_t b, int64_t *out);
 bool add_ok(int64_t a, int64_t b, int64_t *out);
@@ -400,6 +403,8 @@ void op_list(FILE *out); /* --list=ops */
  * contradicts the model (unknown input name, a rank that differs) or input dimensions stay unbound and need_bound is
  * set: the message then lists them with an example command line. */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
+/* A copy of s in which every named dimension of an input that nobody bound is 1, each with a doubt that says so: a number for a first look. */
+struct setup shapes_bind_open(struct graph *g, const struct setup *s);
 void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 /* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
  * of visits is spent; what the subgraph computes is then unknown. */
@@ -458,6 +463,7 @@ struct call {
     int scope;                          /* module, index into program.modules */
     const char *location, *node, *name; /* name: of the first output */
     const char **frames; /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
+    bool in_place;       /* writes over its first argument: relu_, += */
 };
 
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
@@ -557,6 +563,7 @@ struct frame {
     const int64_t *size;
     unsigned want; /* in backward: which outputs somebody needs */
     bool in_place;
+    struct value *over; /* in place: the tensor that is written over */
 };
 
 /* A framework operator: arguments, forward, derivative, autocast class in one row. */
@@ -571,6 +578,7 @@ struct aten {
     enum cast cast;
     const char *takes; /* tensors it can't do without, see aten_takes */
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    bool keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
     const char *source;
 };
 extern const char COMPOSITE[];
@@ -658,6 +666,9 @@ VAL(struct value *v) {
 #define NONE     ((struct arg){.kind = ARG_NONE})
 struct arg
 ints_arg(struct machine *m, int n, const int64_t *v);
+
+/* Parses a row's derivative; asserts that it names rows and arguments that exist. For tests. */
+void eager_check_formula(struct machine *m, const struct aten *op);
 
 /* Arguments of a frame by position. */
 struct value *arg_value(const struct frame *f, int i); /* NULL when absent */

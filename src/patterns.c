@@ -1437,6 +1437,8 @@ lower_patterns(struct lowering *l)
             continue; /* an Identity: done */
         else if ((s = single_for(n)))
             s->emit(&x, n, s->target);
+        else if (n->row && n->row->aten && aten_find(n->row->aten) && n->nout == 1)
+            emit_inputs(&x, n, n->row->aten); /* all inputs in order */
         else
             graph_doubt(l->g, n->name, n->op, NULL, "no rule for this operator: its memory is not counted");
     }

@@ -94,27 +94,40 @@ op_text(struct gather *x, const char *op)
     return op ? arena_printf(x->a, "aten.%s", op) : NULL;
 }
 
+/* The events of one operator are one instant: its highest. */
+static bool
+same_operator(const struct event *a, const struct event *b)
+{
+    return a->phase == b->phase && a->op == b->op && a->call == b->call;
+}
+
 static void
 gather_instants(struct gather *x)
 {
     const struct machine *m = x->st->m;
     struct result *r = x->r;
-    int64_t now[CLASS_COUNT];
+    int64_t now[CLASS_COUNT], total = x->st->before_bytes, high = 0;
+    int n = 0;
+    for (int i = 0; i < m->nev; i++)
+        n += i == 0 || !same_operator(&m->ev[i - 1], &m->ev[i]);
+    r->instants = NEWN(x->a, struct instant, n + 1);
     memcpy(now, x->l->start, sizeof(now));
-    r->instants = NEWN(x->a, struct instant, m->nev + 1);
-    r->peak.instant = 0;
-    const char *op = NULL, *text = NULL;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         now[s->class] += e->birth ? s->bytes : -s->bytes;
-        struct instant *at = &r->instants[r->ninstants++];
-        at->phase = e->phase;
-        if (op != e->op)
-            text = op_text(x, op = e->op);
-        at->op = text;
-        at->location = e->call ? e->call->location : NULL;
-        memcpy(at->class_bytes, now, sizeof(now));
+        total += e->birth ? s->bytes : -s->bytes;
+        bool fresh = i == 0 || !same_operator(e - 1, e);
+        if (fresh) {
+            struct instant *at = &r->instants[r->ninstants++];
+            at->phase = e->phase;
+            at->op = i && e[-1].op == e->op ? at[-1].op : op_text(x, e->op);
+            at->location = e->call ? e->call->location : NULL;
+        }
+        if (fresh || total > high) {
+            memcpy(r->instants[r->ninstants - 1].class_bytes, now, sizeof(now));
+            high = total;
+        }
         if (i == x->l->peak)
             r->peak.instant = r->ninstants - 1;
     }
@@ -156,6 +169,8 @@ static const char *
 storage_name(struct gather *x, const struct storage *s)
 {
     const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
+    if (s->class == CLASS_WORKSPACE)
+        return s->name ? s->name : arena_printf(x->a, "scratch of aten.%s", s->op);
     if (s->class == CLASS_GRADIENTS)
         return arena_printf(x->a, "grad of %s", of);
     if (s->class == CLASS_OPTIMIZER)
@@ -178,6 +193,8 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
                                                   [CLASS_INPUTS] = "the batch, held by the loop"};
     if (kept[s->class])
         return kept[s->class];
+    if (s->class == CLASS_WORKSPACE && s->name)
+        return arena_printf(x->a, "the library, in the %s thread; never freed", s->phase == PHASE_BACKWARD ? "autograd" : "main");
     if (s->class == CLASS_OUTPUTS)
         return "held by a Python name of the loop until the next iteration rebinds it";
     if (!death)

@@ -563,6 +563,31 @@ count_nodes(const struct graph *g)
     return n;
 }
 
+struct setup
+shapes_bind_open(struct graph *g, const struct setup *s)
+{
+    struct setup own = *s;
+    int cap = s->ndims;
+    for (int i = 0; i < g->nin; i++) {
+        const struct tensor *t = &g->t[g->in[i]];
+        for (int d = 0; d < t->rank; d++) {
+            const char *sym = t->dims[d].sym;
+            bool bound = t->dims[d].n >= 0 || !sym || !is_name(sym) || (d == 0 && s->ndims > 0 && only_leading(g));
+            for (int k = 0; k < own.ndims && !bound; k++)
+                bound = strcmp(own.dims[k].name, sym) == 0;
+            for (int k = 0; k < s->nshapes && !bound; k++)
+                bound = strcmp(s->shapes[k].name, t->name) == 0;
+            if (bound)
+                continue;
+            if (own.dims == s->dims)
+                own.dims = arena_dup(g->arena, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
+            *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
+            graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym), "dimension %s of the input is open: taken as 1", sym);
+        }
+    }
+    return own;
+}
+
 bool
 shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e)
 {

@@ -35,6 +35,15 @@ die(const char *fmt, ...)
     exit(EXIT_ENVIRONMENT);
 }
 
+void *
+grow_or_die(void *p, size_t bytes)
+{
+    p = realloc(p, bytes);
+    if (!p)
+        die("out of memory: %zu bytes wanted", bytes);
+    return p;
+}
+
 struct arena *
 arena_new(void)
 {

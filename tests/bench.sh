@@ -41,9 +41,9 @@ measure() {
 for model in "${models[@]}"; do
     echo "$(basename "$model")"
     echo "    memlint                                $(measure "$MEMLINT" "$model" --dim batch=8 -q -o "$work/r.html")"
-    if "$python" -c 'import onnx' 2>/dev/null; then
-        infer='import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1], load_external_data=False))'
-        echo "    onnx.load and onnx.shape_inference     $(measure "$python" -c "$infer" "$model")"
+    if env -C "$work" "$python" -c 'import onnx' 2>/dev/null; then
+        infer='import onnx, onnx.shape_inference, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1], load_external_data=False))'
+        echo "    onnx.load and onnx.shape_inference     $(measure env -C "$work" "$python" -c "$infer" "$(realpath "$model")")"
     else
         echo "    onnx.load and onnx.shape_inference     skipped: $python has no onnx"
     fi

@@ -12,6 +12,7 @@ SUITE(shapes);
 SUITE(aten);
 SUITE(step);
 SUITE(live);
+SUITE(heap);
 SUITE(reports);
 
 #endif
