@@ -871,6 +871,17 @@ is_arithmetic(const char *stem)
     return false;
 }
 
+/* Operators that make tables of positions, from no parameter. */
+static bool
+is_table(const char *stem)
+{
+    static const char *const names[] = {"aten.einsum", "aten.cos", "aten.sin", "aten.cat", "aten.stack", "aten.outer"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (strcmp(stem, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct param *
 unread_weight(const struct dynamo *d, const char *path)
 {
@@ -945,7 +956,7 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int slot = own && own->shaped ? -1 : lost_computed(d, g, tensor);
+    int slot = (own && own->shaped) || is_table(stem) ? -1 : lost_computed(d, g, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
@@ -992,6 +1003,22 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
         }
     }
     return -1;
+}
+
+/* The buffer whose data the group reads. */
+static const struct param *
+buffer_input(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            const struct param *q = n->in[i] < 0 ? NULL : param_called(d, gr->t[n->in[i]].name);
+            if (q && q->kind == PARAM_BUFFER)
+                return q;
+        }
+    }
+    return NULL;
 }
 
 /* Duplicates merged inside a decomposition: the group reads an interior value of an earlier group of the same operator, which stands for
@@ -1138,9 +1165,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
     if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
-        t = constant_input(d, g, false);
-        struct param *q = t < 0 ? NULL : param_called(d, l->g->t[t].name);
-        if (q && q->kind == PARAM_BUFFER)
+        const struct param *q = buffer_input(d, g);
+        if (q)
             return q->slot;
     }
     if (*used >= nspare) {
