@@ -197,7 +197,11 @@ struct dynamo {
         const char *line, *path;
         int at, slot;
         const struct tensor *t;
-    } * tables;   /* folded constants by the line that reads them */
+    } * tables; /* folded constants by the line that reads them */
+    int npacked, cap_packed;
+    struct packed {
+        int weight, bias;
+    } * packed;   /* parts of packed projections */
     struct norm { /* the RMSNorm module being lowered */
         int scope, input, wide;
     } norm;
@@ -1119,18 +1123,23 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     return lost_identity(d, g, name, slot);
 }
 
-/* The next free input; of an attention's, masks are boolean and nothing else is. */
+/* The next free input. Of an attention's, masks are boolean and nothing else is; of a linear's, the input has the result's
+ * rank, the weight 2 and the bias 1. */
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
-    bool attention = strncmp(g->target, "aten.scaled_dot_product_attention", 33) == 0;
-    for (int i = *used; i < nspare && attention; i++)
-        if ((d->l->g->t[spare[i]].dtype == DT_BOOL) == (position == 3)) {
-            int t = spare[i];
-            memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
-            spare[*used] = t;
-            break;
-        }
+    bool attention = starts_with(g->target, "aten.scaled_dot_product_attention");
+    bool linear = starts_with(g->target, "aten.linear");
+    int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
+    for (int i = *used; i < nspare && (attention || linear); i++) {
+        int t = spare[i];
+        const struct tensor *x = &d->l->g->t[t];
+        if (attention ? (x->dtype == DT_BOOL) != (position == 3) : x->rank != rank)
+            continue;
+        memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
+        spare[*used] = t;
+        break;
+    }
     return spare[(*used)++];
 }
 
@@ -1678,6 +1687,9 @@ lower_group(struct dynamo *d, struct group *g)
     if (!op)
         graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
                     "no rule for this operator: only its result is counted");
+    for (int i = 0; i < d->npacked && n > 2; i++)
+        if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
+            args[2].i = d->packed[i].bias;
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     const struct norm_class *norm = norm_class_of(g);
@@ -1811,6 +1823,44 @@ lower_weight_norm(struct dynamo *d, struct group *g)
 }
 
 /* split and chunk lose their text. */
+static struct call *
+split_call(struct lowering *l, const struct node *n, int slot, int64_t axis)
+{
+    struct call *c = lower_call(l, "aten.split_with_sizes.default", 3);
+    c->target = "aten.split.Tensor";
+    c->name = n->name;
+    c->node = n->name;
+    c->scope = lower_module(l, "", NULL);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = n->nout, .list = NEWN(l->a, struct arg, n->nout)};
+    c->args[2] = INT(axis);
+    c->nouts = n->nout;
+    c->outs = NEWN(l->a, int, n->nout);
+    for (int i = 0; i < n->nout; i++)
+        c->outs[i] = lower_slot(l);
+    return c;
+}
+
+/* Attention on two tensors splits its packed projection, weight and bias. The biases' split may be another module's, merged: each weight
+ * remembers its own. */
+static void
+split_projection(struct dynamo *d, const struct node *n, const struct param *weight, const struct call *split)
+{
+    struct lowering *l = d->l;
+    size_t stem = strlen(weight->name) - strlen("weight");
+    struct param *bias = param_called(d, arena_printf(l->a, "%.*sbias", (int)stem, weight->name));
+    struct arg sizes = split->args[1];
+    const int *outs = split->outs;
+    if (!bias || weight->rank != 2)
+        return;
+    sized(l, bias, 1, weight->size);
+    d->referenced[bias - l->p->params] = true;
+    struct call *c = split_call(l, n, bias->slot, 0);
+    c->args[1] = sizes;
+    for (int i = 0; i < n->nout; i++)
+        *PUSH(l->a, d->packed, d->npacked, d->cap_packed) = (struct packed){outs[i], c->outs[i]};
+}
+
 static void
 lower_split(struct dynamo *d, int at)
 {
@@ -1819,6 +1869,17 @@ lower_split(struct dynamo *d, int at)
     if (n->nin < 1 || n->in[0] < 0)
         return;
     const struct tensor *from = &l->g->t[n->in[0]];
+    struct param *q = from->is_initializer ? param_called(d, from->name) : NULL;
+    if (q && ends_with(q->name, "in_proj_bias")) {
+        for (int i = 0; i < n->nout && n->nout <= d->npacked; i++)
+            if (n->out[i] >= 0)
+                l->slot_of[n->out[i]] = d->packed[d->npacked - n->nout + i].bias;
+        return;
+    }
+    if (q && q->rank > 0) {
+        l->slot_of[n->in[0]] = q->slot;
+        d->referenced[q - l->p->params] = true;
+    }
     if (l->slot_of[n->in[0]] < 0 && from->is_initializer && strncmp(from->name, "val_", 4) != 0) {
         struct group here = {.last = at, .path = "", .call = -1};
         l->slot_of[n->in[0]] = lost_constant(d, &here, from->name, n->in[0]);
@@ -1826,35 +1887,28 @@ lower_split(struct dynamo *d, int at)
     if (l->slot_of[n->in[0]] < 0)
         return;
     int64_t axis = node_int(n, "axis", 0);
-    {
-        struct call *c = lower_call(l, "aten.split_with_sizes.default", 3);
-        c->target = "aten.split.Tensor";
-        c->name = n->name;
-        c->node = n->name;
-        c->scope = lower_module(l, "", NULL);
-        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
-        c->args[1] = (struct arg){.kind = ARG_LIST, .n = n->nout, .list = NEWN(l->a, struct arg, n->nout)};
-        c->args[2] = INT(axis);
-        c->nouts = n->nout;
-        c->outs = NEWN(l->a, int, n->nout);
-        for (int i = 0; i < n->nout; i++) {
-            const struct tensor *t = &l->g->t[n->out[i]];
-            int dim = (int)(axis < 0 ? axis + t->rank : axis);
-            c->args[1].list[i] = INT(dim >= 0 && dim < t->rank ? t->dims[dim].n : 0);
-            c->outs[i] = lower_slot(l);
-            l->slot_of[n->out[i]] = c->outs[i];
-            names_put(l->slots, t->name, c->outs[i]);
-        }
-        for (int i = l->p->ncalls - 2; i >= 0; i--) /* it ran where its input was made */
-            for (int k = 0; k < l->p->calls[i].nouts; k++)
-                if (l->p->calls[i].outs[k] == c->args[0].i) {
-                    c->scope = l->p->modules[l->p->calls[i].scope].parent >= 0
-                                   ? l->p->modules[l->p->calls[i].scope].parent
-                                   : 0;
-                    c->location = l->p->calls[i].location;
-                    return;
-                }
+    struct call *c = split_call(l, n, l->slot_of[n->in[0]], axis);
+    for (int i = 0; i < n->nout; i++) {
+        if (n->out[i] < 0)
+            continue;
+        const struct tensor *t = &l->g->t[n->out[i]];
+        int dim = (int)(axis < 0 ? axis + t->rank : axis);
+        c->args[1].list[i] = INT(dim >= 0 && dim < t->rank ? t->dims[dim].n : 0);
+        l->slot_of[n->out[i]] = c->outs[i];
+        names_put(l->slots, t->name, c->outs[i]);
     }
+    if (q && ends_with(q->name, "in_proj_weight")) {
+        split_projection(d, n, q, c);
+        return;
+    }
+    for (int i = l->p->ncalls - 2; i >= 0; i--) /* it ran where its input was made */
+        for (int k = 0; k < l->p->calls[i].nouts; k++)
+            if (l->p->calls[i].outs[k] == c->args[0].i) {
+                c->scope =
+                    l->p->modules[l->p->calls[i].scope].parent >= 0 ? l->p->modules[l->p->calls[i].scope].parent : 0;
+                c->location = l->p->calls[i].location;
+                return;
+            }
 }
 
 /* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
