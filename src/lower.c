@@ -919,6 +919,25 @@ shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, in
     return slot;
 }
 
+/* A small table looked up at 0, 1, ...: folded, with a parameter below the module left over. */
+static int
+lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    int rank;
+    const int64_t *size;
+    struct param *q = folded_param(d, g->path ? g->path : "", ".weight", 2);
+    if (!q || !lower_sizes(l, t, &rank, &size) || rank < 2)
+        return -1;
+    struct call *at = call_for(d, g, "aten.arange.default", 1);
+    at->args[0] = INT(size[rank - 2]);
+    int indices = at->outs[0];
+    struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, &size[rank - 2]);
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
+    program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
+    return c->outs[0];
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
  * made before; torch.tensor(number, device=...) is traced as a clone. */
 static int
@@ -960,6 +979,9 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
+    int looked_up = strcmp(stem, "aten.embedding") == 0 ? lost_embedding(d, g, t) : -1;
+    if (looked_up >= 0)
+        return looked_up;
     int slot = (own && own->shaped) || is_table(stem) ? -1 : lost_computed(d, g, tensor);
     if (slot >= 0)
         return slot;
@@ -1048,7 +1070,7 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
     return -1;
 }
 
-/* The parameter that the file merged with this one: unread, of the same name in a sibling module. */
+/* The parameter that the file merged with this one: unread, of the same name in a sibling module or another of the same module. */
 static struct param *
 merged_param(struct dynamo *d, int slot)
 {
@@ -1060,8 +1082,10 @@ merged_param(struct dynamo *d, int slot)
         for (int j = 0; j < p->nparams; j++) {
             struct param *other = &p->params[j];
             const char *leaf = strrchr(q->name, '.'), *end = strrchr(other->name, '.');
-            if (d->referenced[j] || !leaf || !end || strcmp(leaf, end) != 0 || other->module == q->module ||
-                p->modules[other->module].parent != p->modules[q->module].parent)
+            bool sibling = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module &&
+                           p->modules[other->module].parent == p->modules[q->module].parent;
+            if (d->referenced[j] || other->kind > PARAM_FROZEN ||
+                !(sibling || (other->module == q->module && other->rank < 0)))
                 continue;
             d->referenced[j] = true;
             sized(d->l, other, q->rank, q->size);
@@ -1078,6 +1102,13 @@ cast_like(struct dynamo *d, const struct group *g, int slot, int like)
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
     return c->outs[0];
+}
+
+/* "add.Tensor" of "aten.add.Tensor". */
+static const char *
+bare(const char *target)
+{
+    return starts_with(target, "aten.") ? target + strlen("aten.") : target;
 }
 
 /* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
@@ -1103,9 +1134,9 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     for (int i = p->ncalls - 1; i >= 0; i--) {
         if (p->calls[i].outs[0] != slot)
             continue;
-        const char *dot = strchr(p->calls[i].target + 5, '.');
-        size_t n = dot ? (size_t)(dot - p->calls[i].target - 5) : 0;
-        if (!n || strncmp(p->calls[i].target + 5, name, n) != 0 || isalpha((unsigned char)name[n]))
+        const char *target = bare(p->calls[i].target), *dot = strchr(target, '.');
+        size_t n = dot ? (size_t)(dot - target) : 0;
+        if (!n || strncmp(target, name, n) != 0 || isalpha((unsigned char)name[n]))
             return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
@@ -1161,6 +1192,27 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     return like < 0 ? slot : cast_like(d, g, slot, like);
 }
 
+/* An input of the group that the same operator made: merged with the lost one, it is read twice. */
+static int
+twin_input(const struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct lowering *l = d->l;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            int slot = n->in[i] < 0 ? -1 : l->slot_of[n->in[i]];
+            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--) {
+                const char *target = bare(l->p->calls[c].target);
+                size_t stem = strcspn(target, ".");
+                if (l->p->calls[c].outs[0] == slot && strncmp(name, target, stem) == 0 &&
+                    (!name[stem] || name[stem] == '_'))
+                    return slot;
+            }
+        }
+    }
+    return -1;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -1181,6 +1233,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (*used >= nspare) {
         const struct aten *was = aten_find(stem_of(l->a, name));
         int inside = lost_interior(d, g, position);
+        int twin = inside < 0 ? twin_input(d, g, name) : -1;
+        if (twin >= 0)
+            return lost_duplicate(d, g, name, twin);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
