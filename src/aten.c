@@ -878,12 +878,16 @@ static void
 run_scatter_backward(struct machine *m, struct frame *f)
 {
     struct value *like = V(1);
-    m->op = strncmp(f->op->name, "index_", 6) == 0 ? "index_put.default" : m->op;
-    struct value *zeros = OP(m, "new_zeros.default", VAL(V(0)), ints_arg(m, like->rank, like->size));
-    if (m->real)
+    bool scatters = strcmp(f->op->source, "scatter.src") == 0;
+    struct arg size = ints_arg(m, like->rank, like->size);
+    struct value *zeros =
+        scatters ? OP(m, "zeros.default", size, DTYPE(V(0)->dtype)) : OP(m, "new_zeros.default", VAL(V(0)), size);
+    if (m->real) {
         out_add(m, f, zeros);
-    else
-        out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
+        return;
+    }
+    m->op = f->op->source;
+    out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
 }
 
 static void
@@ -957,10 +961,10 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
+    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
     scratch(m, reduction_bytes(f));
-    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
 }
 
 static void
@@ -1278,6 +1282,28 @@ run_pixel_shuffle(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
 }
 
+/* The other way round, and the gradients of both. */
+static void
+run_pixel_unshuffle(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], r = arg_int(f, 1, 1);
+    struct value *v = V(0);
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank >= 3 && r > 0) {
+        size[v->rank - 3] *= r * r;
+        size[v->rank - 2] /= r;
+        size[v->rank - 1] /= r;
+    }
+    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+}
+
+static void
+run_pixel_shuffle_of(struct machine *m, struct frame *f)
+{
+    m->op = strncmp(f->op->name, "pixel_un", 8) == 0 ? "pixel_unshuffle.default" : "pixel_shuffle.default";
+    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+}
+
 /* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static enum dtype
@@ -1461,9 +1487,25 @@ run_flash_attention_backward(struct machine *m, struct frame *f)
 
 /* ---- losses ------------------------------------------------------------------------------------------------------------------------------------------------ */
 
+/* The kernel writes the differences into the result, which is then resized to a scalar: its storage stays as large. Source: mse_loss in
+ * native/Loss.cpp; seen in what PyTorch's allocator holds after the step. */
 static void
 run_scalar_loss(struct machine *m, struct frame *f)
 {
+    struct value *v = V(0);
+    struct value *full = m->real ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL;
+    out_add(m, f, full ? value_view(m, full, 0, NULL, NULL) : value_new(m, v->dtype, 0, NULL, NULL));
+}
+
+/* Source: binary_cross_entropy_with_logits in Loss.cpp: (1 - target).mul_(input).sub_(log_sigmoid(input)), then the mean. A dispatch
+ * mode sees only the result. */
+static void
+run_bce(struct machine *m, struct frame *f)
+{
+    if (m->real) {
+        OP(m, "log_sigmoid_forward.default", VAL(V(0)));
+        OP(m, "rsub.Scalar", VAL(V(1)), INT(1));
+    }
     out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
 }
 
@@ -1573,7 +1615,7 @@ const struct aten aten_table[] = {
      .takes = "?",
      .args = "self other alpha",
      .run = run_binary,
-     .grad = "self: grad; other: neg(grad)"},
+     .grad = "other: neg(grad); self: grad"},
     {.name = "sub.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: grad"},
     {.name = "rsub.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: neg(grad)"},
     {.name = "rsub.Tensor",
@@ -1585,13 +1627,13 @@ const struct aten aten_table[] = {
      .takes = "?",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: mul.Tensor(grad, other); other: mul.Tensor(grad, self)"},
+     .grad = "other: mul.Tensor(grad, self); self: mul.Tensor(grad, other)"},
     {.name = "mul.Scalar", .args = "self other", .run = run_binary, .grad = "self: mul.Scalar(grad, other)"},
     {.name = "div.Tensor",
      .takes = "?",
      .args = "self other",
      .run = run_divide,
-     .grad = "self: div.Tensor(grad, other); other: mul.Tensor(neg(grad), div.Tensor(div.Tensor(self, other), other))"},
+     .grad = "other: mul.Tensor(div.Tensor(div.Tensor(self, other), other), neg(grad)); self: div.Tensor(grad, other)"},
     {.name = "div.Scalar", .args = "self other", .run = run_divide, .grad = "self: div.Scalar(grad, other)"},
     {.name = "div.Tensor_mode", .takes = "?", .args = "self other rounding_mode", .run = run_binary},
     {.name = "floor_divide.default", .takes = "?", .args = "self other", .run = run_binary},
@@ -1688,11 +1730,11 @@ const struct aten aten_table[] = {
     {.name = "acosh.default",
      .args = "self",
      .run = run_unary_float,
-     .grad = "self: mul.Tensor(grad, rsqrt(sub.Scalar(pow.Tensor_Scalar(self, 2), 1)))"},
+     .grad = "self: mul.Tensor(grad, rsqrt(sub.Scalar(mul.Tensor(self, self), 1)))"},
     {.name = "atanh.default",
      .args = "self",
      .run = run_unary_float,
-     .grad = "self: div.Tensor(mul.Scalar(grad, 1), rsub.Scalar(pow.Tensor_Scalar(self, 2), 1))"},
+     .grad = "self: div.Tensor(mul.Scalar(grad, 1), empty_like(pow.Tensor_Scalar(self, 2)))"},
     {.name = "sinh.default",
      .args = "self",
      .run = run_unary_float,
@@ -1760,11 +1802,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .keeps_result = true,
      .grad = "self: elu_backward(grad, self)"},
-    {.name = "selu.default",
-     .args = "self",
-     .run = run_unary,
-     .keeps_result = true,
-     .grad = "self: elu_backward(grad, self)"},
+    {.name = "selu.default", .args = "self", .run = expand_selu, .grad = COMPOSITE},
     {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
     {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},
@@ -1805,7 +1843,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .grad = "self: log_sigmoid_backward(grad, self)"},
     {.name = "log_sigmoid_backward.default", .args = "grad self", .run = run_binary},
-    {.name = "log_sigmoid.default", .args = "self", .run = run_unary, .grad = "self: log_sigmoid_backward(grad, self)"},
+    {.name = "log_sigmoid.default", .args = "self", .run = expand_log_sigmoid, .grad = COMPOSITE},
     {.name = "glu.default", .takes = "+", .args = "self dim", .run = run_glu, .grad = "self: glu_backward(grad, self)"},
     {.name = "glu_backward.default", .args = "grad self", .run = run_second_like},
     {.name = "bloom_gelu.default",
@@ -1828,13 +1866,21 @@ const struct aten aten_table[] = {
     {.name = "clamp.default",
      .args = "self min max",
      .run = run_unary,
-     .grad = "self: where(logical_and(ge(self, min), le(self, max)), grad, 0)"},
+     .grad = "self: clamp_backward(grad, self, min, max)"},
     {.name = "clamp.Tensor",
      .args = "self min max",
      .run = run_elementwise,
-     .grad = "self: where(logical_and(ge(self, min), le(self, max)), grad, 0)"},
-    {.name = "clamp_min.default", .args = "self min", .run = run_unary, .grad = "self: where(ge(self, min), grad, 0)"},
-    {.name = "clamp_max.default", .args = "self max", .run = run_unary, .grad = "self: where(le(self, max), grad, 0)"},
+     .grad = "self: clamp_backward(grad, self, min, max)"},
+    {.name = "clamp_backward", .args = "grad self min max", .run = expand_clamp_backward, .grad = COMPOSITE},
+    {.name = "clamp_max_backward", .args = "grad self max", .run = expand_clamp_backward, .grad = COMPOSITE},
+    {.name = "clamp_min.default",
+     .args = "self min",
+     .run = run_unary,
+     .grad = "self: clamp_backward(grad, self, min)"},
+    {.name = "clamp_max.default",
+     .args = "self max",
+     .run = run_unary,
+     .grad = "self: clamp_max_backward(grad, self, max)"},
 
     /* choice and comparison */
     {.name = "where.self",
@@ -2080,7 +2126,18 @@ const struct aten aten_table[] = {
      .args = "self indices",
      .run = run_index,
      .grad = "self: index_backward(grad, #self, indices)"},
-    {.name = "index_backward", .args = "grad self indices", .run = run_scatter_backward},
+    {.name = "index_backward",
+     .args = "grad self indices",
+     .run = run_scatter_backward,
+     .source = "index_put.default"}, /* the write */
+    {.name = "index_select_backward",
+     .args = "grad self index",
+     .run = run_scatter_backward,
+     .source = "index_add.default"},
+    {.name = "gather_backward",
+     .args = "grad self index",
+     .run = run_scatter_backward,
+     .source = "scatter_add.default"},
     {.name = "index_put.default",
      .takes = ".",
      .args = "self indices values accumulate",
@@ -2090,12 +2147,12 @@ const struct aten aten_table[] = {
      .takes = ".-.",
      .args = "self dim index",
      .run = run_index_select,
-     .grad = "self: index_backward(grad, #self, index)"},
+     .grad = "self: index_select_backward(grad, #self, index)"},
     {.name = "gather.default",
      .takes = ".-.",
      .args = "self dim index sparse_grad",
      .run = run_gather,
-     .grad = "self: index_backward(grad, self, index)"},
+     .grad = "self: gather_backward(grad, self, index)"},
     {.name = "scatter.src",
      .takes = ".-..",
      .args = "self dim index src",
@@ -2174,7 +2231,10 @@ const struct aten aten_table[] = {
      .args = "self dim keepdim",
      .run = run_reduce_with_indices,
      .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
-    {.name = "value_selecting_reduction_backward.default", .args = "grad self indices", .run = run_scatter_backward},
+    {.name = "value_selecting_reduction_backward.default",
+     .args = "grad self indices",
+     .run = run_scatter_backward,
+     .source = "scatter.src"},
     {.name = "topk.default",
      .takes = ".",
      .args = "self k dim",
@@ -2194,25 +2254,28 @@ const struct aten aten_table[] = {
     {.name = "var.correction",
      .args = "self dim correction keepdim",
      .run = expand_var,
-     .grad = "self: mul.Tensor(mul.Scalar(grad, 2), sub.Tensor(self, mean.dim(self, dim, 1)))"},
+     .grad = "self: var_backward(grad, self, dim)"},
     {.name = "var_mean.correction",
      .args = "self dim correction keepdim",
      .run = run_var_mean,
-     .grad = "self: mul.Tensor(mul.Scalar(grad, 2), sub.Tensor(self, mean.dim(self, dim, 1)))"},
+     .grad = "self: var_backward(grad, self, dim)"},
     {.name = "std.correction",
      .args = "self dim correction keepdim",
      .run = expand_var,
-     .grad = "self: mul.Tensor(div.Tensor(grad, mul.Scalar(result, 2)), sub.Tensor(self, mean.dim(self, dim, 1)))"},
+     .grad = "self: std_backward(grad, self, dim, result)"},
+    {.name = "var_backward", .args = "grad self dim", .run = expand_var_backward, .grad = COMPOSITE},
+    {.name = "std_backward", .args = "grad self dim result", .run = expand_var_backward, .grad = COMPOSITE},
     {.name = "linalg_vector_norm.default",
      .args = "self ord dim keepdim dtype",
      .run = run_norm,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(self, masked_fill.Scalar(div.Tensor(grad, result), eq(result, 0), 0))"},
+     .grad = "self: norm_backward(grad, self, ord, result, dim)"},
     {.name = "norm.ScalarOpt_dim",
      .args = "self p dim keepdim",
      .run = run_norm,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(self, masked_fill.Scalar(div.Tensor(grad, result), eq(result, 0), 0))"},
+     .grad = "self: norm_backward(grad, self, p, result, dim)"},
+    {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
     {.name = "logsumexp.default",
      .args = "self dim keepdim",
      .run = run_reduce,
@@ -2327,6 +2390,12 @@ const struct aten aten_table[] = {
      .run = expand_conv_transpose,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
+    {.name = "conv_transpose3d.input",
+     .takes = "ii",
+     .args = "input weight bias stride padding output_padding groups dilation",
+     .run = expand_conv_transpose,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER},
     {.name = "max_pool2d.default",
      .takes = "b",
      .args = "self kernel_size stride padding dilation ceil_mode",
@@ -2342,10 +2411,17 @@ const struct aten aten_table[] = {
      .run = run_max_pool,
      .grad = "self: max_pool2d_with_indices_backward(grad, self, result1)"},
     {.name = "max_pool2d_with_indices_backward.default", .args = "grad self indices", .run = run_grad_of},
+    {.name = "max_pool3d.default",
+     .takes = "b",
+     .args = "self kernel_size stride padding dilation ceil_mode",
+     .run = expand_max_pool,
+     .grad = COMPOSITE},
     {.name = "max_pool3d_with_indices.default",
+     .takes = "b",
      .args = "self kernel_size stride padding dilation ceil_mode",
      .run = run_max_pool,
-     .grad = "self: max_pool2d_with_indices_backward(grad, self, result1)"},
+     .grad = "self: max_pool3d_with_indices_backward(grad, self, result1)"},
+    {.name = "max_pool3d_with_indices_backward.default", .args = "grad self indices", .run = run_grad_of},
     {.name = "avg_pool1d.default",
      .takes = "b",
      .args = "self kernel_size stride padding ceil_mode",
@@ -2360,7 +2436,8 @@ const struct aten aten_table[] = {
      .takes = "b",
      .args = "self kernel_size stride padding ceil_mode",
      .run = run_avg_pool,
-     .grad = "self: avg_pool2d_backward(grad, self)"},
+     .grad = "self: avg_pool3d_backward(grad, self)"},
+    {.name = "avg_pool3d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "avg_pool2d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "adaptive_avg_pool1d.default",
      .takes = "b",
@@ -2368,6 +2445,11 @@ const struct aten aten_table[] = {
      .run = expand_adaptive_avg_pool,
      .grad = COMPOSITE},
     {.name = "adaptive_avg_pool2d.default",
+     .takes = "b",
+     .args = "self output_size",
+     .run = expand_adaptive_avg_pool,
+     .grad = COMPOSITE},
+    {.name = "adaptive_avg_pool3d.default",
      .takes = "b",
      .args = "self output_size",
      .run = expand_adaptive_avg_pool,
@@ -2384,27 +2466,48 @@ const struct aten aten_table[] = {
      .run = run_adaptive_max_pool,
      .grad = "self: adaptive_max_pool2d_backward(grad, self, result1)"},
     {.name = "adaptive_max_pool2d_backward.default", .args = "grad self indices", .run = run_grad_of},
-    {.name = "upsample_nearest1d.vec",
+    {.name = "upsample_nearest1d.default",
      .takes = "b",
      .args = "self output_size scale_factors",
      .run = run_spatial,
      .cast = CAST_FP32,
      .grad = "self: upsample_nearest2d_backward(grad, #self)"},
-    {.name = "upsample_nearest2d.vec",
+    {.name = "upsample_nearest2d.default",
      .takes = "b",
      .args = "self output_size scale_factors",
      .run = run_spatial,
      .cast = CAST_FP32,
      .grad = "self: upsample_nearest2d_backward(grad, #self)"},
     {.name = "upsample_nearest2d_backward.default", .args = "grad self", .run = run_grad_of},
-    {.name = "upsample_bilinear2d.vec",
+    {.name = "upsample_nearest3d.default",
+     .takes = "b",
+     .args = "self output_size scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: upsample_nearest3d_backward(grad, #self)"},
+    {.name = "upsample_nearest3d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "upsample_linear1d.default",
+     .takes = "b",
+     .args = "self output_size align_corners scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: upsample_linear1d_backward(grad, #self)"},
+    {.name = "upsample_linear1d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "upsample_trilinear3d.default",
+     .takes = "b",
+     .args = "self output_size align_corners scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: upsample_trilinear3d_backward(grad, #self)"},
+    {.name = "upsample_trilinear3d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "upsample_bilinear2d.default",
      .takes = "b",
      .args = "self output_size align_corners scale_factors",
      .run = run_spatial,
      .cast = CAST_FP32,
      .grad = "self: upsample_bilinear2d_backward(grad, #self)"},
     {.name = "upsample_bilinear2d_backward.default", .args = "grad self", .run = run_grad_of},
-    {.name = "upsample_bicubic2d.vec",
+    {.name = "upsample_bicubic2d.default",
      .takes = "b",
      .args = "self output_size align_corners scale_factors",
      .run = run_spatial,
@@ -2416,7 +2519,13 @@ const struct aten aten_table[] = {
      .args = "self upscale_factor",
      .run = run_pixel_shuffle,
      .grad = "self: pixel_unshuffle_of(grad, #self)"},
-    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_grad_of},
+    {.name = "pixel_unshuffle.default",
+     .takes = "+",
+     .args = "self downscale_factor",
+     .run = run_pixel_unshuffle,
+     .grad = "self: pixel_shuffle_of(grad, #self)"},
+    {.name = "pixel_shuffle_of", .args = "grad self", .run = run_pixel_shuffle_of},
+    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_pixel_shuffle_of},
 
     /* normalization */
     {.name = "batch_norm.default",
@@ -2574,9 +2683,10 @@ const struct aten aten_table[] = {
     {.name = "binary_cross_entropy_with_logits.default",
      .takes = "..",
      .args = "self target",
-     .run = expand_bce,
-     .grad = COMPOSITE,
+     .run = run_bce,
+     .grad = "self: bce_backward(grad, self, target)",
      .cast = CAST_FP32},
+    {.name = "bce_backward", .takes = "...", .args = "grad self target", .run = expand_bce_backward, .grad = COMPOSITE},
 };
 const int aten_count = COUNT(aten_table);
 

@@ -260,6 +260,67 @@ expand_argsort(struct machine *m, struct frame *f)
     out_add(m, f, dispatch(m, aten_find("sort.default"), 2, a, NULL)->out[1]);
 }
 
+/* Source: clamp_backward in FunctionsManual.cpp: where(self >= min and self <= max, grad, 0). */
+void
+expand_clamp_backward(struct machine *m, struct frame *f)
+{
+    static const char *const rows[][2] = {{"ge.Scalar", "ge.Tensor"}, {"le.Scalar", "le.Tensor"}};
+    struct value *mask = NULL, *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
+    int first = strcmp(f->op->name, "clamp_max_backward") == 0;
+    for (int i = 2; i < f->n; i++)
+        if (f->a[i].kind != ARG_NONE) {
+            struct value *side = OP(m, rows[first + i - 2][V(i) != NULL], VAL(V(1)), f->a[i]);
+            mask = mask ? mask : side; /* logical_and_ */
+        }
+    out_add(m, f, mask ? OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero)) : V(0));
+}
+
+/* A reduced tensor with the reduced dimensions put back. */
+static struct value *
+unreduced(struct machine *m, struct value *r, const struct value *like, const struct frame *f, int at)
+{
+    int64_t dims[RANK], size[RANK];
+    int n = arg_ints(f, at, dims, RANK);
+    if (r->rank == like->rank)
+        return r;
+    for (int i = 0; i < like->rank; i++)
+        size[i] = n ? like->size[i] : 1;
+    for (int i = 0; i < n; i++)
+        size[dim_of(dims[i], like->rank)] = 1;
+    return OP(m, "reshape.default", VAL(r), ints_arg(m, like->rank, size));
+}
+
+/* Source: var_backward and std_backward in FunctionsManual.cpp. */
+void
+expand_var_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int64_t dims[RANK];
+    if (V(3)) {
+        g = OP(m, "div.Tensor", VAL(g), VAL(OP(m, "mul.Scalar", VAL(V(3)), INT(2))));
+        OP(m, "eq.Scalar", VAL(V(3)), INT(0));
+    }
+    bool some = arg_ints(f, 2, dims, RANK) > 0;
+    struct value *mean = some ? OP(m, "mean.dim", VAL(x), f->a[2], BOOL(true)) : OP(m, "mean.default", VAL(x));
+    struct value *centred = OP(m, "sub.Tensor", VAL(x), VAL(mean));
+    g = OP(m, "mul.Scalar", VAL(some ? unreduced(m, g, x, f, 2) : g), INT(2));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(g), VAL(centred)));
+}
+
+/* Source: linalg_vector_norm_backward in FunctionsManual.cpp, for 1 and 2. */
+void
+expand_norm_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = unreduced(m, V(0), V(1), f, 4), *norm = unreduced(m, V(3), V(1), f, 4), *x = V(1);
+    if (arg_float(f, 2, 2) == 1) {
+        out_add(m, f, OP(m, "mul.Tensor", VAL(OP(m, "sgn.default", VAL(x))), VAL(g)));
+        return;
+    }
+    struct value *unit = OP(m, "div.Tensor", VAL(x), VAL(norm));
+    OP(m, "eq.Scalar", VAL(norm), INT(0)); /* for masked_fill_ */
+    out_add(m, f, OP(m, "mul.Tensor", VAL(unit), VAL(g)));
+}
+
 /* scale_grad_by_count in FunctionsManual.cpp: the gradient is shared among equal maxima. */
 void
 expand_amax_backward(struct machine *m, struct frame *f)
@@ -567,7 +628,9 @@ expand_conv_transpose(struct machine *m, struct frame *f)
 void
 expand_max_pool(struct machine *m, struct frame *f)
 {
-    out_add(m, f, dispatch(m, aten_find("max_pool2d_with_indices.default"), f->n, f->a, f)->out[0]);
+    bool volume = strncmp(f->op->name, "max_pool3d", 10) == 0;
+    const struct aten *row = aten_find(volume ? "max_pool3d_with_indices.default" : "max_pool2d_with_indices.default");
+    out_add(m, f, dispatch(m, row, f->n, f->a, f)->out[0]);
 }
 
 /* Source: adaptive_avg_pool2d_symint in AdaptiveAveragePooling.cpp: to one pixel it is a mean. */
@@ -579,10 +642,23 @@ expand_adaptive_avg_pool(struct machine *m, struct frame *f)
     bool one = true;
     for (int i = 0; i < spatial; i++)
         one &= f->rank == V(0)->rank ? f->size[i + 2] == 1 : want[i < n ? i : n - 1] == 1;
-    if (one && spatial == 2)
-        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, 2, (int64_t[]){-1, -2}), BOOL(true)));
+    if (one && spatial >= 1 && spatial <= 3)
+        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
     else
         out_add(m, f, dispatch(m, aten_find("_adaptive_avg_pool2d.default"), f->n, f->a, f)->out[0]);
+}
+
+/* The second result, a buffer for the CPU, is empty on a GPU. */
+void
+expand_log_sigmoid(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "log_sigmoid_forward.default", VAL(V(0))));
+}
+
+void
+expand_selu(struct machine *m, struct frame *f)
+{
+    out_add(m, f, dispatch(m, aten_find("elu.default"), 1, f->a, f)->out[0]);
 }
 
 void
@@ -661,7 +737,7 @@ expand_batch_norm(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *w = V(1);
     bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 &&
-                 arg_float(f, 7, 1e-5) >= 1e-5 && value_elements(x) < INT32_MAX;
+                 (float)arg_float(f, 7, 1e-5) >= 1e-5F && value_elements(x) < INT32_MAX;
     const char *row = cudnn ? "cudnn_batch_norm.default" : "native_batch_norm.default";
     out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
 }
@@ -846,11 +922,14 @@ expand_cross_entropy(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, row, VAL(lp), VAL(target)));
 }
 
-/* (1 - target) * input - log_sigmoid(input), then the mean. Source: binary_cross_entropy_with_logits in Loss.cpp. */
+/* (sigmoid(input) - target) * grad / n. Source: binary_cross_entropy_with_logits_backward in FunctionsManual.cpp. */
 void
-expand_bce(struct machine *m, struct frame *f)
+expand_bce_backward(struct machine *m, struct frame *f)
 {
-    struct value *log_sigmoid = OP(m, "log_sigmoid.default", VAL(V(0)));
-    struct value *loss = OP(m, "mul.Tensor", VAL(OP(m, "rsub.Scalar", VAL(V(1)), INT(1))), VAL(V(0)));
-    out_add(m, f, OP(m, "mean.default", VAL(OP(m, "sub.Tensor", VAL(loss), VAL(log_sigmoid)))));
+    struct value *v = OP(m, "sigmoid.default", VAL(V(1)));
+    if (!m->real) {
+        v = OP(m, "sub.Tensor", VAL(v), VAL(V(2)));
+        v = OP(m, "mul.Tensor", VAL(v), VAL(V(0)));
+    }
+    out_add(m, f, v);
 }

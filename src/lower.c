@@ -268,6 +268,19 @@ location(struct arena *a, const char *stack)
     return best;
 }
 
+/* The source line of the innermost frame. */
+static const char *
+source_line(struct arena *a, const char *stack)
+{
+    size_t n = stack ? strlen(stack) : 0;
+    while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
+        n--;
+    size_t from = n;
+    while (from && stack[from - 1] != '\n')
+        from--;
+    return n ? arena_strn(a, stack + from, n - from) : "";
+}
+
 static const char **
 frames(struct arena *a, const char *stack)
 {
@@ -310,6 +323,9 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
     const char *end = p;
     while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
         end++;
+    const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
+    if (isalpha((unsigned char)*p) && arrow && list && end < arrow && arrow < list) /* an equation with blanks */
+        end = list;
     char *word = arena_strn(a, p, (size_t)(end - p)), *rest;
     double f = strtod(word, &rest);
     if (*word == '%')
@@ -638,9 +654,11 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING && !is_undropped(d, g, tensor);
     struct call *c = call_for(d, g, "aten.lost_clone.default", 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
-    c->args[1] = BOOL(is_view_like(g->target));
-    c->args[2] = BOOL(drop);
-    if (drop)
+    int from = l->g->t[tensor].producer;
+    bool copy = from >= 0 && strstr(source_line(l->a, l->g->n[from].stack), ".contiguous(");
+    c->args[1] = BOOL(copy || is_view_like(g->target));
+    c->args[2] = BOOL(drop && !copy);
+    if (drop && !copy)
         program_assume(
             l->p, "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
                   "(--dropout none leaves it out)");
@@ -1550,19 +1568,6 @@ class_in_place(const struct dynamo *d, const struct group *g)
     return l->s->inplace_relu && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
 }
 
-/* The source line of the innermost frame. */
-static const char *
-source_line(struct arena *a, const char *stack)
-{
-    size_t n = stack ? strlen(stack) : 0;
-    while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
-        n--;
-    size_t from = n;
-    while (from && stack[from - 1] != '\n')
-        from--;
-    return n ? arena_strn(a, stack + from, n - from) : "";
-}
-
 static bool
 same_statement(const struct dynamo *d, int a, int b)
 {
@@ -1756,20 +1761,34 @@ lower_group(struct dynamo *d, struct group *g)
     c->size = size;
     c->in_place = in_place(d, g, out);
     g->call = l->p->ncalls - 1;
-    define_items(d, g, c);
     int slot = norm ? norm_output(d, g, norm->back, c) : c->outs[0];
-    define(d, g, out, cast_by_fact(d, g, args, n, false, slot));
+    slot = cast_by_fact(d, g, args, n, false, slot);
+    define(d, g, out, slot);
+    define_items(d, g, &l->p->calls[g->call]);
 }
 
-/* nn.RMSNorm arrives in pieces, but eager runs it as one operator since 2.9. Returns how many groups it took. */
-static bool
-in_rms_norm(const struct group *g)
+/* Modules that arrive in pieces although eager runs one operator. */
+static const struct whole {
+    const char *type, *first, *target; /* class; what its first piece begins with, NULL anything */
+    const char *source;
+} wholes[] = {
+    {"torch.nn.modules.normalization.RMSNorm", NULL, "aten.rms_norm.default", "since 2.9"},
+    {"torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten.index", "aten._adaptive_avg_pool2d.default",
+     "windows of unequal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+};
+
+static const struct whole *
+whole_module(const struct group *g)
 {
-    return g->type && strcmp(g->type, "torch.nn.modules.normalization.RMSNorm") == 0;
+    for (int i = 0; i < COUNT(wholes); i++)
+        if (g->type && strcmp(g->type, wholes[i].type) == 0 &&
+            (!wholes[i].first || starts_with(g->target, wholes[i].first)))
+            return &wholes[i];
+    return NULL;
 }
 
 static void
-lower_rms_norm(struct dynamo *d, int at)
+lower_whole(struct dynamo *d, int at, const struct whole *w)
 {
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
@@ -1802,7 +1821,7 @@ lower_rms_norm(struct dynamo *d, int at)
     if (input < 0)
         return;
     int out = group_output(d, last);
-    struct call *c = call_for(d, last, "aten.rms_norm.default", 3);
+    struct call *c = call_for(d, last, w->target, 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     int64_t width = c->rank > 0 ? c->size[c->rank - 1] : 0;
@@ -2121,8 +2140,9 @@ lower_dynamo(struct lowering *l)
         struct group *g = &d.groups[at];
         if (g->last != i || g->done)
             continue;
-        if (in_rms_norm(g))
-            lower_rms_norm(&d, at);
+        const struct whole *w = whole_module(g);
+        if (w)
+            lower_whole(&d, at, w);
         else if (in_weight_norm(g))
             lower_weight_norm(&d, g);
         else if (in_bloom_gelu(g))

@@ -578,7 +578,8 @@ struct aten {
     enum cast cast;
     const char *takes; /* tensors it can't do without, see aten_takes */
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
-    bool keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
+    bool
+        keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
     const char *source;
 };
 extern const char COMPOSITE[];

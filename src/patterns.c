@@ -693,6 +693,16 @@ emit_layer_norm(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* A constant, or the one that an Unsqueeze gives more dimensions; -1 none. */
+static int
+constant_behind(const struct matcher *x, int tensor)
+{
+    const struct node *m = maker(x, tensor);
+    if (m && is(m, "Unsqueeze") && m->nin)
+        tensor = m->in[0];
+    return is_constant(x, tensor) ? tensor : -1;
+}
+
 /* group_norm: Reshape to [N, G, -1], InstanceNormalization, Reshape back, Mul, Add. */
 static const struct node *
 group_norm_core(const struct matcher *x, const struct node *n, const struct node **mul, const struct node **back)
@@ -702,8 +712,8 @@ group_norm_core(const struct matcher *x, const struct node *n, const struct node
         for (int j = 0; *mul && j < 2; j++) {
             *back = only_maker(x, *mul, j, "Reshape");
             const struct node *core = *back ? only_maker(x, *back, 0, "InstanceNormalization") : NULL;
-            if (core && only_maker(x, core, 0, "Reshape") && is_constant(x, (*mul)->in[1 - j]) &&
-                is_constant(x, n->in[1 - k]))
+            if (core && only_maker(x, core, 0, "Reshape") && constant_behind(x, (*mul)->in[1 - j]) >= 0 &&
+                constant_behind(x, n->in[1 - k]) >= 0)
                 return core;
         }
     }
@@ -713,9 +723,14 @@ group_norm_core(const struct matcher *x, const struct node *n, const struct node
 static bool
 match_group_norm(struct matcher *x, const struct node *n)
 {
-    const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back);
+    const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back), *sides[2];
     if (!core)
         return false;
+    sides[0] = maker(x, mul->in[mul->in[0] == back->out[0]]);
+    sides[1] = maker(x, n->in[n->in[0] == mul->out[0]]);
+    for (int i = 0; i < 2; i++)
+        if (sides[i] && is(sides[i], "Unsqueeze"))
+            cover(x, sides[i]);
     cover(x, mul), cover(x, back), cover(x, core), cover(x, maker(x, core->in[0]));
     return true;
 }
@@ -725,7 +740,8 @@ emit_group_norm(struct matcher *x, const struct node *n)
 {
     const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back);
     const struct tensor *grouped = &x->g->t[core->in[0]];
-    int w = is_constant(x, mul->in[0]) ? mul->in[0] : mul->in[1], b = is_constant(x, n->in[0]) ? n->in[0] : n->in[1];
+    int w = constant_behind(x, mul->in[mul->in[0] == back->out[0]]),
+        b = constant_behind(x, n->in[n->in[0] == mul->out[0]]);
     struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
                bias = tensor_arg(x, n, b, "bias");
     struct call *c = call_at(x, n, "aten.group_norm.default", 4);
@@ -733,6 +749,74 @@ emit_group_norm(struct matcher *x, const struct node *n)
     c->args[1] = INT(grouped->rank > 1 ? grouped->dims[1].n : 1);
     c->args[2] = weight;
     c->args[3] = bias;
+    finish(x, c, n->out[0]);
+}
+
+/* glu: the first half times the sigmoid of the second. */
+static const struct node *
+glu_split(const struct matcher *x, const struct node *n, const struct node **gate)
+{
+    for (int k = 0; k < 2; k++) {
+        *gate = only_maker(x, n, 1 - k, "Sigmoid");
+        const struct node *split = maker(x, n->in[k]);
+        if (*gate && split && is(split, "Split") && split->nout == 2 && split->out[0] == n->in[k] &&
+            split->out[1] == (*gate)->in[0] && x->g->t[split->out[0]].nusers == 1 && x->g->t[split->out[1]].nusers == 1)
+            return split;
+    }
+    return NULL;
+}
+
+static bool
+match_glu(struct matcher *x, const struct node *n)
+{
+    const struct node *gate, *split = glu_split(x, n, &gate);
+    if (!split)
+        return false;
+    cover(x, gate), cover(x, split);
+    return true;
+}
+
+static void
+emit_glu(struct matcher *x, const struct node *n)
+{
+    const struct node *gate, *split = glu_split(x, n, &gate);
+    struct arg a = tensor_arg(x, n, split->in[0], "input");
+    struct call *c = call_at(x, n, "aten.glu.default", 2);
+    c->args[0] = a;
+    c->args[1] = INT(node_int(split, "axis", -1));
+    finish(x, c, n->out[0]);
+}
+
+/* mish: x times the tanh of its softplus. */
+static const struct node *
+mish_inner(const struct matcher *x, const struct node *n, const struct node **tanh)
+{
+    for (int k = 0; k < 2; k++) {
+        *tanh = only_maker(x, n, 1 - k, "Tanh");
+        const struct node *soft = *tanh ? only_maker(x, *tanh, 0, "Softplus") : NULL;
+        if (soft && soft->in[0] == n->in[k])
+            return soft;
+    }
+    return NULL;
+}
+
+static bool
+match_mish(struct matcher *x, const struct node *n)
+{
+    const struct node *tanh, *soft = mish_inner(x, n, &tanh);
+    if (!soft)
+        return false;
+    cover(x, tanh), cover(x, soft);
+    return true;
+}
+
+static void
+emit_mish(struct matcher *x, const struct node *n)
+{
+    const struct node *tanh;
+    struct arg a = tensor_arg(x, n, mish_inner(x, n, &tanh)->in[0], "input");
+    struct call *c = call_at(x, n, "aten.mish.default", 1);
+    c->args[0] = a;
     finish(x, c, n->out[0]);
 }
 
@@ -749,6 +833,8 @@ static const struct pattern {
     {"MatMul", match_linear, emit_linear},
     {"Mul", match_gelu, emit_gelu},
     {"Mul", match_silu, emit_silu},
+    {"Mul", match_glu, emit_glu},
+    {"Mul", match_mish, emit_mish},
     {"Div", match_rsqrt, emit_rsqrt},
     {"Reciprocal", match_rsqrt, emit_rsqrt},
 };
@@ -980,6 +1066,18 @@ emit_arg_reduce(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
+static void
+emit_norm(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 4);
+    c->args[0] = a;
+    c->args[1] = FLT(is(n, "ReduceL1") ? 1 : 2);
+    c->args[2] = axes_arg(x, n);
+    c->args[3] = BOOL(node_int(n, "keepdims", 1) != 0);
+    finish(x, c, n->out[0]);
+}
+
 /* Numbers, not tensors, clamp; 0 and 6 are ReLU6's, which PyTorch runs as hardtanh. */
 static void
 emit_clamp(struct matcher *x, const struct node *n, const char *target)
@@ -1181,6 +1279,20 @@ emit_group_norm_node(struct matcher *x, const struct node *n, const char *target
     finish(x, c, n->out[0]);
 }
 
+/* Without parameters the exporter writes ones and zeros. */
+static void
+emit_instance_norm(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a[3] = {tensor_arg(x, n, n->in[0], "input"), NONE, NONE};
+    static const char *const roles[] = {NULL, "weight", "bias"};
+    for (int i = 1; i < 3 && i < n->nin; i++)
+        if (n->in[i] >= 0 && x->g->t[n->in[i]].is_initializer)
+            a[i] = tensor_arg(x, n, n->in[i], roles[i]);
+    struct call *c = call_at(x, n, target, 3);
+    memcpy(c->args, a, sizeof(a));
+    finish(x, c, n->out[0]);
+}
+
 static void
 emit_dropout(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1217,13 +1329,15 @@ emit_pad(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_resize(struct matcher *x, const struct node *n, const char *target)
 {
+    static const char *const rows[][3] = {
+        {"aten.upsample_nearest1d.default", "aten.upsample_nearest2d.default", "aten.upsample_nearest3d.default"},
+        {"aten.upsample_linear1d.default", "aten.upsample_bilinear2d.default", "aten.upsample_trilinear3d.default"},
+        {"aten.upsample_bicubic2d.default", "aten.upsample_bicubic2d.default", "aten.upsample_bicubic2d.default"}};
+    (void)target;
     const char *mode = node_str(n, "mode", "nearest");
+    int kind = strcmp(mode, "linear") == 0 ? 1 : strcmp(mode, "cubic") == 0 ? 2 : 0, rank = x->g->t[n->out[0]].rank;
     struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n,
-                             strcmp(mode, "linear") == 0  ? "aten.upsample_bilinear2d.vec"
-                             : strcmp(mode, "cubic") == 0 ? "aten.upsample_bicubic2d.vec"
-                                                          : target,
-                             1);
+    struct call *c = call_at(x, n, rows[kind][rank == 3 ? 0 : rank == 5 ? 2 : 1], 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
@@ -1367,6 +1481,8 @@ static const struct single {
     {"ReduceSum", "aten.sum.dim_IntList", emit_reduce},
     {"ReduceMax", "aten.amax.default", emit_reduce},
     {"ReduceMin", "aten.amin.default", emit_reduce},
+    {"ReduceL1", "aten.linalg_vector_norm.default", emit_norm},
+    {"ReduceL2", "aten.linalg_vector_norm.default", emit_norm},
     {"ReduceLogSumExp", "aten.logsumexp.default", emit_reduce},
     {"ArgMax", "aten.argmax.default", emit_arg_reduce},
     {"ArgMin", "aten.argmin.default", emit_arg_reduce},
@@ -1385,7 +1501,7 @@ static const struct single {
     {"BatchNormalization", NULL, emit_batch_norm},
     {"LayerNormalization", "aten.layer_norm.default", emit_layer_norm_node},
     {"GroupNormalization", "aten.group_norm.default", emit_group_norm_node},
-    {"InstanceNormalization", "aten.instance_norm.default", emit_inputs},
+    {"InstanceNormalization", "aten.instance_norm.default", emit_instance_norm},
     {"Dropout", "aten.dropout.default", emit_dropout},
 };
 

@@ -194,7 +194,8 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
     if (kept[s->class])
         return kept[s->class];
     if (s->class == CLASS_WORKSPACE && s->name)
-        return arena_printf(x->a, "the library, in the %s thread; never freed", s->phase == PHASE_BACKWARD ? "autograd" : "main");
+        return arena_printf(x->a, "the library, in the %s thread; never freed",
+                            s->phase == PHASE_BACKWARD ? "autograd" : "main");
     if (s->class == CLASS_OUTPUTS)
         return "held by a Python name of the loop until the next iteration rebinds it";
     if (!death)

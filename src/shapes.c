@@ -582,7 +582,8 @@ shapes_bind_open(struct graph *g, const struct setup *s)
             if (own.dims == s->dims)
                 own.dims = arena_dup(g->arena, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
-            graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym), "dimension %s of the input is open: taken as 1", sym);
+            graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym),
+                        "dimension %s of the input is open: taken as 1", sym);
         }
     }
     return own;

@@ -343,12 +343,11 @@ run_call(struct script *x, int at, double *flops)
         int mark = scope_begin(m);
         double before = m->flops;
         m->call = c;
-        struct frame *f = dispatch(
-            m, op, nargs, args,
-            &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
-                            .size = c->size,
-                            .want = ~0u,
-                            .in_place = c->in_place && op == c->op});
+        struct frame *f = dispatch(m, op, nargs, args,
+                                   &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
+                                                   .size = c->size,
+                                                   .want = ~0u,
+                                                   .in_place = c->in_place && op == c->op});
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
                 x->slot[c->outs[k]] = value_keep(f->out[k]);
