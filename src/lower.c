@@ -801,27 +801,36 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
                                 : 0;
     while (n < 1 << 14 && n * n < pairs)
         n++;
-    while (w * w < n)
+    while ((w + 1) * (w + 1) <= n)
         w++;
     struct param *table = folded_param(d, path, "relative_position_bias_table", rank);
     int found = -1;
-    if (!table || !n || w * w != n || n * n != pairs)
+    if (!table || !n || n - w * w > 1 || n * n != pairs)
         return -1;
     for (int i = 0; i < l->p->nparams; i++) {
         const struct param *q = &l->p->params[i];
         if (q->kind == PARAM_BUFFER && q->module == table->module && ends_with(q->name, "relative_position_index"))
             found = i;
     }
-    if (found < 0)
+    if (found < 0 && w * w == n)
         return -1;
-    struct param *index = &l->p->params[found];
-    int64_t rows[] = {(2 * w - 1) * (2 * w - 1), heads}, flat[] = {pairs}, square[] = {n, n, heads};
-    index->rank = 1;
-    index->size = arena_dup(l->a, flat, sizeof(flat));
-    index->dtype = DT_INT64;
+    int64_t rows[] = {(2 * w - 1) * (2 * w - 1) + (w * w == n ? 0 : 3), heads}, flat[] = {pairs},
+            square[] = {n, n, heads};
+    int picks;
+    if (found >= 0) {
+        struct param *index = &l->p->params[found];
+        index->rank = 1;
+        index->size = arena_dup(l->a, flat, sizeof(flat));
+        index->dtype = DT_INT64;
+        picks = index->slot;
+    } else { /* BeitRelativePositionBias in modeling_beit.py: with three rows for the class token, the index made anew */
+        struct call *made = call_for(d, g, "aten.arange.default", 1);
+        made->args[0] = INT(pairs);
+        picks = made->outs[0];
+    }
     struct call *c = call_of_param(d, g, "aten.index.Tensor", 2, table, 2, rows);
     c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
-    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = index->slot};
+    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = picks};
     int slot = c->outs[0];
     static const struct {
         const char *target;
