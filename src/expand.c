@@ -506,28 +506,90 @@ einsum_pair(struct machine *m, const char *la, struct value *a, const char *lb, 
     return OP(m, "permute.default", VAL(z), ints_arg(m, k, perm));
 }
 
+/* No letter is summed: an elementwise product, aligned by views. Returns the letters. */
+static struct value *
+einsum_product(struct machine *m, char *la, struct value *a, const char *lb, struct value *b)
+{
+    int64_t perm[RANK];
+    int n = 0;
+    for (int i = 0; lb[i]; i++)
+        if (!strchr(la, lb[i])) {
+            la[strlen(la) + 1] = 0;
+            la[strlen(la)] = lb[i];
+            a = OP(m, "unsqueeze.default", VAL(a), INT(a->rank));
+        }
+    for (int i = 0; la[i]; i++) {
+        const char *at = strchr(lb, la[i]);
+        if (at)
+            perm[n++] = at - lb;
+    }
+    b = OP(m, "permute.default", VAL(b), ints_arg(m, n, perm));
+    for (int i = 0; la[i]; i++)
+        if (!strchr(lb, la[i]))
+            b = OP(m, "unsqueeze.default", VAL(b), INT(i));
+    return OP(m, "mul.Tensor", VAL(a), VAL(b));
+}
+
+/* Operands are joined from the left. */
 void
 expand_einsum(struct machine *m, struct frame *f)
 {
-    char left[RANK] = "", right[RANK] = "", out[RANK] = "", *to[] = {left, right, out};
+    enum { MOST = 8 };
+    char label[MOST][RANK] = {""}, out[RANK] = "", *to = label[0];
     const char *eq = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
     struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
-    int at = 0, n = 0;
+    int operands = 1, n = 0;
+    bool plain = l && l->n > 1 && l->n <= MOST;
     for (const char *p = eq; *p; p++) {
-        if (*p == ',' || *p == '>') {
-            at = *p == '>' ? 2 : at + 1;
+        if (*p == '>') {
+            to = out;
             n = 0;
-        } else if (((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) && at < 3 && n < RANK - 1) {
-            to[at][n++] = *p;
-            to[at][n] = 0;
+        } else if (*p == ',' && operands < MOST) {
+            to = label[operands++];
+            n = 0;
+        } else if (((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) && n < MAX_RANK) {
+            to[n++] = *p;
+            to[n] = 0;
         }
     }
-    bool plain = l && l->n == 2 && l->list[0].kind == ARG_VALUE && l->list[1].kind == ARG_VALUE &&
-                 (int)strlen(left) == l->list[0].v->rank && (int)strlen(right) == l->list[1].v->rank;
-    if (plain)
-        out_add(m, f, einsum_pair(m, left, l->list[0].v, right, l->list[1].v, out));
-    else if (f->rank >= 0 && l && l->n)
-        out_add(m, f, value_new(m, l->list[0].v->dtype, f->rank, f->size, NULL));
+    plain &= operands == (l ? l->n : 0);
+    for (int i = 0; plain && i < l->n; i++)
+        plain = l->list[i].kind == ARG_VALUE && (int)strlen(label[i]) == l->list[i].v->rank;
+    if (!plain) {
+        if (f->rank >= 0 && l && l->n && l->list[0].kind == ARG_VALUE)
+            out_add(m, f, value_new(m, l->list[0].v->dtype, f->rank, f->size, NULL));
+        return;
+    }
+    struct value *v = l->list[0].v;
+    char now[RANK];
+    strcpy(now, label[0]);
+    for (int i = 1; i < l->n; i++) {
+        char both[2 * RANK], next[RANK] = "";
+        bool sums = false, last = i == l->n - 1;
+        snprintf(both, sizeof(both), "%s%s", now, label[i]);
+        n = 0;
+        for (const char *c = both; *c; c++) {
+            bool later = strchr(out, *c) != NULL;
+            for (int j = i + 1; j < l->n; j++)
+                later |= strchr(label[j], *c) != NULL;
+            sums |= !later;
+            if (later && !strchr(next, *c) && n < MAX_RANK) {
+                next[n++] = *c;
+                next[n] = 0;
+            }
+        }
+        if (sums) {
+            v = einsum_pair(m, now, v, label[i], l->list[i].v, last ? out : next);
+            strcpy(now, last ? out : next);
+        } else if (strlen(next) < MAX_RANK) {
+            v = einsum_product(m, now, v, label[i], l->list[i].v);
+        }
+    }
+    int64_t perm[RANK];
+    for (n = 0; out[n] && strchr(now, out[n]); n++)
+        perm[n] = strchr(now, out[n]) - now;
+    bool moves = n == v->rank && strcmp(now, out) != 0;
+    out_add(m, f, moves ? OP(m, "permute.default", VAL(v), ints_arg(m, n, perm)) : v);
 }
 
 /* ---- convolutions, pools ------------------------------------------------------------------------------------------------------------------ */

@@ -197,7 +197,11 @@ struct dynamo {
         const char *line, *path;
         int at, slot;
         const struct tensor *t;
-    } * tables;   /* folded constants by the line that reads them */
+    } * tables; /* folded constants by the line that reads them */
+    int npacked, cap_packed;
+    struct packed {
+        int weight, bias;
+    } * packed;   /* parts of packed projections */
     struct norm { /* the RMSNorm module being lowered */
         int scope, input, wide;
     } norm;
@@ -815,27 +819,36 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
                                 : 0;
     while (n < 1 << 14 && n * n < pairs)
         n++;
-    while (w * w < n)
+    while ((w + 1) * (w + 1) <= n)
         w++;
     struct param *table = folded_param(d, path, "relative_position_bias_table", rank);
     int found = -1;
-    if (!table || !n || w * w != n || n * n != pairs)
+    if (!table || !n || n - w * w > 1 || n * n != pairs)
         return -1;
     for (int i = 0; i < l->p->nparams; i++) {
         const struct param *q = &l->p->params[i];
         if (q->kind == PARAM_BUFFER && q->module == table->module && ends_with(q->name, "relative_position_index"))
             found = i;
     }
-    if (found < 0)
+    if (found < 0 && w * w == n)
         return -1;
-    struct param *index = &l->p->params[found];
-    int64_t rows[] = {(2 * w - 1) * (2 * w - 1), heads}, flat[] = {pairs}, square[] = {n, n, heads};
-    index->rank = 1;
-    index->size = arena_dup(l->a, flat, sizeof(flat));
-    index->dtype = DT_INT64;
+    int64_t rows[] = {(2 * w - 1) * (2 * w - 1) + (w * w == n ? 0 : 3), heads}, flat[] = {pairs},
+            square[] = {n, n, heads};
+    int picks;
+    if (found >= 0) {
+        struct param *index = &l->p->params[found];
+        index->rank = 1;
+        index->size = arena_dup(l->a, flat, sizeof(flat));
+        index->dtype = DT_INT64;
+        picks = index->slot;
+    } else { /* BeitRelativePositionBias in modeling_beit.py: with three rows for the class token, the index made anew */
+        struct call *made = call_for(d, g, "aten.arange.default", 1);
+        made->args[0] = INT(pairs);
+        picks = made->outs[0];
+    }
     struct call *c = call_of_param(d, g, "aten.index.Tensor", 2, table, 2, rows);
     c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
-    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = index->slot};
+    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = picks};
     int slot = c->outs[0];
     static const struct {
         const char *target;
@@ -912,6 +925,17 @@ is_arithmetic(const char *stem)
     return false;
 }
 
+/* Operators that make tables of positions, from no parameter. */
+static bool
+is_table(const char *stem)
+{
+    static const char *const names[] = {"aten.einsum", "aten.cos", "aten.sin", "aten.cat", "aten.stack", "aten.outer"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (strcmp(stem, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct param *
 unread_weight(const struct dynamo *d, const char *path)
 {
@@ -943,6 +967,25 @@ shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, in
     }
     *PUSH(d->l->a, d->tables, d->ntables, d->cap_tables) = (struct table){line ? line : "", path, nth, slot, t};
     return slot;
+}
+
+/* A small table looked up at 0, 1, ...: folded, with a parameter below the module left over. */
+static int
+lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    int rank;
+    const int64_t *size;
+    struct param *q = folded_param(d, g->path ? g->path : "", ".weight", 2);
+    if (!q || !lower_sizes(l, t, &rank, &size) || rank < 2)
+        return -1;
+    struct call *at = call_for(d, g, "aten.arange.default", 1);
+    at->args[0] = INT(size[rank - 2]);
+    int indices = at->outs[0];
+    struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, &size[rank - 2]);
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
+    program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
+    return c->outs[0];
 }
 
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
@@ -986,7 +1029,10 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int slot = own && own->shaped ? -1 : lost_computed(d, g, stem, tensor);
+    int looked_up = strcmp(stem, "aten.embedding") == 0 ? lost_embedding(d, g, t) : -1;
+    if (looked_up >= 0)
+        return looked_up;
+    int slot = (own && own->shaped) || is_table(stem) ? -1 : lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
@@ -1025,6 +1071,22 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
     return -1;
 }
 
+/* The buffer whose data the group reads. */
+static const struct param *
+buffer_input(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            const struct param *q = n->in[i] < 0 ? NULL : param_called(d, gr->t[n->in[i]].name);
+            if (q && q->kind == PARAM_BUFFER)
+                return q;
+        }
+    }
+    return NULL;
+}
+
 /* Duplicates merged inside a decomposition: the group reads an interior value of an earlier group of the same operator, which stands for
  * the argument in the same position there. */
 static int
@@ -1048,7 +1110,7 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
     return -1;
 }
 
-/* The parameter that the file merged with this one: unread, of the same name in a sibling module. */
+/* The parameter that the file merged with this one: unread, of the same name in a sibling module or another of the same module. */
 static struct param *
 merged_param(struct dynamo *d, int slot)
 {
@@ -1060,8 +1122,10 @@ merged_param(struct dynamo *d, int slot)
         for (int j = 0; j < p->nparams; j++) {
             struct param *other = &p->params[j];
             const char *leaf = strrchr(q->name, '.'), *end = strrchr(other->name, '.');
-            if (d->referenced[j] || !leaf || !end || strcmp(leaf, end) != 0 || other->module == q->module ||
-                p->modules[other->module].parent != p->modules[q->module].parent)
+            bool sibling = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module &&
+                           p->modules[other->module].parent == p->modules[q->module].parent;
+            if (d->referenced[j] || other->kind > PARAM_FROZEN ||
+                !(sibling || (other->module == q->module && other->rank < 0)))
                 continue;
             d->referenced[j] = true;
             sized(d->l, other, q->rank, q->size);
@@ -1078,6 +1142,13 @@ cast_like(struct dynamo *d, const struct group *g, int slot, int like)
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
     return c->outs[0];
+}
+
+/* "add.Tensor" of "aten.add.Tensor". */
+static const char *
+bare(const char *target)
+{
+    return starts_with(target, "aten.") ? target + strlen("aten.") : target;
 }
 
 /* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
@@ -1103,9 +1174,9 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     for (int i = p->ncalls - 1; i >= 0; i--) {
         if (p->calls[i].outs[0] != slot)
             continue;
-        const char *dot = strchr(p->calls[i].target + 5, '.');
-        size_t n = dot ? (size_t)(dot - p->calls[i].target - 5) : 0;
-        if (!n || strncmp(p->calls[i].target + 5, name, n) != 0 || isalpha((unsigned char)name[n]))
+        const char *target = bare(p->calls[i].target), *dot = strchr(target, '.');
+        size_t n = dot ? (size_t)(dot - target) : 0;
+        if (!n || strncmp(target, name, n) != 0 || isalpha((unsigned char)name[n]))
             return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
@@ -1123,18 +1194,23 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     return lost_identity(d, g, name, slot);
 }
 
-/* The next free input; of an attention's, masks are boolean and nothing else is. */
+/* The next free input. Of an attention's, masks are boolean and nothing else is; of a linear's, the input has the result's
+ * rank, the weight 2 and the bias 1. */
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
-    bool attention = strncmp(g->target, "aten.scaled_dot_product_attention", 33) == 0;
-    for (int i = *used; i < nspare && attention; i++)
-        if ((d->l->g->t[spare[i]].dtype == DT_BOOL) == (position == 3)) {
-            int t = spare[i];
-            memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
-            spare[*used] = t;
-            break;
-        }
+    bool attention = starts_with(g->target, "aten.scaled_dot_product_attention");
+    bool linear = starts_with(g->target, "aten.linear");
+    int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
+    for (int i = *used; i < nspare && (attention || linear); i++) {
+        int t = spare[i];
+        const struct tensor *x = &d->l->g->t[t];
+        if (attention ? (x->dtype == DT_BOOL) != (position == 3) : x->rank != rank)
+            continue;
+        memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
+        spare[*used] = t;
+        break;
+    }
     return spare[(*used)++];
 }
 
@@ -1156,6 +1232,27 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     return like < 0 ? slot : cast_like(d, g, slot, like);
 }
 
+/* An input of the group that the same operator made: merged with the lost one, it is read twice. */
+static int
+twin_input(const struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct lowering *l = d->l;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            int slot = n->in[i] < 0 ? -1 : l->slot_of[n->in[i]];
+            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--) {
+                const char *target = bare(l->p->calls[c].target);
+                size_t stem = strcspn(target, ".");
+                if (l->p->calls[c].outs[0] == slot && strncmp(name, target, stem) == 0 &&
+                    (!name[stem] || name[stem] == '_'))
+                    return slot;
+            }
+        }
+    }
+    return -1;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -1169,14 +1266,16 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
     if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
-        t = constant_input(d, g, false);
-        struct param *q = t < 0 ? NULL : param_called(d, l->g->t[t].name);
-        if (q && q->kind == PARAM_BUFFER)
+        const struct param *q = buffer_input(d, g);
+        if (q)
             return q->slot;
     }
     if (*used >= nspare) {
         const struct aten *was = aten_find(stem_of(l->a, name));
         int inside = lost_interior(d, g, position);
+        int twin = inside < 0 ? twin_input(d, g, name) : -1;
+        if (twin >= 0)
+            return lost_duplicate(d, g, name, twin);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
@@ -1457,6 +1556,7 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     }
     return slot;
 }
+
 /* ---- in place ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Exports show every operator out of place. What tells the rest: the Python line, or the source of a library's class. */
@@ -1671,6 +1771,9 @@ lower_group(struct dynamo *d, struct group *g)
     if (!op)
         graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
                     "no rule for this operator: only its result is counted");
+    for (int i = 0; i < d->npacked && n > 2; i++)
+        if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
+            args[2].i = d->packed[i].bias;
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     const struct norm_class *norm = norm_class_of(g);
@@ -1818,6 +1921,44 @@ lower_weight_norm(struct dynamo *d, struct group *g)
 }
 
 /* split and chunk lose their text. */
+static struct call *
+split_call(struct lowering *l, const struct node *n, int slot, int64_t axis)
+{
+    struct call *c = lower_call(l, "aten.split_with_sizes.default", 3);
+    c->target = "aten.split.Tensor";
+    c->name = n->name;
+    c->node = n->name;
+    c->scope = lower_module(l, "", NULL);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = n->nout, .list = NEWN(l->a, struct arg, n->nout)};
+    c->args[2] = INT(axis);
+    c->nouts = n->nout;
+    c->outs = NEWN(l->a, int, n->nout);
+    for (int i = 0; i < n->nout; i++)
+        c->outs[i] = lower_slot(l);
+    return c;
+}
+
+/* Attention on two tensors splits its packed projection, weight and bias. The biases' split may be another module's, merged: each weight
+ * remembers its own. */
+static void
+split_projection(struct dynamo *d, const struct node *n, const struct param *weight, const struct call *split)
+{
+    struct lowering *l = d->l;
+    size_t stem = strlen(weight->name) - strlen("weight");
+    struct param *bias = param_called(d, arena_printf(l->a, "%.*sbias", (int)stem, weight->name));
+    struct arg sizes = split->args[1];
+    const int *outs = split->outs;
+    if (!bias || weight->rank != 2)
+        return;
+    sized(l, bias, 1, weight->size);
+    d->referenced[bias - l->p->params] = true;
+    struct call *c = split_call(l, n, bias->slot, 0);
+    c->args[1] = sizes;
+    for (int i = 0; i < n->nout; i++)
+        *PUSH(l->a, d->packed, d->npacked, d->cap_packed) = (struct packed){outs[i], c->outs[i]};
+}
+
 static void
 lower_split(struct dynamo *d, int at)
 {
@@ -1826,6 +1967,17 @@ lower_split(struct dynamo *d, int at)
     if (n->nin < 1 || n->in[0] < 0)
         return;
     const struct tensor *from = &l->g->t[n->in[0]];
+    struct param *q = from->is_initializer ? param_called(d, from->name) : NULL;
+    if (q && ends_with(q->name, "in_proj_bias")) {
+        for (int i = 0; i < n->nout && n->nout <= d->npacked; i++)
+            if (n->out[i] >= 0)
+                l->slot_of[n->out[i]] = d->packed[d->npacked - n->nout + i].bias;
+        return;
+    }
+    if (q && q->rank > 0) {
+        l->slot_of[n->in[0]] = q->slot;
+        d->referenced[q - l->p->params] = true;
+    }
     if (l->slot_of[n->in[0]] < 0 && from->is_initializer && strncmp(from->name, "val_", 4) != 0) {
         struct group here = {.last = at, .path = "", .call = -1};
         l->slot_of[n->in[0]] = lost_constant(d, &here, from->name, n->in[0]);
@@ -1833,35 +1985,28 @@ lower_split(struct dynamo *d, int at)
     if (l->slot_of[n->in[0]] < 0)
         return;
     int64_t axis = node_int(n, "axis", 0);
-    {
-        struct call *c = lower_call(l, "aten.split_with_sizes.default", 3);
-        c->target = "aten.split.Tensor";
-        c->name = n->name;
-        c->node = n->name;
-        c->scope = lower_module(l, "", NULL);
-        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
-        c->args[1] = (struct arg){.kind = ARG_LIST, .n = n->nout, .list = NEWN(l->a, struct arg, n->nout)};
-        c->args[2] = INT(axis);
-        c->nouts = n->nout;
-        c->outs = NEWN(l->a, int, n->nout);
-        for (int i = 0; i < n->nout; i++) {
-            const struct tensor *t = &l->g->t[n->out[i]];
-            int dim = (int)(axis < 0 ? axis + t->rank : axis);
-            c->args[1].list[i] = INT(dim >= 0 && dim < t->rank ? t->dims[dim].n : 0);
-            c->outs[i] = lower_slot(l);
-            l->slot_of[n->out[i]] = c->outs[i];
-            names_put(l->slots, t->name, c->outs[i]);
-        }
-        for (int i = l->p->ncalls - 2; i >= 0; i--) /* it ran where its input was made */
-            for (int k = 0; k < l->p->calls[i].nouts; k++)
-                if (l->p->calls[i].outs[k] == c->args[0].i) {
-                    c->scope = l->p->modules[l->p->calls[i].scope].parent >= 0
-                                   ? l->p->modules[l->p->calls[i].scope].parent
-                                   : 0;
-                    c->location = l->p->calls[i].location;
-                    return;
-                }
+    struct call *c = split_call(l, n, l->slot_of[n->in[0]], axis);
+    for (int i = 0; i < n->nout; i++) {
+        if (n->out[i] < 0)
+            continue;
+        const struct tensor *t = &l->g->t[n->out[i]];
+        int dim = (int)(axis < 0 ? axis + t->rank : axis);
+        c->args[1].list[i] = INT(dim >= 0 && dim < t->rank ? t->dims[dim].n : 0);
+        l->slot_of[n->out[i]] = c->outs[i];
+        names_put(l->slots, t->name, c->outs[i]);
     }
+    if (q && ends_with(q->name, "in_proj_weight")) {
+        split_projection(d, n, q, c);
+        return;
+    }
+    for (int i = l->p->ncalls - 2; i >= 0; i--) /* it ran where its input was made */
+        for (int k = 0; k < l->p->calls[i].nouts; k++)
+            if (l->p->calls[i].outs[k] == c->args[0].i) {
+                c->scope =
+                    l->p->modules[l->p->calls[i].scope].parent >= 0 ? l->p->modules[l->p->calls[i].scope].parent : 0;
+                c->location = l->p->calls[i].location;
+                return;
+            }
 }
 
 /* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
