@@ -245,10 +245,12 @@ text_judgements(const struct page *p, const struct result *r)
         fprintf(p->out, "  - %s\n", emit_clean(p->a, r->setup.assumptions[i]));
     if (r->ndoubts)
         heading(p, "Not explained: the peak is a lower bound");
-    for (int i = 0; i < r->ndoubts && i < TENSORS; i++)
-        fprintf(p->out, "  - %s (%s): %s%s%s\n", emit_clip(p->a, r->doubts[i].node, 48),
-                emit_clip(p->a, r->doubts[i].op, 32), emit_clean(p->a, r->doubts[i].why),
-                r->doubts[i].remedy ? "; try " : "", emit_clean(p->a, r->doubts[i].remedy));
+    for (int i = 0; i < r->ndoubts && i < TENSORS; i++) {
+        const struct doubt *d = &r->doubts[i];
+        const char *op = d->op ? arena_printf(p->a, " (%s)", emit_clip(p->a, d->op, 32)) : "";
+        fprintf(p->out, "  - %s%s: %s%s%s\n", emit_clip(p->a, d->node, 48), op, emit_clean(p->a, d->why),
+                d->remedy ? "; try " : "", emit_clean(p->a, d->remedy));
+    }
     if (r->ndoubts > TENSORS)
         fprintf(p->out, "  - and %d more\n", r->ndoubts - TENSORS);
 }

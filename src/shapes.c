@@ -247,29 +247,29 @@ is_name(const char *sym)
     return *sym && !(*sym >= '0' && *sym <= '9');
 }
 
-/* Whether name stands in an expression as a whole symbol. */
-static bool
-mentions(const char *sym, const char *name)
+/* The symbols of the inputs' open dimensions, those inside an expression too. */
+static struct names *
+open_symbols(const struct graph *g)
 {
-    size_t n = strlen(name);
-    if (strcmp(sym, name) == 0)
-        return true;
-    for (const char *s = sym; n && (s = strstr(s, name)); s += n)
-        if ((s == sym || !is_symbol(s[-1])) && !is_symbol(s[n]))
-            return true;
-    return false;
-}
-
-static bool
-names_a_dim(const struct graph *g, const char *name)
-{
+    struct names *open = names_new(g->arena);
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
-        for (int d = 0; d < t->rank; d++)
-            if (t->dims[d].n < 0 && t->dims[d].sym && mentions(t->dims[d].sym, name))
-                return true;
+        for (int d = 0; d < t->rank; d++) {
+            if (t->dims[d].n >= 0 || !t->dims[d].sym)
+                continue;
+            names_put(open, t->dims[d].sym, 1);
+            for (const char *s = t->dims[d].sym; *s; s++) {
+                const char *start = s;
+                while (is_symbol(*s))
+                    s++;
+                if (s > start)
+                    names_put(open, arena_strn(g->arena, start, (size_t)(s - start)), 1);
+                if (!*s)
+                    break;
+            }
+        }
     }
-    return false;
+    return open;
 }
 
 /* The inputs' only open leading dimension; NULL when there is none, or more than one. */
@@ -351,9 +351,10 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
     for (int i = 0; i < s->nvalues; i++)
         if (!fix_value(run, &s->values[i], e))
             return false;
+    const struct names *open = open_symbols(g);
     for (int i = 0; i < s->ndims; i++) {
         bind(run, s->dims[i].name, s->dims[i].n);
-        if (names_a_dim(g, s->dims[i].name))
+        if (names_find(open, s->dims[i].name) >= 0)
             continue;
         struct dim *d = only_leading(g);
         if (d && d->sym && names_find(run->bound, d->sym) < 0)
@@ -393,6 +394,7 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
     struct graph *g = run->root;
     struct names *seen = names_new(run->a);
     const char *list = "", *example = "";
+    bool leading = only_leading(g);
     int n = 0;
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
@@ -408,9 +410,9 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
             if (names_find(seen, what) >= 0)
                 continue;
             names_put(seen, what, 1);
-            const char *option = named && is_name(what)      ? arena_printf(run->a, "--dim %s=8", what)
-                                 : d == 0 && only_leading(g) ? "--dim batch=8"
-                                                             : arena_printf(run->a, "--input-shape %s=...", t->name);
+            const char *option = named && is_name(what) ? arena_printf(run->a, "--dim %s=8", what)
+                                 : d == 0 && leading    ? "--dim batch=8"
+                                                        : arena_printf(run->a, "--input-shape %s=...", t->name);
             if (!need_bound)
                 graph_doubt(g, t->name, NULL, option, "dimension %s of the input is open", what);
             if (n++ < 16) {
@@ -568,19 +570,23 @@ shapes_bind_open(struct graph *g, const struct setup *s)
 {
     struct setup own = *s;
     int cap = s->ndims;
+    struct names *taken = names_new(g->arena);
+    for (int k = 0; k < s->ndims; k++)
+        names_put(taken, s->dims[k].name, 1);
+    bool leading = s->ndims > 0 && only_leading(g);
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
         for (int d = 0; d < t->rank; d++) {
             const char *sym = t->dims[d].sym;
-            bool bound = t->dims[d].n >= 0 || !sym || !is_name(sym) || (d == 0 && s->ndims > 0 && only_leading(g));
-            for (int k = 0; k < own.ndims && !bound; k++)
-                bound = strcmp(own.dims[k].name, sym) == 0;
+            bool bound =
+                t->dims[d].n >= 0 || !sym || !is_name(sym) || (d == 0 && leading) || names_find(taken, sym) >= 0;
             for (int k = 0; k < s->nshapes && !bound; k++)
                 bound = strcmp(s->shapes[k].name, t->name) == 0;
             if (bound)
                 continue;
             if (own.dims == s->dims)
                 own.dims = arena_dup(g->arena, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
+            names_put(taken, sym, 1);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
             graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym),
                         "dimension %s of the input is open: taken as 1", sym);
