@@ -1920,7 +1920,6 @@ const struct aten aten_table[] = {
      .run = expand_where,
      .grad = COMPOSITE},
     {.name = "where.Scalar", .takes = ".--", .args = "condition self other", .run = expand_where, .grad = COMPOSITE},
-    {.name = "where.default", .args = "condition self other", .run = run_where},
     {.name = "where_backward", .args = "condition grad", .run = expand_where_backward, .grad = COMPOSITE},
     {.name = "masked_fill.Scalar",
      .takes = "..",
@@ -1932,20 +1931,23 @@ const struct aten aten_table[] = {
      .args = "self mask value",
      .run = run_masked_fill,
      .grad = "self: masked_fill.Scalar(grad, mask, 0)"},
+    {.name = "masked_fill_.Scalar", .args = "self mask value", .run = expand_same},
     {.name = "maximum.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad =
-         "self: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), lt(self, other), 0); "
-         "other: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), gt(self, other), 0)"},
+     .grad = "self: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), lt.Tensor(self, "
+             "other), 0); "
+             "other: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
+             "gt.Tensor(self, other), 0)"},
     {.name = "minimum.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad =
-         "self: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), gt(self, other), 0); "
-         "other: masked_fill.Scalar(where.default(eq(self, other), div.Scalar(grad, 2), grad), lt(self, other), 0)"},
+     .grad = "self: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), gt.Tensor(self, "
+             "other), 0); "
+             "other: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
+             "lt.Tensor(self, other), 0)"},
     {.name = "eq.Scalar", .args = "self other", .run = run_compare},
     {.name = "eq.Tensor", .takes = "?", .args = "self other", .run = run_compare},
     {.name = "ne.Scalar", .args = "self other", .run = run_compare},
