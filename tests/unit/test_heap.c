@@ -111,7 +111,7 @@ test_random(void)
             heap_free(h, id[slot]);
             held[slot] = 0;
         } else {
-            int64_t bytes = (int64_t)(seed >> 40) % (1 << (10 + (int)(seed >> 20) % 15)) + 1;
+            int64_t bytes = (int64_t)(seed >> 40) % (1 << (10 + (seed >> 20) % 15)) + 1;
             id[slot] = heap_malloc(h, bytes);
             held[slot] = heap_block_bytes(h, id[slot]);
             if (held[slot] < bytes)
