@@ -1,6 +1,6 @@
 #!/bin/bash
 # make bench: for three models, memlint's wall time and largest resident memory for the whole analysis with an HTML report,
-# beside onnx.load + onnx.shape_inference in Python (PYTHON=..., skipped without the onnx package).
+# beside onnx.load + onnx.shape_inference in Python (PYTHON=..., skipped without the onnx package). Then how time grows with nodes.
 . "$(dirname "$0")/lib.sh"
 python=${PYTHON:-python3}
 runs=${RUNS:-10}
@@ -47,4 +47,18 @@ for model in "${models[@]}"; do
     else
         echo "    onnx.load and onnx.shape_inference     skipped: $python has no onnx"
     fi
+done
+
+# chain NODES: a model of that many elementwise nodes, in ONNX text.
+chain() {
+    awk -v n="$1" 'BEGIN {
+        print "<ir_version: 10, opset_import: [\"\" : 18]>\nchain (float[batch,64] v0) => (float[batch,64] v" n ") {"
+        for (i = 0; i < n; i++)
+            printf "  v%d = %s(v%d)\n", i + 1, i % 2 ? "Relu" : "Sigmoid", i
+        print "}"
+    }'
+}
+for nodes in 25000 50000 100000; do
+    chain $nodes >"$work/chain.onnxtxt"
+    printf '%6d nodes                               %s\n' $nodes "$(measure "$MEMLINT" "$work/chain.onnxtxt" --dim batch=8 -q -o "$work/r.html")"
 done
