@@ -29,6 +29,7 @@ struct optimizer {
     /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
     const char *each[3];
     bool trailing;
+    const char *caveat; /* said in the reports; NULL where records agree */
 };
 
 static const struct optimizer optimizers[] = {
@@ -53,15 +54,18 @@ static const struct optimizer optimizers[] = {
      .kind = STATE_FACTORED,
      .states = 1,
      .each = {"mm.default"},
-     .trailing = true},
+     .trailing = true,
+     .caveat = "the scratch of Adafactor's norms is not counted: the update's peak is a lower bound"},
     {.name = "adam8bit",
-     .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element (from its optimizer.py, not recorded)",
+     .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element",
      .kind = STATE_8BIT,
-     .states = 2},
+     .states = 2,
+     .caveat = "Adam8bit is modelled from bitsandbytes/optim/optimizer.py, not compared with a recorded step"},
     {.name = "lion",
-     .help = "lion_pytorch.Lion: one state, one parameter after another (from its lion_pytorch.py, not recorded)",
+     .help = "lion_pytorch.Lion: one state, one parameter after another",
      .states = 1,
-     .each = {"clone.default", "add.Tensor"}},
+     .each = {"clone.default", "add.Tensor"},
+     .caveat = "Lion is modelled from lion_pytorch/lion_pytorch.py, not compared with a recorded step"},
     {.name = "none", .help = "no update: forward and backward only"},
 };
 
@@ -627,6 +631,8 @@ step_run(struct program *p, const struct setup *s)
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
     find_last_uses(&x);
     build_model(&x);
+    if (s->optimizer->caveat && s->mode == MODE_TRAINING)
+        program_assume(p, "%s", s->optimizer->caveat);
     if (s->optimizer->at_construction && s->mode == MODE_TRAINING)
         make_states(&x);
     st->after.model = m->live_bytes;
