@@ -988,6 +988,31 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     return c->outs[0];
 }
 
+/* A weight that no node reads, behind what was folded of it: its transpose, or arithmetic with a number. */
+static int
+lost_weight(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    struct param *weight = unread_weight(d, g->path);
+    bool transposed = t->rank == 2 && (strcmp(stem, "aten.permute") == 0 || strcmp(stem, "aten.t") == 0 ||
+                                       strcmp(stem, "aten.transpose") == 0);
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is_arithmetic(stem))))
+        return -1;
+    int rank;
+    const int64_t *size;
+    if (transposed)
+        sized(l, weight, 2, (int64_t[]){t->dims[1].n, t->dims[0].n});
+    else if (lower_sizes(l, t, &rank, &size))
+        sized(l, weight, rank, size);
+    d->referenced[weight - l->p->params] = true;
+    struct call *c =
+        call_for(d, g, transposed ? "aten.t.default" : arena_printf(l->a, "%s.Tensor", stem), 2 - transposed);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+    if (!transposed)
+        c->args[1] = INT(1);
+    return c->outs[0];
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
  * made before; torch.tensor(number, device=...) is traced as a clone. */
 static int
@@ -998,27 +1023,9 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     const char *stem = stem_of(l->a, name);
     const struct param *buffer = strcmp(stem, "aten.slice") == 0 ? unread_buffer(d, g->path) : NULL;
     struct call *c;
-    struct param *weight = unread_weight(d, g->path);
-    if (weight && t->rank == 2 &&
-        (strcmp(stem, "aten.permute") == 0 || strcmp(stem, "aten.t") == 0 || strcmp(stem, "aten.transpose") == 0)) {
-        int64_t size[] = {t->dims[1].n, t->dims[0].n};
-        sized(l, weight, 2, size);
-        d->referenced[weight - l->p->params] = true;
-        c = call_for(d, g, "aten.t.default", 1);
-        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
-        return c->outs[0];
-    }
-    if (weight && dtypes[t->dtype].is_float && is_arithmetic(stem)) {
-        int rank;
-        const int64_t *size;
-        if (lower_sizes(l, t, &rank, &size))
-            sized(l, weight, rank, size);
-        d->referenced[weight - l->p->params] = true;
-        c = call_for(d, g, arena_printf(l->a, "%s.Tensor", stem), 2);
-        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
-        c->args[1] = INT(1);
-        return c->outs[0];
-    }
+    int weight = lost_weight(d, g, stem, t);
+    if (weight >= 0)
+        return weight;
     if (buffer) {
         c = call_for(d, g, "aten.lost_view.default", 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = buffer->slot};
