@@ -933,30 +933,19 @@ up(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* The buffer and semaphores of a reduction over the rows of a contiguous [R, C], split over blocks. Source: setReduceConfig in
- * aten/src/ATen/native/cuda/Reduce.cuh, for 132 multiprocessors of 16 blocks; checked to the byte on PyTorch's own allocator. */
-static int64_t
-reduction_bytes(const struct frame *f)
+/* The kernel's buffers; accumulator: bytes it keeps per partial result. */
+static void
+reduce_scratch(struct machine *m, const struct frame *f, int dims, int accumulator)
 {
-    int64_t dims[RANK], rows = 1, cols = 1;
+    int64_t d[RANK];
     const struct value *v = V(0);
-    int n = arg_ints(f, 1, dims, RANK);
-    if (!n || !value_contiguous(v))
-        return 0;
-    for (int i = 0; i < v->rank; i++) {
-        bool gone = false;
-        for (int k = 0; k < n; k++)
-            gone |= wrap_dim(dims[k], v->rank) == i;
-        if (gone && cols > 1)
-            return 0;
-        *(gone ? &rows : &cols) *= v->size[i];
-    }
-    if (up(rows, 4) < 256 || cols % 4 || cols < 4)
-        return 0;
-    int64_t tiles = up(cols, 128), ctas = up(2112, tiles);
-    ctas = ctas < up(rows, 64) ? ctas : up(rows, 64);
-    ctas = ctas > up(rows, 1024) ? ctas : up(rows, 1024);
-    return ctas > 1 ? 512 * cols * ctas : 0;
+    bool gone[RANK];
+    int n = arg_ints(f, dims, d, RANK);
+    for (int i = 0; i < v->rank; i++)
+        gone[i] = n == 0;
+    for (int i = 0; i < n; i++)
+        gone[wrap_dim(d[i], v->rank)] = true;
+    reduce_workspace(m, v, gone, accumulator);
 }
 
 static void
@@ -967,7 +956,7 @@ run_sum(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
-    scratch(m, reduction_bytes(f));
+    reduce_scratch(m, f, 1, 4);
 }
 
 static void
@@ -976,6 +965,7 @@ run_reduce(struct machine *m, struct frame *f)
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
     out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    reduce_scratch(m, f, 1, 4);
 }
 
 static void
@@ -1031,6 +1021,7 @@ run_var_mean(struct machine *m, struct frame *f)
     int rank = reduced(f, 1, 3, size);
     out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
     out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    reduce_scratch(m, f, 1, 16); /* WelfordData: mean, M2, two counts */
 }
 
 /* norm(self, p, dim, keepdim) */
@@ -1040,6 +1031,7 @@ run_norm(struct machine *m, struct frame *f)
     int64_t size[RANK];
     int rank = reduced(f, 2, 3, size);
     out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
+    reduce_scratch(m, f, 2, 4);
 }
 
 /* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a view. */
@@ -1161,6 +1153,22 @@ at_or(const int64_t *v, int n, int i, int64_t otherwise)
     return n == 0 ? otherwise : v[i < n ? i : n - 1];
 }
 
+/* cuDNN's operands must be contiguous, channels last or not: those that aren't are copied. Source: cudnn_convolution_forward,
+ * cudnn_convolution_backward_input and _weight in native/cudnn/ConvShared.cpp; 1d in native/Convolution.cpp. */
+static void
+convolution_operand(struct machine *m, const struct value *v, bool last)
+{
+    int64_t run = 1;
+    bool dense = true;
+    for (int i = 0; i < v->rank; i++) {
+        int d = !last ? v->rank - 1 - i : i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
+        dense &= v->size[d] == 1 || v->stride[d] == run;
+        run *= v->size[d];
+    }
+    if (m->real && !dense)
+        image_new(m, v->dtype, v->rank, v->size, last);
+}
+
 /* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout: cudnn_conv_suggest_memory_format
  * in aten/src/ATen/native/ConvUtils.h. */
 static void
@@ -1184,17 +1192,41 @@ run_convolution(struct machine *m, struct frame *f)
     m->flops += 2.0 * macs * (double)x->size[0];
     if (f->rank == x->rank)
         memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-    out_add(m, f, image_new(m, x->dtype, x->rank, size, channels_last(x) || channels_last(w)));
+    bool last = channels_last(x) || channels_last(w);
+    if (x->rank == 3)
+        convolution_operand(m, x, false);
+    out_add(m, f, image_new(m, x->dtype, x->rank, size, last));
+    if (x->rank > 3) {
+        convolution_operand(m, w, last);
+        convolution_operand(m, x, last);
+    }
 }
 
 static void
 run_convolution_backward(struct machine *m, struct frame *f)
 {
-    struct value *x = V(1), *w = V(2);
-    bool last = channels_last(x) || channels_last(w);
-    out_add(m, f, f->want & 1 ? image_new(m, x->dtype, x->rank, x->size, last) : NULL);
-    out_add(m, f, f->want & 2 ? image_new(m, w->dtype, w->rank, w->size, last) : NULL);
-    out_add(m, f, f->want & 4 && V(3) ? value_new(m, w->dtype, 1, V(3)->size, NULL) : NULL);
+    struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3);
+    bool last = channels_last(x) || channels_last(w), gone[RANK];
+    if (x->rank == 3)
+        convolution_operand(m, x, false);
+    convolution_operand(m, g, last);
+    int mark = scope_begin(m);
+    struct value *dx = f->want & 1 ? image_new(m, x->dtype, x->rank, x->size, last) : NULL;
+    if (dx)
+        convolution_operand(m, w, last);
+    scope_end(m, mark, dx != NULL, &dx);
+    out_add(m, f, dx);
+    mark = scope_begin(m);
+    struct value *dw = f->want & 2 ? image_new(m, w->dtype, w->rank, w->size, last) : NULL;
+    if (dw && x->rank > 3)
+        convolution_operand(m, x, last);
+    scope_end(m, mark, dw != NULL, &dw);
+    out_add(m, f, dw);
+    out_add(m, f, f->want & 4 && bias ? value_new(m, w->dtype, 1, bias->size, NULL) : NULL);
+    for (int i = 0; i < g->rank; i++)
+        gone[i] = i != 1;
+    if (f->want & 4 && bias)
+        reduce_workspace(m, g, gone, 4);
 }
 
 /* Kernel, stride, padding, dilation from position 1; ceil_mode last. */
@@ -1508,14 +1540,21 @@ run_flash_attention_backward(struct machine *m, struct frame *f)
 
 /* ---- losses ------------------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* The kernel writes the differences into the result, which is then resized to a scalar: its storage stays as large. Source: mse_loss in
- * native/Loss.cpp; seen in what PyTorch's allocator holds after the step. */
+/* The structured kernel sizes its result like the input and resizes it to a scalar at the end, so the storage stays as large; the
+ * differences go to a second tensor of that size. Source: mse_loss in native/BinaryOps.cpp and native/Loss.cpp; seen in what PyTorch's
+ * allocator holds after the step. */
 static void
 run_scalar_loss(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
     struct value *full = m->real ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL;
     out_add(m, f, full ? value_view(m, full, 0, NULL, NULL) : value_new(m, v->dtype, 0, NULL, NULL));
+    if (full) {
+        bool all[RANK];
+        struct value *differences = new_like(m, full, v->dtype);
+        memset(all, true, sizeof(all));
+        reduce_workspace(m, differences, all, 4);
+    }
 }
 
 /* Source: binary_cross_entropy_with_logits in Loss.cpp: (1 - target).mul_(input).sub_(log_sigmoid(input)), then the mean. A dispatch
@@ -1542,8 +1581,10 @@ run_nll_loss(struct machine *m, struct frame *f)
 static void
 run_dropout(struct machine *m, struct frame *f)
 {
+    struct value *mask =
+        m->real ? new_like(m, V(0), DT_BOOL) : NULL; /* first, in dropout_cuda in native/cuda/Dropout.cu */
     out_add(m, f, new_like(m, V(0), V(0)->dtype));
-    out_add(m, f, new_like(m, V(0), DT_BOOL));
+    out_add(m, f, mask ? mask : new_like(m, V(0), DT_BOOL));
 }
 
 static void
@@ -1576,6 +1617,15 @@ run_softmax_backward(struct machine *m, struct frame *f)
     out_add(m, f, new_like(m, V(0), f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype));
 }
 
+/* grad * output comes first. Source: softmax_backward_cuda_out in native/cuda/SoftMax.cu. */
+static void
+run_softmax_backward_data(struct machine *m, struct frame *f)
+{
+    run_softmax_backward(m, f);
+    if (m->real)
+        new_like(m, V(0), V(0)->dtype);
+}
+
 static void
 run_prelu_backward(struct machine *m, struct frame *f)
 {
@@ -1586,7 +1636,7 @@ run_prelu_backward(struct machine *m, struct frame *f)
 static void
 run_embedding_backward(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
+    out_add(m, f, embedding_backward(m, V(0), V(1), V(2)));
 }
 
 /* What stands in for an operator without a rule: the sizes that the file states, the type of its first tensor. */
@@ -2628,7 +2678,7 @@ const struct aten aten_table[] = {
      .args = "self dim dtype",
      .run = run_softmax,
      .grad = "self: _softmax_backward_data(grad, result, #self)"},
-    {.name = "_softmax_backward_data.default", .args = "grad output self", .run = run_softmax_backward},
+    {.name = "_softmax_backward_data.default", .args = "grad output self", .run = run_softmax_backward_data},
     {.name = "log_softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_FP32},
     {.name = "_log_softmax.default",
      .args = "self dim dtype",

@@ -24,7 +24,6 @@
 enum { BLOCK = 512, MAX_FORMULAS = 8, MAX_SAVED = 12 };
 
 /* No device holds more in one tensor: larger sizes are a broken model's, and sums must not overflow. */
-#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
 
 const char COMPOSITE[] = "";
 
@@ -187,7 +186,7 @@ value_contiguous(const struct value *v)
 /* ---- what kernels and libraries take ----------------------------------------------------------------------------------- */
 
 static struct value *
-workspace_new(struct machine *m, int64_t bytes)
+workspace(struct machine *m, int64_t bytes)
 {
     enum class class = m->fresh;
     m->fresh = CLASS_WORKSPACE;
@@ -197,10 +196,15 @@ workspace_new(struct machine *m, int64_t bytes)
 }
 
 void
+workspace_new(struct machine *m, int64_t bytes)
+{
+    if (m->real && bytes > 0)
+        workspace(m, bytes);
+}
+
+void
 scratch(struct machine *m, int64_t bytes)
 {
-    if (!m->real || bytes <= 0)
-        return;
     int mark = m->npool;
     workspace_new(m, bytes);
     scope_end(m, mark, 0, NULL);
@@ -215,9 +219,7 @@ use_library(struct machine *m, enum library l)
     if (!m->real || *w)
         return;
     int mark = m->npool;
-    *w = value_adopt(m, value_keep(workspace_new(m, l == LIBRARY_CUBLASLT ? 1 << 20
-                                                    : m->sm >= 90         ? 32 << 20
-                                                                          : 8519680)));
+    *w = value_adopt(m, value_keep(workspace(m, l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680)));
     (*w)->st->name = names[l];
     scope_end(m, mark, 0, NULL);
 }

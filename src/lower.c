@@ -2085,26 +2085,50 @@ size_by_fact(struct lowering *l, struct param *q)
     return q->rank >= 0;
 }
 
-/* The parameter under whose name a nameless one is read: the same last name in a module above or below (a head's bias and its
- * decoder's), or the table that an embedding reads for a weight that is named as one. */
+/* Names of modules that two module paths begin with, or that a path has (b NULL). */
+static int
+common_modules(const char *a, const char *b)
+{
+    int n = 0;
+    for (size_t i = 0; a[i] && (!b || a[i] == b[i]); i++)
+        n += a[i] == '.';
+    return n;
+}
+
+/* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a head's bias and its
+ * decoder's); for a weight that is named as a table the one that an embedding reads, or the head nearer to it. */
 static int
 tied_to(const struct dynamo *d, int at, int table)
 {
     const struct program *p = d->l->p;
     const char *name = p->params[at].name, *dot = strrchr(name, '.');
+    int best = -1, least = 0;
     for (int i = 0; i < p->nparams && dot; i++) {
         const char *other = p->params[i].name, *end = strrchr(other, '.');
         size_t n = (size_t)(dot - name), m = end ? (size_t)(end - other) : 0, common = n < m ? n : m;
+        int apart = abs(common_modules(name, NULL) - common_modules(other, NULL));
         if (d->referenced[i] && p->params[i].rank >= 0 && end && n != m && strcmp(dot, end) == 0 &&
-            strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.')
-            return i;
+            strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.' && (best < 0 || apart < least)) {
+            best = i;
+            least = apart;
+        }
     }
+    if (best >= 0)
+        return best;
     static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
                                          "decoder", "generator", "out", "lm",     "vocab"};
-    for (int i = 0; i < COUNT(tables) && ends_with(name, "weight"); i++)
-        if (strstr(name, tables[i]))
-            return table;
-    return -1;
+    static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
+    bool is_table = false;
+    for (int i = 0; i < COUNT(tables); i++)
+        is_table |= ends_with(name, "weight") && strstr(name, tables[i]);
+    if (!is_table)
+        return -1;
+    for (int i = 0; i < p->nparams; i++)
+        for (int k = 0; k < COUNT(heads); k++)
+            if (d->referenced[i] && p->params[i].rank == 2 && ends_with(p->params[i].name, heads[k]) &&
+                common_modules(name, p->params[i].name) > (table < 0 ? 0 : common_modules(name, p->params[table].name)))
+                table = i;
+    return table;
 }
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source says. */
@@ -2125,8 +2149,15 @@ tie_params(struct dynamo *d)
             continue;
         int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
         if (other >= 0) {
-            q->tied_to = other;
-            q->slot = p->params[other].slot;
+            struct param *from = &p->params[other];
+            q->slot = from->slot;
+            if (from->tied_to >= 0 || other < i) {
+                q->tied_to = from->tied_to >= 0 ? from->tied_to : other;
+            } else { /* the name that comes first is the parameter's */
+                sized(l, q, from->rank, from->size);
+                q->dtype = from->dtype;
+                from->tied_to = i;
+            }
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
                         "the file names it but has neither its data nor a call that reads it: its size is unknown and "

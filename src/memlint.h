@@ -599,6 +599,8 @@ int aten_arg(const struct aten *op, const char *name);
 
 /* ---- eager.c: storages, values, dispatch, autograd's graph and engine ------------------------------------------------------- */
 
+#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
+
 struct event {
     int storage; /* index into step.storages */
     bool birth;
@@ -648,7 +650,7 @@ struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
-int64_t value_elements(const struct value *v);
+int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
 bool value_contiguous(const struct value *v);
 /* Scopes: values made since the mark die at its end, last made first, but for those kept. */
 int scope_begin(struct machine *m);
@@ -682,7 +684,9 @@ int arg_ints(const struct frame *f, int i, int64_t *out,
              int max); /* elements; 0 when absent; a lone int counts as one */
 void out_add(struct machine *m, struct frame *f, struct value *v);
 
-/* Memory that a kernel takes while it runs, and a library's workspace of the running thread. Nothing under fake tensors. */
+/* Memory that a kernel takes while it runs, until the running scope ends or at once freed again, and a library's workspace of the
+ * running thread. Nothing under fake tensors. */
+void workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 void use_library(struct machine *m, enum library l);
@@ -691,6 +695,15 @@ void use_library(struct machine *m, enum library l);
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
 /* Autograd's engine: runs backward from a scalar root. */
 void backward(struct machine *m, struct value *root);
+
+/* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------------------- */
+
+/* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks. accumulator: bytes
+ * of a partial result. */
+void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
+/* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */
+struct value *embedding_backward(struct machine *m, struct value *grad, struct value *indices,
+                                 const struct value *weight);
 
 /* ---- step.c: the training loop ---------------------------------------------------------------------------------------------------- */
 
