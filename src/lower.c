@@ -1596,7 +1596,7 @@ class_in_place(const struct dynamo *d, const struct group *g)
             if (starts_with(owner, c->owner) && (!c->activation || starts_with(g->type, c->activation)))
                 return c->in_place;
         }
-    return l->s->inplace_relu && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
+    return l->s->inplace == INPLACE_RELU && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
 }
 
 static bool
@@ -1633,20 +1633,16 @@ line_in_place(const struct dynamo *d, const struct group *g, const char *stem, i
     return false;
 }
 
-/* Nobody reads the first operand afterwards, and the result has its size. */
-static bool
-may_overwrite(const struct dynamo *d, const struct group *g, int out)
+bool
+lower_may_overwrite(const struct graph *g, int in, int out, int last)
 {
-    const struct graph *gr = d->l->g;
-    int in = gr->n[g->nodes[0]].nin ? gr->n[g->nodes[0]].in[0] : -1;
-    if (in < 0 || gr->t[in].is_initializer || gr->t[in].is_input || gr->t[in].is_output ||
-        gr->t[in].rank != gr->t[out].rank)
+    if (in < 0 || g->t[in].is_initializer || g->t[in].is_input || g->t[in].is_output || g->t[in].rank != g->t[out].rank)
         return false;
-    for (int i = 0; i < gr->t[in].rank; i++)
-        if (gr->t[in].dims[i].n != gr->t[out].dims[i].n)
+    for (int i = 0; i < g->t[in].rank; i++)
+        if (g->t[in].dims[i].n != g->t[out].dims[i].n)
             return false;
-    for (int u = 0; u < gr->t[in].nusers; u++)
-        if (gr->t[in].users[u] > g->last)
+    for (int u = 0; u < g->t[in].nusers; u++)
+        if (g->t[in].users[u] > last)
             return false;
     return true;
 }
@@ -1655,7 +1651,9 @@ static bool
 in_place(const struct dynamo *d, const struct group *g, int out)
 {
     static const char *const modules = "torch.nn.modules.activation.";
-    if (out < 0 || !starts_with(g->target, "aten.") || !may_overwrite(d, g, out))
+    const struct node *first = &d->l->g->n[g->nodes[0]];
+    if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE || !first->nin ||
+        !lower_may_overwrite(d->l->g, first->in[0], out, g->last))
         return false;
     const char *name = g->target + 5;
     const char *stem = arena_strn(d->l->a, name, strcspn(name, "."));

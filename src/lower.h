@@ -24,6 +24,8 @@ bool lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const in
 struct call *lower_call(struct lowering *l, const char *target, int nargs);
 void lower_inputs(struct lowering *l);
 void lower_outputs(struct lowering *l);
+/* Whether node `last` could write tensor `out` over tensor `in`: same sizes, made by the model, not read afterwards. */
+bool lower_may_overwrite(const struct graph *g, int in, int out, int last);
 
 /* patterns.c: files without recorded calls. */
 void lower_patterns(struct lowering *l);

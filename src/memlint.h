@@ -296,6 +296,7 @@ struct input_value {
 enum mode { MODE_TRAINING, MODE_INFERENCE };
 enum dropout { DROPOUT_AUTO, DROPOUT_NONE };
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
+enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU };
 
 struct optimizer; /* step.c */
 struct precision; /* expand.c */
@@ -318,7 +319,7 @@ struct setup {
     enum dropout dropout;
     bool accumulate_eager; /* --assume accumulate=eager|never */
     enum attention attention;
-    bool inplace_relu;           /* --assume inplace=relu */
+    enum inplace inplace;        /* auto: what lines of Python and names of modules tell */
     const struct device *device; /* NULL when not asked */
     int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
     bool expandable;             /* --allocator expandable */

@@ -163,13 +163,10 @@ read_assume(struct reader *r, const char *arg)
         const char *text;
         int what, value;
     } rows[] = {
-        {"accumulate=eager", 0, true},
-        {"accumulate=never", 0, false},
-        {"attention=flash", 1, ATTENTION_FLASH},
-        {"attention=efficient", 1, ATTENTION_EFFICIENT},
-        {"attention=math", 1, ATTENTION_MATH},
-        {"inplace=none", 2, false},
-        {"inplace=relu", 2, true},
+        {"accumulate=eager", 0, true},           {"accumulate=never", 0, false},
+        {"attention=flash", 1, ATTENTION_FLASH}, {"attention=efficient", 1, ATTENTION_EFFICIENT},
+        {"attention=math", 1, ATTENTION_MATH},   {"inplace=none", 2, INPLACE_NONE},
+        {"inplace=relu", 2, INPLACE_RELU},
     };
     for (int i = 0; i < COUNT(rows); i++)
         if (strcmp(arg, rows[i].text) == 0) {
@@ -178,7 +175,7 @@ read_assume(struct reader *r, const char *arg)
             else if (rows[i].what == 1)
                 s->attention = (enum attention)rows[i].value;
             else
-                s->inplace_relu = rows[i].value;
+                s->inplace = (enum inplace)rows[i].value;
             return NULL;
         }
     return choices(r, "accumulate=eager|never, attention=flash|efficient|math, inplace=none|relu");

@@ -23,6 +23,7 @@ struct matcher {
     bool *covered;                /* per node: inside a pattern that ends elsewhere */
     struct names *params;         /* initializer (or alias) name to param */
     bool folded;                  /* batch norms were folded into convolutions */
+    bool in_place;                /* an operator was taken to write in place */
 };
 
 /* ---- which nodes carry data ------------------------------------------------------------------------------------------ */
@@ -1514,6 +1515,59 @@ single_for(const struct node *n)
     return NULL;
 }
 
+/* ---- in place ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* What libraries' models write in place, by the names that their modules have there. */
+static const struct in_place_name {
+    const char *op;            /* NULL: an activation */
+    const char *path, *beside; /* globs: the operator's module; another module of the model */
+    const char *source;
+} in_place_names[] = {
+    {NULL, "layer?.*.relu*", "layer1.0.conv1", "torchvision/models/resnet.py: nn.ReLU(inplace=True)"},
+    {NULL, "relu", "layer1.0.conv1", "torchvision/models/resnet.py"},
+    {"add.Tensor", "layer?.*", "layer1.0.conv1", "torchvision/models/resnet.py: out += identity"},
+    {NULL, "features.*", "features.0",
+     "torchvision's vgg, alexnet, squeezenet, mobilenetv2, mobilenetv3, efficientnet"},
+    {NULL, "features.*", "features.conv0", "torchvision/models/densenet.py"},
+    {NULL, "classifier.*", "features.0", "torchvision's vgg, alexnet, mobilenetv3"},
+    {NULL, "stage?.*", "stage2.0", "torchvision/models/shufflenetv2.py"},
+    {NULL, "layers.*", "layers.0", "torchvision/models/mnasnet.py"},
+    {NULL, "*", "trunk_output.block1", "torchvision/models/regnet.py"},
+};
+
+static bool
+has_module(const struct program *p, const char *glob)
+{
+    for (int i = 0; i < p->nmodules; i++)
+        if (glob_match(glob, p->modules[i].path))
+            return true;
+    return false;
+}
+
+/* These exports keep neither Python lines nor classes: only names are left. */
+static void
+mark_in_place(struct matcher *x, const struct node *n, struct call *c)
+{
+    static const char *const activations[] = {"relu.default", "hardtanh.default", "silu.default", "hardswish.default"};
+    const struct program *p = x->l->p;
+    bool activation = false;
+    int in = -1;
+    for (int i = 0; i < COUNT(activations) && c->op; i++)
+        activation |= strcmp(c->op->name, activations[i]) == 0;
+    for (int i = n->nin - 1; i >= 0 && c->nargs; i--)
+        if (n->in[i] >= 0 && c->args[0].kind == ARG_SLOT && x->l->slot_of[n->in[i]] == c->args[0].i)
+            in = n->in[i];
+    if (!c->op || x->l->s->inplace == INPLACE_NONE || !lower_may_overwrite(x->g, in, n->out[0], (int)(n - x->g->n)))
+        return;
+    c->in_place = x->l->s->inplace == INPLACE_RELU && strcmp(c->op->name, "relu.default") == 0;
+    for (int i = 0; i < COUNT(in_place_names) && !c->in_place; i++) {
+        const struct in_place_name *k = &in_place_names[i];
+        c->in_place = (k->op ? strcmp(c->op->name, k->op) == 0 : activation) &&
+                      glob_match(k->path, p->modules[c->scope].path) && has_module(p, k->beside);
+    }
+    x->in_place |= c->in_place;
+}
+
 /* ---- the pass -------------------------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -1547,6 +1601,7 @@ lower_patterns(struct lowering *l)
             graph_doubt(l->g, n->name, n->op, NULL, "an input that the operator can't do without is missing");
             continue;
         }
+        int before = l->p->ncalls;
         if (x.match[i])
             x.match[i]->emit(&x, n);
         else if (l->slot_of[n->out[0]] >= 0)
@@ -1557,5 +1612,10 @@ lower_patterns(struct lowering *l)
             emit_inputs(&x, n, n->row->aten); /* all inputs in order */
         else
             graph_doubt(l->g, n->name, n->op, NULL, "no rule for this operator: its memory is not counted");
+        if (l->p->ncalls == before + 1)
+            mark_in_place(&x, n, &l->p->calls[before]);
     }
+    if (x.in_place && l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, "operators write in place, as in the libraries whose names the modules have "
+                             "(--assume inplace=none where they don't)");
 }
