@@ -29,5 +29,18 @@ bool lower_may_overwrite(const struct graph *g, int in, int out, int last);
 
 /* patterns.c: files without recorded calls. */
 void lower_patterns(struct lowering *l);
+/* "layer1.0.conv1" of the node "/layer1/layer1.0/conv1/Conv". */
+const char *lower_node_module(struct arena *a, const struct node *n);
+
+/* lost.c: what those files lost, put back call by call; then the assumptions are stated. */
+struct lost {
+    struct lowering *l;
+    struct names *modules;  /* paths of all modules that nodes and weights name */
+    bool evaluation;        /* dropout would have been removed */
+    bool in_place, dropout; /* put back somewhere */
+};
+struct lost lost_new(struct lowering *l);
+void lost_after(struct lost *x, const struct node *n, int call);
+void lost_end(const struct lost *x);
 
 #endif

@@ -23,7 +23,6 @@ struct matcher {
     bool *covered;                /* per node: inside a pattern that ends elsewhere */
     struct names *params;         /* initializer (or alias) name to param */
     bool folded;                  /* batch norms were folded into convolutions */
-    bool in_place;                /* an operator was taken to write in place */
 };
 
 /* ---- which nodes carry data ------------------------------------------------------------------------------------------ */
@@ -200,13 +199,19 @@ integers(const struct matcher *x, int tensor, int64_t *out, int max)
     return n;
 }
 
-/* "/layer1/layer1.0/conv1/Conv" to "layer1.0.conv1": a component that begins with its parent's name replaces it. */
 static const char *
-module_path(struct arena *a, const char *node)
+node_name(const struct node *n)
+{
+    return n->name ? n->name : "";
+}
+
+/* "/layer1/layer1.0/conv1/Conv" to "layer1.0.conv1": a component that begins with its parent's name replaces it. */
+const char *
+lower_node_module(struct arena *a, const struct node *n)
 {
     char path[512] = "";
     size_t len = 0, start = 0; /* of the last component in path */
-    const char *p = node;
+    const char *p = node_name(n);
     while (*p == '/') {
         const char *end = strchr(p + 1, '/');
         size_t n = end ? (size_t)(end - p - 1) : 0;
@@ -222,18 +227,9 @@ module_path(struct arena *a, const char *node)
         memcpy(path + len, p + 1, n);
         len += n;
         path[len] = 0;
-        const char *dot =
-            strrchr(path + start, '.'); /* "layer.0": the name a child repeats is what follows the list's */
-        (void)dot;
         p = end;
     }
     return arena_str(a, path);
-}
-
-static const char *
-node_name(const struct node *n)
-{
-    return n->name ? n->name : "";
 }
 
 /* The parameter behind an initializer, made at its first use. */
@@ -247,7 +243,7 @@ param_for(struct matcher *x, int tensor, const struct node *user, const char *ro
         return &l->p->params[at];
     const char *name = t->name;
     if (strncmp(name, "onnx::", 6) == 0 || !strchr(name, '.')) {
-        const char *path = module_path(l->a, node_name(user));
+        const char *path = lower_node_module(l->a, user);
         name = strncmp(name, "onnx::", 6) == 0 ? arena_printf(l->a, "%s%s%s", path, *path ? "." : "", role) : name;
     }
     bool state = buffer || !dtypes[t->dtype].is_float;
@@ -293,7 +289,7 @@ call_at(struct matcher *x, const struct node *n, const char *target, int nargs)
     struct lowering *l = x->l;
     struct call *c = lower_call(l, target, nargs);
     c->node = c->name = n->name;
-    c->scope = lower_module(l, module_path(l->a, node_name(n)), NULL);
+    c->scope = lower_module(l, lower_node_module(l->a, n), NULL);
     const char *path = l->p->modules[c->scope].path;
     c->location = *path ? path : NULL;
     return c;
@@ -1175,7 +1171,7 @@ emit_batch_norm(struct matcher *x, const struct node *n, const char *target)
         struct arg a = i < 2 ? tensor_arg(x, n, n->in[1 + i], roles[i]) : NONE;
         slot[i] = i < 2 ? (a.kind == ARG_SLOT ? (int)a.i : -1) : buffer_slot(x, n, n->in[1 + i], roles[i]);
     }
-    made_param(x, module_path(x->l->a, node_name(n)), "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
+    made_param(x, lower_node_module(x->l->a, n), "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
     finish(x, batch_norm_call(x, n, in, slot, node_float(n, "epsilon", 1e-5)), n->out[0]);
 }
 
@@ -1515,59 +1511,6 @@ single_for(const struct node *n)
     return NULL;
 }
 
-/* ---- in place ------------------------------------------------------------------------------------------------------------------------------- */
-
-/* What libraries' models write in place, by the names that their modules have there. */
-static const struct in_place_name {
-    const char *op;            /* NULL: an activation */
-    const char *path, *beside; /* globs: the operator's module; another module of the model */
-    const char *source;
-} in_place_names[] = {
-    {NULL, "layer?.*.relu*", "layer1.0.conv1", "torchvision/models/resnet.py: nn.ReLU(inplace=True)"},
-    {NULL, "relu", "layer1.0.conv1", "torchvision/models/resnet.py"},
-    {"add.Tensor", "layer?.*", "layer1.0.conv1", "torchvision/models/resnet.py: out += identity"},
-    {NULL, "features.*", "features.0",
-     "torchvision's vgg, alexnet, squeezenet, mobilenetv2, mobilenetv3, efficientnet"},
-    {NULL, "features.*", "features.conv0", "torchvision/models/densenet.py"},
-    {NULL, "classifier.*", "features.0", "torchvision's vgg, alexnet, mobilenetv3"},
-    {NULL, "stage?.*", "stage2.0", "torchvision/models/shufflenetv2.py"},
-    {NULL, "layers.*", "layers.0", "torchvision/models/mnasnet.py"},
-    {NULL, "*", "trunk_output.block1", "torchvision/models/regnet.py"},
-};
-
-static bool
-has_module(const struct program *p, const char *glob)
-{
-    for (int i = 0; i < p->nmodules; i++)
-        if (glob_match(glob, p->modules[i].path))
-            return true;
-    return false;
-}
-
-/* These exports keep neither Python lines nor classes: only names are left. */
-static void
-mark_in_place(struct matcher *x, const struct node *n, struct call *c)
-{
-    static const char *const activations[] = {"relu.default", "hardtanh.default", "silu.default", "hardswish.default"};
-    const struct program *p = x->l->p;
-    bool activation = false;
-    int in = -1;
-    for (int i = 0; i < COUNT(activations) && c->op; i++)
-        activation |= strcmp(c->op->name, activations[i]) == 0;
-    for (int i = n->nin - 1; i >= 0 && c->nargs; i--)
-        if (n->in[i] >= 0 && c->args[0].kind == ARG_SLOT && x->l->slot_of[n->in[i]] == c->args[0].i)
-            in = n->in[i];
-    if (!c->op || x->l->s->inplace == INPLACE_NONE || !lower_may_overwrite(x->g, in, n->out[0], (int)(n - x->g->n)))
-        return;
-    c->in_place = x->l->s->inplace == INPLACE_RELU && strcmp(c->op->name, "relu.default") == 0;
-    for (int i = 0; i < COUNT(in_place_names) && !c->in_place; i++) {
-        const struct in_place_name *k = &in_place_names[i];
-        c->in_place = (k->op ? strcmp(c->op->name, k->op) == 0 : activation) &&
-                      glob_match(k->path, p->modules[c->scope].path) && has_module(p, k->beside);
-    }
-    x->in_place |= c->in_place;
-}
-
 /* ---- the pass -------------------------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -1592,6 +1535,7 @@ lower_patterns(struct lowering *l)
         if (is(&l->g->n[i], "Identity") && x.data[i] && l->g->t[l->g->n[i].in[0]].is_initializer)
             emit_identity(&x, &l->g->n[i], NULL);
     match_patterns(&x);
+    struct lost lost = lost_new(l);
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
         const struct single *s;
@@ -1612,10 +1556,8 @@ lower_patterns(struct lowering *l)
             emit_inputs(&x, n, n->row->aten); /* all inputs in order */
         else
             graph_doubt(l->g, n->name, n->op, NULL, "no rule for this operator: its memory is not counted");
-        if (l->p->ncalls == before + 1)
-            mark_in_place(&x, n, &l->p->calls[before]);
+        if (l->p->ncalls > before)
+            lost_after(&lost, n, l->p->ncalls - 1);
     }
-    if (x.in_place && l->s->inplace == INPLACE_AUTO)
-        program_assume(l->p, "operators write in place, as in the libraries whose names the modules have "
-                             "(--assume inplace=none where they don't)");
+    lost_end(&lost);
 }
