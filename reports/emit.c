@@ -232,12 +232,6 @@ emit_op(struct arena *a, const char *s, int max)
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
 const char *
-emit_size(struct arena *a, int64_t bytes)
-{
-    return bytes < 0 ? "not modelled" : bytes_text(a, bytes);
-}
-
-const char *
 emit_shape(struct arena *a, int rank, const int64_t *shape)
 {
     const char *s = "[";
@@ -253,7 +247,7 @@ static const char *const when[PHASE_COUNT] = {"while the model is built", "when 
 const char *
 emit_verdict(struct arena *a, const struct result *r)
 {
-    const char *s = arena_printf(a, "Peak %s allocated", emit_size(a, r->peak.allocated));
+    const char *s = arena_printf(a, "Peak %s allocated", bytes_text(a, r->peak.allocated));
     if (r->setup.batch >= 0)
         s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);

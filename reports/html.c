@@ -316,7 +316,7 @@ page_header(struct html *h)
     fact(h, r->setup.loop ? html_format(h, "loop %s", r->setup.loop) : NULL);
     fact(h, html_format(h, "%s parameters", grouped(h, r->model.parameters)));
     html_close(h);
-    const char *verdict = emit_verdict(h->a, r), *size = emit_size(h->a, r->peak.allocated);
+    const char *verdict = emit_verdict(h->a, r), *size = bytes_text(h->a, r->peak.allocated);
     html_open(h, "h1", NULL);
     html_text(h, "Peak ");
     html_leaf(h, "em", size, NULL);
@@ -352,7 +352,7 @@ peak_figure(struct html *h, const char *name, int64_t bytes, const char *what)
 {
     html_open(h, "div", NULL);
     html_leaf(h, "dt", name, NULL);
-    html_leaf(h, "dd", emit_size(h->a, bytes), "class", bytes < 0 ? "na" : "n", NULL);
+    html_leaf(h, "dd", bytes_text(h->a, bytes), "class", bytes < 0 ? "na" : "n", NULL);
     html_leaf(h, "dd", what, "class", "w", NULL);
     html_close(h);
 }
@@ -365,7 +365,7 @@ section_peaks(struct html *h)
     html_open(h, "dl", NULL);
     peak_figure(h, "Allocated", r->peak.allocated, "live tensors");
     peak_figure(h, "Reserved", r->peak.reserved, "held by the allocator");
-    peak_figure(h, "Device", r->peak.device, "as the driver counts");
+    peak_figure(h, "Device", r->peak.device, "with the CUDA context, estimated");
     html_close(h);
     html_open(h, "figure", NULL);
     svg_classes(h);
@@ -763,9 +763,9 @@ by_capacity(const void *x, const void *y)
 static void
 fits_table(struct html *h, const struct fit **fits, int n, bool batches, const char *caption)
 {
-    static const struct column head[] = {{"Device", NULL, NULL}, {"Capacity", "r", NULL}, {"Peak in it", "b", NULL},
-                                         {"Share", "r", NULL},   {"Verdict", NULL, NULL}, {"Largest batch", "r", NULL}};
-    int64_t peak = h->r->peak.allocated;
+    static const struct column head[] = {{"Device", NULL, NULL},          {"Capacity", "r", NULL},
+                                         {"Device use in it", "b", NULL}, {"Share", "r", NULL},
+                                         {"Verdict", NULL, NULL},         {"Largest batch", "r", NULL}};
     table(h, caption, "fits", NULL);
     table_head(h, head, COUNT(head) - !batches);
     for (int i = 0; i < n; i++) {
@@ -775,9 +775,9 @@ fits_table(struct html *h, const struct fit **fits, int n, bool batches, const c
         html_leaf(h, "th", emit_clip(h->a, f->device, 60), "scope", "row", NULL);
         cell(h, bytes_text(h->a, f->capacity), f->capacity);
         html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, peak, f->capacity, "left");
+        svg_bar(h, f->need, f->capacity, "left");
         html_close(h);
-        cell(h, html_format(h, "%.0f %%", percent(peak, f->capacity)), peak);
+        cell(h, html_format(h, "%.0f %%", percent(f->need, f->capacity)), f->need);
         html_leaf(h, "td",
                   html_format(h, "%s %s",
                               fit     ? "✓"

@@ -93,7 +93,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     struct arena *a = arena_new();
     fprintf(out, "### memlint: %s, %s\n\n", bytes_text(a, r->peak.allocated), verdict_names[r->verdict]);
     fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
-            bytes_text(a, r->peak.allocated), emit_size(a, r->peak.reserved), emit_size(a, r->peak.device));
+            bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), bytes_text(a, r->peak.device));
     if (r->setup.batch >= 0)
         fprintf(out, ", batch %lld", (long long)r->setup.batch);
     fprintf(out, ", %s, %s, %s; in phase %s at %s %s\n", r->setup.mode, r->setup.optimizer, r->setup.precision,

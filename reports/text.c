@@ -75,8 +75,8 @@ text_head(const struct page *p, const struct result *r)
     if (r->verdict != VERDICT_OK)
         fprintf(p->out, "  %s%s%s%s%s\n", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : "",
                 emit_clean(p->a, r->gate));
-    fprintf(p->out, "  reserved: %s   device: %s\n", emit_size(p->a, r->peak.reserved),
-            emit_size(p->a, r->peak.device));
+    fprintf(p->out, "  reserved: %s   device: %s\n", bytes_text(p->a, r->peak.reserved),
+            bytes_text(p->a, r->peak.device));
 }
 
 static void

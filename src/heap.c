@@ -282,6 +282,30 @@ device_name(const struct device *d)
     return d->name;
 }
 
+/* What the driver keeps for a process beside PyTorch's segments, kernels being loaded lazily; the default is the largest figure published
+ * since. It grows with the libraries that are loaded. */
+static const struct context {
+    const char *device; /* NULL: any other */
+    int64_t bytes;
+    const char *source;
+} contexts[] = {
+    {"rtx-3090", INT64_C(256) << 20, "measured with torch 2.7.1, CUDA 12.8: invoke-ai/InvokeAI 9413"},
+    {"rtx-6000-ada", INT64_C(426) << 20, "measured with torch 2.10, CUDA 13.0: unsloth-zoo 1053"},
+    {NULL, INT64_C(426) << 20,
+     "measured on an RTX 6000 Ada with torch 2.10, CUDA 13.0: unsloth-zoo 1053; others report 256 to 400 MB"},
+};
+
+int64_t
+device_context(const struct device *d, const char **source)
+{
+    const struct context *c = contexts;
+    while (c->device && (!d || strcmp(c->device, d->name) != 0))
+        c++;
+    if (source)
+        *source = c->source;
+    return c->bytes;
+}
+
 int64_t
 device_capacity(const struct device *d)
 {

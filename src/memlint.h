@@ -335,7 +335,9 @@ const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes */
-int device_sm(const struct device *d);           /* compute capability x 10; an H100's when d is NULL */
+/* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
+int64_t device_context(const struct device *d, const char **source);
+int device_sm(const struct device *d); /* compute capability x 10; an H100's when d is NULL */
 void optimizer_list(FILE *out);
 void precision_list(FILE *out);
 void loss_list(FILE *out);
@@ -794,9 +796,9 @@ struct finding {
 
 struct fit {
     const char *device;
-    int64_t capacity;
-    const char *verdict;   /* "fits", "tight", "does not fit" */
-    int64_t largest_batch; /* -1 unknown */
+    int64_t capacity, need; /* need: reserved and context */
+    const char *verdict;    /* "fits", "tight", "does not fit" */
+    int64_t largest_batch;  /* -1 unknown */
 };
 
 struct thumb { /* a rule of thumb beside memlint's number */
@@ -878,8 +880,6 @@ const char *emit_op(struct arena *a, const char *s, int max);
 int emit_utf8(const char *s, uint32_t *c);
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
 const char *emit_verdict(struct arena *a, const struct result *r);
-/* "1.50 GiB", "not modelled" for -1. */
-const char *emit_size(struct arena *a, int64_t bytes);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 int64_t emit_add(int64_t a, int64_t b); /* of bytes; stops at INT64_MAX */
 int64_t emit_total(const struct instant *at);

@@ -140,7 +140,7 @@ gather_peak(struct gather *x)
     const struct event *e = x->l->peak >= 0 ? &x->st->m->ev[x->l->peak] : NULL;
     r->peak.allocated = x->l->peak_bytes;
     r->peak.reserved = x->st->m->reserved_bytes;
-    r->peak.device = -1;
+    r->peak.device = r->peak.reserved + device_context(x->s->device, NULL);
     r->peak.phase = e ? e->phase : PHASE_INPUT;
     r->peak.op = e ? op_text(x, e->op) : NULL;
     r->peak.node = e && e->call ? e->call->node : NULL;
@@ -371,8 +371,8 @@ gather_fits(struct gather *x)
     r->fits = NEWN(x->a, struct fit, n + 1);
     for (int i = 0; i < n; i++) {
         const struct device *d = device_row(i);
-        int64_t have = device_capacity(d), need = r->peak.reserved;
-        r->fits[r->nfits++] = (struct fit){device_name(d), have,
+        int64_t have = device_capacity(d), need = r->peak.reserved + device_context(d, NULL);
+        r->fits[r->nfits++] = (struct fit){device_name(d), have, need,
                                            need > have              ? "does not fit"
                                            : need > have / 100 * 90 ? "tight"
                                                                     : "fits",
@@ -396,8 +396,8 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
     gather_fits(&x);
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
-    r->verdict = s->capacity > 0 && r->peak.reserved > s->capacity ? VERDICT_DOES_NOT_FIT
-                 : r->ndoubts                                      ? VERDICT_INCONCLUSIVE
-                                                                   : VERDICT_OK;
+    r->verdict = s->capacity > 0 && r->peak.device > s->capacity ? VERDICT_DOES_NOT_FIT
+                 : r->ndoubts                                    ? VERDICT_INCONCLUSIVE
+                                                                 : VERDICT_OK;
     return r;
 }

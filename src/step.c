@@ -633,6 +633,11 @@ step_run(struct program *p, const struct setup *s)
     build_model(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
         program_assume(p, "%s", s->optimizer->caveat);
+    const char *source;
+    int64_t context = device_context(s->device, &source);
+    program_assume(
+        p, "the device figure adds a CUDA context of %s to what is reserved (%s); cuDNN's workspaces are not in it",
+        bytes_text(p->arena, context), source);
     if (s->optimizer->at_construction && s->mode == MODE_TRAINING)
         make_states(&x);
     st->after.model = m->live_bytes;

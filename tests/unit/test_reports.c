@@ -40,7 +40,7 @@ hostile(void)
     static const char *nodes[] = {EVIL}, *assumptions[] = {EVIL};
     static const struct binding dims[] = {{EVIL, 3}};
     static struct finding findings[] = {{EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1.5}};
-    static struct fit fits[] = {{EVIL, 1 << 20, "fits", -1}};
+    static struct fit fits[] = {{EVIL, 1 << 20, 1 << 10, "fits", -1}};
     static struct thumb thumbs[] = {{EVIL, EVIL, EVIL, 4096}};
     static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
     return (struct result){
