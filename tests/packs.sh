@@ -19,7 +19,20 @@ judge() { # judge NAME COMMAND...
 [ -x "$shared/hostile/check" ] && judge hostile "$shared/hostile/check" "$MEMLINT" --slack $slow
 if [ -z "${SANITIZED:-}" ]; then
     [ -x "$shared/conformance/check" ] && judge conformance "$shared/conformance/check" -j 2 "$MEMLINT"
-    [ -x "$shared/oracle/check" ] && judge oracle "$shared/oracle/check" "$MEMLINT" \
-        --only '^(resnet18|resnet50|gpt2_nodrop|bert_base_nodrop|nanogpt|unet|vit_b_16|t5_small_nodrop)$' --median 0.5 --p95 5
+    for records in records records-cuda; do
+        [ -x "$shared/oracle/check" ] && judge "oracle $records" "$shared/oracle/check" "$MEMLINT" -j 2 --worst 3 \
+            --records "$shared/oracle/$records.jsonl"
+        # Class, highest median and 95th percentile in percent.
+        while read -r class median p95; do
+            line=$(grep "^$class: " "$work/log")
+            [ -z "$line" ] || ok "$class in $records" awk -v m="$median" -v p="$p95" \
+                '{ gsub(",", ""); exit !($5 + 0 <= m && $8 + 0 <= p) }' <<<"$line"
+        done <<'END'
+exact    0.01 0.5
+eval     0.1  1
+cuda     0.05 1
+reserved 0.5  5
+END
+    done
 fi
 finish
