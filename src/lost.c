@@ -12,8 +12,9 @@
 
 /* What libraries' models write in place, by the names that their modules have there. */
 static const struct in_place_name {
-    const char *op;            /* NULL: an activation */
-    const char *path, *beside; /* globs: the operator's module; another module of the model */
+    const char *op;     /* NULL: an activation */
+    const char *path;   /* glob: the operator's module */
+    const char *beside; /* another module of the model; NULL any */
     const char *source;
 } in_place_names[] = {
     {NULL, "layer?.*.relu*", "layer1.0.conv1", "torchvision/models/resnet.py: nn.ReLU(inplace=True)"},
@@ -26,6 +27,8 @@ static const struct in_place_name {
     {NULL, "stage?.*", "stage2.0", "torchvision/models/shufflenetv2.py"},
     {NULL, "layers.*", "layers.0", "torchvision/models/mnasnet.py"},
     {NULL, "*", "trunk_output.block1", "torchvision/models/regnet.py"},
+    {"add.Tensor", "*.SelfAttention", NULL, "transformers/models/t5/modeling_t5.py: scores += position_bias_masked"},
+    {"add.Tensor", "*.EncDecAttention", NULL, "transformers/models/t5/modeling_t5.py"},
 };
 
 /* Operators of these may write in place. */
@@ -49,7 +52,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     for (int i = 0; i < COUNT(in_place_names) && !c->in_place; i++) {
         const struct in_place_name *k = &in_place_names[i];
         c->in_place = (k->op ? strcmp(c->op->name, k->op) == 0 : activation) && glob_match(k->path, path) &&
-                      names_find(x->modules, k->beside) >= 0;
+                      (!k->beside || names_find(x->modules, k->beside) >= 0);
     }
     x->in_place |= c->in_place;
 }
@@ -127,20 +130,38 @@ drops(const struct lost *x, const struct dropout_name *k, const struct call *c, 
            names_find(x->modules, arena_printf(x->l->a, "%s%s%s", parent, *parent ? "." : "", k->beside)) >= 0;
 }
 
-static int
-dropout_of(struct lost *x, const struct call *at, int slot)
+/* A call of `slot` at the place of call `at`. */
+static struct call *
+call_of(struct lost *x, int at, const char *target, int nargs, int slot)
 {
-    struct call *c, from = *at;
-    c = lower_call(x->l, "aten.dropout.default", 3);
-    c->node = from.node;
-    c->name = from.name;
-    c->scope = from.scope;
-    c->location = from.location;
+    struct call *c = lower_call(x->l, target, nargs), *from = &x->l->p->calls[at];
+    c->node = from->node;
+    c->name = from->name;
+    c->scope = from->scope;
+    c->location = from->location;
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    return c;
+}
+
+/* The last call runs before call `at`, which reads its result. */
+static void
+put_before(struct lost *x, int at)
+{
+    struct program *p = x->l->p;
+    struct call reader = p->calls[at], *last = &p->calls[p->ncalls - 1];
+    reader.args[0].i = last->outs[0];
+    p->calls[at] = *last;
+    *last = reader;
+}
+
+static struct call *
+dropout_of(struct lost *x, int at, int slot)
+{
+    struct call *c = call_of(x, at, "aten.dropout.default", 3, slot);
     c->args[1] = FLT(0.1);
     c->args[2] = BOOL(true);
     x->dropout = true;
-    return c->outs[0];
+    return c;
 }
 
 /* "classifier.3" without a "classifier.2": a Sequential's module that left no operator. */
@@ -161,11 +182,8 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
     struct call *c = &p->calls[at];
     int out = n->out[0];
     if (strcmp(c->op->name, "linear.default") == 0 && after_gap(x, p->modules[c->scope].path)) {
-        int slot = dropout_of(x, c, (int)c->args[0].i);
-        struct call linear = p->calls[at];
-        linear.args[0].i = slot;
-        p->calls[at] = p->calls[p->ncalls - 1];
-        p->calls[p->ncalls - 1] = linear;
+        dropout_of(x, at, (int)c->args[0].i);
+        put_before(x, at);
         return;
     }
     for (int i = 0; i < COUNT(dropout_names); i++)
@@ -175,9 +193,32 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
                     c->args[4] = FLT(0.1);
                 x->dropout = true;
             } else {
-                x->l->slot_of[out] = dropout_of(x, c, x->l->slot_of[out]);
-                lower_sizes(x->l, &x->l->g->t[out], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
+                c = dropout_of(x, at, x->l->slot_of[out]);
+                lower_sizes(x->l, &x->l->g->t[out], &c->rank, &c->size);
+                x->l->slot_of[out] = c->outs[0];
             }
+            return;
+        }
+}
+
+/* ---- casts -------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Modules whose input is cast to their weight's type: nothing when it has it, as in the export, but not under autocast. */
+static const char *const weight_casts[] = {
+    "*.DenseReluDense.wo", /* transformers/models/t5/modeling_t5.py: hidden_states.to(self.wo.weight.dtype) */
+};
+
+static void
+put_back_cast(struct lost *x, int at)
+{
+    const struct call *c = &x->l->p->calls[at];
+    for (int i = 0; i < COUNT(weight_casts); i++)
+        if (strcmp(c->op->name, "linear.default") == 0 &&
+            glob_match(weight_casts[i], x->l->p->modules[c->scope].path)) {
+            int weight = (int)c->args[1].i;
+            struct call *cast = call_of(x, at, "aten.to_like", 2, (int)c->args[0].i);
+            cast->args[1] = (struct arg){.kind = ARG_SLOT, .i = weight};
+            put_before(x, at);
             return;
         }
 }
@@ -222,8 +263,10 @@ lost_after(struct lost *x, const struct node *n, int at)
     if (!c->op || n->nout != 1)
         return;
     mark_in_place(x, n, c);
-    if (x->evaluation && c->outs[0] == x->l->slot_of[n->out[0]])
-        put_back_dropout(x, n, at);
+    bool whole = c->outs[0] == x->l->slot_of[n->out[0]];
+    put_back_cast(x, at);
+    if (x->evaluation && whole)
+        put_back_dropout(x, n, x->l->p->ncalls - 1);
 }
 
 void
