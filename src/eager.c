@@ -331,7 +331,7 @@ struct save {
     int guard; /* argument that must require a gradient, -1 always */
 };
 
-struct rule { /* a row's parsed derivative */
+struct derivative { /* a row's parsed derivative */
     int nformulas;
     struct formula {
         int ntargets, target[MAX_ARGS]; /* arguments */
@@ -344,7 +344,7 @@ struct rule { /* a row's parsed derivative */
 struct parser {
     struct machine *m;
     const struct aten *op;
-    struct rule *rule;
+    struct derivative *rule;
     const char *p;
     struct formula *now;
     bool multi; /* more than one differentiable input, none of them a list */
@@ -367,7 +367,7 @@ word(struct parser *p, char *buf, int size)
 static void
 note_saved(struct parser *p, bool result, int at)
 {
-    struct rule *r = p->rule;
+    struct derivative *r = p->rule;
     bool alone = p->now->ntargets == 1;
     for (int i = 0; i < r->nsaved; i++)
         if (r->saved[i].result == result && r->saved[i].at == at) {
@@ -430,10 +430,10 @@ parse_expr(struct parser *p)
     return e;
 }
 
-static struct rule *
+static struct derivative *
 rule_parse(struct machine *m, const struct aten *op)
 {
-    struct rule *r = NEW(m->keep, struct rule);
+    struct derivative *r = NEW(m->keep, struct derivative);
     struct parser p = {.m = m, .op = op, .rule = r, .p = op->grad};
     char buf[64];
     int colons = 0, commas = 0;
@@ -455,13 +455,13 @@ rule_parse(struct machine *m, const struct aten *op)
     return r;
 }
 
-static const struct rule *
+static const struct derivative *
 rule_of(struct machine *m, const struct aten *op)
 {
     int at = (int)(op - aten_table);
-    if (!m->rules[at])
-        m->rules[at] = rule_parse(m, op);
-    return m->rules[at];
+    if (!m->derivatives[at])
+        m->derivatives[at] = rule_parse(m, op);
+    return m->derivatives[at];
 }
 
 void
@@ -503,7 +503,7 @@ wants(const struct gnode *n, int arg)
 }
 
 static bool
-differentiable(const struct rule *r, int arg)
+differentiable(const struct derivative *r, int arg)
 {
     for (int i = 0; i < r->nformulas; i++)
         for (int k = 0; k < r->formula[i].ntargets; k++)
@@ -524,7 +524,7 @@ node_save(struct gnode *n, struct value *v)
 static void
 node_make(struct machine *m, struct frame *f)
 {
-    const struct rule *r = rule_of(m, f->op);
+    const struct derivative *r = rule_of(m, f->op);
     int nin = 0;
     bool any = false;
     for (int i = 0; i < f->n; i++) {
@@ -678,7 +678,7 @@ overwrite(struct machine *m, struct frame *f)
     f->over = self;
     if (!self || !m->grad_mode || !f->op->grad || f->op->grad == COMPOSITE || f->op->keeps_result)
         return;
-    const struct rule *r = rule_of(m, f->op);
+    const struct derivative *r = rule_of(m, f->op);
     bool any = false, saved = false;
     for (int i = 0; i < f->n; i++)
         any |= f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad;
@@ -931,7 +931,7 @@ run_node(struct engine *e, struct gnode *g)
     for (int i = 0; i < g->nout; i++)
         any |= g->buf[i] != NULL;
     if (any) {
-        const struct rule *r = rule_of(m, g->op);
+        const struct derivative *r = rule_of(m, g->op);
         m->call = g->call;
         for (int i = 0; i < r->nformulas; i++) {
             const struct formula *fm = &r->formula[i];

@@ -129,6 +129,24 @@ dump(const struct options *o, const struct graph *g, const struct program *p, co
     return finish_stdout();
 }
 
+/* File to program. What *s leaves open is bound in it. NULL: see e. */
+static struct program *
+program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
+{
+    struct graph *g = onnx_load(a, path, e);
+    if (!g)
+        return NULL;
+    *s = shapes_bind_open(g, s);
+    return shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
+}
+
+static struct program *
+reload(const struct study *x, struct arena *a, struct setup *s)
+{
+    struct err e = {.file = x->path};
+    return program_of(x->path, a, s, &e);
+}
+
 static int
 analyse(struct options *o, const char *path, struct arena *a)
 {
@@ -160,6 +178,7 @@ analyse(struct options *o, const char *path, struct arena *a)
     if (o->dump == DUMP_STEP)
         return dump(o, g, p, st);
     struct result *r = result_build(g, p, st, s);
+    rules_run(&(struct study){.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload}, r);
     if ((r->gate = gate(o, r, a))) {
         r->verdict = VERDICT_GATE_FAILED;
         fprintf(stderr, "memlint: %s: %s\n", emit_clip(a, path, 300), emit_clean(a, r->gate));

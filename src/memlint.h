@@ -333,6 +333,8 @@ const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
 const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
+/* The same with fused=True, whose update makes no lists; NULL when it has none. */
+const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
@@ -511,6 +513,7 @@ struct program {
     struct module *modules;
     int nassumptions, cap_assumptions;
     const char **assumptions;
+    bool release; /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 /* Total: what can't be lowered becomes a doubt of g. */
@@ -555,7 +558,7 @@ struct value {
 enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_PROMOTE };
 
 struct machine;
-struct rule;
+struct derivative;
 struct heap;
 
 /* One running call: arguments by position, outputs. */
@@ -634,9 +637,9 @@ struct machine {
     int ncast, cap_cast;
     struct cast_entry {
         struct value *from, *to;
-    } * casts;           /* autocast's weight cache */
-    double flops;        /* of the running forward */
-    struct rule **rules; /* parsed derivatives, by row */
+    } * casts;                       /* autocast's weight cache */
+    double flops;                    /* of the running forward */
+    struct derivative **derivatives; /* parsed derivatives, by row */
     int stamp;
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int sm;                        /* compute capability x 10 of the device */
@@ -853,6 +856,21 @@ struct result {
     const struct doubt *doubts;
     const char *gate; /* main.c: why the gate failed, else NULL */
 };
+/* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
+
+struct study {
+    struct arena *a;
+    const char *path;
+    const struct setup *s;
+    struct program *p;
+    struct step *st;
+    /* The program again under another set-up; NULL when the model can't be read so. */
+    struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
+};
+/* Adds the findings to r, the largest saving first. */
+void rules_run(const struct study *x, struct result *r);
+void rules_list(FILE *out);
+
 /* Everything the reports show, from what the passes made. */
 struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);
 

@@ -265,6 +265,7 @@ static const struct {
     {"losses", loss_list},
     {"loops", loop_list},
     {"devices", device_list},
+    {"rules", rules_list},
     {"formats", format_list},
     {"options", options_list},
     {"mdoc", options_mdoc},
@@ -412,8 +413,8 @@ static const struct row {
     {NULL, "baseline", "FILE", "report the difference to an older model or result", 0, NULL},
     {NULL, "max-increase", "SIZE|PCT", "exit 1 when the peak grew more than this over the baseline", 0, NULL},
     {"Inspection", "list", "TABLE",
-     "print a table: ops, aten, optimizers, precisions, losses, loops, devices, formats, options, "
-     "mdoc, completions",
+     "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, formats, "
+     "options, mdoc, completions",
      0, read_list},
     {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},
     {NULL, "explain-oom", "TEXT", "explain an out-of-memory message", 0, NULL},

@@ -163,6 +163,14 @@ FINDER(precision, precisions)
 FINDER(loss, losses)
 FINDER(loop, loops)
 
+const struct optimizer *
+optimizer_fused(struct arena *a, const struct optimizer *o)
+{
+    struct optimizer *fused = arena_dup(a, o, sizeof(*o));
+    memset(fused->lists, 0, sizeof(fused->lists));
+    return o->lists[0] ? fused : NULL;
+}
+
 /* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
 
 struct script {
@@ -329,8 +337,8 @@ find_last_uses(struct script *x)
                     x->last_use[b->i] = i;
             }
         }
-    const int *held = python_holds(p);
-    for (int i = 0; i < p->nslots; i++)
+    const int *held = p->release ? NULL : python_holds(p);
+    for (int i = 0; i < p->nslots && held; i++)
         if (held[i] > x->last_use[i])
             x->last_use[i] = held[i];
     for (int i = 0; i < p->nparams; i++)
@@ -626,7 +634,7 @@ step_run(struct program *p, const struct setup *s)
     m->grad_mode = s->mode == MODE_TRAINING;
     m->real = s->accumulate_eager;
     m->sm = device_sm(s->device);
-    m->rules = NEWN(p->arena, struct rule *, aten_count);
+    m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
     find_last_uses(&x);
