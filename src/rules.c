@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MICRO_BATCHES = 4, CHUNKS = 8, MANY_ENTRIES = 1000, WORTH = 200 /* a saving of 1/200 of the peak */ };
+enum {
+    MICRO_BATCHES = 4,
+    CHUNKS = 8,
+    MANY_ENTRIES = 1000,
+    SHORTEST = 32 /* length worth cutting */,
+    WORTH = 200 /* a saving of 1/200 of the peak */
+};
 
 struct edit {
     struct setup setup;
@@ -640,9 +646,9 @@ say_half_vocabulary(struct advice *x, const struct measured *m)
             tied |= p->params[k].tied_to == i;
         width += elements(q) / n;
         parts = arena_printf(x->a, "%s%s%lld in %s%s", parts, *parts ? ", " : "", (long long)(elements(q) / n), q->name,
-                             tied && !is_table(p, q) ? " (tied, and read by nothing but the head)"
-                             : tied                  ? " (tied to the head)"
-                                                     : "");
+                             tied && q->rank == 2 && !is_table(p, q) ? " (tied, and read by nothing but the head)"
+                             : tied && q->rank == 2                  ? " (tied to the head)"
+                                                                     : "");
     }
     return arena_printf(x->a,
                         "%lld entries take %lld parameters each (%s) and %s of the peak; with half of them it is %s",
@@ -917,6 +923,76 @@ say_dims(struct advice *x, const struct measured *m)
     return text;
 }
 
+/* The last dimension of an input of indices, fixed in the file; 0 when it can't be told from other sizes. */
+static int64_t
+length_of(const struct program *p, const char **name)
+{
+    int64_t n = 0;
+    for (int i = 0; i < p->ninputs && !n; i++)
+        if (p->inputs[i].rank > 1 && !dtypes[p->inputs[i].dtype].is_float &&
+            p->inputs[i].size[p->inputs[i].rank - 1] >= SHORTEST) {
+            n = p->inputs[i].size[p->inputs[i].rank - 1];
+            *name = p->inputs[i].name;
+        }
+    for (int i = 0; i < p->nparams && n; i++)
+        for (int d = 0; d < p->params[i].rank; d++)
+            n = p->params[i].kind <= PARAM_FROZEN && p->params[i].size[d] % n == 0 ? 0 : n;
+    for (int i = 0; i < p->ncalls && n; i++)
+        for (int d = 0; d < p->calls[i].rank; d++)
+            if (p->calls[i].size[d] != n && p->calls[i].size[d] > 0 && n && p->calls[i].size[d] % n == 0)
+                return 0;
+    return n;
+}
+
+static bool
+has_length(struct advice *x)
+{
+    const char *name;
+    return training(x) && length_of(x->s->p, &name) > 0;
+}
+
+static void
+halve(struct arena *a, struct arg *args, int n, int64_t from)
+{
+    for (int i = 0; i < n; i++) {
+        if (args[i].kind == ARG_INT && args[i].i == from)
+            args[i].i = from / 2;
+        if (args[i].kind == ARG_LIST) {
+            args[i].list = arena_dup(a, args[i].list, sizeof(*args) * (size_t)(args[i].n ? args[i].n : 1));
+            halve(a, args[i].list, args[i].n, from);
+        }
+    }
+}
+
+static void
+to_half_length(struct advice *x, struct edit *e)
+{
+    struct program *p = e->program;
+    const char *name;
+    int64_t n = length_of(p, &name);
+    p->inputs = arena_dup(x->a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);
+    for (int i = 0; i < p->ninputs; i++)
+        resize(x->a, p->inputs[i].rank, &p->inputs[i].size, n, n / 2);
+    for (int i = 0; i < p->nparams; i++)
+        resize(x->a, p->params[i].rank, &p->params[i].size, n, n / 2);
+    for (int i = 0; i < p->ncalls; i++) {
+        resize(x->a, p->calls[i].rank, &p->calls[i].size, n, n / 2);
+        halve(x->a, p->calls[i].args, p->calls[i].nargs, n);
+    }
+}
+
+static const char *
+say_half_length(struct advice *x, const struct measured *m)
+{
+    const char *name;
+    int64_t n = length_of(x->s->p, &name), saves = x->base.allocated - m->allocated;
+    return arena_printf(
+        x->a,
+        "Every sample is padded to the %lld of the longest one in the last dimension of %s, %s of the peak a "
+        "unit; cut to %lld it peaks at %s",
+        (long long)n, name, bytes_text(x->a, saves / (n - n / 2)), (long long)(n / 2), bytes_text(x->a, m->allocated));
+}
+
 /* ---- the table ---------------------------------------------------------------------------------------------------------------------------- */
 
 #define HOW(name, text)                       \
@@ -944,6 +1020,7 @@ HOW(how_no_bias, "nn.Conv2d(..., bias=False)")
 HOW(how_expandable, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py")
 HOW(how_no_grad, "with torch.no_grad():\n    total += loss_fn(model(batch), target).item()")
 HOW(how_vocabulary, "Count the entries that the data uses; hash or drop the rest, or keep the table on the CPU")
+HOW(how_length, "Sort samples into batches of like length, or cut the few that are far longer than the rest")
 HOW(how_nothing, NULL)
 
 static const struct rule rules[] = {
@@ -951,6 +1028,8 @@ static const struct rule rules[] = {
      say_chunks, how_chunks, false, true},
     {"vocabulary", "warning", "simulated", "a table whose entries take much of the peak", has_vocabulary,
      to_half_vocabulary, say_half_vocabulary, how_vocabulary, false, false},
+    {"length", "warning", "simulated", "padding to the longest sample", has_length, to_half_length, say_half_length,
+     how_length, false, false},
     {"untied-head", "warning", "simulated", "a head as large as the embedding and not tied to it", has_untied, to_tied,
      say_tied, how_tied, false, true},
     {"half-precision", "warning", "simulated", "autocast to bfloat16", is_fp32, to_autocast, say_autocast, how_autocast,
@@ -1031,16 +1110,45 @@ say_all(struct advice *x, const char *names, const struct measured *m)
                         percent_of(x, x->base.allocated - m->allocated));
 }
 
+/* The best ones first, each only when it lowers the peak of those before it. */
+static void
+combine(struct advice *x)
+{
+    struct result *r = x->r;
+    struct edit all = edit_new(x);
+    struct measured best = x->base;
+    const char *names = "";
+    int n = 0;
+    qsort(r->findings, (size_t)r->nfindings, sizeof(*r->findings), by_saving);
+    for (int i = 0; i < r->nfindings && r->findings[i].saves_bytes > 0; i++)
+        for (int k = 0; k < COUNT(rules); k++) {
+            if (!rules[k].combines || strcmp(rules[k].id, r->findings[i].rule) != 0)
+                continue;
+            struct edit more = all;
+            more.program = program_copy(x->a, all.program);
+            rules[k].edit(x, &more);
+            struct measured m = measure(x, &more);
+            if (m.allocated < 0 || best.allocated - m.allocated < x->base.allocated / WORTH)
+                continue;
+            best = m;
+            all = more;
+            names = arena_printf(x->a, "%s%s%s", names, n++ ? ", " : "", rules[k].id);
+        }
+    if (n > 1)
+        r->findings[r->nfindings++] = (struct finding){.rule = "together",
+                                                       .severity = "note",
+                                                       .certainty = "simulated",
+                                                       .message = say_all(x, names, &best),
+                                                       .saves_bytes = x->base.allocated - best.allocated,
+                                                       .peak_after = best.allocated};
+}
+
 void
 rules_run(const struct study *s, struct result *r)
 {
     struct advice x = {.s = s, .r = r, .a = s->a};
-    struct edit all;
-    int combined = 0;
-    const char *names = "";
     x.base = (struct measured){r->peak.allocated, r->peak.reserved, r->peak.phase, s->st->forward_flops};
     x.uses = count_uses(x.a, s->p);
-    all = edit_new(&x);
     r->findings = NEWN(x.a, struct finding, COUNT(rules) + 1);
     for (int i = 0; i < COUNT(rules); i++) {
         const struct rule *k = &rules[i];
@@ -1056,20 +1164,6 @@ rules_run(const struct study *s, struct result *r)
         if (m.allocated < 0 || (!lowers && !k->believed))
             continue;
         add(&x, k, &m, &e);
-        if (lowers && k->combines) {
-            k->edit(&x, &all);
-            names = arena_printf(x.a, "%s%s%s", names, combined++ ? ", " : "", k->id);
-        }
     }
-    if (combined > 1) {
-        struct measured m = measure(&x, &all);
-        if (m.allocated >= 0 && m.allocated < x.base.allocated)
-            r->findings[r->nfindings++] = (struct finding){.rule = "together",
-                                                           .severity = "note",
-                                                           .certainty = "simulated",
-                                                           .message = say_all(&x, names, &m),
-                                                           .saves_bytes = x.base.allocated - m.allocated,
-                                                           .peak_after = m.allocated};
-    }
-    qsort(r->findings, (size_t)r->nfindings, sizeof(*r->findings), by_saving);
+    combine(&x);
 }
