@@ -490,6 +490,8 @@ struct gnode {
     struct value **buf; /* incoming gradients, one per output */
     struct value **grad;
     struct value *leaf;
+    struct checkpoint *checkpoint; /* whose holders the saved tensors are */
+    bool released;
 };
 
 static bool
@@ -512,13 +514,42 @@ differentiable(const struct derivative *r, int arg)
     return false;
 }
 
-static void
-node_save(struct gnode *n, struct value *v)
+static struct value *
+saved(struct value *v)
 {
     v->st->saved = true;
     if (v->st->class == CLASS_TEMPORARIES)
         v->st->class = CLASS_SAVED;
-    n->saved[n->nsaved++] = value_keep(v);
+    return value_keep(v);
+}
+
+static void
+holder_fill(struct checkpoint *c, struct value *v)
+{
+    if (c->filled >= c->nholders)
+        return;
+    struct holder *h = &c->holders[c->filled++];
+    if (h->node->released)
+        return;
+    h->node->saved[h->saved] = saved(v);
+    *h->at = v;
+}
+
+/* *at is the tensor, where the node's formulas read it. */
+static void
+node_save(struct machine *m, struct gnode *n, struct value **at)
+{
+    struct checkpoint *c = m->checkpoint;
+    if (c && c->again) {
+        holder_fill(c, *at);
+        return;
+    }
+    if (c) {
+        *PUSH(m->a, c->holders, c->nholders, c->cap) = (struct holder){n, n->nsaved, at};
+        c->alive++;
+        n->checkpoint = c;
+    }
+    n->saved[n->nsaved++] = c ? NULL : saved(*at);
 }
 
 static void
@@ -571,15 +602,17 @@ node_make(struct machine *m, struct frame *f)
             continue;
         if (s->result) {
             if (s->at < f->nout && f->out[s->at])
-                node_save(g, f->out[s->at]);
+                node_save(m, g, &f->out[s->at]);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
-            node_save(g, f->a[s->at].v);
+            node_save(m, g, &f->a[s->at].v);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
             for (int k = 0; k < f->a[s->at].n; k++)
                 if (f->a[s->at].list[k].kind == ARG_VALUE)
-                    node_save(g, f->a[s->at].list[k].v);
+                    node_save(m, g, &f->a[s->at].list[k].v);
         }
     }
+    if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
+        longjmp(m->checkpoint->stop, 1);
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && dtypes[f->out[k]->dtype].is_float) {
             f->out[k]->requires_grad = true;
@@ -698,6 +731,38 @@ overwrite(struct machine *m, struct frame *f)
     f->a[0] = VAL(old);
 }
 
+/* Where the region's last saved tensors are operands, their operator does not run again: PyTorch saves operands before the kernel. */
+static void
+stop_before(struct machine *m, struct frame *f)
+{
+    struct checkpoint *c = m->checkpoint;
+    const struct derivative *r = rule_of(m, f->op);
+    int n = 0;
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        const struct value *guard = s->guard >= 0 ? arg_value(f, s->guard) : NULL;
+        if (s->guard >= 0 && s->guard < f->n && f->a[s->guard].kind != ARG_LIST && !(guard && guard->requires_grad))
+            continue;
+        if (s->result)
+            return;
+        if (s->at < f->n && f->a[s->at].kind != ARG_VALUE && f->a[s->at].kind != ARG_NONE)
+            return; /* a list: counted when it has run */
+        n += s->at < f->n && f->a[s->at].kind == ARG_VALUE;
+    }
+    bool any = false;
+    for (int i = 0; i < f->n; i++)
+        any |= f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad && differentiable(r, i);
+    if (!any || !n || c->filled + n < c->nholders)
+        return;
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        const struct value *guard = s->guard >= 0 ? arg_value(f, s->guard) : NULL;
+        if (s->at < f->n && f->a[s->at].kind == ARG_VALUE && (s->guard < 0 || (guard && guard->requires_grad)))
+            holder_fill(c, f->a[s->at].v);
+    }
+    longjmp(c->stop, 1);
+}
+
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
@@ -725,6 +790,8 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     if (op->cast == CAST_LOWER || op->cast == CAST_FP32)
         m->autocast = false; /* the dispatcher excludes autocast below a casting operator */
     bool recording = m->grad_mode;
+    if (m->checkpoint && m->checkpoint->again && recording && op->grad && op->grad != COMPOSITE)
+        stop_before(m, f);
     m->grad_mode = recording && op->grad == COMPOSITE;
     op->run(m, f);
     m->autocast = under;
@@ -923,6 +990,70 @@ input_of(const struct gnode *g, int arg, int k)
 }
 
 static void
+checkpoint_drop(struct machine *m, struct checkpoint *c)
+{
+    for (int i = 0; i < c->nargs; i++)
+        value_drop(m, c->args[i]);
+    c->nargs = 0;
+}
+
+/* What the node saved dies: in declared order, or, being locals of its function when a hook made them, the last one first. */
+static void
+release(struct machine *m, struct gnode *g)
+{
+    struct checkpoint *c = g->checkpoint;
+    int n = g->nsaved;
+    for (int i = 0; i < n; i++)
+        value_drop(m, g->saved[c ? n - 1 - i : i]);
+    g->nsaved = 0;
+    g->released = true;
+    if (c && n && (c->alive -= n) == 0)
+        checkpoint_drop(m, c);
+}
+
+struct checkpoint *
+checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots, struct value **args)
+{
+    struct checkpoint *c = NEW(m->a, struct checkpoint);
+    c->region = r;
+    c->nargs = nargs;
+    c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)(nargs + 1));
+    c->args = NEWN(m->a, struct value *, nargs + 1);
+    for (int i = 0; i < nargs; i++)
+        c->args[i] = saved(args[i]);
+    m->checkpoint = c;
+    return c;
+}
+
+void
+checkpoint_end(struct machine *m)
+{
+    if (m->checkpoint->nholders == 0)
+        checkpoint_drop(m, m->checkpoint);
+    m->checkpoint = NULL;
+}
+
+static void
+recompute(struct machine *m, struct checkpoint *c)
+{
+    const char *op = m->op;
+    const struct call *call = m->call;
+    int mark = scope_begin(m);
+    c->done = c->again = true;
+    m->checkpoint = c;
+    m->grad_mode = true;
+    if (setjmp(c->stop) == 0)
+        m->rerun(m->rerun_to, c);
+    scope_end(m, mark, 0, NULL);
+    m->rerun(m->rerun_to, NULL); /* its locals die */
+    m->checkpoint = NULL;
+    m->grad_mode = false;
+    m->fresh = CLASS_TEMPORARIES;
+    m->op = op;
+    m->call = call;
+}
+
+static void
 run_node(struct engine *e, struct gnode *g)
 {
     struct machine *m = e->m;
@@ -930,6 +1061,8 @@ run_node(struct engine *e, struct gnode *g)
     bool any = false;
     for (int i = 0; i < g->nout; i++)
         any |= g->buf[i] != NULL;
+    if (any && g->checkpoint && !g->checkpoint->done)
+        recompute(m, g->checkpoint);
     if (any) {
         const struct derivative *r = rule_of(m, g->op);
         m->call = g->call;
@@ -958,6 +1091,8 @@ run_node(struct engine *e, struct gnode *g)
             }
             scope_end(m, mark, 0, NULL);
         }
+        if (g->checkpoint)
+            release(m, g);
         for (int arg = 0; arg < g->nargs; arg++) {
             int end = arg + 1 < g->nargs ? g->first[arg + 1] : g->nin;
             for (int k = g->first[arg]; k < end; k++)
@@ -970,9 +1105,7 @@ run_node(struct engine *e, struct gnode *g)
         value_drop(m, g->buf[i]);
         g->buf[i] = NULL;
     }
-    for (int i = 0; i < g->nsaved; i++)
-        value_drop(m, g->saved[i]);
-    g->nsaved = 0;
+    release(m, g);
     for (int i = 0; i < g->nin; i++) {
         struct gnode *to = g->in[i].fn;
         if (!to)

@@ -137,7 +137,8 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
     if (!g)
         return NULL;
     *s = shapes_bind_open(g, s);
-    return shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
+    struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
+    return p && s->recompute && !recompute_modules(a, p, s->recompute, &e->message) ? NULL : p;
 }
 
 static struct program *
@@ -174,6 +175,10 @@ analyse(struct options *o, const char *path, struct arena *a)
     struct program *p = lower_run(g, s);
     if (o->dump == DUMP_CALLS)
         return dump(o, g, p, NULL);
+    if (s->recompute && !recompute_modules(a, p, s->recompute, &e.message)) {
+        e.place = s->recompute;
+        return refuse(a, &e);
+    }
     struct step *st = step_run(p, s);
     if (o->dump == DUMP_STEP)
         return dump(o, g, p, st);

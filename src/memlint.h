@@ -9,6 +9,7 @@
 #ifndef MEMLINT_H
 #define MEMLINT_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -323,6 +324,7 @@ struct setup {
     const struct device *device; /* NULL when not asked */
     int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
     bool expandable;             /* --allocator expandable */
+    const char *recompute;       /* --recompute; NULL none */
 };
 
 /* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
@@ -491,6 +493,11 @@ struct module {
     int parent;              /* -1 for the model itself */
 };
 
+/* Calls of a module under torch.utils.checkpoint(use_reentrant=False). */
+struct region {
+    int first, end; /* calls */
+};
+
 struct program {
     struct arena *arena;
     struct graph *graph; /* doubts are added to it */
@@ -513,7 +520,9 @@ struct program {
     struct module *modules;
     int nassumptions, cap_assumptions;
     const char **assumptions;
-    bool release; /* an edit: no Python name holds a tensor longer than operators read it */
+    int nregions;
+    const struct region *regions; /* an edit: in order, apart from each other */
+    bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 /* Total: what can't be lowered becomes a doubt of g. */
@@ -644,8 +653,11 @@ struct machine {
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
-    const char *missing;           /* an operator was met whose arguments its row can't take */
-    bool oversized;                /* a tensor of 4 TiB or more was met: counted as 4 TiB */
+    struct checkpoint *checkpoint; /* the region whose forward runs */
+    void (*rerun)(void *to, struct checkpoint *c); /* runs a region's forward again, until the longjmp that ends it */
+    void *rerun_to;
+    const char *missing; /* an operator was met whose arguments its row can't take */
+    bool oversized;      /* a tensor of 4 TiB or more was met: counted as 4 TiB */
 };
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
@@ -696,6 +708,27 @@ void workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 void use_library(struct machine *m, enum library l);
+
+/* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
+ * needs one runs the forward again, which fills those still awaited and stops at the last. Source: torch/utils/checkpoint.py. */
+struct checkpoint {
+    const struct region *region;
+    int nargs;
+    int *slots; /* the arguments: slots, and what they hold */
+    struct value **args;
+    int nholders, cap, alive, filled;
+    struct holder {
+        struct gnode *node;
+        int saved;         /* index into the node's */
+        struct value **at; /* where the node's formulas read it */
+    } * holders;
+    bool again, done; /* the second forward runs; has run */
+    jmp_buf stop;
+};
+/* The region's first forward begins; args are kept until the last holder is released. */
+struct checkpoint *checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots,
+                                    struct value **args);
+void checkpoint_end(struct machine *m);
 
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
@@ -870,6 +903,11 @@ struct study {
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
+
+/* ---- recompute.c: what to recompute ------------------------------------------------------------------------------------------- */
+
+/* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none can be. */
+bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
 
 /* Everything the reports show, from what the passes made. */
 struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);

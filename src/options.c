@@ -156,6 +156,13 @@ read_dropout(struct reader *r, const char *arg)
 }
 
 static const char *
+read_recompute(struct reader *r, const char *arg)
+{
+    r->o->setup.recompute = strcmp(arg, "none") == 0 ? NULL : arg;
+    return *arg ? NULL : "names nothing";
+}
+
+static const char *
 read_assume(struct reader *r, const char *arg)
 {
     struct setup *s = &r->o->setup;
@@ -402,7 +409,8 @@ static const struct row {
      "inplace=none|relu; may repeat",
      0, read_assume},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze},
-    {NULL, "recompute", "HOW", "plan checkpoints", 0, NULL},
+    {NULL, "recompute", "HOW", "modules under torch.utils.checkpoint: globs over their names with commas between", 0,
+     read_recompute},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator},

@@ -56,7 +56,7 @@ measure(struct advice *x, struct edit *e)
     struct arena *a = arena_new();
     struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
-    if (p) {
+    if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) { /* regions count calls */
         struct graph g = *p->graph; /* doubts were reported once */
         struct program q = *p;
         g.arena = q.arena = a;
@@ -936,10 +936,11 @@ length_of(const struct program *p, const char **name)
         }
     for (int i = 0; i < p->nparams && n; i++)
         for (int d = 0; d < p->params[i].rank; d++)
-            n = p->params[i].kind <= PARAM_FROZEN && p->params[i].size[d] % n == 0 ? 0 : n;
+            if (p->params[i].kind <= PARAM_FROZEN && p->params[i].size[d] % n == 0)
+                return 0;
     for (int i = 0; i < p->ncalls && n; i++)
         for (int d = 0; d < p->calls[i].rank; d++)
-            if (p->calls[i].size[d] != n && p->calls[i].size[d] > 0 && n && p->calls[i].size[d] % n == 0)
+            if (p->calls[i].size[d] > n && p->calls[i].size[d] % n == 0)
                 return 0;
     return n;
 }

@@ -186,7 +186,9 @@ struct script {
         struct value *v, *grad, *state[4];
     } * params;
     struct value **inputs, *target, *out, *loss;
-    bool first; /* iteration: doubts are noted once */
+    bool first;          /* iteration: doubts are noted once */
+    struct value **kept; /* slots around a second forward */
+    double flops_before;
 };
 
 static enum dtype
@@ -457,6 +459,84 @@ run_call(struct script *x, int at, double *flops)
 }
 
 static void
+exit_autocast(struct script *x)
+{
+    struct machine *m = x->m;
+    for (int i = 0; i < m->ncast; i++)
+        value_drop(m, m->casts[i].to);
+    m->ncast = 0;
+    m->autocast = false;
+}
+
+/* ---- recomputation -------------------------------------------------------------------------------------------------------------------- */
+
+static void
+mark_slots(const struct program *p, const struct region *r, bool *made, bool *read)
+{
+    for (int i = r->first; i < r->end; i++) {
+        const struct call *c = &p->calls[i];
+        for (int k = 0; k < c->nargs; k++)
+            for (int e = 0; e < (c->args[k].kind == ARG_LIST ? c->args[k].n : 1); e++) {
+                const struct arg *a = c->args[k].kind == ARG_LIST ? &c->args[k].list[e] : &c->args[k];
+                if (a->kind == ARG_SLOT && a->i >= 0)
+                    read[a->i] |= !made[a->i];
+            }
+        for (int k = 0; k < c->nouts; k++)
+            made[c->outs[k]] = true;
+    }
+}
+
+/* The arguments are what the region reads and did not make, but for the module's own parameters. */
+static void
+enter_region(struct script *x, const struct region *r)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    bool *made = NEWN(m->a, bool, p->nslots + 1), *read = NEWN(m->a, bool, p->nslots + 1);
+    int *slots = NEWN(m->a, int, p->nslots + 1), n = 0;
+    struct value **args = NEWN(m->a, struct value *, p->nslots + 1);
+    mark_slots(p, r, made, read);
+    for (int i = 0; i < p->nparams; i++)
+        read[p->params[i].slot] = false;
+    for (int i = 0; i < p->nslots; i++)
+        if (read[i] && x->slot[i]) {
+            slots[n] = i;
+            args[n++] = x->slot[i];
+        }
+    if (m->grad_mode)
+        checkpoint_begin(m, r, n, slots, args);
+}
+
+/* The second forward; with c NULL its end, early or not. */
+static void
+rerun(void *to, struct checkpoint *c)
+{
+    struct script *x = to;
+    struct machine *m = x->m;
+    if (!c) {
+        for (int i = 0; i < m->checkpoint->nargs; i++)
+            if (x->slot[m->checkpoint->slots[i]])
+                drop(x, &x->slot[m->checkpoint->slots[i]]);
+        for (int i = 0; i < x->p->nslots; i++)
+            if (x->slot[i] != x->kept[i]) {
+                if (x->slot[i])
+                    drop(x, &x->slot[i]);
+                x->slot[i] = x->kept[i];
+            }
+        exit_autocast(x);
+        m->flops = x->flops_before;
+        return;
+    }
+    x->flops_before = m->flops;
+    memcpy(x->kept, x->slot, sizeof(*x->slot) * (size_t)x->p->nslots);
+    for (int i = 0; i < c->nargs; i++)
+        x->slot[c->slots[i]] = value_keep(c->args[i]);
+    m->autocast = x->s->precision->autocast != DT_UNDEFINED;
+    for (int i = c->region->first; i < c->region->end; i++)
+        run_call(x, i, NULL);
+}
+
+static void
 run_model(struct script *x, double *flops)
 {
     const struct program *p = x->p;
@@ -473,8 +553,16 @@ run_model(struct script *x, double *flops)
         }
         x->slot[p->inputs[i].slot] = x->inputs[i];
     }
-    for (int i = 0; i < p->ncalls; i++)
+    for (int i = 0, r = 0; i < p->ncalls; i++) {
+        if (r < p->nregions && p->regions[r].first == i)
+            enter_region(x, &p->regions[r]);
         run_call(x, i, flops);
+        if (r < p->nregions && p->regions[r].end == i + 1) {
+            if (m->checkpoint)
+                checkpoint_end(m);
+            r++;
+        }
+    }
     for (int i = 0; i < p->ninputs; i++)
         x->slot[p->inputs[i].slot] = NULL;
     struct value *out = p->noutputs ? x->slot[p->outputs[0]] : NULL;
@@ -511,16 +599,6 @@ run_loss(struct script *x)
     scope_end(m, mark, 0, NULL);
     drop(x, &x->loss);
     x->loss = loss;
-}
-
-static void
-exit_autocast(struct script *x)
-{
-    struct machine *m = x->m;
-    for (int i = 0; i < m->ncast; i++)
-        value_drop(m, m->casts[i].to);
-    m->ncast = 0;
-    m->autocast = false;
 }
 
 /* ---- update ---------------------------------------------------------------------------------------------------------------------------------- */
@@ -636,6 +714,9 @@ step_run(struct program *p, const struct setup *s)
     m->sm = device_sm(s->device);
     m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
+    m->rerun = rerun;
+    m->rerun_to = &x;
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
     find_last_uses(&x);
     build_model(&x);
