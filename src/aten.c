@@ -612,6 +612,24 @@ run_select(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, v, rank, size, stride));
 }
 
+/* Windows of one dimension, which may overlap, as a new last one. */
+static void
+run_unfold(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
+    int64_t window = arg_int(f, 2, 1), step = arg_int(f, 3, 1), room = v->size[d] - window;
+    step = step < 1 ? 1 : step;
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    memcpy(stride, v->stride, sizeof(*stride) * (size_t)v->rank);
+    size[d] = room < 0 ? 0 : room / step + 1;
+    stride[d] *= step;
+    size[v->rank] = window < 0 ? 0 : window;
+    stride[v->rank] = v->stride[d];
+    out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
+}
+
 static void
 run_split(struct machine *m, struct frame *f)
 {
@@ -1052,6 +1070,10 @@ run_sum_to(struct machine *m, struct frame *f)
     for (int i = 0; i < v->rank; i++)
         if (i < lead || (size[i - lead] == 1 && v->size[i] != 1))
             dims[n++] = i;
+    if (!rank && lead) {
+        out_add(m, f, OP(m, "sum.default", VAL(v)));
+        return;
+    }
     struct value *s = n ? OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, dims), BOOL(true)) : v;
     out_add(m, f, lead ? OP(m, "view.default", VAL(s), ints_arg(m, rank, size)) : s);
 }
@@ -1150,7 +1172,26 @@ run_dot(struct machine *m, struct frame *f)
 static void
 run_outer(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, 2, (int64_t[]){V(0)->size[0], V(1)->size[0]}, NULL));
+    struct value *column = OP(m, "view.default", VAL(V(0)), ints_arg(m, 2, (int64_t[]){V(0)->size[0], 1}));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(column), VAL(V(1)))); /* outer in LinearAlgebra.cpp */
+}
+
+static void
+run_addbmm(struct machine *m, struct frame *f)
+{
+    struct value *a = V(1), *b = V(2);
+    m->flops += 2.0 * (double)value_elements(a) * (double)b->size[2];
+    use_library(m, LIBRARY_CUBLAS);
+    out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){a->size[1], b->size[2]}, NULL));
+}
+
+static void
+run_addbmm_grad(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    out_add(m, f,
+            value_view(m, g, 3, (int64_t[]){V(1)->size[0], g->size[0], g->size[1]},
+                       (int64_t[]){0, g->stride[0], g->stride[1]}));
 }
 
 /* ---- convolutions, pools, resampling ------------------------------------------------------------------------------------------------------------- */
@@ -1237,6 +1278,14 @@ run_avg_pool(struct machine *m, struct frame *f)
     out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
 }
 
+/* A gradient with the sizes of the second argument, made by the operator that the row's source names. */
+static void
+run_named(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+}
+
 /* adaptive pools and resampling: the spatial sizes are an argument or the file's. */
 static void
 spatial_sizes(const struct frame *f, int64_t *size)
@@ -1300,11 +1349,120 @@ run_pixel_unshuffle(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
 }
 
+/* The sizes that the file states: operators that only exporters of torch.export see, where sizes follow from many settings. */
 static void
-run_pixel_shuffle_of(struct machine *m, struct frame *f)
+run_stated(struct machine *m, struct frame *f)
 {
-    m->op = strncmp(f->op->name, "pixel_un", 8) == 0 ? "pixel_unshuffle.default" : "pixel_shuffle.default";
-    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+    struct value *v = V(0);
+    out_add(m, f, f->rank >= 0 ? value_new(m, v->dtype, f->rank, f->size, NULL) : new_like(m, v, v->dtype));
+}
+
+/* A Fourier transform writes its batch dimensions outside, its own inside, each in the order of the input's strides. Source: _exec_fft and _sort_dims
+ * in torch/_meta_registrations.py, of native/cuda/SpectralOps.cpp. */
+static void
+transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *size)
+{
+    int64_t dims[RANK], stride[RANK], run = 1;
+    struct value *v = V(0);
+    int order[RANK], n = arg_ints(f, 1, dims, RANK), at = 0;
+    for (int own = 0; own < 2; own++)
+        for (int i = 0; i < v->rank; i++) {
+            bool mine = false;
+            for (int k = 0; k < n; k++)
+                mine |= wrap_dim(dims[k], v->rank) == i;
+            if (mine != own)
+                continue;
+            int k = at++;
+            for (; k > 0 && v->stride[order[k - 1]] < v->stride[i]; k--) {
+                bool other = false;
+                for (int j = 0; j < n; j++)
+                    other |= wrap_dim(dims[j], v->rank) == order[k - 1];
+                if (other != own)
+                    break;
+                order[k] = order[k - 1];
+            }
+            order[k] = i;
+        }
+    for (int i = v->rank - 1; i >= 0; i--) {
+        stride[order[i]] = run;
+        run *= size[order[i]] > 1 ? size[order[i]] : 1;
+    }
+    out_add(m, f, value_new(m, t, v->rank, size, stride));
+}
+
+static enum dtype
+complex_of(enum dtype t)
+{
+    return t == DT_DOUBLE || t == DT_COMPLEX128 ? DT_COMPLEX128 : DT_COMPLEX64;
+}
+
+static enum dtype
+real_of(enum dtype t)
+{
+    return t == DT_COMPLEX128 ? DT_DOUBLE : t == DT_COMPLEX64 ? DT_FLOAT : t;
+}
+
+static void
+run_fft_c2c(struct machine *m, struct frame *f)
+{
+    transform_new(m, f, V(0)->dtype, V(0)->size);
+}
+
+/* The last named dimension is halved, or grows back. */
+static void
+run_fft_real(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK], size[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 1, dims, RANK), last = n ? wrap_dim(dims[n - 1], v->rank) : 0;
+    bool inverse = real_of(v->dtype) != v->dtype;
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank && inverse)
+        size[last] = arg_int(f, 3, size[last]);
+    else if (v->rank && arg_int(f, 3, 0))
+        size[last] = size[last] / 2 + 1;
+    transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size);
+}
+
+/* A complex tensor seen as pairs of reals, and the first of each pair. */
+static void
+run_view_as_real(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank; i++) {
+        size[i] = v->size[i];
+        stride[i] = 2 * v->stride[i];
+    }
+    size[v->rank] = 2;
+    stride[v->rank] = 1;
+    struct value *w = value_view(m, v, v->rank + 1, size, stride);
+    w->dtype = real_of(v->dtype);
+    out_add(m, f, w);
+}
+
+static void
+run_real(struct machine *m, struct frame *f)
+{
+    int64_t stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank; i++)
+        stride[i] = 2 * v->stride[i];
+    struct value *w = value_view(m, v, v->rank, v->size, stride);
+    w->dtype = real_of(v->dtype);
+    out_add(m, f, w);
+}
+
+static void
+run_view_as_complex(struct machine *m, struct frame *f)
+{
+    int64_t stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank - 1; i++)
+        stride[i] = v->stride[i] / 2;
+    struct value *w = value_view(m, v, v->rank - 1, v->size, stride);
+    w->dtype = complex_of(v->dtype);
+    out_add(m, f, w);
 }
 
 /* grid_sampler(input, grid): the input's channels at the grid's points. */
@@ -1516,6 +1674,16 @@ run_scalar_loss(struct machine *m, struct frame *f)
     struct value *v = V(0);
     struct value *full = m->real ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL;
     out_add(m, f, full ? value_view(m, full, 0, NULL, NULL) : value_new(m, v->dtype, 0, NULL, NULL));
+}
+
+/* (self, target, reduction): reduced to a number unless the reduction is 0. */
+static void
+run_loss(struct machine *m, struct frame *f)
+{
+    if (arg_int(f, 2, 1) == 0)
+        elementwise(m, f, 0, 2, promote(f->a, 2));
+    else
+        run_scalar_loss(m, f);
 }
 
 /* Source: binary_cross_entropy_with_logits in Loss.cpp: (1 - target).mul_(input).sub_(log_sigmoid(input)), then the mean. A dispatch
@@ -1771,6 +1939,32 @@ const struct aten aten_table[] = {
      .run = run_unary_float,
      .cast = CAST_FP32,
      .grad = "self: div.Tensor(grad, mul.Scalar(self, 2))"},
+    {.name = "erfc.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(mul.Scalar(exp(neg(pow.Tensor_Scalar(self, 2))), 1), grad)"},
+    {.name = "exp2.default",
+     .args = "self",
+     .run = run_unary_float,
+     .grad = "self: mul.Scalar(mul.Tensor(grad, result), 1)"},
+    {.name = "hypot.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: mul.Tensor(grad, div.Tensor(self, result)); other: mul.Tensor(grad, div.Tensor(other, result))"},
+    {.name = "logaddexp.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: div.Tensor(grad, add.Scalar(exp(sub.Tensor(other, self)), 1)); "
+             "other: div.Tensor(grad, add.Scalar(exp(sub.Tensor(self, other)), 1))"},
+    {.name = "frac.default", .args = "self", .run = run_unary, .grad = "self: grad"},
+    {.name = "nan_to_num.default",
+     .args = "self nan posinf neginf",
+     .run = run_unary,
+     .grad = "self: mul.Tensor(grad, isfinite(self))"},
+    {.name = "isfinite.default", .args = "self", .run = run_compare},
     {.name = "erf.default",
      .args = "self",
      .run = run_unary_float,
@@ -1823,7 +2017,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .keeps_result = true,
      .grad = "self: elu_backward(grad, self)"},
-    {.name = "selu.default", .args = "self", .run = expand_selu, .grad = COMPOSITE},
+    {.name = "selu.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "elu.default"},
     {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
     {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},
@@ -1835,7 +2029,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .grad = "self: hardtanh_backward(grad, self)"},
     {.name = "hardtanh_backward.default", .args = "grad self", .run = run_binary},
-    {.name = "relu6.default", .args = "self", .run = run_unary, .grad = "self: hardtanh_backward(grad, self)"},
+    {.name = "relu6.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "hardtanh.default"},
     {.name = "hardswish.default", .args = "self", .run = run_unary, .grad = "self: hardswish_backward(grad, self)"},
     {.name = "hardswish_backward.default", .args = "grad self", .run = run_binary},
     {.name = "hardsigmoid.default", .args = "self", .run = run_unary, .grad = "self: hardsigmoid_backward(grad, self)"},
@@ -1846,6 +2040,11 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: softplus_backward(grad, self)"},
     {.name = "softplus_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "hardshrink.default",
+     .args = "self lambd",
+     .run = run_unary,
+     .grad = "self: hardshrink_backward(grad, self)"},
+    {.name = "hardshrink_backward.default", .args = "grad self", .run = run_binary},
     {.name = "softshrink.default",
      .args = "self lambd",
      .run = run_unary,
@@ -1898,6 +2097,16 @@ const struct aten aten_table[] = {
      .args = "self min",
      .run = run_unary,
      .grad = "self: clamp_backward(grad, self, min)"},
+    {.name = "clamp_min.Tensor",
+     .takes = "..",
+     .args = "self min",
+     .run = run_binary,
+     .grad = "self: clamp_backward(grad, self, min)"},
+    {.name = "clamp_max.Tensor",
+     .takes = "..",
+     .args = "self max",
+     .run = run_binary,
+     .grad = "self: clamp_max_backward(grad, self, max)"},
     {.name = "clamp_max.default",
      .args = "self max",
      .run = run_unary,
@@ -2080,10 +2289,11 @@ const struct aten aten_table[] = {
      .grad = "self: unbind_backward(grads, #self, dim)"},
     {.name = "unbind_backward", .takes = "-.", .args = "grads self dim", .run = run_unbind_backward, .grad = COMPOSITE},
     {.name = "unfold.default",
-     .takes = ".",
+     .takes = "+",
      .args = "self dimension size step",
-     .run = expand_stated,
-     .grad = COMPOSITE},
+     .run = run_unfold,
+     .grad = "self: unfold_backward(grad, #self)"},
+    {.name = "unfold_backward.default", .args = "grad self", .run = run_zeros_like_second},
 
     /* joining, padding, indexing */
     {.name = "cat.default",
@@ -2125,12 +2335,27 @@ const struct aten aten_table[] = {
      .run = run_pad,
      .grad = "self: replication_pad2d_backward(grad, self)"},
     {.name = "replication_pad2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "replication_pad3d.default",
+     .args = "self padding",
+     .run = run_pad,
+     .grad = "self: replication_pad3d_backward(grad, self)"},
+    {.name = "replication_pad3d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "reflection_pad3d.default",
+     .args = "self padding",
+     .run = run_pad,
+     .grad = "self: reflection_pad3d_backward(grad, self)"},
+    {.name = "reflection_pad3d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "repeat.default",
      .args = "self repeats",
      .run = run_repeat,
      .grad = "self: repeat_backward(grad, #self)",
      .shaped = true},
     {.name = "repeat_backward", .args = "grad self", .run = expand_repeat_backward, .grad = COMPOSITE},
+    {.name = "broadcast_in_dim.default",
+     .args = "self shape dims",
+     .run = expand_broadcast_in_dim,
+     .grad = COMPOSITE,
+     .shaped = true},
     {.name = "repeat_interleave.self_int",
      .takes = "+",
      .args = "self repeats dim",
@@ -2165,7 +2390,27 @@ const struct aten aten_table[] = {
      .takes = ".",
      .args = "self indices values accumulate",
      .run = run_unary,
-     .grad = "self: index_put(grad, indices); values: index(grad, indices)"},
+     .grad = "self: index_put_backward(grad, indices, #values, accumulate); values: index(grad, indices)"},
+    {.name = "index_put_backward",
+     .takes = ".",
+     .args = "grad indices values accumulate",
+     .run = expand_index_put_backward,
+     .grad = COMPOSITE},
+    {.name = "index_add.default",
+     .takes = ".-..",
+     .args = "self dim index source alpha",
+     .run = run_unary,
+     .grad = "self: grad; source: index_select(grad, dim, index)"},
+    {.name = "index_copy.default",
+     .takes = ".-..",
+     .args = "self dim index source",
+     .run = run_unary,
+     .grad = "self: index_fill(grad, dim, index, 0); source: index_select(grad, dim, index)"},
+    {.name = "index_fill.int_Scalar",
+     .takes = ".-.",
+     .args = "self dim index value",
+     .run = run_unary,
+     .grad = "self: index_fill(grad, dim, index, 0)"},
     {.name = "index_select.default",
      .takes = ".-.",
      .args = "self dim index",
@@ -2306,10 +2551,24 @@ const struct aten aten_table[] = {
      .args = "self dim keepdim dtype",
      .run = run_reduce,
      .cast = CAST_FP32,
-     .grad = "self: div.Tensor(mul.Tensor(grad, result), self)"},
-    {.name = "cumsum.default", .args = "self dim dtype", .run = expand_cumsum, .grad = "self: cumsum_backward(grad)"},
-    {.name = "cumsum_backward", .args = "grad", .run = run_unary},
-    {.name = "cumprod.default", .args = "self dim dtype", .run = expand_cumsum},
+     .grad = "self: prod_backward(grad, self, result, dim)"},
+    {.name = "prod.default",
+     .args = "self dtype",
+     .run = expand_reduce_all,
+     .cast = CAST_FP32,
+     .grad = "self: prod_backward(grad, self, result)"},
+    {.name = "prod_backward",
+     .takes = "...",
+     .args = "grad self result dim",
+     .run = expand_prod_backward,
+     .grad = COMPOSITE},
+    {.name = "cumsum.default",
+     .args = "self dim dtype",
+     .run = expand_cumsum,
+     .cast = CAST_FP32,
+     .grad = "self: cumsum_backward(grad, dim)"},
+    {.name = "cumsum_backward", .args = "grad dim", .run = expand_cumsum_backward, .grad = COMPOSITE},
+    {.name = "cumprod.default", .args = "self dim dtype", .run = expand_cumsum, .cast = CAST_FP32},
 
     /* products */
     {.name = "mm.default",
@@ -2349,11 +2608,15 @@ const struct aten aten_table[] = {
      .args = "self tensor",
      .run = run_dot,
      .grad = "self: mul.Tensor(grad, tensor); tensor: mul.Tensor(grad, self)"},
-    {.name = "outer.default",
-     .takes = "11",
-     .args = "self vec2",
-     .run = run_outer,
-     .grad = "self: mv(grad, vec2); vec2: mv(t(grad), self)"},
+    {.name = "outer.default", .takes = "11", .args = "self vec2", .run = run_outer, .grad = COMPOSITE},
+    {.name = "addbmm.default",
+     .takes = ".33",
+     .args = "self batch1 batch2 beta alpha",
+     .run = run_addbmm,
+     .cast = CAST_LOWER,
+     .grad = "batch1: bmm(addbmm_grad(grad, #batch1), transpose(batch2)); "
+             "batch2: bmm(transpose(batch1), addbmm_grad(grad, #batch1)); self: grad"},
+    {.name = "addbmm_grad", .args = "grad batch1", .run = run_addbmm_grad},
     {.name = "linear.default",
      .takes = "+2",
      .args = "input weight bias",
@@ -2492,7 +2755,8 @@ const struct aten aten_table[] = {
      .args = "self output_size scale_factors",
      .run = run_spatial,
      .cast = CAST_FP32,
-     .grad = "self: upsample_nearest2d_backward(grad, #self)"},
+     .grad = "self: upsample_nearest1d_backward(grad, #self)"},
+    {.name = "upsample_nearest1d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "upsample_nearest2d.default",
      .takes = "b",
      .args = "self output_size scale_factors",
@@ -2528,6 +2792,60 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: upsample_bilinear2d_backward(grad, #self)"},
     {.name = "upsample_bilinear2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_nearest_exact2d.default",
+     .takes = "b",
+     .args = "self output_size scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_nearest_exact2d_backward(grad, #self)"},
+    {.name = "_upsample_nearest_exact2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_bilinear2d_aa.default",
+     .takes = "b",
+     .args = "self output_size align_corners scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_bilinear2d_aa_backward(grad, #self)"},
+    {.name = "_upsample_bilinear2d_aa_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_bicubic2d_aa.default",
+     .takes = "b",
+     .args = "self output_size align_corners scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_bicubic2d_aa_backward(grad, #self)"},
+    {.name = "_upsample_bicubic2d_aa_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "im2col.default",
+     .args = "self kernel_size dilation padding stride",
+     .run = run_stated,
+     .grad = "self: col2im_of(grad, #self)"},
+    {.name = "col2im.default",
+     .args = "self output_size kernel_size dilation padding stride",
+     .run = run_stated,
+     .grad = "self: im2col_of(grad, #self)"},
+    {.name = "im2col_of", .args = "grad self", .run = run_named, .source = "im2col.default"},
+    {.name = "col2im_of", .args = "grad self", .run = run_named, .source = "col2im.default"},
+    {.name = "_fft_c2c.default",
+     .args = "self dim normalization forward",
+     .run = run_fft_c2c,
+     .grad = "self: _fft_c2c(grad, dim)"},
+    {.name = "_fft_r2c.default",
+     .args = "self dim normalization onesided",
+     .run = run_fft_real,
+     .grad = "self: fft_r2c_backward(grad, #self, dim, onesided)"},
+    {.name = "_fft_c2r.default",
+     .args = "self dim normalization last_dim_size",
+     .run = run_fft_real,
+     .grad = "self: _fft_r2c(grad, dim, 0, 1)"},
+    {.name = "fft_r2c_backward", .args = "grad self dim onesided", .run = expand_fft_r2c_backward, .grad = COMPOSITE},
+    {.name = "view_as_real.default",
+     .args = "self",
+     .run = run_view_as_real,
+     .grad = "self: view_as_complex(contiguous(grad))"},
+    {.name = "view_as_complex.default",
+     .takes = "+",
+     .args = "self",
+     .run = run_view_as_complex,
+     .grad = "self: view_as_real(contiguous(grad))"},
+    {.name = "real.default", .args = "self", .run = run_real},
     {.name = "upsample_bicubic2d.default",
      .takes = "b",
      .args = "self output_size align_corners scale_factors",
@@ -2552,8 +2870,8 @@ const struct aten aten_table[] = {
      .args = "self downscale_factor",
      .run = run_pixel_unshuffle,
      .grad = "self: pixel_shuffle_of(grad, #self)"},
-    {.name = "pixel_shuffle_of", .args = "grad self", .run = run_pixel_shuffle_of},
-    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_pixel_shuffle_of},
+    {.name = "pixel_shuffle_of", .args = "grad self", .run = run_named, .source = "pixel_shuffle.default"},
+    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_named, .source = "pixel_unshuffle.default"},
 
     /* normalization */
     {.name = "batch_norm.default",
@@ -2703,10 +3021,37 @@ const struct aten aten_table[] = {
     {.name = "nll_loss2d_backward.default", .args = "grad self target total_weight", .run = run_second_like},
     {.name = "mse_loss.default",
      .takes = "..",
-     .args = "self target",
-     .run = run_scalar_loss,
+     .args = "self target reduction",
+     .run = run_loss,
      .cast = CAST_FP32,
-     .grad = "self: mse_loss_backward(grad, self, target)"},
+     .grad = "self: mse_loss_backward(grad, self, target); target: mse_loss_backward(grad, target, self)"},
+    {.name = "smooth_l1_loss.default",
+     .takes = "..",
+     .args = "self target reduction beta",
+     .run = run_loss,
+     .cast = CAST_FP32,
+     .grad = "self: smooth_l1_loss_backward(grad, self, target); target: smooth_l1_loss_backward(grad, target, self)"},
+    {.name = "smooth_l1_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "huber_loss.default",
+     .takes = "..",
+     .args = "self target reduction delta",
+     .run = run_loss,
+     .cast = CAST_FP32,
+     .grad = "self: huber_loss_backward(grad, self, target); target: huber_loss_backward(grad, target, self)"},
+    {.name = "huber_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "soft_margin_loss.default",
+     .takes = "..",
+     .args = "self target reduction",
+     .run = run_loss,
+     .cast = CAST_FP32,
+     .grad = "self: soft_margin_loss_backward(grad, self, target)"},
+    {.name = "soft_margin_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "binary_cross_entropy.default",
+     .takes = "..",
+     .args = "self target weight reduction",
+     .run = run_scalar_loss,
+     .grad = "self: binary_cross_entropy_backward(grad, self, target)"},
+    {.name = "binary_cross_entropy_backward.default", .args = "grad self target", .run = run_second_like},
     {.name = "mse_loss_backward.default", .args = "grad self target", .run = run_second_like},
     {.name = "binary_cross_entropy_with_logits.default",
      .takes = "..",

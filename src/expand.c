@@ -51,10 +51,20 @@ expand_to(struct machine *m, struct frame *f)
     out_add(m, f, to(m, V(0), t));
 }
 
+static bool
+is_complex(enum dtype t)
+{
+    return t == DT_COMPLEX64 || t == DT_COMPLEX128;
+}
+
+/* A complex gradient of a real tensor is seen by its real parts: handle_r_to_c in FunctionsManual.cpp. */
 void
 expand_to_like(struct machine *m, struct frame *f)
 {
-    out_add(m, f, to(m, V(0), V(1)->dtype));
+    struct value *v = V(0);
+    if (is_complex(v->dtype) && !is_complex(V(1)->dtype))
+        v = OP(m, "real.default", VAL(v));
+    out_add(m, f, to(m, v, V(1)->dtype));
 }
 
 /* ---- views that may have to copy ------------------------------------------------------------------------------------------------ */
@@ -162,10 +172,53 @@ expand_repeat_interleave(struct machine *m, struct frame *f)
     out_add(m, f, repeat_interleave(m, V(0), arg_int(f, 1, 1), dim_of(arg_int(f, 2, 0), V(0)->rank)));
 }
 
+/* Source: repeat_backward in FunctionsManual.cpp: new dimensions are summed, the others split into copies and size. */
 void
 expand_repeat_backward(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+    int64_t size[2 * RANK], over[RANK];
+    struct value *g = V(0), *like = V(1);
+    int n = 0, nover = 0, lead = g->rank - like->rank;
+    for (int i = 0; i < lead; i++)
+        g = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+    for (int i = 0; i < like->rank; i++) {
+        int64_t times = like->size[i] ? g->size[i] / like->size[i] : 1;
+        if (times != 1) {
+            over[nover++] = n;
+            size[n++] = times;
+        }
+        if (times == 1 || like->size[i] != 1)
+            size[n++] = like->size[i];
+    }
+    g = n <= MAX_RANK ? OP(m, "reshape.default", VAL(g), ints_arg(m, n, size)) : g;
+    out_add(m, f, nover ? OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, nover, over), BOOL(false)) : g);
+}
+
+/* The exporter's keepdim: the named dimensions keep their place among ones, then the ones grow. */
+void
+expand_broadcast_in_dim(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], dims[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 2, dims, RANK);
+    for (int i = 0; i < f->rank; i++)
+        size[i] = 1;
+    for (int i = 0; i < n && i < v->rank; i++)
+        if (dims[i] >= 0 && dims[i] < f->rank)
+            size[dims[i]] = v->size[i];
+    if (f->rank < 0)
+        return;
+    v = OP(m, "reshape.default", VAL(v), ints_arg(m, f->rank, size));
+    out_add(m, f, OP(m, "expand.default", VAL(v), ints_arg(m, f->rank, f->size)));
+}
+
+/* Another name of the row that the source names. */
+void
+expand_alias(struct machine *m, struct frame *f)
+{
+    struct frame *s = dispatch(m, aten_find(f->op->source), f->n, f->a, f);
+    for (int i = 0; i < s->nout; i++)
+        out_add(m, f, s->out[i]);
 }
 
 /* ---- choice, padding, reductions ---------------------------------------------------------------------------------------------------- */
@@ -205,13 +258,14 @@ expand_unpad(struct machine *m, struct frame *f)
 void
 expand_pad(struct machine *m, struct frame *f)
 {
-    static const char *const rows[][2] = {{"reflection_pad1d.default", "reflection_pad2d.default"},
-                                          {"replication_pad1d.default", "replication_pad2d.default"}};
+    static const char *const rows[][3] = {
+        {"reflection_pad1d.default", "reflection_pad2d.default", "reflection_pad3d.default"},
+        {"replication_pad1d.default", "replication_pad2d.default", "replication_pad3d.default"}};
     const char *mode = f->n > 2 && f->a[2].kind == ARG_TEXT ? f->a[2].s : "constant", *row = "constant_pad_nd.default";
     int64_t pads[RANK];
     int n = arg_ints(f, 1, pads, RANK);
     if (strcmp(mode, "constant") != 0)
-        row = rows[strcmp(mode, "replicate") == 0][n > 2];
+        row = rows[strcmp(mode, "replicate") == 0][n > 4 ? 2 : n > 2];
     struct arg a[] = {VAL(V(0)), f->a[1]};
     out_add(m, f, dispatch(m, aten_find(row), 2, a, f)->out[0]);
 }
@@ -251,6 +305,81 @@ expand_cumsum(struct machine *m, struct frame *f)
         if (f->a[i].kind == ARG_DTYPE)
             t = (enum dtype)f->a[i].i;
     out_add(m, f, value_new(m, t, V(0)->rank, V(0)->size, NULL));
+}
+
+/* Source: cumsum_backward in FunctionsManual.cpp: nothing to do along a dimension of one. */
+void
+expand_cumsum_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    int64_t dim = arg_int(f, 1, 0);
+    if (g->rank && g->size[dim_of(dim, g->rank)] != 1) {
+        g = OP(m, "flip.default", VAL(g), INT(dim));
+        g = OP(m, "cumsum.default", VAL(g), INT(dim));
+        g = OP(m, "flip.default", VAL(g), INT(dim));
+    }
+    out_add(m, f, g);
+}
+
+/* Source: prod_backward and prod_safe_zeros_backward in FunctionsManual.cpp: a dispatch mode hides whether there are zeros, so it takes the
+ * way that works with them; otherwise none are assumed. */
+void
+expand_prod_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1), *r = V(2);
+    int64_t dim = arg_int(f, 3, 0), size[RANK];
+    int d = dim_of(dim, x->rank);
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    if (f->n > 3 && g->rank < x->rank) {
+        g = OP(m, "unsqueeze.default", VAL(g), INT(d));
+        r = OP(m, "unsqueeze.default", VAL(r), INT(d));
+    }
+    if (f->n <= 3) { /* of everything: of the flat tensor along its dimension */
+        size[0] = value_elements(x);
+        x = OP(m, "reshape.default", VAL(x), ints_arg(m, 1, size));
+        d = 0;
+    }
+    if (m->real) {
+        struct value *zero = OP(m, "eq.Scalar", VAL(x), INT(0));
+        OP(m, "sum.dim_IntList", VAL(zero), INT(d), BOOL(true));
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "div.Tensor", VAL(r), VAL(x))));
+    } else if (x->rank && x->size[d] != 1) {
+        int64_t last = size[d];
+        size[d] = 1;
+        struct value *ones = OP(m, "ones.default", ints_arg(m, x->rank, size), DTYPE(g->dtype));
+        struct value *rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(0), INT(last - 1), INT(1));
+        struct arg both = {.kind = ARG_LIST, .n = 2, .list = (struct arg[]){VAL(ones), VAL(rest)}};
+        struct value *before = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(1), INT(last), INT(1));
+        both.list[1] = VAL(OP(m, "flip.default", VAL(rest), INT(d)));
+        struct value *after = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        after = OP(m, "flip.default", VAL(after), INT(d));
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Tensor", VAL(before), VAL(after))));
+    }
+    out_add(m, f, f->n <= 3 ? OP(m, "reshape.default", VAL(g), ints_arg(m, V(1)->rank, V(1)->size)) : g);
+}
+
+/* Source: fft_r2c_backward in FunctionsManual.cpp: a half spectrum is written into a whole one of zeros; then the real part. */
+void
+expand_fft_r2c_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *like = V(1);
+    if (arg_int(f, 3, 0))
+        g = OP(m, "new_zeros.default", VAL(g), ints_arg(m, like->rank, like->size));
+    g = OP(m, "_fft_c2c.default", VAL(g), f->a[2]);
+    out_add(m, f, OP(m, "real.default", VAL(g)));
+}
+
+/* grad.index_put(indices, zeros_like(values), false), unless the write accumulated. */
+void
+expand_index_put_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *values = V(2);
+    if (!arg_int(f, 3, 0) && values) {
+        struct value *zeros = OP(m, "zeros_like.default", VAL(values));
+        g = OP(m, "index_put.default", VAL(g), f->a[1], VAL(zeros));
+    }
+    out_add(m, f, g);
 }
 
 void
@@ -539,7 +668,7 @@ expand_einsum(struct machine *m, struct frame *f)
     const char *eq = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
     struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
     int operands = 1, n = 0;
-    bool plain = l && l->n > 1 && l->n <= MOST;
+    bool plain = l && l->n > 0 && l->n <= MOST;
     for (const char *p = eq; *p; p++) {
         if (*p == '>') {
             to = out;
@@ -586,6 +715,16 @@ expand_einsum(struct machine *m, struct frame *f)
         }
     }
     int64_t perm[RANK];
+    n = 0;
+    for (int i = 0; l->n == 1 && label[0][i]; i++)
+        if (!strchr(out, label[0][i]))
+            perm[n++] = i;
+        else
+            now[i - n] = label[0][i];
+    if (n) {
+        now[strlen(label[0]) - (size_t)n] = 0;
+        v = OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, perm));
+    }
     for (n = 0; out[n] && strchr(now, out[n]); n++)
         perm[n] = strchr(now, out[n]) - now;
     bool moves = n == v->rank && strcmp(now, out) != 0;
@@ -653,12 +792,6 @@ void
 expand_log_sigmoid(struct machine *m, struct frame *f)
 {
     out_add(m, f, OP(m, "log_sigmoid_forward.default", VAL(V(0))));
-}
-
-void
-expand_selu(struct machine *m, struct frame *f)
-{
-    out_add(m, f, dispatch(m, aten_find("elu.default"), 1, f->a, f)->out[0]);
 }
 
 void

@@ -1054,8 +1054,11 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     c->args[1] = DTYPE(t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
-    if (strcmp(l->g->n[g->last].op, "GatherND") == 0 && c->rank > 1 && c->size[c->rank - 1] == 1)
-        c->rank--; /* an index, not the list of coordinates that the node takes */
+    for (int k = 0; k < g->nnodes; k++)
+        if (strcmp(l->g->n[g->nodes[k]].op, "GatherND") == 0 && c->rank > 1 && c->size[c->rank - 1] == 1) {
+            c->rank--; /* an index, not the list of coordinates that the node takes */
+            break;
+        }
     if (table >= 0)
         d->tables[table].slot = c->outs[0];
     return c->outs[0];
@@ -1142,6 +1145,35 @@ merged_param(struct dynamo *d, int slot)
     return NULL;
 }
 
+/* What eager runs differs from what was recorded: by target and the module's class. */
+static const struct rename {
+    const char *target, *type, *line, *to; /* line: what the innermost source line says */
+    const char *source;
+} renames[] = {
+    {"prims.var.default", NULL, NULL, "aten.var.correction", "decomposed by the exporter"},
+    {"prims.broadcast_in_dim.default", NULL, NULL, "aten.broadcast_in_dim.default",
+     "keepdim, decomposed by the exporter"},
+    {"prims.sum.default", NULL, NULL, "aten.sum.dim_IntList", "likewise"},
+    {"prims.div.default", NULL, NULL, "aten.div.Tensor", "likewise"},
+    {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
+    {"aten._native_batch_norm_legit_no_training.default", NULL, NULL, "aten.batch_norm.default",
+     "training=True in a training step"},
+    {"aten.view.default", NULL, NULL, "aten.reshape.default",
+     "whether it copies depends on strides: the training device decides anew"},
+    {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
+    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten._adaptive_avg_pool2d.default",
+     "decomposed by the exporter"},
+    {"aten._to_copy.default", NULL, NULL, "aten.to.dtype", "a copy only when the type differs"},
+    {"prims.convert_element_type.default", NULL, NULL, "aten.alias.default",
+     "the exporter's type promotion: eager promotes inside the operator"},
+    {"aten.as_strided.default", NULL, NULL, "aten.alias.default",
+     "follows a decomposed adaptive pool, changes nothing"},
+    {"aten.avg_pool2d.default", NULL, "adaptive_avg_pool", "aten._adaptive_avg_pool2d.default",
+     "windows of equal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+    {"aten.avg_pool2d.default", NULL, "interpolate(", "aten._adaptive_avg_pool2d.default",
+     "mode='area': interpolate in torch/nn/functional.py"},
+};
+
 static int
 cast_like(struct dynamo *d, const struct group *g, int slot, int like)
 {
@@ -1173,6 +1205,24 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     return slot;
 }
 
+/* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it was renamed. */
+static bool
+named_after(const char *name, const char *target)
+{
+    const char *stem = bare(target);
+    size_t n = strcspn(stem, ".");
+    if (n && strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+        return true;
+    for (int i = 0; i < COUNT(renames); i++)
+        if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0) {
+            stem = bare(renames[i].target);
+            n = strcspn(stem, ".");
+            if (strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+                return true;
+        }
+    return false;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. */
 static int
 lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot)
@@ -1181,9 +1231,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     for (int i = p->ncalls - 1; i >= 0; i--) {
         if (p->calls[i].outs[0] != slot)
             continue;
-        const char *target = bare(p->calls[i].target), *dot = strchr(target, '.');
-        size_t n = dot ? (size_t)(dot - target) : 0;
-        if (!n || strncmp(target, name, n) != 0 || isalpha((unsigned char)name[n]))
+        if (!named_after(name, p->calls[i].target))
             return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
@@ -1248,16 +1296,21 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
         const struct node *n = &l->g->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
             int slot = n->in[i] < 0 ? -1 : l->slot_of[n->in[i]];
-            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--) {
-                const char *target = bare(l->p->calls[c].target);
-                size_t stem = strcspn(target, ".");
-                if (l->p->calls[c].outs[0] == slot && strncmp(name, target, stem) == 0 &&
-                    (!name[stem] || name[stem] == '_'))
+            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--)
+                if (l->p->calls[c].outs[0] == slot && named_after(name, l->p->calls[c].target))
                     return slot;
-            }
         }
     }
     return -1;
+}
+
+/* Complex numbers are pairs in a file, so that this view of them is nothing there. */
+static int
+lost_real(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct call *c = call_for(d, g, "aten.view_as_real.default", 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
+    return c->outs[0];
 }
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
@@ -1287,7 +1340,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         return t >= 0 ? lost_constant(d, g, name, t) : inside;
     }
     t = take_spare(d, g, position, spare, nspare, used);
-    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, l->slot_of[t]);
+    int slot = has_stem(name, "view_as_real") ? lost_real(d, g, t)
+               : has_stem(name, "clone")      ? lost_clone(d, g, t)
+                                              : lost_duplicate(d, g, name, l->slot_of[t]);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
@@ -1389,29 +1444,10 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* What eager runs differs from what was recorded: by target and the module's class. */
-static const struct rename {
-    const char *target, *type, *to;
-    const char *source;
-} renames[] = {
-    {"prims.var.default", NULL, "aten.var.correction", "decomposed by the exporter"},
-    {"aten.grid_sampler.default", NULL, "aten.grid_sampler_2d.default", "a composite"},
-    {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
-     "training=True in a training step"},
-    {"aten.view.default", NULL, "aten.reshape.default",
-     "whether it copies depends on strides: the training device decides anew"},
-    {"aten._unsafe_view.default", NULL, "aten.reshape.default", "likewise"},
-    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten._adaptive_avg_pool2d.default",
-     "decomposed by the exporter"},
-    {"aten._to_copy.default", NULL, "aten.to.dtype", "a copy only when the type differs"},
-    {"prims.convert_element_type.default", NULL, "aten.alias.default",
-     "the exporter's type promotion: eager promotes inside the operator"},
-    {"aten.as_strided.default", NULL, "aten.alias.default", "follows a decomposed adaptive pool, changes nothing"},
-};
-
 static const char *
-renamed(struct arena *a, const struct group *g)
+renamed(const struct dynamo *d, const struct group *g)
 {
+    struct arena *a = d->l->a;
     static const char *const scalar[] = {"clamp", "eq", "ne", "lt", "le", "gt", "ge"}; /* a number became a tensor */
     for (int i = 0; i < COUNT(scalar); i++) {
         const char *row = arena_printf(a, "aten.%s.", scalar[i]);
@@ -1420,7 +1456,8 @@ renamed(struct arena *a, const struct group *g)
     }
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
-            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
+            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
+            (!renames[i].line || strstr(source_line(a, d->l->g->n[g->last].stack), renames[i].line)))
             return renames[i].to;
     return g->target;
 }
@@ -1732,7 +1769,7 @@ lower_group(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
     struct arg args[MAX_ARGS];
-    const char *target = renamed(l->a, g);
+    const char *target = renamed(d, g);
     const struct aten *op = aten_find(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
@@ -1761,6 +1798,9 @@ lower_group(struct dynamo *d, struct group *g)
             }
         }
     }
+    int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
+    for (int i = 0; i < n; i++)
+        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
     if (strcmp(target, "aten.sub.Tensor") == 0 && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
         struct arg number = args[0];
         args[0] = args[1];
@@ -1768,9 +1808,6 @@ lower_group(struct dynamo *d, struct group *g)
         target = "aten.rsub.Scalar";
         op = aten_find(target);
     }
-    int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
-    for (int i = 0; i < n; i++)
-        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
     if (strcmp(target, "aten.alias.default") == 0 && args[0].kind == ARG_SLOT) {
         define(d, g, out, (int)args[0].i);
         return;
@@ -1798,24 +1835,62 @@ lower_group(struct dynamo *d, struct group *g)
     define_items(d, g, &l->p->calls[g->call]);
 }
 
-/* Modules that arrive in pieces although eager runs one operator. */
+/* Modules and functions that arrive in pieces although eager runs one operator. A function's pieces are those of its statement, from one target to another. */
 static const struct whole {
-    const char *type, *first, *target; /* class; what its first piece begins with, NULL anything */
-    const char *source;
+    const char *type, *line;           /* class of the module, or what the innermost source line says */
+    const char *first, *second, *last; /* what its pieces' targets begin with, NULL anything */
+    const char *target, *source;
 } wholes[] = {
-    {"torch.nn.modules.normalization.RMSNorm", NULL, "aten.rms_norm.default", "since 2.9"},
-    {"torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten.index", "aten._adaptive_avg_pool2d.default",
+    {"torch.nn.modules.normalization.RMSNorm", NULL, NULL, NULL, NULL, "aten.rms_norm.default", "since 2.9"},
+    {NULL, "rms_norm(", "aten.pow", "aten.mean", "aten.mul", "aten.rms_norm.default", "rms_norm in layer_norm.cpp"},
+    {"torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten.index", NULL, NULL, "aten._adaptive_avg_pool2d.default",
      "windows of unequal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+    {NULL, "adaptive_avg_pool", "aten.index", "aten.masked_fill", "aten.div", "aten._adaptive_avg_pool2d.default",
+     "likewise"},
+    {NULL, "adaptive_avg_pool", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default",
+     "likewise"},
+    {NULL, "interpolate(", "aten.index", "aten.masked_fill", "aten.div", "aten._adaptive_avg_pool2d.default",
+     "mode='area': interpolate in torch/nn/functional.py"},
+    {NULL, "interpolate(", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default", "likewise"},
+    {NULL, "interpolate(", "aten._unsafe_index", "aten._unsafe_index", "aten.add", "aten.upsample_linear1d.default",
+     "upsample_linear1d in torch/_decomp/decompositions.py"},
+    {NULL, "interpolate(", "aten._unsafe_index", NULL, "aten._unsafe_index", "aten._upsample_nearest_exact2d.default",
+     "mode='nearest-exact', in torch/_decomp/decompositions.py"},
+    {NULL, "std(", "prims.var", NULL, "aten.sqrt", "aten.std.correction", "std in torch/_refs"},
 };
 
-static const struct whole *
-whole_module(const struct group *g)
+static bool
+same_origin(const struct dynamo *d, const struct whole *w, const struct group *g, const struct group *h)
 {
-    for (int i = 0; i < COUNT(wholes); i++)
-        if (g->type && strcmp(g->type, wholes[i].type) == 0 &&
-            (!wholes[i].first || starts_with(g->target, wholes[i].first)))
-            return &wholes[i];
+    return w->type ? h->path && g->path && strcmp(h->path, g->path) == 0 : same_statement(d, g->last, h->last);
+}
+
+static const struct whole *
+whole_of(const struct dynamo *d, const struct group *g)
+{
+    const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
+    for (int i = 0; i < COUNT(wholes); i++) {
+        const struct whole *w = &wholes[i];
+        if (w->type ? !g->type || strcmp(g->type, w->type) != 0
+                    : !strstr(source_line(d->l->a, d->l->g->n[g->last].stack), w->line))
+            continue;
+        if ((!w->first || starts_with(g->target, w->first)) &&
+            (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))
+            return w;
+    }
     return NULL;
+}
+
+/* Whether the piece names a parameter, a weight that the function multiplies with at the end. */
+static bool
+names_param(struct dynamo *d, const struct group *g)
+{
+    struct arg args[MAX_ARGS];
+    int n = parse_args(d->l->a, NULL, g->args, args);
+    for (int i = 0; i < n; i++)
+        if (args[i].kind == ARG_SLOT && args[i].s && param_of(d, args[i].s))
+            return true;
+    return false;
 }
 
 static void
@@ -1824,10 +1899,14 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
     int input = -1, weight = -1;
+    struct arg own[MAX_ARGS] = {NONE}; /* the first piece's */
+    bool ended = false;
     for (int i = at; i < d->ngroups; i++) {
         struct group *h = &d->groups[i];
-        if (h->done || !h->path || !g->path || strcmp(h->path, g->path) != 0 || h->last > last->last + 4 * (i - at + 2))
+        if (h->done || !same_origin(d, w, g, h) || h->last > last->last + 4 * (i - at + 2))
             continue;
+        if (ended && !(starts_with(h->target, w->last) && names_param(d, h)))
+            break;
         struct arg args[MAX_ARGS];
         int n = parse_args(l->a, NULL, h->args, args), missing = 0;
         for (int k = 0; k < n; k++) {
@@ -1846,24 +1925,37 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
             resolve_arg(d, h, &args[0], 0, spare, ns, &used);
             input = args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
         }
+        if (i == at)
+            memcpy(own, args, sizeof(*args) * (size_t)n);
         h->done = true;
         last = h;
+        ended |= w->last && (i > at || strcmp(w->first, w->last) == 0) && starts_with(h->target, w->last);
     }
     if (input < 0)
         return;
     int out = group_output(d, last);
-    struct call *c = call_for(d, last, w->target, 3);
+    struct call *c = call_for(d, last, w->target, 4);
+    int shape = aten_arg(c->op, "normalized_shape"), gain = aten_arg(c->op, "weight"), dim = aten_arg(c->op, "dim"),
+        keep = aten_arg(c->op, "keepdim");
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
+    for (int i = 1; i < c->nargs; i++)
+        c->args[i] = NONE;
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     int64_t width = c->rank > 0 ? c->size[c->rank - 1] : 0;
-    if (weight >= 0) {
+    if (weight >= 0 && gain > 0) {
         struct param *q = &l->p->params[weight];
         sized(l, q, 1, &width);
         width = q->size[0];
-        c->args[2] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+        c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
     }
-    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
-    c->args[1].list[0] = INT(width);
+    if (shape > 0) {
+        c->args[shape] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+        c->args[shape].list[0] = INT(width);
+    }
+    if (dim > 0)
+        c->args[dim] = own[1];
+    if (keep > 0)
+        c->args[keep] = BOOL(c->rank == l->g->t[l->g->n[g->nodes[0]].in[0]].rank);
     define(d, last, out, c->outs[0]);
 }
 
@@ -2190,7 +2282,7 @@ lower_dynamo(struct lowering *l)
         struct group *g = &d.groups[at];
         if (g->last != i || g->done)
             continue;
-        const struct whole *w = whole_module(g);
+        const struct whole *w = whole_of(&d, g);
         if (w)
             lower_whole(&d, at, w);
         else if (in_weight_norm(g))
