@@ -394,6 +394,13 @@ run_scalar(struct machine *m, struct frame *f)
 }
 
 static void
+run_zero_of(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+}
+
+static void
 run_like(struct machine *m, struct frame *f)
 {
     out_add(m, f, new_like(m, V(0), stated_dtype(f, V(0)->dtype)));
@@ -628,6 +635,24 @@ run_unfold(struct machine *m, struct frame *f)
     size[v->rank] = window < 0 ? 0 : window;
     stride[v->rank] = v->stride[d];
     out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
+}
+
+static void
+run_diagonal(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK], offset = arg_int(f, 1, 0);
+    struct value *v = V(0);
+    int a = wrap_dim(arg_int(f, 2, 0), v->rank), b = wrap_dim(arg_int(f, 3, 1), v->rank), rank = 0;
+    int64_t rows = v->size[a] + (offset < 0 ? offset : 0), cols = v->size[b] - (offset > 0 ? offset : 0);
+    for (int i = 0; i < v->rank; i++)
+        if (i != a && i != b) {
+            size[rank] = v->size[i];
+            stride[rank++] = v->stride[i];
+        }
+    size[rank] = rows < cols ? rows : cols;
+    size[rank] = size[rank] < 0 ? 0 : size[rank];
+    stride[rank] = v->stride[a] + v->stride[b];
+    out_add(m, f, value_view(m, v, rank + 1, size, stride));
 }
 
 static void
@@ -1701,8 +1726,9 @@ run_bce(struct machine *m, struct frame *f)
 static void
 run_nll_loss(struct machine *m, struct frame *f)
 {
-    for (int i = 0; i < 2; i++) /* loss, total_weight */
-        out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+    bool each = arg_int(f, 3, 1) == 0; /* reduction: a loss for every target */
+    for (int i = 0; i < 2; i++)        /* loss, total_weight */
+        out_add(m, f, value_new(m, V(0)->dtype, each && !i && V(1) ? V(1)->rank : 0, V(1)->size, NULL));
 }
 
 /* ---- several outputs that are all like the input ------------------------------------------------------------------------------------------------------------- */
@@ -1840,14 +1866,17 @@ const struct aten aten_table[] = {
      .args = "self exponent",
      .run = run_binary,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1)))); "
-             "exponent: mul.Tensor(grad, mul.Tensor(result, log(self)))"},
+     .grad = "self: where.self(eq.Scalar(exponent, 0), zero_of(grad), "
+             "mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1))))); "
+             "exponent: mul.Tensor(grad, where.self(logical_and(eq.Scalar(self, 0), ge.Scalar(exponent, 0)), "
+             "zero_of(grad), mul.Tensor(result, log(self))))"},
+    {.name = "zero_of", .args = "grad", .run = run_zero_of, .source = "scalar_tensor.default"},
     {.name = "pow.Scalar",
      .takes = "-.",
      .args = "self exponent",
      .run = run_binary,
      .cast = CAST_FP32,
-     .grad = "exponent: mul.Tensor(grad, mul.Scalar(result, 2))"},
+     .grad = "exponent: mul.Tensor(grad, mul.Scalar(result, exponent))"}, /* the base's logarithm, but saves exponent */
     {.name = "square.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, mul.Scalar(self, 2))"},
     {.name = "sqrt.default",
      .args = "self",
@@ -1864,8 +1893,8 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: mul.Tensor(neg(grad), mul.Tensor(result, result))"},
     {.name = "abs.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, sgn(self))"},
-    {.name = "sgn.default", .args = "self", .run = run_unary},
-    {.name = "sign.default", .args = "self", .run = run_unary},
+    {.name = "sgn.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "sign.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
     {.name = "exp.default",
      .args = "self",
      .run = run_unary_float,
@@ -1959,6 +1988,12 @@ const struct aten aten_table[] = {
      .run = run_binary,
      .grad = "self: div.Tensor(grad, add.Scalar(exp(sub.Tensor(other, self)), 1)); "
              "other: div.Tensor(grad, add.Scalar(exp(sub.Tensor(self, other)), 1))"},
+    {.name = "xlogy.Tensor",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: masked_fill.Scalar(xlogy(grad, other), bitwise_and.Tensor(eq.Scalar(self, 0), "
+             "le.Scalar(other, 0)), 0); other: div.Tensor(mul.Tensor(grad, self), other)"},
     {.name = "frac.default", .args = "self", .run = run_unary, .grad = "self: grad"},
     {.name = "nan_to_num.default",
      .args = "self nan posinf neginf",
@@ -1981,20 +2016,21 @@ const struct aten aten_table[] = {
      .takes = "...",
      .args = "self end weight",
      .run = run_elementwise,
-     .grad = "end: mul.Tensor(grad, weight); self: mul.Tensor(grad, rsub.Scalar(weight, 1)); weight: mul.Tensor(grad, "
+     .grad = "end: mul.Tensor(grad, weight); self: mul.Tensor(grad, empty_like(weight)); weight: mul.Tensor(grad, "
              "sub.Tensor(end, self))"},
     {.name = "addcmul.default",
      .takes = "...",
      .args = "self tensor1 tensor2 value",
      .run = run_elementwise,
      .cast = CAST_PROMOTE,
-     .grad = "self: grad; tensor1: mul.Tensor(grad, tensor2); tensor2: mul.Tensor(grad, tensor1)"},
+     .grad = "self: grad; tensor1: mul.Tensor(grad, mul.Scalar(tensor2, 1)); "
+             "tensor2: mul.Tensor(grad, mul.Scalar(tensor1, 1))"},
     {.name = "addcdiv.default",
      .takes = "...",
      .args = "self tensor1 tensor2 value",
      .run = run_elementwise,
      .cast = CAST_PROMOTE,
-     .grad = "self: grad; tensor1: mul.Tensor(grad, div.Scalar(tensor2, 1)); "
+     .grad = "self: grad; tensor1: mul.Tensor(grad, empty_like(tensor2)); "
              "tensor2: mul.Tensor(neg(grad), div.Tensor(mul.Scalar(tensor1, 1), mul.Tensor(tensor2, tensor2)))"},
 
     /* activations */
@@ -2097,16 +2133,6 @@ const struct aten aten_table[] = {
      .args = "self min",
      .run = run_unary,
      .grad = "self: clamp_backward(grad, self, min)"},
-    {.name = "clamp_min.Tensor",
-     .takes = "..",
-     .args = "self min",
-     .run = run_binary,
-     .grad = "self: clamp_backward(grad, self, min)"},
-    {.name = "clamp_max.Tensor",
-     .takes = "..",
-     .args = "self max",
-     .run = run_binary,
-     .grad = "self: clamp_max_backward(grad, self, max)"},
     {.name = "clamp_max.default",
      .args = "self max",
      .run = run_unary,
@@ -2265,9 +2291,9 @@ const struct aten aten_table[] = {
      .grad = "self: select_backward(grad, #self)"},
     {.name = "select_backward.default", .args = "grad self", .run = run_zeros_like_second},
     {.name = "diagonal.default",
-     .takes = "+",
+     .takes = "b",
      .args = "self offset dim1 dim2",
-     .run = run_select,
+     .run = run_diagonal,
      .grad = "self: diagonal_backward(grad, #self)"},
     {.name = "diagonal_backward.default", .args = "grad self", .run = run_zeros_like_second},
     {.name = "split.Tensor",
@@ -2335,6 +2361,7 @@ const struct aten aten_table[] = {
      .run = run_pad,
      .grad = "self: replication_pad2d_backward(grad, self)"},
     {.name = "replication_pad2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "tile.default", .args = "self dims", .run = expand_alias, .grad = COMPOSITE, .source = "repeat.default"},
     {.name = "replication_pad3d.default",
      .args = "self padding",
      .run = run_pad,
@@ -2456,7 +2483,7 @@ const struct aten aten_table[] = {
      .args = "self src dim index",
      .run = run_over,
      .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
-    {.name = "slice_of", .args = "grad src", .run = run_second_like},
+    {.name = "slice_of", .args = "grad src", .run = expand_copy_slices, .grad = COMPOSITE},
 
     /* reductions */
     {.name = "sum.dim_IntList",
@@ -2486,11 +2513,16 @@ const struct aten aten_table[] = {
     {.name = "max.default",
      .args = "self",
      .run = expand_reduce_all,
-     .grad = "self: amax_backward(grad, self, result)"},
+     .grad = "self: evenly_distribute_backward(grad, self, result)"},
     {.name = "min.default",
      .args = "self",
      .run = expand_reduce_all,
-     .grad = "self: amax_backward(grad, self, result)"},
+     .grad = "self: evenly_distribute_backward(grad, self, result)"},
+    {.name = "evenly_distribute_backward",
+     .takes = "...",
+     .args = "grad self result",
+     .run = expand_evenly_distribute,
+     .grad = COMPOSITE},
     {.name = "max.dim",
      .args = "self dim keepdim",
      .run = run_reduce_with_indices,
@@ -2709,8 +2741,9 @@ const struct aten aten_table[] = {
     {.name = "avg_pool1d.default",
      .takes = "b",
      .args = "self kernel_size stride padding ceil_mode",
-     .run = run_avg_pool,
-     .grad = "self: avg_pool2d_backward(grad, self)"},
+     .run = expand_alias, /* unsqueezed: avg_pool1d in Pooling.cpp */
+     .grad = COMPOSITE,
+     .source = "avg_pool2d.default"},
     {.name = "avg_pool2d.default",
      .takes = "b",
      .args = "self kernel_size stride padding ceil_mode",
@@ -2830,7 +2863,7 @@ const struct aten aten_table[] = {
     {.name = "_fft_r2c.default",
      .args = "self dim normalization onesided",
      .run = run_fft_real,
-     .grad = "self: fft_r2c_backward(grad, #self, dim, onesided)"},
+     .grad = "self: fft_r2c_backward(grad, self, dim, onesided)"}, /* sym_size(dim.back()): the generator saves self */
     {.name = "_fft_c2r.default",
      .args = "self dim normalization last_dim_size",
      .run = run_fft_real,
@@ -3002,23 +3035,29 @@ const struct aten aten_table[] = {
     /* losses */
     {.name = "cross_entropy_loss.default",
      .takes = "+.",
-     .args = "self target",
+     .args = "self target weight reduction ignore_index label_smoothing",
      .run = expand_cross_entropy,
      .grad = COMPOSITE},
+    {.name = "nll_loss.default",
+     .takes = "..",
+     .args = "self target weight reduction ignore_index",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "nll_loss_forward.default"},
     {.name = "nll_loss_forward.default",
      .takes = "..",
-     .args = "self target",
+     .args = "self target weight reduction ignore_index",
      .run = run_nll_loss,
      .cast = CAST_FP32,
-     .grad = "self: nll_loss_backward(grad, self, target, result1)"},
-    {.name = "nll_loss_backward.default", .args = "grad self target total_weight", .run = run_second_like},
+     .grad = "self: nll_loss_backward(grad, self, target, result1, weight)"},
+    {.name = "nll_loss_backward.default", .args = "grad self target total_weight weight", .run = run_second_like},
     {.name = "nll_loss2d_forward.default",
      .takes = "..",
-     .args = "self target",
+     .args = "self target weight reduction ignore_index",
      .run = run_nll_loss,
      .cast = CAST_FP32,
-     .grad = "self: nll_loss2d_backward(grad, self, target, result1)"},
-    {.name = "nll_loss2d_backward.default", .args = "grad self target total_weight", .run = run_second_like},
+     .grad = "self: nll_loss2d_backward(grad, self, target, result1, weight)"},
+    {.name = "nll_loss2d_backward.default", .args = "grad self target total_weight weight", .run = run_second_like},
     {.name = "mse_loss.default",
      .takes = "..",
      .args = "self target reduction",

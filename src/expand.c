@@ -376,10 +376,37 @@ expand_index_put_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *values = V(2);
     if (!arg_int(f, 3, 0) && values) {
-        struct value *zeros = OP(m, "zeros_like.default", VAL(values));
+        struct value *zeros = OP(m, "zeros.default", ints_arg(m, values->rank, values->size), DTYPE(values->dtype));
         g = OP(m, "index_put.default", VAL(g), f->a[1], VAL(zeros));
     }
     out_add(m, f, g);
+}
+
+/* evenly_distribute_backward in FunctionsManual.cpp, of max() and min(): the gradient is shared among equal maxima. */
+void
+expand_evenly_distribute(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1), *r = V(2);
+    struct value *mask = OP(m, "eq.Tensor", VAL(x), VAL(r));
+    struct value *nan = OP(m, "isnan.default", VAL(x)), *none = OP(m, "isnan.default", VAL(r));
+    if (!m->real) /* logical_and_ */
+        OP(m, "logical_and.default", VAL(nan), VAL(none));
+    struct value *count = OP(m, "sum.default", VAL(mask), DTYPE(DT_INT64));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
+}
+
+/* Source: CopySlices in torch/csrc/autograd/functions/tensor.cpp: a copy of the whole gradient, and one of the part that was written. */
+void
+expand_copy_slices(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *part = V(1);
+    if (value_elements(part) == value_elements(g)) { /* a slice of everything, that eager did not make */
+        out_add(m, f, g);
+        return;
+    }
+    struct value *whole = OP(m, "new_empty_strided.default", VAL(g), VAL(g));
+    struct value *seen = value_view(m, whole, part->rank, part->size, NULL);
+    out_add(m, f, OP(m, "clone.default", VAL(seen)));
 }
 
 void
@@ -1045,14 +1072,38 @@ expand_attention(struct machine *m, struct frame *f)
 
 /* ---- losses ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone. */
+/* The part of label smoothing: the negative mean of the log-probabilities. Source: cross_entropy_loss_label_smoothing in LossNLL.cpp, without weights. */
+static struct value *
+smoothed(struct machine *m, struct value *nll, struct value *lp, struct value *target)
+{
+    struct value *v = OP(m, "neg.default", VAL(OP(m, "sum.dim_IntList", VAL(lp), INT(lp->rank == 1 ? 0 : 1))));
+    struct value *ignored = OP(m, "eq.Scalar", VAL(target), INT(0));
+    struct arg a[] = {VAL(v), VAL(ignored), FLT(0)};
+    v = dispatch(m, aten_find("masked_fill.Scalar"), 3, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = true})
+            ->out[0];
+    struct value *counted = OP(m, "sum.default", VAL(OP(m, "bitwise_not.default", VAL(ignored))), DTYPE(DT_INT64));
+    v = OP(m, "div.Tensor", VAL(OP(m, "sum.default", VAL(v))), VAL(counted));
+    nll = OP(m, "mul.Scalar", VAL(nll), FLT(1));
+    return OP(m, "add.Tensor", VAL(nll), VAL(OP(m, "mul.Scalar", VAL(v), FLT(1))));
+}
+
+/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone. Targets of the input's sizes are
+ * probabilities: cross_entropy_loss_prob_target. */
 void
 expand_cross_entropy(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *target = V(1);
+    struct arg reduction = f->n > 3 ? f->a[3] : NONE;
     struct value *lp = OP(m, "_log_softmax.default", VAL(x), INT(x->rank == 1 ? 0 : 1), DTYPE(x->dtype));
+    if (target->rank == x->rank && dtypes[target->dtype].is_float) {
+        struct value *v = OP(m, "sum.default", VAL(OP(m, "mul.Tensor", VAL(lp), VAL(target))));
+        out_add(m, f, OP(m, "div.Scalar", VAL(OP(m, "neg.default", VAL(v))), FLT(1)));
+        return;
+    }
     const char *row = x->rank > 2 ? "nll_loss2d_forward.default" : "nll_loss_forward.default";
-    out_add(m, f, OP(m, row, VAL(lp), VAL(target)));
+    struct value *nll = OP(m, row, VAL(lp), VAL(target), VAL(V(2)), reduction);
+    bool smooths = arg_float(f, 5, 0) > 0 && arg_int(f, 3, 1) == 1;
+    out_add(m, f, smooths ? smoothed(m, nll, lp, target) : nll);
 }
 
 /* (sigmoid(input) - target) * grad / n. Source: binary_cross_entropy_with_logits_backward in FunctionsManual.cpp. */

@@ -654,8 +654,12 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
     bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING && !is_undropped(d, g, tensor);
-    struct call *c = call_for(d, g, "aten.lost_clone.default", 3);
+    bool cosine =
+        strstr(source_line(l->a, l->g->n[g->last].stack), "cosine_similarity("); /* Distance.cpp clones the norms */
+    struct call *c = call_for(d, g, cosine ? "aten.clone.default" : "aten.lost_clone.default", cosine ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    if (cosine)
+        return c->outs[0];
     int from = l->g->t[tensor].producer;
     bool copy = from >= 0 && strstr(source_line(l->a, l->g->n[from].stack), ".contiguous(");
     c->args[1] = BOOL(copy || is_view_like(g->target));
@@ -1055,7 +1059,8 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
     for (int k = 0; k < g->nnodes; k++)
-        if (strcmp(l->g->n[g->nodes[k]].op, "GatherND") == 0 && c->rank > 1 && c->size[c->rank - 1] == 1) {
+        if (ends_with(strcspn(l->g->n[g->nodes[k]].op, "ND") ? l->g->n[g->nodes[k]].op : "", "ND") && c->rank > 1 &&
+            c->size[c->rank - 1] == 1) {
             c->rank--; /* an index, not the list of coordinates that the node takes */
             break;
         }
@@ -1168,6 +1173,11 @@ static const struct rename {
      "the exporter's type promotion: eager promotes inside the operator"},
     {"aten.as_strided.default", NULL, NULL, "aten.alias.default",
      "follows a decomposed adaptive pool, changes nothing"},
+    {"aten.linalg_vector_norm.default", NULL, "pairwise_distance(", "aten.norm.ScalarOpt_dim", "Distance.cpp"},
+    {"aten.linalg_vector_norm.default", NULL, "triplet_margin_loss(", "aten.norm.ScalarOpt_dim", "pairwise_distance"},
+    {"aten.clamp_min.Tensor", NULL, "cosine_similarity(", "aten.alias.default", "clamp_min_ in Distance.cpp"},
+    {"aten.bernoulli.p", NULL, "dropout2d(", "aten.alias.default", "bernoulli_ in Dropout.cpp"},
+    {"aten.div.Scalar", NULL, "dropout2d(", "aten.alias.default", "div_ in Dropout.cpp"},
     {"aten.avg_pool2d.default", NULL, "adaptive_avg_pool", "aten._adaptive_avg_pool2d.default",
      "windows of equal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
     {"aten.avg_pool2d.default", NULL, "interpolate(", "aten._adaptive_avg_pool2d.default",
@@ -1304,13 +1314,33 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
-/* Complex numbers are pairs in a file, so that this view of them is nothing there. */
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined alone is itself. */
+static const struct {
+    const char *stem, *target;
+    bool list; /* takes a list of tensors */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false},
+                 {"detach", "aten.detach.default", false},
+                 {"cat", "aten.cat.default", true}};
+
+/* Where its operand stands in another place too, no input is left over: it is the group's first. */
 static int
-lost_real(struct dynamo *d, const struct group *g, int tensor)
+lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    struct call *c = call_for(d, g, "aten.view_as_real.default", 1);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
-    return c->outs[0];
+    int first;
+    for (int i = 0; i < COUNT(traceless); i++)
+        if (has_stem(name, traceless[i].stem)) {
+            if (slot < 0 && free_inputs(d, g, NULL, 0, &first, 1))
+                slot = d->l->slot_of[first];
+            if (slot < 0)
+                return -1;
+            struct call *c = call_for(d, g, traceless[i].target, 1);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+            if (traceless[i].list)
+                c->args[0] =
+                    (struct arg){.kind = ARG_LIST, .n = 1, .list = arena_dup(d->l->a, c->args, sizeof(*c->args))};
+            return c->outs[0];
+        }
+    return slot;
 }
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
@@ -1337,12 +1367,12 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
-        return t >= 0 ? lost_constant(d, g, name, t) : inside;
+        return t >= 0 ? lost_constant(d, g, name, t) : inside < 0 ? lost_traceless(d, g, name, -1) : inside;
     }
     t = take_spare(d, g, position, spare, nspare, used);
-    int slot = has_stem(name, "view_as_real") ? lost_real(d, g, t)
-               : has_stem(name, "clone")      ? lost_clone(d, g, t)
-                                              : lost_duplicate(d, g, name, l->slot_of[t]);
+    int slot = lost_traceless(d, g, name, l->slot_of[t]);
+    if (slot == l->slot_of[t])
+        slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, slot);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
@@ -1448,7 +1478,8 @@ static const char *
 renamed(const struct dynamo *d, const struct group *g)
 {
     struct arena *a = d->l->a;
-    static const char *const scalar[] = {"clamp", "eq", "ne", "lt", "le", "gt", "ge"}; /* a number became a tensor */
+    static const char *const scalar[] = {"clamp", "eq", "ne",        "lt",  "le",
+                                         "gt",    "ge", "remainder", "fmod"}; /* a number became a tensor */
     for (int i = 0; i < COUNT(scalar); i++) {
         const char *row = arena_printf(a, "aten.%s.", scalar[i]);
         if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
@@ -1790,7 +1821,8 @@ lower_group(struct dynamo *d, struct group *g)
         memmove(&args[6], &args[5], sizeof(*args) * 2);
         args[5] = train;
         n = 8;
-        if (args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
+        bool folded = strcmp(l->g->n[g->last].op, "BatchNormalization") != 0;
+        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
             int conv = lost_host(d, g, args[1].s);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
@@ -1856,6 +1888,10 @@ static const struct whole {
      "upsample_linear1d in torch/_decomp/decompositions.py"},
     {NULL, "interpolate(", "aten._unsafe_index", NULL, "aten._unsafe_index", "aten._upsample_nearest_exact2d.default",
      "mode='nearest-exact', in torch/_decomp/decompositions.py"},
+    {NULL, "hardshrink(", "aten.abs", "aten.le", "aten.where", "aten.hardshrink.default",
+     "in torch/_decomp/decompositions.py, as the next two"},
+    {NULL, "softshrink(", "aten.abs", "aten.gt", "aten.where", "aten.softshrink.default", "likewise"},
+    {NULL, "threshold(", "aten.le", "aten.where", "aten.where", "aten.threshold.default", "likewise"},
     {NULL, "std(", "prims.var", NULL, "aten.sqrt", "aten.std.correction", "std in torch/_refs"},
 };
 
