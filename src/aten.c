@@ -976,30 +976,68 @@ up(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* The buffer and semaphores of a reduction over the rows of a contiguous [R, C], split over blocks. Source: setReduceConfig in
- * aten/src/ATen/native/cuda/Reduce.cuh, for 132 multiprocessors of 16 blocks; checked to the byte on PyTorch's own allocator. */
 static int64_t
-reduction_bytes(const struct frame *f)
+least(int64_t a, int64_t b)
 {
-    int64_t dims[RANK], rows = 1, cols = 1;
+    return a < b ? a : b;
+}
+
+/* The largest power of two that is no larger, but at most `most`. */
+static int64_t
+power_below(int64_t n, int64_t most)
+{
+    int64_t p = 1;
+    while (2 * p <= n && 2 * p <= most)
+        p *= 2;
+    return p;
+}
+
+/* The buffer and semaphores of a reduction over the dimensions of argument `at` that is split over blocks. Source: setReduceConfig and
+ * global_memory_size in aten/src/ATen/native/cuda/Reduce.cuh, for fp32 accumulation on 132 multiprocessors of 2048 threads; checked to the byte on
+ * PyTorch's own allocator for sums and norms over either dimension. */
+static void
+reduction_scratch(struct machine *m, const struct frame *f, int at)
+{
+    int64_t dims[RANK], inputs = 1, outputs = 1, inner = 1;
     const struct value *v = V(0);
-    int n = arg_ints(f, 1, dims, RANK);
-    if (!n || !value_contiguous(v))
-        return 0;
+    int n = arg_ints(f, at, dims, RANK), runs = 0, last = -1;
+    bool fastest = n == 0;
+    if (!m->real || !value_contiguous(v) || value_elements(v) == 0)
+        return;
     for (int i = 0; i < v->rank; i++) {
-        bool gone = false;
+        bool gone = n == 0;
         for (int k = 0; k < n; k++)
             gone |= wrap_dim(dims[k], v->rank) == i;
-        if (gone && cols > 1)
-            return 0;
-        *(gone ? &rows : &cols) *= v->size[i];
+        if (v->size[i] == 1)
+            continue;
+        *(gone ? &inputs : &outputs) *= v->size[i];
+        inner = gone ? 1 : inner * v->size[i]; /* outputs that lie side by side */
+        runs += gone && last != 1;
+        last = fastest = gone;
     }
-    if (up(rows, 4) < 256 || cols % 4 || cols < 4)
-        return 0;
-    int64_t tiles = up(cols, 128), ctas = up(2112, tiles);
-    ctas = ctas < up(rows, 64) ? ctas : up(rows, 64);
-    ctas = ctas > up(rows, 1024) ? ctas : up(rows, 1024);
-    return ctas > 1 ? 512 * cols * ctas : 0;
+    int64_t vec = fastest ? 1 : inner % 4 == 0 ? 4 : inner % 2 == 0 ? 2 : 1, threads = 512 / vec;
+    int64_t dim0 = !fastest ? outputs / vec : inputs >= 128 && runs == 1 ? inputs / 4 : inputs;
+    int64_t wide = power_below(dim0, threads), high = power_below(fastest ? outputs : inputs, threads);
+    high = least(high, threads / least(wide, 32));
+    wide = least(wide, threads / high);
+    int64_t in = fastest ? wide : 1, out = fastest ? 1 : wide;
+    bool warps = up(inputs, in) >= least(16 * high, 256);
+    *(warps ? &in : &out) *= high;
+    int64_t each = up(inputs, in), grid = up(outputs / vec, out), target = 132 * (2048 / (wide * high));
+    if (!warps || each < 256 || grid > target)
+        return;
+    int64_t ctas = least(up(target, grid), up(each, 16));
+    ctas = ctas > up(each, 256) ? ctas : up(each, 256);
+    if (ctas < 2)
+        return;
+    int64_t bytes[] = {4 * outputs * ctas * (fastest ? 1 : wide * vec), 4 * grid};
+    int mark = scope_begin(m);
+    enum class class = m->fresh;
+    m->fresh = CLASS_WORKSPACE;
+    for (int i = 0; i < COUNT(bytes); i++)
+        value_new(m, DT_UINT8, 1, &bytes[i], NULL);
+    m->fresh = class;
+    scope_end(m, mark, 0, NULL);
 }
 
 static void
@@ -1010,7 +1048,7 @@ run_sum(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
-    scratch(m, reduction_bytes(f));
+    reduction_scratch(m, f, 1);
 }
 
 static void
@@ -1083,6 +1121,7 @@ run_norm(struct machine *m, struct frame *f)
     int64_t size[RANK];
     int rank = reduced(f, 2, 3, size);
     out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
+    reduction_scratch(m, f, 2);
 }
 
 /* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a view. */
