@@ -577,16 +577,87 @@ has_stem(const char *name, const char *stem)
     return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
 }
 
-static const char *const view_like[] = {"view",  "_unsafe_view", "reshape", "select",    "slice",
-                                        "split", "unbind",       "squeeze", "unsqueeze", "expand"};
+/* What an operator does that tells what became of it in a file, or of what stood beside it. */
+enum trait {
+    VIEWS = 1,         /* shows its operand: folded, it was an arange or a mask before */
+    KEEPS_SIZES = 2,   /* when the other operand is a number: "1 + weight" of Gemma's norm */
+    MAKES_TABLES = 4,  /* of positions, from no parameter */
+    HAS_IDENTITY = 8,  /* with 0 or 1, which the exporter drops */
+    TRANSPOSES = 16,   /* a weight, which the exporter then folds */
+    LOOKS_UP = 32,     /* rows of a table, perhaps all of them */
+    MAY_SLICE = 64,    /* a buffer, which is then a constant, or is read itself */
+    COPIES = 128,      /* a clone: dropout in evaluation mode, or the copy of contiguous() and reshape */
+    CASTS = 256,       /* to the type of another tensor */
+    IS_NUMBER = 512,   /* no tensor of the step */
+    IS_SIZE = 1024,    /* likewise */
+    NORMALIZES = 2048, /* in fp32, and is cast back to its input's type */
+    MASKED = 4096,     /* takes a boolean mask as its fourth tensor, and no other boolean one */
+    PROJECTS = 8192,   /* takes an input of its result's rank, a matrix and a vector */
+};
+
+static const struct trait_row {
+    const char *stem;
+    unsigned traits;
+    const char *was; /* what a constant of that name was made by; NULL: by itself */
+} trait_rows[] = {
+    {"view", VIEWS, NULL},
+    {"_unsafe_view", VIEWS, NULL},
+    {"view_as", VIEWS, NULL},
+    {"reshape", VIEWS, NULL},
+    {"select", VIEWS, NULL},
+    {"slice", VIEWS | MAY_SLICE, NULL},
+    {"split", VIEWS, NULL},
+    {"split_with_sizes", VIEWS, NULL},
+    {"unbind", VIEWS, NULL},
+    {"squeeze", VIEWS, NULL},
+    {"unsqueeze", VIEWS, NULL},
+    {"expand", VIEWS, NULL},
+    {"expand_as", VIEWS, NULL},
+    {"alias", MAY_SLICE, NULL},
+    {"add", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"sub", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"rsub", KEEPS_SIZES, NULL},
+    {"mul", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"div", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"neg", KEEPS_SIZES, NULL},
+    {"exp", KEEPS_SIZES, NULL},
+    {"einsum", MAKES_TABLES, NULL},
+    {"cos", MAKES_TABLES, NULL},
+    {"sin", MAKES_TABLES, NULL},
+    {"cat", MAKES_TABLES, NULL},
+    {"stack", MAKES_TABLES, NULL},
+    {"outer", MAKES_TABLES, NULL},
+    {"permute", TRANSPOSES, NULL},
+    {"t", TRANSPOSES, NULL},
+    {"transpose", TRANSPOSES, NULL},
+    {"embedding", LOOKS_UP, NULL},
+    {"clone", COPIES, "_to_copy.default"}, /* torch.tensor(number, device=...) is traced as a clone */
+    {"type_as", CASTS, NULL},
+    {"scalar_tensor_default", IS_NUMBER, NULL},
+    {"sym_size_int", IS_SIZE, NULL},
+    {"softmax", NORMALIZES, NULL},
+    {"scaled_dot_product_attention", MASKED, NULL},
+    {"linear", PROJECTS, NULL},
+};
+
+/* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3". */
+static const struct trait_row *
+trait_row(const char *name)
+{
+    static const struct trait_row none = {"", 0, NULL};
+    name += starts_with(name, "aten.") ? strlen("aten.") : 0;
+    for (int i = 0; i < COUNT(trait_rows); i++) {
+        size_t n = strlen(trait_rows[i].stem);
+        if (has_stem(name, trait_rows[i].stem) || (strncmp(name, trait_rows[i].stem, n) == 0 && name[n] == '.'))
+            return &trait_rows[i];
+    }
+    return &none;
+}
 
 static bool
-is_view_like(const char *target)
+is(const char *name, enum trait t)
 {
-    for (int i = 0; i < COUNT(view_like); i++)
-        if (strncmp(target, "aten.", 5) == 0 && strncmp(target + 5, view_like[i], strlen(view_like[i])) == 0)
-            return true;
-    return false;
+    return trait_row(name)->traits & t;
 }
 
 /* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
@@ -662,7 +733,7 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
         return c->outs[0];
     int from = l->g->t[tensor].producer;
     bool copy = from >= 0 && strstr(source_line(l->a, l->g->n[from].stack), ".contiguous(");
-    c->args[1] = BOOL(copy || is_view_like(g->target));
+    c->args[1] = BOOL(copy || is(g->target, VIEWS));
     c->args[2] = BOOL(drop && !copy);
     if (drop && !copy)
         program_assume(
@@ -890,7 +961,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
     const char *own = g->path ? g->path : "";
-    bool looked_up = strcmp(stem, "aten.embedding") == 0 && rank > 1; /* a table of positions, read as a whole */
+    bool looked_up = is(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
     struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
     if (!q ||
@@ -915,29 +986,6 @@ unread_buffer(const struct dynamo *d, const char *path)
             (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
             return &p->params[i];
     return NULL;
-}
-
-/* Operators that keep their operand's sizes when the other one is a number: "1 + weight" of Gemma's norm. */
-static bool
-is_arithmetic(const char *stem)
-{
-    static const char *const names[] = {"aten.add", "aten.sub", "aten.rsub", "aten.mul",
-                                        "aten.div", "aten.neg", "aten.exp"};
-    for (int i = 0; i < COUNT(names); i++)
-        if (strcmp(stem, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Operators that make tables of positions, from no parameter. */
-static bool
-is_table(const char *stem)
-{
-    static const char *const names[] = {"aten.einsum", "aten.cos", "aten.sin", "aten.cat", "aten.stack", "aten.outer"};
-    for (int i = 0; i < COUNT(names); i++)
-        if (strcmp(stem, names[i]) == 0)
-            return true;
-    return false;
 }
 
 static struct param *
@@ -998,9 +1046,8 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
 {
     struct lowering *l = d->l;
     struct param *weight = unread_weight(d, g->path);
-    bool transposed = t->rank == 2 && (strcmp(stem, "aten.permute") == 0 || strcmp(stem, "aten.t") == 0 ||
-                                       strcmp(stem, "aten.transpose") == 0);
-    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is_arithmetic(stem))))
+    bool transposed = t->rank == 2 && is(stem, TRANSPOSES);
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is(stem, KEEPS_SIZES))))
         return -1;
     int rank;
     const int64_t *size;
@@ -1018,14 +1065,14 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
 }
 
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
- * made before; torch.tensor(number, device=...) is traced as a clone. */
+ * made before. */
 static int
 lost_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
 {
     struct lowering *l = d->l;
     const struct tensor *t = &l->g->t[tensor];
     const char *stem = stem_of(l->a, name);
-    const struct param *buffer = strcmp(stem, "aten.slice") == 0 ? unread_buffer(d, g->path) : NULL;
+    const struct param *buffer = is(stem, VIEWS) && is(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
     int weight = lost_weight(d, g, stem, t);
     if (weight >= 0)
@@ -1036,21 +1083,21 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
         lower_sizes(l, t, &c->rank, &c->size);
         return c->outs[0];
     }
-    int table = -1, shared = is_view_like(stem) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
+    int table = -1, shared = is(stem, VIEWS) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int looked_up = strcmp(stem, "aten.embedding") == 0 ? lost_embedding(d, g, t) : -1;
+    int looked_up = is(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
     if (looked_up >= 0)
         return looked_up;
-    int slot = (own && own->shaped) || is_table(stem) ? -1 : lost_computed(d, g, stem, tensor);
+    int slot = (own && own->shaped) || is(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
                          : t->dtype == DT_BOOL     ? "aten.le.Tensor"
                                                    : "aten.arange";
-    const struct aten *was = aten_find(is_view_like(stem)                   ? viewed
-                                       : strcmp(stem, "aten.clone") == 0    ? "aten._to_copy"
+    const struct aten *was = aten_find(is(stem, VIEWS)                      ? viewed
+                                       : trait_row(stem)->was               ? trait_row(stem)->was
                                        : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
                                                                             : stem);
     c = call_for(d, g, "aten.folded.default", 2);
@@ -1204,15 +1251,12 @@ bare(const char *target)
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    static const char *const identities[] = {"add", "sub", "mul", "div"};
-    for (int i = 0; i < COUNT(identities); i++)
-        if (has_stem(name, identities[i])) {
-            struct call *c = call_for(d, g, arena_printf(d->l->a, "aten.%s.Tensor", identities[i]), 2);
-            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-            c->args[1] = INT(1);
-            return c->outs[0];
-        }
-    return slot;
+    if (!is(name, HAS_IDENTITY))
+        return slot;
+    struct call *c = call_for(d, g, arena_printf(d->l->a, "%s.Tensor", stem_of(d->l->a, name)), 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = INT(1);
+    return c->outs[0];
 }
 
 /* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it was renamed. */
@@ -1264,8 +1308,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
-    bool attention = starts_with(g->target, "aten.scaled_dot_product_attention");
-    bool linear = starts_with(g->target, "aten.linear");
+    bool attention = is(g->target, MASKED);
+    bool linear = is(g->target, PROJECTS);
     int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
     for (int i = *used; i < nspare && (attention || linear); i++) {
         int t = spare[i];
@@ -1292,7 +1336,7 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
         for (int k = p->calls[i].nargs - 1; k >= 0; k--)
             like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
-    if (strncmp(p->calls[from].target, "aten.softmax", 12) == 0)
+    if (is(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
     return like < 0 ? slot : cast_like(d, g, slot, like);
 }
@@ -1349,13 +1393,13 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
-    if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
+    if (is(name, IS_SIZE) || is(name, IS_NUMBER))
         return -1;
     if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
-        return has_stem(name, "type_as") ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
+        return is(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
-    if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
+    if (*used >= nspare && is(name, MAY_SLICE)) {
         const struct param *q = buffer_input(d, g);
         if (q)
             return q->slot;
@@ -1372,7 +1416,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t])
-        slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, slot);
+        slot = is(name, COPIES) ? lost_clone(d, g, t) : lost_duplicate(d, g, name, slot);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
@@ -1389,7 +1433,7 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
         return;
     int slot = resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
-        *a = has_stem(a->s, "scalar_tensor_default") ? FLT(0) : INT(-1); /* a number, a symbolic size */
+        *a = is(a->s, IS_NUMBER) ? FLT(0) : INT(-1); /* a number, a symbolic size */
         return;
     }
     a->i = slot;
@@ -2292,7 +2336,7 @@ lower_lost_outputs(struct dynamo *d)
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;
-        if (!has_stem(name, "clone") || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+        if (!is(name, COPIES) || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
         int slot = lost_clone(d, &d->groups[at], out);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
