@@ -358,6 +358,12 @@ run_folded(struct machine *m, struct frame *f)
 }
 
 static void
+run_randint(struct machine *m, struct frame *f)
+{
+    factory(m, f, 1, DT_INT64);
+}
+
+static void
 run_full(struct machine *m, struct frame *f)
 {
     factory(m, f, 0,
@@ -1227,6 +1233,27 @@ run_mv(struct machine *m, struct frame *f)
 }
 
 static void
+run_addmv(struct machine *m, struct frame *f)
+{
+    m->flops += 2.0 * (double)value_elements(V(1));
+    out_add(m, f, value_new(m, V(1)->dtype, 1, V(1)->size, NULL));
+}
+
+static void
+run_trilinear(struct machine *m, struct frame *f)
+{
+    m->flops += 2.0 * (double)V(0)->size[0] * (double)value_elements(V(1));
+    out_add(m, f, value_new(m, V(0)->dtype, 2, (int64_t[]){V(0)->size[0], V(1)->size[0]}, NULL));
+}
+
+static void
+run_trilinear_of(struct machine *m, struct frame *f)
+{
+    m->op = "_trilinear.default";
+    out_add(m, f, value_new(m, V(3)->dtype, V(3)->rank, V(3)->size, NULL));
+}
+
+static void
 run_dot(struct machine *m, struct frame *f)
 {
     m->flops += 2.0 * (double)value_elements(V(0));
@@ -1515,6 +1542,12 @@ run_real(struct machine *m, struct frame *f)
     struct value *w = value_view(m, v, v->rank, v->size, stride);
     w->dtype = real_of(v->dtype);
     out_add(m, f, w);
+}
+
+static void
+run_complex(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, 2, complex_of(V(0)->dtype));
 }
 
 static void
@@ -1822,6 +1855,25 @@ run_embedding_backward(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
 }
 
+/* Result, offset2bag, bag_size and, unless it is of the maximum, as many unused indices. Source: meta_embedding_bag in torch/_meta_registrations.py. */
+static void
+run_embedding_bag(struct machine *m, struct frame *f)
+{
+    struct value *w = V(0), *offsets = V(2);
+    int64_t picks = value_elements(V(1)), bags = value_elements(offsets), size[] = {bags, w->size[w->rank - 1]};
+    out_add(m, f, value_new(m, w->dtype, 2, f->rank == 2 ? f->size : size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, 1, &picks, NULL));
+    out_add(m, f, value_new(m, DT_INT64, 1, &bags, NULL));
+    out_add(m, f, value_new(m, DT_INT64, arg_int(f, 4, 0) == 2 ? 2 : 1, size, NULL));
+}
+
+static void
+run_nonzero(struct machine *m, struct frame *f)
+{
+    if (f->rank >= 0)
+        out_add(m, f, value_new(m, DT_INT64, f->rank, f->size, NULL));
+}
+
 /* What stands in for an operator without a rule: the sizes that the file states, the type of its first tensor. */
 static void
 run_stand_in(struct machine *m, struct frame *f)
@@ -2033,6 +2085,38 @@ const struct aten aten_table[] = {
      .run = run_binary,
      .grad = "self: masked_fill.Scalar(xlogy(grad, other), bitwise_and.Tensor(eq.Scalar(self, 0), "
              "le.Scalar(other, 0)), 0); other: div.Tensor(mul.Tensor(grad, self), other)"},
+    {.name = "atan2.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_divide,
+     .grad = "self, other: atan2_backward(grad, self, other)"},
+    {.name = "atan2_backward", .args = "grad self other", .run = expand_atan2_backward, .grad = COMPOSITE},
+    {.name = "logaddexp2.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(other, self)), 1)); "
+             "other: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(self, other)), 1))"},
+    {.name = "logit.default", .args = "self eps", .run = run_unary_float, .grad = "self: logit_backward(grad, self)"},
+    {.name = "logit_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "deg2rad.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Scalar(grad, 1)"},
+    {.name = "rad2deg.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Scalar(grad, 1)"},
+    {.name = "linalg_cross.default",
+     .takes = "..",
+     .args = "self other dim",
+     .run = run_binary,
+     .grad = "self: linalg_cross(other, grad); other: linalg_cross(grad, self)"},
+    {.name = "isneginf.default", .args = "self", .run = run_compare},
+    {.name = "isposinf.default", .args = "self", .run = run_compare},
+    {.name = "isclose.default", .takes = "..", .args = "self other", .run = run_compare},
+    {.name = "signbit.default", .args = "self", .run = run_compare},
+    {.name = "heaviside.default", .takes = "..", .args = "self values", .run = run_binary},
+    {.name = "complex.default",
+     .takes = "..",
+     .args = "real imag",
+     .run = run_complex,
+     .grad = "real: real(grad); imag: real(grad)"},
+    {.name = "polar.default", .takes = "..", .args = "abs angle", .run = run_complex},
     {.name = "frac.default", .args = "self", .run = run_unary, .grad = "self: grad"},
     {.name = "nan_to_num.default",
      .args = "self nan posinf neginf",
@@ -2273,6 +2357,10 @@ const struct aten aten_table[] = {
     {.name = "empty.memory_format", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
     {.name = "rand.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
     {.name = "randn.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "randint.default", .takes = "", .args = "high size dtype", .run = run_randint, .shaped = true},
+    {.name = "empty_strided.default", .takes = "", .args = "size stride dtype", .run = run_factory, .shaped = true},
+    {.name = "randint_like.default", .args = "self high dtype", .run = run_like},
+    {.name = "fill.Scalar", .args = "self value", .run = run_like, .grad = "self: zeros_like(grad)"},
     {.name = "full.default", .takes = "", .args = "size fill_value dtype", .run = run_full, .shaped = true},
     {.name = "scalar_tensor.default", .takes = "", .args = "s dtype", .run = run_scalar},
     {.name = "arange.default", .takes = "", .args = "end dtype", .run = run_arange, .shaped = true},
@@ -2359,6 +2447,114 @@ const struct aten aten_table[] = {
      .run = run_unfold,
      .grad = "self: unfold_backward(grad, #self)"},
     {.name = "unfold_backward.default", .args = "grad self", .run = run_zeros_like_second},
+
+    /* other names of rows above */
+    {.name = "subtract.Tensor",
+     .takes = "?",
+     .args = "self other alpha",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "sub.Tensor"},
+    {.name = "multiply.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "mul.Tensor"},
+    {.name = "divide.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "div.Tensor"},
+    {.name = "true_divide.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "div.Tensor"},
+    {.name = "greater.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "gt.Tensor"},
+    {.name = "greater_equal.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "ge.Tensor"},
+    {.name = "less.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "lt.Tensor"},
+    {.name = "less_equal.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "le.Tensor"},
+    {.name = "special_erf.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "erf.default"},
+    {.name = "special_erfc.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "erfc.default"},
+    {.name = "special_expm1.default",
+     .args = "self",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "expm1.default"},
+    {.name = "special_softmax.default",
+     .args = "self dim dtype",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "softmax.int"},
+    {.name = "special_log_softmax.default",
+     .args = "self dim dtype",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "log_softmax.int"},
+    {.name = "mT.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "t.default"},
+    {.name = "mH.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "t.default"},
+    {.name = "unsafe_split.Tensor",
+     .args = "self split_size dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "split.Tensor"},
+    {.name = "_unsafe_index.Tensor",
+     .args = "self indices",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "index.Tensor"},
+    {.name = "_unsafe_index_put.default",
+     .args = "self indices values accumulate",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "index_put.default"},
+    {.name = "resolve_conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "resolve_neg.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "_conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "concat.default",
+     .takes = "*",
+     .args = "tensors dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "cat.default"},
+    {.name = "concatenate.default",
+     .takes = "*",
+     .args = "tensors dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "cat.default"},
+    {.name = "broadcast_to.default",
+     .args = "self size",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "expand.default",
+     .shaped = true},
+    {.name = "expand_as.default", .args = "self other", .run = expand_expand_as, .grad = COMPOSITE},
+    {.name = "view_as.default", .takes = "..", .args = "self other", .run = expand_reshape_as, .grad = COMPOSITE},
 
     /* joining, padding, indexing */
     {.name = "cat.default",
@@ -2487,6 +2683,30 @@ const struct aten aten_table[] = {
      .args = "self dim index sparse_grad",
      .run = run_gather,
      .grad = "self: gather_backward(grad, self, index)"},
+    {.name = "masked_scatter.default",
+     .takes = "...",
+     .args = "self mask source",
+     .run = run_masked_fill,
+     .grad = "self: masked_fill.Scalar(grad, mask, 0); source: masked_scatter_backward(grad, #source, mask)"},
+    {.name = "masked_scatter_backward.default", /* the mask is taken to pick as many as there are */
+     .args = "grad source mask",
+     .run = run_named,
+     .source = "masked_scatter_backward.default"},
+    {.name = "nonzero.default", .args = "self", .run = run_nonzero},
+    {.name = "embedding_bag.default",
+     .takes = "+..",
+     .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "_embedding_bag.default"},
+    {.name = "_embedding_bag.default",
+     .takes = "+..",
+     .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
+     .run = run_embedding_bag,
+     .grad = "weight: _embedding_bag_backward(grad, indices, #weight, offsets, result1, result2, result3)"},
+    {.name = "_embedding_bag_backward.default",
+     .args = "grad indices weight offsets offset2bag bag_size maximum_indices",
+     .run = run_embedding_backward},
     {.name = "scatter.src",
      .takes = ".-..",
      .args = "self dim index src",
@@ -2688,6 +2908,25 @@ const struct aten aten_table[] = {
      .grad = "batch1: bmm(addbmm_grad(grad, #batch1), transpose(batch2)); "
              "batch2: bmm(transpose(batch1), addbmm_grad(grad, #batch1)); self: grad"},
     {.name = "addbmm_grad", .args = "grad batch1", .run = run_addbmm_grad},
+    {.name = "addmv.default",
+     .takes = ".21",
+     .args = "self mat vec beta alpha",
+     .run = run_addmv,
+     .cast = CAST_LOWER,
+     .grad = "mat: outer(grad, vec); self: grad; vec: mv(t(mat), grad)"},
+    {.name = "bilinear.default",
+     .takes = "++3",
+     .args = "input1 input2 weight bias",
+     .run = expand_bilinear,
+     .grad = COMPOSITE,
+     .cast = CAST_FP32},
+    {.name = "_trilinear.default",
+     .takes = "232",
+     .args = "i1 i2 i3",
+     .run = run_trilinear,
+     .grad = "i1: trilinear_of(grad, i2, i3, #i1); i2: trilinear_of(grad, i1, i3, #i2); i3: trilinear_of(grad, i1, i2, "
+             "#i3)"},
+    {.name = "trilinear_of", .args = "grad a b like", .run = run_trilinear_of},
     {.name = "linear.default",
      .takes = "+2",
      .args = "input weight bias",

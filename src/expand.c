@@ -409,6 +409,46 @@ expand_copy_slices(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "clone.default", VAL(seen)));
 }
 
+/* Source: atan2_backward in FunctionsManual.cpp. */
+void
+expand_atan2_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *y = V(1), *x = V(2);
+    struct value *sum =
+        OP(m, "add.Tensor", VAL(OP(m, "mul.Tensor", VAL(y), VAL(y))), VAL(OP(m, "mul.Tensor", VAL(x), VAL(x))));
+    struct value *inverse = OP(m, "reciprocal.default", VAL(sum)), *out[2] = {NULL, NULL};
+    inverse = OP(m, "masked_fill.Scalar", VAL(inverse), VAL(OP(m, "eq.Scalar", VAL(sum), INT(0))), INT(0));
+    for (int i = 0; i < 2; i++)
+        if (f->want >> i & 1) {
+            struct value *other = i ? OP(m, "neg.default", VAL(y)) : x;
+            out[i] = OP(m, "mul.Tensor", VAL(OP(m, "mul.Tensor", VAL(g), VAL(other))), VAL(inverse));
+        }
+    out_add(m, f, out[0]);
+    out_add(m, f, out[1]);
+}
+
+void
+expand_expand_as(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "expand.default", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));
+}
+
+/* Source: bilinear in Linear.cpp: of flattened inputs. */
+void
+expand_bilinear(struct machine *m, struct frame *f)
+{
+    struct value *in[2] = {V(0), V(1)}, *w = V(2);
+    int64_t size[RANK], rows = 1;
+    for (int i = 0; i < V(0)->rank - 1; i++)
+        rows *= size[i] = V(0)->size[i];
+    for (int i = 0; i < 2; i++)
+        in[i] = reshape(m, in[i], 2, (int64_t[]){rows, in[i]->size[in[i]->rank - 1]});
+    struct value *y = OP(m, "_trilinear.default", VAL(in[0]), VAL(w), VAL(in[1]));
+    size[V(0)->rank - 1] = w->size[0];
+    y = reshape(m, y, V(0)->rank, size);
+    out_add(m, f, V(3) ? OP(m, "add.Tensor", VAL(y), VAL(V(3))) : y);
+}
+
 void
 expand_argsort(struct machine *m, struct frame *f)
 {

@@ -1363,6 +1363,7 @@ static const struct {
     const char *stem, *target;
     bool list; /* takes a list of tensors */
 } traceless[] = {{"view_as_real", "aten.view_as_real.default", false},
+                 {"view_as_complex", "aten.view_as_complex.default", false},
                  {"detach", "aten.detach.default", false},
                  {"cat", "aten.cat.default", true}};
 

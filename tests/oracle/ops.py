@@ -82,6 +82,10 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "erfc": "x.erfc()", "logaddexp": "torch.logaddexp(x, x.flip(1))", "exp2": "x.exp2()", "trunc": "x.trunc() + x", "frac": "x.frac()", "lerp_tensor": "torch.lerp(x, x.flip(1), x.sigmoid())",
     "iadd": "inplace_add(x * 2)", "to_half": "x.half().float()", "double": "x.double().float()", "detach": "x * x.detach()", "dropout": "F.dropout(x, .1, True)", "min_dim": "x.min(1, keepdim=True)[0] + x", "argmax": "x * x.argmax(1, keepdim=True)",
     "median": "x * x.median(1, keepdim=True)[0]", "aminmax": "x / (x.aminmax(dim=1, keepdim=True)[1] + 1)", "one_hot": "F.one_hot((x[..., 0] > 0).long(), 32) * x", "gumbel": "F.gumbel_softmax(x)", "alpha_dropout": "F.alpha_dropout(x, .1, True)", "feature_dropout": "F.dropout2d(IMAGE2, .1, True).flatten(2)",
+    "atan2": "torch.atan2(x, x.flip(1))", "logit": "x.sigmoid().logit(1e-6)", "deg2rad": "x.deg2rad()", "cross": "torch.linalg.cross(x[..., :3], x[..., 3:6]).sum(-1, keepdim=True) * x",
+    "bilinear_layer": ("self.op(x, x.flip(1))", "nn.Bilinear(32, 32, 32)"), "logaddexp2": "torch.logaddexp2(x, x.flip(1))", "addmv": "torch.addmv(x[0, :, 0], x[1], x[2, 0]).unsqueeze(-1) * x",
+    "concat": "torch.concat([x, x], 1)[:, 2:10]", "multiply": "torch.multiply(x, x.flip(1))", "true_divide": "torch.true_divide(x, x.abs() + 1)", "mT": "(x.mT * 2).mT", "masked_scatter": "x.masked_scatter(x > 0, x.flip(1))",
+    "broadcast_to": "x[:, :1].broadcast_to(x.shape) * x", "polar": "torch.view_as_real(torch.polar(x.detach().abs(), x.detach()))[..., 0] * x", "rotary_complex": "rotate(x)", "logical_not": "x * (x > 0).logical_not()", "cummax": "x.cummax(1)[0]",
     # attention
     "sdpa_causal": "F.scaled_dot_product_attention(*(x.view(-1, 8, 2, 16).transpose(1, 2),) * 3, is_causal=True).transpose(1, 2).reshape(-1, 8, 32)",
     "sdpa_mask": "F.scaled_dot_product_attention(*(x.view(-1, 8, 2, 16).transpose(1, 2),) * 3, attn_mask=(x[:1, :8, :8] > 0)).transpose(1, 2).reshape(-1, 8, 32)",
@@ -115,7 +119,7 @@ OPEN = {
     **dict.fromkeys(("loss_smooth_l1_loss", "loss_huber_loss", "loss_bce", "loss_bce_logits", "loss_bce_weight", "loss_margin", "loss_hinge", "loss_cosine"),
                     "a loss inside the model is exported as its arithmetic"),
     **dict.fromkeys(("gumbel", "alpha_dropout", "nan_to_num"), "exported as its arithmetic, where eager writes in place"),
-    "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "no row", "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
+    "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "its result loses its name in the file", "rotary_complex": "a conjugate is copied before it is multiplied", "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
     "index_add": "the arange of its index is folded into the file's constant",
 }
 
@@ -127,6 +131,10 @@ def assign(x):
     y = torch.zeros_like(x)
     y[:, :4] = x[:, 4:]
     return y * 2
+def rotate(x):
+    c = torch.view_as_complex(x.reshape(*x.shape[:-1], 16, 2))
+    a = x.detach()[..., :16] * 2
+    return torch.view_as_real(c * torch.polar(a, a)).flatten(-2)
 def inplace_add(x):
     x += 1
     return x
