@@ -1712,11 +1712,14 @@ class_in_place(const struct dynamo *d, const struct group *g)
     return l->s->inplace_relu && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
 }
 
+/* One line runs for every module of a class: the module counts too. */
 static bool
 same_statement(const struct dynamo *d, int a, int b)
 {
     const char *p = d->l->g->n[a].stack, *q = d->l->g->n[b].stack;
-    return p && q && strcmp(p, q) == 0;
+    int ga = d->group_of[a], gb = d->group_of[b];
+    const char *pa = ga < 0 ? NULL : d->groups[ga].path, *pb = gb < 0 ? NULL : d->groups[gb].path;
+    return p && q && strcmp(p, q) == 0 && (!pa || !pb || strcmp(pa, pb) == 0);
 }
 
 /* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
