@@ -1008,7 +1008,7 @@ reduction_scratch(struct machine *m, const struct frame *f, int at)
     const struct value *v = V(0);
     int n = arg_ints(f, at, dims, RANK), runs = 0, last = -1;
     bool fastest = n == 0;
-    if (!m->real || !value_contiguous(v) || value_elements(v) == 0)
+    if (!m->real || !value_contiguous(v) || value_elements(v) == 0 || value_elements(v) > INT64_C(1) << 40)
         return;
     for (int i = 0; i < v->rank; i++) {
         bool gone = n == 0;
@@ -2360,7 +2360,10 @@ const struct aten aten_table[] = {
     {.name = "randint.default", .takes = "", .args = "high size dtype", .run = run_randint, .shaped = true},
     {.name = "empty_strided.default", .takes = "", .args = "size stride dtype", .run = run_factory, .shaped = true},
     {.name = "randint_like.default", .args = "self high dtype", .run = run_like},
-    {.name = "fill.Scalar", .args = "self value", .run = run_like, .grad = "self: zeros_like(grad)"},
+    {.name = "fill.Scalar",
+     .args = "self value",
+     .run = run_over,
+     .grad = "self: zeros_like(grad)"}, /* x[a:b] = number */
     {.name = "full.default", .takes = "", .args = "size fill_value dtype", .run = run_full, .shaped = true},
     {.name = "scalar_tensor.default", .takes = "", .args = "s dtype", .run = run_scalar},
     {.name = "arange.default", .takes = "", .args = "end dtype", .run = run_arange, .shaped = true},

@@ -181,7 +181,7 @@ expand_repeat_backward(struct machine *m, struct frame *f)
     int n = 0, nover = 0, lead = g->rank - like->rank;
     for (int i = 0; i < lead; i++)
         g = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
-    for (int i = 0; i < like->rank; i++) {
+    for (int i = 0; i < like->rank && g->rank == like->rank; i++) {
         int64_t times = like->size[i] ? g->size[i] / like->size[i] : 1;
         if (times != 1) {
             over[nover++] = n;
@@ -190,7 +190,11 @@ expand_repeat_backward(struct machine *m, struct frame *f)
         if (times == 1 || like->size[i] != 1)
             size[n++] = like->size[i];
     }
-    g = n <= MAX_RANK ? OP(m, "reshape.default", VAL(g), ints_arg(m, n, size)) : g;
+    if (n > MAX_RANK || g->rank != like->rank) {
+        out_add(m, f, value_new(m, g->dtype, like->rank, like->size, NULL));
+        return;
+    }
+    g = OP(m, "reshape.default", VAL(g), ints_arg(m, n, size));
     out_add(m, f, nover ? OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, nover, over), BOOL(false)) : g);
 }
 
