@@ -2876,7 +2876,9 @@ const struct aten aten_table[] = {
      .args = "self mat1 mat2 beta alpha",
      .run = run_addmm,
      .cast = CAST_LOWER,
-     .grad = "mat1: mm_mat1_backward(grad, mat2, #mat1); mat2: mm_mat2_backward(grad, mat1, #mat2); self: grad"},
+     .grad = "mat1: maybe_multiply(mm_mat1_backward(grad, mat2, #mat1), alpha); "
+             "mat2: maybe_multiply(mm_mat2_backward(grad, mat1, #mat2), alpha); self: maybe_multiply(grad, beta)"},
+    {.name = "maybe_multiply", .args = "grad factor", .run = expand_maybe_multiply, .grad = COMPOSITE},
     {.name = "mm_mat1_backward", .args = "grad mat2 mat1", .run = run_mm_mat1_backward, .grad = COMPOSITE},
     {.name = "mm_mat2_backward", .args = "grad mat1 mat2", .run = run_mm_mat2_backward, .grad = COMPOSITE},
     {.name = "bmm.default",
@@ -2890,7 +2892,8 @@ const struct aten aten_table[] = {
      .args = "self batch1 batch2 beta alpha",
      .run = run_baddbmm,
      .cast = CAST_LOWER,
-     .grad = "batch1: bmm(grad, transpose(batch2)); batch2: bmm(transpose(batch1), grad); self: grad"},
+     .grad = "batch1: maybe_multiply(bmm(grad, transpose(batch2)), alpha); "
+             "batch2: maybe_multiply(bmm(transpose(batch1), grad), alpha); self: maybe_multiply(grad, beta)"},
     {.name = "mv.default",
      .takes = "21",
      .args = "self vec",
@@ -2908,8 +2911,9 @@ const struct aten aten_table[] = {
      .args = "self batch1 batch2 beta alpha",
      .run = run_addbmm,
      .cast = CAST_LOWER,
-     .grad = "batch1: bmm(addbmm_grad(grad, #batch1), transpose(batch2)); "
-             "batch2: bmm(transpose(batch1), addbmm_grad(grad, #batch1)); self: grad"},
+     .grad = "batch1: maybe_multiply(bmm(addbmm_grad(grad, #batch1), transpose(batch2)), alpha); "
+             "batch2: maybe_multiply(bmm(transpose(batch1), addbmm_grad(grad, #batch1)), alpha); "
+             "self: maybe_multiply(grad, beta)"},
     {.name = "addbmm_grad", .args = "grad batch1", .run = run_addbmm_grad},
     {.name = "addmv.default",
      .takes = ".21",

@@ -453,6 +453,13 @@ expand_bilinear(struct machine *m, struct frame *f)
     out_add(m, f, V(3) ? OP(m, "add.Tensor", VAL(y), VAL(V(3))) : y);
 }
 
+/* Source: maybe_multiply in FunctionsManual.cpp: by a number that isn't 1. */
+void
+expand_maybe_multiply(struct machine *m, struct frame *f)
+{
+    out_add(m, f, arg_float(f, 1, 1) != 1 ? OP(m, "mul.Scalar", VAL(V(0)), f->a[1]) : V(0));
+}
+
 void
 expand_argsort(struct machine *m, struct frame *f)
 {

@@ -43,6 +43,7 @@ void expand_log_sigmoid(struct machine *m, struct frame *f);
 void expand_lost_clone(struct machine *m, struct frame *f);
 void expand_matmul(struct machine *m, struct frame *f);
 void expand_max_pool(struct machine *m, struct frame *f);
+void expand_maybe_multiply(struct machine *m, struct frame *f);
 void expand_narrow(struct machine *m, struct frame *f);
 void expand_norm_backward(struct machine *m, struct frame *f);
 void expand_pad(struct machine *m, struct frame *f);

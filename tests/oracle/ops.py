@@ -63,7 +63,7 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     **{f"pad1d_{m}": f"F.pad(x, (1, 1), mode='{m}')[..., 1:-1]" for m in ("reflect", "replicate", "circular")}, "pad3d_replicate": "F.pad(IMAGE3, (1,) * 6, mode='replicate').flatten(2)[..., :32]",
     # products
     "matmul": "x @ x.transpose(1, 2) @ x", "matmul_4d": "(x.view(-1, 8, 2, 16).transpose(1, 2) @ x.view(-1, 8, 2, 16).permute(0, 2, 3, 1)).sum(1) @ x", "mv": "(x @ x[0, 0]).unsqueeze(-1) * x",
-    "baddbmm": "torch.baddbmm(x, x[:, :, :8], x)", "addmm": "torch.addmm(x[:, 0], x[:, 1], x[0, 0].outer(x[0, 1])).unsqueeze(1) * x", "addbmm": "torch.addbmm(x[0], x[:, :, :8], x) * x",
+    "baddbmm": "torch.baddbmm(x, x[:, :, :8], x)", "baddbmm_scaled": "torch.baddbmm(x, x[:, :, :8], x, beta=2, alpha=.5)", "addmm": "torch.addmm(x[:, 0], x[:, 1], x[0, 0].outer(x[0, 1])).unsqueeze(1) * x", "addbmm": "torch.addbmm(x[0], x[:, :, :8], x) * x",
     "einsum_outer": "torch.einsum('bi,bj->bij', x[:, 0], x[:, 1]).sum(1, keepdim=True) * x", "einsum_heads": "torch.einsum('bqhd,bkhd->bhqk', x.view(-1, 8, 2, 16), x.view(-1, 8, 2, 16)).sum(1) @ x",
     "einsum_sum": "torch.einsum('bij->bi', x).unsqueeze(-1) * x", "cdist": "torch.cdist(x, x) @ x", "cosine_similarity": "F.cosine_similarity(x, x.flip(1), dim=-1).unsqueeze(-1) * x",
     "pairwise_distance": "F.pairwise_distance(x, x.flip(1)).unsqueeze(-1) * x", "fft": "torch.fft.fft(torch.fft.fft(x, dim=-1), dim=-2).real", "fftn": "torch.fft.fftn(x, dim=(-2, -1)).real", "rfft": "torch.fft.irfft(torch.fft.rfft(x))",
