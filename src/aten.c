@@ -358,6 +358,12 @@ run_folded(struct machine *m, struct frame *f)
 }
 
 static void
+run_randint(struct machine *m, struct frame *f)
+{
+    factory(m, f, 1, DT_INT64);
+}
+
+static void
 run_full(struct machine *m, struct frame *f)
 {
     factory(m, f, 0,
@@ -391,6 +397,13 @@ static void
 run_scalar(struct machine *m, struct frame *f)
 {
     out_add(m, f, value_new(m, stated_dtype(f, DT_FLOAT), 0, NULL, NULL));
+}
+
+static void
+run_zero_of(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
 }
 
 static void
@@ -610,6 +623,42 @@ run_select(struct machine *m, struct frame *f)
             stride[rank++] = v->stride[i];
         }
     out_add(m, f, value_view(m, v, rank, size, stride));
+}
+
+/* Windows of one dimension, which may overlap, as a new last one. */
+static void
+run_unfold(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
+    int64_t window = arg_int(f, 2, 1), step = arg_int(f, 3, 1), room = v->size[d] - window;
+    step = step < 1 ? 1 : step;
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    memcpy(stride, v->stride, sizeof(*stride) * (size_t)v->rank);
+    size[d] = room < 0 ? 0 : room / step + 1;
+    stride[d] *= step;
+    size[v->rank] = window < 0 ? 0 : window;
+    stride[v->rank] = v->stride[d];
+    out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
+}
+
+static void
+run_diagonal(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK], offset = arg_int(f, 1, 0);
+    struct value *v = V(0);
+    int a = wrap_dim(arg_int(f, 2, 0), v->rank), b = wrap_dim(arg_int(f, 3, 1), v->rank), rank = 0;
+    int64_t rows = v->size[a] + (offset < 0 ? offset : 0), cols = v->size[b] - (offset > 0 ? offset : 0);
+    for (int i = 0; i < v->rank; i++)
+        if (i != a && i != b) {
+            size[rank] = v->size[i];
+            stride[rank++] = v->stride[i];
+        }
+    size[rank] = rows < cols ? rows : cols;
+    size[rank] = size[rank] < 0 ? 0 : size[rank];
+    stride[rank] = v->stride[a] + v->stride[b];
+    out_add(m, f, value_view(m, v, rank + 1, size, stride));
 }
 
 static void
@@ -1044,6 +1093,10 @@ run_sum_to(struct machine *m, struct frame *f)
     for (int i = 0; i < v->rank; i++)
         if (i < lead || (size[i - lead] == 1 && v->size[i] != 1))
             dims[n++] = i;
+    if (!rank && lead) {
+        out_add(m, f, OP(m, "sum.default", VAL(v)));
+        return;
+    }
     struct value *s = n ? OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, dims), BOOL(true)) : v;
     out_add(m, f, lead ? OP(m, "view.default", VAL(s), ints_arg(m, rank, size)) : s);
 }
@@ -1133,6 +1186,27 @@ run_mv(struct machine *m, struct frame *f)
 }
 
 static void
+run_addmv(struct machine *m, struct frame *f)
+{
+    m->flops += 2.0 * (double)value_elements(V(1));
+    out_add(m, f, value_new(m, V(1)->dtype, 1, V(1)->size, NULL));
+}
+
+static void
+run_trilinear(struct machine *m, struct frame *f)
+{
+    m->flops += 2.0 * (double)V(0)->size[0] * (double)value_elements(V(1));
+    out_add(m, f, value_new(m, V(0)->dtype, 2, (int64_t[]){V(0)->size[0], V(1)->size[0]}, NULL));
+}
+
+static void
+run_trilinear_of(struct machine *m, struct frame *f)
+{
+    m->op = "_trilinear.default";
+    out_add(m, f, value_new(m, V(3)->dtype, V(3)->rank, V(3)->size, NULL));
+}
+
+static void
 run_dot(struct machine *m, struct frame *f)
 {
     m->flops += 2.0 * (double)value_elements(V(0));
@@ -1142,7 +1216,26 @@ run_dot(struct machine *m, struct frame *f)
 static void
 run_outer(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, 2, (int64_t[]){V(0)->size[0], V(1)->size[0]}, NULL));
+    struct value *column = OP(m, "view.default", VAL(V(0)), ints_arg(m, 2, (int64_t[]){V(0)->size[0], 1}));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(column), VAL(V(1)))); /* outer in LinearAlgebra.cpp */
+}
+
+static void
+run_addbmm(struct machine *m, struct frame *f)
+{
+    struct value *a = V(1), *b = V(2);
+    m->flops += 2.0 * (double)value_elements(a) * (double)b->size[2];
+    use_library(m, LIBRARY_CUBLAS);
+    out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){a->size[1], b->size[2]}, NULL));
+}
+
+static void
+run_addbmm_grad(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    out_add(m, f,
+            value_view(m, g, 3, (int64_t[]){V(1)->size[0], g->size[0], g->size[1]},
+                       (int64_t[]){0, g->stride[0], g->stride[1]}));
 }
 
 /* ---- convolutions, pools, resampling ------------------------------------------------------------------------------------------------------------- */
@@ -1269,6 +1362,14 @@ run_avg_pool(struct machine *m, struct frame *f)
     out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
 }
 
+/* A gradient with the sizes of the second argument, made by the operator that the row's source names. */
+static void
+run_named(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+}
+
 /* adaptive pools and resampling: the spatial sizes are an argument or the file's. */
 static void
 spatial_sizes(const struct frame *f, int64_t *size)
@@ -1332,11 +1433,126 @@ run_pixel_unshuffle(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
 }
 
+/* The sizes that the file states: operators that only exporters of torch.export see, where sizes follow from many settings. */
 static void
-run_pixel_shuffle_of(struct machine *m, struct frame *f)
+run_stated(struct machine *m, struct frame *f)
 {
-    m->op = strncmp(f->op->name, "pixel_un", 8) == 0 ? "pixel_unshuffle.default" : "pixel_shuffle.default";
-    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+    struct value *v = V(0);
+    out_add(m, f, f->rank >= 0 ? value_new(m, v->dtype, f->rank, f->size, NULL) : new_like(m, v, v->dtype));
+}
+
+/* A Fourier transform writes its batch dimensions outside, its own inside, each in the order of the input's strides. Source: _exec_fft and _sort_dims
+ * in torch/_meta_registrations.py, of native/cuda/SpectralOps.cpp. */
+static void
+transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *size)
+{
+    int64_t dims[RANK], stride[RANK], run = 1;
+    struct value *v = V(0);
+    int order[RANK], n = arg_ints(f, 1, dims, RANK), at = 0;
+    for (int own = 0; own < 2; own++)
+        for (int i = 0; i < v->rank; i++) {
+            bool mine = false;
+            for (int k = 0; k < n; k++)
+                mine |= wrap_dim(dims[k], v->rank) == i;
+            if (mine != own)
+                continue;
+            int k = at++;
+            for (; k > 0 && v->stride[order[k - 1]] < v->stride[i]; k--) {
+                bool other = false;
+                for (int j = 0; j < n; j++)
+                    other |= wrap_dim(dims[j], v->rank) == order[k - 1];
+                if (other != own)
+                    break;
+                order[k] = order[k - 1];
+            }
+            order[k] = i;
+        }
+    for (int i = v->rank - 1; i >= 0; i--) {
+        stride[order[i]] = run;
+        run *= size[order[i]] > 1 ? size[order[i]] : 1;
+    }
+    out_add(m, f, value_new(m, t, v->rank, size, stride));
+}
+
+static enum dtype
+complex_of(enum dtype t)
+{
+    return t == DT_DOUBLE || t == DT_COMPLEX128 ? DT_COMPLEX128 : DT_COMPLEX64;
+}
+
+static enum dtype
+real_of(enum dtype t)
+{
+    return t == DT_COMPLEX128 ? DT_DOUBLE : t == DT_COMPLEX64 ? DT_FLOAT : t;
+}
+
+static void
+run_fft_c2c(struct machine *m, struct frame *f)
+{
+    transform_new(m, f, V(0)->dtype, V(0)->size);
+}
+
+/* The last named dimension is halved, or grows back. */
+static void
+run_fft_real(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK], size[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 1, dims, RANK), last = n ? wrap_dim(dims[n - 1], v->rank) : 0;
+    bool inverse = real_of(v->dtype) != v->dtype;
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank && inverse)
+        size[last] = arg_int(f, 3, size[last]);
+    else if (v->rank && arg_int(f, 3, 0))
+        size[last] = size[last] / 2 + 1;
+    transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size);
+}
+
+/* A complex tensor seen as pairs of reals, and the first of each pair. */
+static void
+run_view_as_real(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank; i++) {
+        size[i] = v->size[i];
+        stride[i] = 2 * v->stride[i];
+    }
+    size[v->rank] = 2;
+    stride[v->rank] = 1;
+    struct value *w = value_view(m, v, v->rank + 1, size, stride);
+    w->dtype = real_of(v->dtype);
+    out_add(m, f, w);
+}
+
+static void
+run_real(struct machine *m, struct frame *f)
+{
+    int64_t stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank; i++)
+        stride[i] = 2 * v->stride[i];
+    struct value *w = value_view(m, v, v->rank, v->size, stride);
+    w->dtype = real_of(v->dtype);
+    out_add(m, f, w);
+}
+
+static void
+run_complex(struct machine *m, struct frame *f)
+{
+    elementwise(m, f, 0, 2, complex_of(V(0)->dtype));
+}
+
+static void
+run_view_as_complex(struct machine *m, struct frame *f)
+{
+    int64_t stride[RANK];
+    struct value *v = V(0);
+    for (int i = 0; i < v->rank - 1; i++)
+        stride[i] = v->stride[i] / 2;
+    struct value *w = value_view(m, v, v->rank - 1, v->size, stride);
+    w->dtype = complex_of(v->dtype);
+    out_add(m, f, w);
 }
 
 /* grid_sampler(input, grid): the input's channels at the grid's points. */
@@ -1557,6 +1773,16 @@ run_scalar_loss(struct machine *m, struct frame *f)
     }
 }
 
+/* (self, target, reduction): reduced to a number unless the reduction is 0. */
+static void
+run_loss(struct machine *m, struct frame *f)
+{
+    if (arg_int(f, 2, 1) == 0)
+        elementwise(m, f, 0, 2, promote(f->a, 2));
+    else
+        run_scalar_loss(m, f);
+}
+
 /* Source: binary_cross_entropy_with_logits in Loss.cpp: (1 - target).mul_(input).sub_(log_sigmoid(input)), then the mean. A dispatch
  * mode sees only the result. */
 static void
@@ -1572,8 +1798,9 @@ run_bce(struct machine *m, struct frame *f)
 static void
 run_nll_loss(struct machine *m, struct frame *f)
 {
-    for (int i = 0; i < 2; i++) /* loss, total_weight */
-        out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+    bool each = arg_int(f, 3, 1) == 0; /* reduction: a loss for every target */
+    for (int i = 0; i < 2; i++)        /* loss, total_weight */
+        out_add(m, f, value_new(m, V(0)->dtype, each && !i && V(1) ? V(1)->rank : 0, V(1)->size, NULL));
 }
 
 /* ---- several outputs that are all like the input ------------------------------------------------------------------------------------------------------------- */
@@ -1637,6 +1864,25 @@ static void
 run_embedding_backward(struct machine *m, struct frame *f)
 {
     out_add(m, f, embedding_backward(m, V(0), V(1), V(2)));
+}
+
+/* Result, offset2bag, bag_size and, unless it is of the maximum, as many unused indices. Source: meta_embedding_bag in torch/_meta_registrations.py. */
+static void
+run_embedding_bag(struct machine *m, struct frame *f)
+{
+    struct value *w = V(0), *offsets = V(2);
+    int64_t picks = value_elements(V(1)), bags = value_elements(offsets), size[] = {bags, w->size[w->rank - 1]};
+    out_add(m, f, value_new(m, w->dtype, 2, f->rank == 2 ? f->size : size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, 1, &picks, NULL));
+    out_add(m, f, value_new(m, DT_INT64, 1, &bags, NULL));
+    out_add(m, f, value_new(m, DT_INT64, arg_int(f, 4, 0) == 2 ? 2 : 1, size, NULL));
+}
+
+static void
+run_nonzero(struct machine *m, struct frame *f)
+{
+    if (f->rank >= 0)
+        out_add(m, f, value_new(m, DT_INT64, f->rank, f->size, NULL));
 }
 
 /* What stands in for an operator without a rule: the sizes that the file states, the type of its first tensor. */
@@ -1722,14 +1968,17 @@ const struct aten aten_table[] = {
      .args = "self exponent",
      .run = run_binary,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1)))); "
-             "exponent: mul.Tensor(grad, mul.Tensor(result, log(self)))"},
+     .grad = "self: where.self(eq.Scalar(exponent, 0), zero_of(grad), "
+             "mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1))))); "
+             "exponent: mul.Tensor(grad, where.self(logical_and(eq.Scalar(self, 0), ge.Scalar(exponent, 0)), "
+             "zero_of(grad), mul.Tensor(result, log(self))))"},
+    {.name = "zero_of", .args = "grad", .run = run_zero_of, .source = "scalar_tensor.default"},
     {.name = "pow.Scalar",
      .takes = "-.",
      .args = "self exponent",
      .run = run_binary,
      .cast = CAST_FP32,
-     .grad = "exponent: mul.Tensor(grad, mul.Scalar(result, 2))"},
+     .grad = "exponent: mul.Tensor(grad, mul.Scalar(result, exponent))"}, /* the base's logarithm, but saves exponent */
     {.name = "square.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, mul.Scalar(self, 2))"},
     {.name = "sqrt.default",
      .args = "self",
@@ -1746,8 +1995,8 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: mul.Tensor(neg(grad), mul.Tensor(result, result))"},
     {.name = "abs.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, sgn(self))"},
-    {.name = "sgn.default", .args = "self", .run = run_unary},
-    {.name = "sign.default", .args = "self", .run = run_unary},
+    {.name = "sgn.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "sign.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
     {.name = "exp.default",
      .args = "self",
      .run = run_unary_float,
@@ -1821,6 +2070,70 @@ const struct aten aten_table[] = {
      .run = run_unary_float,
      .cast = CAST_FP32,
      .grad = "self: div.Tensor(grad, mul.Scalar(self, 2))"},
+    {.name = "erfc.default",
+     .args = "self",
+     .run = run_unary_float,
+     .cast = CAST_FP32,
+     .grad = "self: mul.Tensor(mul.Scalar(exp(neg(pow.Tensor_Scalar(self, 2))), 1), grad)"},
+    {.name = "exp2.default",
+     .args = "self",
+     .run = run_unary_float,
+     .grad = "self: mul.Scalar(mul.Tensor(grad, result), 1)"},
+    {.name = "hypot.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: mul.Tensor(grad, div.Tensor(self, result)); other: mul.Tensor(grad, div.Tensor(other, result))"},
+    {.name = "logaddexp.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: div.Tensor(grad, add.Scalar(exp(sub.Tensor(other, self)), 1)); "
+             "other: div.Tensor(grad, add.Scalar(exp(sub.Tensor(self, other)), 1))"},
+    {.name = "xlogy.Tensor",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: masked_fill.Scalar(xlogy(grad, other), bitwise_and.Tensor(eq.Scalar(self, 0), "
+             "le.Scalar(other, 0)), 0); other: div.Tensor(mul.Tensor(grad, self), other)"},
+    {.name = "atan2.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_divide,
+     .grad = "self, other: atan2_backward(grad, self, other)"},
+    {.name = "atan2_backward", .args = "grad self other", .run = expand_atan2_backward, .grad = COMPOSITE},
+    {.name = "logaddexp2.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "self: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(other, self)), 1)); "
+             "other: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(self, other)), 1))"},
+    {.name = "logit.default", .args = "self eps", .run = run_unary_float, .grad = "self: logit_backward(grad, self)"},
+    {.name = "logit_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "deg2rad.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Scalar(grad, 1)"},
+    {.name = "rad2deg.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Scalar(grad, 1)"},
+    {.name = "linalg_cross.default",
+     .takes = "..",
+     .args = "self other dim",
+     .run = run_binary,
+     .grad = "self: linalg_cross(other, grad); other: linalg_cross(grad, self)"},
+    {.name = "isneginf.default", .args = "self", .run = run_compare},
+    {.name = "isposinf.default", .args = "self", .run = run_compare},
+    {.name = "isclose.default", .takes = "..", .args = "self other", .run = run_compare},
+    {.name = "signbit.default", .args = "self", .run = run_compare},
+    {.name = "heaviside.default", .takes = "..", .args = "self values", .run = run_binary},
+    {.name = "complex.default",
+     .takes = "..",
+     .args = "real imag",
+     .run = run_complex,
+     .grad = "real: real(grad); imag: real(grad)"},
+    {.name = "polar.default", .takes = "..", .args = "abs angle", .run = run_complex},
+    {.name = "frac.default", .args = "self", .run = run_unary, .grad = "self: grad"},
+    {.name = "nan_to_num.default",
+     .args = "self nan posinf neginf",
+     .run = run_unary,
+     .grad = "self: mul.Tensor(grad, isfinite(self))"},
+    {.name = "isfinite.default", .args = "self", .run = run_compare},
     {.name = "erf.default",
      .args = "self",
      .run = run_unary_float,
@@ -1837,20 +2150,21 @@ const struct aten aten_table[] = {
      .takes = "...",
      .args = "self end weight",
      .run = run_elementwise,
-     .grad = "end: mul.Tensor(grad, weight); self: mul.Tensor(grad, rsub.Scalar(weight, 1)); weight: mul.Tensor(grad, "
+     .grad = "end: mul.Tensor(grad, weight); self: mul.Tensor(grad, empty_like(weight)); weight: mul.Tensor(grad, "
              "sub.Tensor(end, self))"},
     {.name = "addcmul.default",
      .takes = "...",
      .args = "self tensor1 tensor2 value",
      .run = run_elementwise,
      .cast = CAST_PROMOTE,
-     .grad = "self: grad; tensor1: mul.Tensor(grad, tensor2); tensor2: mul.Tensor(grad, tensor1)"},
+     .grad = "self: grad; tensor1: mul.Tensor(grad, mul.Scalar(tensor2, 1)); "
+             "tensor2: mul.Tensor(grad, mul.Scalar(tensor1, 1))"},
     {.name = "addcdiv.default",
      .takes = "...",
      .args = "self tensor1 tensor2 value",
      .run = run_elementwise,
      .cast = CAST_PROMOTE,
-     .grad = "self: grad; tensor1: mul.Tensor(grad, div.Scalar(tensor2, 1)); "
+     .grad = "self: grad; tensor1: mul.Tensor(grad, empty_like(tensor2)); "
              "tensor2: mul.Tensor(neg(grad), div.Tensor(mul.Scalar(tensor1, 1), mul.Tensor(tensor2, tensor2)))"},
 
     /* activations */
@@ -1873,7 +2187,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .keeps_result = true,
      .grad = "self: elu_backward(grad, self)"},
-    {.name = "selu.default", .args = "self", .run = expand_selu, .grad = COMPOSITE},
+    {.name = "selu.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "elu.default"},
     {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
     {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},
@@ -1885,7 +2199,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .grad = "self: hardtanh_backward(grad, self)"},
     {.name = "hardtanh_backward.default", .args = "grad self", .run = run_binary},
-    {.name = "relu6.default", .args = "self", .run = run_unary, .grad = "self: hardtanh_backward(grad, self)"},
+    {.name = "relu6.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "hardtanh.default"},
     {.name = "hardswish.default", .args = "self", .run = run_unary, .grad = "self: hardswish_backward(grad, self)"},
     {.name = "hardswish_backward.default", .args = "grad self", .run = run_binary},
     {.name = "hardsigmoid.default", .args = "self", .run = run_unary, .grad = "self: hardsigmoid_backward(grad, self)"},
@@ -1896,6 +2210,11 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: softplus_backward(grad, self)"},
     {.name = "softplus_backward.default", .args = "grad self", .run = run_binary},
+    {.name = "hardshrink.default",
+     .args = "self lambd",
+     .run = run_unary,
+     .grad = "self: hardshrink_backward(grad, self)"},
+    {.name = "hardshrink_backward.default", .args = "grad self", .run = run_binary},
     {.name = "softshrink.default",
      .args = "self lambd",
      .run = run_unary,
@@ -2049,6 +2368,13 @@ const struct aten aten_table[] = {
     {.name = "empty.memory_format", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
     {.name = "rand.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
     {.name = "randn.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "randint.default", .takes = "", .args = "high size dtype", .run = run_randint, .shaped = true},
+    {.name = "empty_strided.default", .takes = "", .args = "size stride dtype", .run = run_factory, .shaped = true},
+    {.name = "randint_like.default", .args = "self high dtype", .run = run_like},
+    {.name = "fill.Scalar",
+     .args = "self value",
+     .run = run_over,
+     .grad = "self: zeros_like(grad)"}, /* x[a:b] = number */
     {.name = "full.default", .takes = "", .args = "size fill_value dtype", .run = run_full, .shaped = true},
     {.name = "scalar_tensor.default", .takes = "", .args = "s dtype", .run = run_scalar},
     {.name = "arange.default", .takes = "", .args = "end dtype", .run = run_arange, .shaped = true},
@@ -2106,9 +2432,9 @@ const struct aten aten_table[] = {
      .grad = "self: select_backward(grad, #self)"},
     {.name = "select_backward.default", .args = "grad self", .run = run_zeros_like_second},
     {.name = "diagonal.default",
-     .takes = "+",
+     .takes = "b",
      .args = "self offset dim1 dim2",
-     .run = run_select,
+     .run = run_diagonal,
      .grad = "self: diagonal_backward(grad, #self)"},
     {.name = "diagonal_backward.default", .args = "grad self", .run = run_zeros_like_second},
     {.name = "split.Tensor",
@@ -2130,10 +2456,119 @@ const struct aten aten_table[] = {
      .grad = "self: unbind_backward(grads, #self, dim)"},
     {.name = "unbind_backward", .takes = "-.", .args = "grads self dim", .run = run_unbind_backward, .grad = COMPOSITE},
     {.name = "unfold.default",
-     .takes = ".",
+     .takes = "+",
      .args = "self dimension size step",
-     .run = expand_stated,
-     .grad = COMPOSITE},
+     .run = run_unfold,
+     .grad = "self: unfold_backward(grad, #self)"},
+    {.name = "unfold_backward.default", .args = "grad self", .run = run_zeros_like_second},
+
+    /* other names of rows above */
+    {.name = "subtract.Tensor",
+     .takes = "?",
+     .args = "self other alpha",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "sub.Tensor"},
+    {.name = "multiply.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "mul.Tensor"},
+    {.name = "divide.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "div.Tensor"},
+    {.name = "true_divide.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "div.Tensor"},
+    {.name = "greater.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "gt.Tensor"},
+    {.name = "greater_equal.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "ge.Tensor"},
+    {.name = "less.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "lt.Tensor"},
+    {.name = "less_equal.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "le.Tensor"},
+    {.name = "special_erf.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "erf.default"},
+    {.name = "special_erfc.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "erfc.default"},
+    {.name = "special_expm1.default",
+     .args = "self",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "expm1.default"},
+    {.name = "special_softmax.default",
+     .args = "self dim dtype",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "softmax.int"},
+    {.name = "special_log_softmax.default",
+     .args = "self dim dtype",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "log_softmax.int"},
+    {.name = "mT.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "t.default"},
+    {.name = "mH.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "t.default"},
+    {.name = "unsafe_split.Tensor",
+     .args = "self split_size dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "split.Tensor"},
+    {.name = "_unsafe_index.Tensor",
+     .args = "self indices",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "index.Tensor"},
+    {.name = "_unsafe_index_put.default",
+     .args = "self indices values accumulate",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "index_put.default"},
+    {.name = "resolve_conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "resolve_neg.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "_conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
+    {.name = "concat.default",
+     .takes = "*",
+     .args = "tensors dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "cat.default"},
+    {.name = "concatenate.default",
+     .takes = "*",
+     .args = "tensors dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "cat.default"},
+    {.name = "broadcast_to.default",
+     .args = "self size",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "expand.default",
+     .shaped = true},
+    {.name = "expand_as.default", .args = "self other", .run = expand_expand_as, .grad = COMPOSITE},
+    {.name = "view_as.default", .takes = "..", .args = "self other", .run = expand_reshape_as, .grad = COMPOSITE},
 
     /* joining, padding, indexing */
     {.name = "cat.default",
@@ -2175,12 +2610,28 @@ const struct aten aten_table[] = {
      .run = run_pad,
      .grad = "self: replication_pad2d_backward(grad, self)"},
     {.name = "replication_pad2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "tile.default", .args = "self dims", .run = expand_alias, .grad = COMPOSITE, .source = "repeat.default"},
+    {.name = "replication_pad3d.default",
+     .args = "self padding",
+     .run = run_pad,
+     .grad = "self: replication_pad3d_backward(grad, self)"},
+    {.name = "replication_pad3d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "reflection_pad3d.default",
+     .args = "self padding",
+     .run = run_pad,
+     .grad = "self: reflection_pad3d_backward(grad, self)"},
+    {.name = "reflection_pad3d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "repeat.default",
      .args = "self repeats",
      .run = run_repeat,
      .grad = "self: repeat_backward(grad, #self)",
      .shaped = true},
     {.name = "repeat_backward", .args = "grad self", .run = expand_repeat_backward, .grad = COMPOSITE},
+    {.name = "broadcast_in_dim.default",
+     .args = "self shape dims",
+     .run = expand_broadcast_in_dim,
+     .grad = COMPOSITE,
+     .shaped = true},
     {.name = "repeat_interleave.self_int",
      .takes = "+",
      .args = "self repeats dim",
@@ -2215,7 +2666,27 @@ const struct aten aten_table[] = {
      .takes = ".",
      .args = "self indices values accumulate",
      .run = run_unary,
-     .grad = "self: index_put(grad, indices); values: index(grad, indices)"},
+     .grad = "self: index_put_backward(grad, indices, #values, accumulate); values: index(grad, indices)"},
+    {.name = "index_put_backward",
+     .takes = ".",
+     .args = "grad indices values accumulate",
+     .run = expand_index_put_backward,
+     .grad = COMPOSITE},
+    {.name = "index_add.default",
+     .takes = ".-..",
+     .args = "self dim index source alpha",
+     .run = run_unary,
+     .grad = "self: grad; source: index_select(grad, dim, index)"},
+    {.name = "index_copy.default",
+     .takes = ".-..",
+     .args = "self dim index source",
+     .run = run_unary,
+     .grad = "self: index_fill(grad, dim, index, 0); source: index_select(grad, dim, index)"},
+    {.name = "index_fill.int_Scalar",
+     .takes = ".-.",
+     .args = "self dim index value",
+     .run = run_unary,
+     .grad = "self: index_fill(grad, dim, index, 0)"},
     {.name = "index_select.default",
      .takes = ".-.",
      .args = "self dim index",
@@ -2226,6 +2697,30 @@ const struct aten aten_table[] = {
      .args = "self dim index sparse_grad",
      .run = run_gather,
      .grad = "self: gather_backward(grad, self, index)"},
+    {.name = "masked_scatter.default",
+     .takes = "...",
+     .args = "self mask source",
+     .run = run_masked_fill,
+     .grad = "self: masked_fill.Scalar(grad, mask, 0); source: masked_scatter_backward(grad, #source, mask)"},
+    {.name = "masked_scatter_backward.default", /* the mask is taken to pick as many as there are */
+     .args = "grad source mask",
+     .run = run_named,
+     .source = "masked_scatter_backward.default"},
+    {.name = "nonzero.default", .args = "self", .run = run_nonzero},
+    {.name = "embedding_bag.default",
+     .takes = "+..",
+     .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "_embedding_bag.default"},
+    {.name = "_embedding_bag.default",
+     .takes = "+..",
+     .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
+     .run = run_embedding_bag,
+     .grad = "weight: _embedding_bag_backward(grad, indices, #weight, offsets, result1, result2, result3)"},
+    {.name = "_embedding_bag_backward.default",
+     .args = "grad indices weight offsets offset2bag bag_size maximum_indices",
+     .run = run_embedding_backward},
     {.name = "scatter.src",
      .takes = ".-..",
      .args = "self dim index src",
@@ -2261,7 +2756,7 @@ const struct aten aten_table[] = {
      .args = "self src dim index",
      .run = run_over,
      .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
-    {.name = "slice_of", .args = "grad src", .run = run_second_like},
+    {.name = "slice_of", .args = "grad src", .run = expand_copy_slices, .grad = COMPOSITE},
 
     /* reductions */
     {.name = "sum.dim_IntList",
@@ -2291,11 +2786,16 @@ const struct aten aten_table[] = {
     {.name = "max.default",
      .args = "self",
      .run = expand_reduce_all,
-     .grad = "self: amax_backward(grad, self, result)"},
+     .grad = "self: evenly_distribute_backward(grad, self, result)"},
     {.name = "min.default",
      .args = "self",
      .run = expand_reduce_all,
-     .grad = "self: amax_backward(grad, self, result)"},
+     .grad = "self: evenly_distribute_backward(grad, self, result)"},
+    {.name = "evenly_distribute_backward",
+     .takes = "...",
+     .args = "grad self result",
+     .run = expand_evenly_distribute,
+     .grad = COMPOSITE},
     {.name = "max.dim",
      .args = "self dim keepdim",
      .run = run_reduce_with_indices,
@@ -2356,10 +2856,24 @@ const struct aten aten_table[] = {
      .args = "self dim keepdim dtype",
      .run = run_reduce,
      .cast = CAST_FP32,
-     .grad = "self: div.Tensor(mul.Tensor(grad, result), self)"},
-    {.name = "cumsum.default", .args = "self dim dtype", .run = expand_cumsum, .grad = "self: cumsum_backward(grad)"},
-    {.name = "cumsum_backward", .args = "grad", .run = run_unary},
-    {.name = "cumprod.default", .args = "self dim dtype", .run = expand_cumsum},
+     .grad = "self: prod_backward(grad, self, result, dim)"},
+    {.name = "prod.default",
+     .args = "self dtype",
+     .run = expand_reduce_all,
+     .cast = CAST_FP32,
+     .grad = "self: prod_backward(grad, self, result)"},
+    {.name = "prod_backward",
+     .takes = "...",
+     .args = "grad self result dim",
+     .run = expand_prod_backward,
+     .grad = COMPOSITE},
+    {.name = "cumsum.default",
+     .args = "self dim dtype",
+     .run = expand_cumsum,
+     .cast = CAST_FP32,
+     .grad = "self: cumsum_backward(grad, dim)"},
+    {.name = "cumsum_backward", .args = "grad dim", .run = expand_cumsum_backward, .grad = COMPOSITE},
+    {.name = "cumprod.default", .args = "self dim dtype", .run = expand_cumsum, .cast = CAST_FP32},
 
     /* products */
     {.name = "mm.default",
@@ -2373,7 +2887,9 @@ const struct aten aten_table[] = {
      .args = "self mat1 mat2 beta alpha",
      .run = run_addmm,
      .cast = CAST_LOWER,
-     .grad = "mat1: mm_mat1_backward(grad, mat2, #mat1); mat2: mm_mat2_backward(grad, mat1, #mat2); self: grad"},
+     .grad = "mat1: maybe_multiply(mm_mat1_backward(grad, mat2, #mat1), alpha); "
+             "mat2: maybe_multiply(mm_mat2_backward(grad, mat1, #mat2), alpha); self: maybe_multiply(grad, beta)"},
+    {.name = "maybe_multiply", .args = "grad factor", .run = expand_maybe_multiply, .grad = COMPOSITE},
     {.name = "mm_mat1_backward", .args = "grad mat2 mat1", .run = run_mm_mat1_backward, .grad = COMPOSITE},
     {.name = "mm_mat2_backward", .args = "grad mat1 mat2", .run = run_mm_mat2_backward, .grad = COMPOSITE},
     {.name = "bmm.default",
@@ -2387,7 +2903,8 @@ const struct aten aten_table[] = {
      .args = "self batch1 batch2 beta alpha",
      .run = run_baddbmm,
      .cast = CAST_LOWER,
-     .grad = "batch1: bmm(grad, transpose(batch2)); batch2: bmm(transpose(batch1), grad); self: grad"},
+     .grad = "batch1: maybe_multiply(bmm(grad, transpose(batch2)), alpha); "
+             "batch2: maybe_multiply(bmm(transpose(batch1), grad), alpha); self: maybe_multiply(grad, beta)"},
     {.name = "mv.default",
      .takes = "21",
      .args = "self vec",
@@ -2399,11 +2916,35 @@ const struct aten aten_table[] = {
      .args = "self tensor",
      .run = run_dot,
      .grad = "self: mul.Tensor(grad, tensor); tensor: mul.Tensor(grad, self)"},
-    {.name = "outer.default",
-     .takes = "11",
-     .args = "self vec2",
-     .run = run_outer,
-     .grad = "self: mv(grad, vec2); vec2: mv(t(grad), self)"},
+    {.name = "outer.default", .takes = "11", .args = "self vec2", .run = run_outer, .grad = COMPOSITE},
+    {.name = "addbmm.default",
+     .takes = ".33",
+     .args = "self batch1 batch2 beta alpha",
+     .run = run_addbmm,
+     .cast = CAST_LOWER,
+     .grad = "batch1: maybe_multiply(bmm(addbmm_grad(grad, #batch1), transpose(batch2)), alpha); "
+             "batch2: maybe_multiply(bmm(transpose(batch1), addbmm_grad(grad, #batch1)), alpha); "
+             "self: maybe_multiply(grad, beta)"},
+    {.name = "addbmm_grad", .args = "grad batch1", .run = run_addbmm_grad},
+    {.name = "addmv.default",
+     .takes = ".21",
+     .args = "self mat vec beta alpha",
+     .run = run_addmv,
+     .cast = CAST_LOWER,
+     .grad = "mat: outer(grad, vec); self: grad; vec: mv(t(mat), grad)"},
+    {.name = "bilinear.default",
+     .takes = "++3",
+     .args = "input1 input2 weight bias",
+     .run = expand_bilinear,
+     .grad = COMPOSITE,
+     .cast = CAST_FP32},
+    {.name = "_trilinear.default",
+     .takes = "232",
+     .args = "i1 i2 i3",
+     .run = run_trilinear,
+     .grad = "i1: trilinear_of(grad, i2, i3, #i1); i2: trilinear_of(grad, i1, i3, #i2); i3: trilinear_of(grad, i1, i2, "
+             "#i3)"},
+    {.name = "trilinear_of", .args = "grad a b like", .run = run_trilinear_of},
     {.name = "linear.default",
      .takes = "+2",
      .args = "input weight bias",
@@ -2496,8 +3037,9 @@ const struct aten aten_table[] = {
     {.name = "avg_pool1d.default",
      .takes = "b",
      .args = "self kernel_size stride padding ceil_mode",
-     .run = run_avg_pool,
-     .grad = "self: avg_pool2d_backward(grad, self)"},
+     .run = expand_alias, /* unsqueezed: avg_pool1d in Pooling.cpp */
+     .grad = COMPOSITE,
+     .source = "avg_pool2d.default"},
     {.name = "avg_pool2d.default",
      .takes = "b",
      .args = "self kernel_size stride padding ceil_mode",
@@ -2542,7 +3084,8 @@ const struct aten aten_table[] = {
      .args = "self output_size scale_factors",
      .run = run_spatial,
      .cast = CAST_FP32,
-     .grad = "self: upsample_nearest2d_backward(grad, #self)"},
+     .grad = "self: upsample_nearest1d_backward(grad, #self)"},
+    {.name = "upsample_nearest1d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "upsample_nearest2d.default",
      .takes = "b",
      .args = "self output_size scale_factors",
@@ -2578,6 +3121,60 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: upsample_bilinear2d_backward(grad, #self)"},
     {.name = "upsample_bilinear2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_nearest_exact2d.default",
+     .takes = "b",
+     .args = "self output_size scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_nearest_exact2d_backward(grad, #self)"},
+    {.name = "_upsample_nearest_exact2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_bilinear2d_aa.default",
+     .takes = "b",
+     .args = "self output_size align_corners scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_bilinear2d_aa_backward(grad, #self)"},
+    {.name = "_upsample_bilinear2d_aa_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_bicubic2d_aa.default",
+     .takes = "b",
+     .args = "self output_size align_corners scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_bicubic2d_aa_backward(grad, #self)"},
+    {.name = "_upsample_bicubic2d_aa_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "im2col.default",
+     .args = "self kernel_size dilation padding stride",
+     .run = run_stated,
+     .grad = "self: col2im_of(grad, #self)"},
+    {.name = "col2im.default",
+     .args = "self output_size kernel_size dilation padding stride",
+     .run = run_stated,
+     .grad = "self: im2col_of(grad, #self)"},
+    {.name = "im2col_of", .args = "grad self", .run = run_named, .source = "im2col.default"},
+    {.name = "col2im_of", .args = "grad self", .run = run_named, .source = "col2im.default"},
+    {.name = "_fft_c2c.default",
+     .args = "self dim normalization forward",
+     .run = run_fft_c2c,
+     .grad = "self: _fft_c2c(grad, dim)"},
+    {.name = "_fft_r2c.default",
+     .args = "self dim normalization onesided",
+     .run = run_fft_real,
+     .grad = "self: fft_r2c_backward(grad, self, dim, onesided)"}, /* sym_size(dim.back()): the generator saves self */
+    {.name = "_fft_c2r.default",
+     .args = "self dim normalization last_dim_size",
+     .run = run_fft_real,
+     .grad = "self: _fft_r2c(grad, dim, 0, 1)"},
+    {.name = "fft_r2c_backward", .args = "grad self dim onesided", .run = expand_fft_r2c_backward, .grad = COMPOSITE},
+    {.name = "view_as_real.default",
+     .args = "self",
+     .run = run_view_as_real,
+     .grad = "self: view_as_complex(contiguous(grad))"},
+    {.name = "view_as_complex.default",
+     .takes = "+",
+     .args = "self",
+     .run = run_view_as_complex,
+     .grad = "self: view_as_real(contiguous(grad))"},
+    {.name = "real.default", .args = "self", .run = run_real},
     {.name = "upsample_bicubic2d.default",
      .takes = "b",
      .args = "self output_size align_corners scale_factors",
@@ -2602,8 +3199,8 @@ const struct aten aten_table[] = {
      .args = "self downscale_factor",
      .run = run_pixel_unshuffle,
      .grad = "self: pixel_shuffle_of(grad, #self)"},
-    {.name = "pixel_shuffle_of", .args = "grad self", .run = run_pixel_shuffle_of},
-    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_pixel_shuffle_of},
+    {.name = "pixel_shuffle_of", .args = "grad self", .run = run_named, .source = "pixel_shuffle.default"},
+    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_named, .source = "pixel_unshuffle.default"},
 
     /* normalization */
     {.name = "batch_norm.default",
@@ -2734,29 +3331,62 @@ const struct aten aten_table[] = {
     /* losses */
     {.name = "cross_entropy_loss.default",
      .takes = "+.",
-     .args = "self target",
+     .args = "self target weight reduction ignore_index label_smoothing",
      .run = expand_cross_entropy,
      .grad = COMPOSITE},
+    {.name = "nll_loss.default",
+     .takes = "..",
+     .args = "self target weight reduction ignore_index",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .source = "nll_loss_forward.default"},
     {.name = "nll_loss_forward.default",
      .takes = "..",
-     .args = "self target",
+     .args = "self target weight reduction ignore_index",
      .run = run_nll_loss,
      .cast = CAST_FP32,
-     .grad = "self: nll_loss_backward(grad, self, target, result1)"},
-    {.name = "nll_loss_backward.default", .args = "grad self target total_weight", .run = run_second_like},
+     .grad = "self: nll_loss_backward(grad, self, target, result1, weight)"},
+    {.name = "nll_loss_backward.default", .args = "grad self target total_weight weight", .run = run_second_like},
     {.name = "nll_loss2d_forward.default",
      .takes = "..",
-     .args = "self target",
+     .args = "self target weight reduction ignore_index",
      .run = run_nll_loss,
      .cast = CAST_FP32,
-     .grad = "self: nll_loss2d_backward(grad, self, target, result1)"},
-    {.name = "nll_loss2d_backward.default", .args = "grad self target total_weight", .run = run_second_like},
+     .grad = "self: nll_loss2d_backward(grad, self, target, result1, weight)"},
+    {.name = "nll_loss2d_backward.default", .args = "grad self target total_weight weight", .run = run_second_like},
     {.name = "mse_loss.default",
      .takes = "..",
-     .args = "self target",
-     .run = run_scalar_loss,
+     .args = "self target reduction",
+     .run = run_loss,
      .cast = CAST_FP32,
-     .grad = "self: mse_loss_backward(grad, self, target)"},
+     .grad = "self: mse_loss_backward(grad, self, target); target: mse_loss_backward(grad, target, self)"},
+    {.name = "smooth_l1_loss.default",
+     .takes = "..",
+     .args = "self target reduction beta",
+     .run = run_loss,
+     .cast = CAST_FP32,
+     .grad = "self: smooth_l1_loss_backward(grad, self, target); target: smooth_l1_loss_backward(grad, target, self)"},
+    {.name = "smooth_l1_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "huber_loss.default",
+     .takes = "..",
+     .args = "self target reduction delta",
+     .run = run_loss,
+     .cast = CAST_FP32,
+     .grad = "self: huber_loss_backward(grad, self, target); target: huber_loss_backward(grad, target, self)"},
+    {.name = "huber_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "soft_margin_loss.default",
+     .takes = "..",
+     .args = "self target reduction",
+     .run = run_loss,
+     .cast = CAST_FP32,
+     .grad = "self: soft_margin_loss_backward(grad, self, target)"},
+    {.name = "soft_margin_loss_backward.default", .args = "grad self target", .run = run_second_like},
+    {.name = "binary_cross_entropy.default",
+     .takes = "..",
+     .args = "self target weight reduction",
+     .run = run_scalar_loss,
+     .grad = "self: binary_cross_entropy_backward(grad, self, target)"},
+    {.name = "binary_cross_entropy_backward.default", .args = "grad self target", .run = run_second_like},
     {.name = "mse_loss_backward.default", .args = "grad self target", .run = run_second_like},
     {.name = "binary_cross_entropy_with_logits.default",
      .takes = "..",

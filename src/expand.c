@@ -51,10 +51,20 @@ expand_to(struct machine *m, struct frame *f)
     out_add(m, f, to(m, V(0), t));
 }
 
+static bool
+is_complex(enum dtype t)
+{
+    return t == DT_COMPLEX64 || t == DT_COMPLEX128;
+}
+
+/* A complex gradient of a real tensor is seen by its real parts: handle_r_to_c in FunctionsManual.cpp. */
 void
 expand_to_like(struct machine *m, struct frame *f)
 {
-    out_add(m, f, to(m, V(0), V(1)->dtype));
+    struct value *v = V(0);
+    if (is_complex(v->dtype) && !is_complex(V(1)->dtype))
+        v = OP(m, "real.default", VAL(v));
+    out_add(m, f, to(m, v, V(1)->dtype));
 }
 
 /* ---- views that may have to copy ------------------------------------------------------------------------------------------------ */
@@ -162,10 +172,57 @@ expand_repeat_interleave(struct machine *m, struct frame *f)
     out_add(m, f, repeat_interleave(m, V(0), arg_int(f, 1, 1), dim_of(arg_int(f, 2, 0), V(0)->rank)));
 }
 
+/* Source: repeat_backward in FunctionsManual.cpp: new dimensions are summed, the others split into copies and size. */
 void
 expand_repeat_backward(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+    int64_t size[2 * RANK], over[RANK];
+    struct value *g = V(0), *like = V(1);
+    int n = 0, nover = 0, lead = g->rank - like->rank;
+    for (int i = 0; i < lead; i++)
+        g = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+    for (int i = 0; i < like->rank && g->rank == like->rank; i++) {
+        int64_t times = like->size[i] ? g->size[i] / like->size[i] : 1;
+        if (times != 1) {
+            over[nover++] = n;
+            size[n++] = times;
+        }
+        if (times == 1 || like->size[i] != 1)
+            size[n++] = like->size[i];
+    }
+    if (n > MAX_RANK || g->rank != like->rank) {
+        out_add(m, f, value_new(m, g->dtype, like->rank, like->size, NULL));
+        return;
+    }
+    g = OP(m, "reshape.default", VAL(g), ints_arg(m, n, size));
+    out_add(m, f, nover ? OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, nover, over), BOOL(false)) : g);
+}
+
+/* The exporter's keepdim: the named dimensions keep their place among ones, then the ones grow. */
+void
+expand_broadcast_in_dim(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], dims[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 2, dims, RANK);
+    for (int i = 0; i < f->rank; i++)
+        size[i] = 1;
+    for (int i = 0; i < n && i < v->rank; i++)
+        if (dims[i] >= 0 && dims[i] < f->rank)
+            size[dims[i]] = v->size[i];
+    if (f->rank < 0)
+        return;
+    v = OP(m, "reshape.default", VAL(v), ints_arg(m, f->rank, size));
+    out_add(m, f, OP(m, "expand.default", VAL(v), ints_arg(m, f->rank, f->size)));
+}
+
+/* Another name of the row that the source names. */
+void
+expand_alias(struct machine *m, struct frame *f)
+{
+    struct frame *s = dispatch(m, aten_find(f->op->source), f->n, f->a, f);
+    for (int i = 0; i < s->nout; i++)
+        out_add(m, f, s->out[i]);
 }
 
 /* ---- choice, padding, reductions ---------------------------------------------------------------------------------------------------- */
@@ -205,13 +262,14 @@ expand_unpad(struct machine *m, struct frame *f)
 void
 expand_pad(struct machine *m, struct frame *f)
 {
-    static const char *const rows[][2] = {{"reflection_pad1d.default", "reflection_pad2d.default"},
-                                          {"replication_pad1d.default", "replication_pad2d.default"}};
+    static const char *const rows[][3] = {
+        {"reflection_pad1d.default", "reflection_pad2d.default", "reflection_pad3d.default"},
+        {"replication_pad1d.default", "replication_pad2d.default", "replication_pad3d.default"}};
     const char *mode = f->n > 2 && f->a[2].kind == ARG_TEXT ? f->a[2].s : "constant", *row = "constant_pad_nd.default";
     int64_t pads[RANK];
     int n = arg_ints(f, 1, pads, RANK);
     if (strcmp(mode, "constant") != 0)
-        row = rows[strcmp(mode, "replicate") == 0][n > 2];
+        row = rows[strcmp(mode, "replicate") == 0][n > 4 ? 2 : n > 2];
     struct arg a[] = {VAL(V(0)), f->a[1]};
     out_add(m, f, dispatch(m, aten_find(row), 2, a, f)->out[0]);
 }
@@ -251,6 +309,155 @@ expand_cumsum(struct machine *m, struct frame *f)
         if (f->a[i].kind == ARG_DTYPE)
             t = (enum dtype)f->a[i].i;
     out_add(m, f, value_new(m, t, V(0)->rank, V(0)->size, NULL));
+}
+
+/* Source: cumsum_backward in FunctionsManual.cpp: nothing to do along a dimension of one. */
+void
+expand_cumsum_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    int64_t dim = arg_int(f, 1, 0);
+    if (g->rank && g->size[dim_of(dim, g->rank)] != 1) {
+        g = OP(m, "flip.default", VAL(g), INT(dim));
+        g = OP(m, "cumsum.default", VAL(g), INT(dim));
+        g = OP(m, "flip.default", VAL(g), INT(dim));
+    }
+    out_add(m, f, g);
+}
+
+/* Source: prod_backward and prod_safe_zeros_backward in FunctionsManual.cpp: a dispatch mode hides whether there are zeros, so it takes the
+ * way that works with them; otherwise none are assumed. */
+void
+expand_prod_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1), *r = V(2);
+    int64_t dim = arg_int(f, 3, 0), size[RANK];
+    int d = dim_of(dim, x->rank);
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    if (f->n > 3 && g->rank < x->rank) {
+        g = OP(m, "unsqueeze.default", VAL(g), INT(d));
+        r = OP(m, "unsqueeze.default", VAL(r), INT(d));
+    }
+    if (f->n <= 3) { /* of everything: of the flat tensor along its dimension */
+        size[0] = value_elements(x);
+        x = OP(m, "reshape.default", VAL(x), ints_arg(m, 1, size));
+        d = 0;
+    }
+    if (m->real) {
+        struct value *zero = OP(m, "eq.Scalar", VAL(x), INT(0));
+        OP(m, "sum.dim_IntList", VAL(zero), INT(d), BOOL(true));
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "div.Tensor", VAL(r), VAL(x))));
+    } else if (x->rank && x->size[d] != 1) {
+        int64_t last = size[d];
+        size[d] = 1;
+        struct value *ones = OP(m, "ones.default", ints_arg(m, x->rank, size), DTYPE(g->dtype));
+        struct value *rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(0), INT(last - 1), INT(1));
+        struct arg both = {.kind = ARG_LIST, .n = 2, .list = (struct arg[]){VAL(ones), VAL(rest)}};
+        struct value *before = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(1), INT(last), INT(1));
+        both.list[1] = VAL(OP(m, "flip.default", VAL(rest), INT(d)));
+        struct value *after = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        after = OP(m, "flip.default", VAL(after), INT(d));
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Tensor", VAL(before), VAL(after))));
+    }
+    out_add(m, f, f->n <= 3 ? OP(m, "reshape.default", VAL(g), ints_arg(m, V(1)->rank, V(1)->size)) : g);
+}
+
+/* Source: fft_r2c_backward in FunctionsManual.cpp: a half spectrum is written into a whole one of zeros; then the real part. */
+void
+expand_fft_r2c_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *like = V(1);
+    if (arg_int(f, 3, 0))
+        g = OP(m, "new_zeros.default", VAL(g), ints_arg(m, like->rank, like->size));
+    g = OP(m, "_fft_c2c.default", VAL(g), f->a[2]);
+    out_add(m, f, OP(m, "real.default", VAL(g)));
+}
+
+/* grad.index_put(indices, zeros_like(values), false), unless the write accumulated. */
+void
+expand_index_put_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *values = V(2);
+    if (!arg_int(f, 3, 0) && values) {
+        struct value *zeros = OP(m, "zeros.default", ints_arg(m, values->rank, values->size), DTYPE(values->dtype));
+        g = OP(m, "index_put.default", VAL(g), f->a[1], VAL(zeros));
+    }
+    out_add(m, f, g);
+}
+
+/* evenly_distribute_backward in FunctionsManual.cpp, of max() and min(): the gradient is shared among equal maxima. */
+void
+expand_evenly_distribute(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1), *r = V(2);
+    struct value *mask = OP(m, "eq.Tensor", VAL(x), VAL(r));
+    struct value *nan = OP(m, "isnan.default", VAL(x)), *none = OP(m, "isnan.default", VAL(r));
+    if (!m->real) /* logical_and_ */
+        OP(m, "logical_and.default", VAL(nan), VAL(none));
+    struct value *count = OP(m, "sum.default", VAL(mask), DTYPE(DT_INT64));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
+}
+
+/* Source: CopySlices in torch/csrc/autograd/functions/tensor.cpp: a copy of the whole gradient, and one of the part that was written. */
+void
+expand_copy_slices(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *part = V(1);
+    if (value_elements(part) == value_elements(g)) { /* a slice of everything, that eager did not make */
+        out_add(m, f, g);
+        return;
+    }
+    struct value *whole = OP(m, "new_empty_strided.default", VAL(g), VAL(g));
+    struct value *seen = value_view(m, whole, part->rank, part->size, NULL);
+    out_add(m, f, OP(m, "clone.default", VAL(seen)));
+}
+
+/* Source: atan2_backward in FunctionsManual.cpp. */
+void
+expand_atan2_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *y = V(1), *x = V(2);
+    struct value *sum =
+        OP(m, "add.Tensor", VAL(OP(m, "mul.Tensor", VAL(y), VAL(y))), VAL(OP(m, "mul.Tensor", VAL(x), VAL(x))));
+    struct value *inverse = OP(m, "reciprocal.default", VAL(sum)), *out[2] = {NULL, NULL};
+    inverse = OP(m, "masked_fill.Scalar", VAL(inverse), VAL(OP(m, "eq.Scalar", VAL(sum), INT(0))), INT(0));
+    for (int i = 0; i < 2; i++)
+        if (f->want >> i & 1) {
+            struct value *other = i ? OP(m, "neg.default", VAL(y)) : x;
+            out[i] = OP(m, "mul.Tensor", VAL(OP(m, "mul.Tensor", VAL(g), VAL(other))), VAL(inverse));
+        }
+    out_add(m, f, out[0]);
+    out_add(m, f, out[1]);
+}
+
+void
+expand_expand_as(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "expand.default", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));
+}
+
+/* Source: bilinear in Linear.cpp: of flattened inputs. */
+void
+expand_bilinear(struct machine *m, struct frame *f)
+{
+    struct value *in[2] = {V(0), V(1)}, *w = V(2);
+    int64_t size[RANK], rows = 1;
+    for (int i = 0; i < V(0)->rank - 1; i++)
+        rows *= size[i] = V(0)->size[i];
+    for (int i = 0; i < 2; i++)
+        in[i] = reshape(m, in[i], 2, (int64_t[]){rows, in[i]->size[in[i]->rank - 1]});
+    struct value *y = OP(m, "_trilinear.default", VAL(in[0]), VAL(w), VAL(in[1]));
+    size[V(0)->rank - 1] = w->size[0];
+    y = reshape(m, y, V(0)->rank, size);
+    out_add(m, f, V(3) ? OP(m, "add.Tensor", VAL(y), VAL(V(3))) : y);
+}
+
+/* Source: maybe_multiply in FunctionsManual.cpp: by a number that isn't 1. */
+void
+expand_maybe_multiply(struct machine *m, struct frame *f)
+{
+    out_add(m, f, arg_float(f, 1, 1) != 1 ? OP(m, "mul.Scalar", VAL(V(0)), f->a[1]) : V(0));
 }
 
 void
@@ -539,7 +746,7 @@ expand_einsum(struct machine *m, struct frame *f)
     const char *eq = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
     struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
     int operands = 1, n = 0;
-    bool plain = l && l->n > 1 && l->n <= MOST;
+    bool plain = l && l->n > 0 && l->n <= MOST;
     for (const char *p = eq; *p; p++) {
         if (*p == '>') {
             to = out;
@@ -586,6 +793,16 @@ expand_einsum(struct machine *m, struct frame *f)
         }
     }
     int64_t perm[RANK];
+    n = 0;
+    for (int i = 0; l->n == 1 && label[0][i]; i++)
+        if (!strchr(out, label[0][i]))
+            perm[n++] = i;
+        else
+            now[i - n] = label[0][i];
+    if (n) {
+        now[strlen(label[0]) - (size_t)n] = 0;
+        v = OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, perm));
+    }
     for (n = 0; out[n] && strchr(now, out[n]); n++)
         perm[n] = strchr(now, out[n]) - now;
     bool moves = n == v->rank && strcmp(now, out) != 0;
@@ -653,12 +870,6 @@ void
 expand_log_sigmoid(struct machine *m, struct frame *f)
 {
     out_add(m, f, OP(m, "log_sigmoid_forward.default", VAL(V(0))));
-}
-
-void
-expand_selu(struct machine *m, struct frame *f)
-{
-    out_add(m, f, dispatch(m, aten_find("elu.default"), 1, f->a, f)->out[0]);
 }
 
 void
@@ -912,14 +1123,38 @@ expand_attention(struct machine *m, struct frame *f)
 
 /* ---- losses ----------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone. */
+/* The part of label smoothing: the negative mean of the log-probabilities. Source: cross_entropy_loss_label_smoothing in LossNLL.cpp, without weights. */
+static struct value *
+smoothed(struct machine *m, struct value *nll, struct value *lp, struct value *target)
+{
+    struct value *v = OP(m, "neg.default", VAL(OP(m, "sum.dim_IntList", VAL(lp), INT(lp->rank == 1 ? 0 : 1))));
+    struct value *ignored = OP(m, "eq.Scalar", VAL(target), INT(0));
+    struct arg a[] = {VAL(v), VAL(ignored), FLT(0)};
+    v = dispatch(m, aten_find("masked_fill.Scalar"), 3, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = true})
+            ->out[0];
+    struct value *counted = OP(m, "sum.default", VAL(OP(m, "bitwise_not.default", VAL(ignored))), DTYPE(DT_INT64));
+    v = OP(m, "div.Tensor", VAL(OP(m, "sum.default", VAL(v))), VAL(counted));
+    nll = OP(m, "mul.Scalar", VAL(nll), FLT(1));
+    return OP(m, "add.Tensor", VAL(nll), VAL(OP(m, "mul.Scalar", VAL(v), FLT(1))));
+}
+
+/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone. Targets of the input's sizes are
+ * probabilities: cross_entropy_loss_prob_target. */
 void
 expand_cross_entropy(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *target = V(1);
+    struct arg reduction = f->n > 3 ? f->a[3] : NONE;
     struct value *lp = OP(m, "_log_softmax.default", VAL(x), INT(x->rank == 1 ? 0 : 1), DTYPE(x->dtype));
+    if (target->rank == x->rank && dtypes[target->dtype].is_float) {
+        struct value *v = OP(m, "sum.default", VAL(OP(m, "mul.Tensor", VAL(lp), VAL(target))));
+        out_add(m, f, OP(m, "div.Scalar", VAL(OP(m, "neg.default", VAL(v))), FLT(1)));
+        return;
+    }
     const char *row = x->rank > 2 ? "nll_loss2d_forward.default" : "nll_loss_forward.default";
-    out_add(m, f, OP(m, row, VAL(lp), VAL(target)));
+    struct value *nll = OP(m, row, VAL(lp), VAL(target), VAL(V(2)), reduction);
+    bool smooths = arg_float(f, 5, 0) > 0 && arg_int(f, 3, 1) == 1;
+    out_add(m, f, smooths ? smoothed(m, nll, lp, target) : nll);
 }
 
 /* (sigmoid(input) - target) * grad / n. Source: binary_cross_entropy_with_logits_backward in FunctionsManual.cpp. */

@@ -577,16 +577,87 @@ has_stem(const char *name, const char *stem)
     return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
 }
 
-static const char *const view_like[] = {"view",  "_unsafe_view", "reshape", "select",    "slice",
-                                        "split", "unbind",       "squeeze", "unsqueeze", "expand"};
+/* What an operator does that tells what became of it in a file, or of what stood beside it. */
+enum trait {
+    VIEWS = 1,         /* shows its operand: folded, it was an arange or a mask before */
+    KEEPS_SIZES = 2,   /* when the other operand is a number: "1 + weight" of Gemma's norm */
+    MAKES_TABLES = 4,  /* of positions, from no parameter */
+    HAS_IDENTITY = 8,  /* with 0 or 1, which the exporter drops */
+    TRANSPOSES = 16,   /* a weight, which the exporter then folds */
+    LOOKS_UP = 32,     /* rows of a table, perhaps all of them */
+    MAY_SLICE = 64,    /* a buffer, which is then a constant, or is read itself */
+    COPIES = 128,      /* a clone: dropout in evaluation mode, or the copy of contiguous() and reshape */
+    CASTS = 256,       /* to the type of another tensor */
+    IS_NUMBER = 512,   /* no tensor of the step */
+    IS_SIZE = 1024,    /* likewise */
+    NORMALIZES = 2048, /* in fp32, and is cast back to its input's type */
+    MASKED = 4096,     /* takes a boolean mask as its fourth tensor, and no other boolean one */
+    PROJECTS = 8192,   /* takes an input of its result's rank, a matrix and a vector */
+};
+
+static const struct trait_row {
+    const char *stem;
+    unsigned traits;
+    const char *was; /* what a constant of that name was made by; NULL: by itself */
+} trait_rows[] = {
+    {"view", VIEWS, NULL},
+    {"_unsafe_view", VIEWS, NULL},
+    {"view_as", VIEWS, NULL},
+    {"reshape", VIEWS, NULL},
+    {"select", VIEWS, NULL},
+    {"slice", VIEWS | MAY_SLICE, NULL},
+    {"split", VIEWS, NULL},
+    {"split_with_sizes", VIEWS, NULL},
+    {"unbind", VIEWS, NULL},
+    {"squeeze", VIEWS, NULL},
+    {"unsqueeze", VIEWS, NULL},
+    {"expand", VIEWS, NULL},
+    {"expand_as", VIEWS, NULL},
+    {"alias", MAY_SLICE, NULL},
+    {"add", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"sub", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"rsub", KEEPS_SIZES, NULL},
+    {"mul", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"div", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"neg", KEEPS_SIZES, NULL},
+    {"exp", KEEPS_SIZES, NULL},
+    {"einsum", MAKES_TABLES, NULL},
+    {"cos", MAKES_TABLES, NULL},
+    {"sin", MAKES_TABLES, NULL},
+    {"cat", MAKES_TABLES, NULL},
+    {"stack", MAKES_TABLES, NULL},
+    {"outer", MAKES_TABLES, NULL},
+    {"permute", TRANSPOSES, NULL},
+    {"t", TRANSPOSES, NULL},
+    {"transpose", TRANSPOSES, NULL},
+    {"embedding", LOOKS_UP, NULL},
+    {"clone", COPIES, "_to_copy.default"}, /* torch.tensor(number, device=...) is traced as a clone */
+    {"type_as", CASTS, NULL},
+    {"scalar_tensor_default", IS_NUMBER, NULL},
+    {"sym_size_int", IS_SIZE, NULL},
+    {"softmax", NORMALIZES, NULL},
+    {"scaled_dot_product_attention", MASKED, NULL},
+    {"linear", PROJECTS, NULL},
+};
+
+/* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3". */
+static const struct trait_row *
+trait_row(const char *name)
+{
+    static const struct trait_row none = {"", 0, NULL};
+    name += starts_with(name, "aten.") ? strlen("aten.") : 0;
+    for (int i = 0; i < COUNT(trait_rows); i++) {
+        size_t n = strlen(trait_rows[i].stem);
+        if (has_stem(name, trait_rows[i].stem) || (strncmp(name, trait_rows[i].stem, n) == 0 && name[n] == '.'))
+            return &trait_rows[i];
+    }
+    return &none;
+}
 
 static bool
-is_view_like(const char *target)
+is(const char *name, enum trait t)
 {
-    for (int i = 0; i < COUNT(view_like); i++)
-        if (strncmp(target, "aten.", 5) == 0 && strncmp(target + 5, view_like[i], strlen(view_like[i])) == 0)
-            return true;
-    return false;
+    return trait_row(name)->traits & t;
 }
 
 /* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
@@ -654,11 +725,15 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
     bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING && !is_undropped(d, g, tensor);
-    struct call *c = call_for(d, g, "aten.lost_clone.default", 3);
+    bool cosine =
+        strstr(source_line(l->a, l->g->n[g->last].stack), "cosine_similarity("); /* Distance.cpp clones the norms */
+    struct call *c = call_for(d, g, cosine ? "aten.clone.default" : "aten.lost_clone.default", cosine ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    if (cosine)
+        return c->outs[0];
     int from = l->g->t[tensor].producer;
     bool copy = from >= 0 && strstr(source_line(l->a, l->g->n[from].stack), ".contiguous(");
-    c->args[1] = BOOL(copy || is_view_like(g->target));
+    c->args[1] = BOOL(copy || is(g->target, VIEWS));
     c->args[2] = BOOL(drop && !copy);
     if (drop && !copy)
         program_assume(
@@ -886,7 +961,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
     const char *own = g->path ? g->path : "";
-    bool looked_up = strcmp(stem, "aten.embedding") == 0 && rank > 1; /* a table of positions, read as a whole */
+    bool looked_up = is(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
     struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
     if (!q ||
@@ -911,29 +986,6 @@ unread_buffer(const struct dynamo *d, const char *path)
             (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
             return &p->params[i];
     return NULL;
-}
-
-/* Operators that keep their operand's sizes when the other one is a number: "1 + weight" of Gemma's norm. */
-static bool
-is_arithmetic(const char *stem)
-{
-    static const char *const names[] = {"aten.add", "aten.sub", "aten.rsub", "aten.mul",
-                                        "aten.div", "aten.neg", "aten.exp"};
-    for (int i = 0; i < COUNT(names); i++)
-        if (strcmp(stem, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Operators that make tables of positions, from no parameter. */
-static bool
-is_table(const char *stem)
-{
-    static const char *const names[] = {"aten.einsum", "aten.cos", "aten.sin", "aten.cat", "aten.stack", "aten.outer"};
-    for (int i = 0; i < COUNT(names); i++)
-        if (strcmp(stem, names[i]) == 0)
-            return true;
-    return false;
 }
 
 static struct param *
@@ -994,9 +1046,8 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
 {
     struct lowering *l = d->l;
     struct param *weight = unread_weight(d, g->path);
-    bool transposed = t->rank == 2 && (strcmp(stem, "aten.permute") == 0 || strcmp(stem, "aten.t") == 0 ||
-                                       strcmp(stem, "aten.transpose") == 0);
-    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is_arithmetic(stem))))
+    bool transposed = t->rank == 2 && is(stem, TRANSPOSES);
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is(stem, KEEPS_SIZES))))
         return -1;
     int rank;
     const int64_t *size;
@@ -1014,14 +1065,14 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
 }
 
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views, an arange or a mask was
- * made before; torch.tensor(number, device=...) is traced as a clone. */
+ * made before. */
 static int
 lost_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
 {
     struct lowering *l = d->l;
     const struct tensor *t = &l->g->t[tensor];
     const char *stem = stem_of(l->a, name);
-    const struct param *buffer = strcmp(stem, "aten.slice") == 0 ? unread_buffer(d, g->path) : NULL;
+    const struct param *buffer = is(stem, VIEWS) && is(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
     int weight = lost_weight(d, g, stem, t);
     if (weight >= 0)
@@ -1032,21 +1083,21 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
         lower_sizes(l, t, &c->rank, &c->size);
         return c->outs[0];
     }
-    int table = -1, shared = is_view_like(stem) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
+    int table = -1, shared = is(stem, VIEWS) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int looked_up = strcmp(stem, "aten.embedding") == 0 ? lost_embedding(d, g, t) : -1;
+    int looked_up = is(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
     if (looked_up >= 0)
         return looked_up;
-    int slot = (own && own->shaped) || is_table(stem) ? -1 : lost_computed(d, g, stem, tensor);
+    int slot = (own && own->shaped) || is(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
                          : t->dtype == DT_BOOL     ? "aten.le.Tensor"
                                                    : "aten.arange";
-    const struct aten *was = aten_find(is_view_like(stem)                   ? viewed
-                                       : strcmp(stem, "aten.clone") == 0    ? "aten._to_copy"
+    const struct aten *was = aten_find(is(stem, VIEWS)                      ? viewed
+                                       : trait_row(stem)->was               ? trait_row(stem)->was
                                        : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
                                                                             : stem);
     c = call_for(d, g, "aten.folded.default", 2);
@@ -1054,8 +1105,12 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     c->args[1] = DTYPE(t->dtype);
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
-    if (strcmp(l->g->n[g->last].op, "GatherND") == 0 && c->rank > 1 && c->size[c->rank - 1] == 1)
-        c->rank--; /* an index, not the list of coordinates that the node takes */
+    for (int k = 0; k < g->nnodes; k++)
+        if (ends_with(strcspn(l->g->n[g->nodes[k]].op, "ND") ? l->g->n[g->nodes[k]].op : "", "ND") && c->rank > 1 &&
+            c->size[c->rank - 1] == 1) {
+            c->rank--; /* an index, not the list of coordinates that the node takes */
+            break;
+        }
     if (table >= 0)
         d->tables[table].slot = c->outs[0];
     return c->outs[0];
@@ -1142,6 +1197,40 @@ merged_param(struct dynamo *d, int slot)
     return NULL;
 }
 
+/* What eager runs differs from what was recorded: by target and the module's class. */
+static const struct rename {
+    const char *target, *type, *line, *to; /* line: what the innermost source line says */
+    const char *source;
+} renames[] = {
+    {"prims.var.default", NULL, NULL, "aten.var.correction", "decomposed by the exporter"},
+    {"prims.broadcast_in_dim.default", NULL, NULL, "aten.broadcast_in_dim.default",
+     "keepdim, decomposed by the exporter"},
+    {"prims.sum.default", NULL, NULL, "aten.sum.dim_IntList", "likewise"},
+    {"prims.div.default", NULL, NULL, "aten.div.Tensor", "likewise"},
+    {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
+    {"aten._native_batch_norm_legit_no_training.default", NULL, NULL, "aten.batch_norm.default",
+     "training=True in a training step"},
+    {"aten.view.default", NULL, NULL, "aten.reshape.default",
+     "whether it copies depends on strides: the training device decides anew"},
+    {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
+    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten._adaptive_avg_pool2d.default",
+     "decomposed by the exporter"},
+    {"aten._to_copy.default", NULL, NULL, "aten.to.dtype", "a copy only when the type differs"},
+    {"prims.convert_element_type.default", NULL, NULL, "aten.alias.default",
+     "the exporter's type promotion: eager promotes inside the operator"},
+    {"aten.as_strided.default", NULL, NULL, "aten.alias.default",
+     "follows a decomposed adaptive pool, changes nothing"},
+    {"aten.linalg_vector_norm.default", NULL, "pairwise_distance(", "aten.norm.ScalarOpt_dim", "Distance.cpp"},
+    {"aten.linalg_vector_norm.default", NULL, "triplet_margin_loss(", "aten.norm.ScalarOpt_dim", "pairwise_distance"},
+    {"aten.clamp_min.Tensor", NULL, "cosine_similarity(", "aten.alias.default", "clamp_min_ in Distance.cpp"},
+    {"aten.bernoulli.p", NULL, "dropout2d(", "aten.alias.default", "bernoulli_ in Dropout.cpp"},
+    {"aten.div.Scalar", NULL, "dropout2d(", "aten.alias.default", "div_ in Dropout.cpp"},
+    {"aten.avg_pool2d.default", NULL, "adaptive_avg_pool", "aten._adaptive_avg_pool2d.default",
+     "windows of equal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+    {"aten.avg_pool2d.default", NULL, "interpolate(", "aten._adaptive_avg_pool2d.default",
+     "mode='area': interpolate in torch/nn/functional.py"},
+};
+
 static int
 cast_like(struct dynamo *d, const struct group *g, int slot, int like)
 {
@@ -1162,15 +1251,30 @@ bare(const char *target)
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    static const char *const identities[] = {"add", "sub", "mul", "div"};
-    for (int i = 0; i < COUNT(identities); i++)
-        if (has_stem(name, identities[i])) {
-            struct call *c = call_for(d, g, arena_printf(d->l->a, "aten.%s.Tensor", identities[i]), 2);
-            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-            c->args[1] = INT(1);
-            return c->outs[0];
+    if (!is(name, HAS_IDENTITY))
+        return slot;
+    struct call *c = call_for(d, g, arena_printf(d->l->a, "%s.Tensor", stem_of(d->l->a, name)), 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = INT(1);
+    return c->outs[0];
+}
+
+/* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it was renamed. */
+static bool
+named_after(const char *name, const char *target)
+{
+    const char *stem = bare(target);
+    size_t n = strcspn(stem, ".");
+    if (n && strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+        return true;
+    for (int i = 0; i < COUNT(renames); i++)
+        if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0) {
+            stem = bare(renames[i].target);
+            n = strcspn(stem, ".");
+            if (strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+                return true;
         }
-    return slot;
+    return false;
 }
 
 /* The same call again: duplicates were merged in the file, but both ran. */
@@ -1181,9 +1285,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     for (int i = p->ncalls - 1; i >= 0; i--) {
         if (p->calls[i].outs[0] != slot)
             continue;
-        const char *target = bare(p->calls[i].target), *dot = strchr(target, '.');
-        size_t n = dot ? (size_t)(dot - target) : 0;
-        if (!n || strncmp(target, name, n) != 0 || isalpha((unsigned char)name[n]))
+        if (!named_after(name, p->calls[i].target))
             return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
@@ -1206,8 +1308,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
-    bool attention = starts_with(g->target, "aten.scaled_dot_product_attention");
-    bool linear = starts_with(g->target, "aten.linear");
+    bool attention = is(g->target, MASKED);
+    bool linear = is(g->target, PROJECTS);
     int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
     for (int i = *used; i < nspare && (attention || linear); i++) {
         int t = spare[i];
@@ -1234,7 +1336,7 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
         for (int k = p->calls[i].nargs - 1; k >= 0; k--)
             like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
-    if (strncmp(p->calls[from].target, "aten.softmax", 12) == 0)
+    if (is(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
     return like < 0 ? slot : cast_like(d, g, slot, like);
 }
@@ -1248,16 +1350,42 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
         const struct node *n = &l->g->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
             int slot = n->in[i] < 0 ? -1 : l->slot_of[n->in[i]];
-            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--) {
-                const char *target = bare(l->p->calls[c].target);
-                size_t stem = strcspn(target, ".");
-                if (l->p->calls[c].outs[0] == slot && strncmp(name, target, stem) == 0 &&
-                    (!name[stem] || name[stem] == '_'))
+            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--)
+                if (l->p->calls[c].outs[0] == slot && named_after(name, l->p->calls[c].target))
                     return slot;
-            }
         }
     }
     return -1;
+}
+
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined alone is itself. */
+static const struct {
+    const char *stem, *target;
+    bool list; /* takes a list of tensors */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false},
+                 {"view_as_complex", "aten.view_as_complex.default", false},
+                 {"detach", "aten.detach.default", false},
+                 {"cat", "aten.cat.default", true}};
+
+/* Where its operand stands in another place too, no input is left over: it is the group's first. */
+static int
+lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    int first;
+    for (int i = 0; i < COUNT(traceless); i++)
+        if (has_stem(name, traceless[i].stem)) {
+            if (slot < 0 && free_inputs(d, g, NULL, 0, &first, 1))
+                slot = d->l->slot_of[first];
+            if (slot < 0)
+                return -1;
+            struct call *c = call_for(d, g, traceless[i].target, 1);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+            if (traceless[i].list)
+                c->args[0] =
+                    (struct arg){.kind = ARG_LIST, .n = 1, .list = arena_dup(d->l->a, c->args, sizeof(*c->args))};
+            return c->outs[0];
+        }
+    return slot;
 }
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
@@ -1266,13 +1394,13 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
-    if (has_stem(name, "sym_size_int") || has_stem(name, "scalar_tensor_default"))
+    if (is(name, IS_SIZE) || is(name, IS_NUMBER))
         return -1;
     if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
-        return has_stem(name, "type_as") ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
+        return is(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
-    if (*used >= nspare && (has_stem(name, "alias") || has_stem(name, "slice"))) {
+    if (*used >= nspare && is(name, MAY_SLICE)) {
         const struct param *q = buffer_input(d, g);
         if (q)
             return q->slot;
@@ -1284,10 +1412,12 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
-        return t >= 0 ? lost_constant(d, g, name, t) : inside;
+        return t >= 0 ? lost_constant(d, g, name, t) : inside < 0 ? lost_traceless(d, g, name, -1) : inside;
     }
     t = take_spare(d, g, position, spare, nspare, used);
-    int slot = has_stem(name, "clone") ? lost_clone(d, g, t) : lost_duplicate(d, g, name, l->slot_of[t]);
+    int slot = lost_traceless(d, g, name, l->slot_of[t]);
+    if (slot == l->slot_of[t])
+        slot = is(name, COPIES) ? lost_clone(d, g, t) : lost_duplicate(d, g, name, slot);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
@@ -1304,7 +1434,7 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
         return;
     int slot = resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
-        *a = has_stem(a->s, "scalar_tensor_default") ? FLT(0) : INT(-1); /* a number, a symbolic size */
+        *a = is(a->s, IS_NUMBER) ? FLT(0) : INT(-1); /* a number, a symbolic size */
         return;
     }
     a->i = slot;
@@ -1389,30 +1519,12 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------------------------------ */
 
-/* What eager runs differs from what was recorded: by target and the module's class. */
-static const struct rename {
-    const char *target, *type, *to;
-    const char *source;
-} renames[] = {
-    {"prims.var.default", NULL, "aten.var.correction", "decomposed by the exporter"},
-    {"aten.grid_sampler.default", NULL, "aten.grid_sampler_2d.default", "a composite"},
-    {"aten._native_batch_norm_legit_no_training.default", NULL, "aten.batch_norm.default",
-     "training=True in a training step"},
-    {"aten.view.default", NULL, "aten.reshape.default",
-     "whether it copies depends on strides: the training device decides anew"},
-    {"aten._unsafe_view.default", NULL, "aten.reshape.default", "likewise"},
-    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten._adaptive_avg_pool2d.default",
-     "decomposed by the exporter"},
-    {"aten._to_copy.default", NULL, "aten.to.dtype", "a copy only when the type differs"},
-    {"prims.convert_element_type.default", NULL, "aten.alias.default",
-     "the exporter's type promotion: eager promotes inside the operator"},
-    {"aten.as_strided.default", NULL, "aten.alias.default", "follows a decomposed adaptive pool, changes nothing"},
-};
-
 static const char *
-renamed(struct arena *a, const struct group *g)
+renamed(const struct dynamo *d, const struct group *g)
 {
-    static const char *const scalar[] = {"clamp", "eq", "ne", "lt", "le", "gt", "ge"}; /* a number became a tensor */
+    struct arena *a = d->l->a;
+    static const char *const scalar[] = {"clamp", "eq", "ne",        "lt",  "le",
+                                         "gt",    "ge", "remainder", "fmod"}; /* a number became a tensor */
     for (int i = 0; i < COUNT(scalar); i++) {
         const char *row = arena_printf(a, "aten.%s.", scalar[i]);
         if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
@@ -1420,7 +1532,8 @@ renamed(struct arena *a, const struct group *g)
     }
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
-            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)))
+            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
+            (!renames[i].line || strstr(source_line(a, d->l->g->n[g->last].stack), renames[i].line)))
             return renames[i].to;
     return g->target;
 }
@@ -1599,11 +1712,14 @@ class_in_place(const struct dynamo *d, const struct group *g)
     return l->s->inplace == INPLACE_RELU && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
 }
 
+/* One line runs for every module of a class: the module counts too. */
 static bool
 same_statement(const struct dynamo *d, int a, int b)
 {
     const char *p = d->l->g->n[a].stack, *q = d->l->g->n[b].stack;
-    return p && q && strcmp(p, q) == 0;
+    int ga = d->group_of[a], gb = d->group_of[b];
+    const char *pa = ga < 0 ? NULL : d->groups[ga].path, *pb = gb < 0 ? NULL : d->groups[gb].path;
+    return p && q && strcmp(p, q) == 0 && (!pa || !pb || strcmp(pa, pb) == 0);
 }
 
 /* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
@@ -1730,7 +1846,7 @@ lower_group(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
     struct arg args[MAX_ARGS];
-    const char *target = renamed(l->a, g);
+    const char *target = renamed(d, g);
     const struct aten *op = aten_find(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
@@ -1751,7 +1867,8 @@ lower_group(struct dynamo *d, struct group *g)
         memmove(&args[6], &args[5], sizeof(*args) * 2);
         args[5] = train;
         n = 8;
-        if (args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
+        bool folded = strcmp(l->g->n[g->last].op, "BatchNormalization") != 0;
+        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
             int conv = lost_host(d, g, args[1].s);
             if (conv >= 0) {
                 names_put(l->slots, args[0].s, conv);
@@ -1759,6 +1876,9 @@ lower_group(struct dynamo *d, struct group *g)
             }
         }
     }
+    int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
+    for (int i = 0; i < n; i++)
+        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
     if (strcmp(target, "aten.sub.Tensor") == 0 && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
         struct arg number = args[0];
         args[0] = args[1];
@@ -1766,9 +1886,6 @@ lower_group(struct dynamo *d, struct group *g)
         target = "aten.rsub.Scalar";
         op = aten_find(target);
     }
-    int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
-    for (int i = 0; i < n; i++)
-        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
     if (strcmp(target, "aten.alias.default") == 0 && args[0].kind == ARG_SLOT) {
         define(d, g, out, (int)args[0].i);
         return;
@@ -1796,24 +1913,66 @@ lower_group(struct dynamo *d, struct group *g)
     define_items(d, g, &l->p->calls[g->call]);
 }
 
-/* Modules that arrive in pieces although eager runs one operator. */
+/* Modules and functions that arrive in pieces although eager runs one operator. A function's pieces are those of its statement, from one target to another. */
 static const struct whole {
-    const char *type, *first, *target; /* class; what its first piece begins with, NULL anything */
-    const char *source;
+    const char *type, *line;           /* class of the module, or what the innermost source line says */
+    const char *first, *second, *last; /* what its pieces' targets begin with, NULL anything */
+    const char *target, *source;
 } wholes[] = {
-    {"torch.nn.modules.normalization.RMSNorm", NULL, "aten.rms_norm.default", "since 2.9"},
-    {"torch.nn.modules.pooling.AdaptiveAvgPool2d", "aten.index", "aten._adaptive_avg_pool2d.default",
+    {"torch.nn.modules.normalization.RMSNorm", NULL, NULL, NULL, NULL, "aten.rms_norm.default", "since 2.9"},
+    {NULL, "rms_norm(", "aten.pow", "aten.mean", "aten.mul", "aten.rms_norm.default", "rms_norm in layer_norm.cpp"},
+    {"torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten.index", NULL, NULL, "aten._adaptive_avg_pool2d.default",
      "windows of unequal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+    {NULL, "adaptive_avg_pool", "aten.index", "aten.masked_fill", "aten.div", "aten._adaptive_avg_pool2d.default",
+     "likewise"},
+    {NULL, "adaptive_avg_pool", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default",
+     "likewise"},
+    {NULL, "interpolate(", "aten.index", "aten.masked_fill", "aten.div", "aten._adaptive_avg_pool2d.default",
+     "mode='area': interpolate in torch/nn/functional.py"},
+    {NULL, "interpolate(", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default", "likewise"},
+    {NULL, "interpolate(", "aten._unsafe_index", "aten._unsafe_index", "aten.add", "aten.upsample_linear1d.default",
+     "upsample_linear1d in torch/_decomp/decompositions.py"},
+    {NULL, "interpolate(", "aten._unsafe_index", NULL, "aten._unsafe_index", "aten._upsample_nearest_exact2d.default",
+     "mode='nearest-exact', in torch/_decomp/decompositions.py"},
+    {NULL, "hardshrink(", "aten.abs", "aten.le", "aten.where", "aten.hardshrink.default",
+     "in torch/_decomp/decompositions.py, as the next two"},
+    {NULL, "softshrink(", "aten.abs", "aten.gt", "aten.where", "aten.softshrink.default", "likewise"},
+    {NULL, "threshold(", "aten.le", "aten.where", "aten.where", "aten.threshold.default", "likewise"},
+    {NULL, "std(", "prims.var", NULL, "aten.sqrt", "aten.std.correction", "std in torch/_refs"},
 };
 
-static const struct whole *
-whole_module(const struct group *g)
+static bool
+same_origin(const struct dynamo *d, const struct whole *w, const struct group *g, const struct group *h)
 {
-    for (int i = 0; i < COUNT(wholes); i++)
-        if (g->type && strcmp(g->type, wholes[i].type) == 0 &&
-            (!wholes[i].first || starts_with(g->target, wholes[i].first)))
-            return &wholes[i];
+    return w->type ? h->path && g->path && strcmp(h->path, g->path) == 0 : same_statement(d, g->last, h->last);
+}
+
+static const struct whole *
+whole_of(const struct dynamo *d, const struct group *g)
+{
+    const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
+    for (int i = 0; i < COUNT(wholes); i++) {
+        const struct whole *w = &wholes[i];
+        if (w->type ? !g->type || strcmp(g->type, w->type) != 0
+                    : !strstr(source_line(d->l->a, d->l->g->n[g->last].stack), w->line))
+            continue;
+        if ((!w->first || starts_with(g->target, w->first)) &&
+            (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))
+            return w;
+    }
     return NULL;
+}
+
+/* Whether the piece names a parameter, a weight that the function multiplies with at the end. */
+static bool
+names_param(struct dynamo *d, const struct group *g)
+{
+    struct arg args[MAX_ARGS];
+    int n = parse_args(d->l->a, NULL, g->args, args);
+    for (int i = 0; i < n; i++)
+        if (args[i].kind == ARG_SLOT && args[i].s && param_of(d, args[i].s))
+            return true;
+    return false;
 }
 
 static void
@@ -1822,10 +1981,14 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
     int input = -1, weight = -1;
+    struct arg own[MAX_ARGS] = {NONE}; /* the first piece's */
+    bool ended = false;
     for (int i = at; i < d->ngroups; i++) {
         struct group *h = &d->groups[i];
-        if (h->done || !h->path || !g->path || strcmp(h->path, g->path) != 0 || h->last > last->last + 4 * (i - at + 2))
+        if (h->done || !same_origin(d, w, g, h) || h->last > last->last + 4 * (i - at + 2))
             continue;
+        if (ended && !(starts_with(h->target, w->last) && names_param(d, h)))
+            break;
         struct arg args[MAX_ARGS];
         int n = parse_args(l->a, NULL, h->args, args), missing = 0;
         for (int k = 0; k < n; k++) {
@@ -1844,24 +2007,37 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
             resolve_arg(d, h, &args[0], 0, spare, ns, &used);
             input = args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
         }
+        if (i == at)
+            memcpy(own, args, sizeof(*args) * (size_t)n);
         h->done = true;
         last = h;
+        ended |= w->last && (i > at || strcmp(w->first, w->last) == 0) && starts_with(h->target, w->last);
     }
     if (input < 0)
         return;
     int out = group_output(d, last);
-    struct call *c = call_for(d, last, w->target, 3);
+    struct call *c = call_for(d, last, w->target, 4);
+    int shape = aten_arg(c->op, "normalized_shape"), gain = aten_arg(c->op, "weight"), dim = aten_arg(c->op, "dim"),
+        keep = aten_arg(c->op, "keepdim");
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
+    for (int i = 1; i < c->nargs; i++)
+        c->args[i] = NONE;
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     int64_t width = c->rank > 0 ? c->size[c->rank - 1] : 0;
-    if (weight >= 0) {
+    if (weight >= 0 && gain > 0) {
         struct param *q = &l->p->params[weight];
         sized(l, q, 1, &width);
         width = q->size[0];
-        c->args[2] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+        c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
     }
-    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
-    c->args[1].list[0] = INT(width);
+    if (shape > 0) {
+        c->args[shape] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+        c->args[shape].list[0] = INT(width);
+    }
+    if (dim > 0)
+        c->args[dim] = own[1];
+    if (keep > 0)
+        c->args[keep] = BOOL(c->rank == l->g->t[l->g->n[g->nodes[0]].in[0]].rank);
     define(d, last, out, c->outs[0]);
 }
 
@@ -2193,7 +2369,7 @@ lower_lost_outputs(struct dynamo *d)
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;
-        if (!has_stem(name, "clone") || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+        if (!is(name, COPIES) || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
         int slot = lost_clone(d, &d->groups[at], out);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
@@ -2219,7 +2395,7 @@ lower_dynamo(struct lowering *l)
         struct group *g = &d.groups[at];
         if (g->last != i || g->done)
             continue;
-        const struct whole *w = whole_module(g);
+        const struct whole *w = whole_of(&d, g);
         if (w)
             lower_whole(&d, at, w);
         else if (in_weight_norm(g))

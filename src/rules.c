@@ -57,7 +57,7 @@ measure(struct advice *x, struct edit *e)
     struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
     if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) { /* regions count calls */
-        struct graph g = *p->graph; /* doubts were reported once */
+        struct graph g = *p->graph;                                         /* doubts were reported once */
         struct program q = *p;
         g.arena = q.arena = a;
         g.ndoubts = g.cap_doubts = q.nassumptions = q.cap_assumptions = 0;

@@ -54,8 +54,7 @@ static const struct optimizer optimizers[] = {
      .kind = STATE_FACTORED,
      .states = 1,
      .each = {"mm.default"},
-     .trailing = true,
-     .caveat = "the scratch of Adafactor's norms is not counted: the update's peak is a lower bound"},
+     .trailing = true}, /* _single_tensor_adafactor in torch/optim/_adafactor.py */
     {.name = "adam8bit",
      .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element",
      .kind = STATE_8BIT,
@@ -612,6 +611,24 @@ update_value(struct script *x, const struct trained *t, const char *op)
     return v;
 }
 
+/* What Adafactor's states are averages of: the norms of a matrix's rows and columns, the squares of a vector. Names hold them until they are
+ * bound anew. */
+static void
+bind_factors(struct machine *m, struct value *grad, struct value **held)
+{
+    bool matrix = grad->rank > 1;
+    for (int i = matrix ? 0 : 2; i < (matrix ? 2 : 3); i++) {
+        int mark = scope_begin(m);
+        struct value *v = matrix ? OP(m, "linalg_vector_norm.default", VAL(grad), INT(2),
+                                      ints_arg(m, 1, (int64_t[]){-1 - i}), BOOL(true))
+                                 : OP(m, "mul.Tensor", VAL(grad), VAL(grad));
+        value_keep(v);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, held[i]);
+        held[i] = v;
+    }
+}
+
 static void
 run_update(struct script *x)
 {
@@ -625,10 +642,12 @@ run_update(struct script *x)
             if (x->params[i].grad)
                 update_value(x, &x->params[i], o->lists[k]);
     scope_end(m, mark, 0, NULL); /* lists die from their end */
-    struct value *last = NULL;
+    struct value *last = NULL, *factors[3] = {NULL, NULL, NULL};
     for (int i = 0; i < x->nparams && o->each[0]; i++) {
         if (!x->params[i].grad)
             continue;
+        if (o->kind == STATE_FACTORED)
+            bind_factors(m, x->params[i].grad, factors);
         mark = scope_begin(m);
         struct value *v = NULL;
         for (int k = 0; k < COUNT(o->each) && o->each[k]; k++)
@@ -641,6 +660,8 @@ run_update(struct script *x)
         scope_end(m, mark, 0, NULL);
     }
     value_drop(m, last);
+    for (int i = 0; i < COUNT(factors); i++)
+        value_drop(m, factors[i]);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------------------------------------------------ */

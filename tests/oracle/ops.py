@@ -7,8 +7,9 @@ Each case is a module of one operator between two linear layers. RECORD.PY trace
 fake CUDA), EXPORT.PY writes it with torch.onnx.export, MEMLINT --dump=step predicts the events. Printed: one line a case, with the first
 events that only one side has. Exit 1 when a case disagrees. Needs torch 2.11 and the two scripts of the oracle pack.
 """
-import argparse, collections, json, os, re, subprocess, sys, tempfile
+import argparse, collections, importlib.util, os, re, subprocess, sys, tempfile, traceback
 
+IMAGE = {1: "x", 2: "x.unflatten(2, (4, 8))", 3: "x.unflatten(2, (2, 4, 4))"}
 CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires a gradient
     **{n: f"torch.{n}(x)" for n in ("exp", "log", "sqrt", "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
                                     "tanh", "sigmoid", "relu", "abs", "neg", "reciprocal", "erf", "expm1", "log1p", "log2", "log10", "square", "floor", "round")},
@@ -29,16 +30,118 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "layer_norm": "F.layer_norm(x, (32,))", "rms_norm": "F.rms_norm(x, (32,))", "group_norm": "F.group_norm(x, 4)", "sdpa": "F.scaled_dot_product_attention(*(x.view(-1, 8, 2, 16).transpose(1, 2),) * 3).transpose(1, 2).reshape(-1, 8, 32)",
     "conv1d": "F.conv1d(x, x.new_ones(8, 8, 3), padding=1)", "avg_pool": "F.avg_pool1d(x, 2).repeat(1, 1, 2)", "max_pool": "F.max_pool2d(x.unsqueeze(1), 2).repeat(1, 1, 2, 2).squeeze(1)",
     "interpolate": "F.interpolate(x, scale_factor=2)[..., ::2]", "bilinear": "F.interpolate(x.unsqueeze(1), scale_factor=2, mode='bilinear')[:, 0, ::2, ::2]", "pixel_shuffle": "F.pixel_shuffle(x.unsqueeze(2), 2).reshape(-1, 8, 32)",
+    # with weights: the constructor of self.op
+    **{f"conv{n}d": (f"self.op({IMAGE[n]}).flatten(2)", f"nn.Conv{n}d(8, 8, 3, padding=1)") for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": (f"self.op({IMAGE[n]}).flatten(2)", f"nn.ConvTranspose{n}d(8, 8, 3, padding=1)") for n in (1, 2, 3)},
+    **{f"batch_norm{n}d": (f"self.op({IMAGE[n]}).flatten(2)", f"nn.BatchNorm{n}d(8)") for n in (1, 2, 3)},
+    **{f"instance_norm{n}d": (f"self.op({IMAGE[n]}).flatten(2)", f"nn.InstanceNorm{n}d(8, affine=True)") for n in (1, 2, 3)},
+    "instance_norm": "F.instance_norm(x)", "conv_grouped": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding=1, groups=2)"),
+    "conv_depthwise": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding=1, groups=8, bias=False)"), "conv_same": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding='same', dilation=2)"),
+    "conv_padded": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding=1, padding_mode='circular')"), "conv_stride": ("self.op(IMAGE2).flatten(2).repeat(1, 1, 4)", "nn.Conv2d(8, 8, 3, 2, 1)"),
+    "prelu": ("self.op(x)", "nn.PReLU(8)"), "group_norm_affine": ("self.op(x)", "nn.GroupNorm(4, 8)"), "layer_norm_affine": ("self.op(x)", "nn.LayerNorm(32)"),
+    "rms_norm_affine": ("self.op(x)", "nn.RMSNorm(32)"), "embedding_padding": ("self.op((x > 0).long().sum(-1)) * x", "nn.Embedding(40, 32, padding_idx=0)"),
+    "embedding_bag": ("self.op((x > 0).long().sum(-1)).unsqueeze(1) + x", "nn.EmbeddingBag(40, 32)"),
+    "weight_norm": ("self.op(x)", "torch.nn.utils.parametrizations.weight_norm(nn.Linear(32, 32))"), "local_response_norm": "F.local_response_norm(IMAGE2, 3).flatten(2)",
+    "multihead": ("(lambda y, w: y * w.sum(-1, keepdim=True))(*self.op(x, x, x))", "nn.MultiheadAttention(32, 4, batch_first=True)"), "multihead_fast": ("self.op(x, x, x, need_weights=False)[0]", "nn.MultiheadAttention(32, 4, batch_first=True)"),
+    "encoder_layer": ("self.op(x)", "nn.TransformerEncoderLayer(32, 4, 64, dropout=0., batch_first=True)"), "lstm": ("self.op(x)[0]", "nn.LSTM(32, 32, batch_first=True)"),
+    # pools and resampling
+    **{f"max_pool{n}d": f"F.max_pool{n}d({IMAGE[n]}, 3, 1, 1).flatten(2)" for n in (1, 2, 3)},
+    **{f"avg_pool{n}d": f"F.avg_pool{n}d({IMAGE[n]}, 3, 1, 1).flatten(2)" for n in (1, 2, 3)},
+    **{f"adaptive_avg_pool{n}d": f"F.adaptive_avg_pool{n}d({IMAGE[n]}, {s}).mean((2, {', '.join(map(str, range(3, n + 2)))})).unsqueeze(2) * x" for n, s in ((1, 4), (2, 2), (3, 2))},
+    **{f"adaptive_avg_uneven{n}d": f"F.adaptive_avg_pool{n}d({IMAGE[n]}, {s}).flatten(2).sum(2, keepdim=True) * x" for n, s in ((1, 5), (2, 3))},
+    **{f"adaptive_avg_one{n}d": f"F.adaptive_avg_pool{n}d({IMAGE[n]}, 1).flatten(2) * x" for n in (1, 2, 3)},
+    **{f"adaptive_max_pool{n}d": f"F.adaptive_max_pool{n}d({IMAGE[n]}, {s}).flatten(2).sum(2, keepdim=True) * x" for n, s in ((1, 4), (2, 2), (3, 2))},
+    "lp_pool": "F.lp_pool2d(IMAGE2, 2, 2).flatten(2).repeat(1, 1, 4)", "fractional_max_pool": "F.fractional_max_pool2d(IMAGE2, 2, output_size=2).flatten(2).repeat(1, 1, 8)",
+    **{f"resize_{m}": f"F.interpolate(IMAGE2, scale_factor=2, mode='{m}').flatten(2)[..., :32]" for m in ("nearest", "nearest-exact", "bilinear", "bicubic")},
+    "resize_corners": "F.interpolate(IMAGE2, size=(8, 8), mode='bilinear', align_corners=True).flatten(2)[..., :32]", "resize_area": "F.interpolate(IMAGE2, size=(2, 4), mode='area').flatten(2).repeat(1, 1, 4)",
+    "resize_antialias": "F.interpolate(IMAGE2, size=(2, 4), mode='bilinear', antialias=True).flatten(2).repeat(1, 1, 4)", "resize_linear": "F.interpolate(x, scale_factor=2, mode='linear')[..., ::2]",
+    "resize_trilinear": "F.interpolate(IMAGE3, scale_factor=2, mode='trilinear').flatten(2)[..., :32]", "resize_nearest3d": "F.interpolate(IMAGE3, scale_factor=2).flatten(2)[..., :32]",
+    "grid_sample": "F.grid_sample(IMAGE2, IMAGE2[:, :2].permute(0, 2, 3, 1), align_corners=False).flatten(2)", "affine_grid": "F.affine_grid(x[:, :2, :3], (4, 8, 4, 4), align_corners=False).flatten(1)[:, :32].unsqueeze(1) * x",
+    "pixel_unshuffle": "F.pixel_unshuffle(IMAGE2, 2).reshape(-1, 8, 32)", "channel_shuffle": "F.channel_shuffle(IMAGE2, 2).flatten(2)", "unfold": "F.unfold(IMAGE2, 3, padding=1).sum(1, keepdim=True) * x",
+    "fold": "F.fold(x, (4, 8), 1)[:, :8].flatten(2) * x", "tensor_unfold": "x.unfold(2, 4, 4).sum(-1).repeat(1, 1, 4)",
+    **{f"pad_{m}": f"F.pad(IMAGE2, (1, 1, 1, 1), mode='{m}')[..., 1:-1, 1:-1].flatten(2)" for m in ("constant", "reflect", "replicate", "circular")},
+    **{f"pad1d_{m}": f"F.pad(x, (1, 1), mode='{m}')[..., 1:-1]" for m in ("reflect", "replicate", "circular")}, "pad3d_replicate": "F.pad(IMAGE3, (1,) * 6, mode='replicate').flatten(2)[..., :32]",
+    # products
+    "matmul": "x @ x.transpose(1, 2) @ x", "matmul_4d": "(x.view(-1, 8, 2, 16).transpose(1, 2) @ x.view(-1, 8, 2, 16).permute(0, 2, 3, 1)).sum(1) @ x", "mv": "(x @ x[0, 0]).unsqueeze(-1) * x",
+    "baddbmm": "torch.baddbmm(x, x[:, :, :8], x)", "baddbmm_scaled": "torch.baddbmm(x, x[:, :, :8], x, beta=2, alpha=.5)", "addmm": "torch.addmm(x[:, 0], x[:, 1], x[0, 0].outer(x[0, 1])).unsqueeze(1) * x", "addbmm": "torch.addbmm(x[0], x[:, :, :8], x) * x",
+    "einsum_outer": "torch.einsum('bi,bj->bij', x[:, 0], x[:, 1]).sum(1, keepdim=True) * x", "einsum_heads": "torch.einsum('bqhd,bkhd->bhqk', x.view(-1, 8, 2, 16), x.view(-1, 8, 2, 16)).sum(1) @ x",
+    "einsum_sum": "torch.einsum('bij->bi', x).unsqueeze(-1) * x", "cdist": "torch.cdist(x, x) @ x", "cosine_similarity": "F.cosine_similarity(x, x.flip(1), dim=-1).unsqueeze(-1) * x",
+    "pairwise_distance": "F.pairwise_distance(x, x.flip(1)).unsqueeze(-1) * x", "fft": "torch.fft.fft(torch.fft.fft(x, dim=-1), dim=-2).real", "fftn": "torch.fft.fftn(x, dim=(-2, -1)).real", "rfft": "torch.fft.irfft(torch.fft.rfft(x))",
+    # choice, indexing, scatter
+    "where_tensor": "torch.where(x > 0, x, x.flip(1))", "masked_fill_inf": "x.masked_fill(x < 0, float('-inf')).softmax(-1)", "masked_fill_grown": "x.masked_fill((x > 0)[:, :1], 1.)",
+    "scatter": "torch.zeros_like(x).scatter(1, (x > 0).long(), x)", "scatter_add": "torch.zeros_like(x).scatter_add(1, (x > 0).long(), x)", "index_add": "x.index_add(1, torch.arange(8, device=x.device), x)",
+    "index_select": "x.index_select(1, torch.arange(8, device=x.device))", "index_put": "x.index_put((torch.arange(4, device=x.device),), x[:4] * 2)",
+    "slice_assign": "assign(x)", "diagonal": "x.diagonal(dim1=1, dim2=2).unsqueeze(-1) * x",
+    "meshgrid": "x * torch.meshgrid(x[0, :, 0], x[0, 0], indexing='ij')[0]", "repeat_interleave": "x[:, :4].repeat_interleave(2, 1)", "expand_as": "x[:, :1].expand_as(x) * x", "broadcast": "x * x[:1, :1]", "movedim": "(x.movedim(1, 2).contiguous() + 1).movedim(2, 1)",
+    "unflatten": "(x.unflatten(2, (4, 8)).transpose(1, 2) + 1).transpose(1, 2).flatten(2)", "hstack": "torch.hstack([x[:, :4], x[:, 4:] * 2])", "tile": "x[:, :4].tile(1, 2, 1)", "narrow": "x.narrow(1, 0, 4).repeat(1, 2, 1)", "swapaxes": "(x.swapaxes(1, 2) * 2).swapaxes(1, 2)",
+    # arithmetic
+    "cumprod": "x.cumprod(1)", "cumsum_last": "x.cumsum(-1)", "prod_all": "x * x.prod()", "softmin": "F.softmin(x, -1)", "norm_all": "x / x.norm()", "norm1": "x / x.norm(p=1, dim=-1, keepdim=True)", "sum_all": "x * x.sum()", "mean_all": "x * x.mean()", "max_all": "x * x.max()",
+    "var_all": "x / x.var()", "std_all": "x / x.std()", "var_flat": "x / (x.var(-1) + 1).unsqueeze(-1)", "std_unbiased": "x / (x.std(1, unbiased=False, keepdim=True) + 1)", "addcmul": "torch.addcmul(x, x, x.flip(1))", "addcdiv": "torch.addcdiv(x, x, x.abs() + 1)",
+    "pow_tensor": "x.abs() ** x", "pow_half": "x.abs() ** .5", "pow_scalar": "2 ** x", "remainder": "x % 2", "fmod": "x.fmod(2)", "sign": "x * x.sign()", "logical": "x * ((x > 0) & (x < 1))", "nan_to_num": "x.nan_to_num()",
+    "softplus_beta": "F.softplus(x, beta=2)", "hardshrink": "F.hardshrink(x)", "softshrink": "F.softshrink(x)", "threshold": "F.threshold(x, .1, 0.)", "rrelu": "F.rrelu(x)", "xlogy": "torch.xlogy(x, x.abs())", "hypot": "torch.hypot(x, x.flip(1))",
+    "erfc": "x.erfc()", "logaddexp": "torch.logaddexp(x, x.flip(1))", "exp2": "x.exp2()", "trunc": "x.trunc() + x", "frac": "x.frac()", "lerp_tensor": "torch.lerp(x, x.flip(1), x.sigmoid())",
+    "iadd": "inplace_add(x * 2)", "to_half": "x.half().float()", "double": "x.double().float()", "detach": "x * x.detach()", "dropout": "F.dropout(x, .1, True)", "min_dim": "x.min(1, keepdim=True)[0] + x", "argmax": "x * x.argmax(1, keepdim=True)",
+    "median": "x * x.median(1, keepdim=True)[0]", "aminmax": "x / (x.aminmax(dim=1, keepdim=True)[1] + 1)", "one_hot": "F.one_hot((x[..., 0] > 0).long(), 32) * x", "gumbel": "F.gumbel_softmax(x)", "alpha_dropout": "F.alpha_dropout(x, .1, True)", "feature_dropout": "F.dropout2d(IMAGE2, .1, True).flatten(2)",
+    "atan2": "torch.atan2(x, x.flip(1))", "logit": "x.sigmoid().logit(1e-6)", "deg2rad": "x.deg2rad()", "cross": "torch.linalg.cross(x[..., :3], x[..., 3:6]).sum(-1, keepdim=True) * x",
+    "bilinear_layer": ("self.op(x, x.flip(1))", "nn.Bilinear(32, 32, 32)"), "logaddexp2": "torch.logaddexp2(x, x.flip(1))", "addmv": "torch.addmv(x[0, :, 0], x[1], x[2, 0]).unsqueeze(-1) * x",
+    "concat": "torch.concat([x, x], 1)[:, 2:10]", "multiply": "torch.multiply(x, x.flip(1))", "true_divide": "torch.true_divide(x, x.abs() + 1)", "mT": "(x.mT * 2).mT", "masked_scatter": "x.masked_scatter(x > 0, x.flip(1))",
+    "broadcast_to": "x[:, :1].broadcast_to(x.shape) * x", "polar": "torch.view_as_real(torch.polar(x.detach().abs(), x.detach()))[..., 0] * x", "rotary_complex": "rotate(x)", "logical_not": "x * (x > 0).logical_not()", "cummax": "x.cummax(1)[0]",
+    # attention
+    "sdpa_causal": "F.scaled_dot_product_attention(*(x.view(-1, 8, 2, 16).transpose(1, 2),) * 3, is_causal=True).transpose(1, 2).reshape(-1, 8, 32)",
+    "sdpa_mask": "F.scaled_dot_product_attention(*(x.view(-1, 8, 2, 16).transpose(1, 2),) * 3, attn_mask=(x[:1, :8, :8] > 0)).transpose(1, 2).reshape(-1, 8, 32)",
+    "sdpa_bias": "F.scaled_dot_product_attention(*(x.view(-1, 8, 2, 16).transpose(1, 2),) * 3, attn_mask=x[:, None, :, :8]).transpose(1, 2).reshape(-1, 8, 32)",
+    "sdpa_gqa": "F.scaled_dot_product_attention(x.view(-1, 8, 4, 8).transpose(1, 2), *(x[..., :16].view(-1, 8, 2, 8).transpose(1, 2),) * 2, enable_gqa=True).transpose(1, 2).reshape(-1, 8, 32)",
+    
+    # losses, as a factor
+    **{f"loss_{n}": f"x * F.{n}(x, x.flip(1){a})" for n, a in (("mse_loss", ""), ("l1_loss", ""), ("smooth_l1_loss", ""), ("huber_loss", ""), ("kl_div", ""), ("soft_margin_loss", ""), ("poisson_nll_loss", ""))},
+    "loss_mse_none": "x * F.mse_loss(x, x.detach(), reduction='none')", "loss_mse_sum": "x * F.mse_loss(x, x.detach(), reduction='sum')", "loss_l1_none": "x * F.l1_loss(x, x.detach(), reduction='none')",
+    "loss_bce": "x * F.binary_cross_entropy(x.sigmoid(), x.detach().sigmoid())", "loss_bce_logits": "x * F.binary_cross_entropy_with_logits(x, x.detach().sigmoid())",
+    "loss_bce_weight": "x * F.binary_cross_entropy_with_logits(x, x.detach().sigmoid(), pos_weight=torch.ones(32, device=x.device))",
+    "loss_cross_entropy": "x * F.cross_entropy(x.flatten(0, 1), (x > 0).long().sum(-1).flatten() % 32)", "loss_smoothing": "x * F.cross_entropy(x.flatten(0, 1), (x > 0).long().sum(-1).flatten() % 32, label_smoothing=.1)",
+    "loss_weight": "x * F.cross_entropy(x.flatten(0, 1), (x > 0).long().sum(-1).flatten() % 32, weight=torch.ones(32, device=x.device))",
+    "loss_nll": "x * F.nll_loss(x.log_softmax(-1).flatten(0, 1), (x > 0).long().sum(-1).flatten() % 32)", "loss_image": "x * F.cross_entropy(IMAGE2, (IMAGE2[:, 0] > 0).long())", "loss_none": "x * F.cross_entropy(x.transpose(1, 2), (x[..., 0] > 0).long(), reduction='none').unsqueeze(-1)",
+    "loss_cosine": "x * F.cosine_embedding_loss(x.flatten(0, 1), x.flip(1).flatten(0, 1), torch.ones(x.shape[0] * 8, device=x.device))", "loss_margin": "x * F.margin_ranking_loss(x, x.flip(1), x.sign())",
+    "loss_triplet": "x * F.triplet_margin_loss(x, x.flip(1), x.flip(2))", "loss_gaussian": "x * F.gaussian_nll_loss(x, x.flip(1), x.abs() + 1)", "loss_hinge": "x * F.hinge_embedding_loss(x, x.sign())", "loss_ctc": "x * F.ctc_loss(x.log_softmax(-1).transpose(0, 1), torch.ones(4, 3, dtype=torch.long, device=x.device), (8,) * 4, (3,) * 4)",
+}
+for name, case in CASES.items():
+    for n in IMAGE:
+        case = tuple(c.replace(f"IMAGE{n}", IMAGE[n]) for c in case) if isinstance(case, tuple) else case.replace(f"IMAGE{n}", IMAGE[n])
+    CASES[name] = case
+# What the program called and what the exported file says it called: the same kernel, the same bytes; the file lost the name.
+ALIKE = {
+    "aten.channel_shuffle.default": "aten.clone.default",  # exported as view, transpose, contiguous
+    "aten.mean.default": "aten.mean.dim",  # var() of everything: the file names every dimension
+    "aten.index_add.default": "aten.index_put.default",  # exported as index_put
+}
+# What is known to differ, and why.
+OPEN = {
+    **dict.fromkeys(("pad_circular", "pad1d_circular", "conv_padded"), "_pad_circular writes slices of one tensor, each a node of CopySlices"),
+    **dict.fromkeys(("loss_smooth_l1_loss", "loss_huber_loss", "loss_bce", "loss_bce_logits", "loss_bce_weight", "loss_margin", "loss_hinge", "loss_cosine"),
+                    "a loss inside the model is exported as its arithmetic"),
+    **dict.fromkeys(("gumbel", "alpha_dropout", "nan_to_num"), "exported as its arithmetic, where eager writes in place"),
+    "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "its result loses its name in the file", "rotary_complex": "a conjugate is copied before it is multiplied", "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
+    "index_add": "the arange of its index is folded into the file's constant",
 }
 
 ZOO = '''
 import torch, torch.nn.functional as F, torch.utils._device
 from torch import nn
 from zoo_base import *
+def assign(x):
+    y = torch.zeros_like(x)
+    y[:, :4] = x[:, 4:]
+    return y * 2
+def rotate(x):
+    c = torch.view_as_complex(x.reshape(*x.shape[:-1], 16, 2))
+    a = x.detach()[..., :16] * 2
+    return torch.view_as_real(c * torch.polar(a, a)).flatten(-2)
+def inplace_add(x):
+    x += 1
+    return x
 class M(nn.Module):
     def __init__(self):
         super().__init__()
-        self.a, self.b = nn.Linear(32, 32), nn.Linear(32, 5)
+        self.a, self.op, self.b = nn.Linear(32, 32), CONSTRUCTOR, nn.Linear(32, 5)
     def forward(self, x):
         x = self.a(x)
         x = EXPRESSION
@@ -47,12 +150,42 @@ ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, ids(b, 8)), cros
 '''
 
 
+
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, os.path.dirname(path))
+    spec.loader.exec_module(module)
+    return module
+
+
+def apart(log, work):
+    """Runs work in a child that inherits the imports: a case leaves nothing behind, and a crash stops one case only."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        with open(log, "w") as out:
+            os.dup2(out.fileno(), 1)
+            os.dup2(out.fileno(), 2)
+            try:
+                work()
+                status = 0
+            except BaseException:
+                traceback.print_exc(file=out)
+            out.flush()
+        os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
 def events(path):
     count = collections.Counter()
     for line in open(path):
         f = line.rstrip("\n").split("\t")
         if f[0] in ("+", "-"):
-            count[(f[0], f[3], f[4], int(f[1]))] += 1
+            what = f[4].split(" by ")
+            what[-1] = ALIKE.get(what[-1], what[-1])
+            count[(f[0], f[3], " by ".join(what), int(f[1]))] += 1
     return count
 
 
@@ -62,38 +195,67 @@ def main():
     ap.add_argument("record")
     ap.add_argument("export")
     ap.add_argument("--only", default="")
+    ap.add_argument("--keep", metavar="DIR", help="leave each case's model and events here, and use those that are here")
     ap.add_argument("-v", action="store_true")
     a = ap.parse_args()
     memlint, record, export = (os.path.realpath(p) for p in (a.memlint, a.record, a.export))
-    bad = done = 0
-    for name, expression in CASES.items():
+    record = load("record", record)
+    if "MEMLINT_SHIM" not in os.environ:  # as record.py starts itself
+        shim = record.build_shim()
+        os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, MEMLINT_SHIM=shim, LD_PRELOAD=shim,
+                  LD_LIBRARY_PATH=record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", "")))
+    import onnx, onnxscript, torch.onnx._internal.exporter._core  # once, not once a case
+    record.torch.set_num_threads(1)
+    bad = done = known_open = 0
+    for name, case in CASES.items():
+        expression, constructor = case if isinstance(case, tuple) else (case, "nn.Identity()")
         if not re.search(a.only, name):
             continue
         with tempfile.TemporaryDirectory() as d:
-            zoo = os.path.join(d, "zoo.py")
-            open(zoo, "w").write(ZOO.replace("EXPRESSION", expression))
-            env = dict(os.environ, PYTHONPATH=os.path.dirname(record))
-            r = subprocess.run([sys.executable, record, "case", "--zoo", zoo, "--trace", d + "/truth"], capture_output=True, text=True, env=env)
-            x = subprocess.run([sys.executable, export, d, "--zoo", zoo, "--flavours", "dynamo"], capture_output=True, text=True, env=env)
-            model = d + "/case.dynamo.onnx"
-            if r.returncode or not os.path.exists(model):
-                print(f"skipped  {name}: PyTorch can't {'record' if r.returncode else 'export'} it")
+            if a.keep:
+                d = os.path.join(a.keep, name)
+                os.makedirs(d, exist_ok=True)
+            model, log = d + "/case.dynamo.onnx", d + "/log"
+            zoo = ZOO.replace("EXPRESSION", expression).replace("CONSTRUCTOR", constructor)
+            known = os.path.exists(d + "/zoo.py") and open(d + "/zoo.py").read() == zoo and os.path.exists(model)
+            if os.path.exists(model) and not known:
+                os.remove(model)
+            with open(d + "/zoo.py", "w") as f:
+                f.write(zoo)
+
+            def trace():
+                record.record("case", load("zoo", d + "/zoo.py").ZOO["case"], 4, "adamw", "fp32", trace=d + "/truth")
+
+            def write():
+                sys.argv = ["export.py", d, "--zoo", d + "/zoo.py", "--flavours", "dynamo"]
+                load("export", export).main()
+            if not known and not apart(log, trace):
+                print(f"skipped  {name}: PyTorch can't record it: {open(log).read().strip().splitlines()[-1]}", flush=True)
                 continue
-            m = subprocess.run([memlint, model, "--dim", "batch=4", "--loss", "cross-entropy", "--assume", "accumulate=never", "--dropout", "none", "--dump=step"],
-                               capture_output=True, text=True)
-            open(d + "/got", "w").write(m.stdout)
+            if (not known and not apart(log, write)) or not os.path.exists(model):
+                print(f"skipped  {name}: PyTorch can't export it: {open(log).read().strip()[-200:]!r}", flush=True)
+                continue
+            with open(d + "/got", "w") as f:
+                subprocess.run([memlint, model, "--dim", "batch=4", "--loss", "cross-entropy", "--assume", "accumulate=never", "--dropout", "none", "--dump=step"], stdout=f)
             truth, got = events(d + "/truth"), events(d + "/got")
             done += 1
             if truth == got:
-                if a.v:
-                    print("agrees   " + name)
+                if name in OPEN:
+                    print(f"agrees   {name}: open no more", flush=True)
+                elif a.v:
+                    print("agrees   " + name, flush=True)
                 continue
-            bad += 1
+            bad += name not in OPEN
+            if name in OPEN:
+                known_open += 1
+                print(f"open     {name}: {OPEN[name]}", flush=True)
+                if not a.v:
+                    continue
             print(f"differs  {name}: {expression}")
             for what, c in (("only PyTorch", truth - got), ("only memlint", got - truth)):
-                for k, n in sorted(c.items(), key=lambda e: -e[0][3])[:4]:
-                    print(f"    {what}: {n} x {' '.join(map(str, k))}")
-    print(f"{done - bad} passed, {bad} failed")
+                for k, n in sorted(c.items(), key=lambda e: (e[0][0], -e[0][3]))[:5]:
+                    print(f"    {what}: {n} x {' '.join(map(str, k))}", flush=True)
+    print(f"{done - bad - known_open} passed, {bad} failed, {known_open} open")
     return bad != 0
 
 
