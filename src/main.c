@@ -9,6 +9,9 @@
 
 #include <errno.h>
 #include <locale.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +200,10 @@ int
 main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
+#ifdef M_TRIM_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1 << 26); /* every edit of the step fills an arena and frees it: keep the pages */
+    mallopt(M_TRIM_THRESHOLD, 1 << 28);
+#endif
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write: exit 4 */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
     struct arena *a = arena_new();

@@ -522,6 +522,7 @@ struct program {
     const char **assumptions;
     int nregions;
     const struct region *regions; /* an edit: in order, apart from each other */
+    int *held;                    /* python_holds, found by the first step */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
@@ -757,7 +758,8 @@ struct step {
         int64_t model, inputs, forward, backward, step;
     } after;
     double forward_flops;
-    double *call_flops; /* per call */
+    double *call_flops;                     /* per call */
+    double recomputed_flops, *region_flops; /* of second forwards; per region */
 };
 
 struct step *step_run(struct program *p, const struct setup *s);
@@ -889,6 +891,17 @@ struct result {
     const struct doubt *doubts;
     const char *gate; /* main.c: why the gate failed, else NULL */
 };
+/* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
+
+struct measured {
+    int64_t allocated, reserved;    /* peaks */
+    enum phase phase;               /* of the peak */
+    double flops, recomputed_flops; /* of a forward, of the second ones */
+};
+/* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
+struct measured measure_step(const struct program *p, const struct setup *s,
+                             void (*look)(const struct step *st, const struct live *l, void *to), void *to);
+
 /* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
 
 struct study {

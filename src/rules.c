@@ -24,12 +24,6 @@ struct edit {
     const char *location;    /* of the first place that changes */
 };
 
-struct measured {
-    int64_t allocated, reserved;
-    enum phase phase;
-    double flops;
-};
-
 struct advice {
     const struct study *s;
     struct result *r;
@@ -56,22 +50,8 @@ measure(struct advice *x, struct edit *e)
     struct arena *a = arena_new();
     struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
-    if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) { /* regions count calls */
-        struct graph g = *p->graph;                                         /* doubts were reported once */
-        struct program q = *p;
-        g.arena = q.arena = a;
-        g.ndoubts = g.cap_doubts = q.nassumptions = q.cap_assumptions = 0;
-        g.doubts = NULL;
-        g.parent = NULL;
-        q.assumptions = NULL;
-        q.graph = &g;
-        struct step *st = step_run(&q, &e->setup);
-        const struct live *l = live_run(st);
-        m = (struct measured){.allocated = l->peak_bytes,
-                              .reserved = st->m->reserved_bytes,
-                              .phase = l->peak >= 0 ? st->m->ev[l->peak].phase : PHASE_INPUT,
-                              .flops = st->forward_flops};
-    }
+    if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) /* regions count calls */
+        m = measure_step(p, &e->setup, NULL, NULL);
     arena_free(a);
     return m;
 }
