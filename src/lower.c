@@ -205,6 +205,7 @@ struct dynamo {
     struct norm { /* the RMSNorm module being lowered */
         int scope, input, wide;
     } norm;
+    int body_params; /* parameters that the group being lowered has got by param_in_body */
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;
@@ -1293,6 +1294,25 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     return slot;
 }
 
+/* A body's call names its parameters as the body's arguments: what the node reads at that position, or the next that the nodes read. */
+static int
+param_in_body(struct dynamo *d, const struct group *g, int position)
+{
+    const struct lowering *l = d->l;
+    int skip = d->body_params;
+    bool one = g->nnodes == 1;
+    for (int k = 0; k < g->nnodes && l->g->unrolled; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = one ? position : 0; i < (one ? position + 1 : n->nin) && i < n->nin; i++)
+            for (int j = 0; n->in[i] >= 0 && l->g->t[n->in[i]].is_initializer && j < l->p->nparams; j++)
+                if (strcmp(l->p->params[j].name, l->g->t[n->in[i]].name) == 0 && (one || skip-- == 0)) {
+                    d->body_params++;
+                    return l->p->params[j].slot;
+                }
+    }
+    return -1;
+}
+
 static void
 resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare, int *used)
 {
@@ -1302,7 +1322,10 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
             resolve_arg(d, g, &a->list[i], position, spare, nspare, used);
     if (a->kind != ARG_SLOT || a->i >= 0)
         return;
-    int slot = resolve_lost(d, g, a->s, position, spare, nspare, used);
+    int slot = l->g->unrolled && *used >= nspare && !has_stem(a->s, "scalar_tensor_default")
+                   ? param_in_body(d, g, position)
+                   : -1;
+    slot = slot >= 0 ? slot : resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
         *a = has_stem(a->s, "scalar_tensor_default") ? FLT(0) : INT(-1); /* a number, a symbolic size */
         return;
@@ -1769,6 +1792,7 @@ lower_group(struct dynamo *d, struct group *g)
         op = aten_find(target);
     }
     int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
+    d->body_params = 0;
     for (int i = 0; i < n; i++)
         resolve_arg(d, g, &args[i], i, spare, nspare, &used);
     if (strcmp(target, "aten.alias.default") == 0 && args[0].kind == ARG_SLOT) {
@@ -2183,7 +2207,9 @@ lower_dynamo(struct lowering *l)
     for (int i = 0; i < l->g->nn; i++) {
         int at = d.group_of[i];
         if (at < 0) {
-            if (strcmp(l->g->n[i].op, "Split") == 0)
+            if (l->g->n[i].made)
+                lower_made(l, i);
+            else if (strcmp(l->g->n[i].op, "Split") == 0)
                 lower_split(&d, i);
             continue;
         }

@@ -27,5 +27,7 @@ void lower_outputs(struct lowering *l);
 
 /* patterns.c: files without recorded calls. */
 void lower_patterns(struct lowering *l);
+/* A node that unroll.c made: the file recorded no call for it. */
+void lower_made(struct lowering *l, int node);
 
 #endif

@@ -148,6 +148,7 @@ analyse(struct options *o, const char *path, struct arena *a)
     if (o->dump == DUMP_GRAPH)
         return dump(o, g, NULL, NULL);
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
+    own.unroll = o->dump != DUMP_SHAPES;
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(a, &e);

@@ -5,7 +5,7 @@
  * last node and cover the nodes they stand for; what no pattern covers is lowered one to one, by the row of its operator. What can't be
  * told apart is assumed, and said: x.reshape from contiguous().view, F.gelu from the same formula by hand, SiLU from x * sigmoid(x).
  *
- * Not here: recurrent networks, and control flow; they get a doubt.
+ * Control flow that unroll.c left gets a doubt.
  */
 #include "lower.h"
 
@@ -1524,6 +1524,24 @@ match_patterns(struct matcher *x)
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i]; k++)
             if (is(&x->g->n[i], patterns[k].root) && patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];
+}
+
+void
+lower_made(struct lowering *l, int at)
+{
+    struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
+    const struct node *n = &l->g->n[at];
+    const struct single *s = single_for(n);
+    bool ready = s && n->nin > 0;
+    x.data = NEWN(l->a, bool, l->g->nn + 1);
+    memset(x.data, true, sizeof(*x.data) * (size_t)l->g->nn);
+    for (int k = 0; k < n->nin && ready; k++)
+        ready = n->in[k] >= 0 && (l->slot_of[n->in[k]] >= 0 || is_constant(&x, n->in[k]));
+    if (ready)
+        s->emit(&x, n, s->target);
+    for (int k = 0; k < n->nout; k++)
+        if (n->out[k] >= 0 && l->slot_of[n->out[k]] >= 0)
+            names_put(l->slots, l->g->t[n->out[k]].name, l->slot_of[n->out[k]]);
 }
 
 void
