@@ -1628,6 +1628,10 @@ run_over(struct machine *m, struct frame *f)
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------------------------------- */
 
+static const char rnn_assumes[] = "cuDNN does not say what it keeps of a recurrent layer for the backward pass: taken "
+                                  "as its gates, cells and outputs, "
+                                  "without workspaces";
+
 const struct aten aten_table[] = {
     /* arithmetic */
     {.name = "add.Tensor", .takes = "?", .args = "self other alpha", .run = run_binary, .grad = "self, other: grad"},
@@ -2366,6 +2370,49 @@ const struct aten aten_table[] = {
      .run = expand_matmul,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
+    {.name = "lstm.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_lstm,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "gru.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_gru,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "rnn_tanh.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_tanh,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "rnn_relu.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_tanh,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "_cudnn_rnn.default",
+     .takes = "3*3",
+     .args = "input weight hx cx mode batch_first directions",
+     .run = rnn_forward,
+     .grad = "input, hx, cx: _cudnn_rnn_backward_input(input, hx, cx, result0, grad0, grad1, grad2, batch_first); "
+             "weight: _cudnn_rnn_backward_weight(input, weight, batch_first, result3)",
+     .source = "derivatives.yaml: _cudnn_rnn; its one call in two, as aten/src/ATen/native/cudnn/RNN.cpp runs it"},
+    {.name = "_cudnn_rnn_backward_input",
+     .takes = "33-3",
+     .args = "input hx cx output grad grad_hy grad_cy batch_first",
+     .run = rnn_backward_input},
+    {.name = "_cudnn_rnn_backward_weight",
+     .takes = "3*",
+     .args = "input weight batch_first reserve",
+     .run = rnn_backward_weight},
     {.name = "einsum.default",
      .takes = "-*",
      .args = "equation tensors",

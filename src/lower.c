@@ -1373,6 +1373,13 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
     bool linear = strncmp(name, "linear.", 7) == 0, addmm = strncmp(name, "addmm.", 6) == 0;
     int seen = 0;
     for (int i = 0; i < nargs; i++) {
+        struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
+        for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {
+            struct param *q = args[i].list[k].s ? param_of(d, args[i].list[k].s) : NULL;
+            if (q && q->rank < 0 && before && before->rank > 0)
+                sized(l, q, 1, before->size);
+            before = q ? q : before;
+        }
         struct param *q = args[i].kind == ARG_SLOT && args[i].s ? param_of(d, args[i].s) : NULL;
         seen += q != NULL;
         if (!q || q->rank >= 0)
@@ -1725,6 +1732,21 @@ merged(struct dynamo *d, const struct group *g, int out)
     return true;
 }
 
+/* Which of the results of the operator's own node a value comes from; -1 where the file has no such node. */
+static int
+result_index(const struct dynamo *d, const struct group *g, const struct call *c, int tensor)
+{
+    const struct graph *gr = d->l->g;
+    for (int hops = 0; hops < 8 && tensor >= 0 && made_inside(d, g, tensor); hops++) {
+        const struct node *n = &gr->n[gr->t[tensor].producer];
+        for (int o = 0; n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0 && o < n->nout; o++)
+            if (n->out[o] == tensor)
+                return o;
+        tensor = n->nin ? n->in[0] : -1;
+    }
+    return -1;
+}
+
 /* Several results: the file's names for the entries of the tuple, in order; an index follows its value. */
 static void
 define_items(struct dynamo *d, const struct group *g, struct call *c)
@@ -1740,13 +1762,19 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
     if (!n)
         return;
     bool index = n == 1 && l->g->t[item[0]].dtype == DT_INT64 && ends_with(c->target, ".dim");
+    int *place = NEWN(l->a, int, n);
     c->nouts = n + index;
-    c->outs = NEWN(l->a, int, n + 1);
+    for (int i = 0; i < n; i++) {
+        int at = result_index(d, g, c, item[i]);
+        place[i] = at >= 0 ? at : i + index;
+        c->nouts = place[i] >= c->nouts ? place[i] + 1 : c->nouts;
+    }
+    c->outs = NEWN(l->a, int, c->nouts);
     for (int i = 0; i < c->nouts; i++)
         c->outs[i] = lower_slot(l);
     for (int i = 0; i < n; i++) {
-        names_put(l->slots, l->g->t[item[i]].name, c->outs[i + index]);
-        l->slot_of[item[i]] = c->outs[i + index];
+        names_put(l->slots, l->g->t[item[i]].name, c->outs[place[i]]);
+        l->slot_of[item[i]] = c->outs[place[i]];
     }
 }
 
@@ -2242,6 +2270,9 @@ lower_run(struct graph *g, const struct setup *s)
     else
         lower_patterns(l);
     lower_outputs(l);
+    for (int i = 0; i < l->p->ncalls; i++)
+        if (l->p->calls[i].op && l->p->calls[i].op->assumes)
+            program_assume(l->p, "%s", l->p->calls[i].op->assumes);
     return l->p;
 }
 

@@ -604,6 +604,7 @@ struct aten {
     bool
         keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
     const char *source;
+    const char *assumes; /* what the report says when a program calls it, NULL nothing */
 };
 extern const char COMPOSITE[];
 

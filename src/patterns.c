@@ -62,6 +62,9 @@ static const struct settings {
     {"ScatterND", 2},
     {"Shape", 1},
     {"Size", 1},
+    {"LSTM", 158},
+    {"GRU", 158},
+    {"RNN", 158},
     {"RandomNormal", 0},
     {"EyeLike", 1},
 };
@@ -1397,6 +1400,104 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
         x->l->slot_of[n->out[1]] = c->outs[1];
 }
 
+/* The parameters behind a weight that reordering of gates took apart and put together. */
+static void
+weights_behind(struct matcher *x, const struct node *n, int tensor, const char *role, struct arg *list, int depth)
+{
+    static const char *const movers[] = {"Unsqueeze", "Concat", "Slice", "Squeeze", "Transpose", "Reshape", "Split"};
+    const struct node *from = maker(x, tensor);
+    if (tensor < 0 || depth > 8)
+        return;
+    if (is_constant(x, tensor)) {
+        struct arg a = {.kind = ARG_SLOT, .i = param_for(x, tensor, n, role, false, false)->slot};
+        for (int i = 0; i < list->n; i++)
+            if (list->list[i].i == a.i)
+                return;
+        if (list->n < MAX_PADS)
+            list->list[list->n++] = a;
+        return;
+    }
+    for (int i = 0; i < COUNT(movers) && from; i++)
+        for (int k = 0; is(from, movers[i]) && k < from->nin && (k == 0 || is(from, "Concat")); k++)
+            weights_behind(x, n, from->in[k], role, list, depth + 1);
+}
+
+/* The state that the node reads, or the zeros that the module makes. */
+static struct arg
+initial_state(struct matcher *x, const struct node *n, int k, const int64_t *size)
+{
+    if (k < n->nin && n->in[k] >= 0)
+        return tensor_arg(x, n, n->in[k], "hx");
+    struct call *c = call_at(x, n, "aten.zeros.default", 2);
+    c->args[0] = ints(x, 3, size);
+    c->args[1] = DTYPE(x->g->t[n->in[0]].dtype);
+    c->rank = 3;
+    c->size = arena_dup(x->l->a, size, 3 * sizeof(*size));
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
+/* A view of what a call made: sizes as stated. */
+static int
+viewed(struct matcher *x, const struct node *n, const char *target, int slot, struct arg how, int rank,
+       const int64_t *size)
+{
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = how;
+    c->rank = rank;
+    c->size = arena_dup(x->l->a, size, sizeof(*size) * (size_t)rank);
+    return c->outs[0];
+}
+
+/* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */
+static void
+emit_rnn(struct matcher *x, const struct node *n, const char *target)
+{
+    static const char *const roles[] = {"weight_ih", "weight_hh", "bias"};
+    const struct tensor *in = &x->g->t[n->in[0]];
+    bool lstm = is(n, "LSTM"), batch_first = node_int(n, "layout", 0) != 0;
+    int64_t both = strcmp(node_str(n, "direction", ""), "bidirectional") == 0 ? 2 : 1, hidden;
+    hidden = node_int(n, "hidden_size",
+                      n->nin > 2 && n->in[2] >= 0 && x->g->t[n->in[2]].rank == 3 ? x->g->t[n->in[2]].dims[2].n : -1);
+    struct arg input = tensor_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
+    weights.list = NEWN(x->l->a, struct arg, MAX_PADS);
+    for (int k = 1; k < 4 && k < n->nin; k++)
+        weights_behind(x, n, n->in[k], roles[k - 1], &weights, 0);
+    if (in->rank != 3 || in->dims[0].n < 0 || in->dims[1].n < 0 || hidden < 1 || hidden > INT32_MAX || !weights.n) {
+        graph_doubt(x->g, n->name, n->op, NULL, "its input, its weights or its hidden size are not known");
+        return;
+    }
+    int64_t time = in->dims[batch_first].n, batch = in->dims[!batch_first].n, state[] = {both, batch, hidden};
+    hx = initial_state(x, n, 5, state);
+    if (lstm)
+        cx = initial_state(x, n, 6, state);
+    struct call *c = call_at(x, n, target, 9);
+    struct arg pair = {.kind = ARG_LIST, .n = 2, .list = NEWN(x->l->a, struct arg, 2)};
+    pair.list[0] = hx;
+    pair.list[1] = cx;
+    struct arg args[] = {
+        input,      lstm ? pair : hx, weights,          BOOL(n->nin > 3 && n->in[3] >= 0), INT(1), FLT(0),
+        BOOL(true), BOOL(both > 1),   BOOL(batch_first)};
+    memcpy(c->args, args, sizeof(args));
+    c->nouts = lstm ? 3 : 2;
+    c->outs = NEWN(x->l->a, int, c->nouts);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(x->l);
+    for (int i = 1; i < c->nouts && i < n->nout; i++)
+        if (n->out[i] >= 0)
+            x->l->slot_of[n->out[i]] = c->outs[i];
+    int64_t sides[2] = {batch_first ? batch : time, batch_first ? time : batch}, perm[] = {0, 2, 1, 3};
+    int64_t apart[] = {sides[0], sides[1], both, hidden}, onnx[] = {sides[0], both, sides[1], hidden};
+    c->rank = 3;
+    c->size = arena_dup(x->l->a, (int64_t[]){sides[0], sides[1], both * hidden}, 3 * sizeof(*apart));
+    if (n->out[0] < 0)
+        return;
+    int slot = viewed(x, n, "aten.reshape.default", c->outs[0], ints(x, 4, apart), 4, apart);
+    if (!batch_first) /* with layout 1 the file has batch, time, direction, hidden */
+        slot = viewed(x, n, "aten.permute.default", slot, ints(x, 4, perm), 4, onnx);
+    x->l->slot_of[n->out[0]] = slot;
+}
+
 static void
 emit_gelu_node(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1502,6 +1603,9 @@ static const struct single {
     {"LayerNormalization", "aten.layer_norm.default", emit_layer_norm_node},
     {"GroupNormalization", "aten.group_norm.default", emit_group_norm_node},
     {"InstanceNormalization", "aten.instance_norm.default", emit_instance_norm},
+    {"LSTM", "aten.lstm.input", emit_rnn},
+    {"GRU", "aten.gru.input", emit_rnn},
+    {"RNN", "aten.rnn_tanh.input", emit_rnn},
     {"Dropout", "aten.dropout.default", emit_dropout},
 };
 
@@ -1559,7 +1663,7 @@ lower_patterns(struct lowering *l)
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
         const struct single *s;
-        if (!x.data[i] || x.covered[i] || n->nout < 1 || n->out[0] < 0)
+        if (!x.data[i] || x.covered[i] || n->nout < 1 || (n->out[0] < 0 && n->nout < 2))
             continue;
         if (broken(n)) {
             graph_doubt(l->g, n->name, n->op, NULL, "an input that the operator can't do without is missing");
@@ -1567,7 +1671,7 @@ lower_patterns(struct lowering *l)
         }
         if (x.match[i])
             x.match[i]->emit(&x, n);
-        else if (l->slot_of[n->out[0]] >= 0)
+        else if (n->out[0] >= 0 && l->slot_of[n->out[0]] >= 0)
             continue; /* an Identity: done */
         else if ((s = single_for(n)))
             s->emit(&x, n, s->target);
