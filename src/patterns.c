@@ -846,6 +846,17 @@ static const struct pattern {
 
 struct single;
 
+/* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
+static const struct reflected {
+    const char *target, *instead;
+} reflections[] = {
+    {"aten.add.Tensor", "aten.add.Tensor"},  {"aten.mul.Tensor", "aten.mul.Tensor"},
+    {"aten.sub.Tensor", "aten.rsub.Scalar"}, {"aten.div.Tensor", "aten.mul.Scalar"},
+    {"aten.lt.Tensor", "aten.gt.Scalar"},    {"aten.le.Tensor", "aten.ge.Scalar"},
+    {"aten.gt.Tensor", "aten.lt.Scalar"},    {"aten.ge.Tensor", "aten.le.Scalar"},
+    {"aten.eq.Tensor", "aten.eq.Scalar"},
+};
+
 /* All inputs in order. */
 static void
 emit_inputs(struct matcher *x, const struct node *n, const char *target)
@@ -854,6 +865,21 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     int k = n->nin < MAX_ARGS ? n->nin : MAX_ARGS;
     for (int i = 0; i < k; i++)
         a[i] = tensor_arg(x, n, n->in[i], "constant");
+    bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
+    for (int i = 0; i < COUNT(reflections) && reflect; i++) {
+        if (strcmp(reflections[i].target, target) != 0)
+            continue;
+        struct arg number = a[0];
+        a[0] = a[1];
+        a[1] = number;
+        if (strcmp(target, "aten.div.Tensor") == 0) {
+            struct call *c = call_at(x, n, "aten.reciprocal.default", 1);
+            c->args[0] = a[0];
+            a[0].i = c->outs[0];
+        }
+        target = reflections[i].instead;
+        break;
+    }
     struct call *c = call_at(x, n, target, k);
     memcpy(c->args, a, sizeof(*a) * (size_t)k);
     finish(x, c, n->out[0]);
@@ -1400,6 +1426,8 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
         x->l->slot_of[n->out[1]] = c->outs[1];
 }
 
+static void emit_unknown(struct matcher *x, const struct node *n);
+
 /* The parameters behind a weight that reordering of gates took apart and put together. */
 static void
 weights_behind(struct matcher *x, const struct node *n, int tensor, const char *role, struct arg *list, int depth)
@@ -1408,8 +1436,8 @@ weights_behind(struct matcher *x, const struct node *n, int tensor, const char *
     const struct node *from = maker(x, tensor);
     if (tensor < 0 || depth > 8)
         return;
-    if (is_constant(x, tensor)) {
-        struct arg a = {.kind = ARG_SLOT, .i = param_for(x, tensor, n, role, false, false)->slot};
+    if (is_constant(x, tensor) || x->l->slot_of[tensor] >= 0) {
+        struct arg a = tensor_arg(x, n, tensor, role);
         for (int i = 0; i < list->n; i++)
             if (list->list[i].i == a.i)
                 return;
@@ -1464,7 +1492,7 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     for (int k = 1; k < 4 && k < n->nin; k++)
         weights_behind(x, n, n->in[k], roles[k - 1], &weights, 0);
     if (in->rank != 3 || in->dims[0].n < 0 || in->dims[1].n < 0 || hidden < 1 || hidden > INT32_MAX || !weights.n) {
-        graph_doubt(x->g, n->name, n->op, NULL, "its input, its weights or its hidden size are not known");
+        emit_unknown(x, n);
         return;
     }
     int64_t time = in->dims[batch_first].n, batch = in->dims[!batch_first].n, state[] = {both, batch, hidden};
@@ -1514,8 +1542,6 @@ static const struct single {
     {"Div", "aten.div.Tensor", emit_inputs},
     {"Mod", "aten.remainder.Tensor", emit_inputs},
     {"Pow", "aten.pow.Tensor_Scalar", emit_pow},
-    {"Max", "aten.maximum.default", emit_inputs},
-    {"Min", "aten.minimum.default", emit_inputs},
     {"Equal", "aten.eq.Tensor", emit_inputs},
     {"Greater", "aten.gt.Tensor", emit_inputs},
     {"GreaterOrEqual", "aten.ge.Tensor", emit_inputs},
@@ -1573,6 +1599,15 @@ static const struct single {
     {"Pad", "aten.pad.default", emit_pad},
     {"Cast", "aten.to.dtype", emit_cast},
     {"ConstantOfShape", "aten.full.default", emit_factory},
+    {"EyeLike", "aten.eye.default", emit_factory},
+    {"RandomNormal", "aten.randn.default", emit_factory},
+    {"RandomUniform", "aten.rand.default", emit_factory},
+    {"BlackmanWindow", "aten.full.default", emit_factory},
+    {"HammingWindow", "aten.full.default", emit_factory},
+    {"HannWindow", "aten.full.default", emit_factory},
+    {"MelWeightMatrix", "aten.full.default", emit_factory},
+    {"Optional", NULL, emit_alias},
+    {"OptionalGetElement", NULL, emit_alias},
     {"Range", "aten.arange.default", emit_factory},
     {"RandomUniformLike", "aten.rand_like.default", emit_first},
     {"RandomNormalLike", "aten.randn_like.default", emit_first},
@@ -1609,13 +1644,90 @@ static const struct single {
     {"Dropout", "aten.dropout.default", emit_dropout},
 };
 
+/* A fused convolution or product: its sum, then its activation, by the row of that name. */
+static void
+emit_fused(struct matcher *x, const struct node *n, const char *target)
+{
+    const char *name = node_str(n, "activation", "");
+    const struct single *after = NULL;
+    for (int i = 0; i < COUNT(singles); i++)
+        if (strcmp(singles[i].op, name) == 0)
+            after = &singles[i];
+    if (strcmp(target, "aten.convolution.default") == 0)
+        emit_conv(x, n, target);
+    else
+        emit_gemm(x, n, "aten.linear.default");
+    bool sum = strcmp(target, "aten.convolution.default") == 0 && n->nin > 3 && n->in[3] >= 0;
+    struct arg in[2] = {{.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]},
+                        sum ? tensor_arg(x, n, n->in[3], "sum") : NONE};
+    if (sum) {
+        struct call *c = call_at(x, n, "aten.add.Tensor", 2);
+        memcpy(c->args, in, sizeof(in));
+        finish(x, c, n->out[0]);
+    }
+    if (after && after->target) {
+        struct call *c = call_at(x, n, after->target, 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
+        finish(x, c, n->out[0]);
+    }
+}
+
+static const struct single fused[] = {
+    {"FusedConv", "aten.convolution.default", emit_fused},
+    {"FusedGemm", "aten.linear.default", emit_fused},
+};
+
 static const struct single *
 single_for(const struct node *n)
 {
     for (int i = 0; i < COUNT(singles) && !*n->domain; i++)
         if (strcmp(singles[i].op, n->op) == 0)
             return &singles[i];
+    for (int i = 0; i < COUNT(fused) && strcmp(n->domain, "com.microsoft") == 0; i++)
+        if (strcmp(fused[i].op, n->op) == 0)
+            return &fused[i];
     return NULL;
+}
+
+struct arg
+matcher_input(struct matcher *x, const struct node *n, int k)
+{
+    return k < n->nin ? tensor_arg(x, n, n->in[k], "weight") : NONE;
+}
+
+struct call *
+matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs)
+{
+    return call_at(x, n, target, nargs);
+}
+
+void
+matcher_define(struct matcher *x, int tensor, int slot)
+{
+    struct program *p = x->l->p;
+    x->l->slot_of[tensor] = slot;
+    if (p->ncalls && p->calls[p->ncalls - 1].outs[0] == slot)
+        lower_sizes(x->l, &x->g->t[tensor], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
+}
+
+/* An operator without a row: its result as large as the file says, made of what it reads. */
+static void
+emit_unknown(struct matcher *x, const struct node *n)
+{
+    const char *op = *n->domain ? arena_printf(x->l->a, "%s.%s", n->domain, n->op) : n->op;
+    struct arg a[MAX_ARGS];
+    int k = 0;
+    for (int i = 0; i < n->nin && k < MAX_ARGS; i++)
+        if (n->in[i] >= 0)
+            a[k++] = tensor_arg(x, n, n->in[i], "weight");
+    graph_doubt(x->g, n->name, op, NULL, "no rule for this operator: only its result is counted");
+    for (int o = 0; o < n->nout; o++) {
+        if (n->out[o] < 0 || *x->g->t[n->out[o]].wrap)
+            continue;
+        struct call *c = call_at(x, n, op, k);
+        memcpy(c->args, a, sizeof(*a) * (size_t)k);
+        finish(x, c, n->out[o]);
+    }
 }
 
 /* ---- the pass -------------------------------------------------------------------------------------------------------------------------------- */
@@ -1628,6 +1740,14 @@ match_patterns(struct matcher *x)
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i]; k++)
             if (is(&x->g->n[i], patterns[k].root) && patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];
+}
+
+/* One number whose value is known: Python's. */
+static bool
+is_number(const struct matcher *x, const struct node *n)
+{
+    double v;
+    return n->nout == 1 && number(x, n->out[0], &v) && !x->g->t[n->out[0]].is_output;
 }
 
 void
@@ -1669,15 +1789,19 @@ lower_patterns(struct lowering *l)
             graph_doubt(l->g, n->name, n->op, NULL, "an input that the operator can't do without is missing");
             continue;
         }
+        if (is_number(&x, n))
+            continue;
         if (x.match[i])
             x.match[i]->emit(&x, n);
         else if (n->out[0] >= 0 && l->slot_of[n->out[0]] >= 0)
             continue; /* an Identity: done */
+        else if (lower_composed(l, &x, n))
+            continue;
         else if ((s = single_for(n)))
             s->emit(&x, n, s->target);
         else if (n->row && n->row->aten && aten_find(n->row->aten) && n->nout == 1)
             emit_inputs(&x, n, n->row->aten); /* all inputs in order */
         else
-            graph_doubt(l->g, n->name, n->op, NULL, "no rule for this operator: its memory is not counted");
+            emit_unknown(&x, n);
     }
 }

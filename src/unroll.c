@@ -354,8 +354,10 @@ place_loop(struct unroll *u, const struct node *n)
         return false;
     int64_t trips = INT64_MAX, go = 1, round = 0;
     bool most = n->nin > 0 && n->in[0] >= 0, sure = true;
-    if (most && !known_number(u, n->in[0], &trips))
+    if (most && !known_number(u, n->in[0], &trips)) {
         most = sure = false;
+        trips = 1;
+    }
     if (n->nin > 1 && n->in[1] >= 0 && !known_number(u, n->in[1], &go))
         sure = false;
     if (sure && (trips <= 0 || !go)) {
