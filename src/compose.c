@@ -89,6 +89,8 @@ static const struct composition {
     {"com.microsoft", "BiasSoftmax", 0, "softmax.int(add.Tensor(a, b), @axis:-1)"},
     {"com.microsoft", "BiasSplitGelu", 0,
      "r = add.Tensor(a, b); 0 = mul.Tensor(slice.Tensor(r, 2, 0, %o2), gelu.default(slice.Tensor(r, 2, %o2, 2*%o2)))"},
+    {"com.microsoft", "BitmaskBiasDropout", 0, "add.Tensor(dropout.default(add.Tensor(a, b), 0.5, true), c)"},
+    {"com.microsoft", "BitmaskDropout", 0, "dropout.default(a, 0.5, true)"},
     {"com.microsoft", "EmbedLayerNormalization", 0, /* BertEmbeddings */
      "r = add.Tensor(embedding.default(c, a), embedding.default(e, b));"
      "s = add.Tensor(r, embedding.default(d, zeros.default([1, %a1], int64)));"
@@ -120,6 +122,9 @@ static const struct composition {
      "permute.default(convolution.default(permute.default(a, [0, 3, 1, 2]), "
      "permute.default(b, [0, 3, 1, 2]), c, @strides:[1, 1], @pads:[0, 0], "
      "@dilations:[1, 1], false, [0, 0], @group:1), [0, 2, 3, 1])"},
+    {"com.microsoft", "NhwcMaxPool", 4,
+     "permute.default(max_pool2d.default(permute.default(a, [0, 3, 1, 2]), @kernel_shape, @strides:[1, 1]), [0, 2, 3, "
+     "1])"},
     {"com.microsoft", "QuickGelu", 0, "mul.Tensor(a, sigmoid.default(mul.Scalar(a, 1.702)))"},
     {"com.microsoft", "RotaryEmbedding", 0, ROTARY},
     {"com.microsoft", "SimplifiedLayerNormalization", 0, "rms_norm.default(a, %b, b)"},
@@ -131,6 +136,7 @@ static const struct composition {
      "r = add.Tensor(add.Tensor(a, b), e); 0 = layer_norm.default(r, %c, c, d); 3 = r"},
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 0,
      "r = add.Tensor(add.Tensor(a, b), d); 0 = rms_norm.default(r, %c, c); 3 = r"},
+    {"com.microsoft", "TorchEmbedding", 0, "embedding.default(a, b)"},
     {"com.microsoft", "TransposeMatMul", 0, "matmul.default(turned(a, @transA:0), turned(b, @transB:0))"},
     {"com.microsoft", "Trilu", 0, "tril.default(a)"},
 };

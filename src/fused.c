@@ -718,3 +718,33 @@ fused_dict_vectorizer(struct infer *I)
     const struct attr *a = node_attr(I->n, "string_vocabulary"), *b = node_attr(I->n, "int64_vocabulary");
     SHAPE(I, 0, type(in(I, 0)), num_dim(1), num_dim(a && a->n ? a->n : b ? b->n : -1));
 }
+
+void
+fused_second(struct infer *I)
+{
+    same(I, 0, in(I, 1));
+}
+
+void
+fused_two_rotations(struct infer *I)
+{
+    same(I, 0, in(I, 1));
+    same(I, 1, in(I, 3));
+}
+
+void
+fused_hash(struct infer *I)
+{
+    shape_as(I, 0, in(I, 0));
+    set_type(I, 0, node_int(I->n, "positive", 1) ? DT_UINT32 : DT_INT32);
+}
+
+/* 32 elements of the mask in one number. */
+void
+fused_bitmask_dropout(struct infer *I)
+{
+    const struct tensor *x = in(I, 0);
+    infer_same(I);
+    struct dim n = rank(x) < 0 ? OPEN : product(x, 0, rank(x));
+    SHAPE(I, 1, DT_UINT32, n.n >= 0 && n.n < INT64_MAX - 31 ? num_dim((n.n + 31) / 32) : OPEN);
+}

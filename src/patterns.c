@@ -155,7 +155,10 @@ static const struct needs {
 static bool
 broken(const struct node *n)
 {
-    int least = strcmp(n->op, "ConstantOfShape") == 0 || strcmp(n->op, "Range") == 0 ? 0 : 1;
+    static const char *const makers[] = {"ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "SequenceEmpty"};
+    int least = 1;
+    for (int i = 0; i < COUNT(makers); i++)
+        least = strcmp(n->op, makers[i]) == 0 ? 0 : least;
     for (int i = 0; i < COUNT(needs); i++)
         if (strcmp(needs[i].op, n->op) == 0)
             least = needs[i].inputs;
