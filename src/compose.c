@@ -66,6 +66,7 @@ static const struct composition {
      "nll_loss2d_forward.default(reshape.default(a, [%a0, %a1, 1, -1]), reshape.default(b, [%b0, 1, -1]))"},
     {"", "ReduceLogSum", 0, "log.default(sum.dim_IntList(a, @axes, @keepdims:1))"},
     {"", "ReduceSumSquare", 0, "sum.dim_IntList(pow.Tensor_Scalar(a, 2), @axes, @keepdims:1)"},
+    {"", "ReverseSequence", 0, "flip.default(a, [@time_axis:0])"},
     {"", "RMSNormalization", 0, "rms_norm.default(a, %b, b)"},
     {"", "RotaryEmbedding", 0, ROTARY},
     {"", "Scatter", 0, "scatter.src(a, @axis:0, b, c)"},

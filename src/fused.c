@@ -748,3 +748,38 @@ fused_bitmask_dropout(struct infer *I)
     struct dim n = rank(x) < 0 ? OPEN : product(x, 0, rank(x));
     SHAPE(I, 1, DT_UINT32, n.n >= 0 && n.n < INT64_MAX - 31 ? num_dim((n.n + 31) / 32) : OPEN);
 }
+
+/* Blocks of channels side by side: sizes as in plain images. Source: onnxruntime/core/graph/contrib_ops/nchwc_schema_defs.cc. */
+void
+fused_reorder_input(struct infer *I)
+{
+    infer_same(I);
+    if (node_int(I->n, "channels_last", 0) && in(I, 0) && out(I, 0) && rank(in(I, 0)) > 2) {
+        struct tensor t = channels_second(I, in(I, 0));
+        shape_as(I, 0, &t);
+    }
+}
+
+void
+fused_reorder_output(struct infer *I)
+{
+    struct dim channels = attr_dim(I, "channels");
+    struct tensor *y = out(I, 0);
+    infer_same(I);
+    if (!y || y->rank < 3)
+        return;
+    y->dims[1] = channels;
+    if (node_int(I->n, "channels_last", 0)) {
+        memmove(&y->dims[1], &y->dims[2], sizeof(*y->dims) * (size_t)(y->rank - 2));
+        y->dims[y->rank - 1] = channels;
+    }
+}
+
+void
+fused_nchwc_upsample(struct infer *I)
+{
+    struct list scales = list_of(I, "scales", -1);
+    infer_same(I);
+    for (int i = 0; i < rank(in(I, 0)) && out(I, 0); i++)
+        out(I, 0)->dims[i] = i < scales.n ? mul_dim(out(I, 0)->dims[i], num_dim(scales.v[i])) : OPEN;
+}

@@ -393,12 +393,12 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
     RULE(feature_vectorizer) RULE(flex_attention) RULE(float_like) RULE(gated_bias) RULE(gather_blocks)
     RULE(generate) RULE(gradient) RULE(grouped_query) RULE(half_width) RULE(hash) RULE(image) RULE(irfft)
     RULE(label_encoder) RULE(linear_attention) RULE(loss) RULE(mel) RULE(ms_attention) RULE(multi_head)
-    RULE(multinomial) RULE(nhwc_conv) RULE(nhwc_fused_conv) RULE(nhwc_pool) RULE(one_hot_encoder)
-    RULE(optimizer) RULE(packed_attention) RULE(packed_multi_head) RULE(position_bias) RULE(qattention)
-    RULE(qembed_norm) RULE(qglobal_pool) RULE(qlinear_binary) RULE(qlinear_where) RULE(quantize) RULE(random)
-    RULE(regressor) RULE(remove_padding) RULE(restore_padding) RULE(rfft) RULE(rnn) RULE(second)
-    RULE(skip_norm) RULE(stft) RULE(string_normalizer) RULE(string_split) RULE(tfidf) RULE(tokenizer)
-    RULE(two_rotations) RULE(window_function) RULE(zip_map)
+    RULE(multinomial) RULE(nchwc_upsample) RULE(nhwc_conv) RULE(nhwc_fused_conv) RULE(nhwc_pool)
+    RULE(one_hot_encoder) RULE(optimizer) RULE(packed_attention) RULE(packed_multi_head) RULE(position_bias)
+    RULE(qattention) RULE(qembed_norm) RULE(qglobal_pool) RULE(qlinear_binary) RULE(qlinear_where)
+    RULE(quantize) RULE(random) RULE(regressor) RULE(remove_padding) RULE(reorder_input) RULE(reorder_output)
+    RULE(restore_padding) RULE(rfft) RULE(rnn) RULE(second) RULE(skip_norm) RULE(stft) RULE(string_normalizer)
+    RULE(string_split) RULE(tfidf) RULE(tokenizer) RULE(two_rotations) RULE(window_function) RULE(zip_map)
 #undef RULE
 
 #define RULE(name) void control_##name(struct infer *);

@@ -351,6 +351,14 @@ static const struct op ops[] = {
     {"com.microsoft", "Trilu", 1, 0, infer_same, NULL, NULL},
     {"com.microsoft", "Unique", 1, 0, move_unique, NULL, NULL},
     {"com.microsoft", "WhisperBeamSearch", 1, 0, fused_generate, NULL, NULL},
+    {"com.microsoft.nchwc", "AveragePool", 1, 0, infer_pool, NULL, NULL},
+    {"com.microsoft.nchwc", "Conv", 1, 0, infer_conv, NULL, NULL},
+    {"com.microsoft.nchwc", "GlobalAveragePool", 1, 0, infer_global_pool, NULL, NULL},
+    {"com.microsoft.nchwc", "GlobalMaxPool", 1, 0, infer_global_pool, NULL, NULL},
+    {"com.microsoft.nchwc", "MaxPool", 1, 0, infer_pool, NULL, NULL},
+    {"com.microsoft.nchwc", "ReorderInput", 1, 0, fused_reorder_input, NULL, NULL},
+    {"com.microsoft.nchwc", "ReorderOutput", 1, 0, fused_reorder_output, NULL, NULL},
+    {"com.microsoft.nchwc", "Upsample", 1, 0, fused_nchwc_upsample, NULL, NULL},
 };
 
 static int

@@ -860,6 +860,23 @@ static const struct reflected {
     {"aten.eq.Tensor", "aten.eq.Scalar"},
 };
 
+/* Before opset 7: the second input begins at an axis of the first, by default so that both end together. */
+static struct arg
+from_axis(struct matcher *x, const struct node *n, struct arg b)
+{
+    const struct tensor *to = &x->g->t[n->in[0]], *t = &x->g->t[n->in[1]];
+    int64_t size[MAX_PADS], axis = node_int(n, "axis", to->rank - t->rank);
+    int rank = to->rank - (int)axis;
+    if (t->rank < 0 || axis < 0 || axis > to->rank || rank <= t->rank || rank > MAX_PADS)
+        return b;
+    for (int i = 0; i < rank; i++)
+        size[i] = i < t->rank ? t->dims[i].n : 1;
+    struct call *c = call_at(x, n, "aten.reshape.default", 2);
+    c->args[0] = b;
+    c->args[1] = ints(x, rank, size);
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
 /* All inputs in order. */
 static void
 emit_inputs(struct matcher *x, const struct node *n, const char *target)
@@ -868,6 +885,8 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     int k = n->nin < MAX_ARGS ? n->nin : MAX_ARGS;
     for (int i = 0; i < k; i++)
         a[i] = tensor_arg(x, n, n->in[i], "constant");
+    if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
+        a[1] = from_axis(x, n, a[1]);
     bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
     for (int i = 0; i < COUNT(reflections) && reflect; i++) {
         if (strcmp(reflections[i].target, target) != 0)
@@ -1062,7 +1081,7 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     struct call *c = call_at(x, n, target, 2);
-    int64_t to = node_int(n, "to", DT_FLOAT);
+    int64_t to = x->g->t[n->out[0]].dtype ? x->g->t[n->out[0]].dtype : node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
     c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
     finish(x, c, n->out[0]);
@@ -1073,6 +1092,20 @@ emit_factory(struct matcher *x, const struct node *n, const char *target)
 {
     struct call *c = call_at(x, n, target, 3);
     c->args[2] = DTYPE(x->g->t[n->out[0]].dtype);
+    finish(x, c, n->out[0]);
+}
+
+/* Of a number: a fresh tensor. */
+static void
+emit_expand(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (a.kind != ARG_SLOT) {
+        emit_factory(x, n, "aten.full.default");
+        return;
+    }
+    struct call *c = call_at(x, n, target, 1);
+    c->args[0] = a;
     finish(x, c, n->out[0]);
 }
 
@@ -1412,7 +1445,7 @@ emit_einsum(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_topk(struct matcher *x, const struct node *n, const char *target)
 {
-    int64_t k = 1;
+    int64_t k = node_int(n, "k", 1);
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     if (n->nin > 1)
         integers(x, n->in[1], &k, 1);
@@ -1592,7 +1625,7 @@ static const struct single {
     {"Unsqueeze", "aten.reshape.default", emit_first},
     {"ScatterND", NULL, emit_alias}, /* an assignment to a slice: in place */
     {"Transpose", "aten.permute.default", emit_permute},
-    {"Expand", "aten.expand.default", emit_first},
+    {"Expand", "aten.expand.default", emit_expand},
     {"Slice", "aten.slice.Tensor", emit_slice},
     {"Gather", "aten.index_select.default", emit_gather},
     {"GatherElements", "aten.gather.default", emit_gather_elements},
@@ -1647,25 +1680,43 @@ static const struct single {
     {"Dropout", "aten.dropout.default", emit_dropout},
 };
 
-/* A fused convolution or product: its sum, then its activation, by the row of that name. */
-static void
-emit_fused(struct matcher *x, const struct node *n, const char *target)
+static const struct single *row_of(const char *op);
+
+/* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its name. */
+static const struct fused {
+    const char *domain, *op, *is;
+} fused[] = {
+    {"com.microsoft", "FusedConv", "Conv"},
+    {"com.microsoft", "FusedGemm", "Gemm"},
+    {"com.microsoft.nchwc", "AveragePool", "AveragePool"},
+    {"com.microsoft.nchwc", "Conv", "Conv"},
+    {"com.microsoft.nchwc", "GlobalAveragePool", "GlobalAveragePool"},
+    {"com.microsoft.nchwc", "MaxPool", "MaxPool"},
+    {"com.microsoft.nchwc", "ReorderInput", "Identity"},
+    {"com.microsoft.nchwc", "ReorderOutput", "Identity"},
+    {"com.microsoft.nchwc", "Upsample", "Upsample"},
+};
+
+static bool
+emit_fused(struct matcher *x, const struct node *n)
 {
-    const char *name = node_str(n, "activation", "");
-    const struct single *after = NULL;
-    for (int i = 0; i < COUNT(singles); i++)
-        if (strcmp(singles[i].op, name) == 0)
-            after = &singles[i];
-    if (strcmp(target, "aten.convolution.default") == 0)
-        emit_conv(x, n, target);
-    else
-        emit_gemm(x, n, "aten.linear.default");
-    bool sum = strcmp(target, "aten.convolution.default") == 0 && n->nin > 3 && n->in[3] >= 0;
-    struct arg in[2] = {{.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]},
-                        sum ? tensor_arg(x, n, n->in[3], "sum") : NONE};
+    const struct fused *f = NULL;
+    for (int i = 0; i < COUNT(fused) && !f; i++)
+        if (strcmp(fused[i].op, n->op) == 0 && strcmp(fused[i].domain, n->domain) == 0)
+            f = &fused[i];
+    const struct single *row = f ? row_of(f->is) : NULL, *after = row_of(node_str(n, "activation", ""));
+    if (!row)
+        return false;
+    struct node plain = *n;
+    bool sum = strcmp(f->is, "Conv") == 0 && n->nin > 3 && n->in[3] >= 0;
+    plain.domain = "";
+    plain.op = f->is;
+    row->emit(x, &plain, row->target);
     if (sum) {
+        struct arg with = tensor_arg(x, n, n->in[3], "sum");
         struct call *c = call_at(x, n, "aten.add.Tensor", 2);
-        memcpy(c->args, in, sizeof(in));
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
+        c->args[1] = with;
         finish(x, c, n->out[0]);
     }
     if (after && after->target) {
@@ -1673,23 +1724,22 @@ emit_fused(struct matcher *x, const struct node *n, const char *target)
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
         finish(x, c, n->out[0]);
     }
+    return true;
 }
 
-static const struct single fused[] = {
-    {"FusedConv", "aten.convolution.default", emit_fused},
-    {"FusedGemm", "aten.linear.default", emit_fused},
-};
+static const struct single *
+row_of(const char *op)
+{
+    for (int i = 0; i < COUNT(singles); i++)
+        if (strcmp(singles[i].op, op) == 0)
+            return &singles[i];
+    return NULL;
+}
 
 static const struct single *
 single_for(const struct node *n)
 {
-    for (int i = 0; i < COUNT(singles) && !*n->domain; i++)
-        if (strcmp(singles[i].op, n->op) == 0)
-            return &singles[i];
-    for (int i = 0; i < COUNT(fused) && strcmp(n->domain, "com.microsoft") == 0; i++)
-        if (strcmp(fused[i].op, n->op) == 0)
-            return &fused[i];
-    return NULL;
+    return *n->domain ? NULL : row_of(n->op);
 }
 
 struct arg
@@ -1723,7 +1773,8 @@ emit_unknown(struct matcher *x, const struct node *n)
     for (int i = 0; i < n->nin && k < MAX_ARGS; i++)
         if (n->in[i] >= 0)
             a[k++] = tensor_arg(x, n, n->in[i], "weight");
-    graph_doubt(x->g, n->name, op, NULL, "no rule for this operator: only its result is counted");
+    graph_doubt(x->g, n->name, op, NULL,
+                "what PyTorch runs for this operator is not known: only its result is counted");
     for (int o = 0; o < n->nout; o++) {
         if (n->out[o] < 0 || *x->g->t[n->out[o]].wrap)
             continue;
@@ -1798,7 +1849,7 @@ lower_patterns(struct lowering *l)
             x.match[i]->emit(&x, n);
         else if (n->out[0] >= 0 && l->slot_of[n->out[0]] >= 0)
             continue; /* an Identity: done */
-        else if (lower_composed(l, &x, n))
+        else if (lower_composed(l, &x, n) || emit_fused(&x, n))
             continue;
         else if ((s = single_for(n)))
             s->emit(&x, n, s->target);
