@@ -19,7 +19,7 @@
 #include <ctype.h>
 #include <limits.h>
 
-enum { LIMIT_UNROLLED = 50000, LONGEST_NAME = 200 };
+enum { LIMIT_UNROLLED = 1 << 17, LONGEST_NAME = 200 };
 
 struct unroll {
     struct arena *a;
@@ -139,14 +139,18 @@ known_number(const struct unroll *u, int id, int64_t *v)
 
 /* ---- copying a body ---------------------------------------------------------------------------------------------- */
 
+/* What a copy takes: nodes and values, and for hostile files whatever else is copied. */
 static int64_t
 cost_of(const struct graph *g)
 {
     int64_t n = g->nn + g->nt + 1;
-    for (int i = 0; i < g->nn; i++)
-        for (int k = 0; k < g->n[i].nattr; k++)
-            if (g->n[i].attr[k].g)
-                n += cost_of(g->n[i].attr[k].g);
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *m = &g->n[i];
+        n += (m->nin + m->nout + m->nattr) / 16 + (m->fx ? (int64_t)strlen(m->fx) / 4096 : 0);
+        for (int k = 0; k < m->nattr; k++)
+            if (m->attr[k].g)
+                n += cost_of(m->attr[k].g);
+    }
     return n;
 }
 
@@ -166,6 +170,18 @@ note_names(struct unroll *u, struct names *names, const struct graph *g)
             names_put(names, name, 1);
 }
 
+/* A body's initializer is one, however often a loop around the body's node comes by. */
+static int
+initializer_of(struct unroll *u, const struct node *call, const struct tensor *t)
+{
+    const char *prefix = clipped(name_of(u, call));
+    int id = graph_find(u->g, arena_printf(u->a, "%s/%s", prefix, t->name));
+    const struct tensor *there = id < 0 ? NULL : &u->g->t[id];
+    bool same = there && there->is_initializer && there->dtype == t->dtype && there->dims == t->dims &&
+                there->value == t->value && there->rank == t->rank;
+    return same ? id : graph_fresh(u->g, prefix, t);
+}
+
 static struct copy
 copy_begin(struct unroll *u, const struct node *call, const struct graph *body)
 {
@@ -176,7 +192,7 @@ copy_begin(struct unroll *u, const struct node *call, const struct graph *body)
         const struct tensor *t = &body->t[i];
         c.start[i] = INT_MIN;
         if (t->is_initializer)
-            c.start[i] = graph_fresh(u->g, clipped(name_of(u, call)), t);
+            c.start[i] = initializer_of(u, call, t);
         else if (t->producer < 0 && !t->is_input)
             c.start[i] = *t->name ? graph_tensor(u->g, t->name) : -1;
     }
