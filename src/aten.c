@@ -1325,6 +1325,24 @@ run_grid_sampler_backward(struct machine *m, struct frame *f)
         out_add(m, f, f->want >> i & 1 ? value_new(m, V(1 + i)->dtype, V(1 + i)->rank, V(1 + i)->size, NULL) : NULL);
 }
 
+/* A kernel's result of the size that the file states; without it, as large as its input. */
+static void
+run_kernel(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0);
+    out_add(m, f, value_new(m, x->dtype, f->rank >= 0 ? f->rank : x->rank, f->rank >= 0 ? f->size : x->size, NULL));
+}
+
+/* (grad, input, weight, offset, mask, bias): what is wanted of the last five */
+static void
+run_deform_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 5; i++) {
+        struct value *v = V(1 + i);
+        out_add(m, f, v && f->want >> i & 1 ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL);
+    }
+}
+
 /* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static enum dtype
@@ -2594,6 +2612,42 @@ const struct aten aten_table[] = {
      .cast = CAST_PROMOTE,
      .grad = "input, grid: grid_sampler_2d_backward(grad, input, grid)"},
     {.name = "grid_sampler_2d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
+    {.name = "grid_sampler_3d.default",
+     .takes = "ii",
+     .args = "input grid interpolation_mode padding_mode align_corners",
+     .run = run_grid_sampler,
+     .cast = CAST_PROMOTE,
+     .grad = "input, grid: grid_sampler_3d_backward(grad, input, grid)"},
+    {.name = "grid_sampler_3d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
+    {.name = "col2im.default",
+     .args = "self output_size kernel_size",
+     .run = run_kernel,
+     .grad = "self: im2col(grad, #self)"},
+    {.name = "im2col", .args = "grad self", .run = run_grad_of},
+    {.name = "max_unpool2d.default",
+     .takes = "..",
+     .args = "self indices output_size",
+     .run = run_kernel,
+     .grad = "self: max_pool_double_backward(grad, #self, indices)"},
+    {.name = "max_pool_double_backward", .args = "grad self indices", .run = run_grad_of},
+    {.name = "roi_align.default",
+     .takes = "..",
+     .args = "input rois",
+     .run = run_kernel,
+     .cast = CAST_FP32,
+     .grad = "input: _roi_align_backward(grad, #input, rois)",
+     .source = "torchvision/csrc/ops/autograd/roi_align_kernel.cpp"},
+    {.name = "_roi_align_backward.default", .args = "grad input rois", .run = run_grad_of},
+    {.name = "deform_conv2d.default",
+     .takes = "4..",
+     .args = "input weight offset mask bias",
+     .run = run_kernel,
+     .cast = CAST_FP32,
+     .grad = "input, weight, offset, mask, bias: _deform_conv2d_backward(grad, input, weight, offset, mask, bias)",
+     .source = "torchvision/csrc/ops/autograd/deform_conv2d_kernel.cpp"},
+    {.name = "_deform_conv2d_backward.default",
+     .args = "grad input weight offset mask bias",
+     .run = run_deform_backward},
     {.name = "pixel_shuffle.default",
      .takes = "+",
      .args = "self upscale_factor",

@@ -38,10 +38,13 @@ static const struct composition {
      "%o)"},
     {"", "Bernoulli", 0, "bernoulli.p(a)"},
     {"", "CastLike", 0, "to.dtype(a, %t)"},
+    {"", "Col2Im", 0, "col2im.default(a, [-1], [-1])"},
+    {"", "DeformConv", 4, "deform_conv2d.default(a, b, c, e, d)"},
     {"", "GlobalLpPool", 4, /* F.lp_pool2d */
      "r = avg_pool2d.default(pow.Tensor_Scalar(a, @p:2), [%a2, %a3]);"
      "0 = pow.Tensor_Scalar(mul.Scalar(mul.Tensor(sign.default(r), relu.default(abs.default(r))), 1.0), 0.5)"},
     {"", "GridSample", 4, "grid_sampler_2d.default(a, b)"},
+    {"", "GridSample", 5, "grid_sampler_3d.default(a, b)"},
     {"", "LpNormalization", 0, /* F.normalize */
      "r = clamp_min.default(linalg_vector_norm.default(a, @p:2, [@axis:-1], true), 0.0);"
      "0 = div.Tensor(a, expand.default(r, %a))"},
@@ -53,6 +56,7 @@ static const struct composition {
      "s = avg_pool3d.default(constant_pad_nd.default(r, [0, 0, 0, 0, @size/2, @size/2]), [@size, 1, 1], [1, 1, 1]);"
      "0 = div.Tensor(a, pow.Tensor_Scalar(add.Scalar(mul.Scalar(reshape.default(s, %a), 1.0), 1.0), 0.75))"},
     {"", "Max", 0, "chain(maximum.default)"},
+    {"", "MaxUnpool", 4, "max_unpool2d.default(a, b)"},
     {"", "Mean", 0, "div.Scalar(chain(add.Tensor), %n)"},
     {"", "MeanVarianceNormalization", 0,
      "r = sub.Tensor(a, mean.dim(a, @axes:[0, 2, 3], true));"
@@ -67,6 +71,7 @@ static const struct composition {
     {"", "ReduceLogSum", 0, "log.default(sum.dim_IntList(a, @axes, @keepdims:1))"},
     {"", "ReduceSumSquare", 0, "sum.dim_IntList(pow.Tensor_Scalar(a, 2), @axes, @keepdims:1)"},
     {"", "ReverseSequence", 0, "flip.default(a, [@time_axis:0])"},
+    {"", "RoiAlign", 4, "roi_align.default(a, b)"},
     {"", "RMSNormalization", 0, "rms_norm.default(a, %b, b)"},
     {"", "RotaryEmbedding", 0, ROTARY},
     {"", "Scatter", 0, "scatter.src(a, @axis:0, b, c)"},
