@@ -62,6 +62,8 @@ void rnn_backward_weight(struct machine *m, struct frame *f);
 void rnn_forward(struct machine *m, struct frame *f);
 void rnn_gru(struct machine *m, struct frame *f);
 void rnn_lstm(struct machine *m, struct frame *f);
+void rnn_lstm_cell(struct machine *m, struct frame *f);
+void rnn_lstm_cell_backward(struct machine *m, struct frame *f);
 void rnn_tanh(struct machine *m, struct frame *f);
 
 #endif

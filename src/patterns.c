@@ -826,6 +826,95 @@ emit_mish(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two products. */
+struct cell {
+    const struct node *out, *tanh, *state, *keep, *add, *gate[4], *split, *gates, *product[2];
+    int cx;
+};
+
+static bool
+sigmoid_beside(const struct matcher *x, const struct node *mul, const char *other, const struct node **s,
+               const struct node **o)
+{
+    for (int k = 0; k < 2 && mul->nin == 2; k++) {
+        *s = only_maker(x, mul, k, "Sigmoid");
+        *o = other ? only_maker(x, mul, 1 - k, other) : NULL;
+        if (*s && (!other || *o))
+            return true;
+    }
+    return false;
+}
+
+static bool
+cell_parts(const struct matcher *x, const struct node *n, struct cell *p)
+{
+    const struct node *none;
+    memset(p, 0, sizeof(*p));
+    p->out = n;
+    if (!sigmoid_beside(x, n, "Tanh", &p->gate[3], &p->tanh))
+        return false;
+    p->state = maker(x, p->tanh->in[0]);
+    for (int k = 0; p->state && is(p->state, "Add") && k < 2 && !p->product[0]; k++) {
+        p->add = only_maker(x, p->state, k, "Mul");
+        p->keep = only_maker(x, p->state, 1 - k, "Mul");
+        if (!p->add || !p->keep || !sigmoid_beside(x, p->add, "Tanh", &p->gate[0], &p->gate[2]) ||
+            !sigmoid_beside(x, p->keep, NULL, &p->gate[1], &none))
+            continue;
+        p->cx = p->keep->in[p->keep->in[0] == p->gate[1]->out[0]];
+        p->split = maker(x, p->gate[0]->in[0]);
+        p->gates = p->split && is(p->split, "Split") && p->split->nout == 4 ? only_maker(x, p->split, 0, "Add") : NULL;
+        for (int g = 0; g < 4 && p->gates; g++)
+            if (maker(x, p->gate[g]->in[0]) != p->split)
+                p->gates = NULL;
+        const struct node *h = p->gates ? only_maker(x, p->gates, 0, "Gemm") : NULL,
+                          *i = p->gates ? only_maker(x, p->gates, 1, "Gemm") : NULL;
+        if (h && i && h->nin > 2 && i->nin > 2 && node_int(h, "transB", 0) && node_int(i, "transB", 0)) {
+            p->product[0] = i;
+            p->product[1] = h;
+        }
+    }
+    return p->product[0];
+}
+
+static bool
+match_lstm_cell(struct matcher *x, const struct node *n)
+{
+    struct cell p;
+    if (!cell_parts(x, n, &p))
+        return false;
+    const struct node *inner[] = {p.tanh,    p.state,   p.keep,  p.add,   p.gate[0],    p.gate[1],
+                                  p.gate[2], p.gate[3], p.split, p.gates, p.product[0], p.product[1]};
+    for (int i = 0; i < COUNT(inner); i++)
+        cover(x, inner[i]);
+    return true;
+}
+
+static void
+emit_lstm_cell(struct matcher *x, const struct node *n)
+{
+    struct cell p;
+    struct arg a[5];
+    cell_parts(x, n, &p);
+    for (int i = 0; i < 2; i++) {
+        const struct node *g = p.product[i];
+        struct arg in = tensor_arg(x, g, g->in[0], "input"), w = tensor_arg(x, g, g->in[1], "weight");
+        a[3 + i] = tensor_arg(x, g, g->in[2], "bias");
+        struct call *c = call_at(x, g, "aten.linear.default", 2);
+        c->args[0] = in;
+        c->args[1] = w;
+        a[i] = (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+    }
+    a[2] = tensor_arg(x, p.keep, p.cx, "cx");
+    struct call *c = call_at(x, n, "aten._thnn_fused_lstm_cell.default", 5);
+    memcpy(c->args, a, sizeof(a));
+    c->nouts = 2;
+    c->outs = NEWN(x->l->a, int, 2);
+    c->outs[0] = lower_slot(x->l);
+    c->outs[1] = lower_slot(x->l);
+    finish(x, c, n->out[0]);
+    x->l->slot_of[p.state->out[0]] = c->outs[1];
+}
+
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
 static const struct pattern {
     const char *root;
@@ -837,6 +926,7 @@ static const struct pattern {
     {"Add", match_group_norm, emit_group_norm},
     {"Add", match_linear_bias, emit_linear},
     {"MatMul", match_linear, emit_linear},
+    {"Mul", match_lstm_cell, emit_lstm_cell},
     {"Mul", match_gelu, emit_gelu},
     {"Mul", match_silu, emit_silu},
     {"Mul", match_glu, emit_glu},

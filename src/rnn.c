@@ -141,3 +141,30 @@ rnn_tanh(struct machine *m, struct frame *f)
 {
     whole(m, f, MODE_TANH);
 }
+
+/* _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias): hy, cy, workspace. Source:
+ * aten/src/ATen/native/cuda/RNN.cu. */
+void
+rnn_lstm_cell(struct machine *m, struct frame *f)
+{
+    struct value *gates = V(0), *cx = V(2);
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, value_new(m, cx->dtype, cx->rank, cx->size, NULL));
+    out_add(m, f, value_new(m, gates->dtype, gates->rank, gates->size, NULL));
+}
+
+/* (cx, cy, workspace, input_bias, grad, grad_cy): the gates' gradient is one tensor for both products, so is the biases'. */
+void
+rnn_lstm_cell_backward(struct machine *m, struct frame *f)
+{
+    struct value *cx = V(0), *work = V(2), *bias = V(3);
+    struct value *gates = value_new(m, work->dtype, work->rank, work->size, NULL);
+    struct value *dcx = value_new(m, cx->dtype, cx->rank, cx->size, NULL), *sum = NULL;
+    if (bias)
+        sum = OP(m, "sum.dim_IntList", VAL(gates), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+    out_add(m, f, gates);
+    out_add(m, f, gates);
+    out_add(m, f, dcx);
+    out_add(m, f, sum);
+    out_add(m, f, sum);
+}
