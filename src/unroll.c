@@ -274,6 +274,13 @@ copied(const struct copy *c, int id)
     return id < 0 || c->map[id] == INT_MIN ? -1 : c->map[id];
 }
 
+/* An input whose value would settle it can be given. */
+static const char *
+remedy_for(const struct unroll *u, int id)
+{
+    return id >= 0 && u->g->t[id].is_input ? arena_printf(u->a, "--input-value %s=FILE.pb", u->g->t[id].name) : NULL;
+}
+
 /* ---- If ---------------------------------------------------------------------------------------------------------- */
 
 static double
@@ -324,7 +331,7 @@ place_if(struct unroll *u, const struct node *n)
     for (int k = 0; k < n->nout; k++)
         alias(u, n, copied(&c, taken->out[k]), n->out[k]);
     if (!decided)
-        graph_doubt(u->g, name_of(u, n), n->op, NULL,
+        graph_doubt(u->g, name_of(u, n), n->op, remedy_for(u, n->in[0]),
                     "which branch is taken can't be told from the file: counted as the one that makes more bytes");
     return true;
 }
@@ -348,11 +355,11 @@ stack_rounds(struct unroll *u, const struct node *n, int rounds, const int *each
 }
 
 static void
-doubt_rounds(struct unroll *u, const struct node *n, int64_t counted, int64_t of)
+doubt_rounds(struct unroll *u, const struct node *n, int asked, int64_t counted, int64_t of)
 {
     if (of < 0)
         graph_doubt(
-            u->g, name_of(u, n), n->op, NULL,
+            u->g, name_of(u, n), n->op, remedy_for(u, asked),
             "how many rounds it runs can't be told from the file: counted as %lld; each more keeps as much again",
             (long long)counted);
     else
@@ -370,13 +377,17 @@ place_loop(struct unroll *u, const struct node *n)
         return false;
     int64_t trips = INT64_MAX, go = 1, round = 0;
     bool most = n->nin > 0 && n->in[0] >= 0, sure = true;
+    int asked = -1; /* the value that would tell how many rounds */
+    if (n->nin > 1 && n->in[1] >= 0 && !known_number(u, n->in[1], &go)) {
+        sure = false;
+        asked = n->in[1];
+    }
     if (most && !known_number(u, n->in[0], &trips)) {
         most = sure = false;
         trips = 1;
+        asked = n->in[0];
     }
-    if (n->nin > 1 && n->in[1] >= 0 && !known_number(u, n->in[1], &go))
-        sure = false;
-    if (sure && (trips <= 0 || !go)) {
+    if (trips <= 0 || !go) {
         for (int k = 0; k < carried && !stacked; k++)
             alias(u, n, n->in[2 + k], n->out[k]);
         return !stacked;
@@ -396,7 +407,7 @@ place_loop(struct unroll *u, const struct node *n)
         for (int k = 0; k < carried; k++)
             c.map[body->in[2 + k]] = now[k];
         if (!copy_once(u, &c)) {
-            doubt_rounds(u, n, round, most ? trips : -1);
+            doubt_rounds(u, n, -1, round, most ? trips : -1);
             sure = true;
             break;
         }
@@ -410,7 +421,7 @@ place_loop(struct unroll *u, const struct node *n)
         }
     }
     if (!sure)
-        doubt_rounds(u, n, round, -1);
+        doubt_rounds(u, n, asked, round, -1);
     for (int k = 0; k < carried; k++)
         alias(u, n, now[k], n->out[k]);
     for (int k = 0; k < stacked; k++)
@@ -450,7 +461,7 @@ place_scan(struct unroll *u, const struct node *n)
         for (int k = 0; k < states; k++)
             c.map[body->in[k]] = now[k];
         if ((u->left -= 3 * scanned) < c.cost) {
-            doubt_rounds(u, n, round, rounds);
+            doubt_rounds(u, n, -1, round, rounds);
             break;
         }
         for (int k = states; k < n->nin; k++) {
