@@ -140,6 +140,7 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
     if (!g)
         return NULL;
     *s = shapes_bind_open(g, s);
+    s->unroll = true;
     struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
     return p && s->recompute && !recompute_modules(a, p, s->recompute, &e->message) ? NULL : p;
 }
@@ -170,6 +171,7 @@ analyse(struct options *o, const char *path, struct arena *a)
     if (o->dump == DUMP_GRAPH)
         return dump(o, g, NULL, NULL);
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
+    own.unroll = o->dump != DUMP_SHAPES;
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(a, &e);
