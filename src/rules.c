@@ -47,14 +47,26 @@ struct rule {
 
 /* ---- measuring ---------------------------------------------------------------------------------------------------------- */
 
+/* Regions count calls: those of an edited program must still be what they were. */
+static bool
+regions_hold(const struct advice *x, const struct program *p)
+{
+    const struct call *was = x->s->p->calls;
+    bool hold = true;
+    for (int i = 0; i < p->nregions && hold; i++) {
+        int first = p->regions[i].first, last = p->regions[i].end - 1;
+        hold = last < p->ncalls && p->calls[first].outs == was[first].outs && p->calls[last].outs == was[last].outs;
+    }
+    return hold;
+}
+
 static struct measured
 measure(struct advice *x, struct edit *e)
 {
     struct arena *a = arena_new();
     struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
-    const struct region *last = p && p->nregions ? &p->regions[p->nregions - 1] : NULL; /* regions count calls */
-    if (p && (!last || e->reload || p->calls[last->end - 1].outs == x->s->p->calls[last->end - 1].outs))
+    if (p && (e->reload || regions_hold(x, p)))
         m = measure_step(p, &e->setup, NULL, NULL);
     arena_free(a);
     return m;
