@@ -16,6 +16,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,24 @@ report_write(const struct result *r, const struct format *f, const char *path, c
     else
         temporary[0] = '\0';
     free(target);
+    return ok;
+}
+
+bool
+report_append(const struct result *r, const struct format *f, const char *path, const char **why)
+{
+    char *line = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&line, &n);
+    bool ok = out && f->write(r, out, false, 100);
+    ok = out && fclose(out) == 0 && ok;
+    errno = 0;
+    int fd = ok ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+    ok = fd >= 0 && write(fd, line, n) == (ssize_t)n;
+    *why = strerror(errno ? errno : EIO);
+    if (fd >= 0)
+        ok = close(fd) == 0 && ok;
+    free(line);
     return ok;
 }
 
@@ -259,6 +278,78 @@ emit_verdict(struct arena *a, const struct result *r)
                              strcmp(r->fits[i].verdict, "tight") == 0 ? "is tight on" : r->fits[i].verdict,
                              emit_clip(a, r->fits[i].device, 40));
     return s;
+}
+
+const char *
+emit_signed(struct arena *a, int64_t bytes)
+{
+    return arena_printf(a, "%s%s", bytes < 0 ? "-" : "+", bytes_text(a, bytes < 0 ? -bytes : bytes));
+}
+
+static const char *
+tensor_text(struct arena *a, const struct tensor_change *t)
+{
+    const struct tensor_state *o = &t->old, *n = &t->now;
+    const char *shape = emit_shape(a, n->rank, n->shape), *was = emit_shape(a, o->rank, o->shape);
+    if (!o->name)
+        return arena_printf(a, "%s %s added", emit_clip(a, n->name, 60), shape);
+    if (!n->name)
+        return arena_printf(a, "%s %s removed", emit_clip(a, o->name, 60), was);
+    const char *s = emit_clip(a, n->name, 60);
+    if (strcmp(o->name, n->name) != 0)
+        s = arena_printf(a, "%s (was %s)", s, emit_clip(a, o->name, 60));
+    if (strcmp(shape, was) != 0)
+        s = arena_printf(a, "%s %s -> %s", s, was, shape);
+    if (o->dtype && n->dtype && strcmp(o->dtype, n->dtype) != 0)
+        s = arena_printf(a, "%s %s -> %s", s, emit_clip(a, o->dtype, 16), emit_clip(a, n->dtype, 16));
+    return s;
+}
+
+/* The last part of "torch.nn.modules.linear.Linear". */
+static const char *
+class_name(struct arena *a, const char *type)
+{
+    const char *dot = type ? strrchr(type, '.') : NULL;
+    return emit_clip(a, dot ? dot + 1 : type, 40);
+}
+
+const char *
+emit_layer(struct arena *a, const struct layer_change *l, int max)
+{
+    const char *path = l->now.path ? l->now.path : l->old.path;
+    return *path ? emit_clip(a, path, max) : "(the model itself)";
+}
+
+const char *
+emit_change(struct arena *a, const struct layer_change *l)
+{
+    enum { SHOWN = 3 };
+    int64_t params = l->kind == CHANGE_REMOVED ? l->old.parameters : l->now.parameters;
+    int64_t kept = l->now.saved_bytes - l->old.saved_bytes;
+    if (l->kind == CHANGE_ADDED || l->kind == CHANGE_REMOVED)
+        return arena_printf(a, "%s, %lld parameters", change_names[l->kind], (long long)params);
+    const char *s = "";
+    if (l->now.path && l->old.path && strcmp(l->now.path, l->old.path) != 0)
+        s = arena_printf(a, ", was %s", emit_clip(a, l->old.path, 80));
+    if (l->kind == CHANGE_TYPE)
+        s = arena_printf(a, "%s, %s -> %s", s, class_name(a, l->old.type), class_name(a, l->now.type));
+    for (int i = 0; i < l->ntensors && i < SHOWN; i++)
+        s = arena_printf(a, "%s, %s", s, tensor_text(a, &l->tensors[i]));
+    if (l->ntensors > SHOWN)
+        s = arena_printf(a, "%s, %d more", s, l->ntensors - SHOWN);
+    if (kept)
+        s = arena_printf(a, "%s, keeps %s for the backward pass", s, emit_signed(a, kept));
+    return *s ? s + 2 : l->kind == CHANGE_RENAMED ? "renamed" : "follows";
+}
+
+const char *
+emit_increase(struct arena *a, const struct result *r)
+{
+    const struct baseline *b = r->baseline;
+    const char *s = arena_printf(a, "%s -> %s", bytes_text(a, b->peak), bytes_text(a, r->peak.allocated));
+    return b->increase_bytes
+               ? arena_printf(a, "%s (%s, %+.3g %%)", s, emit_signed(a, b->increase_bytes), b->increase_percent)
+               : arena_printf(a, "%s, unchanged", bytes_text(a, b->peak));
 }
 
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */

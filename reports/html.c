@@ -335,10 +335,11 @@ page_nav(struct html *h)
         const char *id, *title;
         bool there;
     } links[] = {
-        {"timeline", "Timeline", h->n > 1},           {"findings", "Findings", r->nfindings > 0},
-        {"alive", "Alive at the peak", r->nlive > 0}, {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0},          {"thumbs", "Rules of thumb", r->nthumbs > 0},
-        {"assumptions", "Assumptions", true},         {"doubts", "Not explained", r->ndoubts > 0},
+        {"baseline", "Baseline", r->baseline != NULL}, {"timeline", "Timeline", h->n > 1},
+        {"findings", "Findings", r->nfindings > 0},    {"alive", "Alive at the peak", r->nlive > 0},
+        {"layers", "Layers", r->nlayers > 0},          {"fits", "What fits", r->nfits > 0},
+        {"thumbs", "Rules of thumb", r->nthumbs > 0},  {"assumptions", "Assumptions", true},
+        {"doubts", "Not explained", r->ndoubts > 0},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
@@ -902,6 +903,57 @@ section_assumptions(struct html *h)
     html_close(h);
 }
 
+/* ---- the baseline ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+section_baseline(struct html *h)
+{
+    static const struct column head[] = {{"Layer", NULL, "s"},
+                                         {"MiB at the peak", "r", "n"},
+                                         {"", "b", NULL},
+                                         {"Change", NULL, "s"},
+                                         {"Line", NULL, "s"}};
+    const struct baseline *b = h->r->baseline;
+    int64_t most = 1;
+    if (!b)
+        return;
+    section(h, "baseline", "Against the baseline",
+            html_format(h, "%s: %s", emit_clip(h->a, b->file, 200), emit_increase(h->a, h->r)));
+    for (int i = 0; i < b->ndiffers; i++)
+        html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", emit_clip(h->a, b->differs[i], 200)),
+                  "class", "notice", NULL);
+    for (int i = 0; i < b->nlayers; i++) {
+        int64_t more = llabs(b->layers[i].now.peak_bytes - b->layers[i].old.peak_bytes);
+        most = more > most ? more : most;
+    }
+    if (b->nlayers)
+        table(h, "What changed against the baseline, causes first", "fits", NULL);
+    if (b->nlayers)
+        table_head(h, head, COUNT(head));
+    for (int i = 0; i < b->nlayers && i < 500; i++) {
+        const struct layer_change *l = &b->layers[i];
+        int64_t more = l->now.peak_bytes - l->old.peak_bytes;
+        html_open(h, "tr", NULL);
+        html_open(h, "th", "scope", "row", NULL);
+        code(h, emit_layer(h->a, l, NAME));
+        html_close(h);
+        html_leaf(h, "td", html_format(h, "%+.1f", (double)more / (1 << 20)), "data-v",
+                  html_format(h, "%lld", (long long)more), NULL);
+        html_open(h, "td", "class", "b", NULL);
+        svg_bar(h, llabs(more), most, more < 0 ? "c-parameters" : "c-temporaries");
+        html_close(h);
+        html_leaf(h, "td", emit_change(h->a, l), NULL);
+        html_open(h, "td", NULL);
+        code(h, l->location);
+        html_close(h);
+        html_close(h);
+    }
+    if (b->nlayers)
+        table_end(h);
+    html_leaf(h, "p", b->nlayers ? "Nothing else changed." : "Nothing changed.", "class", "ss", NULL);
+    html_close(h);
+}
+
 static void
 page_footer(struct html *h)
 {
@@ -940,6 +992,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     page_nav(&h);
     html_open(&h, "main", "id", "main", NULL);
     section_peaks(&h);
+    section_baseline(&h);
     section_timeline(&h);
     section_findings(&h);
     section_alive(&h);

@@ -180,6 +180,7 @@ json_live(struct json *j, const struct result *r)
         json_text(j, "needed_by", t->needed_by);
         json_text(j, "node", t->node);
         json_text(j, "location", t->location);
+        json_text(j, "layer", t->layer);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -200,6 +201,7 @@ json_layers(struct json *j, const struct result *r)
         json_int(j, "saved_bytes", l->saved_bytes);
         json_int(j, "output_bytes", l->output_bytes);
         json_int(j, "flops", l->flops);
+        json_text(j, "location", l->location);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -225,6 +227,7 @@ json_findings(struct json *j, const struct result *r)
         json_maybe(j, "peak_after", f->peak_after);
         json_percent(j, "extra_flops_percent", f->extra_flops_percent);
         json_text(j, "how", f->how);
+        json_text(j, "suppressed", f->suppressed);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -263,12 +266,97 @@ json_judgements(struct json *j, const struct result *r)
     json_close(j, ']');
 }
 
+static void
+json_shape(struct json *j, const char *key, const struct tensor_state *t)
+{
+    json_open(j, key, '[');
+    for (int i = 0; i < t->rank; i++)
+        json_int(j, NULL, t->shape[i]);
+    json_close(j, ']');
+}
+
+static void
+json_change(struct json *j, const struct layer_change *l)
+{
+    json_open(j, NULL, '{');
+    json_text(j, "path", l->now.path);
+    json_text(j, "old_path", l->old.path);
+    json_text(j, "change", change_names[l->kind]);
+    json_next(j, "cause");
+    fputs(l->cause ? "true" : "false", j->out);
+    json_text(j, "type", l->now.type);
+    json_text(j, "old_type", l->old.type);
+    json_text(j, "location", l->location);
+    json_int(j, "increase_bytes", l->now.peak_bytes - l->old.peak_bytes);
+    json_int(j, "parameters", l->now.parameters);
+    json_int(j, "old_parameters", l->old.parameters);
+    json_int(j, "saved_bytes", l->now.saved_bytes);
+    json_int(j, "old_saved_bytes", l->old.saved_bytes);
+    json_open(j, "tensors", '[');
+    for (int i = 0; i < l->ntensors; i++) {
+        const struct tensor_change *t = &l->tensors[i];
+        json_open(j, NULL, '{');
+        json_text(j, "name", t->now.name);
+        json_text(j, "old_name", t->old.name);
+        json_text(j, "class", class_names[t->class]);
+        json_shape(j, "shape", &t->now);
+        json_shape(j, "old_shape", &t->old);
+        json_text(j, "dtype", t->now.dtype);
+        json_text(j, "old_dtype", t->old.dtype);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void
+json_baseline(struct json *j, const struct baseline *b)
+{
+    json_open(j, "baseline", '{');
+    json_text(j, "file", b->file);
+    json_text(j, "version", b->version);
+    json_int(j, "peak", b->peak);
+    json_int(j, "increase_bytes", b->increase_bytes);
+    json_percent(j, "increase_percent", b->increase_percent);
+    json_int(j, "parameters", b->parameters);
+    json_open(j, "setup_differs", '[');
+    for (int i = 0; i < b->ndiffers; i++)
+        json_text(j, NULL, b->differs[i]);
+    json_close(j, ']');
+    json_open(j, "layers_changed", '[');
+    for (int i = 0; i < b->nlayers; i++)
+        json_change(j, &b->layers[i]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+/* A line that says that the model was refused: a run over many models counts it as done. */
+static bool
+json_refused(const struct result *r, FILE *out)
+{
+    struct json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_int(&j, "schema", 1);
+    json_text(&j, "version", r->version);
+    json_open(&j, "model", '{');
+    json_text(&j, "file", r->model.file);
+    json_close(&j, '}');
+    json_text(&j, "verdict", "refused");
+    json_text(&j, "error", r->refused);
+    json_close(&j, '}');
+    fputc('\n', out);
+    return !ferror(out);
+}
+
 static bool
 json_object(const struct result *r, FILE *out, bool lines)
 {
     struct json j = {.out = out, .lines = lines};
+    if (r->refused)
+        return json_refused(r, out);
     json_open(&j, NULL, '{');
     json_int(&j, "schema", 1);
+    json_text(&j, "version", r->version);
     json_open(&j, "model", '{');
     json_text(&j, "file", r->model.file);
     json_int(&j, "opset", r->model.opset);
@@ -286,6 +374,8 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_live(&j, r);
     json_layers(&j, r);
     json_judgements(&j, r);
+    if (r->baseline)
+        json_baseline(&j, r->baseline);
     json_close(&j, '}');
     fputc('\n', out);
     return !ferror(out);

@@ -93,6 +93,29 @@ text_classes(const struct page *p, const struct result *r)
                     bar(p, r->class_bytes[c], most, p->width - 36), on(p, "0"));
 }
 
+static void
+text_baseline(const struct page *p, const struct result *r)
+{
+    const struct baseline *b = r->baseline;
+    if (!b)
+        return;
+    heading(p, "Against the baseline");
+    fprintf(p->out, "  %s: %s\n", emit_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r));
+    for (int i = 0; i < b->ndiffers; i++)
+        fprintf(p->out, "  another set-up: %s\n", emit_clip(p->a, b->differs[i], p->width - 20));
+    for (int i = 0; i < b->nlayers && i < TENSORS; i++) {
+        const struct layer_change *l = &b->layers[i];
+        fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, l->now.peak_bytes - l->old.peak_bytes),
+                emit_layer(p->a, l, p->width / 2), l->location ? "  " : "", emit_clip(p->a, l->location, p->width / 3));
+        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), emit_clip(p->a, emit_change(p->a, l), p->width - 16),
+                on(p, "0"));
+    }
+    if (b->nlayers > TENSORS)
+        fprintf(p->out, "  %12s  %d more layers changed\n", "", b->nlayers - TENSORS);
+    else
+        fprintf(p->out, "  %12s  nothing %schanged\n", "", b->nlayers ? "else " : "");
+}
+
 /* The class with most bytes: what colours a column. */
 static int
 largest_class(const struct instant *at)
@@ -229,6 +252,8 @@ text_judgements(const struct page *p, const struct result *r)
         if (f->saves_bytes > 0)
             fprintf(p->out, "    saves %s: peak %s\n", bytes_text(p->a, f->saves_bytes),
                     bytes_text(p->a, f->peak_after));
+        if (f->suppressed)
+            fprintf(p->out, "    suppressed %s\n", emit_clean(p->a, f->suppressed));
         if (f->how)
             fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
     }
@@ -263,6 +288,7 @@ text_write(const struct result *r, FILE *out, bool colour, int width)
                      : width > 120 ? 120
                                    : width};
     text_head(&p, r);
+    text_baseline(&p, r);
     text_classes(&p, r);
     text_timeline(&p, r);
     text_live(&p, r);
