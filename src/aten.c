@@ -1573,6 +1573,24 @@ run_grid_sampler_backward(struct machine *m, struct frame *f)
         out_add(m, f, f->want >> i & 1 ? value_new(m, V(1 + i)->dtype, V(1 + i)->rank, V(1 + i)->size, NULL) : NULL);
 }
 
+/* A kernel's result of the size that the file states; without it, as large as its input. */
+static void
+run_kernel(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0);
+    out_add(m, f, value_new(m, x->dtype, f->rank >= 0 ? f->rank : x->rank, f->rank >= 0 ? f->size : x->size, NULL));
+}
+
+/* (grad, input, weight, offset, mask, bias): what is wanted of the last five */
+static void
+run_deform_backward(struct machine *m, struct frame *f)
+{
+    for (int i = 0; i < 5; i++) {
+        struct value *v = V(1 + i);
+        out_add(m, f, v && f->want >> i & 1 ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL);
+    }
+}
+
 /* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static enum dtype
@@ -1923,6 +1941,10 @@ run_over(struct machine *m, struct frame *f)
 }
 
 /* ---- the table ------------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static const char rnn_assumes[] = "cuDNN does not say what it keeps of a recurrent layer for the backward pass: taken "
+                                  "as its gates, cells and outputs, "
+                                  "without workspaces";
 
 const struct aten aten_table[] = {
     /* arithmetic */
@@ -2957,6 +2979,59 @@ const struct aten aten_table[] = {
      .run = expand_matmul,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
+    {.name = "lstm.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_lstm,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "gru.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_gru,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "rnn_tanh.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_tanh,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "rnn_relu.input",
+     .takes = "3-*",
+     .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
+     .run = rnn_tanh,
+     .grad = COMPOSITE,
+     .cast = CAST_LOWER,
+     .assumes = rnn_assumes},
+    {.name = "_thnn_fused_lstm_cell.default",
+     .takes = "222",
+     .args = "input_gates hidden_gates cx input_bias hidden_bias",
+     .run = rnn_lstm_cell,
+     .grad = "input_gates, hidden_gates, cx, input_bias, hidden_bias: _thnn_fused_lstm_cell_backward(cx, result1, "
+             "result2, input_bias, grad0, grad1, input_gates, hidden_gates, hidden_bias)",
+     .source = "derivatives.yaml: _thnn_fused_lstm_cell; the gates are saved for a second derivative"},
+    {.name = "_thnn_fused_lstm_cell_backward",
+     .args = "cx cy workspace input_bias grad grad_cy input_gates hidden_gates hidden_bias",
+     .run = rnn_lstm_cell_backward},
+    {.name = "_cudnn_rnn.default",
+     .takes = "3*3",
+     .args = "input weight hx cx mode batch_first directions",
+     .run = rnn_forward,
+     .grad = "input, hx, cx: _cudnn_rnn_backward_input(input, hx, cx, result0, grad0, grad1, grad2, batch_first); "
+             "weight: _cudnn_rnn_backward_weight(input, weight, batch_first, result3)",
+     .source = "derivatives.yaml: _cudnn_rnn; its one call in two, as aten/src/ATen/native/cudnn/RNN.cpp runs it"},
+    {.name = "_cudnn_rnn_backward_input",
+     .takes = "33-3",
+     .args = "input hx cx output grad grad_hy grad_cy batch_first",
+     .run = rnn_backward_input},
+    {.name = "_cudnn_rnn_backward_weight",
+     .takes = "3*",
+     .args = "input weight batch_first reserve",
+     .run = rnn_backward_weight},
     {.name = "einsum.default",
      .takes = "-*",
      .args = "equation tensors",
@@ -3189,6 +3264,37 @@ const struct aten aten_table[] = {
      .cast = CAST_PROMOTE,
      .grad = "input, grid: grid_sampler_2d_backward(grad, input, grid)"},
     {.name = "grid_sampler_2d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
+    {.name = "grid_sampler_3d.default",
+     .takes = "ii",
+     .args = "input grid interpolation_mode padding_mode align_corners",
+     .run = run_grid_sampler,
+     .cast = CAST_PROMOTE,
+     .grad = "input, grid: grid_sampler_3d_backward(grad, input, grid)"},
+    {.name = "grid_sampler_3d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
+    {.name = "max_unpool2d.default",
+     .takes = "..",
+     .args = "self indices output_size",
+     .run = run_kernel,
+     .grad = "self: max_pool_double_backward(grad, #self, indices)"},
+    {.name = "max_pool_double_backward", .args = "grad self indices", .run = run_grad_of},
+    {.name = "roi_align.default",
+     .takes = "..",
+     .args = "input rois",
+     .run = run_kernel,
+     .cast = CAST_FP32,
+     .grad = "input: _roi_align_backward(grad, #input, rois)",
+     .source = "torchvision/csrc/ops/autograd/roi_align_kernel.cpp"},
+    {.name = "_roi_align_backward.default", .args = "grad input rois", .run = run_grad_of},
+    {.name = "deform_conv2d.default",
+     .takes = "4..",
+     .args = "input weight offset mask bias",
+     .run = run_kernel,
+     .cast = CAST_FP32,
+     .grad = "input, weight, offset, mask, bias: _deform_conv2d_backward(grad, input, weight, offset, mask, bias)",
+     .source = "torchvision/csrc/ops/autograd/deform_conv2d_kernel.cpp"},
+    {.name = "_deform_conv2d_backward.default",
+     .args = "grad input weight offset mask bias",
+     .run = run_deform_backward},
     {.name = "pixel_shuffle.default",
      .takes = "+",
      .args = "self upscale_factor",

@@ -2,7 +2,7 @@
  *
  * A sequence knows its elements one by one up to LIMIT_SEQUENCE of them; its own shape is what they share. Bodies are
  * run by shapes_subgraph. A carried value whose shape the body changes is made open where it changes, and the body run
- * again until nothing changes; nothing is ever unrolled.
+ * again until nothing changes; unroll.c does the rest, for the step.
  */
 #include "infer.h"
 

@@ -67,4 +67,14 @@ void expand_var_backward(struct machine *m, struct frame *f);
 void expand_where(struct machine *m, struct frame *f);
 void expand_where_backward(struct machine *m, struct frame *f);
 
+/* rnn.c */
+void rnn_backward_input(struct machine *m, struct frame *f);
+void rnn_backward_weight(struct machine *m, struct frame *f);
+void rnn_forward(struct machine *m, struct frame *f);
+void rnn_gru(struct machine *m, struct frame *f);
+void rnn_lstm(struct machine *m, struct frame *f);
+void rnn_lstm_cell(struct machine *m, struct frame *f);
+void rnn_lstm_cell_backward(struct machine *m, struct frame *f);
+void rnn_tanh(struct machine *m, struct frame *f);
+
 #endif

@@ -251,6 +251,15 @@ VALUE(exp, 1, from_float(exp(x[0].f)))
 VALUE(log, 1, from_float(log(x[0].f)))
 VALUE(reciprocal, 1, from_float(1 / x[0].f))
 VALUE(cast, 1, cast(F, x[0]))
+
+void
+fold_cast_like(struct infer *I)
+{
+    struct infer one = *I;
+    one.nin = one.nin > 0;
+    fold_cast(&one);
+}
+
 VALUE(not, 1, from_int(!x[0].i))
 VALUE(xor, 2, from_int(x[0].i != x[1].i))
 VALUE(bit_and, 2, from_int(x[0].i &x[1].i))

@@ -488,3 +488,298 @@ fused_qglobal_pool(struct infer *I)
     for (int i = last ? 1 : 2; i < (last ? r - 1 : r) && out(I, 0); i++)
         out(I, 0)->dims[i] = num_dim(1);
 }
+
+/* x with its last axis second. */
+static struct tensor
+channels_second(const struct infer *I, const struct tensor *x)
+{
+    struct tensor t = *x;
+    if (rank(x) < 3)
+        return t;
+    t.dims = NEWN(I->g->arena, struct dim, x->rank);
+    t.dims[0] = x->dims[0];
+    t.dims[1] = x->dims[x->rank - 1];
+    for (int i = 2; i < x->rank; i++)
+        t.dims[i] = x->dims[i - 1];
+    return t;
+}
+
+/* Runs a rule of images over tensors whose channels come last; weights whose channels do, too. */
+static void
+channels_last(struct infer *I, void (*rule)(struct infer *), bool weights)
+{
+    struct tensor x, w, *in_[2] = {NULL, NULL};
+    if (!in(I, 0) || rank(in(I, 0)) < 3)
+        return;
+    struct infer own = *I;
+    own.in = in_;
+    own.nin = 2;
+    x = channels_second(I, in(I, 0));
+    in_[0] = &x;
+    if (in(I, 1)) {
+        w = weights ? channels_second(I, in(I, 1)) : *in(I, 1);
+        in_[1] = &w;
+    }
+    rule(&own);
+    struct tensor *y = out(I, 0);
+    if (!y || y->rank < 3)
+        return;
+    struct dim channels = y->dims[1];
+    memmove(&y->dims[1], &y->dims[2], sizeof(*y->dims) * (size_t)(y->rank - 2));
+    y->dims[y->rank - 1] = channels;
+}
+
+void
+fused_nhwc_conv(struct infer *I)
+{
+    channels_last(I, infer_conv, true);
+}
+
+void
+fused_nhwc_fused_conv(struct infer *I)
+{
+    channels_last(I, infer_conv, false);
+}
+
+void
+fused_nhwc_pool(struct infer *I)
+{
+    channels_last(I, infer_pool, false);
+}
+
+void
+fused_crop_and_resize(struct infer *I)
+{
+    struct list size = list_of(I, NULL, 3);
+    const struct tensor *x = in(I, 0);
+    SHAPE(I, 0, type(x), dim(in(I, 1), 0), dim(x, 1), at_known(&size, 0) ? num_dim(size.v[0]) : OPEN,
+          at_known(&size, 1) ? num_dim(size.v[1]) : OPEN);
+}
+
+void
+fused_gated_bias(struct infer *I)
+{
+    const struct tensor *q = in(I, 0);
+    SHAPE(I, 0, type(q), dim(q, 0), attr_dim(I, "num_heads"), dim(q, 1), dim(q, 1));
+}
+
+/* Real to complex, two numbers each, and back. */
+void
+fused_rfft(struct infer *I)
+{
+    const struct tensor *x = in(I, 0);
+    bool half = node_int(I->n, "onesided", 1) != 0;
+    set_type(I, 0, type(x));
+    struct dim *d = rank(x) > 0 ? shape(I, 0, rank(x) + 1) : NULL;
+    for (int i = 0; d && i < rank(x); i++)
+        d[i] = x->dims[i];
+    if (!d)
+        return;
+    if (half)
+        d[rank(x) - 1] = add_dim(div_dim(x->dims[rank(x) - 1], 2), num_dim(1));
+    d[rank(x)] = num_dim(2);
+}
+
+void
+fused_irfft(struct infer *I)
+{
+    const struct tensor *x = in(I, 0);
+    bool half = node_int(I->n, "onesided", 1) != 0;
+    set_type(I, 0, type(x));
+    struct dim *d = rank(x) > 1 ? shape(I, 0, rank(x) - 1) : NULL;
+    for (int i = 0; d && i < rank(x) - 1; i++)
+        d[i] = x->dims[i];
+    if (d && half) {
+        struct dim *last = &d[rank(x) - 2];
+        *last = last->n > 0 ? mul_dim(num_dim(last->n - 1), num_dim(2)) : OPEN;
+    }
+}
+
+/* Tokens without padding, one row each. */
+void
+fused_packed_attention(struct infer *I)
+{
+    struct list sizes = list_of(I, "qkv_hidden_sizes", -1);
+    const struct tensor *x = in(I, 0);
+    SHAPE(I, 0, type(x), dim(x, 0), sizes.n == 3 ? num_dim(sizes.v[2]) : div_dim(dim(in(I, 1), 1), 3));
+}
+
+void
+fused_packed_multi_head(struct infer *I)
+{
+    const struct tensor *q = in(I, 0), *v = in(I, 2);
+    SHAPE(I, 0, type(q), dim(q, 0), rank(q) == 4 ? mul_dim(dim(q, 1), dim(q, 3)) : v ? dim(v, 1) : dim(q, 1));
+}
+
+void
+fused_qattention(struct infer *I)
+{
+    const struct tensor *x = in(I, 0), *past = in(I, 8);
+    struct dim h = div_dim(dim(in(I, 1), 1), 3), heads = attr_dim(I, "num_heads");
+    struct dim total = past ? add_dim(dim(past, 3), dim(x, 1)) : dim(x, 1);
+    SHAPE(I, 0, type(in(I, 3)), dim(x, 0), dim(x, 1), h);
+    SHAPE(I, 1, type(in(I, 3)), num_dim(2), dim(x, 0), heads, total, div_dim(h, heads.n));
+}
+
+void
+fused_qembed_norm(struct infer *I)
+{
+    fused_embed_norm(I);
+    set_type(I, 0, DT_FLOAT);
+}
+
+void
+fused_qlinear_where(struct infer *I)
+{
+    struct infer three = *I;
+    struct tensor *x[3] = {in(I, 0), in(I, 1), in(I, 4)};
+    three.in = x;
+    three.nin = 3;
+    infer_where(&three);
+}
+
+void
+fused_remove_padding(struct infer *I)
+{
+    const struct tensor *x = in(I, 0);
+    SHAPE(I, 0, type(x), OPEN, dim(x, 2));
+    SHAPE(I, 1, DT_INT32, dim(x, 0), dim(x, 1));
+    SHAPE(I, 2, DT_INT32, add_dim(dim(x, 0), num_dim(1)));
+    SHAPE(I, 3, DT_INT32, num_dim(1));
+}
+
+void
+fused_restore_padding(struct infer *I)
+{
+    const struct tensor *at = in(I, 1);
+    SHAPE(I, 0, type(in(I, 0)), dim(at, 0), dim(at, 1), dim(in(I, 0), 1));
+}
+
+void
+fused_embedding(struct infer *I)
+{
+    const struct tensor *table = in(I, 0), *index = in(I, 1);
+    set_type(I, 0, type(table));
+    struct dim *d = rank(index) >= 0 ? shape(I, 0, rank(index) + 1) : NULL;
+    for (int i = 0; d && i < rank(index); i++)
+        d[i] = index->dims[i];
+    if (d)
+        d[rank(index)] = dim(table, 1);
+}
+
+void
+fused_tokenizer(struct infer *I)
+{
+    const struct tensor *x = in(I, 0);
+    set_type(I, 0, DT_STRING);
+    struct dim *d = rank(x) >= 0 ? shape(I, 0, rank(x) + 1) : NULL;
+    for (int i = 0; d && i < rank(x); i++)
+        d[i] = x->dims[i];
+}
+
+/* BeamSearch, WhisperBeamSearch; GreedySearch and Sampling return one sequence each. */
+void
+fused_generate(struct infer *I)
+{
+    bool beams = strstr(I->n->op, "Beam") != NULL;
+    int64_t longest, each;
+    bool ok = int_of(I, NULL, 1, -1, &longest), ok2 = int_of(I, NULL, 4, 1, &each);
+    struct dim batch = dim(in(I, 0), 0), length = ok ? num_dim(longest) : OPEN, n = ok2 ? num_dim(each) : OPEN;
+    if (beams)
+        SHAPE(I, 0, DT_INT32, batch, n, length);
+    else
+        SHAPE(I, 0, DT_INT32, batch, length);
+    if (beams)
+        SHAPE(I, 1, DT_FLOAT, batch, n);
+}
+
+/* A foreign engine's part: the file alone says what it makes. */
+void
+fused_declared(struct infer *I)
+{
+    (void)I;
+}
+
+void
+fused_cast_map(struct infer *I)
+{
+    const char *to = node_str(I->n, "cast_to", "TO_FLOAT");
+    int64_t n = strcmp(node_str(I->n, "map_form", "DENSE"), "SPARSE") == 0 ? node_int(I->n, "max_map", -1) : -1;
+    SHAPE(I, 0,
+          strcmp(to, "TO_INT64") == 0    ? DT_INT64
+          : strcmp(to, "TO_STRING") == 0 ? DT_STRING
+                                         : DT_FLOAT,
+          num_dim(1), num_dim(n));
+}
+
+void
+fused_dict_vectorizer(struct infer *I)
+{
+    const struct attr *a = node_attr(I->n, "string_vocabulary"), *b = node_attr(I->n, "int64_vocabulary");
+    SHAPE(I, 0, type(in(I, 0)), num_dim(1), num_dim(a && a->n ? a->n : b ? b->n : -1));
+}
+
+void
+fused_second(struct infer *I)
+{
+    same(I, 0, in(I, 1));
+}
+
+void
+fused_two_rotations(struct infer *I)
+{
+    same(I, 0, in(I, 1));
+    same(I, 1, in(I, 3));
+}
+
+void
+fused_hash(struct infer *I)
+{
+    shape_as(I, 0, in(I, 0));
+    set_type(I, 0, node_int(I->n, "positive", 1) ? DT_UINT32 : DT_INT32);
+}
+
+/* 32 elements of the mask in one number. */
+void
+fused_bitmask_dropout(struct infer *I)
+{
+    const struct tensor *x = in(I, 0);
+    infer_same(I);
+    struct dim n = rank(x) < 0 ? OPEN : product(x, 0, rank(x));
+    SHAPE(I, 1, DT_UINT32, n.n >= 0 && n.n < INT64_MAX - 31 ? num_dim((n.n + 31) / 32) : OPEN);
+}
+
+/* Blocks of channels side by side: sizes as in plain images. Source: onnxruntime/core/graph/contrib_ops/nchwc_schema_defs.cc. */
+void
+fused_reorder_input(struct infer *I)
+{
+    infer_same(I);
+    if (node_int(I->n, "channels_last", 0) && in(I, 0) && out(I, 0) && rank(in(I, 0)) > 2) {
+        struct tensor t = channels_second(I, in(I, 0));
+        shape_as(I, 0, &t);
+    }
+}
+
+void
+fused_reorder_output(struct infer *I)
+{
+    struct dim channels = attr_dim(I, "channels");
+    struct tensor *y = out(I, 0);
+    infer_same(I);
+    if (!y || y->rank < 3)
+        return;
+    y->dims[1] = channels;
+    if (node_int(I->n, "channels_last", 0)) {
+        memmove(&y->dims[1], &y->dims[2], sizeof(*y->dims) * (size_t)(y->rank - 2));
+        y->dims[y->rank - 1] = channels;
+    }
+}
+
+void
+fused_nchwc_upsample(struct infer *I)
+{
+    struct list scales = list_of(I, "scales", -1);
+    infer_same(I);
+    for (int i = 0; i < rank(in(I, 0)) && out(I, 0); i++)
+        out(I, 0)->dims[i] = i < scales.n ? mul_dim(out(I, 0)->dims[i], num_dim(scales.v[i])) : OPEN;
+}

@@ -260,6 +260,30 @@ fresh_tensor(struct graph *g, const char *prefix, const char *name)
     return graph_tensor(g, full);
 }
 
+int
+graph_fresh(struct graph *g, const char *prefix, const struct tensor *t)
+{
+    int id = fresh_tensor(g, prefix, t->name);
+    struct tensor copy = *t;
+    copy.name = g->t[id].name;
+    copy.is_input = copy.is_output = false;
+    copy.producer = -1;
+    g->t[id] = copy;
+    return id;
+}
+
+struct node
+graph_copy_node(struct graph *g, const struct graph *body, const struct node *from, const int *map)
+{
+    static const struct function none;
+    struct origin here = {body, map, g, NULL};
+    struct node n = *from;
+    n.in = map_ids(g->arena, n.in, n.nin, map);
+    n.out = map_ids(g->arena, n.out, n.nout, map);
+    copy_attrs(g->arena, &n, g, from, &none, &here);
+    return n;
+}
+
 /* Appends n, whose ids are g's, to g: itself, or in its place the body of the function that it calls. */
 static bool
 inline_node(struct inliner *l, struct graph *g, const struct node *call, int depth)
@@ -307,13 +331,9 @@ inline_node(struct inliner *l, struct graph *g, const struct node *call, int dep
     }
     for (int i = 0; i < body->nt; i++) {
         const struct tensor *t = &body->t[i];
-        if (map[i] == INT_MIN) {
-            map[i] = fresh_tensor(g, prefix, t->name);
-            struct tensor copy = *t;
-            copy.name = g->t[map[i]].name;
-            copy.is_input = copy.is_output = false;
-            g->t[map[i]] = copy;
-        } else if (map[i] >= 0 && !g->t[map[i]].dtype) {
+        if (map[i] == INT_MIN)
+            map[i] = graph_fresh(g, prefix, t);
+        else if (map[i] >= 0 && !g->t[map[i]].dtype) {
             g->t[map[i]].dtype = t->dtype;
             g->t[map[i]].wrap = t->wrap;
         }
@@ -572,4 +592,36 @@ graph_finish(struct graph *g, struct err *e)
         return false;
     fill_rows(g);
     return finish(g, e);
+}
+
+/* ---- after the fact --------------------------------------------------------------------------------------------- */
+
+void
+graph_capture(struct graph *g)
+{
+    for (int i = 0; i < g->nt && g->parent; i++)
+        if (!defined_here(&g->t[i]))
+            g->t[i].outer = enclosing(g->parent, g->t[i].name);
+    for (int i = 0; i < g->nn; i++)
+        for (int k = 0; k < g->n[i].nattr; k++)
+            if (g->n[i].attr[k].g) {
+                g->n[i].attr[k].g->parent = g;
+                graph_capture(g->n[i].attr[k].g);
+            }
+}
+
+void
+graph_renumber(struct graph *g)
+{
+    for (int i = 0; i < g->nt; i++) {
+        g->t[i].producer = -1;
+        g->t[i].users = NULL;
+        g->t[i].nusers = g->t[i].cap_users = 0;
+    }
+    for (int i = 0; i < g->nn; i++)
+        for (int k = 0; k < g->n[i].nout; k++)
+            if (g->n[i].out[k] >= 0)
+                g->t[g->n[i].out[k]].producer = i;
+    graph_capture(g);
+    fill_users(g);
 }

@@ -474,9 +474,11 @@ infer_qgemm(struct infer *I)
 void
 infer_matmul_nbits(struct infer *I)
 {
+    struct list stated = list_of(I, NULL, 2); /* MatMulFpQ4: the shape of B, which is packed */
+    bool is_stated = stated.n == 2 && at_known(&stated, 1) && !node_attr(I->n, "N");
     same(I, 0, in(I, 0));
     if (rank(in(I, 0)) > 0 && out(I, 0))
-        out(I, 0)->dims[rank(in(I, 0)) - 1] = num_dim(node_int(I->n, "N", -1));
+        out(I, 0)->dims[rank(in(I, 0)) - 1] = num_dim(is_stated ? stated.v[1] : node_int(I->n, "N", -1));
 }
 
 /* Letters of the equation, with the axes that an ellipsis stands for numbered from the right. */

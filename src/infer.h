@@ -387,14 +387,18 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
 #undef RULE
 
 #define RULE(name) void fused_##name(struct infer *);
-    RULE(all_finite) RULE(array_feature) RULE(attention) RULE(category) RULE(causal_conv) RULE(cdist)
-    RULE(classifier) RULE(dequantize) RULE(dft) RULE(dynamic_lstm) RULE(dynamic_quantize) RULE(embed_norm)
-    RULE(feature_vectorizer) RULE(flex_attention) RULE(float_like) RULE(gather_blocks) RULE(gradient)
-    RULE(grouped_query) RULE(half_width) RULE(image) RULE(label_encoder) RULE(linear_attention) RULE(loss)
-    RULE(mel) RULE(ms_attention) RULE(multi_head) RULE(multinomial) RULE(one_hot_encoder) RULE(optimizer)
-    RULE(position_bias) RULE(qglobal_pool) RULE(qlinear_binary) RULE(quantize) RULE(random) RULE(regressor)
-    RULE(rnn) RULE(skip_norm) RULE(stft) RULE(string_normalizer) RULE(string_split) RULE(tfidf)
-    RULE(window_function) RULE(zip_map)
+    RULE(all_finite) RULE(array_feature) RULE(attention) RULE(bitmask_dropout) RULE(cast_map) RULE(category)
+    RULE(causal_conv) RULE(cdist) RULE(classifier) RULE(crop_and_resize) RULE(declared) RULE(dequantize)
+    RULE(dft) RULE(dict_vectorizer) RULE(dynamic_lstm) RULE(dynamic_quantize) RULE(embed_norm) RULE(embedding)
+    RULE(feature_vectorizer) RULE(flex_attention) RULE(float_like) RULE(gated_bias) RULE(gather_blocks)
+    RULE(generate) RULE(gradient) RULE(grouped_query) RULE(half_width) RULE(hash) RULE(image) RULE(irfft)
+    RULE(label_encoder) RULE(linear_attention) RULE(loss) RULE(mel) RULE(ms_attention) RULE(multi_head)
+    RULE(multinomial) RULE(nchwc_upsample) RULE(nhwc_conv) RULE(nhwc_fused_conv) RULE(nhwc_pool)
+    RULE(one_hot_encoder) RULE(optimizer) RULE(packed_attention) RULE(packed_multi_head) RULE(position_bias)
+    RULE(qattention) RULE(qembed_norm) RULE(qglobal_pool) RULE(qlinear_binary) RULE(qlinear_where)
+    RULE(quantize) RULE(random) RULE(regressor) RULE(remove_padding) RULE(reorder_input) RULE(reorder_output)
+    RULE(restore_padding) RULE(rfft) RULE(rnn) RULE(second) RULE(skip_norm) RULE(stft) RULE(string_normalizer)
+    RULE(string_split) RULE(tfidf) RULE(tokenizer) RULE(two_rotations) RULE(window_function) RULE(zip_map)
 #undef RULE
 
 #define RULE(name) void control_##name(struct infer *);
@@ -404,7 +408,7 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
 #undef RULE
 
 #define RULE(name) void fold_##name(struct infer *);
-    RULE(abs) RULE(add) RULE(and) RULE(bit_and) RULE(bit_not) RULE(bit_or) RULE(bit_xor) RULE(cast) RULE(ceil)
+    RULE(abs) RULE(add) RULE(and) RULE(bit_and) RULE(bit_not) RULE(bit_or) RULE(bit_xor) RULE(cast) RULE(cast_like) RULE(ceil)
     RULE(clip) RULE(compress) RULE(concat) RULE(constant) RULE(constant_of_shape) RULE(copy) RULE(cum_prod)
     RULE(cum_sum) RULE(div) RULE(equal) RULE(exp) RULE(expand) RULE(floor) RULE(gather) RULE(gather_elements)
     RULE(gather_nd) RULE(greater) RULE(greater_equal) RULE(is_nan) RULE(less) RULE(less_equal) RULE(log)

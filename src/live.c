@@ -58,3 +58,29 @@ live_recount(const struct step *st, int at)
     }
     return bytes;
 }
+
+struct measured
+measure_step(const struct program *p, const struct setup *s,
+             void (*look)(const struct step *st, const struct live *l, void *to), void *to)
+{
+    struct arena *a = arena_new();
+    struct graph g = *p->graph; /* doubts and assumptions were said by the first run */
+    struct program q = *p;
+    g.arena = q.arena = a;
+    g.parent = NULL;
+    g.doubts = NULL;
+    q.assumptions = NULL;
+    g.ndoubts = g.cap_doubts = q.nassumptions = q.cap_assumptions = 0;
+    q.graph = &g;
+    struct step *st = step_run(&q, s);
+    const struct live *l = live_run(st);
+    struct measured m = {.allocated = l->peak_bytes,
+                         .reserved = st->m->reserved_bytes,
+                         .phase = l->peak >= 0 ? st->m->ev[l->peak].phase : PHASE_INPUT,
+                         .flops = st->forward_flops,
+                         .recomputed_flops = st->recomputed_flops};
+    if (look)
+        look(st, l, to);
+    arena_free(a);
+    return m;
+}

@@ -205,6 +205,7 @@ struct dynamo {
     struct norm { /* the RMSNorm module being lowered */
         int scope, input, wide;
     } norm;
+    int body_params; /* parameters that the group being lowered has got by param_in_body */
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;
@@ -1423,6 +1424,25 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     return slot;
 }
 
+/* A body's call names its parameters as the body's arguments: what the node reads at that position, or the next that the nodes read. */
+static int
+param_in_body(struct dynamo *d, const struct group *g, int position)
+{
+    const struct lowering *l = d->l;
+    int skip = d->body_params;
+    bool one = g->nnodes == 1;
+    for (int k = 0; k < g->nnodes && l->g->unrolled; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = one ? position : 0; i < (one ? position + 1 : n->nin) && i < n->nin; i++)
+            for (int j = 0; n->in[i] >= 0 && l->g->t[n->in[i]].is_initializer && j < l->p->nparams; j++)
+                if (strcmp(l->p->params[j].name, l->g->t[n->in[i]].name) == 0 && (one || skip-- == 0)) {
+                    d->body_params++;
+                    return l->p->params[j].slot;
+                }
+    }
+    return -1;
+}
+
 static void
 resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare, int *used)
 {
@@ -1432,7 +1452,10 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
             resolve_arg(d, g, &a->list[i], position, spare, nspare, used);
     if (a->kind != ARG_SLOT || a->i >= 0)
         return;
-    int slot = resolve_lost(d, g, a->s, position, spare, nspare, used);
+    int slot = l->g->unrolled && *used >= nspare && !has_stem(a->s, "scalar_tensor_default")
+                   ? param_in_body(d, g, position)
+                   : -1;
+    slot = slot >= 0 ? slot : resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
         *a = is(a->s, IS_NUMBER) ? FLT(0) : INT(-1); /* a number, a symbolic size */
         return;
@@ -1480,6 +1503,13 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
     bool linear = strncmp(name, "linear.", 7) == 0, addmm = strncmp(name, "addmm.", 6) == 0;
     int seen = 0;
     for (int i = 0; i < nargs; i++) {
+        struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
+        for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {
+            struct param *q = args[i].list[k].s ? param_of(d, args[i].list[k].s) : NULL;
+            if (q && q->rank < 0 && before && before->rank > 0)
+                sized(l, q, 1, before->size);
+            before = q ? q : before;
+        }
         struct param *q = args[i].kind == ARG_SLOT && args[i].s ? param_of(d, args[i].s) : NULL;
         seen += q != NULL;
         if (!q || q->rank >= 0)
@@ -1816,6 +1846,21 @@ merged(struct dynamo *d, const struct group *g, int out)
     return true;
 }
 
+/* Which of the results of the operator's own node a value comes from; -1 where the file has no such node. */
+static int
+result_index(const struct dynamo *d, const struct group *g, const struct call *c, int tensor)
+{
+    const struct graph *gr = d->l->g;
+    for (int hops = 0; hops < 8 && tensor >= 0 && made_inside(d, g, tensor); hops++) {
+        const struct node *n = &gr->n[gr->t[tensor].producer];
+        for (int o = 0; n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0 && o < n->nout; o++)
+            if (n->out[o] == tensor)
+                return o;
+        tensor = n->nin ? n->in[0] : -1;
+    }
+    return -1;
+}
+
 /* Several results: the file's names for the entries of the tuple, in order; an index follows its value. */
 static void
 define_items(struct dynamo *d, const struct group *g, struct call *c)
@@ -1831,13 +1876,19 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
     if (!n)
         return;
     bool index = n == 1 && l->g->t[item[0]].dtype == DT_INT64 && ends_with(c->target, ".dim");
+    int *place = NEWN(l->a, int, n);
     c->nouts = n + index;
-    c->outs = NEWN(l->a, int, n + 1);
+    for (int i = 0; i < n; i++) {
+        int at = result_index(d, g, c, item[i]);
+        place[i] = at >= 0 ? at : i + index;
+        c->nouts = place[i] >= c->nouts ? place[i] + 1 : c->nouts;
+    }
+    c->outs = NEWN(l->a, int, c->nouts);
     for (int i = 0; i < c->nouts; i++)
         c->outs[i] = lower_slot(l);
     for (int i = 0; i < n; i++) {
-        names_put(l->slots, l->g->t[item[i]].name, c->outs[i + index]);
-        l->slot_of[item[i]] = c->outs[i + index];
+        names_put(l->slots, l->g->t[item[i]].name, c->outs[place[i]]);
+        l->slot_of[item[i]] = c->outs[place[i]];
     }
 }
 
@@ -1877,6 +1928,7 @@ lower_group(struct dynamo *d, struct group *g)
         }
     }
     int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
+    d->body_params = 0;
     for (int i = 0; i < n; i++)
         resolve_arg(d, g, &args[i], i, spare, nspare, &used);
     if (strcmp(target, "aten.sub.Tensor") == 0 && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
@@ -2388,7 +2440,9 @@ lower_dynamo(struct lowering *l)
     for (int i = 0; i < l->g->nn; i++) {
         int at = d.group_of[i];
         if (at < 0) {
-            if (strcmp(l->g->n[i].op, "Split") == 0)
+            if (l->g->n[i].made)
+                lower_made(l, i);
+            else if (strcmp(l->g->n[i].op, "Split") == 0)
                 lower_split(&d, i);
             continue;
         }
@@ -2421,6 +2475,9 @@ lower_run(struct graph *g, const struct setup *s)
     else
         lower_patterns(l);
     lower_outputs(l);
+    for (int i = 0; i < l->p->ncalls; i++)
+        if (l->p->calls[i].op && l->p->calls[i].op->assumes)
+            program_assume(l->p, "%s", l->p->calls[i].op->assumes);
     return l->p;
 }
 

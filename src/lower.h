@@ -1,4 +1,5 @@
-/* lower.h - a program under construction, shared by lower.c (exports that carry their calls) and patterns.c (those that do not). */
+/* lower.h - a program under construction, shared by lower.c (exports that carry their calls), patterns.c (those that do not) and
+ * compose.c (operators that are several calls). */
 #ifndef LOWER_H
 #define LOWER_H
 
@@ -42,5 +43,14 @@ struct lost {
 struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
 void lost_end(const struct lost *x);
+struct matcher;
+struct arg matcher_input(struct matcher *x, const struct node *n, int k);
+struct call *matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs);
+void matcher_define(struct matcher *x, int tensor, int slot); /* what a call made is this tensor of the file */
+/* compose.c: the calls that a node stands for; false when it has no row. */
+bool lower_composed(struct lowering *l, struct matcher *x, const struct node *n);
+bool compose_check(struct arena *a); /* every row names framework operators: for tests */
+/* A node that unroll.c made: the file recorded no call for it. */
+void lower_made(struct lowering *l, int node);
 
 #endif

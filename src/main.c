@@ -9,6 +9,9 @@
 
 #include <errno.h>
 #include <locale.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +171,7 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
     if (!g)
         return NULL;
     *s = shapes_bind_open(g, s);
+    s->unroll = true;
     struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
     return p && s->recompute && !recompute_modules(a, p, s->recompute, &e->message) ? NULL : p;
 }
@@ -263,6 +267,7 @@ analyse(const struct run *x)
     if (o->dump == DUMP_GRAPH)
         return dump(o, g, NULL, NULL);
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
+    own.unroll = o->dump != DUMP_SHAPES;
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(x, &e);
@@ -279,7 +284,10 @@ analyse(const struct run *x)
     if (o->dump == DUMP_STEP)
         return dump(o, g, p, st);
     struct result *r = result_build(g, p, st, s);
-    rules_run(&(struct study){.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload}, r);
+    struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
+    rules_run(&study, r);
+    if (o->recompute)
+        recompute_plan(&study, r, o->recompute_budget);
     if (!compare(x, r, s, &e))
         return refuse(x, &e);
     for (const char **note = gate_suppress(a, o, r); *note; note++)
@@ -358,6 +366,10 @@ int
 main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
+#ifdef M_TRIM_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1 << 26); /* every edit of the step fills an arena and frees it: keep the pages */
+    mallopt(M_TRIM_THRESHOLD, 1 << 28);
+#endif
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write: exit 4 */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
     struct arena *a = arena_new();

@@ -211,6 +211,7 @@ struct node {
     const char *classes; /* class_hierarchy */
     const char *stack;   /* stack_trace */
     const char *rules;   /* pkg.onnxscript.rewriter.rule_name */
+    bool made;           /* by unroll.c: no node of the file */
 };
 
 /* A model-local function; attr holds its attributes, those with a default with their value. */
@@ -236,6 +237,7 @@ struct graph {
     int *in, *out; /* tensor ids; inputs without those that are initializers */
     struct names *by_name;
     struct graph *parent; /* the enclosing graph of a subgraph */
+    int unrolled;         /* nodes more than the file has, since unroll.c */
     int nf, cap_f;
     struct function *f; /* root graph only; graph_finish puts their bodies in place of the calls */
     int ndoubts, cap_doubts;
@@ -269,6 +271,14 @@ int graph_find(const struct graph *g, const char *name);
 struct node *graph_node(struct graph *g);
 /* Inlines functions, orders nodes, fills users and rows. False and e: duplicate outputs, cycles, missing inputs. */
 bool graph_finish(struct graph *g, struct err *e);
+/* For unroll.c, which rewrites a finished graph. A tensor like t, called PREFIX/NAME. */
+int graph_fresh(struct graph *g, const char *prefix, const struct tensor *t);
+/* A node of a subgraph as one of g: map gives the tensor of g for each of body's. */
+struct node graph_copy_node(struct graph *g, const struct graph *body, const struct node *from, const int *map);
+/* Finds again what the subgraphs in g capture; g's tensors may have moved. */
+void graph_capture(struct graph *g);
+/* Finds producers, captures and users again; the nodes are in order. */
+void graph_renumber(struct graph *g);
 const struct attr *node_attr(const struct node *n, const char *name);
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 double node_float(const struct node *n, const char *name, double otherwise);
@@ -312,6 +322,7 @@ struct setup {
     struct input_value *values;
     const char **freeze; /* globs over qualified parameter names */
     enum mode mode;
+    bool unroll; /* shapes_run makes control flow straight, for the step */
     const struct optimizer *optimizer;
     const struct precision *precision;
     const struct loss *loss; /* never NULL: the row "auto" is resolved by step_build */
@@ -397,6 +408,8 @@ struct options {
     bool resume;
     enum when colour, progress;
     bool quiet, verbose, help, version;
+    bool recompute;           /* --recompute auto or SIZE: */
+    int64_t recompute_budget; /* bytes; 0 none */
     int argc;
     char **argv;
 };
@@ -450,9 +463,18 @@ void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 /* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
  * of visits is spent; what the subgraph computes is then unknown. */
 bool shapes_subgraph(struct infer *in, struct graph *sub);
+/* Runs the rules over one node of the main graph. */
+void shapes_node(struct shapes *run, struct graph *g, const struct node *n);
 /* A constant to fill, every element unknown; NULL when n is over LIMIT_FOLD, the type has no numbers, or the run's
  * budget is spent. */
 struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
+
+/* ---- unroll.c: control flow whose way is known becomes straight-line ---------------------------------------------------- */
+
+/* Whether the main graph has control flow or sequences. */
+bool unroll_needed(const struct graph *g);
+/* Runs shapes_node over g in order and, where a node is control flow, over the nodes that it stands for, which take its place. */
+void unroll_run(struct shapes *run, struct graph *g);
 
 /* ---- lower.c: the file's nodes to the calls that the Python program made ------------------------------------------ */
 
@@ -556,6 +578,7 @@ struct program {
     const char **assumptions;
     int nregions;
     const struct region *regions; /* an edit: in order, apart from each other */
+    int *held;                    /* python_holds, found by the first step */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
@@ -633,6 +656,7 @@ struct aten {
     bool
         keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
     const char *source;
+    const char *assumes; /* what the report says when a program calls it, NULL nothing */
 };
 extern const char COMPOSITE[];
 
@@ -791,7 +815,8 @@ struct step {
         int64_t model, inputs, forward, backward, step;
     } after;
     double forward_flops;
-    double *call_flops; /* per call */
+    double *call_flops;                     /* per call */
+    double recomputed_flops, *region_flops; /* of second forwards; per region */
 };
 
 struct step *step_run(struct program *p, const struct setup *s);
@@ -921,6 +946,14 @@ struct fit {
     int64_t largest_batch;  /* -1 unknown */
 };
 
+struct plan { /* modules under torch.utils.checkpoint */
+    int64_t peak;
+    double extra_flops_percent; /* of the step's */
+    int nmodules;
+    const char **modules; /* qualified names */
+    bool beaten;
+};
+
 struct thumb { /* a rule of thumb beside memlint's number */
     const char *name, *formula, *leaves_out;
     int64_t bytes;
@@ -969,6 +1002,11 @@ struct result {
     struct fit *fits;
     int nfindings;
     struct finding *findings;
+    struct {
+        int nfront, cap, chosen; /* chosen: the cheapest within the budget; -1 none, or none was asked for */
+        struct plan *front;      /* from no checkpoints to the lowest peak; none when not asked for */
+        int64_t lower_bound;     /* of any plan's peak */
+    } recompute;
     int ndoubts;
     const struct doubt *doubts;
     const char *gate; /* gate.c: why gates failed, else NULL */
@@ -978,6 +1016,17 @@ struct result {
     struct baseline *baseline; /* NULL without --baseline */
     const char *refused;       /* why the model can't be analysed: nothing else is filled but its file */
 };
+/* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
+
+struct measured {
+    int64_t allocated, reserved;    /* peaks */
+    enum phase phase;               /* of the peak */
+    double flops, recomputed_flops; /* of a forward, of the second ones */
+};
+/* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
+struct measured measure_step(const struct program *p, const struct setup *s,
+                             void (*look)(const struct step *st, const struct live *l, void *to), void *to);
+
 /* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
 
 struct study {
@@ -997,6 +1046,8 @@ void rules_list(FILE *out);
 
 /* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none can be. */
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
+/* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
+void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 
 /* Everything the reports show, from what the passes made. */
 struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);

@@ -5,7 +5,7 @@
  * last node and cover the nodes they stand for; what no pattern covers is lowered one to one, by the row of its operator. What can't be
  * told apart is assumed, and said: x.reshape from contiguous().view, F.gelu from the same formula by hand, SiLU from x * sigmoid(x).
  *
- * Not here: recurrent networks, and control flow; they get a doubt.
+ * Control flow that unroll.c left gets a doubt.
  */
 #include "lower.h"
 
@@ -62,6 +62,9 @@ static const struct settings {
     {"ScatterND", 2},
     {"Shape", 1},
     {"Size", 1},
+    {"LSTM", 158},
+    {"GRU", 158},
+    {"RNN", 158},
     {"RandomNormal", 0},
     {"EyeLike", 1},
 };
@@ -152,7 +155,10 @@ static const struct needs {
 static bool
 broken(const struct node *n)
 {
-    int least = strcmp(n->op, "ConstantOfShape") == 0 || strcmp(n->op, "Range") == 0 ? 0 : 1;
+    static const char *const makers[] = {"ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "SequenceEmpty"};
+    int least = 1;
+    for (int i = 0; i < COUNT(makers); i++)
+        least = strcmp(n->op, makers[i]) == 0 ? 0 : least;
     for (int i = 0; i < COUNT(needs); i++)
         if (strcmp(needs[i].op, n->op) == 0)
             least = needs[i].inputs;
@@ -817,6 +823,95 @@ emit_mish(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two products. */
+struct cell {
+    const struct node *out, *tanh, *state, *keep, *add, *gate[4], *split, *gates, *product[2];
+    int cx;
+};
+
+static bool
+sigmoid_beside(const struct matcher *x, const struct node *mul, const char *other, const struct node **s,
+               const struct node **o)
+{
+    for (int k = 0; k < 2 && mul->nin == 2; k++) {
+        *s = only_maker(x, mul, k, "Sigmoid");
+        *o = other ? only_maker(x, mul, 1 - k, other) : NULL;
+        if (*s && (!other || *o))
+            return true;
+    }
+    return false;
+}
+
+static bool
+cell_parts(const struct matcher *x, const struct node *n, struct cell *p)
+{
+    const struct node *none;
+    memset(p, 0, sizeof(*p));
+    p->out = n;
+    if (!sigmoid_beside(x, n, "Tanh", &p->gate[3], &p->tanh))
+        return false;
+    p->state = maker(x, p->tanh->in[0]);
+    for (int k = 0; p->state && is(p->state, "Add") && k < 2 && !p->product[0]; k++) {
+        p->add = only_maker(x, p->state, k, "Mul");
+        p->keep = only_maker(x, p->state, 1 - k, "Mul");
+        if (!p->add || !p->keep || !sigmoid_beside(x, p->add, "Tanh", &p->gate[0], &p->gate[2]) ||
+            !sigmoid_beside(x, p->keep, NULL, &p->gate[1], &none))
+            continue;
+        p->cx = p->keep->in[p->keep->in[0] == p->gate[1]->out[0]];
+        p->split = maker(x, p->gate[0]->in[0]);
+        p->gates = p->split && is(p->split, "Split") && p->split->nout == 4 ? only_maker(x, p->split, 0, "Add") : NULL;
+        for (int g = 0; g < 4 && p->gates; g++)
+            if (maker(x, p->gate[g]->in[0]) != p->split)
+                p->gates = NULL;
+        const struct node *h = p->gates ? only_maker(x, p->gates, 0, "Gemm") : NULL,
+                          *i = p->gates ? only_maker(x, p->gates, 1, "Gemm") : NULL;
+        if (h && i && h->nin > 2 && i->nin > 2 && node_int(h, "transB", 0) && node_int(i, "transB", 0)) {
+            p->product[0] = i;
+            p->product[1] = h;
+        }
+    }
+    return p->product[0];
+}
+
+static bool
+match_lstm_cell(struct matcher *x, const struct node *n)
+{
+    struct cell p;
+    if (!cell_parts(x, n, &p))
+        return false;
+    const struct node *inner[] = {p.tanh,    p.state,   p.keep,  p.add,   p.gate[0],    p.gate[1],
+                                  p.gate[2], p.gate[3], p.split, p.gates, p.product[0], p.product[1]};
+    for (int i = 0; i < COUNT(inner); i++)
+        cover(x, inner[i]);
+    return true;
+}
+
+static void
+emit_lstm_cell(struct matcher *x, const struct node *n)
+{
+    struct cell p;
+    struct arg a[5];
+    cell_parts(x, n, &p);
+    for (int i = 0; i < 2; i++) {
+        const struct node *g = p.product[i];
+        struct arg in = tensor_arg(x, g, g->in[0], "input"), w = tensor_arg(x, g, g->in[1], "weight");
+        a[3 + i] = tensor_arg(x, g, g->in[2], "bias");
+        struct call *c = call_at(x, g, "aten.linear.default", 2);
+        c->args[0] = in;
+        c->args[1] = w;
+        a[i] = (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+    }
+    a[2] = tensor_arg(x, p.keep, p.cx, "cx");
+    struct call *c = call_at(x, n, "aten._thnn_fused_lstm_cell.default", 5);
+    memcpy(c->args, a, sizeof(a));
+    c->nouts = 2;
+    c->outs = NEWN(x->l->a, int, 2);
+    c->outs[0] = lower_slot(x->l);
+    c->outs[1] = lower_slot(x->l);
+    finish(x, c, n->out[0]);
+    x->l->slot_of[p.state->out[0]] = c->outs[1];
+}
+
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
 static const struct pattern {
     const char *root;
@@ -828,6 +923,7 @@ static const struct pattern {
     {"Add", match_group_norm, emit_group_norm},
     {"Add", match_linear_bias, emit_linear},
     {"MatMul", match_linear, emit_linear},
+    {"Mul", match_lstm_cell, emit_lstm_cell},
     {"Mul", match_gelu, emit_gelu},
     {"Mul", match_silu, emit_silu},
     {"Mul", match_glu, emit_glu},
@@ -840,6 +936,34 @@ static const struct pattern {
 
 struct single;
 
+/* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
+static const struct reflected {
+    const char *target, *instead;
+} reflections[] = {
+    {"aten.add.Tensor", "aten.add.Tensor"},  {"aten.mul.Tensor", "aten.mul.Tensor"},
+    {"aten.sub.Tensor", "aten.rsub.Scalar"}, {"aten.div.Tensor", "aten.mul.Scalar"},
+    {"aten.lt.Tensor", "aten.gt.Scalar"},    {"aten.le.Tensor", "aten.ge.Scalar"},
+    {"aten.gt.Tensor", "aten.lt.Scalar"},    {"aten.ge.Tensor", "aten.le.Scalar"},
+    {"aten.eq.Tensor", "aten.eq.Scalar"},
+};
+
+/* Before opset 7: the second input begins at an axis of the first, by default so that both end together. */
+static struct arg
+from_axis(struct matcher *x, const struct node *n, struct arg b)
+{
+    const struct tensor *to = &x->g->t[n->in[0]], *t = &x->g->t[n->in[1]];
+    int64_t size[MAX_PADS], axis = node_int(n, "axis", to->rank - t->rank);
+    int rank = to->rank - (int)axis;
+    if (t->rank < 0 || axis < 0 || axis > to->rank || rank <= t->rank || rank > MAX_PADS)
+        return b;
+    for (int i = 0; i < rank; i++)
+        size[i] = i < t->rank ? t->dims[i].n : 1;
+    struct call *c = call_at(x, n, "aten.reshape.default", 2);
+    c->args[0] = b;
+    c->args[1] = ints(x, rank, size);
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
 /* All inputs in order. */
 static void
 emit_inputs(struct matcher *x, const struct node *n, const char *target)
@@ -848,6 +972,23 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     int k = n->nin < MAX_ARGS ? n->nin : MAX_ARGS;
     for (int i = 0; i < k; i++)
         a[i] = tensor_arg(x, n, n->in[i], "constant");
+    if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
+        a[1] = from_axis(x, n, a[1]);
+    bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
+    for (int i = 0; i < COUNT(reflections) && reflect; i++) {
+        if (strcmp(reflections[i].target, target) != 0)
+            continue;
+        struct arg number = a[0];
+        a[0] = a[1];
+        a[1] = number;
+        if (strcmp(target, "aten.div.Tensor") == 0) {
+            struct call *c = call_at(x, n, "aten.reciprocal.default", 1);
+            c->args[0] = a[0];
+            a[0].i = c->outs[0];
+        }
+        target = reflections[i].instead;
+        break;
+    }
     struct call *c = call_at(x, n, target, k);
     memcpy(c->args, a, sizeof(*a) * (size_t)k);
     finish(x, c, n->out[0]);
@@ -1027,7 +1168,7 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     struct call *c = call_at(x, n, target, 2);
-    int64_t to = node_int(n, "to", DT_FLOAT);
+    int64_t to = x->g->t[n->out[0]].dtype ? x->g->t[n->out[0]].dtype : node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
     c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
     finish(x, c, n->out[0]);
@@ -1038,6 +1179,20 @@ emit_factory(struct matcher *x, const struct node *n, const char *target)
 {
     struct call *c = call_at(x, n, target, 3);
     c->args[2] = DTYPE(x->g->t[n->out[0]].dtype);
+    finish(x, c, n->out[0]);
+}
+
+/* Of a number: a fresh tensor. */
+static void
+emit_expand(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (a.kind != ARG_SLOT) {
+        emit_factory(x, n, "aten.full.default");
+        return;
+    }
+    struct call *c = call_at(x, n, target, 1);
+    c->args[0] = a;
     finish(x, c, n->out[0]);
 }
 
@@ -1377,7 +1532,7 @@ emit_einsum(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_topk(struct matcher *x, const struct node *n, const char *target)
 {
-    int64_t k = 1;
+    int64_t k = node_int(n, "k", 1);
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     if (n->nin > 1)
         integers(x, n->in[1], &k, 1);
@@ -1392,6 +1547,106 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
     if (n->nout > 1 && n->out[1] >= 0)
         x->l->slot_of[n->out[1]] = c->outs[1];
+}
+
+static void emit_unknown(struct matcher *x, const struct node *n);
+
+/* The parameters behind a weight that reordering of gates took apart and put together. */
+static void
+weights_behind(struct matcher *x, const struct node *n, int tensor, const char *role, struct arg *list, int depth)
+{
+    static const char *const movers[] = {"Unsqueeze", "Concat", "Slice", "Squeeze", "Transpose", "Reshape", "Split"};
+    const struct node *from = maker(x, tensor);
+    if (tensor < 0 || depth > 8)
+        return;
+    if (is_constant(x, tensor) || x->l->slot_of[tensor] >= 0) {
+        struct arg a = tensor_arg(x, n, tensor, role);
+        for (int i = 0; i < list->n; i++)
+            if (list->list[i].i == a.i)
+                return;
+        if (list->n < MAX_PADS)
+            list->list[list->n++] = a;
+        return;
+    }
+    for (int i = 0; i < COUNT(movers) && from; i++)
+        for (int k = 0; is(from, movers[i]) && k < from->nin && (k == 0 || is(from, "Concat")); k++)
+            weights_behind(x, n, from->in[k], role, list, depth + 1);
+}
+
+/* The state that the node reads, or the zeros that the module makes. */
+static struct arg
+initial_state(struct matcher *x, const struct node *n, int k, const int64_t *size)
+{
+    if (k < n->nin && n->in[k] >= 0)
+        return tensor_arg(x, n, n->in[k], "hx");
+    struct call *c = call_at(x, n, "aten.zeros.default", 2);
+    c->args[0] = ints(x, 3, size);
+    c->args[1] = DTYPE(x->g->t[n->in[0]].dtype);
+    c->rank = 3;
+    c->size = arena_dup(x->l->a, size, 3 * sizeof(*size));
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
+/* A view of what a call made: sizes as stated. */
+static int
+viewed(struct matcher *x, const struct node *n, const char *target, int slot, struct arg how, int rank,
+       const int64_t *size)
+{
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = how;
+    c->rank = rank;
+    c->size = arena_dup(x->l->a, size, sizeof(*size) * (size_t)rank);
+    return c->outs[0];
+}
+
+/* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */
+static void
+emit_rnn(struct matcher *x, const struct node *n, const char *target)
+{
+    static const char *const roles[] = {"weight_ih", "weight_hh", "bias"};
+    const struct tensor *in = &x->g->t[n->in[0]];
+    bool lstm = is(n, "LSTM"), batch_first = node_int(n, "layout", 0) != 0;
+    int64_t both = strcmp(node_str(n, "direction", ""), "bidirectional") == 0 ? 2 : 1, hidden;
+    hidden = node_int(n, "hidden_size",
+                      n->nin > 2 && n->in[2] >= 0 && x->g->t[n->in[2]].rank == 3 ? x->g->t[n->in[2]].dims[2].n : -1);
+    struct arg input = tensor_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
+    weights.list = NEWN(x->l->a, struct arg, MAX_PADS);
+    for (int k = 1; k < 4 && k < n->nin; k++)
+        weights_behind(x, n, n->in[k], roles[k - 1], &weights, 0);
+    if (in->rank != 3 || in->dims[0].n < 0 || in->dims[1].n < 0 || hidden < 1 || hidden > INT32_MAX || !weights.n) {
+        emit_unknown(x, n);
+        return;
+    }
+    int64_t time = in->dims[batch_first].n, batch = in->dims[!batch_first].n, state[] = {both, batch, hidden};
+    hx = initial_state(x, n, 5, state);
+    if (lstm)
+        cx = initial_state(x, n, 6, state);
+    struct call *c = call_at(x, n, target, 9);
+    struct arg pair = {.kind = ARG_LIST, .n = 2, .list = NEWN(x->l->a, struct arg, 2)};
+    pair.list[0] = hx;
+    pair.list[1] = cx;
+    struct arg args[] = {
+        input,      lstm ? pair : hx, weights,          BOOL(n->nin > 3 && n->in[3] >= 0), INT(1), FLT(0),
+        BOOL(true), BOOL(both > 1),   BOOL(batch_first)};
+    memcpy(c->args, args, sizeof(args));
+    c->nouts = lstm ? 3 : 2;
+    c->outs = NEWN(x->l->a, int, c->nouts);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(x->l);
+    for (int i = 1; i < c->nouts && i < n->nout; i++)
+        if (n->out[i] >= 0)
+            x->l->slot_of[n->out[i]] = c->outs[i];
+    int64_t sides[2] = {batch_first ? batch : time, batch_first ? time : batch}, perm[] = {0, 2, 1, 3};
+    int64_t apart[] = {sides[0], sides[1], both, hidden}, onnx[] = {sides[0], both, sides[1], hidden};
+    c->rank = 3;
+    c->size = arena_dup(x->l->a, (int64_t[]){sides[0], sides[1], both * hidden}, 3 * sizeof(*apart));
+    if (n->out[0] < 0)
+        return;
+    int slot = viewed(x, n, "aten.reshape.default", c->outs[0], ints(x, 4, apart), 4, apart);
+    if (!batch_first) /* with layout 1 the file has batch, time, direction, hidden */
+        slot = viewed(x, n, "aten.permute.default", slot, ints(x, 4, perm), 4, onnx);
+    x->l->slot_of[n->out[0]] = slot;
 }
 
 static void
@@ -1410,8 +1665,6 @@ static const struct single {
     {"Div", "aten.div.Tensor", emit_inputs},
     {"Mod", "aten.remainder.Tensor", emit_inputs},
     {"Pow", "aten.pow.Tensor_Scalar", emit_pow},
-    {"Max", "aten.maximum.default", emit_inputs},
-    {"Min", "aten.minimum.default", emit_inputs},
     {"Equal", "aten.eq.Tensor", emit_inputs},
     {"Greater", "aten.gt.Tensor", emit_inputs},
     {"GreaterOrEqual", "aten.ge.Tensor", emit_inputs},
@@ -1459,7 +1712,7 @@ static const struct single {
     {"Unsqueeze", "aten.reshape.default", emit_first},
     {"ScatterND", NULL, emit_alias}, /* an assignment to a slice: in place */
     {"Transpose", "aten.permute.default", emit_permute},
-    {"Expand", "aten.expand.default", emit_first},
+    {"Expand", "aten.expand.default", emit_expand},
     {"Slice", "aten.slice.Tensor", emit_slice},
     {"Gather", "aten.index_select.default", emit_gather},
     {"GatherElements", "aten.gather.default", emit_gather_elements},
@@ -1469,6 +1722,15 @@ static const struct single {
     {"Pad", "aten.pad.default", emit_pad},
     {"Cast", "aten.to.dtype", emit_cast},
     {"ConstantOfShape", "aten.full.default", emit_factory},
+    {"EyeLike", "aten.eye.default", emit_factory},
+    {"RandomNormal", "aten.randn.default", emit_factory},
+    {"RandomUniform", "aten.rand.default", emit_factory},
+    {"BlackmanWindow", "aten.full.default", emit_factory},
+    {"HammingWindow", "aten.full.default", emit_factory},
+    {"HannWindow", "aten.full.default", emit_factory},
+    {"MelWeightMatrix", "aten.full.default", emit_factory},
+    {"Optional", NULL, emit_alias},
+    {"OptionalGetElement", NULL, emit_alias},
     {"Range", "aten.arange.default", emit_factory},
     {"RandomUniformLike", "aten.rand_like.default", emit_first},
     {"RandomNormalLike", "aten.randn_like.default", emit_first},
@@ -1499,16 +1761,114 @@ static const struct single {
     {"LayerNormalization", "aten.layer_norm.default", emit_layer_norm_node},
     {"GroupNormalization", "aten.group_norm.default", emit_group_norm_node},
     {"InstanceNormalization", "aten.instance_norm.default", emit_instance_norm},
+    {"LSTM", "aten.lstm.input", emit_rnn},
+    {"GRU", "aten.gru.input", emit_rnn},
+    {"RNN", "aten.rnn_tanh.input", emit_rnn},
     {"Dropout", "aten.dropout.default", emit_dropout},
 };
+
+static const struct single *row_of(const char *op);
+
+/* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its name. */
+static const struct fused {
+    const char *domain, *op, *is;
+} fused[] = {
+    {"com.microsoft", "FusedConv", "Conv"},
+    {"com.microsoft", "FusedGemm", "Gemm"},
+    {"com.microsoft.nchwc", "AveragePool", "AveragePool"},
+    {"com.microsoft.nchwc", "Conv", "Conv"},
+    {"com.microsoft.nchwc", "GlobalAveragePool", "GlobalAveragePool"},
+    {"com.microsoft.nchwc", "MaxPool", "MaxPool"},
+    {"com.microsoft.nchwc", "ReorderInput", "Identity"},
+    {"com.microsoft.nchwc", "ReorderOutput", "Identity"},
+    {"com.microsoft.nchwc", "Upsample", "Upsample"},
+};
+
+static bool
+emit_fused(struct matcher *x, const struct node *n)
+{
+    const struct fused *f = NULL;
+    for (int i = 0; i < COUNT(fused) && !f; i++)
+        if (strcmp(fused[i].op, n->op) == 0 && strcmp(fused[i].domain, n->domain) == 0)
+            f = &fused[i];
+    const struct single *row = f ? row_of(f->is) : NULL, *after = row_of(node_str(n, "activation", ""));
+    if (!row)
+        return false;
+    struct node plain = *n;
+    bool sum = strcmp(f->is, "Conv") == 0 && n->nin > 3 && n->in[3] >= 0;
+    plain.domain = "";
+    plain.op = f->is;
+    row->emit(x, &plain, row->target);
+    if (sum) {
+        struct arg with = tensor_arg(x, n, n->in[3], "sum");
+        struct call *c = call_at(x, n, "aten.add.Tensor", 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
+        c->args[1] = with;
+        finish(x, c, n->out[0]);
+    }
+    if (after && after->target) {
+        struct call *c = call_at(x, n, after->target, 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
+        finish(x, c, n->out[0]);
+    }
+    return true;
+}
+
+static const struct single *
+row_of(const char *op)
+{
+    for (int i = 0; i < COUNT(singles); i++)
+        if (strcmp(singles[i].op, op) == 0)
+            return &singles[i];
+    return NULL;
+}
 
 static const struct single *
 single_for(const struct node *n)
 {
-    for (int i = 0; i < COUNT(singles) && !*n->domain; i++)
-        if (strcmp(singles[i].op, n->op) == 0)
-            return &singles[i];
-    return NULL;
+    return *n->domain ? NULL : row_of(n->op);
+}
+
+struct arg
+matcher_input(struct matcher *x, const struct node *n, int k)
+{
+    return k < n->nin ? tensor_arg(x, n, n->in[k], "weight") : NONE;
+}
+
+struct call *
+matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs)
+{
+    return call_at(x, n, target, nargs);
+}
+
+void
+matcher_define(struct matcher *x, int tensor, int slot)
+{
+    struct program *p = x->l->p;
+    x->l->slot_of[tensor] = slot;
+    if (p->ncalls && p->calls[p->ncalls - 1].outs[0] == slot)
+        lower_sizes(x->l, &x->g->t[tensor], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
+}
+
+/* An operator without a row: its result as large as the file says, made of what it reads. */
+static void
+emit_unknown(struct matcher *x, const struct node *n)
+{
+    const char *op = *n->domain ? arena_printf(x->l->a, "%s.%s", n->domain, n->op) : n->op;
+    struct arg a[MAX_ARGS];
+    int k = 0;
+    for (int i = 0; i < n->nin && k < MAX_ARGS; i++)
+        if (n->in[i] >= 0)
+            a[k++] = tensor_arg(x, n, n->in[i], "weight");
+    graph_doubt(x->g, n->name, op, NULL,
+                "what PyTorch runs for this operator is not known: only its result is counted");
+    for (int o = 0; o < n->nout; o++) {
+        if (n->out[o] < 0 || *x->g->t[n->out[o]].wrap)
+            continue;
+        struct call *c = call_at(x, n, op, k);
+        memcpy(c->args, a, sizeof(*a) * (size_t)k);
+        finish(x, c, n->out[o]);
+    }
 }
 
 /* ---- the pass -------------------------------------------------------------------------------------------------------------------------------- */
@@ -1521,6 +1881,52 @@ match_patterns(struct matcher *x)
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i]; k++)
             if (is(&x->g->n[i], patterns[k].root) && patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];
+}
+
+/* One number whose value is known: Python's. */
+static bool
+is_number(const struct matcher *x, const struct node *n)
+{
+    double v;
+    return n->nout == 1 && number(x, n->out[0], &v) && !x->g->t[n->out[0]].is_output;
+}
+
+void
+lower_made(struct lowering *l, int at)
+{
+    struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
+    const struct node *n = &l->g->n[at];
+    const struct single *s = single_for(n);
+    bool ready = s && n->nin > 0;
+    x.data = NEWN(l->a, bool, l->g->nn + 1);
+    memset(x.data, true, sizeof(*x.data) * (size_t)l->g->nn);
+    for (int k = 0; k < n->nin && ready; k++)
+        ready = n->in[k] >= 0 && (l->slot_of[n->in[k]] >= 0 || is_constant(&x, n->in[k]));
+    if (ready)
+        s->emit(&x, n, s->target);
+    for (int k = 0; k < n->nout; k++)
+        if (n->out[k] >= 0 && l->slot_of[n->out[k]] >= 0)
+            names_put(l->slots, l->g->t[n->out[k]].name, l->slot_of[n->out[k]]);
+}
+
+static void
+emit_node(struct matcher *x, const struct node *n)
+{
+    struct lowering *l = x->l;
+    const struct pattern *match = x->match[n - x->g->n];
+    const struct single *s;
+    if (match)
+        match->emit(x, n);
+    else if (n->out[0] >= 0 && l->slot_of[n->out[0]] >= 0)
+        return; /* an Identity: done */
+    else if (lower_composed(l, x, n) || emit_fused(x, n))
+        return;
+    else if ((s = single_for(n)))
+        s->emit(x, n, s->target);
+    else if (n->row && n->row->aten && aten_find(n->row->aten) && n->nout == 1)
+        emit_inputs(x, n, n->row->aten); /* all inputs in order */
+    else
+        emit_unknown(x, n);
 }
 
 void
@@ -1538,24 +1944,16 @@ lower_patterns(struct lowering *l)
     struct lost lost = lost_new(l);
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
-        const struct single *s;
-        if (!x.data[i] || x.covered[i] || n->nout < 1 || n->out[0] < 0)
+        if (!x.data[i] || x.covered[i] || n->nout < 1 || (n->out[0] < 0 && n->nout < 2))
             continue;
         if (broken(n)) {
             graph_doubt(l->g, n->name, n->op, NULL, "an input that the operator can't do without is missing");
             continue;
         }
+        if (is_number(&x, n))
+            continue;
         int before = l->p->ncalls;
-        if (x.match[i])
-            x.match[i]->emit(&x, n);
-        else if (l->slot_of[n->out[0]] >= 0)
-            continue; /* an Identity: done */
-        else if ((s = single_for(n)))
-            s->emit(&x, n, s->target);
-        else if (n->row && n->row->aten && aten_find(n->row->aten) && n->nout == 1)
-            emit_inputs(&x, n, n->row->aten); /* all inputs in order */
-        else
-            graph_doubt(l->g, n->name, n->op, NULL, "no rule for this operator: its memory is not counted");
+        emit_node(&x, n);
         if (l->p->ncalls > before)
             lost_after(&lost, n, l->p->ncalls - 1);
     }

@@ -42,7 +42,7 @@ gather_model(struct gather *x)
                                                       x->g->producer_version ? x->g->producer_version : "")
                                        : NULL;
     r->model.opset = x->g->opset;
-    r->model.nodes = x->g->nn;
+    r->model.nodes = x->g->nn - x->g->unrolled;
     for (int i = 0; i < x->p->nparams; i++) {
         const struct param *q = &x->p->params[i];
         if (q->rank < 0 || q->tied_to >= 0)

@@ -14,7 +14,9 @@ enum {
     CHUNKS = 8,
     MANY_ENTRIES = 1000,
     SHORTEST = 32 /* length worth cutting */,
-    WORTH = 200 /* a saving of 1/200 of the peak */
+    WORTH = 200 /* a saving of 1/200 of the peak */,
+    MOST_VALUES = 50000,
+    MOST_DIMS = 8
 };
 
 struct edit {
@@ -22,12 +24,6 @@ struct edit {
     struct program *program; /* to be written to by a rule */
     bool reload;             /* other dimensions: the program is made again */
     const char *location;    /* of the first place that changes */
-};
-
-struct measured {
-    int64_t allocated, reserved;
-    enum phase phase;
-    double flops;
 };
 
 struct advice {
@@ -56,27 +52,25 @@ measure(struct advice *x, struct edit *e)
     struct arena *a = arena_new();
     struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
-    if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) { /* regions count calls */
-        struct graph g = *p->graph;                                         /* doubts were reported once */
-        struct program q = *p;
-        g.arena = q.arena = a;
-        g.ndoubts = g.cap_doubts = q.nassumptions = q.cap_assumptions = 0;
-        g.doubts = NULL;
-        g.parent = NULL;
-        q.assumptions = NULL;
-        q.graph = &g;
-        struct step *st = step_run(&q, &e->setup);
-        const struct live *l = live_run(st);
-        m = (struct measured){.allocated = l->peak_bytes,
-                              .reserved = st->m->reserved_bytes,
-                              .phase = l->peak >= 0 ? st->m->ev[l->peak].phase : PHASE_INPUT,
-                              .flops = st->forward_flops};
-    }
+    if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) /* regions count calls */
+        m = measure_step(p, &e->setup, NULL, NULL);
     arena_free(a);
     return m;
 }
 
 /* ---- editing programs ------------------------------------------------------------------------------------------------------ */
+
+static struct arg *
+args_copy(struct arena *a, const struct arg *from, int n)
+{
+    struct arg *to = NEWN(a, struct arg, n + 1);
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].kind == ARG_LIST)
+            to[i].list = args_copy(a, from[i].list, from[i].n);
+    }
+    return to;
+}
 
 /* A program whose calls and parameters may be written to. */
 static struct program *
@@ -85,11 +79,13 @@ program_copy(struct arena *a, const struct program *p)
     struct program *q = arena_dup(a, p, sizeof(*p));
     q->calls = NEWN(a, struct call, p->ncalls + 8);
     q->cap_calls = p->ncalls + 8;
-    memcpy(q->calls, p->calls, sizeof(*p->calls) * (size_t)p->ncalls);
-    for (int i = 0; i < q->ncalls; i++)
-        q->calls[i].args =
-            arena_dup(a, p->calls[i].args, sizeof(struct arg) * (size_t)(p->calls[i].nargs ? p->calls[i].nargs : 1));
-    q->params = arena_dup(a, p->params, sizeof(*p->params) * (size_t)(p->nparams + 1));
+    for (int i = 0; i < p->ncalls; i++) {
+        q->calls[i] = p->calls[i];
+        q->calls[i].args = args_copy(a, p->calls[i].args, p->calls[i].nargs);
+    }
+    q->params = NEWN(a, struct param, p->nparams + 1);
+    for (int i = 0; i < p->nparams; i++)
+        q->params[i] = p->params[i];
     return q;
 }
 
@@ -908,7 +904,7 @@ say_dims(struct advice *x, const struct measured *m)
     const struct setup *s = x->s->s;
     const char *text = "What the peak grows by with the input:";
     (void)m;
-    for (int i = 0; i < s->ndims; i++) {
+    for (int i = 0; i < s->ndims && i < MOST_DIMS; i++) {
         struct edit e = {.setup = *s, .reload = true};
         e.setup.dims = arena_dup(x->a, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
         int64_t more = s->dims[i].n / 8 > 0 ? s->dims[i].n / 8 : 1;
@@ -953,15 +949,13 @@ has_length(struct advice *x)
 }
 
 static void
-halve(struct arena *a, struct arg *args, int n, int64_t from)
+halve(struct arg *args, int n, int64_t from)
 {
     for (int i = 0; i < n; i++) {
         if (args[i].kind == ARG_INT && args[i].i == from)
             args[i].i = from / 2;
-        if (args[i].kind == ARG_LIST) {
-            args[i].list = arena_dup(a, args[i].list, sizeof(*args) * (size_t)(args[i].n ? args[i].n : 1));
-            halve(a, args[i].list, args[i].n, from);
-        }
+        if (args[i].kind == ARG_LIST)
+            halve(args[i].list, args[i].n, from);
     }
 }
 
@@ -978,7 +972,7 @@ to_half_length(struct advice *x, struct edit *e)
         resize(x->a, p->params[i].rank, &p->params[i].size, n, n / 2);
     for (int i = 0; i < p->ncalls; i++) {
         resize(x->a, p->calls[i].rank, &p->calls[i].size, n, n / 2);
-        halve(x->a, p->calls[i].args, p->calls[i].nargs, n);
+        halve(p->calls[i].args, p->calls[i].nargs, n);
     }
 }
 
@@ -1116,6 +1110,8 @@ static void
 combine(struct advice *x)
 {
     struct result *r = x->r;
+    struct arena *own = arena_new();
+    x->a = own;
     struct edit all = edit_new(x);
     struct measured best = x->base;
     const char *names = "";
@@ -1133,8 +1129,10 @@ combine(struct advice *x)
                 continue;
             best = m;
             all = more;
-            names = arena_printf(x->a, "%s%s%s", names, n++ ? ", " : "", rules[k].id);
+            names = arena_printf(x->s->a, "%s%s%s", names, n++ ? ", " : "", rules[k].id);
         }
+    x->a = x->s->a;
+    arena_free(own);
     if (n > 1)
         r->findings[r->nfindings++] = (struct finding){.rule = "together",
                                                        .severity = "note",
@@ -1150,16 +1148,29 @@ rules_run(const struct study *s, struct result *r)
     struct advice x = {.s = s, .r = r, .a = s->a};
     x.base = (struct measured){r->peak.allocated, r->peak.reserved, r->peak.phase, s->st->forward_flops};
     x.uses = count_uses(x.a, s->p);
+    if (s->p->graph->nt > MOST_VALUES) {
+        const char **said = NEWN(x.a, const char *, r->setup.nassumptions + 1);
+        for (int i = 0; i < r->setup.nassumptions; i++)
+            said[i] = r->setup.assumptions[i];
+        said[r->setup.nassumptions++] =
+            arena_printf(x.a, "advice is not measured for a graph of more than %d values", MOST_VALUES);
+        r->setup.assumptions = said;
+        return;
+    }
     r->findings = NEWN(x.a, struct finding, COUNT(rules) + 1);
     for (int i = 0; i < COUNT(rules); i++) {
         const struct rule *k = &rules[i];
         if (!k->applies(&x))
             continue;
-        struct edit e = k->edit ? edit_new(&x) : (struct edit){.setup = *s->s};
+        struct edit e = {.setup = *s->s};
         struct measured m = x.base;
         if (k->edit) {
+            struct arena *own = x.a = arena_new();
+            e = edit_new(&x);
             k->edit(&x, &e);
             m = measure(&x, &e);
+            x.a = s->a;
+            arena_free(own);
         }
         bool lowers = m.allocated >= 0 && x.base.allocated - m.allocated > x.base.allocated / WORTH;
         if (m.allocated < 0 || (!lowers && !k->believed))

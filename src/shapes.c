@@ -369,7 +369,7 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
 static bool
 is_known(const struct tensor *t)
 {
-    if (!t->dtype || (*t->wrap && t->rank < 0))
+    if (!t->dtype || (*t->wrap && (t->rank < 0 || t->seq)))
         return t->dtype;
     if (t->rank < 0)
         return false;
@@ -537,6 +537,12 @@ run_graph(struct shapes *run, struct graph *g)
     return true;
 }
 
+void
+shapes_node(struct shapes *run, struct graph *g, const struct node *n)
+{
+    run_node(run, g, n);
+}
+
 bool
 shapes_subgraph(struct infer *in, struct graph *sub)
 {
@@ -602,7 +608,10 @@ shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *
     run.visits = 4 * count_nodes(g) + 10000;
     if (!bind_all(&run, s, e) || !check_open(&run, need_bound, e))
         return false;
-    run_graph(&run, g);
+    if (s->unroll && unroll_needed(g))
+        unroll_run(&run, g);
+    else
+        run_graph(&run, g);
     for (int i = 0; i < g->nout; i++)
         if (g->t[g->out[i]].producer < 0)
             use_declared(&g->t[g->out[i]]);

@@ -188,6 +188,7 @@ struct script {
     bool first;          /* iteration: doubts are noted once */
     struct value **kept; /* slots around a second forward */
     double flops_before;
+    struct step *st;
 };
 
 static enum dtype
@@ -338,10 +339,9 @@ find_last_uses(struct script *x)
                     x->last_use[b->i] = i;
             }
         }
-    const int *held = p->release ? NULL : python_holds(p);
-    for (int i = 0; i < p->nslots && held; i++)
-        if (held[i] > x->last_use[i])
-            x->last_use[i] = held[i];
+    for (int i = 0; i < p->nslots && !p->release; i++)
+        if (p->held[i] > x->last_use[i])
+            x->last_use[i] = p->held[i];
     for (int i = 0; i < p->nparams; i++)
         x->last_use[p->params[i].slot] = p->ncalls;
     for (int i = 0; i < p->ninputs; i++)
@@ -523,6 +523,9 @@ rerun(void *to, struct checkpoint *c)
                 x->slot[i] = x->kept[i];
             }
         exit_autocast(x);
+        double extra = m->flops - x->flops_before;
+        x->st->recomputed_flops += m->recording ? extra : 0;
+        x->st->region_flops[m->checkpoint->region - x->p->regions] = extra;
         m->flops = x->flops_before;
         return;
     }
@@ -720,12 +723,13 @@ step_run(struct program *p, const struct setup *s)
 {
     struct step *st = NEW(p->arena, struct step);
     struct machine *m = NEW(p->arena, struct machine);
-    struct script x = {.m = m, .p = p, .s = s};
+    struct script x = {.m = m, .p = p, .s = s, .st = st};
     st->arena = p->arena;
     st->program = p;
     st->setup = s;
     st->m = m;
     st->call_flops = NEWN(p->arena, double, p->ncalls + 1);
+    st->region_flops = NEWN(p->arena, double, p->nregions + 1);
     m->a = m->keep = p->arena;
     m->heap = heap_new(p->arena, s->expandable);
     m->s = s;
@@ -739,6 +743,8 @@ step_run(struct program *p, const struct setup *s)
     m->rerun = rerun;
     m->rerun_to = &x;
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
+    if (!p->held)
+        p->held = python_holds(p);
     find_last_uses(&x);
     build_model(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)

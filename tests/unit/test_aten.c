@@ -1,5 +1,6 @@
 /* test_aten.c - the framework operator table as a table: names found, formulas that parse, layouts by PyTorch's rules. */
 #include "../src/expand.h"
+#include "../src/lower.h"
 #include "memlint.h"
 #include "suites.h"
 
@@ -17,7 +18,7 @@ begin(void)
     s = (struct setup){.micro_batches = 1};
     m = (struct machine){.a = a, .keep = a, .s = &s, .grad_mode = true, .fresh = CLASS_TEMPORARIES, .sm = 90};
     m.heap = heap_new(a, false);
-    m.rules = NEWN(a, struct rule *, aten_count);
+    m.derivatives = NEWN(a, struct derivative *, aten_count);
 }
 
 static struct value *
@@ -50,6 +51,15 @@ test_formulas(void)
             eager_check_formula(&m, &aten_table[i]);
     arena_free(a);
     CU_PASS("all formulas parse");
+}
+
+/* Every composition names rows that exist. */
+static void
+test_compositions(void)
+{
+    begin();
+    CU_ASSERT(compose_check(a));
+    arena_free(a);
 }
 
 static void
@@ -121,6 +131,7 @@ suite_aten(void)
     CU_pSuite suite = CU_add_suite("aten", NULL, NULL);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "formulas", test_formulas);
+    CU_add_test(suite, "compositions", test_compositions);
     CU_add_test(suite, "view or copy", test_view_or_copy);
     CU_add_test(suite, "layout", test_layout);
     CU_add_test(suite, "broadcast and types", test_broadcast_and_types);
