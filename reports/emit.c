@@ -352,6 +352,102 @@ emit_increase(struct arena *a, const struct result *r)
                : arena_printf(a, "%s, unchanged", bytes_text(a, b->peak));
 }
 
+/* ---- issues --------------------------------------------------------------------------------------------------------------- */
+
+static const char *
+base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* The one Python file of that name; NULL when there are none or several, unless a longer path tells them apart. */
+static const char *
+source_of(const struct result *r, const char *file)
+{
+    const char *found = NULL;
+    for (int i = 0; i < r->nsources; i++)
+        if (strcmp(base_name(r->sources[i]), base_name(file)) == 0) {
+            if (found)
+                return NULL;
+            found = r->sources[i];
+        }
+    return found;
+}
+
+/* "file.py:123" to file and line; else the model. */
+static void
+issue_place(struct arena *a, const struct result *r, struct issue *i, const char *location)
+{
+    const char *colon = location ? strrchr(location, ':') : NULL;
+    int line = colon && colon > location && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)
+                   ? atoi(colon + 1)
+                   : 0;
+    i->in_code = line > 0;
+    i->line = line > 0 ? line : 1;
+    i->file = r->model.file;
+    if (line <= 0)
+        return;
+    i->file = arena_strn(a, location, (size_t)(colon - location));
+    const char *source = source_of(r, i->file);
+    i->file = source ? source : i->file;
+}
+
+static uint64_t
+hash(uint64_t h, const char *s)
+{
+    for (const char *p = s ? s : ""; *p; p++)
+        h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    return (h ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+static void
+issue_id(const struct result *r, struct issue *all, int n)
+{
+    struct issue *i = &all[n];
+    i->id = hash(hash(hash(hash(UINT64_C(0xcbf29ce484222325), i->rule), base_name(r->model.file)), i->node),
+                 i->in_code ? base_name(i->file) : "");
+    for (int k = 0; k < n; k++) /* the same rule at the same node again */
+        i->id = all[k].id == i->id ? hash(i->id, i->rule) : i->id;
+}
+
+struct issue *
+emit_issues(struct arena *a, const struct result *r, int *n)
+{
+    struct issue *all = NEWN(a, struct issue, r->nchecks + r->nfindings + 1);
+    *n = 0;
+    for (int c = 0; c < r->nchecks; c++) {
+        const struct check *k = &r->checks[c];
+        if (k->outcome != CHECK_FAILED)
+            continue;
+        bool grew = strcmp(k->name, "max-increase") == 0 && r->baseline && r->baseline->nlayers;
+        const struct layer_change *l = grew ? &r->baseline->layers[0] : NULL;
+        struct issue *i = &all[*n];
+        *i = (struct issue){.rule = arena_printf(a, "gate-%s", k->name),
+                            .message = k->message,
+                            .severity = 3,
+                            .node = l ? emit_layer(a, l, 200) : r->peak.node};
+        issue_place(a, r, i, l ? l->location : r->peak.location);
+        issue_id(r, all, (*n)++);
+    }
+    for (int severity = 2; severity >= 0; severity--)
+        for (int f = 0; f < r->nfindings; f++) {
+            const struct finding *k = &r->findings[f];
+            struct issue *i = &all[*n];
+            if (severity_rank(k->severity) != severity && !(severity == 0 && severity_rank(k->severity) < 0))
+                continue;
+            *i = (struct issue){.rule = k->rule,
+                                .message = k->message,
+                                .how = k->how,
+                                .suppressed = k->suppressed,
+                                .severity = severity,
+                                .node = k->nnodes ? k->nodes[0] : NULL};
+            issue_place(a, r, i, k->location);
+            issue_id(r, all, (*n)++);
+        }
+    return all;
+}
+
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */
 
 int64_t

@@ -4,18 +4,11 @@
  * schema. Bytes are integers, unknown ones null. Strings pass through json_string, which writes valid JSON for any
  * bytes: controls as \u00NN, invalid UTF-8 as U+FFFD, the rest as it is. jsonl is the same object without line breaks.
  */
-#include "memlint.h"
+#include "json.h"
 
 #include <inttypes.h>
 
-struct json {
-    FILE *out;
-    bool lines; /* break lines and indent */
-    int depth;
-    uint64_t some; /* bit d: something was written at depth d */
-};
-
-static void
+void
 json_string(struct json *j, const char *s)
 {
     if (!s) {
@@ -39,7 +32,7 @@ json_string(struct json *j, const char *s)
 }
 
 /* Begins an element: comma, line, key. */
-static void
+void
 json_next(struct json *j, const char *key)
 {
     uint64_t bit = UINT64_C(1) << j->depth;
@@ -56,7 +49,7 @@ json_next(struct json *j, const char *key)
     }
 }
 
-static void
+void
 json_open(struct json *j, const char *key, char bracket)
 {
     json_next(j, key);
@@ -64,7 +57,7 @@ json_open(struct json *j, const char *key, char bracket)
     j->some &= ~(UINT64_C(1) << ++j->depth);
 }
 
-static void
+void
 json_close(struct json *j, char bracket)
 {
     bool some = j->some >> j->depth & 1;
@@ -74,14 +67,14 @@ json_close(struct json *j, char bracket)
     fputc(bracket, j->out);
 }
 
-static void
+void
 json_text(struct json *j, const char *key, const char *s)
 {
     json_next(j, key);
     json_string(j, s);
 }
 
-static void
+void
 json_int(struct json *j, const char *key, int64_t n)
 {
     json_next(j, key);
@@ -89,7 +82,7 @@ json_int(struct json *j, const char *key, int64_t n)
 }
 
 /* A number that may be unknown. */
-static void
+void
 json_maybe(struct json *j, const char *key, int64_t n)
 {
     json_next(j, key);
@@ -99,11 +92,28 @@ json_maybe(struct json *j, const char *key, int64_t n)
         fprintf(j->out, "%" PRId64, n);
 }
 
-static void
+void
 json_percent(struct json *j, const char *key, double v)
 {
     json_next(j, key);
     fprintf(j->out, "%.3g", v > -1e9 && v < 1e9 ? v : 0.0); /* infinity and NaN are no JSON */
+}
+
+static void
+json_checks(struct json *j, const struct result *r)
+{
+    static const char *const outcomes[] = {"passed", "failed", "skipped"};
+    json_open(j, "gates", '[');
+    for (int i = 0; i < r->nchecks; i++) {
+        if (r->checks[i].outcome == CHECK_SKIPPED)
+            continue;
+        json_open(j, NULL, '{');
+        json_text(j, "name", r->checks[i].name);
+        json_text(j, "outcome", outcomes[r->checks[i].outcome]);
+        json_text(j, "message", r->checks[i].message);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 static void
@@ -395,6 +405,7 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_setup(&j, r);
     json_text(&j, "verdict", verdict_names[r->verdict]);
     json_text(&j, "gate", r->gate);
+    json_checks(&j, r);
     json_peak(&j, r);
     json_live(&j, r);
     json_layers(&j, r);

@@ -290,6 +290,8 @@ analyse(const struct run *x)
         recompute_plan(&study, r, o->recompute_budget);
     if (!compare(x, r, s, &e))
         return refuse(x, &e);
+    if (o->sources)
+        r->sources = sources_find(a, o->sources, &r->nsources);
     for (const char **note = gate_suppress(a, o, r); *note; note++)
         say(x, *note);
     gate_judge(a, o, r);

@@ -403,6 +403,7 @@ struct options {
     const char *flags; /* --flags: the flag file, "none", or NULL: look for .memlint */
     int nflags;
     struct flag_line *flag; /* what was taken from it */
+    const char *sources;    /* --sources: the folder of the Python files */
     const char *files_from;
     int shard, shards; /* 1-based; 0 all */
     bool resume;
@@ -1014,7 +1015,9 @@ struct result {
     struct check *checks;
     const char *version;       /* memlint's */
     struct baseline *baseline; /* NULL without --baseline */
-    const char *refused;       /* why the model can't be analysed: nothing else is filled but its file */
+    int nsources;
+    const char **sources; /* paths of Python files below --sources */
+    const char *refused;  /* why the model can't be analysed: nothing else is filled but its file */
 };
 /* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
 
@@ -1064,6 +1067,11 @@ char *stored_text(struct arena *a, const char *path, struct err *e);
 /* ---- compare.c: two results -------------------------------------------------------------------------------------------------- */
 
 struct baseline *compare_run(struct arena *a, const struct result *old, const struct result *now);
+
+/* ---- sources.c ------------------------------------------------------------------------------------------------------------------- */
+
+/* The paths of all Python files below folder, relative to it; none when it can't be read. */
+const char **sources_find(struct arena *a, const char *folder, int *n);
 
 /* ---- gate.c: which results are stopped ------------------------------------------------------------------------------------------ */
 
@@ -1130,11 +1138,27 @@ int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
 int emit_columns(const struct result *r, int want, int *at);
+/* What servers of continuous integration list: failed gates first, then findings, the gravest first. */
+struct issue {
+    const char *rule, *message, *how, *suppressed;
+    int severity;            /* as severity_rank; 3: a failed gate */
+    const char *file, *node; /* file: the Python file where the place is known, else the model */
+    int line;
+    bool in_code; /* file is the Python file */
+    uint64_t id;  /* the same as long as rule, model, file and node are; different ones differ */
+};
+struct issue *emit_issues(struct arena *a, const struct result *r, int *n);
 bool text_write(const struct result *r, FILE *out, bool colour, int width);
 bool json_write(const struct result *r, FILE *out, bool colour, int width);
 bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
 bool markdown_write(const struct result *r, FILE *out, bool colour, int width);
 bool html_write(const struct result *r, FILE *out, bool colour, int width);
+bool sarif_write(const struct result *r, FILE *out, bool colour, int width);
+bool junit_write(const struct result *r, FILE *out, bool colour, int width);
+bool gitlab_write(const struct result *r, FILE *out, bool colour, int width);
+bool gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width);
+bool github_write(const struct result *r, FILE *out, bool colour, int width);
+bool csv_write(const struct result *r, FILE *out, bool colour, int width);
 void format_list(FILE *out);
 
 #endif

@@ -468,6 +468,13 @@ read_suppress(struct reader *r, const char *arg)
     return NULL;
 }
 
+static const char *
+read_sources(struct reader *r, const char *arg)
+{
+    r->o->sources = arg;
+    return *arg ? NULL : "wanted a folder";
+}
+
 /* ---- many models ------------------------------------------------------------------------------------------------------------ */
 
 static const char *
@@ -510,6 +517,9 @@ static const struct row {
      "write a report; the extension picks the format, and a % in it stands for the model's name; may repeat", 'o',
      read_output},
     {NULL, "format", "FMT", "format on standard output: text (default) or another of --list=formats", 0, read_format},
+    {NULL, "sources", "DIR",
+     "Python files lie below DIR: reports for servers of continuous integration name their paths, from there", 0,
+     read_sources},
     {NULL, "quiet", NULL, "nothing on standard output but what --format asks for", 'q', read_quiet},
     {NULL, "verbose", NULL, "say on standard error what is read and written", 'v', read_verbose},
     {NULL, "color", "WHEN", "colour the text report: auto (default), always, never", 0, read_colour},
