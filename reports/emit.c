@@ -361,18 +361,28 @@ base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The one Python file of that name; NULL when there are none or several, unless a longer path tells them apart. */
+static bool
+ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), k = strlen(end);
+    return n > k && path[n - k - 1] == '/' && strcmp(path + n - k, end) == 0;
+}
+
+/* The Python file whose path the recorded one ends with, else the only one of that name; NULL when nothing tells. */
 static const char *
 source_of(const struct result *r, const char *file)
 {
     const char *found = NULL;
-    for (int i = 0; i < r->nsources; i++)
-        if (strcmp(base_name(r->sources[i]), base_name(file)) == 0) {
-            if (found)
-                return NULL;
-            found = r->sources[i];
-        }
-    return found;
+    int n = 0;
+    for (int i = 0; i < r->nsources; i++) {
+        if (strcmp(base_name(r->sources[i]), base_name(file)) != 0)
+            continue;
+        if (strcmp(r->sources[i], file) == 0 || (strchr(r->sources[i], '/') && ends_with(file, r->sources[i])))
+            return r->sources[i];
+        found = r->sources[i];
+        n++;
+    }
+    return n == 1 ? found : NULL;
 }
 
 /* "file.py:123" to file and line; else the model. */

@@ -359,7 +359,7 @@ all(const struct options *o, struct arena *a)
             names_put(t.done, models[i], i);
         code = worse(code, one(o, models[i], &t, a));
     }
-    if (many && !o->quiet)
+    if (many)
         fprintf(stderr, "memlint: %s\n", emit_clean(a, fleet_summary(a, &t)));
     return code;
 }
