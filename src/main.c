@@ -199,14 +199,14 @@ older(const char *path, struct arena *a, const struct setup *s, struct err *e)
 }
 
 static bool
-compare(const struct run *x, struct result *r, const struct setup *s, struct err *e)
+compare(const struct run *x, struct result *r, struct err *e)
 {
     if (!x->o->baseline)
         return true;
     const char *path = report_path(x->a, x->o->baseline, r->model.file);
     if (x->o->update_baseline && access(path, F_OK) != 0)
         return true;
-    struct result *old = older(path, x->a, s, e);
+    struct result *old = older(path, x->a, &x->o->setup, e);
     if (!old)
         return false;
     r->baseline = compare_run(x->a, old, r);
@@ -288,7 +288,7 @@ analyse(const struct run *x)
     rules_run(&study, r);
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
-    if (!compare(x, r, s, &e))
+    if (!compare(x, r, &e))
         return refuse(x, &e);
     if (o->sources)
         r->sources = sources_find(a, o->sources, &r->nsources);

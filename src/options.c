@@ -811,7 +811,15 @@ options_for(struct options *own, struct arena *a, const struct options *o, const
     if (wrong)
         return wrong;
     r.file = NULL;
+    int64_t bytes = own->max_increase_bytes;
+    double percent = own->max_increase_percent;
+    own->max_increase_bytes = -1; /* one on the command line wins over both of the file */
+    own->max_increase_percent = -1;
     wrong = read_words(&r, o->argc, o->argv);
+    if (own->max_increase_bytes < 0 && own->max_increase_percent < 0) {
+        own->max_increase_bytes = bytes;
+        own->max_increase_percent = percent;
+    }
     own->flags = path;
     own->flag = flag;
     own->nflags = n;

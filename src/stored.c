@@ -151,6 +151,35 @@ members(struct json_reader *j, struct item *it)
     return true;
 }
 
+static size_t
+digits(const char *s)
+{
+    return strspn(s, "0123456789");
+}
+
+static bool
+number(struct json_reader *j, struct item *it)
+{
+    const char *p = j->p + (*j->p == '-');
+    size_t whole = digits(p), part = 1;
+    bool ok = whole == 1 || (whole > 1 && *p != '0');
+    p += whole;
+    if (*p == '.')
+        p += 1 + (part = digits(p + 1));
+    ok &= part > 0;
+    if (*p == 'e' || *p == 'E') {
+        p += 1 + (p[1] == '-' || p[1] == '+');
+        p += part = digits(p);
+    }
+    if (!ok || part == 0)
+        return fault(j, j->line, *j->p ? "no value where one must stand" : "it ends too early");
+    it->kind = NUMBER;
+    it->s = j->p;
+    it->number = strtod(j->p, NULL);
+    j->p = p;
+    return true;
+}
+
 static bool
 value(struct json_reader *j, struct item *it)
 {
@@ -174,14 +203,7 @@ value(struct json_reader *j, struct item *it)
             j->p += strlen(words[i].word);
             return true;
         }
-    char *end;
-    it->kind = NUMBER;
-    it->number = *j->p == '-' || (*j->p >= '0' && *j->p <= '9') ? strtod(j->p, &end) : 0;
-    it->s = j->p;
-    if (*j->p != '-' && (*j->p < '0' || *j->p > '9'))
-        return fault(j, j->line, *j->p ? "no value where one must stand" : "it ends too early");
-    j->p = end;
-    return true;
+    return number(j, it);
 }
 
 /* ---- from the tree to a result -------------------------------------------------------------------------------------------- */
@@ -246,6 +268,8 @@ take_live(struct json_reader *j, const struct item *root, struct result *r)
         t->name = text_of(kid, "name");
         t->bytes = int_of(member(kid, "bytes"));
         t->rank = shape && shape->kind == LIST ? shape->n : 0;
+        if (t->rank > LIMIT_RANK)
+            fault(j, kid->line, "a shape of too many dimensions");
         int64_t *sizes = NEWN(j->a, int64_t, t->rank + 1);
         for (int k = 0; k < t->rank; k++)
             sizes[k] = int_of(&shape->kids[k]);

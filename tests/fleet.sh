@@ -57,7 +57,7 @@ exits() {
     run "$@"
     ok "exit $want, not $code: $*: $(tail -1 "$work/err")" [ "$code" = "$want" ]
 }
-head -20 list >few
+{ head -19 list; echo models/7.txt; } >few
 exits 3 --files-from=few -o r.jsonl -q
 ok "a line a model, also for one that was refused" [ "$(wc -l <r.jsonl)" = 20 ]
 ok "which says why" grep -q '"verdict": "refused", "error": "' r.jsonl

@@ -90,6 +90,8 @@ s/"schema": 1/"schema": 9/|"schema" is not 1
 s/"live_at_peak"/"dead_at_peak"/|no list "live_at_peak"
 s/"opset": 20,/"opset": 20/|line 7: .*comma
 $a more|something follows
+s/"allocated": /"allocated": 0x/|a comma is missing
+s/"shape": \[\([0-9]\)/"shape": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,\1/|too many dimensions
 EOF
 gate 3 --baseline=none.json
 ok "no baseline is an error" grep -q 'none.json: can.t be read' err
@@ -105,6 +107,8 @@ run repository/models/wider.txt -q -v
 ok "printed with -v" grep -q '\.memlint:4: --max-increase=1%' err
 run repository/models/wider.txt -q --max-increase=2%
 ok "the command line wins" [ "$code" = 0 ]
+run repository/models/wider.txt -q --max-increase=1MiB
+ok "over both limits of the file" [ "$code" = 1 ]
 run repository/models/wider.txt --dim batch=2 --format=json
 ok "also for a dimension" grep -q '"dims": {"batch": 2}' out
 run repository/models/wider.txt -q --flags=none

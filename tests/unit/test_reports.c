@@ -174,6 +174,38 @@ test_clean(void)
     arena_free(a);
 }
 
+/* GitHub takes 65,536 characters for a comment. */
+static void
+test_comment(void)
+{
+    enum { MANY = 300, LONG = 600 };
+    struct arena *a = arena_new();
+    struct result r = hostile();
+    char *name = arena_alloc(a, LONG + 1);
+    memset(name, '|', LONG);
+    const char **names = NEWN(a, const char *, MANY);
+    struct baseline b = *r.baseline;
+    r.live = NEWN(a, struct live_tensor, MANY);
+    r.findings = NEWN(a, struct finding, MANY);
+    b.layers = NEWN(a, struct layer_change, MANY);
+    struct doubt *doubts = NEWN(a, struct doubt, MANY);
+    for (int i = 0; i < MANY; i++) {
+        names[i] = name;
+        r.live[i] = (struct live_tensor){.name = name, .needed_by = name, .location = name};
+        r.findings[i] = (struct finding){.rule = name, .severity = "error", .message = name, .suppressed = name};
+        b.layers[i] = (struct layer_change){.old.path = name, .now.path = name, .location = name};
+        doubts[i] = (struct doubt){name, name, name, name};
+    }
+    r.nlive = r.nfindings = b.nlayers = r.ndoubts = r.setup.nassumptions = MANY;
+    r.doubts = doubts;
+    r.setup.assumptions = names;
+    r.baseline = &b;
+    char *s = render(format_by_name("markdown"), &r);
+    CU_ASSERT_TRUE(strlen(s) < 65000);
+    free(s);
+    arena_free(a);
+}
+
 /* ---- JSON: a reader of the grammar ---------------------------------------------------------------------------------------- */
 
 static const char *json_value(const char *s);
@@ -517,6 +549,7 @@ suite_reports(void)
     CU_pSuite s = CU_add_suite("reports", make_folder, remove_folder);
     CU_add_test(s, "strings of the model are inert in every format", test_inert);
     CU_add_test(s, "strings are made printable and clipped", test_clean);
+    CU_add_test(s, "a pull request takes the Markdown", test_comment);
     CU_add_test(s, "JSON is valid for any bytes", test_json);
     CU_add_test(s, "a stored result is read back", test_stored);
     CU_add_test(s, "columns keep the peak and short phases", test_columns);
