@@ -342,6 +342,65 @@ emit_change(struct arena *a, const struct layer_change *l)
     return *s ? s + 2 : l->kind == CHANGE_RENAMED ? "renamed" : "follows";
 }
 
+/* "blocks.12.up" to "blocks.*.up". */
+static const char *
+pattern(struct arena *a, const char *path)
+{
+    char *out = arena_alloc(a, strlen(path) + 1), *o = out;
+    for (const char *p = path; *p;) {
+        size_t n = p == path || p[-1] == '.' ? strspn(p, "0123456789") : 0;
+        if (n && (p[n] == '.' || !p[n])) {
+            *o++ = '*';
+            p += n;
+        } else {
+            *o++ = *p++;
+        }
+    }
+    return out;
+}
+
+static int
+by_increase(const void *x, const void *y)
+{
+    const struct change_group *a = x, *b = y;
+    int64_t p = llabs(a->increase_bytes), q = llabs(b->increase_bytes);
+    return a->cause != b->cause ? (a->cause ? -1 : 1) : p != q ? (p < q ? 1 : -1) : a->first - b->first;
+}
+
+struct change_group *
+emit_changes(struct arena *a, const struct baseline *b, int *n)
+{
+    struct change_group *all = NEWN(a, struct change_group, b->nlayers + 1);
+    struct names *seen = names_new(a);
+    *n = 0;
+    for (int i = 0; i < b->nlayers; i++) {
+        const struct layer_change *l = &b->layers[i];
+        const char *name = pattern(a, emit_layer(a, l, 120)), *change = emit_change(a, l);
+        const char *key = arena_printf(a, "%s\n%d\n%s", name, l->cause, pattern(a, change));
+        int at = names_find(seen, key);
+        if (at < 0) {
+            at = (*n)++;
+            names_put(seen, key, at);
+            const char *path = l->now.path ? l->now.path : l->old.path;
+            bool line = l->location && strcmp(l->location, path) != 0; /* else there is none, and it is the scope */
+            all[at] = (struct change_group){.name = emit_layer(a, l, 120),
+                                            .change = change,
+                                            .location = line ? l->location : NULL,
+                                            .cause = l->cause,
+                                            .first = i};
+        } else {
+            all[at].name = name;
+        }
+        all[at].n++;
+        all[at].increase_bytes = emit_add(all[at].increase_bytes, l->now.peak_bytes - l->old.peak_bytes);
+    }
+    for (int i = 0; i < *n; i++)
+        if (all[i].n > 1)
+            all[i].change = arena_printf(a, "%d times: %s", all[i].n, all[i].change);
+    qsort(all, (size_t)*n, sizeof(*all), by_increase);
+    return all;
+}
+
 const char *
 emit_increase(struct arena *a, const struct result *r)
 {

@@ -908,6 +908,7 @@ section_assumptions(struct html *h)
 static void
 section_baseline(struct html *h)
 {
+    enum { ROWS = 500 };
     static const struct column head[] = {{"Layer", NULL, "s"},
                                          {"MiB at the peak", "r", "n"},
                                          {"", "b", NULL},
@@ -922,35 +923,37 @@ section_baseline(struct html *h)
     for (int i = 0; i < b->ndiffers; i++)
         html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", emit_clip(h->a, b->differs[i], 200)),
                   "class", "notice", NULL);
-    for (int i = 0; i < b->nlayers; i++) {
-        int64_t more = llabs(b->layers[i].now.peak_bytes - b->layers[i].old.peak_bytes);
-        most = more > most ? more : most;
-    }
-    if (b->nlayers)
+    int n;
+    const struct change_group *g = emit_changes(h->a, b, &n);
+    for (int i = 0; i < n; i++)
+        most = llabs(g[i].increase_bytes) > most ? llabs(g[i].increase_bytes) : most;
+    if (n)
         table(h, "What changed against the baseline, causes first", "fits", NULL);
-    if (b->nlayers)
+    if (n)
         table_head(h, head, COUNT(head));
-    for (int i = 0; i < b->nlayers && i < 500; i++) {
-        const struct layer_change *l = &b->layers[i];
-        int64_t more = l->now.peak_bytes - l->old.peak_bytes;
+    for (int i = 0; i < n && i < ROWS; i++, g++) {
         html_open(h, "tr", NULL);
         html_open(h, "th", "scope", "row", NULL);
-        code(h, emit_layer(h->a, l, NAME));
+        code(h, g->name);
         html_close(h);
-        html_leaf(h, "td", html_format(h, "%+.1f", (double)more / (1 << 20)), "data-v",
-                  html_format(h, "%lld", (long long)more), NULL);
+        html_leaf(h, "td", html_format(h, "%+.1f", (double)g->increase_bytes / (1 << 20)), "data-v",
+                  html_format(h, "%lld", (long long)g->increase_bytes), NULL);
         html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, llabs(more), most, more < 0 ? "c-parameters" : "c-temporaries");
+        svg_bar(h, llabs(g->increase_bytes), most, g->increase_bytes < 0 ? "c-parameters" : "c-temporaries");
         html_close(h);
-        html_leaf(h, "td", emit_change(h->a, l), NULL);
+        html_leaf(h, "td", emit_clip(h->a, g->change, 300), NULL);
         html_open(h, "td", NULL);
-        code(h, l->location);
+        code(h, g->location);
         html_close(h);
         html_close(h);
     }
-    if (b->nlayers)
+    if (n)
         table_end(h);
-    html_leaf(h, "p", b->nlayers ? "Nothing else changed." : "Nothing changed.", "class", "ss", NULL);
+    html_leaf(h, "p",
+              n > ROWS ? html_format(h, "%d more changes.", n - ROWS)
+              : n      ? "Nothing else changed."
+                       : "Nothing changed.",
+              "class", "ss", NULL);
     html_close(h);
 }
 

@@ -77,15 +77,14 @@ markdown_baseline(struct arena *a, const struct result *r, FILE *out)
         fputs("\n| layer | at the peak | change | line |\n| --- | ---: | --- | --- |\n", out);
     else
         fprintf(out, "\nNo layer differs from %s.\n", code(a, b->file));
-    for (int i = 0; i < b->nlayers && i < TENSORS; i++) {
-        const struct layer_change *l = &b->layers[i];
-        fprintf(out, "| %s%s | %s | %s | %s |\n", code(a, emit_layer(a, l, 120)), l->cause ? "" : " (follows)",
-                emit_signed(a, l->now.peak_bytes - l->old.peak_bytes), code(a, emit_change(a, l)),
-                code(a, l->location));
-    }
-    if (b->nlayers > TENSORS)
-        fprintf(out, "\n%d more layers changed.\n", b->nlayers - TENSORS);
-    else if (b->nlayers)
+    int n;
+    const struct change_group *g = emit_changes(a, b, &n);
+    for (int i = 0; i < n && i < TENSORS; i++, g++)
+        fprintf(out, "| %s%s | %s | %s | %s |\n", code(a, g->name), g->cause ? "" : " (follows)",
+                emit_signed(a, g->increase_bytes), code(a, g->change), code(a, g->location));
+    if (n > TENSORS)
+        fprintf(out, "\n%d more changes.\n", n - TENSORS);
+    else if (n)
         fprintf(out, "\nNothing else differs from %s.\n", code(a, b->file));
 }
 

@@ -103,17 +103,18 @@ text_baseline(const struct page *p, const struct result *r)
     fprintf(p->out, "  %s: %s\n", emit_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r));
     for (int i = 0; i < b->ndiffers; i++)
         fprintf(p->out, "  another set-up: %s\n", emit_clip(p->a, b->differs[i], p->width - 20));
-    for (int i = 0; i < b->nlayers && i < TENSORS; i++) {
-        const struct layer_change *l = &b->layers[i];
-        fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, l->now.peak_bytes - l->old.peak_bytes),
-                emit_layer(p->a, l, p->width / 2), l->location ? "  " : "", emit_clip(p->a, l->location, p->width / 3));
-        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), emit_clip(p->a, emit_change(p->a, l), p->width - 16),
-                on(p, "0"));
+    int n;
+    const struct change_group *g = emit_changes(p->a, b, &n);
+    for (int i = 0; i < n && i < TENSORS; i++, g++) {
+        fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, g->increase_bytes),
+                emit_clip(p->a, g->name, p->width / 2), g->location ? "  " : "",
+                emit_clip(p->a, g->location, p->width / 3));
+        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), emit_clip(p->a, g->change, p->width - 16), on(p, "0"));
     }
-    if (b->nlayers > TENSORS)
-        fprintf(p->out, "  %12s  %d more layers changed\n", "", b->nlayers - TENSORS);
+    if (n > TENSORS)
+        fprintf(p->out, "  %12s  %d more changes\n", "", n - TENSORS);
     else
-        fprintf(p->out, "  %12s  nothing %schanged\n", "", b->nlayers ? "else " : "");
+        fprintf(p->out, "  %12s  nothing %schanged\n", "", n ? "else " : "");
 }
 
 /* The class with most bytes: what colours a column. */

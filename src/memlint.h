@@ -1131,6 +1131,14 @@ const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
 /* A changed layer: its path, and what became of it, "weight [64, 10] -> [64, 20]". The peaks, "1.0 GiB -> 2.0 GiB (+1.0 GiB, +100 %)". */
 const char *emit_layer(struct arena *a, const struct layer_change *l, int max);
 const char *emit_change(struct arena *a, const struct layer_change *l);
+/* Layers that changed alike and differ in their numbers alone are one: "blocks.*.up". */
+struct change_group {
+    const char *name, *change, *location;
+    int n, first; /* layers; index of the first */
+    bool cause;
+    int64_t increase_bytes;
+};
+struct change_group *emit_changes(struct arena *a, const struct baseline *b, int *n);
 const char *emit_increase(struct arena *a, const struct result *r);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 int64_t emit_add(int64_t a, int64_t b); /* of bytes; stops at INT64_MAX */
