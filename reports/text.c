@@ -243,6 +243,41 @@ text_fits(const struct page *p, const struct result *r)
 }
 
 static void
+text_recompute(const struct page *p, const struct result *r)
+{
+    if (!r->recompute.nfront)
+        return;
+    heading(p, "Checkpoint plans: peak, extra FLOPs, modules");
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        const struct plan *q = &r->recompute.front[i];
+        fprintf(p->out, " %c%11s  %5.1f %%  %d: %s\n", i == r->recompute.chosen ? '*' : ' ', bytes_text(p->a, q->peak),
+                q->extra_flops_percent, q->nmodules, emit_clip(p->a, emit_modules(p->a, q), p->width - 30));
+    }
+    fprintf(p->out, "  %11s  no choice of operators to recompute goes below\n",
+            bytes_text(p->a, r->recompute.lower_bound));
+    for (const char *line = r->recompute.python; line && *line;
+         line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0))
+        fprintf(p->out, "    %s\n", emit_clean(p->a, arena_strn(p->a, line, strcspn(line, "\n"))));
+}
+
+static void
+text_replay(const struct page *p, const struct result *r)
+{
+    const struct replay *q = r->replay;
+    if (!q)
+        return;
+    heading(p, "Replayed on the device");
+    fprintf(p->out, "  %s: reserved %s, predicted %s\n", emit_clip(p->a, q->d->name, 60), bytes_text(p->a, q->most),
+            bytes_text(p->a, q->predicted));
+    fprintf(p->out, "  the driver counted %s before and %s at most, of all processes\n",
+            bytes_text(p->a, q->used_before), bytes_text(p->a, q->used_peak));
+    if (q->refused)
+        fprintf(p->out, "  refused: a segment of %s, in %s by aten.%s%s%s\n", bytes_text(p->a, q->refused_bytes),
+                phase_names[q->phase], emit_clip(p->a, q->op, 80), q->location ? " at " : "",
+                emit_clip(p->a, q->location, 80));
+}
+
+static void
 text_judgements(const struct page *p, const struct result *r)
 {
     if (r->nfindings)
@@ -258,6 +293,8 @@ text_judgements(const struct page *p, const struct result *r)
         if (f->how)
             fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
     }
+    text_recompute(p, r);
+    text_replay(p, r);
     text_fits(p, r);
     if (r->nthumbs)
         heading(p, "Rules of thumb for the same step");

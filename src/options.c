@@ -161,6 +161,21 @@ read_dropout(struct reader *r, const char *arg)
 }
 
 static const char *
+read_replay(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->replay = true;
+    return NULL;
+}
+
+static const char *
+read_replay_limit(struct reader *r, const char *arg)
+{
+    r->o->replay_limit = bytes_parse(arg);
+    return r->o->replay_limit > 0 ? NULL : "not a size such as 16GiB";
+}
+
+static const char *
 read_recompute(struct reader *r, const char *arg)
 {
     struct options *o = r->o;
@@ -548,7 +563,9 @@ static const struct row {
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true},
-    {NULL, "replay", NULL, "replay the step's allocations on the GPU", 0, NULL},
+    {NULL, "replay", NULL, "run the step's allocations on the first CUDA device and compare", 0, read_replay},
+    {NULL, "replay-limit", "SIZE", "the replay takes no more than SIZE of the device, as if it were that small", 0,
+     read_replay_limit},
     {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak, true},
     {NULL, "baseline", "FILE",
      "report the difference to an older model, analysed the same way, or to a JSON result; a % in it stands for the "

@@ -132,12 +132,28 @@ changes_arguments(const struct program *p, const struct region *r)
     return c->in_place || (c->nargs && c->args[0].kind == ARG_LIST && c->args[0].n > 1);
 }
 
+/* A module like it beside it takes a list that its caller extends: the first one's list of one leaves no trace in the file. */
+static bool
+takes_list(const struct planner *x, int module)
+{
+    const struct program *p = x->s->p;
+    for (int i = 0; i < p->nmodules; i++) {
+        struct region r;
+        const char *t = p->modules[i].type, *u = p->modules[module].type;
+        if (i != module && p->modules[i].parent == p->modules[module].parent && (!t || !u || strcmp(t, u) == 0) &&
+            region_of(p, i, &r) && p->calls[r.first].nargs && p->calls[r.first].args[0].kind == ARG_LIST &&
+            p->calls[r.first].args[0].n > 1)
+            return true;
+    }
+    return false;
+}
+
 static bool
 can_wrap(const struct planner *x, int module, struct region *r)
 {
     const struct program *p = x->s->p;
     return module > 0 && is_called(x, module) && x->module_flops[module] > 0 && region_of(p, module, r) &&
-           r->end - r->first > 1 && r->end - r->first < p->ncalls && !changes_arguments(p, r);
+           r->end - r->first > 1 && r->end - r->first < p->ncalls && !changes_arguments(p, r) && !takes_list(x, module);
 }
 
 /* The candidates of a level: the deepest ones down to a depth that have none inside of them. */
@@ -438,26 +454,33 @@ sum_flops(struct planner *x)
             x->module_flops[at] += x->s->st->call_flops[i];
 }
 
+/* The next level that differs from the one before; *depth is where to look. */
+static bool
+next_level(struct planner *x, int *depth, struct level *l)
+{
+    enum { DEEPEST = 12 };
+    const struct program *p = x->s->p;
+    while (++*depth <= DEEPEST) {
+        struct level next = {.c = NEWN(x->a, struct candidate, p->nmodules + 1)};
+        next.n = candidates_at(x, *depth, next.c);
+        bool same = next.n == l->n;
+        for (int i = 0; i < next.n && same; i++)
+            same = next.c[i].module == l->c[i].module;
+        *l = next;
+        if (!same && next.n)
+            return true;
+    }
+    return false;
+}
+
 /* The levels that differ, those with the lowest peaks first. */
 static int
 levels_of(struct planner *x, struct level *levels)
 {
-    const struct program *p = x->s->p;
-    struct candidate *before = NULL;
-    int n = 0, deepest = 0, nbefore = 0;
-    for (int i = 0; i < p->nmodules; i++)
-        deepest = depth_of(p, i) > deepest ? depth_of(p, i) : deepest;
-    for (int d = 1; d <= deepest && d <= 12; d++) {
-        struct candidate *c = NEWN(x->a, struct candidate, p->nmodules + 1);
-        int k = candidates_at(x, d, c);
-        bool same = k == nbefore;
-        for (int i = 0; i < k && same; i++)
-            same = c[i].module == before[i].module;
-        before = c;
-        nbefore = k;
-        if (same || k == 0)
-            continue;
-        struct level l = {.n = k, .c = c};
+    struct level next = {0};
+    int n = 0, depth = 0;
+    while (next_level(x, &depth, &next)) {
+        struct level l = next;
         level_fit(x, &l);
         int at = n < MOST_LEVELS ? n++ : MOST_LEVELS;
         for (; at > 0 && l.all.allocated < levels[at - 1].all.allocated; at--)
@@ -476,6 +499,22 @@ planner_new(const struct study *s, struct result *r)
     x.base = (struct measured){.allocated = r->peak.allocated, .flops = s->st->forward_flops};
     sum_flops(&x);
     return x;
+}
+
+static const char *
+python_of(struct arena *a, const struct plan *q)
+{
+    const char *names = "";
+    for (int i = 0; i < q->nmodules; i++)
+        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+    return arena_printf(a,
+                        "from torch.utils.checkpoint import checkpoint\n\n"
+                        "for name in [%s]:\n"
+                        "    module = model.get_submodule(name)\n"
+                        "    def run(*args, forward=module.forward, **kwargs):\n"
+                        "        return checkpoint(forward, *args, use_reentrant=False, **kwargs)\n"
+                        "    module.forward = run",
+                        names);
 }
 
 void
@@ -502,4 +541,36 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     for (int i = r->recompute.nfront - 1; i >= 0 && budget > 0; i--) /* the cheapest comes first */
         if (r->recompute.front[i].peak <= budget)
             r->recompute.chosen = i;
+    int shown = r->recompute.chosen >= 0 ? r->recompute.chosen : r->recompute.nfront - 1;
+    if (r->recompute.front[shown].nmodules)
+        r->recompute.python = python_of(x.a, &r->recompute.front[shown]);
+}
+
+bool
+recompute_level(const struct study *s, struct result *r, struct program *p, const char **names, const char **python)
+{
+    struct planner x = planner_new(s, r);
+    struct level l = {0}, best = {0};
+    int depth = 0;
+    while (next_level(&x, &depth, &l)) {
+        bool *all = NEWN(x.a, bool, l.n + 1);
+        memset(all, true, (size_t)l.n);
+        l.all = run_plan(&x, &l, all, NULL, NULL);
+        if (!best.n || l.all.allocated < best.all.allocated)
+            best = l;
+    }
+    struct region *regions = NEWN(x.a, struct region, best.n + 1);
+    struct plan q = {.modules = NEWN(x.a, const char *, best.n + 1)};
+    for (int i = 0; i < best.n; i++) {
+        regions[i] = best.c[i].region;
+        q.modules[q.nmodules++] = s->p->modules[best.c[i].module].path;
+    }
+    p->nregions = best.n;
+    p->regions = regions;
+    if (best.n) {
+        *names = best.n == 1 ? q.modules[0]
+                             : arena_printf(x.a, "%s to %s (%d modules)", q.modules[0], q.modules[best.n - 1], best.n);
+        *python = python_of(x.a, &q);
+    }
+    return best.n > 0;
 }

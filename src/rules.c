@@ -31,7 +31,8 @@ struct advice {
     struct result *r;
     struct arena *a;
     struct measured base;
-    int *uses; /* per slot of the program: calls that read it */
+    int *uses;                      /* per slot of the program: calls that read it */
+    const char *wrapped, *wrapping; /* checkpoint: the modules, and the Python that wraps them */
 };
 
 struct rule {
@@ -46,13 +47,26 @@ struct rule {
 
 /* ---- measuring ---------------------------------------------------------------------------------------------------------- */
 
+/* Regions count calls: those of an edited program must still be what they were. */
+static bool
+regions_hold(const struct advice *x, const struct program *p)
+{
+    const struct call *was = x->s->p->calls;
+    bool hold = true;
+    for (int i = 0; i < p->nregions && hold; i++) {
+        int first = p->regions[i].first, last = p->regions[i].end - 1;
+        hold = last < p->ncalls && p->calls[first].outs == was[first].outs && p->calls[last].outs == was[last].outs;
+    }
+    return hold;
+}
+
 static struct measured
 measure(struct advice *x, struct edit *e)
 {
     struct arena *a = arena_new();
     struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
-    if (p && (!p->nregions || e->reload || p->ncalls == x->s->p->ncalls)) /* regions count calls */
+    if (p && (e->reload || regions_hold(x, p)))
         m = measure_step(p, &e->setup, NULL, NULL);
     arena_free(a);
     return m;
@@ -398,6 +412,36 @@ say_released(struct advice *x, const struct measured *m)
                         "Local variables of forward methods hold tensors that nothing reads any more; with `del` after "
                         "each one's last use the peak is %s",
                         bytes_text(x->a, m->allocated));
+}
+
+/* ---- recomputation ------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+can_recompute(struct advice *x)
+{
+    return training(x) && !x->s->p->nregions;
+}
+
+static void
+to_checkpoints(struct advice *x, struct edit *e)
+{
+    recompute_level(x->s, x->r, e->program, &x->wrapped, &x->wrapping);
+}
+
+static const char *
+say_checkpoints(struct advice *x, const struct measured *m)
+{
+    return arena_printf(
+        x->a,
+        "torch.utils.checkpoint around %s recomputes their forward passes and peaks at %s; --recompute auto "
+        "has the plans between",
+        x->wrapped, bytes_text(x->a, m->allocated));
+}
+
+static const char *
+how_checkpoints(struct advice *x)
+{
+    return x->wrapping;
 }
 
 /* ---- attention by hand ------------------------------------------------------------------------------------------------------------ */
@@ -1041,6 +1085,8 @@ static const struct rule rules[] = {
      say_plain, how_zero, false, true},
     {"accumulate", "note", "simulated", "the batch in parts", divides, to_micro_batches, say_micro_batches, how_micro,
      false, false},
+    {"checkpoint", "note", "simulated", "saved tensors that recomputation replaces", can_recompute, to_checkpoints,
+     say_checkpoints, how_checkpoints, false, true},
     {"fused-attention", "warning", "simulated", "attention written by hand", has_attention, to_fused_attention,
      say_fused_attention, how_attention, false, true},
     {"in-place", "note", "simulated", "activations that could overwrite their input", has_writable, to_in_place,
@@ -1087,7 +1133,7 @@ add(struct advice *x, const struct rule *k, const struct measured *m, const stru
                           .saves_bytes = changes && saves > 0 ? saves : 0,
                           .peak_after = changes ? m->allocated : -1};
     if (changes && !e->reload && x->base.flops > 0)
-        f->extra_flops_percent = 100 * (m->flops - x->base.flops) / x->base.flops;
+        f->extra_flops_percent = 100 * (m->flops - x->base.flops + m->recomputed_flops / 3) / x->base.flops;
     return f;
 }
 

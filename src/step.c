@@ -732,6 +732,7 @@ step_run(struct program *p, const struct setup *s)
     st->region_flops = NEWN(p->arena, double, p->nregions + 1);
     m->a = m->keep = p->arena;
     m->heap = heap_new(p->arena, s->expandable);
+    heap_play(m->heap, s->replay);
     m->s = s;
     m->fresh = CLASS_TEMPORARIES;
     m->grad_mode = s->mode == MODE_TRAINING;
