@@ -338,7 +338,7 @@ emit_change(struct arena *a, const struct layer_change *l)
     if (l->kind == CHANGE_ADDED || l->kind == CHANGE_REMOVED)
         return arena_printf(a, "%s, %lld parameters", change_names[l->kind], (long long)params);
     const char *s = "";
-    if (l->now.path && l->old.path && strcmp(l->now.path, l->old.path) != 0)
+    if (l->renamed && l->old.path)
         s = arena_printf(a, ", was %s", emit_clip(a, l->old.path, 80));
     if (l->kind == CHANGE_TYPE)
         s = arena_printf(a, "%s, %s -> %s", s, class_name(a, l->old.type), class_name(a, l->now.type));
@@ -346,6 +346,8 @@ emit_change(struct arena *a, const struct layer_change *l)
         s = arena_printf(a, "%s, %s", s, tensor_text(a, &l->tensors[i]));
     if (l->ntensors > SHOWN)
         s = arena_printf(a, "%s, %d more", s, l->ntensors - SHOWN);
+    if (l->operators && l->kind == CHANGE_OPERATORS)
+        s = arena_printf(a, "%s, %s", s, emit_op(a, l->operators, 200));
     if (kept)
         s = arena_printf(a, "%s, keeps %s for the backward pass", s, emit_signed(a, kept));
     return *s ? s + 2 : l->kind == CHANGE_RENAMED ? "renamed" : "follows";
@@ -373,7 +375,9 @@ by_increase(const void *x, const void *y)
 {
     const struct change_group *a = x, *b = y;
     int64_t p = llabs(a->increase_bytes), q = llabs(b->increase_bytes);
-    return a->cause != b->cause ? (a->cause ? -1 : 1) : p != q ? (p < q ? 1 : -1) : a->first - b->first;
+    if (a->cause != b->cause || a->outside != b->outside)
+        return a->cause > b->cause || (a->cause == b->cause && b->outside) ? -1 : 1;
+    return p != q ? (p < q ? 1 : -1) : a->first - b->first;
 }
 
 struct change_group *
@@ -396,6 +400,7 @@ emit_changes(struct arena *a, const struct baseline *b, int *n)
                                             .change = change,
                                             .location = line ? l->location : NULL,
                                             .cause = l->cause,
+                                            .outside = path == OUTSIDE && !l->cause,
                                             .first = i};
         } else {
             all[at].name = name;

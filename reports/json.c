@@ -342,6 +342,7 @@ json_change(struct json *j, const struct layer_change *l)
     fputs(l->cause ? "true" : "false", j->out);
     json_text(j, "type", l->now.type);
     json_text(j, "old_type", l->old.type);
+    json_text(j, "operators", l->operators);
     json_text(j, "location", l->location);
     json_int(j, "increase_bytes", l->now.peak_bytes - l->old.peak_bytes);
     json_int(j, "parameters", l->now.parameters);

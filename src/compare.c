@@ -8,20 +8,21 @@
  *
  * Every tensor alive at a peak belongs to one layer or to OUTSIDE (inputs, loss, libraries, blocks not split), so the increases of the
  * layers add up to the increase of the peak. A layer that differs by itself - parameters, type, there or not - is a
- * cause; one that only holds more because of others isn't. What was added or removed is told of the topmost layer.
+ * cause; so is one that calls other operators. One that only holds more because of others isn't. What was added or removed is told of the topmost layer.
  */
 #include "memlint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-const char *const change_names[] = {"grew", "added", "removed", "renamed", "type", "shapes"};
+const char *const change_names[] = {"grew", "added", "removed", "renamed", "type", "shapes", "operators"};
 const char OUTSIDE[] = "(outside of the model)";
 
 enum { NOBODY = -1, TOLD = -2 }; /* of place.match */
 
 struct place { /* a layer of one side; the last one stands for OUTSIDE */
     const char *path, *type, *location;
+    const struct layer *layer;                     /* NULL: OUTSIDE */
     int parent, kid, last, sibling, match, tensor; /* first tensor alive at the peak */
     uint64_t structure;
     int64_t parameters, saved_bytes, peak_bytes; /* its own */
@@ -101,7 +102,8 @@ side_build(struct arena *a, struct side *s, const struct result *r)
     for (int i = 0; i <= n; i++) {
         const struct layer *l = i < n ? &r->layers[i] : &(struct layer){.path = OUTSIDE};
         struct place *p = &s->at[i];
-        *p = (struct place){l->path, l->type, l->location, -1, -1, -1, -1, -1, -1, 0, l->parameters, l->saved_bytes, 0};
+        *p = (struct place){l->path, l->type, l->location,   i < n ? l : NULL, -1, -1, -1, -1, -1,
+                            -1,      0,       l->parameters, l->saved_bytes,   0};
         if (i < n)
             names_put(s->by_path, p->path, i);
         if (i == n || l->depth == 0) {
@@ -312,6 +314,40 @@ reshaped(const struct layer_change *l)
     return l->old.parameters != l->now.parameters;
 }
 
+/* The operators that b calls more often than a, in its order. *line: where the first of them is called. */
+static const char *
+more_operators(struct arena *a, const struct layer *from, const struct layer *to, const char **line)
+{
+    const char *s = NULL;
+    for (int i = 0; i < to->nops; i++) {
+        int more = to->ops[i].count;
+        for (int k = 0; k < from->nops; k++)
+            more -= same(from->ops[k].name, to->ops[i].name) ? from->ops[k].count : 0;
+        if (more <= 0)
+            continue;
+        if (!s)
+            *line = to->ops[i].location;
+        s = arena_printf(a, "%s%s%s", s ? s : "", s ? ", " : "", to->ops[i].name);
+        if (more > 1)
+            s = arena_printf(a, "%s x %d", s, more);
+    }
+    return s;
+}
+
+static const char *
+compare_operators(struct arena *a, const struct place *old, const struct place *now, const char **line)
+{
+    const char *gone_line = NULL;
+    if (!old->layer || !now->layer || !old->layer->nops || !now->layer->nops)
+        return NULL;
+    const char *more = more_operators(a, old->layer, now->layer, line);
+    const char *gone = more_operators(a, now->layer, old->layer, &gone_line);
+    return more && gone ? arena_printf(a, "%s -> %s", gone, more)
+           : more       ? arena_printf(a, "%s added", more)
+           : gone       ? arena_printf(a, "%s removed", gone)
+                        : NULL;
+}
+
 static void
 pair_change(struct comparison *c, const struct place *old, const struct place *now)
 {
@@ -322,13 +358,17 @@ pair_change(struct comparison *c, const struct place *old, const struct place *n
     bool child = now->parent >= 0 && c->now.at[now->parent].match == old->parent &&
                  same(below(c->now.at[now->parent].path, now->path), below(c->old.at[old->parent].path, old->path));
     bool typed = old->type && now->type && !same(old->type, now->type);
-    l.kind = reshaped(&l)                            ? CHANGE_SHAPES
-             : typed                                 ? CHANGE_TYPE
-             : !same(old->path, now->path) && !child ? CHANGE_RENAMED
-             : l.ntensors                            ? CHANGE_SHAPES
-                                                     : CHANGE_GREW;
-    l.cause = l.kind == CHANGE_SHAPES || l.kind == CHANGE_TYPE;
-    l.location = line_of(&c->now, now, !l.cause);
+    const char *line = NULL;
+    l.renamed = !same(old->path, now->path) && !child;
+    l.operators = compare_operators(c->a, old, now, &line);
+    l.kind = reshaped(&l)  ? CHANGE_SHAPES
+             : typed       ? CHANGE_TYPE
+             : l.operators ? CHANGE_OPERATORS
+             : l.renamed   ? CHANGE_RENAMED
+             : l.ntensors  ? CHANGE_SHAPES
+                           : CHANGE_GREW;
+    l.cause = l.kind == CHANGE_SHAPES || l.kind == CHANGE_TYPE || l.kind == CHANGE_OPERATORS;
+    l.location = l.kind == CHANGE_OPERATORS && line ? line : line_of(&c->now, now, !l.cause);
     if (l.kind != CHANGE_GREW || old->peak_bytes != now->peak_bytes || old->saved_bytes != now->saved_bytes)
         *PUSH(c->a, c->b->layers, c->b->nlayers, c->cap) = l;
 }
@@ -365,8 +405,11 @@ by_weight(const void *x, const void *y)
     const struct layer_change *a = x, *b = y;
     int64_t p = size(a->now.peak_bytes - a->old.peak_bytes), q = size(b->now.peak_bytes - b->old.peak_bytes);
     int64_t s = size(a->now.saved_bytes - a->old.saved_bytes), t = size(b->now.saved_bytes - b->old.saved_bytes);
+    bool out = a->now.path == OUTSIDE, last = b->now.path == OUTSIDE;
     if (a->cause != b->cause)
         return a->cause ? -1 : 1;
+    if (out != last && !a->cause)
+        return out ? 1 : -1;
     if (p != q || s != t)
         return p != q ? (p < q ? 1 : -1) : s < t ? 1 : -1;
     return strcmp(a->now.path ? a->now.path : a->old.path, b->now.path ? b->now.path : b->old.path);

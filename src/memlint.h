@@ -875,6 +875,11 @@ struct live_tensor {  /* one storage alive at the peak */
     const char *layer;     /* path of the module it belongs to; NULL outside of the model */
 };
 
+struct layer_op { /* an operator that a module calls itself, how often, and where first */
+    const char *name, *location;
+    int count;
+};
+
 struct layer {               /* one module, depth first; depth 0 is the model */
     const char *path, *type; /* "blocks.0.qkv", "torch.nn.modules.linear.Linear" or NULL */
     int depth;
@@ -883,6 +888,8 @@ struct layer {               /* one module, depth first; depth 0 is the model */
     int64_t output_bytes;                /* of the operators inside */
     int64_t flops;                       /* forward, 2 a multiply-add */
     const char *location;                /* of its first call, NULL none */
+    int nops, cap_ops;
+    struct layer_op *ops;
 };
 
 struct instant { /* one change of the allocated bytes in the step */
@@ -913,8 +920,18 @@ struct tensor_change {
 
 /* What became of a layer, its sublayers apart. Path NULL: no such layer; OUTSIDE: what no layer owns. */
 struct layer_change {
-    enum change { CHANGE_GREW, CHANGE_ADDED, CHANGE_REMOVED, CHANGE_RENAMED, CHANGE_TYPE, CHANGE_SHAPES } kind;
-    bool cause; /* it differs by itself; otherwise it follows from others */
+    enum change {
+        CHANGE_GREW,
+        CHANGE_ADDED,
+        CHANGE_REMOVED,
+        CHANGE_RENAMED,
+        CHANGE_TYPE,
+        CHANGE_SHAPES,
+        CHANGE_OPERATORS
+    } kind;
+    bool cause;            /* it differs by itself; otherwise it follows from others */
+    bool renamed;          /* by itself, not with the layer it lies in */
+    const char *operators; /* "relu -> silu"; NULL none differ */
     struct layer_state {
         const char *path, *type;
         int64_t parameters, peak_bytes, saved_bytes; /* peak_bytes: alive at the peak */
@@ -1186,7 +1203,7 @@ const char *emit_change(struct arena *a, const struct layer_change *l);
 struct change_group {
     const char *name, *change, *location;
     int n, first; /* layers; index of the first */
-    bool cause;
+    bool cause, outside;
     int64_t increase_bytes;
 };
 struct change_group *emit_changes(struct arena *a, const struct baseline *b, int *n);

@@ -280,6 +280,19 @@ walk(struct gather *x, const struct layer *sums, const int *child, const int *si
 }
 
 static void
+count_op(struct arena *a, struct layer *l, const struct call *c)
+{
+    const char *name = c->op ? c->op->name : c->target;
+    for (int i = 0; i < l->nops; i++)
+        if (name && strcmp(l->ops[i].name, name) == 0) {
+            l->ops[i].count++;
+            return;
+        }
+    if (name)
+        *PUSH(a, l->ops, l->nops, l->cap_ops) = (struct layer_op){name, c->location, 1};
+}
+
+static void
 gather_layers(struct gather *x)
 {
     const struct program *p = x->p;
@@ -310,6 +323,7 @@ gather_layers(struct gather *x)
         struct layer *l = &sums[p->calls[i].scope];
         l->flops += (int64_t)x->st->call_flops[i];
         l->location = l->location ? l->location : p->calls[i].location;
+        count_op(x->a, l, &p->calls[i]);
     }
     int *order = NEWN(x->a, int, p->nmodules + 1), n = 0;
     for (int i = 0; i < p->nmodules;

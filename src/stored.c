@@ -284,6 +284,19 @@ take_live(struct json_reader *j, const struct item *root, struct result *r)
 }
 
 static void
+take_operators(struct json_reader *j, const struct item *list, struct layer *l)
+{
+    for (int i = 0; list && list->kind == LIST && i < list->n; i++) {
+        const struct item *kid = &list->kids[i];
+        if (!text_of(kid, "name") || int_of(member(kid, "calls")) < 0)
+            fault(j, kid->line, "an operator without a name or its calls");
+        else
+            *PUSH(j->a, l->ops, l->nops, l->cap_ops) = (struct layer_op){
+                text_of(kid, "name"), text_of(kid, "location"), (int)(int_of(member(kid, "calls")) & 0x7fffffff)};
+    }
+}
+
+static void
 take_layers(struct json_reader *j, const struct item *root, struct result *r)
 {
     const struct item *kid = NULL;
@@ -299,6 +312,7 @@ take_layers(struct json_reader *j, const struct item *root, struct result *r)
                                       .parameters = int_of(member(kid, "parameters")),
                                       .saved_bytes = int_of(member(kid, "saved_bytes")),
                                       .location = text_of(kid, "location")};
+        take_operators(j, member(kid, "operators"), &r->layers[i]);
         if (r->layers[i].parameters < 0 || r->layers[i].saved_bytes < 0)
             fault(j, kid->line, "a layer without numbers");
     }

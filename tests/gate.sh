@@ -38,6 +38,12 @@ ok "a rename is one change" [ "$(grep -o '"change": "[a-z]*"' r.json)" = '"chang
 ok "less is no increase" [ $? = 0 ]
 ok "what went is named" grep -q '"old_path": "blocks.2", "change": "removed"' r.json
 
+"$MEMLINT" "$models/seq-silu.txt" "$@" --baseline="$models/seq-relu.txt" --max-increase=0 --format=json >r.json 2>err
+ok "another operator in a forward method is a cause, with its line: $(first)" [ "$(first)" = "seq.0 at net.py:7: relu -> silu" ]
+"$MEMLINT" "$models/seq-norm.txt" "$@" --baseline="$models/seq-relu.txt" --max-increase=0 --format=json >r.json 2>err
+ok "a layer put first moves the others, no more: $(first)" [ "$(first)" = "seq.0 at net.py:13: added, 128 parameters" ]
+ok "none of which is a cause" [ "$(grep -o '"cause": true' r.json | wc -l)" = 1 ]
+
 # ---- the larger of both limits counts
 gate() { # gate EXIT ARGUMENT...: of wider against base, +1.78 % or 1.38 MiB
     local want=$1

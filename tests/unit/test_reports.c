@@ -31,7 +31,9 @@ hostile(void)
         {EVIL "2", 512, 2, shape, EVIL, CLASS_PARAMETERS, EVIL, EVIL, EVIL, EVIL},
         {NULL, 0, -1, NULL, NULL, CLASS_INPUTS, NULL, NULL, NULL, NULL},
     };
-    static struct layer layers[] = {{EVIL, EVIL, 0, 1, 4, 8, 8, 16}, {EVIL "." EVIL, EVIL, 1, 1, 4, 8, 8, 16}};
+    static struct layer_op ops[] = {{EVIL, EVIL, 1}};
+    static struct layer layers[] = {{EVIL, EVIL, 0, 1, 4, 8, 8, 16, EVIL, 1, 1, ops},
+                                    {EVIL "." EVIL, EVIL, 1, 1, 4, 8, 8, 16}};
     static struct instant instants[] = {
         {PHASE_FORWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024}},
         {PHASE_BACKWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024}},
@@ -49,8 +51,8 @@ hostile(void)
         {CLASS_PARAMETERS, {EVIL, EVIL, 2, shape, 512}, {EVIL "2", EVIL "2", 2, shape, 1024}},
         {CLASS_PARAMETERS, {0}, {EVIL, EVIL, 2, shape, 1024}}};
     static struct layer_change changed[] = {
-        {CHANGE_TYPE, true, {EVIL, EVIL, 1, 2, 3}, {EVIL "2", EVIL "2", 4, 5, 6}, EVIL ":12", 2, tensors},
-        {CHANGE_REMOVED, true, {EVIL, EVIL, 1, 2, 3}, {0}, EVIL, 0, NULL}};
+        {CHANGE_TYPE, true, true, EVIL, {EVIL, EVIL, 1, 2, 3}, {EVIL "2", EVIL "2", 4, 5, 6}, EVIL ":12", 2, tensors},
+        {CHANGE_REMOVED, true, false, NULL, {EVIL, EVIL, 1, 2, 3}, {0}, EVIL, 0, NULL}};
     static const char *differs[] = {EVIL};
     static struct baseline baseline = {.file = EVIL,
                                        .peak = 1024,
