@@ -374,6 +374,25 @@ open_logs(const struct options *o, struct arena *a, struct tally *t)
     return true;
 }
 
+/* A % stands for a name without its folder: two models of one name would write one file. */
+static const char *
+clash(const struct options *o, struct arena *a, char **models, int n)
+{
+    bool marked = o->baseline && o->update_baseline;
+    struct names *seen = names_new(a);
+    for (int i = 0; i < o->noutputs; i++)
+        marked |= strchr(o->outputs[i].path, '%') != NULL;
+    for (int i = 0; i < n && marked; i++) {
+        const char *name = report_path(a, "%", models[i]);
+        int other = names_find(seen, name);
+        if (other >= 0 && strcmp(models[other], models[i]) != 0)
+            return arena_printf(a, "%s and %s: %% stands for %s in both; run them apart", models[other], models[i],
+                                name);
+        names_put(seen, name, i);
+    }
+    return NULL;
+}
+
 static int
 all(const struct options *o, struct arena *a)
 {
@@ -383,6 +402,7 @@ all(const struct options *o, struct arena *a)
     char **models = fleet_list(a, o, &n, &wrong);
     bool many = o->nmodels > 1 || o->files_from || o->resume;
     bool counted = o->progress == WHEN_ALWAYS || (o->progress == WHEN_AUTO && isatty(STDERR_FILENO) && many);
+    wrong = wrong ? wrong : clash(o, a, models, n);
     if (wrong)
         fprintf(stderr, "memlint: %s\n", emit_clean(a, wrong));
     if (wrong || !open_logs(o, a, &t))

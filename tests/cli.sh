@@ -109,6 +109,8 @@ exits 0 "$work/a.onnx" "$work/b.onnx" "$@" -q -o "$work/%.json" -o "$work/%.html
 ok "a report each" [ -s "$work/a.json" -a -s "$work/b.json" -a -s "$work/a.html" -a -s "$work/b.html" ]
 exits 0 "$work/a.onnx" "$work/b.onnx" "$@" --format=jsonl
 ok "a line each" [ "$(wc -l <"$work/out")" = 2 ]
+mkdir "$work/other" && cp "$model" "$work/other/a.onnx"
+usage 'stands for a in both' "$work/a.onnx" "$work/other/a.onnx" "$@" -q -o "$work/%.json"
 exits 3 "$work/a.onnx" "$work/missing.onnx" "$work/b.onnx" "$@" --format=jsonl
 ok "the others are analysed" [ "$(wc -l <"$work/out")" = 2 ]
 
