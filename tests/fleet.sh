@@ -21,16 +21,19 @@ PATH=$work/bin:$PATH
 names() { cat results.*.jsonl | python3 -c 'import json, sys
 for line in sys.stdin: print(json.loads(line)["model"]["file"])' | LC_ALL=C sort; }
 if command -v python3 >/dev/null && command -v setsid >/dev/null; then
-    # Killed: after a while, with everything it started.
-    setsid bash -c "$recipe" >log 2>&1 &
-    pid=$!
-    for _ in $(seq 200); do
-        [ "$(cat results.*.jsonl 2>/dev/null | wc -l)" -ge $((many / 4)) ] && break
-        sleep 0.02
+    # Killed: after a while, with everything it started; on a machine that was done by then, again.
+    for _ in 1 2 3 4 5; do
+        rm -f results.*.jsonl
+        setsid bash -c "$recipe" >log 2>&1 &
+        pid=$!
+        for _ in $(seq 1000); do
+            [ "$(cat results.*.jsonl 2>/dev/null | wc -l)" -ge $((many / 10)) ] && break
+        done
+        kill -KILL -- -$pid 2>/dev/null
+        wait $pid 2>/dev/null
+        done_before=$(cat results.*.jsonl 2>/dev/null | wc -l)
+        [ "$done_before" = $many ] || break
     done
-    kill -KILL -- -$pid 2>/dev/null
-    wait $pid 2>/dev/null
-    done_before=$(cat results.*.jsonl 2>/dev/null | wc -l)
     ok "killed half-way, at $done_before of $many" [ "$done_before" -gt 0 -a "$done_before" -lt $many ]
     # A write that the kill tore in two.
     torn=$(ls results.*.jsonl | head -1)
