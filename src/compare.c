@@ -276,6 +276,7 @@ match_tensors(struct comparison *c, const struct place *old, const struct place 
                 was[i] = is[k] = NULL;
             }
     for (int i = 0; i < n + m; i++) {
+        /* cppcheck-suppress uninitvar */
         const struct live_tensor *o = i < n ? was[i] : NULL, *k = i < n ? NULL : is[i - n];
         if (o || k)
             *PUSH(c->a, l->tensors, l->ntensors, cap) =

@@ -91,7 +91,7 @@ is_log(const struct options *o, int i)
 static int
 write_file(const struct run *x, const struct result *r, const struct format *f, const char *path, bool append)
 {
-    const char *why;
+    const char *why = NULL;
     bool ok = (append ? report_append : report_write)(r, f, path, &why);
     if (!ok)
         fprintf(stderr, "memlint: %s: can't be written: %s\n", emit_clip(x->a, path, 300), why);

@@ -43,7 +43,8 @@ if command -v python3 >/dev/null && command -v setsid >/dev/null; then
     status=$?
     ok "the run says that models were refused: $(tail -2 log)" [ $status != 0 ]
     ok "nothing lost, nothing done twice" diff list <(names)
-    for f in results.*.jsonl; do
+    for f in earlier/*; do
+        f=${f#earlier/}
         n=$(grep -c '}$' "earlier/$f")
         ok "$f goes on where it was" cmp -s <(head -n "$n" "earlier/$f") <(head -n "$n" "$f")
     done
