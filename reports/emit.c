@@ -16,6 +16,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,24 @@ report_write(const struct result *r, const struct format *f, const char *path, c
     else
         temporary[0] = '\0';
     free(target);
+    return ok;
+}
+
+bool
+report_append(const struct result *r, const struct format *f, const char *path, const char **why)
+{
+    char *line = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&line, &n);
+    bool ok = out && f->write(r, out, false, 100);
+    ok = out && fclose(out) == 0 && ok;
+    errno = 0;
+    int fd = ok ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+    ok = fd >= 0 && write(fd, line, n) == (ssize_t)n;
+    *why = strerror(errno ? errno : EIO);
+    if (fd >= 0)
+        ok = close(fd) == 0 && ok;
+    free(line);
     return ok;
 }
 
@@ -268,6 +287,248 @@ emit_verdict(struct arena *a, const struct result *r)
                              strcmp(r->fits[i].verdict, "tight") == 0 ? "is tight on" : r->fits[i].verdict,
                              emit_clip(a, r->fits[i].device, 40));
     return s;
+}
+
+const char *
+emit_signed(struct arena *a, int64_t bytes)
+{
+    return arena_printf(a, "%s%s", bytes < 0 ? "-" : "+", bytes_text(a, bytes < 0 ? -bytes : bytes));
+}
+
+static const char *
+tensor_text(struct arena *a, const struct tensor_change *t)
+{
+    const struct tensor_state *o = &t->old, *n = &t->now;
+    const char *shape = emit_shape(a, n->rank, n->shape), *was = emit_shape(a, o->rank, o->shape);
+    if (!o->name)
+        return arena_printf(a, "%s %s added", emit_clip(a, n->name, 60), shape);
+    if (!n->name)
+        return arena_printf(a, "%s %s removed", emit_clip(a, o->name, 60), was);
+    const char *s = emit_clip(a, n->name, 60);
+    if (strcmp(o->name, n->name) != 0)
+        s = arena_printf(a, "%s (was %s)", s, emit_clip(a, o->name, 60));
+    if (strcmp(shape, was) != 0)
+        s = arena_printf(a, "%s %s -> %s", s, was, shape);
+    if (o->dtype && n->dtype && strcmp(o->dtype, n->dtype) != 0)
+        s = arena_printf(a, "%s %s -> %s", s, emit_clip(a, o->dtype, 16), emit_clip(a, n->dtype, 16));
+    return s;
+}
+
+/* The last part of "torch.nn.modules.linear.Linear". */
+static const char *
+class_name(struct arena *a, const char *type)
+{
+    const char *dot = type ? strrchr(type, '.') : NULL;
+    return emit_clip(a, dot ? dot + 1 : type, 40);
+}
+
+const char *
+emit_layer(struct arena *a, const struct layer_change *l, int max)
+{
+    const char *path = l->now.path ? l->now.path : l->old.path;
+    return *path ? emit_clip(a, path, max) : "(the model itself)";
+}
+
+const char *
+emit_change(struct arena *a, const struct layer_change *l)
+{
+    enum { SHOWN = 3 };
+    int64_t params = l->kind == CHANGE_REMOVED ? l->old.parameters : l->now.parameters;
+    int64_t kept = l->now.saved_bytes - l->old.saved_bytes;
+    if (l->kind == CHANGE_ADDED || l->kind == CHANGE_REMOVED)
+        return arena_printf(a, "%s, %lld parameters", change_names[l->kind], (long long)params);
+    const char *s = "";
+    if (l->renamed && l->old.path)
+        s = arena_printf(a, ", was %s", emit_clip(a, l->old.path, 80));
+    if (l->kind == CHANGE_TYPE)
+        s = arena_printf(a, "%s, %s -> %s", s, class_name(a, l->old.type), class_name(a, l->now.type));
+    for (int i = 0; i < l->ntensors && i < SHOWN; i++)
+        s = arena_printf(a, "%s, %s", s, tensor_text(a, &l->tensors[i]));
+    if (l->ntensors > SHOWN)
+        s = arena_printf(a, "%s, %d more", s, l->ntensors - SHOWN);
+    if (l->operators && l->kind == CHANGE_OPERATORS)
+        s = arena_printf(a, "%s, %s", s, emit_op(a, l->operators, 200));
+    if (kept)
+        s = arena_printf(a, "%s, keeps %s for the backward pass", s, emit_signed(a, kept));
+    return *s ? s + 2 : l->kind == CHANGE_RENAMED ? "renamed" : "follows";
+}
+
+/* "blocks.12.up" to "blocks.*.up". */
+static const char *
+pattern(struct arena *a, const char *path)
+{
+    char *out = arena_alloc(a, strlen(path) + 1), *o = out;
+    for (const char *p = path; *p;) {
+        size_t n = p == path || p[-1] == '.' ? strspn(p, "0123456789") : 0;
+        if (n && (p[n] == '.' || !p[n])) {
+            *o++ = '*';
+            p += n;
+        } else {
+            *o++ = *p++;
+        }
+    }
+    return out;
+}
+
+static int
+by_increase(const void *x, const void *y)
+{
+    const struct change_group *a = x, *b = y;
+    int64_t p = llabs(a->increase_bytes), q = llabs(b->increase_bytes);
+    if (a->cause != b->cause || a->outside != b->outside)
+        return a->cause > b->cause || (a->cause == b->cause && b->outside) ? -1 : 1;
+    return p != q ? (p < q ? 1 : -1) : a->first - b->first;
+}
+
+struct change_group *
+emit_changes(struct arena *a, const struct baseline *b, int *n)
+{
+    struct change_group *all = NEWN(a, struct change_group, b->nlayers + 1);
+    struct names *seen = names_new(a);
+    *n = 0;
+    for (int i = 0; i < b->nlayers; i++) {
+        const struct layer_change *l = &b->layers[i];
+        const char *name = pattern(a, emit_layer(a, l, 120)), *change = emit_change(a, l);
+        const char *key = arena_printf(a, "%s\n%d\n%s", name, l->cause, pattern(a, change));
+        int at = names_find(seen, key);
+        if (at < 0) {
+            at = (*n)++;
+            names_put(seen, key, at);
+            const char *path = l->now.path ? l->now.path : l->old.path;
+            bool line = l->location && strcmp(l->location, path) != 0; /* else there is none, and it is the scope */
+            all[at] = (struct change_group){.name = emit_layer(a, l, 120),
+                                            .change = change,
+                                            .location = line ? l->location : NULL,
+                                            .cause = l->cause,
+                                            .outside = path == OUTSIDE && !l->cause,
+                                            .first = i};
+        } else {
+            all[at].name = name;
+        }
+        all[at].n++;
+        all[at].increase_bytes = emit_add(all[at].increase_bytes, l->now.peak_bytes - l->old.peak_bytes);
+    }
+    for (int i = 0; i < *n; i++)
+        if (all[i].n > 1)
+            all[i].change = arena_printf(a, "%d times: %s", all[i].n, all[i].change);
+    qsort(all, (size_t)*n, sizeof(*all), by_increase);
+    return all;
+}
+
+const char *
+emit_increase(struct arena *a, const struct result *r)
+{
+    const struct baseline *b = r->baseline;
+    const char *s = arena_printf(a, "%s -> %s", bytes_text(a, b->peak), bytes_text(a, r->peak.allocated));
+    return b->increase_bytes
+               ? arena_printf(a, "%s (%s, %+.3g %%)", s, emit_signed(a, b->increase_bytes), b->increase_percent)
+               : arena_printf(a, "%s, unchanged", bytes_text(a, b->peak));
+}
+
+/* ---- issues --------------------------------------------------------------------------------------------------------------- */
+
+static const char *
+base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+static bool
+ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), k = strlen(end);
+    return n > k && path[n - k - 1] == '/' && strcmp(path + n - k, end) == 0;
+}
+
+/* The Python file whose path the recorded one ends with, else the only one of that name; NULL when nothing tells. */
+static const char *
+source_of(const struct result *r, const char *file)
+{
+    const char *found = NULL;
+    int n = 0;
+    for (int i = 0; i < r->nsources; i++) {
+        if (strcmp(base_name(r->sources[i]), base_name(file)) != 0)
+            continue;
+        if (strcmp(r->sources[i], file) == 0 || (strchr(r->sources[i], '/') && ends_with(file, r->sources[i])))
+            return r->sources[i];
+        found = r->sources[i];
+        n++;
+    }
+    return n == 1 ? found : NULL;
+}
+
+/* "file.py:123" to file and line; else the model. */
+static void
+issue_place(struct arena *a, const struct result *r, struct issue *i, const char *location)
+{
+    const char *colon = location ? strrchr(location, ':') : NULL;
+    int line = colon && colon > location && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)
+                   ? atoi(colon + 1)
+                   : 0;
+    i->in_code = line > 0;
+    i->line = line > 0 ? line : 1;
+    i->file = r->model.file;
+    if (line <= 0)
+        return;
+    i->file = arena_strn(a, location, (size_t)(colon - location));
+    const char *source = source_of(r, i->file);
+    i->file = source ? source : i->file;
+}
+
+static uint64_t
+hash(uint64_t h, const char *s)
+{
+    for (const char *p = s ? s : ""; *p; p++)
+        h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    return (h ^ 0xff) * UINT64_C(0x100000001b3);
+}
+
+static void
+issue_id(const struct result *r, struct issue *all, int n)
+{
+    struct issue *i = &all[n];
+    i->id = hash(hash(hash(hash(UINT64_C(0xcbf29ce484222325), i->rule), base_name(r->model.file)), i->node),
+                 i->in_code ? base_name(i->file) : "");
+    for (int k = 0; k < n; k++) /* the same rule at the same node again */
+        i->id = all[k].id == i->id ? hash(i->id, i->rule) : i->id;
+}
+
+struct issue *
+emit_issues(struct arena *a, const struct result *r, int *n)
+{
+    struct issue *all = NEWN(a, struct issue, r->nchecks + r->nfindings + 1);
+    *n = 0;
+    for (int c = 0; c < r->nchecks; c++) {
+        const struct check *k = &r->checks[c];
+        if (k->outcome != CHECK_FAILED)
+            continue;
+        bool grew = strcmp(k->name, "max-increase") == 0 && r->baseline && r->baseline->nlayers;
+        const struct layer_change *l = grew ? &r->baseline->layers[0] : NULL;
+        struct issue *i = &all[*n];
+        *i = (struct issue){.rule = arena_printf(a, "gate-%s", k->name),
+                            .message = k->message,
+                            .severity = 3,
+                            .node = l ? emit_layer(a, l, 200) : r->peak.node};
+        issue_place(a, r, i, l ? l->location : r->peak.location);
+        issue_id(r, all, (*n)++);
+    }
+    for (int severity = 2; severity >= 0; severity--)
+        for (int f = 0; f < r->nfindings; f++) {
+            const struct finding *k = &r->findings[f];
+            struct issue *i = &all[*n];
+            if (severity_rank(k->severity) != severity && !(severity == 0 && severity_rank(k->severity) < 0))
+                continue;
+            *i = (struct issue){.rule = k->rule,
+                                .message = k->message,
+                                .how = k->how,
+                                .suppressed = k->suppressed,
+                                .severity = severity,
+                                .node = k->nnodes ? k->nodes[0] : NULL};
+            issue_place(a, r, i, k->location);
+            issue_id(r, all, (*n)++);
+        }
+    return all;
 }
 
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */

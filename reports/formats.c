@@ -12,6 +12,12 @@ const struct format formats[] = {
     {"jsonl", ".jsonl", "the same on one line, for many models", jsonl_write},
     {"markdown", ".md", "a summary for a pull request", markdown_write},
     {"html", ".html", "a page with pictures, in one file", html_write},
+    {"sarif", ".sarif", "SARIF 2.1.0, for code scanning", sarif_write},
+    {"junit", ".xml", "JUnit XML, a case a gate", junit_write},
+    {"gitlab", ".codequality.json", "GitLab's code quality report", gitlab_write},
+    {"gitlab-metrics", ".metrics", "GitLab's metrics report, OpenMetrics text", gitlab_metrics_write},
+    {"github", ".github", "GitHub's workflow commands, which annotate lines", github_write},
+    {"csv", ".csv", "the tensors alive at the peak, as a table", csv_write},
 };
 const int nformats = COUNT(formats);
 
@@ -27,13 +33,16 @@ format_by_name(const char *name)
 const struct format *
 format_by_extension(const char *path)
 {
-    size_t n = strlen(path);
+    const struct format *best = NULL;
+    size_t n = strlen(path), most = 0;
     for (int i = 0; i < nformats; i++) {
         size_t e = strlen(formats[i].extension);
-        if (n > e && strcasecmp(path + n - e, formats[i].extension) == 0)
-            return &formats[i];
+        if (n > e && e > most && strcasecmp(path + n - e, formats[i].extension) == 0) {
+            best = &formats[i];
+            most = e;
+        }
     }
-    return NULL;
+    return best;
 }
 
 void

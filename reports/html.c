@@ -335,15 +335,11 @@ page_nav(struct html *h)
         const char *id, *title;
         bool there;
     } links[] = {
-        {"timeline", "Timeline", h->n > 1},
-        {"findings", "Findings", r->nfindings > 0},
-        {"recompute", "Checkpoints", r->recompute.nfront > 0},
-        {"alive", "Alive at the peak", r->nlive > 0},
-        {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0},
-        {"thumbs", "Rules of thumb", r->nthumbs > 0},
-        {"assumptions", "Assumptions", true},
-        {"doubts", "Not explained", r->ndoubts > 0},
+        {"baseline", "Baseline", r->baseline != NULL}, {"timeline", "Timeline", h->n > 1},
+        {"findings", "Findings", r->nfindings > 0},    {"recompute", "Checkpoints", r->recompute.nfront > 0},
+        {"alive", "Alive at the peak", r->nlive > 0},  {"layers", "Layers", r->nlayers > 0},
+        {"fits", "What fits", r->nfits > 0},           {"thumbs", "Rules of thumb", r->nthumbs > 0},
+        {"assumptions", "Assumptions", true},          {"doubts", "Not explained", r->ndoubts > 0},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
@@ -956,6 +952,60 @@ section_assumptions(struct html *h)
     html_close(h);
 }
 
+/* ---- the baseline ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+section_baseline(struct html *h)
+{
+    enum { ROWS = 500 };
+    static const struct column head[] = {{"Layer", NULL, "s"},
+                                         {"MiB at the peak", "r", "n"},
+                                         {"", "b", NULL},
+                                         {"Change", NULL, "s"},
+                                         {"Line", NULL, "s"}};
+    const struct baseline *b = h->r->baseline;
+    int64_t most = 1;
+    if (!b)
+        return;
+    section(h, "baseline", "Against the baseline",
+            html_format(h, "%s: %s", emit_clip(h->a, b->file, 200), emit_increase(h->a, h->r)));
+    for (int i = 0; i < b->ndiffers; i++)
+        html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", emit_clip(h->a, b->differs[i], 200)),
+                  "class", "notice", NULL);
+    int n;
+    const struct change_group *g = emit_changes(h->a, b, &n);
+    for (int i = 0; i < n; i++)
+        most = llabs(g[i].increase_bytes) > most ? llabs(g[i].increase_bytes) : most;
+    if (n)
+        table(h, "What changed against the baseline, causes first", "fits", NULL);
+    if (n)
+        table_head(h, head, COUNT(head));
+    for (int i = 0; i < n && i < ROWS; i++, g++) {
+        html_open(h, "tr", NULL);
+        html_open(h, "th", "scope", "row", NULL);
+        code(h, g->name);
+        html_close(h);
+        html_leaf(h, "td", html_format(h, "%+.1f", (double)g->increase_bytes / (1 << 20)), "data-v",
+                  html_format(h, "%lld", (long long)g->increase_bytes), NULL);
+        html_open(h, "td", "class", "b", NULL);
+        svg_bar(h, llabs(g->increase_bytes), most, g->increase_bytes < 0 ? "c-parameters" : "c-temporaries");
+        html_close(h);
+        html_leaf(h, "td", emit_clip(h->a, g->change, 300), NULL);
+        html_open(h, "td", NULL);
+        code(h, g->location);
+        html_close(h);
+        html_close(h);
+    }
+    if (n)
+        table_end(h);
+    html_leaf(h, "p",
+              n > ROWS ? html_format(h, "%d more changes.", n - ROWS)
+              : n      ? "Nothing else changed."
+                       : "Nothing changed.",
+              "class", "ss", NULL);
+    html_close(h);
+}
+
 static void
 page_footer(struct html *h)
 {
@@ -994,6 +1044,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     page_nav(&h);
     html_open(&h, "main", "id", "main", NULL);
     section_peaks(&h);
+    section_baseline(&h);
     section_timeline(&h);
     section_findings(&h);
     section_recompute(&h);

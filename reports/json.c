@@ -4,18 +4,11 @@
  * schema. Bytes are integers, unknown ones null. Strings pass through json_string, which writes valid JSON for any
  * bytes: controls as \u00NN, invalid UTF-8 as U+FFFD, the rest as it is. jsonl is the same object without line breaks.
  */
-#include "memlint.h"
+#include "json.h"
 
 #include <inttypes.h>
 
-struct json {
-    FILE *out;
-    bool lines; /* break lines and indent */
-    int depth;
-    uint64_t some; /* bit d: something was written at depth d */
-};
-
-static void
+void
 json_string(struct json *j, const char *s)
 {
     if (!s) {
@@ -39,7 +32,7 @@ json_string(struct json *j, const char *s)
 }
 
 /* Begins an element: comma, line, key. */
-static void
+void
 json_next(struct json *j, const char *key)
 {
     uint64_t bit = UINT64_C(1) << j->depth;
@@ -56,7 +49,7 @@ json_next(struct json *j, const char *key)
     }
 }
 
-static void
+void
 json_open(struct json *j, const char *key, char bracket)
 {
     json_next(j, key);
@@ -64,7 +57,7 @@ json_open(struct json *j, const char *key, char bracket)
     j->some &= ~(UINT64_C(1) << ++j->depth);
 }
 
-static void
+void
 json_close(struct json *j, char bracket)
 {
     bool some = j->some >> j->depth & 1;
@@ -74,14 +67,14 @@ json_close(struct json *j, char bracket)
     fputc(bracket, j->out);
 }
 
-static void
+void
 json_text(struct json *j, const char *key, const char *s)
 {
     json_next(j, key);
     json_string(j, s);
 }
 
-static void
+void
 json_int(struct json *j, const char *key, int64_t n)
 {
     json_next(j, key);
@@ -89,7 +82,7 @@ json_int(struct json *j, const char *key, int64_t n)
 }
 
 /* A number that may be unknown. */
-static void
+void
 json_maybe(struct json *j, const char *key, int64_t n)
 {
     json_next(j, key);
@@ -99,11 +92,28 @@ json_maybe(struct json *j, const char *key, int64_t n)
         fprintf(j->out, "%" PRId64, n);
 }
 
-static void
+void
 json_percent(struct json *j, const char *key, double v)
 {
     json_next(j, key);
     fprintf(j->out, "%.3g", v > -1e9 && v < 1e9 ? v : 0.0); /* infinity and NaN are no JSON */
+}
+
+static void
+json_checks(struct json *j, const struct result *r)
+{
+    static const char *const outcomes[] = {"passed", "failed", "skipped"};
+    json_open(j, "gates", '[');
+    for (int i = 0; i < r->nchecks; i++) {
+        if (r->checks[i].outcome == CHECK_SKIPPED)
+            continue;
+        json_open(j, NULL, '{');
+        json_text(j, "name", r->checks[i].name);
+        json_text(j, "outcome", outcomes[r->checks[i].outcome]);
+        json_text(j, "message", r->checks[i].message);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 static void
@@ -180,6 +190,7 @@ json_live(struct json *j, const struct result *r)
         json_text(j, "needed_by", t->needed_by);
         json_text(j, "node", t->node);
         json_text(j, "location", t->location);
+        json_text(j, "layer", t->layer);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -200,6 +211,7 @@ json_layers(struct json *j, const struct result *r)
         json_int(j, "saved_bytes", l->saved_bytes);
         json_int(j, "output_bytes", l->output_bytes);
         json_int(j, "flops", l->flops);
+        json_text(j, "location", l->location);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -269,6 +281,7 @@ json_findings(struct json *j, const struct result *r)
         json_maybe(j, "peak_after", f->peak_after);
         json_percent(j, "extra_flops_percent", f->extra_flops_percent);
         json_text(j, "how", f->how);
+        json_text(j, "suppressed", f->suppressed);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -309,12 +322,98 @@ json_judgements(struct json *j, const struct result *r)
     json_close(j, ']');
 }
 
+static void
+json_shape(struct json *j, const char *key, const struct tensor_state *t)
+{
+    json_open(j, key, '[');
+    for (int i = 0; i < t->rank; i++)
+        json_int(j, NULL, t->shape[i]);
+    json_close(j, ']');
+}
+
+static void
+json_change(struct json *j, const struct layer_change *l)
+{
+    json_open(j, NULL, '{');
+    json_text(j, "path", l->now.path);
+    json_text(j, "old_path", l->old.path);
+    json_text(j, "change", change_names[l->kind]);
+    json_next(j, "cause");
+    fputs(l->cause ? "true" : "false", j->out);
+    json_text(j, "type", l->now.type);
+    json_text(j, "old_type", l->old.type);
+    json_text(j, "operators", l->operators);
+    json_text(j, "location", l->location);
+    json_int(j, "increase_bytes", l->now.peak_bytes - l->old.peak_bytes);
+    json_int(j, "parameters", l->now.parameters);
+    json_int(j, "old_parameters", l->old.parameters);
+    json_int(j, "saved_bytes", l->now.saved_bytes);
+    json_int(j, "old_saved_bytes", l->old.saved_bytes);
+    json_open(j, "tensors", '[');
+    for (int i = 0; i < l->ntensors; i++) {
+        const struct tensor_change *t = &l->tensors[i];
+        json_open(j, NULL, '{');
+        json_text(j, "name", t->now.name);
+        json_text(j, "old_name", t->old.name);
+        json_text(j, "class", class_names[t->class]);
+        json_shape(j, "shape", &t->now);
+        json_shape(j, "old_shape", &t->old);
+        json_text(j, "dtype", t->now.dtype);
+        json_text(j, "old_dtype", t->old.dtype);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void
+json_baseline(struct json *j, const struct baseline *b)
+{
+    json_open(j, "baseline", '{');
+    json_text(j, "file", b->file);
+    json_text(j, "version", b->version);
+    json_int(j, "peak", b->peak);
+    json_int(j, "increase_bytes", b->increase_bytes);
+    json_percent(j, "increase_percent", b->increase_percent);
+    json_int(j, "parameters", b->parameters);
+    json_open(j, "setup_differs", '[');
+    for (int i = 0; i < b->ndiffers; i++)
+        json_text(j, NULL, b->differs[i]);
+    json_close(j, ']');
+    json_open(j, "layers_changed", '[');
+    for (int i = 0; i < b->nlayers; i++)
+        json_change(j, &b->layers[i]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+/* A line that says that the model was refused: a run over many models counts it as done. */
+static bool
+json_refused(const struct result *r, FILE *out)
+{
+    struct json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_int(&j, "schema", 1);
+    json_text(&j, "version", r->version);
+    json_open(&j, "model", '{');
+    json_text(&j, "file", r->model.file);
+    json_close(&j, '}');
+    json_text(&j, "verdict", "refused");
+    json_text(&j, "error", r->refused);
+    json_close(&j, '}');
+    fputc('\n', out);
+    return !ferror(out);
+}
+
 static bool
 json_object(const struct result *r, FILE *out, bool lines)
 {
     struct json j = {.out = out, .lines = lines};
+    if (r->refused)
+        return json_refused(r, out);
     json_open(&j, NULL, '{');
     json_int(&j, "schema", 1);
+    json_text(&j, "version", r->version);
     json_open(&j, "model", '{');
     json_text(&j, "file", r->model.file);
     json_int(&j, "opset", r->model.opset);
@@ -328,10 +427,13 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_setup(&j, r);
     json_text(&j, "verdict", verdict_names[r->verdict]);
     json_text(&j, "gate", r->gate);
+    json_checks(&j, r);
     json_peak(&j, r);
     json_live(&j, r);
     json_layers(&j, r);
     json_judgements(&j, r);
+    if (r->baseline)
+        json_baseline(&j, r->baseline);
     json_close(&j, '}');
     fputc('\n', out);
     return !ferror(out);

@@ -1,7 +1,8 @@
 /* markdown.c - a summary for a pull request or a job's page: GitHub's and GitLab's Markdown.
  *
  * Strings of the model appear only as code spans, which neither mention people nor link nor hold markup; the fence is
- * longer than any run of backticks inside. A pipe would end a table's cell even there, so it is escaped.
+ * longer than any run of backticks inside. A pipe would end a table's cell even there, so it is escaped. Every list is
+ * cut, so that the whole stays below the 65,536 characters that GitHub takes for a comment.
  */
 #include "memlint.h"
 
@@ -56,15 +57,49 @@ markdown_tables(struct arena *a, const struct result *r, FILE *out)
 }
 
 static void
+markdown_baseline(struct arena *a, const struct result *r, FILE *out)
+{
+    const struct baseline *b = r->baseline;
+    if (!b)
+        return;
+    fprintf(
+        out,
+        "\n| | baseline | now | increase |\n| --- | ---: | ---: | ---: |\n| **peak** | %s | %s | **%s (%+.3g %%)** |\n",
+        bytes_text(a, b->peak), bytes_text(a, r->peak.allocated), emit_signed(a, b->increase_bytes),
+        b->increase_percent);
+    for (int c = 0; c < CLASS_COUNT; c++)
+        if (b->class_bytes[c] != r->class_bytes[c])
+            fprintf(out, "| %s | %s | %s | %s |\n", class_names[c], bytes_text(a, b->class_bytes[c]),
+                    bytes_text(a, r->class_bytes[c]), emit_signed(a, r->class_bytes[c] - b->class_bytes[c]));
+    for (int i = 0; i < b->ndiffers; i++)
+        fprintf(out, "\nThe baseline has another set-up: %s\n", code(a, b->differs[i]));
+    if (b->nlayers)
+        fputs("\n| layer | at the peak | change | line |\n| --- | ---: | --- | --- |\n", out);
+    else
+        fprintf(out, "\nNo layer differs from %s.\n", code(a, b->file));
+    int n;
+    const struct change_group *g = emit_changes(a, b, &n);
+    for (int i = 0; i < n && i < TENSORS; i++, g++)
+        fprintf(out, "| %s%s | %s | %s | %s |\n", code(a, g->name), g->cause ? "" : " (follows)",
+                emit_signed(a, g->increase_bytes), code(a, g->change), code(a, g->location));
+    if (n > TENSORS)
+        fprintf(out, "\n%d more changes.\n", n - TENSORS);
+    else if (n)
+        fprintf(out, "\nNothing else differs from %s.\n", code(a, b->file));
+}
+
+static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
     if (r->nfindings)
         fputs("\n**Findings**\n\n", out);
-    for (int i = 0; i < r->nfindings; i++) {
+    for (int i = 0; i < r->nfindings && i < TENSORS; i++) {
         const struct finding *f = &r->findings[i];
         fprintf(out, "- %s %s: %s", f->severity, code(a, f->rule), code(a, f->message));
         if (f->saves_bytes > 0)
             fprintf(out, " saves %s", bytes_text(a, f->saves_bytes));
+        if (f->suppressed)
+            fprintf(out, " (suppressed %s)", code(a, f->suppressed));
         fputc('\n', out);
     }
     if (r->recompute.nfront)
@@ -81,7 +116,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
                 r->fits[i].verdict);
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);
-    for (int i = 0; i < r->setup.nassumptions; i++)
+    for (int i = 0; i < r->setup.nassumptions && i < TENSORS; i++)
         fprintf(out, "- %s\n", code(a, r->setup.assumptions[i]));
     if (r->setup.nassumptions)
         fputs("\n</details>\n", out);
@@ -107,6 +142,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
             phase_names[r->peak.phase], code(a, emit_op(a, r->peak.op, 80)), code(a, r->peak.location));
     if (r->gate)
         fprintf(out, "\n**Gate failed**: %s\n", code(a, r->gate));
+    markdown_baseline(a, r, out);
     markdown_tables(a, r, out);
     markdown_lists(a, r, out);
     arena_free(a);

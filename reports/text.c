@@ -93,6 +93,30 @@ text_classes(const struct page *p, const struct result *r)
                     bar(p, r->class_bytes[c], most, p->width - 36), on(p, "0"));
 }
 
+static void
+text_baseline(const struct page *p, const struct result *r)
+{
+    const struct baseline *b = r->baseline;
+    if (!b)
+        return;
+    heading(p, "Against the baseline");
+    fprintf(p->out, "  %s: %s\n", emit_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r));
+    for (int i = 0; i < b->ndiffers; i++)
+        fprintf(p->out, "  another set-up: %s\n", emit_clip(p->a, b->differs[i], p->width - 20));
+    int n;
+    const struct change_group *g = emit_changes(p->a, b, &n);
+    for (int i = 0; i < n && i < TENSORS; i++, g++) {
+        fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, g->increase_bytes),
+                emit_clip(p->a, g->name, p->width / 2), g->location ? "  " : "",
+                emit_clip(p->a, g->location, p->width / 3));
+        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), emit_clip(p->a, g->change, p->width - 16), on(p, "0"));
+    }
+    if (n > TENSORS)
+        fprintf(p->out, "  %12s  %d more changes\n", "", n - TENSORS);
+    else
+        fprintf(p->out, "  %12s  nothing %schanged\n", "", n ? "else " : "");
+}
+
 /* The class with most bytes: what colours a column. */
 static int
 largest_class(const struct instant *at)
@@ -264,6 +288,8 @@ text_judgements(const struct page *p, const struct result *r)
         if (f->saves_bytes > 0)
             fprintf(p->out, "    saves %s: peak %s\n", bytes_text(p->a, f->saves_bytes),
                     bytes_text(p->a, f->peak_after));
+        if (f->suppressed)
+            fprintf(p->out, "    suppressed %s\n", emit_clean(p->a, f->suppressed));
         if (f->how)
             fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
     }
@@ -300,6 +326,7 @@ text_write(const struct result *r, FILE *out, bool colour, int width)
                      : width > 120 ? 120
                                    : width};
     text_head(&p, r);
+    text_baseline(&p, r);
     text_classes(&p, r);
     text_timeline(&p, r);
     text_live(&p, r);

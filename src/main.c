@@ -15,37 +15,29 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* "memlint: FILE: PLACE: message" on one line, whatever the model's strings hold. */
-static int
-refuse(struct arena *a, const struct err *e)
+struct run { /* of one model */
+    struct options *o;
+    struct arena *a;
+    const char *path;
+    struct tally *tally;
+    struct arena *whole; /* of the program */
+};
+
+/* Tells about a model on one line, whatever its strings hold. */
+static void
+say(const struct run *x, const char *what)
 {
-    fprintf(stderr, "memlint: %s: ", emit_clip(a, e->file, 300));
-    if (e->place)
-        fprintf(stderr, "%s: ", emit_clip(a, e->place, 200));
-    fprintf(stderr, "%s", emit_clip(a, e->message ? e->message : "can't be analysed", 1000));
-    if (e->remedy)
-        fprintf(stderr, "; %s", emit_clip(a, e->remedy, 400));
-    fputc('\n', stderr);
-    return EXIT_MODEL;
+    fprintf(stderr, "memlint: %s: %s\n", emit_clip(x->a, x->path, 300), emit_clip(x->a, what, 1000));
 }
 
-/* ---- gates ------------------------------------------------------------------------------------------------------------ */
-
-static const char *
-gate(const struct options *o, const struct result *r, struct arena *a)
+static int
+worse(int a, int b)
 {
-    if (o->max_peak >= 0 && r->peak.allocated > o->max_peak)
-        return arena_printf(a, "the peak of %s is above --max-peak %s", bytes_text(a, r->peak.allocated),
-                            bytes_text(a, o->max_peak));
-    if (o->fail_on && strcmp(o->fail_on, "inconclusive") == 0 && r->ndoubts > 0)
-        return arena_printf(a, "inconclusive: %d values are not explained", r->ndoubts);
-    for (int i = 0; o->fail_on && i < r->nfindings; i++)
-        if (severity_rank(o->fail_on) >= 0 && severity_rank(r->findings[i].severity) >= severity_rank(o->fail_on))
-            return arena_printf(a, "%s %s, and --fail-on %s", r->findings[i].severity, r->findings[i].rule, o->fail_on);
-    return NULL;
+    return a > b ? a : b;
 }
 
 /* ---- output ------------------------------------------------------------------------------------------------------------- */
@@ -88,18 +80,57 @@ report_path(struct arena *a, const char *path, const char *model)
     return mark ? arena_printf(a, "%.*s%.*s%s", (int)(mark - path), path, n, base, mark + 1) : path;
 }
 
-static int
-report(const struct options *o, const struct result *r, struct arena *a)
+/* One file for the results of many models, a line each. */
+static bool
+is_log(const struct options *o, int i)
 {
+    bool many = o->nmodels > 1 || o->files_from || o->resume;
+    return many && strcmp(o->outputs[i].format->name, "jsonl") == 0 && !strchr(o->outputs[i].path, '%');
+}
+
+static int
+write_file(const struct run *x, const struct result *r, const struct format *f, const char *path, bool append)
+{
+    const char *why = NULL;
+    bool ok = (append ? report_append : report_write)(r, f, path, &why);
+    if (!ok)
+        fprintf(stderr, "memlint: %s: can't be written: %s\n", emit_clip(x->a, path, 300), why);
+    else if (x->o->verbose)
+        fprintf(stderr, "memlint: wrote %s\n", emit_clip(x->a, path, 300));
+    return ok ? EXIT_CLEAN : EXIT_ENVIRONMENT;
+}
+
+/* "memlint: FILE: PLACE: message", and a line in the log of many models. */
+static int
+refuse(const struct run *x, const struct err *e)
+{
+    struct arena *a = x->a;
+    int code = EXIT_MODEL;
+    const char *message = e->message ? e->message : "can't be analysed";
+    fprintf(stderr, "memlint: %s: ", emit_clip(a, e->file, 300));
+    if (e->place)
+        fprintf(stderr, "%s: ", emit_clip(a, e->place, 200));
+    fprintf(stderr, "%s", emit_clip(a, message, 1000));
+    if (e->remedy)
+        fprintf(stderr, "; %s", emit_clip(a, e->remedy, 400));
+    fputc('\n', stderr);
+    struct result r = {
+        .model.file = x->path, .version = PACKAGE_VERSION, .verdict = (enum verdict) - 1, .refused = message};
+    fleet_count(x->whole, x->tally, &r);
+    for (int i = 0; i < x->o->noutputs; i++)
+        if (is_log(x->o, i))
+            code = worse(code, write_file(x, &r, x->o->outputs[i].format, x->o->outputs[i].path, true));
+    return code;
+}
+
+static int
+report(const struct run *x, const struct result *r)
+{
+    const struct options *o = x->o;
     int code = EXIT_CLEAN;
     for (int i = 0; i < o->noutputs; i++) {
-        const char *why, *path = report_path(a, o->outputs[i].path, r->model.file);
-        if (!report_write(r, o->outputs[i].format, path, &why)) {
-            fprintf(stderr, "memlint: %s: can't be written: %s\n", emit_clip(a, path, 300), why);
-            code = EXIT_ENVIRONMENT;
-        } else if (o->verbose) {
-            fprintf(stderr, "memlint: wrote %s\n", emit_clip(a, path, 300));
-        }
+        const char *path = report_path(x->a, o->outputs[i].path, r->model.file);
+        code = worse(code, write_file(x, r, o->outputs[i].format, path, is_log(o, i)));
     }
     const struct format *f = o->format ? o->format : o->quiet ? NULL : &formats[0];
     errno = 0;
@@ -188,20 +219,85 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
     return why ? NULL : r;
 }
 
-static int
-analyse(struct options *o, const char *path, struct arena *a)
+/* ---- the baseline ------------------------------------------------------------------------------------------------------------ */
+
+/* The result of an older model under the same set-up, or the one that was stored; NULL: see e. */
+static struct result *
+older(const char *path, struct arena *a, const struct setup *s, struct err *e)
 {
+    const char *dot = strrchr(path, '.');
+    if (dot && strcasecmp(dot, ".json") == 0)
+        return stored_read(a, path, e);
+    struct setup own = *s;
+    e->file = path;
+    struct program *p = program_of(path, a, &own, e);
+    return p ? result_build(p->graph, p, step_run(p, &own), &own) : NULL;
+}
+
+static bool
+compare(const struct run *x, struct result *r, struct err *e)
+{
+    if (!x->o->baseline)
+        return true;
+    const char *path = report_path(x->a, x->o->baseline, r->model.file);
+    if (x->o->update_baseline && access(path, F_OK) != 0)
+        return true;
+    struct result *old = older(path, x->a, &x->o->setup, e);
+    if (!old)
+        return false;
+    r->baseline = compare_run(x->a, old, r);
+    r->baseline->file = path;
+    if (strcmp(r->version, old->version ? old->version : "") != 0)
+        say(x, arena_printf(x->a, "the baseline %s was made by memlint %s, this is %s", path,
+                            old->version ? old->version : "of unknown version", r->version));
+    for (int i = 0; i < r->baseline->ndiffers; i++)
+        say(x, arena_printf(x->a, "the baseline %s has another set-up: %s", path, r->baseline->differs[i]));
+    return true;
+}
+
+/* Without what hangs on the baseline itself or on gates, so that the same model gives the same bytes. */
+static int
+update(const struct run *x, const struct result *r)
+{
+    struct result plain = *r;
+    if (!x->o->update_baseline)
+        return EXIT_CLEAN;
+    plain.baseline = NULL;
+    plain.gate = NULL;
+    plain.nchecks = 0;
+    plain.verdict = r->ndoubts ? VERDICT_INCONCLUSIVE : VERDICT_OK;
+    return write_file(x, &plain, format_by_name("json"), report_path(x->a, x->o->baseline, r->model.file), false);
+}
+
+/* --expect-fail: a canary. */
+static int
+expected(const struct run *x, int code)
+{
+    if (!x->o->expect_fail || code > EXIT_GATE)
+        return code;
+    say(x, code == EXIT_GATE ? "the gate failed, as --expect-fail expects" : "the gate passed, and --expect-fail");
+    return code == EXIT_GATE ? EXIT_CLEAN : EXIT_GATE;
+}
+
+/* ---- one model, and many ------------------------------------------------------------------------------------------------------- */
+
+static int
+analyse(const struct run *x)
+{
+    struct options *o = x->o;
+    struct arena *a = x->a;
+    const char *path = x->path;
     struct err e = {.file = path};
     struct setup *s = &o->setup;
     for (int i = 0; i < s->nvalues; i++) {
         e.file = o->value_files[i];
         if (!(s->values[i].t = onnx_load_tensor(a, e.file, &e)))
-            return refuse(a, &e);
+            return refuse(x, &e);
     }
     e.file = path;
     struct graph *g = onnx_load(a, path, &e);
     if (!g)
-        return refuse(a, &e);
+        return refuse(x, &e);
     if (o->verbose)
         fprintf(stderr, "memlint: %s: %d nodes, opset %d\n", emit_clip(a, path, 300), g->nn, g->opset);
     if (o->dump == DUMP_GRAPH)
@@ -210,7 +306,7 @@ analyse(struct options *o, const char *path, struct arena *a)
     own.unroll = o->dump != DUMP_SHAPES;
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
-        return refuse(a, &e);
+        return refuse(x, &e);
     if (o->dump == DUMP_SHAPES)
         return dump(o, g, NULL, NULL);
     struct program *p = lower_run(g, s);
@@ -218,7 +314,7 @@ analyse(struct options *o, const char *path, struct arena *a)
         return dump(o, g, p, NULL);
     if (s->recompute && !recompute_modules(a, p, s->recompute, &e.message)) {
         e.place = s->recompute;
-        return refuse(a, &e);
+        return refuse(x, &e);
     }
     struct step *st = step_run(p, s);
     if (o->dump == DUMP_STEP)
@@ -230,13 +326,100 @@ analyse(struct options *o, const char *path, struct arena *a)
         recompute_plan(&study, r, o->recompute_budget);
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
-    if ((r->gate = gate(o, r, a))) {
-        r->verdict = VERDICT_GATE_FAILED;
-        fprintf(stderr, "memlint: %s: %s\n", emit_clip(a, path, 300), emit_clean(a, r->gate));
+    if (!compare(x, r, &e))
+        return refuse(x, &e);
+    if (o->sources)
+        r->sources = sources_find(a, o->sources, &r->nsources);
+    for (const char **note = gate_suppress(a, o, r); *note; note++)
+        say(x, *note);
+    gate_judge(a, o, r);
+    if (r->gate)
+        say(x, r->gate);
+    fleet_count(x->whole, x->tally, r);
+    return worse(expected(x, worse(report(x, r), gate_code(r->verdict))), update(x, r));
+}
+
+/* A model with its flag file. */
+static int
+one(const struct options *o, const char *path, struct tally *t, struct arena *whole)
+{
+    struct arena *a = arena_new();
+    struct options own;
+    struct run x = {&own, a, path, t, whole};
+    const char *wrong = options_for(&own, a, o, path);
+    for (int i = 0; i < own.nflags && own.verbose && !wrong; i++)
+        fprintf(stderr, "memlint: %s:%d: %s\n", emit_clip(a, own.flags, 300), own.flag[i].line,
+                emit_clip(a, own.flag[i].text, 300));
+    if (wrong)
+        fprintf(stderr, "memlint: %s; see memlint --help\n", emit_clean(a, wrong));
+    int code = wrong ? EXIT_USAGE : analyse(&x);
+    arena_free(a);
+    return code;
+}
+
+/* The files of results: what they hold is done, or they begin anew. */
+static bool
+open_logs(const struct options *o, struct arena *a, struct tally *t)
+{
+    struct err e = {0};
+    struct run x = {.a = a};
+    for (int i = 0; i < o->noutputs; i++)
+        if (is_log(o, i) && !o->resume)
+            (void)!truncate(o->outputs[i].path, 0); /* there may be none; writing tells what is wrong */
+        else if (is_log(o, i) && !t->done && !fleet_resume(a, o, o->outputs[i].path, t, &e)) {
+            x.path = e.place ? arena_printf(a, "%s: %s", e.file, e.place) : e.file;
+            say(&x, arena_printf(a, "%s; %s", e.message, e.remedy));
+            return false;
+        }
+    return true;
+}
+
+/* A % stands for a name without its folder: two models of one name would write one file. */
+static const char *
+clash(const struct options *o, struct arena *a, char **models, int n)
+{
+    bool marked = o->baseline && o->update_baseline;
+    struct names *seen = names_new(a);
+    for (int i = 0; i < o->noutputs; i++)
+        marked |= strchr(o->outputs[i].path, '%') != NULL;
+    for (int i = 0; i < n && marked; i++) {
+        const char *name = report_path(a, "%", models[i]);
+        int other = names_find(seen, name);
+        if (other >= 0 && strcmp(models[other], models[i]) != 0)
+            return arena_printf(a, "%s and %s: %% stands for %s in both; run them apart", models[other], models[i],
+                                name);
+        names_put(seen, name, i);
     }
-    int code = report(o, r, a);
-    bool failed = r->verdict == VERDICT_GATE_FAILED || r->verdict == VERDICT_DOES_NOT_FIT;
-    return code == EXIT_CLEAN && failed ? EXIT_GATE : code;
+    return NULL;
+}
+
+static int
+all(const struct options *o, struct arena *a)
+{
+    struct tally t = {0};
+    const char *wrong = NULL;
+    int n = 0;
+    char **models = fleet_list(a, o, &n, &wrong);
+    bool many = o->nmodels > 1 || o->files_from || o->resume;
+    bool counted = o->progress == WHEN_ALWAYS || (o->progress == WHEN_AUTO && isatty(STDERR_FILENO) && many);
+    wrong = wrong ? wrong : clash(o, a, models, n);
+    if (wrong)
+        fprintf(stderr, "memlint: %s\n", emit_clean(a, wrong));
+    if (wrong || !open_logs(o, a, &t))
+        return wrong ? EXIT_USAGE : EXIT_MODEL;
+    int code = o->expect_fail ? EXIT_CLEAN : t.code;
+    for (int i = 0; i < n; i++) {
+        if (t.done && names_find(t.done, models[i]) >= 0)
+            continue;
+        if (counted)
+            fprintf(stderr, "[%d/%d] %s\n", i + 1, n, emit_clip(a, models[i], 300));
+        if (t.done)
+            names_put(t.done, models[i], i);
+        code = worse(code, one(o, models[i], &t, a));
+    }
+    if (many)
+        fprintf(stderr, "memlint: %s\n", emit_clean(a, fleet_summary(a, &t)));
+    return code;
 }
 
 int
@@ -266,15 +449,7 @@ main(int argc, char **argv)
         o.list(stdout);
         code = finish_stdout();
     } else {
-        bool counted = o.progress == WHEN_ALWAYS || (o.progress == WHEN_AUTO && isatty(STDERR_FILENO) && o.nmodels > 1);
-        for (int i = 0; i < o.nmodels; i++) {
-            struct arena *run = arena_new();
-            if (counted)
-                fprintf(stderr, "[%d/%d] %s\n", i + 1, o.nmodels, emit_clip(run, o.models[i], 300));
-            int one = analyse(&o, o.models[i], run);
-            code = one > code ? one : code;
-            arena_free(run);
-        }
+        code = all(&o, a);
     }
     arena_free(a);
     return code;

@@ -372,6 +372,17 @@ struct output { /* -o FILE */
     const struct format *format;
 };
 
+struct suppression { /* --suppress */
+    const char *rule, *glob, *until, *reason,
+        *place; /* glob over nodes and locations, NULL all; place: where it was written */
+    bool used;
+};
+
+struct flag_line { /* of a flag file */
+    const char *text;
+    int line;
+};
+
 enum dump { DUMP_NONE, DUMP_GRAPH, DUMP_SHAPES, DUMP_CALLS, DUMP_STEP };
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
@@ -383,21 +394,45 @@ struct options {
     const char **value_files;    /* of setup.values: read by main, which fills their t */
     const struct format *format; /* on standard output; NULL when --format was not given */
     enum dump dump;
-    void (*list)(FILE *out); /* --list: print this table and stop */
-    int64_t max_peak;        /* -1 no gate */
-    const char *fail_on;     /* a severity or "inconclusive"; NULL no gate */
+    void (*list)(FILE *out);    /* --list: print this table and stop */
+    int64_t max_peak;           /* -1 no gate */
+    const char *fail_on;        /* a severity or "inconclusive"; NULL no gate */
+    const char *baseline;       /* NULL none; % stands for the model's name */
+    int64_t max_increase_bytes; /* -1 no gate */
+    double max_increase_percent;
+    bool update_baseline, expect_fail;
+    int nsuppress;
+    struct suppression *suppress;
+    const char *flags; /* --flags: the flag file, "none", or NULL: look for .memlint */
+    int nflags;
+    struct flag_line *flag; /* what was taken from it */
+    const char *sources;    /* --sources: the folder of the Python files */
+    const char *files_from;
+    int shard, shards; /* 1-based; 0 all */
+    bool resume;
     enum when colour, progress;
     bool quiet, verbose, help, version;
     bool recompute;           /* --recompute auto or SIZE: */
     int64_t recompute_budget; /* bytes; 0 none */
     bool replay;
     int64_t replay_limit; /* bytes; 0 none */
+    int argc;
+    char **argv;
 };
 /* Fills o from the command line. Returns NULL, or one line that says what is wrong with it. */
 const char *options_read(struct options *o, struct arena *a, int argc, char **argv);
+/* The options for one model: those of its flag file, then those of the command line over them. */
+const char *options_for(struct options *own, struct arena *a, const struct options *o, const char *model);
 void options_help(FILE *out);
 /* Rank of a finding's severity: 0 "note", 1 "warning", 2 "error"; -1 for anything else. */
 int severity_rank(const char *name);
+
+/* ---- flags.c: the flag file --------------------------------------------------------------------------------------------- */
+
+/* .memlint beside the model or in the nearest folder above it that has .git; NULL none. */
+const char *flags_find(struct arena *a, const char *model);
+/* Its lines without blanks around, comments and empty ones left out; NULL and *wrong when it can't be read. */
+struct flag_line *flags_read(struct arena *a, const char *path, int *n, const char **wrong);
 
 /* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
 
@@ -837,6 +872,12 @@ struct live_tensor {  /* one storage alive at the peak */
     const char *needed_by; /* "backward of aten.gelu.default", "held by Python name `out`" */
     const char *node;      /* ONNX node, or NULL */
     const char *location;  /* "file.py:123", else the scope, else NULL */
+    const char *layer;     /* path of the module it belongs to; NULL outside of the model */
+};
+
+struct layer_op { /* an operator that a module calls itself, how often, and where first */
+    const char *name, *location;
+    int count;
 };
 
 struct layer {               /* one module, depth first; depth 0 is the model */
@@ -846,6 +887,9 @@ struct layer {               /* one module, depth first; depth 0 is the model */
     int64_t saved_bytes;                 /* what autograd keeps of its forward pass, storages counted once */
     int64_t output_bytes;                /* of the operators inside */
     int64_t flops;                       /* forward, 2 a multiply-add */
+    const char *location;                /* of its first call, NULL none */
+    int nops, cap_ops;
+    struct layer_op *ops;
 };
 
 struct instant { /* one change of the allocated bytes in the step */
@@ -860,6 +904,64 @@ struct finding {
     const char **nodes;
     int64_t saves_bytes, peak_after;
     double extra_flops_percent;
+    const char *suppressed; /* why it doesn't count, else NULL */
+};
+
+/* What became of a parameter, buffer or input between two models; the side on which it is missing has name NULL. */
+struct tensor_change {
+    enum class class;
+    struct tensor_state {
+        const char *name, *dtype;
+        int rank;
+        const int64_t *shape;
+        int64_t bytes;
+    } old, now;
+};
+
+/* What became of a layer, its sublayers apart. Path NULL: no such layer; OUTSIDE: what no layer owns. */
+struct layer_change {
+    enum change {
+        CHANGE_GREW,
+        CHANGE_ADDED,
+        CHANGE_REMOVED,
+        CHANGE_RENAMED,
+        CHANGE_TYPE,
+        CHANGE_SHAPES,
+        CHANGE_OPERATORS
+    } kind;
+    bool cause;            /* it differs by itself; otherwise it follows from others */
+    bool renamed;          /* by itself, not with the layer it lies in */
+    const char *operators; /* "relu -> silu"; NULL none differ */
+    struct layer_state {
+        const char *path, *type;
+        int64_t parameters, peak_bytes, saved_bytes; /* peak_bytes: alive at the peak */
+    } old, now;
+    const char *location;
+    int ntensors;
+    struct tensor_change *tensors;
+};
+extern const char *const change_names[];
+extern const char OUTSIDE[];
+
+/* The difference to an older result. The peak_bytes of all layers add up to the peaks, so those of the changed ones to the increase. */
+struct baseline {
+    const char *file, *version;
+    int64_t peak, increase_bytes;
+    double increase_percent;
+    enum phase phase; /* of the old peak */
+    const char *op;
+    int64_t parameters, class_bytes[CLASS_COUNT];
+    int nlayers;
+    struct layer_change *layers; /* causes first, then by what they add to the peak */
+    int ndiffers;
+    const char **differs; /* set-ups: "optimizer sgd, now adamw"; none: comparable */
+    bool inconclusive;
+};
+
+/* A gate and what came of it. */
+struct check {
+    const char *name, *message;
+    enum { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED } outcome;
 };
 
 struct fit {
@@ -934,7 +1036,14 @@ struct result {
     const struct replay *replay; /* NULL: not asked for */
     int ndoubts;
     const struct doubt *doubts;
-    const char *gate; /* main.c: why the gate failed, else NULL */
+    const char *gate; /* gate.c: why gates failed, else NULL */
+    int nchecks;
+    struct check *checks;
+    const char *version;       /* memlint's */
+    struct baseline *baseline; /* NULL without --baseline */
+    int nsources;
+    const char **sources; /* paths of Python files below --sources */
+    const char *refused;  /* why the model can't be analysed: nothing else is filled but its file */
 };
 /* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
 
@@ -1014,6 +1123,52 @@ void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 /* Everything the reports show, from what the passes made. */
 struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);
 
+/* ---- stored.c: a JSON result read back -------------------------------------------------------------------------------------- */
+
+/* Model, set-up, verdict, peak, tensors alive then, layers: what a comparison needs. NULL and e when it is no result of memlint. */
+struct result *stored_read(struct arena *a, const char *path, struct err *e);
+/* The same from one line of a jsonl file. */
+struct result *stored_parse(struct arena *a, const char *path, const char *text, struct err *e);
+/* A whole text file; NULL and e. */
+char *stored_text(struct arena *a, const char *path, struct err *e);
+
+/* ---- compare.c: two results -------------------------------------------------------------------------------------------------- */
+
+struct baseline *compare_run(struct arena *a, const struct result *old, const struct result *now);
+
+/* ---- sources.c ------------------------------------------------------------------------------------------------------------------- */
+
+/* The paths of all Python files below folder, relative to it; none when it can't be read. */
+const char **sources_find(struct arena *a, const char *folder, int *n);
+
+/* ---- gate.c: which results are stopped ------------------------------------------------------------------------------------------ */
+
+/* Marks the findings that a suppression of o covers, by the date of today. Returns what is to be said of suppressions: NULL-terminated. */
+const char **gate_suppress(struct arena *a, const struct options *o, struct result *r);
+/* Fills r->checks, r->gate and r->verdict. */
+void gate_judge(struct arena *a, const struct options *o, struct result *r);
+/* The exit code of a verdict. */
+int gate_code(enum verdict v);
+
+/* ---- fleet.c: many models --------------------------------------------------------------------------------------------------------- */
+
+/* The names in --files-from, one a line, those of this shard only. NULL and *wrong. */
+char **fleet_list(struct arena *a, const struct options *o, int *n, const char **wrong);
+/* Whether the model is in shard I of N: by a hash of its name, so that a longer list moves no other model. */
+bool fleet_mine(const char *model, int shard, int shards);
+
+struct tally { /* of a run over many models */
+    int models, by_verdict[4], refused, skipped;
+    int64_t highest;
+    const char *highest_model;
+    int code;
+    struct names *done; /* models that a file of results holds */
+};
+void fleet_count(struct arena *a, struct tally *t, const struct result *r);
+/* Reads a jsonl file that an earlier run left: counts its models, cuts off a last line that is not whole. False and e. */
+bool fleet_resume(struct arena *a, const struct options *o, const char *path, struct tally *t, struct err *e);
+const char *fleet_summary(struct arena *a, const struct tally *t);
+
 /* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
 
 struct format {
@@ -1027,6 +1182,8 @@ const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
 /* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
 bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
+/* Adds a report of one line to path in one write: what is there after a kill is whole lines and at most one torn. */
+bool report_append(const struct result *r, const struct format *f, const char *path, const char **why);
 
 /* Strings from a model are data in every format. emit_clean: valid UTF-8 without control, bidi and other invisible
  * characters, which become \xNN or U+FFFD; NULL becomes "". emit_clip: at most max characters of it, the middle cut. */
@@ -1038,6 +1195,19 @@ const char *emit_op(struct arena *a, const char *s, int max);
 int emit_utf8(const char *s, uint32_t *c);
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
 const char *emit_verdict(struct arena *a, const struct result *r);
+const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
+/* A changed layer: its path, and what became of it, "weight [64, 10] -> [64, 20]". The peaks, "1.0 GiB -> 2.0 GiB (+1.0 GiB, +100 %)". */
+const char *emit_layer(struct arena *a, const struct layer_change *l, int max);
+const char *emit_change(struct arena *a, const struct layer_change *l);
+/* Layers that changed alike and differ in their numbers alone are one: "blocks.*.up". */
+struct change_group {
+    const char *name, *change, *location;
+    int n, first; /* layers; index of the first */
+    bool cause, outside;
+    int64_t increase_bytes;
+};
+struct change_group *emit_changes(struct arena *a, const struct baseline *b, int *n);
+const char *emit_increase(struct arena *a, const struct result *r);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
 int64_t emit_add(int64_t a, int64_t b);                          /* of bytes; stops at INT64_MAX */
@@ -1045,11 +1215,27 @@ int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
 int emit_columns(const struct result *r, int want, int *at);
+/* What servers of continuous integration list: failed gates first, then findings, the gravest first. */
+struct issue {
+    const char *rule, *message, *how, *suppressed;
+    int severity;            /* as severity_rank; 3: a failed gate */
+    const char *file, *node; /* file: the Python file where the place is known, else the model */
+    int line;
+    bool in_code; /* file is the Python file */
+    uint64_t id;  /* the same as long as rule, model, file and node are; different ones differ */
+};
+struct issue *emit_issues(struct arena *a, const struct result *r, int *n);
 bool text_write(const struct result *r, FILE *out, bool colour, int width);
 bool json_write(const struct result *r, FILE *out, bool colour, int width);
 bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
 bool markdown_write(const struct result *r, FILE *out, bool colour, int width);
 bool html_write(const struct result *r, FILE *out, bool colour, int width);
+bool sarif_write(const struct result *r, FILE *out, bool colour, int width);
+bool junit_write(const struct result *r, FILE *out, bool colour, int width);
+bool gitlab_write(const struct result *r, FILE *out, bool colour, int width);
+bool gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width);
+bool github_write(const struct result *r, FILE *out, bool colour, int width);
+bool csv_write(const struct result *r, FILE *out, bool colour, int width);
 void format_list(FILE *out);
 
 #endif

@@ -18,9 +18,9 @@
 struct reader {
     struct options *o;
     struct arena *a;
-    int cap_dims, cap_shapes, cap_values, cap_files, cap_freeze;
-    bool has_mode, has_optimizer;
-    const char *list;
+    int cap_dims, cap_shapes, cap_values, cap_files, cap_freeze, cap_suppress;
+    const char *file; /* the flag file that is read, NULL the command line */
+    int line;
 };
 
 static const char *
@@ -59,6 +59,11 @@ read_dim(struct reader *r, const char *arg)
     int64_t n;
     if (!name || !number(value, &end, 1, &n) || *end)
         return "wanted NAME=N with N of 1 or more, as in --dim batch=32";
+    for (int i = 0; i < s->ndims; i++) /* the command line wins over the flag file */
+        if (strcmp(s->dims[i].name, name) == 0) {
+            s->dims[i].n = n;
+            return NULL;
+        }
     *PUSH(r->a, s->dims, s->ndims, r->cap_dims) = (struct binding){name, n};
     return NULL;
 }
@@ -398,6 +403,122 @@ read_fail_on(struct reader *r, const char *arg)
                : choices(r, "note, warning, error, inconclusive");
 }
 
+/* In a flag file a path starts at the file's folder. */
+static const char *
+read_baseline(struct reader *r, const char *arg)
+{
+    const char *slash = r->file && *arg != '/' ? strrchr(r->file, '/') : NULL;
+    r->o->baseline = slash ? arena_printf(r->a, "%.*s%s", (int)(slash - r->file) + 1, r->file, arg) : arg;
+    return *arg ? NULL : "wanted a model or a JSON result";
+}
+
+static const char *
+read_max_increase(struct reader *r, const char *arg)
+{
+    char *end;
+    double percent = *arg >= '0' && *arg <= '9' ? strtod(arg, &end) : -1;
+    if (percent >= 0 && strcmp(end, "%") == 0 && percent < 1e9) {
+        r->o->max_increase_percent = percent;
+        return NULL;
+    }
+    r->o->max_increase_bytes = bytes_parse(arg);
+    return r->o->max_increase_bytes >= 0 ? NULL : "wanted 5% or a size such as 64MiB";
+}
+
+static const char *
+read_update_baseline(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->update_baseline = true;
+    return NULL;
+}
+
+static const char *
+read_expect_fail(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->expect_fail = true;
+    return NULL;
+}
+
+static const char *
+read_flags(struct reader *r, const char *arg)
+{
+    r->o->flags = arg;
+    return *arg ? NULL : "wanted a file, or none";
+}
+
+static bool
+is_date(const char *s)
+{
+    static const char like[] = "dddd-dd-dd";
+    for (int i = 0; like[i]; i++)
+        if (like[i] == 'd' ? s[i] < '0' || s[i] > '9' : s[i] != like[i])
+            return false;
+    int month = atoi(s + 5), day = atoi(s + 8);
+    return (s[10] == ' ' || s[10] == '\0') && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+/* RULE[@GLOB] until=YYYY-MM-DD reason=TEXT */
+static const char *
+read_suppress(struct reader *r, const char *arg)
+{
+    static const char form[] = "wanted RULE[@GLOB] until=YYYY-MM-DD reason=\"...\"";
+    struct suppression s = {.place = r->file ? arena_printf(r->a, "%s:%d", r->file, r->line) : "--suppress"};
+    const char *until = strstr(arg, " until="), *reason = strstr(arg, " reason=");
+    if (!until || !reason || reason < until || until == arg || !is_date(until + 7))
+        return form;
+    size_t n = strcspn(arg, "@ ");
+    s.rule = arena_strn(r->a, arg, n);
+    if (arg[n] == '@')
+        s.glob = arena_strn(r->a, arg + n + 1, (size_t)(until - arg) - n - 1);
+    s.until = arena_strn(r->a, until + 7, 10);
+    reason += strlen(" reason=");
+    size_t long_is = strlen(reason);
+    bool quoted = long_is >= 2 && reason[0] == '"' && reason[long_is - 1] == '"';
+    s.reason = quoted ? arena_strn(r->a, reason + 1, long_is - 2) : reason;
+    if (!n || !*s.reason || (s.glob && !*s.glob) || (!s.glob && arg + n != until))
+        return form;
+    *PUSH(r->a, r->o->suppress, r->o->nsuppress, r->cap_suppress) = s;
+    return NULL;
+}
+
+static const char *
+read_sources(struct reader *r, const char *arg)
+{
+    r->o->sources = arg;
+    return *arg ? NULL : "wanted a folder";
+}
+
+/* ---- many models ------------------------------------------------------------------------------------------------------------ */
+
+static const char *
+read_files_from(struct reader *r, const char *arg)
+{
+    r->o->files_from = arg;
+    return *arg ? NULL : "wanted a file, or - for standard input";
+}
+
+static const char *
+read_shard(struct reader *r, const char *arg)
+{
+    char *slash, *end = "x";
+    int64_t i, n = 0;
+    if (!number(arg, &slash, 1, &i) || *slash != '/' || !number(slash + 1, &end, 1, &n) || *end || i > n || n > 1000000)
+        return "wanted I/N with I from 1 to N, as in 3/16";
+    r->o->shard = (int)i;
+    r->o->shards = (int)n;
+    return NULL;
+}
+
+static const char *
+read_resume(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->resume = true;
+    return NULL;
+}
+
 /* ---- the table --------------------------------------------------------------------------------------------------------------- */
 
 static const struct row {
@@ -405,55 +526,77 @@ static const struct row {
     const char *name, *arg, *help;
     char letter;
     const char *(*read)(struct reader *r, const char *arg); /* NULL: not in this version */
+    bool in_file;                                           /* may stand in a flag file */
 } table[] = {
     {"Reports", "output", "FILE",
      "write a report; the extension picks the format, and a % in it stands for the model's name; may repeat", 'o',
      read_output},
-    {NULL, "format", "FMT", "format on standard output: text (default), json, jsonl, markdown, html", 0, read_format},
+    {NULL, "format", "FMT", "format on standard output: text (default) or another of --list=formats", 0, read_format},
+    {NULL, "sources", "DIR",
+     "Python files lie below DIR: reports for servers of continuous integration name their paths, from there", 0,
+     read_sources},
     {NULL, "quiet", NULL, "nothing on standard output but what --format asks for", 'q', read_quiet},
     {NULL, "verbose", NULL, "say on standard error what is read and written", 'v', read_verbose},
     {NULL, "color", "WHEN", "colour the text report: auto (default), always, never", 0, read_colour},
     {NULL, "progress", "WHEN", "count the models on standard error: auto (default), always, never", 0, read_progress},
-    {"Inputs", "dim", "NAME=N", "bind a symbolic dimension, as in --dim batch=32; may repeat", 0, read_dim},
+    {"Inputs", "dim", "NAME=N", "bind a symbolic dimension, as in --dim batch=32; may repeat", 0, read_dim, true},
     {NULL, "input-shape", "NAME=DIMS", "fix an input's shape, as in --input-shape x=2x3x224x224; may repeat", 0,
-     read_shape},
+     read_shape, true},
     {NULL, "input-value", "NAME=FILE", "give an input's value, a serialized TensorProto; may repeat", 0, read_value},
-    {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode},
-    {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer},
-    {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision},
-    {NULL, "loss", "NAME", "loss: auto (default) or another of --list=losses", 0, read_loss},
-    {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop},
+    {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode, true},
+    {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer, true},
+    {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true},
+    {NULL, "loss", "NAME", "loss: auto (default) or another of --list=losses", 0, read_loss, true},
+    {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop,
+     true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
-     read_dropout},
+     read_dropout, true},
     {NULL, "assume", "NAME",
      "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
      "inplace=none|relu; may repeat",
-     0, read_assume},
-    {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze},
+     0, read_assume, true},
+    {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "recompute", "HOW",
      "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger, none "
      "(default); or names of modules that are under checkpoint, with * and commas",
-     0, read_recompute},
+     0, read_recompute, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
-     read_device},
-    {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator},
+     read_device, true},
+    {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true},
     {NULL, "replay", NULL, "run the step's allocations on the first CUDA device and compare", 0, read_replay},
     {NULL, "replay-limit", "SIZE", "the replay takes no more than SIZE of the device, as if it were that small", 0,
      read_replay_limit},
-    {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak},
+    {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak, true},
+    {NULL, "baseline", "FILE",
+     "report the difference to an older model, analysed the same way, or to a JSON result; a % in it stands for the "
+     "model's name",
+     0, read_baseline, true},
+    {NULL, "max-increase", "SIZE|PCT",
+     "exit 1 when the peak grew more than this over the baseline, as in 64MiB or 5%; of both the larger counts", 0,
+     read_max_increase, true},
     {NULL, "fail-on", "LEVEL", "exit 1 on a finding of note, warning or error and above, or when inconclusive", 0,
-     read_fail_on},
-    {NULL, "baseline", "FILE", "report the difference to an older model or result", 0, NULL},
-    {NULL, "max-increase", "SIZE|PCT", "exit 1 when the peak grew more than this over the baseline", 0, NULL},
+     read_fail_on, true},
+    {NULL, "update-baseline", NULL, "write the result to the JSON file of --baseline, whose increase is accepted", 0,
+     read_update_baseline},
+    {NULL, "expect-fail", NULL, "a test of the gate: exit 0 when it failed and 1 when it passed", 0, read_expect_fail},
+    {NULL, "suppress", "RULE[@GLOB] until=DATE reason=TEXT",
+     "a finding that doesn't count until a day such as 2027-06-30, by rule and node or line; may repeat", 0,
+     read_suppress, true},
+    {NULL, "flags", "FILE",
+     "read options from FILE, one a line, or from none; default: .memlint beside the model or at the root of its git "
+     "repository",
+     0, read_flags},
     {"Inspection", "list", "TABLE",
      "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, formats, "
      "options, mdoc, completions",
      0, read_list},
     {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},
     {NULL, "explain-oom", "TEXT", "explain an out-of-memory message", 0, NULL},
-    {"Many models", "files-from", "FILE", "read the models' names from a file", 0, NULL},
-    {NULL, "shard", "I/N", "analyse one part of the models", 0, NULL},
-    {NULL, "resume", NULL, "skip models that are done", 0, NULL},
+    {"Many models", "files-from", "FILE", "read the models' names from FILE, one a line; - is standard input", 0,
+     read_files_from},
+    {NULL, "shard", "I/N", "analyse part I of N of the models; a model stays in its part when others come", 0,
+     read_shard},
+    {NULL, "resume", NULL, "skip the models that -o FILE.jsonl already holds", 0, read_resume},
     {"Help", "help", NULL, "print this", 'h', read_help},
     {NULL, "version", NULL, "print the version", 'V', read_version},
 };
@@ -552,31 +695,75 @@ options_completions(FILE *out)
 static const char *
 check(const struct options *o, struct arena *a)
 {
+    bool many = o->nmodels > 1 || o->files_from;
     if (o->help || o->version || o->list)
         return NULL;
-    if (o->nmodels == 0)
+    if (o->nmodels == 0 && !o->files_from)
         return "no model given";
-    for (int i = 0; i < o->noutputs; i++)
-        if (o->nmodels > 1 && !strchr(o->outputs[i].path, '%'))
+    if (o->nmodels && o->files_from)
+        return "--files-from: models stand on the command line, too";
+    bool lines = false;
+    for (int i = 0; i < o->noutputs; i++) {
+        bool jsonl = strcmp(o->outputs[i].format->name, "jsonl") == 0;
+        lines |= jsonl && !strchr(o->outputs[i].path, '%');
+        if (many && !jsonl && !strchr(o->outputs[i].path, '%'))
             return arena_printf(a, "-o %s: with several models the name needs a %% that stands for the model's",
                                 o->outputs[i].path);
+    }
+    if (o->resume && !lines)
+        return "--resume: it needs the -o FILE.jsonl that holds what is done";
     return NULL;
 }
 
-const char *
-options_read(struct options *o, struct arena *a, int argc, char **argv)
+/* The same for one model, with its flag file. */
+static const char *
+check_gates(const struct options *o)
 {
-    enum { FIRST = 256 };
-    struct option longs[COUNT(table) + 1] = {{0}};
-    char shorts[2 * COUNT(table) + 2] = ":", *s = shorts + 1;
-    struct reader r = {.o = o, .a = a};
-    *o = (struct options){.max_peak = -1};
+    const char *dot = o->baseline ? strrchr(o->baseline, '.') : NULL;
+    if (o->update_baseline && (!dot || strcmp(dot, ".json") != 0))
+        return "--update-baseline: it needs the --baseline FILE.json that it writes";
+    if (o->baseline && (o->nmodels > 1 || o->files_from) && !strchr(o->baseline, '%'))
+        return "--baseline: with several models the name needs a % that stands for the model's";
+    return NULL;
+}
+
+/* One line of a flag file: --NAME, --NAME=VALUE or --NAME VALUE. */
+static const char *
+read_line(struct reader *r, const char *text)
+{
+    size_t n = strncmp(text, "--", 2) == 0 ? strcspn(text + 2, "= \t") : 0;
+    const char *arg = text + 2 + n;
+    const struct row *row = NULL;
+    for (int i = 0; n && i < COUNT(table); i++)
+        if (strncmp(table[i].name, text + 2, n) == 0 && table[i].name[n] == '\0')
+            row = &table[i];
+    if (!row)
+        return "no option; a line is one option, as in --max-peak=24GiB";
+    if (!row->in_file || !row->read)
+        return "this option can't stand in a flag file";
+    arg += *arg ? 1 + strspn(arg + 1, " \t") : 0;
+    return *arg ? row->read(r, arg) : "its value is missing";
+}
+
+static void
+defaults(struct options *o)
+{
+    *o = (struct options){.max_peak = -1, .max_increase_bytes = -1, .max_increase_percent = -1};
     o->setup.optimizer = optimizer_find("adamw");
     o->setup.precision = precision_find("fp32");
     o->setup.loss = loss_find("auto");
     o->setup.accumulate_eager = true;
     o->setup.loop = loop_find("plain");
     o->setup.micro_batches = 1;
+}
+
+static const char *
+read_words(struct reader *r, int argc, char **argv)
+{
+    enum { FIRST = 256 };
+    struct arena *a = r->a;
+    struct option longs[COUNT(table) + 1] = {{0}};
+    char shorts[2 * COUNT(table) + 2] = ":", *s = shorts + 1;
     for (int i = 0; i < COUNT(table); i++) {
         longs[i] = (struct option){table[i].name, table[i].arg && table[i].read ? required_argument : no_argument, NULL,
                                    FIRST + i};
@@ -588,6 +775,7 @@ options_read(struct options *o, struct arena *a, int argc, char **argv)
             *s++ = ':';
     }
     opterr = 0;
+    optind = 0; /* glibc's and musl's way to begin anew */
     for (int c; (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         const struct row *row = NULL;
         for (int i = 0; i < COUNT(table); i++)
@@ -603,11 +791,56 @@ options_read(struct options *o, struct arena *a, int argc, char **argv)
             return arena_printf(a, "unknown or ambiguous option %s", argv[optind - 1]);
         if (!row->read)
             return arena_printf(a, "--%s is not in this version", row->name);
-        const char *wrong = row->read(&r, optarg);
+        const char *wrong = row->read(r, optarg);
         if (wrong)
             return arena_printf(a, "--%s=%s: %s", row->name, optarg, wrong);
     }
-    o->nmodels = argc - optind;
-    o->models = argv + optind;
-    return check(o, a);
+    r->o->nmodels = argc - optind;
+    r->o->models = argv + optind;
+    r->o->argc = argc;
+    r->o->argv = argv;
+    return NULL;
+}
+
+const char *
+options_read(struct options *o, struct arena *a, int argc, char **argv)
+{
+    struct reader r = {.o = o, .a = a};
+    defaults(o);
+    const char *wrong = read_words(&r, argc, argv);
+    return wrong ? wrong : check(o, a);
+}
+
+const char *
+options_for(struct options *own, struct arena *a, const struct options *o, const char *model)
+{
+    const char *none = o->flags && strcmp(o->flags, "none") == 0 ? o->flags : NULL, *wrong = NULL;
+    const char *path = none ? NULL : o->flags ? o->flags : flags_find(a, model);
+    struct reader r = {.o = own, .a = a, .file = path};
+    defaults(own);
+    int n = 0;
+    struct flag_line *flag = path ? flags_read(a, path, &n, &wrong) : NULL;
+    for (int i = 0; i < n && !wrong; i++) {
+        r.line = flag[i].line;
+        if ((wrong = read_line(&r, flag[i].text)))
+            wrong = arena_printf(a, "%s:%d: %s: %s", path, flag[i].line, flag[i].text, wrong);
+    }
+    if (wrong)
+        return wrong;
+    r.file = NULL;
+    int64_t bytes = own->max_increase_bytes;
+    double percent = own->max_increase_percent;
+    own->max_increase_bytes = -1; /* one on the command line wins over both of the file */
+    own->max_increase_percent = -1;
+    wrong = read_words(&r, o->argc, o->argv);
+    if (own->max_increase_bytes < 0 && own->max_increase_percent < 0) {
+        own->max_increase_bytes = bytes;
+        own->max_increase_percent = percent;
+    }
+    own->flags = path;
+    own->flag = flag;
+    own->nflags = n;
+    if (!wrong && (o->max_increase_bytes >= 0 || o->max_increase_percent >= 0) && !own->baseline)
+        return "--max-increase: it needs a --baseline";
+    return wrong ? wrong : check_gates(own);
 }

@@ -3,6 +3,7 @@
  * Nothing is computed twice: bytes come from live.c, names from the program. Two rules of thumb that people use are worked out beside
  * memlint's number, so that a reader sees what they leave out.
  */
+#include "config.h"
 #include "memlint.h"
 
 #include <stdlib.h>
@@ -206,11 +207,23 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
     return op ? arena_printf(x->a, "%s, %s", phase_names[death->phase], op) : phase_names[death->phase];
 }
 
+/* The module that registered the parameter of that name, or made the call. */
+static const char *
+storage_layer(struct gather *x, const struct names *params, const struct storage *s)
+{
+    int i = s->name ? names_find(params, s->name) : -1;
+    int module = i >= 0 ? x->p->params[i].module : s->call ? s->call->scope : -1;
+    return module >= 0 && s->class != CLASS_WORKSPACE ? x->p->modules[module].path : NULL;
+}
+
 static void
 gather_live(struct gather *x)
 {
     const struct machine *m = x->st->m;
     struct result *r = x->r;
+    struct names *params = names_new(x->a);
+    for (int i = x->p->nparams - 1; i >= 0; i--)
+        names_put(params, x->p->params[i].name, i);
     const struct event **death = NEWN(x->a, const struct event *, m->nst + 1);
     for (int i = x->l->peak + 1; i < m->nev; i++)
         if (!m->ev[i].birth)
@@ -233,6 +246,7 @@ gather_live(struct gather *x)
         t->needed_by = storage_reason(x, s, death[i]);
         t->node = s->call ? s->call->node : NULL;
         t->location = s->call ? s->call->location : NULL;
+        t->layer = storage_layer(x, params, s);
     }
     qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
 }
@@ -266,6 +280,19 @@ walk(struct gather *x, const struct layer *sums, const int *child, const int *si
 }
 
 static void
+count_op(struct arena *a, struct layer *l, const struct call *c)
+{
+    const char *name = c->op ? c->op->name : c->target;
+    for (int i = 0; i < l->nops; i++)
+        if (name && strcmp(l->ops[i].name, name) == 0) {
+            l->ops[i].count++;
+            return;
+        }
+    if (name)
+        *PUSH(a, l->ops, l->nops, l->cap_ops) = (struct layer_op){name, c->location, 1};
+}
+
+static void
 gather_layers(struct gather *x)
 {
     const struct program *p = x->p;
@@ -292,8 +319,12 @@ gather_layers(struct gather *x)
         sums[s->call->scope].output_bytes += s->bytes;
         sums[s->call->scope].saved_bytes += s->saved ? s->bytes : 0;
     }
-    for (int i = 0; i < p->ncalls; i++)
-        sums[p->calls[i].scope].flops += (int64_t)x->st->call_flops[i];
+    for (int i = 0; i < p->ncalls; i++) {
+        struct layer *l = &sums[p->calls[i].scope];
+        l->flops += (int64_t)x->st->call_flops[i];
+        l->location = l->location ? l->location : p->calls[i].location;
+        count_op(x->a, l, &p->calls[i]);
+    }
     int *order = NEWN(x->a, int, p->nmodules + 1), n = 0;
     for (int i = 0; i < p->nmodules;
          i++) { /* parents were made before their children? a parent may come later: link by index */
@@ -385,6 +416,7 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
+    r->version = PACKAGE_VERSION;
     x.l = live_run(st);
     gather_model(&x);
     gather_setup(&x);

@@ -46,12 +46,19 @@ usage 'picks the format' -o report.docx "$model"
 usage 'text, json' --format=docx "$model"
 usage '24GiB' --max-peak=lots "$model"
 usage 'inconclusive' --fail-on=all "$model"
+usage '5% or a size' --max-increase=lots "$model"
+usage '5% or a size' --max-increase=-5% "$model"
+usage 'needs a --baseline' --max-increase=5% "$model"
+usage 'needs the --baseline' --update-baseline --baseline=old.onnx "$model"
+usage 'RULE' --suppress x "$model"
+usage 'I/N' --shard=2/1 "$model"
+usage 'FILE.jsonl' --resume "$model"
+usage 'stand on the command line' --files-from=- "$model"
+usage 'missing: can' --flags="$work/missing" "$model"
 usage 'graph, shapes' --dump=nothing "$model"
 usage 'ops, aten' --list=nothing
 usage 'needs a %' -o "$work/r.html" "$model" "$model"
-for option in --baseline=old.onnx --max-increase=5% --explain-oom=x --files-from=- --shard=1/2 --resume; do
-    usage 'not in this version' $option "$model"
-done
+usage 'not in this version' --explain-oom=x "$model"
 
 # ---- recomputation
 exits 0 --recompute=none "$model"
@@ -100,6 +107,8 @@ exits 0 "$work/a.onnx" "$work/b.onnx" "$@" -q -o "$work/%.json" -o "$work/%.html
 ok "a report each" [ -s "$work/a.json" -a -s "$work/b.json" -a -s "$work/a.html" -a -s "$work/b.html" ]
 exits 0 "$work/a.onnx" "$work/b.onnx" "$@" --format=jsonl
 ok "a line each" [ "$(wc -l <"$work/out")" = 2 ]
+mkdir "$work/other" && cp "$model" "$work/other/a.onnx"
+usage 'stands for a in both' "$work/a.onnx" "$work/other/a.onnx" "$@" -q -o "$work/%.json"
 exits 3 "$work/a.onnx" "$work/missing.onnx" "$work/b.onnx" "$@" --format=jsonl
 ok "the others are analysed" [ "$(wc -l <"$work/out")" = 2 ]
 

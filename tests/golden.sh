@@ -11,7 +11,7 @@ while read -r name formats arguments; do
     read -ra words <<<"$arguments"
     model=${words[0]}
     for format in ${formats//,/ }; do
-        COLUMNS=100 LC_ALL=C.UTF-8 "$MEMLINT" "$model" "${words[@]:1}" --format=$format >"$work/$name.$format"
+        COLUMNS=100 LC_ALL=C.UTF-8 "$MEMLINT" "$model" "${words[@]:1}" --format=$format >"$work/$name.$format" 2>"$work/err"
         if [ "${1:-}" = --update ]; then
             cp "$work/$name.$format" "$golden/$name.$format"
         else

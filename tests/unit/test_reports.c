@@ -31,7 +31,9 @@ hostile(void)
         {EVIL "2", 512, 2, shape, EVIL, CLASS_PARAMETERS, EVIL, EVIL, EVIL, EVIL},
         {NULL, 0, -1, NULL, NULL, CLASS_INPUTS, NULL, NULL, NULL, NULL},
     };
-    static struct layer layers[] = {{EVIL, EVIL, 0, 1, 4, 8, 8, 16}, {EVIL "." EVIL, EVIL, 1, 1, 4, 8, 8, 16}};
+    static struct layer_op ops[] = {{EVIL, EVIL, 1}};
+    static struct layer layers[] = {{EVIL, EVIL, 0, 1, 4, 8, 8, 16, EVIL, 1, 1, ops},
+                                    {EVIL "." EVIL, EVIL, 1, 1, 4, 8, 8, 16}};
     static struct instant instants[] = {
         {PHASE_FORWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024}},
         {PHASE_BACKWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024}},
@@ -39,9 +41,27 @@ hostile(void)
     };
     static const char *nodes[] = {EVIL}, *assumptions[] = {EVIL};
     static const struct binding dims[] = {{EVIL, 3}};
-    static struct finding findings[] = {{EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1.5}};
+    static struct finding findings[] = {
+        {EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1.5, EVIL},
+        {EVIL, "error", "certain", EVIL, EVIL ":3", EVIL, 1, nodes, 512, 1536, 1.5, NULL}};
     static struct fit fits[] = {{EVIL, 1 << 20, 1 << 10, "fits", -1}};
     static struct thumb thumbs[] = {{EVIL, EVIL, EVIL, 4096}};
+    static struct check checks[] = {{"max-increase", EVIL, CHECK_FAILED}, {"max-peak", EVIL, CHECK_PASSED}};
+    static struct tensor_change tensors[] = {
+        {CLASS_PARAMETERS, {EVIL, EVIL, 2, shape, 512}, {EVIL "2", EVIL "2", 2, shape, 1024}},
+        {CLASS_PARAMETERS, {0}, {EVIL, EVIL, 2, shape, 1024}}};
+    static struct layer_change changed[] = {
+        {CHANGE_TYPE, true, true, EVIL, {EVIL, EVIL, 1, 2, 3}, {EVIL "2", EVIL "2", 4, 5, 6}, EVIL ":12", 2, tensors},
+        {CHANGE_REMOVED, true, false, NULL, {EVIL, EVIL, 1, 2, 3}, {0}, EVIL, 0, NULL}};
+    static const char *differs[] = {EVIL};
+    static struct baseline baseline = {.file = EVIL,
+                                       .peak = 1024,
+                                       .increase_bytes = 1024,
+                                       .increase_percent = 100,
+                                       .nlayers = COUNT(changed),
+                                       .layers = changed,
+                                       .ndiffers = 1,
+                                       .differs = differs};
     static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
     return (struct result){
         .model = {EVIL, EVIL, 20, 3, 1, 4, 1, 0},
@@ -60,11 +80,15 @@ hostile(void)
         .thumbs = thumbs,
         .nfits = 1,
         .fits = fits,
-        .nfindings = 1,
+        .nfindings = COUNT(findings),
         .findings = findings,
         .ndoubts = 1,
         .doubts = doubts,
         .gate = EVIL,
+        .nchecks = COUNT(checks),
+        .checks = checks,
+        .version = EVIL,
+        .baseline = &baseline,
     };
 }
 
@@ -95,6 +119,17 @@ printable(const char *s)
     return true;
 }
 
+/* Every line is a command of ours. */
+static bool
+commands(const char *s)
+{
+    for (; *s; s += strcspn(s, "\n") + 1)
+        if (strncmp(s, "::error file=", 13) != 0 && strncmp(s, "::warning file=", 15) != 0 &&
+            strncmp(s, "::notice file=", 14) != 0)
+            return false;
+    return true;
+}
+
 static void
 test_inert(void)
 {
@@ -102,7 +137,8 @@ test_inert(void)
     for (int i = 0; i < nformats; i++) {
         char *s = render(&formats[i], &r);
         CU_ASSERT_TRUE(printable(s));
-        CU_ASSERT_PTR_NULL(strstr(s, "\n::"));
+        bool github = strcmp(formats[i].name, "github") == 0;
+        CU_ASSERT_TRUE(github ? commands(s) : strstr(s, "\n::") == NULL);
         if (strcmp(formats[i].name, "html") == 0) {
             CU_ASSERT_PTR_NULL(strstr(s, "<script>alert"));
             CU_ASSERT_PTR_NULL(strstr(s, "z\""));
@@ -137,6 +173,38 @@ test_clean(void)
     CU_ASSERT_STRING_EQUAL(emit_clip(a, "abcdefghij", 10), "abcdefghij");
     CU_ASSERT_STRING_EQUAL(emit_clip(a, "abcdefghijk", 10), "abc...hijk");
     CU_ASSERT_STRING_EQUAL(emit_clip(a, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 5), "\xc3\xa9...\xc3\xa9");
+    arena_free(a);
+}
+
+/* GitHub takes 65,536 characters for a comment. */
+static void
+test_comment(void)
+{
+    enum { MANY = 300, LONG = 600 };
+    struct arena *a = arena_new();
+    struct result r = hostile();
+    char *name = arena_alloc(a, LONG + 1);
+    memset(name, '|', LONG);
+    const char **names = NEWN(a, const char *, MANY);
+    struct baseline b = *r.baseline;
+    r.live = NEWN(a, struct live_tensor, MANY);
+    r.findings = NEWN(a, struct finding, MANY);
+    b.layers = NEWN(a, struct layer_change, MANY);
+    struct doubt *doubts = NEWN(a, struct doubt, MANY);
+    for (int i = 0; i < MANY; i++) {
+        names[i] = name;
+        r.live[i] = (struct live_tensor){.name = name, .needed_by = name, .location = name};
+        r.findings[i] = (struct finding){.rule = name, .severity = "error", .message = name, .suppressed = name};
+        b.layers[i] = (struct layer_change){.old.path = name, .now.path = name, .location = name};
+        doubts[i] = (struct doubt){name, name, name, name};
+    }
+    r.nlive = r.nfindings = b.nlayers = r.ndoubts = r.setup.nassumptions = MANY;
+    r.doubts = doubts;
+    r.setup.assumptions = names;
+    r.baseline = &b;
+    char *s = render(format_by_name("markdown"), &r);
+    CU_ASSERT_TRUE(strlen(s) < 65000);
+    free(s);
     arena_free(a);
 }
 
@@ -198,8 +266,10 @@ json_value(const char *s)
         return json_list(s, *s == '{' ? '}' : ']', *s == '{');
     if (*s == '"')
         return json_word(s);
-    if (strncmp(s, "null", 4) == 0)
-        return s + 4;
+    static const char *const words[] = {"null", "true", "false"};
+    for (int i = 0; i < COUNT(words); i++)
+        if (strncmp(s, words[i], strlen(words[i])) == 0)
+            return s + strlen(words[i]);
     char *end;
     (void)strtod(s, &end);
     return end > s ? end : NULL;
@@ -209,17 +279,50 @@ static void
 test_json(void)
 {
     struct result r = hostile();
-    static const char *const names[] = {"json", "jsonl"};
+    static const char *const names[] = {"json", "jsonl", "sarif", "gitlab"};
     for (int i = 0; i < COUNT(names); i++) {
         char *s = render(format_by_name(names[i]), &r);
         const char *end = json_space(json_value(s));
         CU_ASSERT_PTR_NOT_NULL(end);
         CU_ASSERT_TRUE(end && *end == '\0');
-        CU_ASSERT_PTR_NOT_NULL(strstr(s, "\"allocated\": 2048"));
-        CU_ASSERT_PTR_NOT_NULL(strstr(s, "\"reserved\": null"));
-        CU_ASSERT_TRUE(i == 0 || strchr(s, '\n') == s + strlen(s) - 1);
+        CU_ASSERT_TRUE(i > 1 || strstr(s, "\"allocated\": 2048"));
+        CU_ASSERT_TRUE(i > 1 || strstr(s, "\"reserved\": null"));
+        CU_ASSERT_TRUE(i != 1 || strchr(s, '\n') == s + strlen(s) - 1);
         free(s);
     }
+}
+
+/* What is written is read back; any change of a byte gives a result or a fault, never more. */
+static void
+test_stored(void)
+{
+    struct result r = hostile();
+    char *s = render(format_by_name("json"), &r);
+    struct arena *a = arena_new();
+    struct err e = {0};
+    struct result *back = stored_parse(a, "r.json", s, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+    CU_ASSERT_EQUAL(back->peak.allocated, r.peak.allocated);
+    CU_ASSERT_EQUAL(back->nlive, r.nlive);
+    CU_ASSERT_EQUAL(back->nlayers, r.nlayers);
+    CU_ASSERT_EQUAL(back->live[0].bytes, r.live[0].bytes);
+    CU_ASSERT_STRING_EQUAL(back->setup.optimizer, r.setup.optimizer);
+    CU_ASSERT_EQUAL(compare_run(a, back, back)->nlayers, 0);
+    arena_free(a);
+    size_t n = strlen(s);
+    for (size_t i = 0; i + 1 < n; i += 1 + i % 7) {
+        static const char bytes[] = "\"\\{}[],:0-u\xff";
+        char old = s[i];
+        s[i] = bytes[i % (sizeof(bytes) - 1)];
+        a = arena_new();
+        e = (struct err){0};
+        CU_ASSERT_TRUE((stored_parse(a, "r.json", s, &e) != NULL) == (e.message == NULL));
+        s[i] = '\0'; /* cut off */
+        CU_ASSERT_PTR_NULL(stored_parse(a, "r.json", s, &e));
+        s[i] = old;
+        arena_free(a);
+    }
+    free(s);
 }
 
 /* ---- columns ------------------------------------------------------------------------------------------------------------------ */
@@ -448,7 +551,9 @@ suite_reports(void)
     CU_pSuite s = CU_add_suite("reports", make_folder, remove_folder);
     CU_add_test(s, "strings of the model are inert in every format", test_inert);
     CU_add_test(s, "strings are made printable and clipped", test_clean);
+    CU_add_test(s, "a pull request takes the Markdown", test_comment);
     CU_add_test(s, "JSON is valid for any bytes", test_json);
+    CU_add_test(s, "a stored result is read back", test_stored);
     CU_add_test(s, "columns keep the peak and short phases", test_columns);
     CU_add_test(s, "an empty result", test_nothing);
     CU_add_test(s, "sizes at the end of the range", test_huge);

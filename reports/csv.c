@@ -1,0 +1,45 @@
+/* csv.c - the tensors alive at the peak as comma-separated values, RFC 4180, for spreadsheets. Every text is quoted, and
+ * one that a spreadsheet would take for a formula gets an apostrophe before it.
+ */
+#include "memlint.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void
+text(struct arena *a, FILE *out, const char *s, char after)
+{
+    s = emit_clean(a, s);
+    fputc('"', out);
+    if (*s && strchr("=+-@", *s))
+        fputc('\'', out);
+    for (; *s; s++) {
+        if (*s == '"')
+            fputc('"', out);
+        fputc(*s, out);
+    }
+    fputc('"', out);
+    fputc(after, out);
+}
+
+bool
+csv_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)colour, (void)width;
+    struct arena *a = arena_new();
+    fputs("model,name,bytes,class,dtype,shape,layer,location,born,needed_by\n", out);
+    for (int i = 0; i < r->nlive; i++) {
+        const struct live_tensor *t = &r->live[i];
+        text(a, out, r->model.file, ',');
+        text(a, out, t->name, ',');
+        fprintf(out, "%" PRId64 ",%s,", t->bytes, class_names[t->class]);
+        text(a, out, t->dtype, ',');
+        text(a, out, emit_shape(a, t->rank, t->shape), ',');
+        text(a, out, t->layer, ',');
+        text(a, out, t->location, ',');
+        text(a, out, t->born, ',');
+        text(a, out, t->needed_by, '\n');
+    }
+    arena_free(a);
+    return !ferror(out);
+}

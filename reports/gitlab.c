@@ -1,0 +1,70 @@
+/* gitlab.c - what GitLab's merge requests read: the code quality report, a list of issues with fingerprints, of which
+ * equal ones collapse; and the metrics report, OpenMetrics text, of which it shows what changed.
+ */
+#include "json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool
+gitlab_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    static const char *const severities[] = {"info", "minor", "major", "critical"};
+    (void)colour, (void)width;
+    struct arena *a = arena_new();
+    struct json j = {.out = out, .lines = true};
+    int n;
+    struct issue *all = emit_issues(a, r, &n);
+    json_open(&j, NULL, '[');
+    for (int i = 0; i < n; i++) {
+        const char *path = emit_clip(a, all[i].file, 500);
+        if (all[i].suppressed)
+            continue;
+        json_open(&j, NULL, '{');
+        json_text(&j, "description", emit_clip(a, all[i].message, 1000));
+        json_text(&j, "check_name", emit_clip(a, all[i].rule, 200));
+        json_text(&j, "fingerprint", arena_printf(a, "%016" PRIx64, all[i].id));
+        json_text(&j, "severity", severities[all[i].severity]);
+        json_open(&j, "location", '{');
+        json_text(&j, "path", strncmp(path, "./", 2) == 0 ? path + 2 : path);
+        json_open(&j, "lines", '{');
+        json_int(&j, "begin", all[i].line);
+        json_close(&j, '}');
+        json_close(&j, '}');
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    fputc('\n', out);
+    arena_free(a);
+    return !ferror(out);
+}
+
+static void
+metric(FILE *out, const char *name, const char *model, int64_t bytes)
+{
+    if (bytes < 0)
+        return;
+    fprintf(out, "# TYPE memlint_%s_bytes gauge\n# UNIT memlint_%s_bytes bytes\nmemlint_%s_bytes{model=\"", name, name,
+            name);
+    for (const char *p = model; *p; p++)
+        fprintf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+    fprintf(out, "\"} %" PRId64 "\n", bytes);
+}
+
+bool
+gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    (void)colour, (void)width;
+    struct arena *a = arena_new();
+    const char *model = emit_clip(a, r->model.file, 500);
+    metric(out, "peak_allocated", model, r->peak.allocated);
+    metric(out, "peak_reserved", model, r->peak.reserved);
+    metric(out, "peak_device", model, r->peak.device);
+    metric(out, "parameters", model, r->model.parameter_bytes);
+    for (int c = 0; c < CLASS_COUNT; c++)
+        if (c != CLASS_PARAMETERS)
+            metric(out, class_names[c], model, r->class_bytes[c]);
+    fputs("# EOF\n", out);
+    arena_free(a);
+    return !ferror(out);
+}

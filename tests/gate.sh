@@ -1,0 +1,163 @@
+#!/bin/bash
+# Gates over pairs of exports: exit code, increase, and the culprit that is named. tests/gate/ has a small residual
+# network and what a pull request might make of it; with the oracle pack, zoo.py does the same with recorded steps.
+. "$(dirname "$0")/lib.sh"
+models=$SOURCE/tests/gate
+cd "$work" || exit 1
+set -- --dim batch=16 --flags=none
+
+peak() { grep -o '"allocated": [0-9]*' "$1" | head -1 | grep -o '[0-9]*'; }
+first() { sed -n 's/^memlint: .*; first //p' err; }
+
+# ---- pairs: NEW, exit status with --max-increase 1KiB, what the first line of causes says
+while IFS='|' read -r new want culprit; do
+    "$MEMLINT" "$models/$new.txt" "$@" --baseline="$models/base.txt" --max-increase=1KiB --format=json >r.json 2>err
+    ok "$new: exit $want" [ $? = "$want" ]
+    "$MEMLINT" "$models/base.txt" "$@" --format=json >old.json
+    "$MEMLINT" "$models/$new.txt" "$@" --format=json >new.json
+    increase=$(($(peak new.json) - $(peak old.json)))
+    ok "$new: increase $increase" grep -q "\"increase_bytes\": $increase," r.json
+    "$MEMLINT" "$models/$new.txt" "$@" --baseline="$models/base.txt" >r.txt
+    [ "$want" = 0 ] || ok "$new: names $culprit, not $(first)" [ "$(first)" = "$culprit" ]
+    "$MEMLINT" "$models/$new.txt" "$@" --baseline=old.json >s.txt
+    ok "$new: a stored result says the same" diff <(sed -n '/^Against/,/^At/p' r.txt | sed 2d) <(sed -n '/^Against/,/^At/p' s.txt | sed 2d)
+done <<'EOF'
+base|0|
+wider|1|blocks.0.up at net.py:7: weight [256, 64] -> [384, 64], bias [256] -> [384]
+longer|1|(outside of the model): targets [16, 64] -> [16, 96], tokens [16, 64] -> [16, 96]
+silu|1|blocks.0.act at net.py:7: ReLU -> SiLU
+untied|1|head at net.py:18: weight [500, 64] added
+deeper|1|blocks.2 at net.py:7: added, 33216 parameters
+renamed|0|
+EOF
+"$MEMLINT" "$models/base.txt" "$@" --baseline="$models/base.txt" >r.txt
+ok "nothing changed" grep -q ' nothing changed' r.txt
+"$MEMLINT" "$models/renamed.txt" "$@" --baseline="$models/base.txt" --format=json >r.json
+ok "a rename is one change" [ "$(grep -o '"change": "[a-z]*"' r.json)" = '"change": "renamed"' ]
+"$MEMLINT" "$models/base.txt" "$@" --baseline="$models/deeper.txt" --max-increase=0 --format=json >r.json
+ok "less is no increase" [ $? = 0 ]
+ok "what went is named" grep -q '"old_path": "blocks.2", "change": "removed"' r.json
+
+"$MEMLINT" "$models/seq-silu.txt" "$@" --baseline="$models/seq-relu.txt" --max-increase=0 --format=json >r.json 2>err
+ok "another operator in a forward method is a cause, with its line: $(first)" [ "$(first)" = "seq.0 at net.py:7: relu -> silu" ]
+"$MEMLINT" "$models/seq-norm.txt" "$@" --baseline="$models/seq-relu.txt" --max-increase=0 --format=json >r.json 2>err
+ok "a layer put first moves the others, no more: $(first)" [ "$(first)" = "seq.0 at net.py:13: added, 128 parameters" ]
+ok "none of which is a cause" [ "$(grep -o '"cause": true' r.json | wc -l)" = 1 ]
+
+# ---- the larger of both limits counts
+gate() { # gate EXIT ARGUMENT...: of wider against base, +1.78 % or 1.38 MiB
+    local want=$1
+    shift
+    run "$models/wider.txt" --dim batch=16 --flags=none --baseline="$models/base.txt" -q "$@"
+    ok "exit $want, not $code: $*" [ "$code" = "$want" ]
+}
+gate 0 --max-increase=2%
+gate 1 --max-increase=1.7%
+gate 0 --max-increase=2MiB
+gate 1 --max-increase=1MiB
+gate 0 --max-increase=1MiB --max-increase=2%
+gate 0 --max-increase=2MiB --max-increase=1%
+gate 1 --max-increase=1MiB --max-increase=1%
+gate 1 --max-increase=2% --max-peak=1MiB
+ok "one line, both reasons" [ "$(wc -l <err)" = 1 ]
+gate 1 --device=1MiB
+gate 0 --expect-fail --max-increase=1%
+ok "the canary says so" grep -q 'as --expect-fail expects' err
+gate 1 --expect-fail --max-increase=2%
+ok "and when it passed" grep -q 'the gate passed, and --expect-fail' err
+run "$models/none.txt" "$@" --expect-fail
+ok "what can't be analysed is no failed gate" [ "$code" = 3 ]
+
+# ---- stored baselines
+"$MEMLINT" "$models/base.txt" "$@" -q --baseline=stored.json --update-baseline
+ok "it is made" [ $? = 0 -a -s stored.json ]
+cp stored.json before.json
+"$MEMLINT" "$models/base.txt" "$@" -q --baseline=stored.json --update-baseline --max-increase=0
+ok "the same bytes" cmp -s stored.json before.json
+gate 1 --baseline=stored.json --max-increase=0
+gate 0 --baseline=stored.json --max-increase=0 --update-baseline
+ok "and accepts an increase" [ "$(peak stored.json)" -gt "$(peak before.json)" ]
+gate 0 --baseline=stored.json --max-increase=0
+cp before.json stored.json
+gate 1 --baseline=stored.json --max-increase=9% --optimizer=sgd
+ok "another set-up is not comparable" grep -q 'another set-up (optimizer adamw, now sgd)' err
+gate 0 --baseline=stored.json --optimizer=sgd
+ok "which is told" grep -q 'another set-up: optimizer adamw, now sgd' err
+sed 's/"version": "[^"]*"/"version": "0.0.1"/' before.json >stored.json
+gate 0 --baseline=stored.json --max-increase=9%
+ok "another version is told" grep -q 'made by memlint 0.0.1' err
+while IFS='|' read -r edit message; do
+    sed "$edit" before.json >stored.json
+    gate 3 --baseline=stored.json
+    ok "$edit: $(cat err)" grep -q "stored.json: .*$message" err
+done <<'EOF'
+20q|line 21: .*key is missing
+s/"schema": 1/"schema": 9/|"schema" is not 1
+s/"live_at_peak"/"dead_at_peak"/|no list "live_at_peak"
+s/"opset": 20,/"opset": 20/|line 7: .*comma
+$a more|something follows
+s/"allocated": /"allocated": 0x/|a comma is missing
+s/"shape": \[\([0-9]\)/"shape": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,\1/|too many dimensions
+EOF
+gate 3 --baseline=none.json
+ok "no baseline is an error" grep -q 'none.json: can.t be read' err
+
+# ---- the flag file
+mkdir -p repository/.git repository/models
+cp "$models/wider.txt" repository/models
+cp "$models/base.txt" repository/base.txt
+printf '# the budget of this model\n\n--dim batch=16\n  --max-increase=1%%  \n--baseline base.txt\n' >repository/.memlint
+run repository/models/wider.txt -q
+ok "found at the root of the repository" [ "$code" = 1 ]
+run repository/models/wider.txt -q -v
+ok "printed with -v" grep -q '\.memlint:4: --max-increase=1%' err
+run repository/models/wider.txt -q --max-increase=2%
+ok "the command line wins" [ "$code" = 0 ]
+run repository/models/wider.txt -q --max-increase=1MiB
+ok "over both limits of the file" [ "$code" = 1 ]
+run repository/models/wider.txt --dim batch=2 --format=json
+ok "also for a dimension" grep -q '"dims": {"batch": 2}' out
+run repository/models/wider.txt -q --flags=none
+ok "or leaves it out" [ "$code" = 0 ]
+printf -- '--max-peak=1MiB\n' >repository/models/.memlint
+run repository/models/wider.txt -q
+ok "the one beside the model is nearer" grep -q 'above --max-peak' err
+rm repository/models/.memlint
+for line in '--max-peak=lots' '--output=x.json' '--nonsense' 'max-peak=1GiB' '--dim' '--suppress x'; do
+    printf '# one\n%s\n' "$line" >flags
+    run "$models/base.txt" --flags=flags -q
+    ok "exit 2: $line: $(cat err)" [ "$code" = 2 ]
+    ok "place of $line" grep -q '^memlint: flags:2: ' err
+done
+run "$models/base.txt" --flags=missing
+ok "no such flag file" [ "$code" = 2 ]
+
+# ---- suppressions
+rule=$("$MEMLINT" "$models/base.txt" "$@" --format=json | grep -o '{"rule": "[a-z0-9-]*"' | head -1 | grep -o '[a-z0-9-]*"$' | tr -d '"')
+run "$models/base.txt" "$@" -q --fail-on=note
+ok "a finding fails" [ "$code" = 1 ]
+printf -- '--dim batch=16\n--fail-on note\n--suppress * until=2999-01-31 reason="known, issue 12"\n' >flags
+run "$models/base.txt" --flags=flags --format=json
+ok "suppressed: $(cat err)" [ "$code" = 0 -a ! -s err ]
+ok "and the report says why" grep -q '"suppressed": "until 2999-01-31: known, issue 12"' out
+printf -- '--suppress %s@nowhere* until=2999-01-31 reason=none\n' "$rule" >flags
+run "$models/base.txt" --flags=flags --dim batch=16 -q
+ok "unused ones are told: $(cat err)" grep -q 'flags:1: the suppression of .*covers no finding' err
+printf -- '--suppress %s until=2020-01-31 reason=none\n' "$rule" >flags
+run "$models/base.txt" --flags=flags --dim batch=16 -q --fail-on=note
+ok "expired ones are told: $(cat err)" grep -q 'ended on 2020-01-31' err
+ok "and don't count" [ "$code" = 1 ]
+for bad in 'x' 'x until=2027-13-01 reason=y' 'x until=2027-01-01' 'x reason=y until=2027-01-01' 'x until=2027-01-01 reason=""'; do
+    run "$models/base.txt" "$@" --suppress "$bad"
+    ok "exit 2: --suppress $bad" [ "$code" = 2 ]
+done
+
+# ---- recorded steps
+oracle=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle
+if [ -z "${SANITIZED:-}" ] && [ -e "$oracle/models.tar.xz" ] && command -v python3 >/dev/null; then
+    python3 "$models/zoo.py" "$MEMLINT" "$oracle" >zoo.log 2>&1
+    status=$?
+    ok "zoo: $(tail -5 zoo.log)" [ $status = 0 ]
+    tail -1 zoo.log
+fi
+finish
