@@ -543,6 +543,7 @@ struct program {
     int nregions;
     const struct region *regions; /* an edit: in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
+    const char **held_by;         /* and the names, NULL where an expression holds it */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
@@ -550,7 +551,7 @@ struct program {
 struct program *lower_run(struct graph *g, const struct setup *s);
 void lower_dump(const struct program *p, FILE *f); /* --dump=calls */
 /* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. */
-int *python_holds(const struct program *p);
+int *python_holds(const struct program *p, const char ***by); /* by: the name that holds it, NULL none */
 void program_assume(struct program *p, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */
