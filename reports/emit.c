@@ -232,6 +232,15 @@ emit_op(struct arena *a, const char *s, int max)
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
 const char *
+emit_modules(struct arena *a, const struct plan *p)
+{
+    const char *s = p->nmodules ? "" : "none";
+    for (int i = 0; i < p->nmodules; i++)
+        s = arena_printf(a, "%s%s%s", s, i ? ", " : "", emit_clip(a, p->modules[i], 200));
+    return s;
+}
+
+const char *
 emit_shape(struct arena *a, int rank, const int64_t *shape)
 {
     const char *s = "[";

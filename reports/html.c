@@ -335,10 +335,15 @@ page_nav(struct html *h)
         const char *id, *title;
         bool there;
     } links[] = {
-        {"timeline", "Timeline", h->n > 1},           {"findings", "Findings", r->nfindings > 0},
-        {"alive", "Alive at the peak", r->nlive > 0}, {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0},          {"thumbs", "Rules of thumb", r->nthumbs > 0},
-        {"assumptions", "Assumptions", true},         {"doubts", "Not explained", r->ndoubts > 0},
+        {"timeline", "Timeline", h->n > 1},
+        {"findings", "Findings", r->nfindings > 0},
+        {"recompute", "Checkpoints", r->recompute.nfront > 0},
+        {"alive", "Alive at the peak", r->nlive > 0},
+        {"layers", "Layers", r->nlayers > 0},
+        {"fits", "What fits", r->nfits > 0},
+        {"thumbs", "Rules of thumb", r->nthumbs > 0},
+        {"assumptions", "Assumptions", true},
+        {"doubts", "Not explained", r->ndoubts > 0},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
@@ -539,6 +544,55 @@ section_findings(struct html *h)
         html_close(h);
     }
     html_close(h);
+    html_close(h);
+}
+
+/* Python to paste. */
+static void
+html_lines(struct html *h, const char *text)
+{
+    html_open(h, "pre", NULL);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
+        html_printf(h, "%s", arena_strn(h->a, line, strcspn(line, "\n")));
+        xmlTextWriterWriteString(h->w, XML("\n"));
+    }
+    html_close(h);
+}
+
+/* ---- checkpoint plans ------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+section_recompute(struct html *h)
+{
+    static const struct column head[] = {{"Peak", "r", NULL},
+                                         {"Of the whole", "b", NULL},
+                                         {"Extra FLOPs", "r", NULL},
+                                         {"Modules under checkpoint", NULL, NULL}};
+    const struct result *r = h->r;
+    if (!r->recompute.nfront)
+        return;
+    section(
+        h, "recompute", "Checkpoint plans",
+        "Which modules to put under torch.utils.checkpoint: every plan was simulated, none here is beaten by another.");
+    html_open(h, "figure", NULL);
+    svg_front(h);
+    html_close(h);
+    table(h, "Checkpoint plans", "plans", NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        const struct plan *p = &r->recompute.front[i];
+        html_open(h, "tr", "class", i == r->recompute.chosen ? "own" : "", NULL);
+        cell(h, bytes_text(h->a, p->peak), p->peak);
+        html_open(h, "td", "class", "b", NULL);
+        svg_bar(h, p->peak, r->recompute.front[0].peak, "left");
+        html_close(h);
+        html_leaf(h, "td", html_format(h, "%.1f %%", p->extra_flops_percent), "class", "r", NULL);
+        html_leaf(h, "td", emit_modules(h->a, p), NULL);
+        html_close(h);
+    }
+    table_end(h);
+    if (r->recompute.python)
+        html_lines(h, r->recompute.python);
     html_close(h);
 }
 
@@ -942,6 +996,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_peaks(&h);
     section_timeline(&h);
     section_findings(&h);
+    section_recompute(&h);
     section_alive(&h);
     section_layers(&h);
     section_fits(&h);

@@ -29,6 +29,7 @@ extern const enum class html_stack[CLASS_COUNT];
 const char *html_class(struct html *h, enum class c); /* the CSS class that paints it */
 
 void svg_timeline(struct html *h);
+void svg_front(struct html *h);
 void svg_classes(struct html *h); /* the peak as one bar */
 void svg_treemap(struct html *h);
 /* A bar inside a table: part of whole. */

@@ -206,6 +206,30 @@ json_layers(struct json *j, const struct result *r)
 }
 
 static void
+json_recompute(struct json *j, const struct result *r)
+{
+    if (!r->recompute.nfront)
+        return;
+    json_open(j, "recompute", '{');
+    json_open(j, "front", '[');
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        const struct plan *p = &r->recompute.front[i];
+        json_open(j, NULL, '{');
+        json_int(j, "peak", p->peak);
+        json_percent(j, "extra_flops_percent", p->extra_flops_percent);
+        json_open(j, "modules", '[');
+        for (int k = 0; k < p->nmodules; k++)
+            json_text(j, NULL, p->modules[k]);
+        json_close(j, ']');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_maybe(j, "chosen", r->recompute.chosen);
+    json_int(j, "lower_bound", r->recompute.lower_bound);
+    json_close(j, '}');
+}
+
+static void
 json_findings(struct json *j, const struct result *r)
 {
     json_open(j, "findings", '[');
@@ -250,6 +274,7 @@ json_judgements(struct json *j, const struct result *r)
         json_close(j, '}');
     }
     json_close(j, ']');
+    json_recompute(j, r);
     json_findings(j, r);
     json_open(j, "unexplained", '[');
     for (int i = 0; i < r->ndoubts; i++) {

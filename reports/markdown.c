@@ -67,6 +67,13 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
             fprintf(out, " saves %s", bytes_text(a, f->saves_bytes));
         fputc('\n', out);
     }
+    if (r->recompute.nfront)
+        fputs("\n| checkpointed modules | peak | extra FLOPs |\n| --- | ---: | ---: |\n", out);
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        const struct plan *p = &r->recompute.front[i];
+        fprintf(out, "| %s | %s | %.1f %% |\n", code(a, emit_clip(a, emit_modules(a, p), 200)), bytes_text(a, p->peak),
+                p->extra_flops_percent);
+    }
     if (r->nfits)
         fputs("\n| device | capacity | verdict |\n| --- | ---: | --- |\n", out);
     for (int i = 0; i < r->nfits; i++)

@@ -393,3 +393,49 @@ svg_treemap(struct html *h)
     treemap(h, 380, 520, "narrow", "mn");
     html_close(h);
 }
+
+/* ---- checkpoint plans ------------------------------------------------------------------------------------------------------ */
+
+/* Peak against extra FLOPs; y from the lower bound up. */
+void
+svg_front(struct html *h)
+{
+    enum { HIGH = 200, LEFT = 8 };
+    const struct result *r = h->r;
+    const struct plan *f = r->recompute.front;
+    int n = r->recompute.nfront;
+    double most = f[n - 1].extra_flops_percent > 0 ? f[n - 1].extra_flops_percent : 1;
+    double top = (double)f[0].peak, low = (double)r->recompute.lower_bound, span = top > low ? top - low : 1;
+    html_open(h, "svg", "class", "plot", "role", "img", "width", "100%", "height", html_format(h, "%d", HIGH + 40),
+              "aria-labelledby", "fr-t fr-d", NULL);
+    describe(
+        h, "fr", "Peak against extra work",
+        html_format(h,
+                    "%d plans from no checkpoints at %s to the lowest peak at %s, for up to %.1f %% more FLOPs; the "
+                    "table has the numbers.",
+                    n, bytes_text(h->a, f[0].peak), bytes_text(h->a, f[n - 1].peak), most));
+    html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, HIGH), "y2", px(h, HIGH), "class", "g0", NULL);
+    html_close(h);
+    html_leaf(h, "text", html_format(h, "lower bound %s", bytes_text(h->a, r->recompute.lower_bound)), "x", "3", "y",
+              px(h, HIGH - 6), "class", "tk halo", NULL);
+    for (int i = 0; i < n; i++) {
+        const char *x = pct(h, 0.02 + 0.94 * f[i].extra_flops_percent / most);
+        const char *y = px(h, LEFT + (HIGH - LEFT) * (1 - ((double)f[i].peak - low) / span));
+        if (i)
+            html_open(h, "line", "x1", pct(h, 0.02 + 0.94 * f[i - 1].extra_flops_percent / most), "x2", x, "y1",
+                      px(h, LEFT + (HIGH - LEFT) * (1 - ((double)f[i - 1].peak - low) / span)), "y2", y, "class", "g0",
+                      NULL);
+        if (i)
+            html_close(h);
+        html_open(h, "circle", "cx", x, "cy", y, "r", i == r->recompute.chosen ? "7" : "5", "class", "pkd", NULL);
+        html_leaf(h, "title",
+                  html_format(h, "%s, %.1f %% more FLOPs, %d modules", bytes_text(h->a, f[i].peak),
+                              f[i].extra_flops_percent, f[i].nmodules),
+                  NULL);
+        html_close(h);
+    }
+    html_leaf(h, "text", "0 %", "x", "2%", "y", px(h, HIGH + 18), "class", "tk", NULL);
+    html_leaf(h, "text", html_format(h, "%.1f %% more FLOPs", most), "x", "98%", "y", px(h, HIGH + 18), "text-anchor",
+              "end", "class", "tk", NULL);
+    html_close(h);
+}

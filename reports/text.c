@@ -219,6 +219,24 @@ text_fits(const struct page *p, const struct result *r)
 }
 
 static void
+text_recompute(const struct page *p, const struct result *r)
+{
+    if (!r->recompute.nfront)
+        return;
+    heading(p, "Checkpoint plans: peak, extra FLOPs, modules");
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        const struct plan *q = &r->recompute.front[i];
+        fprintf(p->out, " %c%11s  %5.1f %%  %d: %s\n", i == r->recompute.chosen ? '*' : ' ', bytes_text(p->a, q->peak),
+                q->extra_flops_percent, q->nmodules, emit_clip(p->a, emit_modules(p->a, q), p->width - 30));
+    }
+    fprintf(p->out, "  %11s  no choice of operators to recompute goes below\n",
+            bytes_text(p->a, r->recompute.lower_bound));
+    for (const char *line = r->recompute.python; line && *line;
+         line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0))
+        fprintf(p->out, "    %s\n", emit_clean(p->a, arena_strn(p->a, line, strcspn(line, "\n"))));
+}
+
+static void
 text_judgements(const struct page *p, const struct result *r)
 {
     if (r->nfindings)
@@ -232,6 +250,7 @@ text_judgements(const struct page *p, const struct result *r)
         if (f->how)
             fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
     }
+    text_recompute(p, r);
     text_fits(p, r);
     if (r->nthumbs)
         heading(p, "Rules of thumb for the same step");

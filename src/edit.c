@@ -523,6 +523,9 @@ edit_chunks(struct edit *e)
         return;
     enum { EACH = 6 };
     struct call head = *found, made[CHUNKS * EACH];
+    for (int i = 0; i < p->nregions; i++)
+        if (p->regions[i].end > (int)(found - p->calls))
+            p->nregions = i; /* the chunks are under checkpoint themselves */
     int at = (int)(found - p->calls), axis = head.rank - 2, n = 0, sum = -1;
     int64_t total = head.size[axis], step = (total + CHUNKS - 1) / CHUNKS, classes = head.size[head.rank - 1];
     struct input *target = &p->inputs[p->ninputs];

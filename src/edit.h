@@ -6,8 +6,11 @@
 
 enum { MANY_ENTRIES = 1000, CHUNKS = 8, NARROW = 128 };
 
+struct advice;
+
 struct edit {
     struct arena *a;
+    struct advice *advice; /* for edits of rules.c that look further than the program */
     struct setup setup;
     struct program *program; /* to be written to */
     int *uses;               /* per slot: calls that read it, before the edit */

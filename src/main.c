@@ -188,7 +188,10 @@ analyse(struct options *o, const char *path, struct arena *a)
     if (o->dump == DUMP_STEP)
         return dump(o, g, p, st);
     struct result *r = result_build(g, p, st, s);
-    rules_run(&(struct study){.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload}, r);
+    struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
+    rules_run(&study, r);
+    if (o->recompute)
+        recompute_plan(&study, r, o->recompute_budget);
     if ((r->gate = gate(o, r, a))) {
         r->verdict = VERDICT_GATE_FAILED;
         fprintf(stderr, "memlint: %s: %s\n", emit_clip(a, path, 300), emit_clean(a, r->gate));

@@ -385,6 +385,8 @@ struct options {
     const char *fail_on;     /* a severity or "inconclusive"; NULL no gate */
     enum when colour, progress;
     bool quiet, verbose, help, version;
+    bool recompute;           /* --recompute auto or SIZE: */
+    int64_t recompute_budget; /* bytes; 0 none */
 };
 /* Fills o from the command line. Returns NULL, or one line that says what is wrong with it. */
 const char *options_read(struct options *o, struct arena *a, int argc, char **argv);
@@ -861,6 +863,14 @@ struct fit {
     int64_t largest_batch;  /* -1 unknown */
 };
 
+struct plan { /* modules under torch.utils.checkpoint */
+    int64_t peak;
+    double extra_flops_percent; /* of the step's */
+    int nmodules;
+    const char **modules; /* qualified names */
+    bool beaten;
+};
+
 struct thumb { /* a rule of thumb beside memlint's number */
     const char *name, *formula, *leaves_out;
     int64_t bytes;
@@ -909,6 +919,12 @@ struct result {
     struct fit *fits;
     int nfindings;
     struct finding *findings;
+    struct {
+        int nfront, cap, chosen; /* chosen: the cheapest within the budget; -1 none, or none was asked for */
+        struct plan *front;      /* from no checkpoints to the lowest peak; none when not asked for */
+        int64_t lower_bound;     /* of any plan's peak */
+        const char *python;      /* the chosen plan, else the one with the lowest peak */
+    } recompute;
     int ndoubts;
     const struct doubt *doubts;
     const char *gate; /* main.c: why the gate failed, else NULL */
@@ -943,6 +959,11 @@ void rules_list(FILE *out);
 
 /* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none can be. */
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
+/* Puts the modules side by side whose recomputation gives the lowest peak under checkpoint in p; false when no module can be. */
+bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
+                     const char **python);
+/* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
+void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 
 /* Everything the reports show, from what the passes made. */
 struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);
@@ -972,7 +993,8 @@ int emit_utf8(const char *s, uint32_t *c);
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
 const char *emit_verdict(struct arena *a, const struct result *r);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
-int64_t emit_add(int64_t a, int64_t b); /* of bytes; stops at INT64_MAX */
+const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
+int64_t emit_add(int64_t a, int64_t b);                          /* of bytes; stops at INT64_MAX */
 int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */

@@ -158,8 +158,14 @@ read_dropout(struct reader *r, const char *arg)
 static const char *
 read_recompute(struct reader *r, const char *arg)
 {
-    r->o->setup.recompute = strcmp(arg, "none") == 0 ? NULL : arg;
-    return *arg ? NULL : "names nothing";
+    struct options *o = r->o;
+    int64_t budget = bytes_parse(arg);
+    o->setup.recompute = NULL;
+    o->recompute = strcmp(arg, "auto") == 0 || budget > 0;
+    o->recompute_budget = budget > 0 ? budget : 0;
+    if (!o->recompute && strcmp(arg, "none") != 0)
+        o->setup.recompute = arg;
+    return *arg ? NULL : choices(r, "auto, none, a size such as 8GiB, names of modules");
 }
 
 static const char *
@@ -409,8 +415,10 @@ static const struct row {
      "inplace=none|relu; may repeat",
      0, read_assume},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze},
-    {NULL, "recompute", "HOW", "modules under torch.utils.checkpoint: globs over their names with commas between", 0,
-     read_recompute},
+    {NULL, "recompute", "HOW",
+     "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger, none "
+     "(default); or names of modules that are under checkpoint, with * and commas",
+     0, read_recompute},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator},

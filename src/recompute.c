@@ -1,7 +1,10 @@
 /* recompute.c - which modules to put under torch.utils.checkpoint so that the step fits, at the least extra work.
  *
- * A candidate is a module whose calls stand together. A plan is a set of candidates apart from each other; every plan that is reported was
- * run as a step of its own.
+ * A candidate is a module whose calls stand together; candidates of a level lie side by side. Two runs of the step, without checkpoints
+ * and with all of a level's, make a linear model: the peak of each window between two candidates' backward passes is what it was, less
+ * what the checkpointed ones before it no longer keep, plus what recomputation adds in its own window. On that model a plan for a
+ * budget is a knapsack whose constraints are prefixes, solved over Pareto lists. Every plan that is reported was then run as a step of its
+ * own: the model only chooses.
  */
 #include "memlint.h"
 
@@ -62,4 +65,512 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
     p->regions = r;
     *why = "no module of that name runs as one piece";
     return n > 0;
+}
+
+/* ---- candidates ---------------------------------------------------------------------------------------------------------- */
+
+struct candidate {
+    int module;
+    struct region region;
+    int64_t kept;         /* bytes that only its backward pass reads: gone under a checkpoint */
+    int64_t own, own_all; /* peak of its window: without checkpoints, with all of the level */
+    double flops;         /* of its second forward */
+};
+
+/* Candidates side by side, in the order of their forward passes, and the windows between them. */
+struct level {
+    int n;
+    struct candidate *c;
+    int64_t last, last_all; /* peak from the loss to the last candidate's backward pass */
+    int64_t update;         /* peak of the update: nothing is pending */
+    struct measured all;
+};
+
+struct planner {
+    struct arena *a;
+    const struct study *s;
+    struct result *r;
+    struct measured base;
+    double *module_flops;
+    bool typed; /* the file tells which modules were called: those with a type */
+};
+
+/* Its forward was called: a list of modules has none. */
+static bool
+is_called(const struct planner *x, int module)
+{
+    const struct program *p = x->s->p;
+    if (x->typed)
+        return p->modules[module].type != NULL;
+    bool numbered = true;
+    for (int i = 0; i < p->ncalls; i++)
+        if (p->calls[i].scope == module)
+            return true;
+    for (int i = 0; i < p->nmodules; i++)
+        if (p->modules[i].parent == module) {
+            const char *dot = strrchr(p->modules[i].path, '.');
+            const char *leaf = dot ? dot + 1 : p->modules[i].path;
+            numbered &= leaf[strspn(leaf, "0123456789")] == 0;
+        }
+    return !numbered;
+}
+
+static int
+depth_of(const struct program *p, int module)
+{
+    int n = 0;
+    for (; p->modules[module].parent >= 0; module = p->modules[module].parent)
+        n++;
+    return n;
+}
+
+/* Its first call writes over an argument, or joins several: PyTorch's checkpoint fails there, or a caller extends the list. */
+static bool
+changes_arguments(const struct program *p, const struct region *r)
+{
+    const struct call *c = &p->calls[r->first];
+    return c->in_place || (c->nargs && c->args[0].kind == ARG_LIST && c->args[0].n > 1);
+}
+
+/* A module like it beside it takes a list that its caller extends: the first one's list of one leaves no trace in the file. */
+static bool
+takes_list(const struct planner *x, int module)
+{
+    const struct program *p = x->s->p;
+    for (int i = 0; i < p->nmodules; i++) {
+        struct region r;
+        const char *t = p->modules[i].type, *u = p->modules[module].type;
+        if (i != module && p->modules[i].parent == p->modules[module].parent && (!t || !u || strcmp(t, u) == 0) &&
+            region_of(p, i, &r) && p->calls[r.first].nargs && p->calls[r.first].args[0].kind == ARG_LIST &&
+            p->calls[r.first].args[0].n > 1)
+            return true;
+    }
+    return false;
+}
+
+static bool
+can_wrap(const struct planner *x, int module, struct region *r)
+{
+    const struct program *p = x->s->p;
+    return module > 0 && is_called(x, module) && x->module_flops[module] > 0 && region_of(p, module, r) &&
+           r->end - r->first > 1 && r->end - r->first < p->ncalls && !changes_arguments(p, r) && !takes_list(x, module);
+}
+
+/* The candidates of a level: the deepest ones down to a depth that have none inside of them. */
+static int
+candidates_at(struct planner *x, int depth, struct candidate *c)
+{
+    const struct program *p = x->s->p;
+    struct region *region = NEWN(x->a, struct region, p->nmodules + 1);
+    bool *can = NEWN(x->a, bool, p->nmodules + 1), *outer = NEWN(x->a, bool, p->nmodules + 1);
+    int n = 0;
+    for (int i = 0; i < p->nmodules; i++)
+        can[i] = depth_of(p, i) <= depth && can_wrap(x, i, &region[i]);
+    for (int i = 0; i < p->nmodules; i++)
+        for (int up = p->modules[i].parent; can[i] && up >= 0; up = p->modules[up].parent)
+            outer[up] = true;
+    for (int i = 0; i < p->nmodules; i++)
+        if (can[i] && !outer[i])
+            c[n++] = (struct candidate){.module = i, .region = region[i]};
+    for (int i = 1; i < n; i++)
+        for (int k = i; k > 0 && c[k].region.first < c[k - 1].region.first; k--) {
+            struct candidate t = c[k];
+            c[k] = c[k - 1];
+            c[k - 1] = t;
+        }
+    return n;
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------------------- */
+
+/* Runs a plan: the candidates whose bit is set. */
+static struct measured
+run_plan(struct planner *x, const struct level *l, const bool *in,
+         void (*look)(const struct step *st, const struct live *live, void *to), void *to)
+{
+    struct program p = *x->s->p;
+    struct region *r = NEWN(x->a, struct region, l->n + 1);
+    p.nregions = 0;
+    p.regions = r;
+    for (int i = 0; i < l->n; i++)
+        if (in[i])
+            r[p.nregions++] = l->c[i].region;
+    return measure_step(&p, x->s->s, look, to);
+}
+
+static int
+candidate_of(const struct level *l, int call)
+{
+    int low = 0, high = l->n;
+    while (low < high) {
+        int mid = (low + high) / 2;
+        if (l->c[mid].region.end <= call)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < l->n && l->c[low].region.first <= call ? low : -1;
+}
+
+/* The peak of every window: that of candidate i lasts from its backward pass to that of the one before. */
+static void
+windows(const struct step *st, const struct level *l, int64_t *own, int64_t *last, int64_t *update)
+{
+    const struct machine *m = st->m;
+    int64_t total = st->before_bytes;
+    int at = l->n;
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        total += e->birth ? m->st[e->storage]->bytes : -m->st[e->storage]->bytes;
+        int in = e->call ? candidate_of(l, (int)(e->call - st->program->calls)) : -1;
+        if (e->phase == PHASE_BACKWARD && in >= 0 && in < at)
+            at = in;
+        int64_t *w = e->phase == PHASE_UPDATE ? update : e->phase < PHASE_LOSS ? NULL : at == l->n ? last : &own[at];
+        if (w && total > *w)
+            *w = total;
+    }
+}
+
+static void
+look_plain(const struct step *st, const struct live *live, void *to)
+{
+    struct level *l = to;
+    const struct machine *m = st->m;
+    int *born = NEWN(st->arena, int, m->nst + 1); /* candidate + 1 */
+    int64_t *own = NEWN(st->arena, int64_t, l->n + 1);
+    (void)live;
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        int in = e->call ? candidate_of(l, (int)(e->call - st->program->calls)) : -1;
+        if (e->birth && e->phase == PHASE_FORWARD)
+            born[e->storage] = in + 1;
+        else if (!e->birth && e->phase == PHASE_BACKWARD && in >= 0 && born[e->storage] == in + 1)
+            l->c[in].kept += m->st[e->storage]->bytes;
+    }
+    windows(st, l, own, &l->last, &l->update);
+    for (int i = 0; i < l->n; i++)
+        l->c[i].own = own[i];
+}
+
+static void
+look_all(const struct step *st, const struct live *live, void *to)
+{
+    struct level *l = to;
+    int64_t *own = NEWN(st->arena, int64_t, l->n + 1), update = 0;
+    (void)live;
+    windows(st, l, own, &l->last_all, &update);
+    for (int i = 0; i < l->n; i++) {
+        l->c[i].own_all = own[i];
+        l->c[i].flops = st->region_flops[i];
+    }
+}
+
+static void
+level_fit(struct planner *x, struct level *l)
+{
+    bool *all = NEWN(x->a, bool, l->n + 1);
+    run_plan(x, l, all, look_plain, l);
+    memset(all, true, (size_t)l->n);
+    l->all = run_plan(x, l, all, look_all, l);
+}
+
+/* ---- the knapsack ------------------------------------------------------------------------------------------------------------ */
+
+struct state {
+    int64_t freed; /* bytes that the chosen ones before no longer keep */
+    double cost;
+    int from; /* state of the candidate before */
+    bool in;
+};
+
+enum { MOST_STATES = 2000 };
+
+static int
+by_cost(const void *a, const void *b)
+{
+    const struct state *s = a, *t = b;
+    if (s->cost != t->cost)
+        return s->cost < t->cost ? -1 : 1;
+    return s->freed > t->freed ? -1 : s->freed < t->freed;
+}
+
+/* The cheapest plan under the budget, by the model; false when there is none. */
+static bool
+solve(struct planner *x, const struct level *l, int64_t budget, bool *in)
+{
+    struct arena *a = arena_new();
+    struct state **list = NEWN(a, struct state *, l->n + 1);
+    int *count = NEWN(a, int, l->n + 1), n = 1;
+    int64_t prefix = 0; /* all that candidates before could free */
+    list[0] = NEWN(a, struct state, 1);
+    count[0] = 1;
+    (void)x;
+    for (int i = 0; i < l->n && n; i++) {
+        struct candidate *c = &l->c[i];
+        int64_t adds = c->own_all - (c->own - prefix); /* recomputation, in its own window */
+        list[i + 1] = NEWN(a, struct state, 2 * n);
+        int m = 0;
+        for (int k = 0; k < n; k++)
+            for (int wrap = 0; wrap < 2; wrap++) {
+                const struct state *s = &list[i][k];
+                if (c->own - s->freed + (wrap ? adds : 0) > budget)
+                    continue;
+                list[i + 1][m++] =
+                    (struct state){s->freed + (wrap ? c->kept : 0), s->cost + (wrap ? c->flops : 0), k, wrap};
+            }
+        qsort(list[i + 1], (size_t)m, sizeof(struct state), by_cost);
+        n = 0;
+        for (int k = 0; k < m; k++)
+            if (n == 0 || list[i + 1][k].freed > list[i + 1][n - 1].freed)
+                list[i + 1][n++] = list[i + 1][k];
+        if (n > MOST_STATES) { /* evenly over the list */
+            for (int k = 0; k < MOST_STATES; k++)
+                list[i + 1][k] = list[i + 1][(int64_t)k * (n - 1) / (MOST_STATES - 1)];
+            n = MOST_STATES;
+        }
+        count[i + 1] = n;
+        prefix += c->kept;
+    }
+    int best = -1;
+    for (int k = 0; k < n && best < 0; k++)
+        if (l->last - list[l->n][k].freed <= budget)
+            best = k;
+    bool ok = best >= 0 && l->update <= budget;
+    for (int i = l->n; i > 0 && ok; i--) {
+        in[i - 1] = list[i][best].in;
+        best = list[i][best].from;
+    }
+    arena_free(a);
+    return ok;
+}
+
+/* ---- the front ----------------------------------------------------------------------------------------------------------------- */
+
+enum { STEPS = 12, MOST_LEVELS = 3 };
+
+static double
+extra_percent(const struct planner *x, const struct measured *m)
+{
+    return x->base.flops > 0 ? 100 * m->recomputed_flops / (3 * x->base.flops) : 0; /* backward is twice the forward */
+}
+
+static void
+add_plan(struct planner *x, const struct level *l, const bool *in, const struct measured *m)
+{
+    struct result *r = x->r;
+    struct plan *q = PUSH(x->a, r->recompute.front, r->recompute.nfront, r->recompute.cap);
+    *q = (struct plan){.peak = m->allocated, .extra_flops_percent = extra_percent(x, m)};
+    q->modules = NEWN(x->a, const char *, l ? l->n + 1 : 1);
+    for (int i = 0; l && i < l->n; i++)
+        if (in[i])
+            q->modules[q->nmodules++] = x->s->p->modules[l->c[i].module].path;
+}
+
+static void
+try_budget(struct planner *x, const struct level *l, int64_t budget)
+{
+    bool *in = NEWN(x->a, bool, l->n + 1);
+    if (!solve(x, l, budget, in))
+        return;
+    struct measured m = run_plan(x, l, in, NULL, NULL);
+    if (m.allocated > budget && solve(x, l, budget - (m.allocated - budget), in)) /* the model was off by so much */
+        m = run_plan(x, l, in, NULL, NULL);
+    add_plan(x, l, in, &m);
+}
+
+static int
+by_peak(const void *a, const void *b)
+{
+    const struct plan *p = a, *q = b;
+    if (p->peak != q->peak)
+        return p->peak > q->peak ? -1 : 1; /* the highest first */
+    return p->extra_flops_percent > q->extra_flops_percent   ? 1
+           : p->extra_flops_percent < q->extra_flops_percent ? -1
+                                                             : 0;
+}
+
+/* Keeps the plans that no other beats in both: from the highest peak to the lowest, each with more work. */
+static void
+keep_front(struct result *r)
+{
+    enum { TIE = 4096 };
+    struct plan *f = r->recompute.front;
+    int n = 0;
+    qsort(f, (size_t)r->recompute.nfront, sizeof(*f), by_peak);
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        bool beaten = false;
+        for (int k = 0; k < r->recompute.nfront; k++)
+            beaten |= k != i && f[k].extra_flops_percent <= f[i].extra_flops_percent && f[k].peak <= f[i].peak + TIE &&
+                      (f[k].extra_flops_percent < f[i].extra_flops_percent || f[k].peak + TIE < f[i].peak || k < i);
+        f[i].beaten = beaten;
+    }
+    for (int i = 0; i < r->recompute.nfront; i++)
+        if (!f[i].beaten)
+            f[n++] = f[i];
+    r->recompute.nfront = n;
+}
+
+/* No plan of any operators goes below: at each instant of the backward pass what is not saved is there anyhow, and what its operator
+ * reads for the last time. */
+static void
+look_bound(const struct step *st, const struct live *live, void *to)
+{
+    const struct machine *m = st->m;
+    int64_t *bound = to, total = st->before_bytes, saved = 0;
+    bool *counts = NEWN(st->arena, bool, m->nst + 1);
+    (void)live;
+    for (int i = 0, group = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        int64_t bytes = m->st[e->storage]->bytes;
+        if (i == group) { /* what dies of this operator was read by it */
+            for (group = i; group < m->nev && m->ev[group].call == e->call && m->ev[group].op == e->op &&
+                            m->ev[group].phase == e->phase;
+                 group++)
+                if (!m->ev[group].birth && counts[m->ev[group].storage]) {
+                    counts[m->ev[group].storage] = false;
+                    saved -= m->st[m->ev[group].storage]->bytes;
+                }
+        }
+        if (e->birth && e->phase == PHASE_FORWARD && m->st[e->storage]->saved &&
+            m->st[e->storage]->class == CLASS_SAVED) {
+            counts[e->storage] = true;
+            saved += bytes;
+        }
+        total += e->birth ? bytes : -bytes;
+        if (e->phase >= PHASE_BACKWARD && total - saved > *bound)
+            *bound = total - saved;
+    }
+}
+
+static void
+sum_flops(struct planner *x)
+{
+    const struct program *p = x->s->p;
+    x->module_flops = NEWN(x->a, double, p->nmodules + 1);
+    for (int i = 0; i < p->nmodules; i++)
+        x->typed |= i > 0 && p->modules[i].type;
+    for (int i = 0; i < p->ncalls; i++)
+        for (int at = p->calls[i].scope; at >= 0; at = p->modules[at].parent)
+            x->module_flops[at] += x->s->st->call_flops[i];
+}
+
+/* The next level that differs from the one before; *depth is where to look. */
+static bool
+next_level(struct planner *x, int *depth, struct level *l)
+{
+    enum { DEEPEST = 12 };
+    const struct program *p = x->s->p;
+    while (++*depth <= DEEPEST) {
+        struct level next = {.c = NEWN(x->a, struct candidate, p->nmodules + 1)};
+        next.n = candidates_at(x, *depth, next.c);
+        bool same = next.n == l->n;
+        for (int i = 0; i < next.n && same; i++)
+            same = next.c[i].module == l->c[i].module;
+        *l = next;
+        if (!same && next.n)
+            return true;
+    }
+    return false;
+}
+
+/* The levels that differ, those with the lowest peaks first. */
+static int
+levels_of(struct planner *x, struct level *levels)
+{
+    struct level next = {0};
+    int n = 0, depth = 0;
+    while (next_level(x, &depth, &next)) {
+        struct level l = next;
+        level_fit(x, &l);
+        int at = n < MOST_LEVELS ? n++ : MOST_LEVELS;
+        for (; at > 0 && l.all.allocated < levels[at - 1].all.allocated; at--)
+            if (at < MOST_LEVELS)
+                levels[at] = levels[at - 1];
+        if (at < MOST_LEVELS)
+            levels[at] = l;
+    }
+    return n;
+}
+
+static struct planner
+planner_new(const struct study *s, struct result *r)
+{
+    struct planner x = {.a = s->a, .s = s, .r = r};
+    x.base = (struct measured){.allocated = r->peak.allocated, .flops = s->st->forward_flops};
+    sum_flops(&x);
+    return x;
+}
+
+static const char *
+python_of(struct arena *a, const struct plan *q)
+{
+    const char *names = "";
+    for (int i = 0; i < q->nmodules; i++)
+        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+    return arena_printf(a,
+                        "from torch.utils.checkpoint import checkpoint\n\n"
+                        "for name in [%s]:\n"
+                        "    module = model.get_submodule(name)\n"
+                        "    def run(*args, forward=module.forward, **kwargs):\n"
+                        "        return checkpoint(forward, *args, use_reentrant=False, **kwargs)\n"
+                        "    module.forward = run",
+                        names);
+}
+
+void
+recompute_plan(const struct study *s, struct result *r, int64_t budget)
+{
+    struct planner x = planner_new(s, r);
+    struct level levels[MOST_LEVELS];
+    int n = levels_of(&x, levels);
+    add_plan(&x, NULL, NULL, &x.base);
+    for (int i = 0; i < n; i++) {
+        const struct level *l = &levels[i];
+        int64_t low = l->all.allocated, high = x.base.allocated;
+        bool *all = NEWN(x.a, bool, l->n + 1);
+        memset(all, true, (size_t)l->n);
+        add_plan(&x, l, all, &l->all);
+        for (int k = 0; k < STEPS && low < high; k++)
+            try_budget(&x, l, low + (high - low) / STEPS * k);
+        if (budget > 0)
+            try_budget(&x, l, budget);
+    }
+    keep_front(r);
+    measure_step(s->p, s->s, look_bound, &r->recompute.lower_bound);
+    r->recompute.chosen = -1;
+    for (int i = r->recompute.nfront - 1; i >= 0 && budget > 0; i--) /* the cheapest comes first */
+        if (r->recompute.front[i].peak <= budget)
+            r->recompute.chosen = i;
+    int shown = r->recompute.chosen >= 0 ? r->recompute.chosen : r->recompute.nfront - 1;
+    if (r->recompute.front[shown].nmodules)
+        r->recompute.python = python_of(x.a, &r->recompute.front[shown]);
+}
+
+bool
+recompute_level(const struct study *s, struct result *r, struct program *p, const char **names, const char **python)
+{
+    struct planner x = planner_new(s, r);
+    struct level l = {0}, best = {0};
+    int depth = 0;
+    while (next_level(&x, &depth, &l)) {
+        bool *all = NEWN(x.a, bool, l.n + 1);
+        memset(all, true, (size_t)l.n);
+        l.all = run_plan(&x, &l, all, NULL, NULL);
+        if (!best.n || l.all.allocated < best.all.allocated)
+            best = l;
+    }
+    struct region *regions = NEWN(x.a, struct region, best.n + 1);
+    struct plan q = {.modules = NEWN(x.a, const char *, best.n + 1)};
+    for (int i = 0; i < best.n; i++) {
+        regions[i] = best.c[i].region;
+        q.modules[q.nmodules++] = s->p->modules[best.c[i].module].path;
+    }
+    p->nregions = best.n;
+    p->regions = regions;
+    if (best.n) {
+        *names = best.n == 1 ? q.modules[0]
+                             : arena_printf(x.a, "%s to %s (%d modules)", q.modules[0], q.modules[best.n - 1], best.n);
+        *python = python_of(x.a, &q);
+    }
+    return best.n > 0;
 }

@@ -12,13 +12,16 @@
 enum { MICRO_BATCHES = 4, WORTH = 200 /* a saving of 1/200 of the peak */, MOST_VALUES = 50000, MOST_DIMS = 8 };
 
 /* What a change asks of its author, as the percentage of its saving that counts when changes are ranked. */
-enum cost { FREE = 100, NUMERICS = 80, MODEL = 75, TIME = 30 };
+enum cost { FREE = 100, NUMERICS = 80, MODEL = 75, WORK = 50, TIME = 30 };
 
 struct advice {
     const struct study *s;
     struct result *r;
     struct arena *a;
     struct measured base;
+    int nregions; /* checkpoint: its modules, found once, and the Python that wraps them */
+    struct region *regions;
+    const char *wrapped, *wrapping;
 };
 
 struct rule {
@@ -52,12 +55,20 @@ measure(struct advice *x, struct edit *e)
     return m;
 }
 
+static struct edit
+edit_of(struct advice *x, struct arena *a)
+{
+    struct edit e = edit_new(a, x->s->s, x->s->p);
+    e.advice = x;
+    return e;
+}
+
 /* The peak after another edit, for comparison. */
 static const char *
 aside(struct advice *x, void (*edit)(struct edit *e))
 {
     struct arena *own = arena_new();
-    struct edit e = edit_new(own, x->s->s, x->s->p);
+    struct edit e = edit_of(x, own);
     edit(&e);
     const char *text = bytes_text(x->a, measure(x, &e).allocated);
     arena_free(own);
@@ -375,6 +386,42 @@ say_released(struct advice *x, const struct edit *e, const struct measured *m)
         p->calls[last].location ? p->calls[last].location : p->calls[last].target, peak(x, m));
 }
 
+/* ---- recomputation ------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+can_recompute(struct advice *x)
+{
+    return !x->s->p->nregions;
+}
+
+/* On the program as it was traced: regions count its calls. */
+static void
+to_checkpoints(struct edit *e)
+{
+    struct advice *x = e->advice;
+    struct program *p = e->program;
+    if (!x->regions) {
+        recompute_level(x->s, x->r, p, &x->wrapped, &x->wrapping);
+        x->nregions = p->nregions;
+        x->regions = arena_dup(x->a, p->nregions ? p->regions : &(struct region){0},
+                               sizeof(*x->regions) * (size_t)(p->nregions ? p->nregions : 1));
+    }
+    struct region *r = NEWN(e->a, struct region, x->nregions + CHUNKS + 1);
+    memcpy(r, x->regions, sizeof(*r) * (size_t)x->nregions);
+    p->regions = r;
+    p->nregions = e->places = x->nregions;
+}
+
+static const char *
+say_checkpoints(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "torch.utils.checkpoint around %s recomputes their forward passes and peaks at %s; --recompute "
+                        "auto has the plans between",
+                        x->wrapped, peak(x, m));
+}
+
 /* ---- written by hand -------------------------------------------------------------------------------------------------------------- */
 
 static const char *
@@ -528,7 +575,7 @@ say_in_place(struct advice *x, const struct edit *e, const struct measured *m)
 {
     bool saves = m->allocated < x->base.allocated;
     return arena_printf(x->a, "%s could run in place; the peak would %s%s", several(x, e->places, "activation"),
-                        saves ? "be " : "stay the same: its result is kept anyway, its input is not",
+                        saves ? "be " : "stay the same: each result is kept anyway, and its input is not",
                         saves ? peak(x, m) : "");
 }
 
@@ -793,6 +840,7 @@ HOW(how_zero, "optimizer.zero_grad(set_to_none=True)  # right after optimizer.st
 HOW(how_micro, "for part, t in zip(batch.chunk(4), target.chunk(4)):\n"
                "    (loss_fn(model(part), t) / 4).backward()\noptimizer.step()\noptimizer.zero_grad()")
 HOW(how_locals, "del name  # after its last use in forward()")
+HOW(how_checkpoints, x->wrapping)
 HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
 HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
 HOW(how_rms_norm, "x = F.rms_norm(x, weight.shape, weight, eps)")
@@ -850,6 +898,8 @@ static const struct rule rules[] = {
     {"zero-grad", "warning", "gradients that live through the forward pass", FREE, COMBINES, keeps_gradients, to_plain,
      say_plain, how_zero, NULL},
     {"accumulate", "note", "the batch in parts", TIME, CHANGES, divides, to_4_parts, say_parts, how_micro, NULL},
+    {"checkpoint", "note", "saved tensors that recomputation replaces", WORK, COMBINES, can_recompute, to_checkpoints,
+     say_checkpoints, how_checkpoints, NULL},
     {"in-place", "note", "activations that could overwrite their input", FREE, BELIEVED, NULL, edit_in_place,
      say_in_place, how_in_place, NULL},
     {"conv-bias", "note", "a bias before a batch norm", FREE, COMBINES, NULL, edit_no_bias, say_no_bias, how_no_bias,
@@ -897,7 +947,9 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
                           .saves_bytes = changes && saves > 0 ? saves : 0,
                           .peak_after = changes ? m->allocated : -1};
     if (changes && !e->reload && x->base.flops > 0)
-        f->extra_flops_percent = 100 * (m->flops + m->recomputed_flops - x->base.flops) / x->base.flops;
+        f->extra_flops_percent = 100 *
+                                 (3 * (m->flops - x->base.flops) + m->recomputed_flops - x->base.recomputed_flops) /
+                                 (3 * x->base.flops); /* backward is twice the forward */
 }
 
 static const struct rule *
@@ -928,30 +980,45 @@ by_rank(const void *a, const void *b)
     return rule_of(f) < rule_of(g) ? -1 : rule_of(f) > rule_of(g);
 }
 
+/* Several rules' edits of one program; that of checkpoint first, whose regions then move with the calls. */
+static struct edit
+edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
+{
+    struct edit e = edit_of(x, a);
+    for (int first = 1; first >= 0; first--)
+        for (int i = 0; i < n; i++)
+            if ((rule[i]->edit == to_checkpoints) == first) {
+                struct edit next = edit_new(a, &e.setup, e.program);
+                next.advice = x;
+                rule[i]->edit(&next);
+                e = next;
+            }
+    return e;
+}
+
 /* The best ones first, each only when it lowers the peak of those before it. */
 static void
 combine(struct advice *x)
 {
     struct result *r = x->r;
-    struct arena *own = arena_new();
-    struct edit all = edit_new(own, x->s->s, x->s->p);
     struct measured best = x->base;
+    const struct rule *chosen[COUNT(rules)];
     const char *names = "";
     int n = 0, savers = 0;
     for (; savers < r->nfindings && r->findings[savers].saves_bytes > 0; savers++) {
-        const struct rule *k = rule_of(&r->findings[savers]);
-        if (k->kind != COMBINES)
+        chosen[n] = rule_of(&r->findings[savers]);
+        if (chosen[n]->kind != COMBINES)
             continue;
-        struct edit more = edit_new(own, &all.setup, all.program);
-        k->edit(&more);
-        struct measured m = measure(x, &more);
+        struct arena *own = arena_new();
+        struct edit e = edit_with(x, own, chosen, n + 1);
+        struct measured m = measure(x, &e);
+        arena_free(own);
         if (m.allocated < 0 || best.allocated - m.allocated < x->base.allocated / WORTH)
             continue;
         best = m;
-        all = more;
-        names = arena_printf(x->a, "%s%s%s", names, n++ ? ", " : "", k->id);
+        names = arena_printf(x->a, "%s%s%s", names, n ? ", " : "", chosen[n]->id);
+        n++;
     }
-    arena_free(own);
     if (n < 2)
         return;
     memmove(&r->findings[savers + 1], &r->findings[savers], sizeof(*r->findings) * (size_t)(r->nfindings - savers));
@@ -972,11 +1039,11 @@ run(struct advice *x, const struct rule *k)
     if (!k->message || (k->applies && !k->applies(x)))
         return;
     struct arena *own = arena_new();
-    struct edit e = k->edit ? edit_new(own, x->s->s, x->s->p) : (struct edit){.setup = *x->s->s};
+    struct edit e = k->edit ? edit_of(x, own) : (struct edit){.setup = *x->s->s};
     struct measured m = x->base;
     if (k->edit) {
         k->edit(&e);
-        m = k->applies || e.places ? measure(x, &e) : (struct measured){.allocated = -1};
+        m = e.places || (k->applies && k->edit != to_checkpoints) ? measure(x, &e) : (struct measured){.allocated = -1};
     }
     bool lowers = x->base.allocated - m.allocated > x->base.allocated / WORTH;
     if (m.allocated >= 0 && (lowers || k->kind >= BELIEVED))
@@ -990,7 +1057,6 @@ rules_run(const struct study *s, struct result *r)
     struct advice x = {.s = s, .r = r, .a = s->a};
     x.base = (struct measured){r->peak.allocated, r->peak.reserved, r->peak.phase, s->st->forward_flops,
                                s->st->recomputed_flops};
-    x.base.flops += x.base.recomputed_flops;
     if (s->s->mode != MODE_TRAINING)
         return;
     if (s->p->graph->nt > MOST_VALUES) {

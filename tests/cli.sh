@@ -49,9 +49,16 @@ usage 'inconclusive' --fail-on=all "$model"
 usage 'graph, shapes' --dump=nothing "$model"
 usage 'ops, aten' --list=nothing
 usage 'needs a %' -o "$work/r.html" "$model" "$model"
-for option in --replay --recompute=auto --baseline=old.onnx --max-increase=5% --explain-oom=x --files-from=- --shard=1/2 --resume; do
+for option in --replay --baseline=old.onnx --max-increase=5% --explain-oom=x --files-from=- --shard=1/2 --resume; do
     usage 'not in this version' $option "$model"
 done
+
+# ---- recomputation
+exits 0 --recompute=none "$model"
+exits 0 --quiet --recompute='blocks.0,blocks.1' --dim=batch=2 "$model"
+exits 3 --recompute=nothing.here "$model"
+ok "names the modules" grep -q 'nothing.here: no module of that name runs as one piece' "$work/err"
+exits 3 --recompute='blocks.0,blocks.0.mlp' "$model"
 
 # ---- help and lists
 exits 0 --help
