@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 10, LAYERS = 8, ROWS = 6 };
+enum { HOWS = 6 /* findings with what to write */, TENSORS = 10, LAYERS = 8, ROWS = 6 };
 
 struct page {
     FILE *out;
@@ -236,20 +236,81 @@ text_recompute(const struct page *p, const struct result *r)
         fprintf(p->out, "    %s\n", emit_clean(p->a, arena_strn(p->a, line, strcspn(line, "\n"))));
 }
 
+/* A text over as many lines as it takes; a bar before each keeps a model's string from its beginning. */
 static void
-text_judgements(const struct page *p, const struct result *r)
+wrap(const struct page *p, const char *text)
+{
+    int room = p->width - 6, at = 0;
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        int n = (int)strcspn(word, " ");
+        if (at && at + 1 + n > room)
+            at = 0, fputc('\n', p->out);
+        at += at ? fprintf(p->out, " %.*s", n, word) : fprintf(p->out, "  | %.*s", n, word) - 4;
+        word += n;
+    }
+    fputc('\n', p->out);
+}
+
+static void
+lines(const struct page *p, const char *text)
+{
+    for (; text && *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] != 0))
+        fprintf(p->out, "  |   %s%s%s\n", on(p, "36"), emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))),
+                on(p, "0"));
+}
+
+/* The first ones with what to write; what only informs without. */
+static void
+text_findings(const struct page *p, const struct result *r)
 {
     if (r->nfindings)
         heading(p, "Findings");
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
-        fprintf(p->out, "  %s [%s] %s\n", f->severity, emit_clean(p->a, f->rule), emit_clean(p->a, f->message));
+        fprintf(p->out, "  %s%s%s %s", on(p, strcmp(f->severity, "note") == 0 ? "36" : "33"), f->severity, on(p, "0"),
+                emit_clean(p->a, f->rule));
         if (f->saves_bytes > 0)
-            fprintf(p->out, "    saves %s: peak %s\n", bytes_text(p->a, f->saves_bytes),
+            fprintf(p->out, ": saves %s%s%s, peak %s", on(p, "1"), bytes_text(p->a, f->saves_bytes), on(p, "0"),
                     bytes_text(p->a, f->peak_after));
-        if (f->how)
-            fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
+        if (f->extra_flops_percent > 0.05)
+            fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
+        fputc('\n', p->out);
+        wrap(p, emit_clean(p->a, f->message));
+        if (f->saves_bytes > 0 && i < HOWS)
+            lines(p, f->how);
     }
+}
+
+static void
+text_oom(const struct page *p, const struct oom *o)
+{
+    if (!o)
+        return;
+    heading(p, "Out of memory");
+    wrap(p, o->tried < 0
+                ? o->judgement
+                : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement));
+    if (o->tried >= 0 && !o->nmatches)
+        wrap(p, "no tensor of this step has that size: is it the same batch, precision and optimizer?");
+    for (int i = 0; i < o->nmatches && i < TENSORS; i++) {
+        const struct oom_match *t = &o->matches[i];
+        fprintf(p->out, "  | %c %s: %s, %s%s%s%s\n", i == o->likely ? '>' : '-', emit_op(p->a, t->name, 80),
+                phase_names[t->phase], emit_op(p->a, t->op, 60), t->location ? ", " : "",
+                emit_clip(p->a, t->location, p->width / 3),
+                t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : "");
+    }
+    if (o->nmatches > TENSORS)
+        fprintf(p->out, "  | and %d more\n", o->nmatches - TENSORS);
+    for (int i = 0; i < o->navoided; i++)
+        fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", emit_clean(p->a, o->avoided_by[i]),
+                i + 1 == o->navoided ? "\n" : "");
+}
+
+static void
+text_judgements(const struct page *p, const struct result *r)
+{
+    text_oom(p, r->oom);
+    text_findings(p, r);
     text_recompute(p, r);
     text_fits(p, r);
     if (r->nthumbs)

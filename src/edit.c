@@ -126,27 +126,34 @@ insert_calls(struct edit *e, int at, int n)
     return &p->calls[at];
 }
 
-/* Removes calls whose results nobody reads any more. */
+static void
+uncount_read(struct arg *a, void *to)
+{
+    ((int *)to)[a->i]--;
+}
+
+/* Removes calls whose results nobody reads any more, and then those that only they read. */
 static void
 remove_unread(struct edit *e)
 {
     struct program *p = e->program;
-    int *to = NEWN(e->a, int, p->ncalls + 1), before = -1;
-    while (before != p->ncalls) {
-        int *uses = count_uses(e->a, p), kept = 0;
-        before = p->ncalls;
-        for (int i = 0; i < before; i++) {
-            bool read = p->calls[i].in_place;
-            for (int k = 0; k < p->calls[i].nouts; k++)
-                read |= uses[p->calls[i].outs[k]] > 0;
-            to[i] = kept;
-            if (read)
-                p->calls[kept++] = p->calls[i];
-        }
-        to[before] = kept;
-        renumber(p, to, before + 1);
-        p->ncalls = kept;
+    int *to = NEWN(e->a, int, p->ncalls + 1), *uses = count_uses(e->a, p), kept = 0;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        to[i] = p->calls[i].in_place;
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            to[i] |= uses[p->calls[i].outs[k]] > 0;
+        if (!to[i])
+            each_read(&p->calls[i], uncount_read, uses);
     }
+    for (int i = 0; i < p->ncalls; i++) {
+        bool read = to[i];
+        to[i] = kept;
+        if (read)
+            p->calls[kept++] = p->calls[i];
+    }
+    to[p->ncalls] = kept;
+    renumber(p, to, p->ncalls + 1);
+    p->ncalls = kept;
 }
 
 static int

@@ -192,6 +192,7 @@ analyse(struct options *o, const char *path, struct arena *a)
     rules_run(&study, r);
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
+    r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
     if ((r->gate = gate(o, r, a))) {
         r->verdict = VERDICT_GATE_FAILED;
         fprintf(stderr, "memlint: %s: %s\n", emit_clip(a, path, 300), emit_clean(a, r->gate));

@@ -382,6 +382,7 @@ struct options {
     enum dump dump;
     void (*list)(FILE *out); /* --list: print this table and stop */
     int64_t max_peak;        /* -1 no gate */
+    const char *oom_text;    /* --explain-oom: the message; NULL none */
     const char *fail_on;     /* a severity or "inconclusive"; NULL no gate */
     enum when colour, progress;
     bool quiet, verbose, help, version;
@@ -876,6 +877,23 @@ struct thumb { /* a rule of thumb beside memlint's number */
     int64_t bytes;
 };
 
+struct oom_match { /* tensors of one name whose request prints as the message's */
+    const char *name, *op, *location;
+    enum class class;
+    enum phase phase; /* in which they are born */
+    int count;
+    int64_t bytes;
+};
+
+struct oom {                                                                  /* --explain-oom */
+    int64_t tried, capacity, allocated, free, reserved, unallocated, process; /* what the message says; -1 nothing */
+    const char *judgement;
+    int nmatches, navoided;
+    struct oom_match *matches;
+    const char **avoided_by; /* rules whose finding alone stays below what the process could have had */
+    int likely;              /* the match that fits what was allocated, -1 unknown */
+};
+
 struct result {
     struct {
         const char *file, *producer;
@@ -927,7 +945,8 @@ struct result {
     } recompute;
     int ndoubts;
     const struct doubt *doubts;
-    const char *gate; /* main.c: why the gate failed, else NULL */
+    const struct oom *oom; /* --explain-oom, else NULL */
+    const char *gate;      /* main.c: why the gate failed, else NULL */
 };
 /* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
 
@@ -954,6 +973,11 @@ struct study {
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
+
+/* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
+
+/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. */
+struct oom *oom_explain(const struct study *x, const struct result *r, const char *text);
 
 /* ---- recompute.c: what to recompute ------------------------------------------------------------------------------------------- */
 
