@@ -22,6 +22,7 @@ struct advice {
     int nregions; /* checkpoint: its modules, found once, and the Python that wraps them */
     struct region *regions;
     const char *wrapped, *wrapping;
+    const char *local; /* del-locals: the name, NULL unknown */
 };
 
 struct rule {
@@ -32,6 +33,7 @@ struct rule {
         COMBINES /* with the others into "together" */,
         BELIEVED /* told without an effect, too */,
         INFORMS /* no change of the step */,
+        RESERVES /* lowers what the allocator holds, not what is alive */,
         ESTIMATES
     } kind;
     bool (*applies)(struct advice *x); /* NULL: where the edit finds a place */
@@ -371,7 +373,7 @@ say_released(struct advice *x, const struct edit *e, const struct measured *m)
     const struct program *p = x->s->p;
     int64_t bytes;
     int last, slot = held_at_peak(x, &bytes, &last);
-    const char *name = slot >= 0 && p->held_by ? p->held_by[slot] : NULL;
+    const char *name = x->local = slot >= 0 && p->held_by ? p->held_by[slot] : NULL;
     (void)e;
     if (slot < 0)
         return arena_printf(x->a,
@@ -582,9 +584,11 @@ say_in_place(struct advice *x, const struct edit *e, const struct measured *m)
 static const char *
 say_no_bias(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(
-        x->a, "%s a bias that the batch norm after it subtracts again; without: %s",
-        arena_printf(x->a, "%s %s", several(x, e->places, "convolution"), e->places == 1 ? "adds" : "add"), peak(x, m));
+    bool saves = m->allocated < x->base.allocated;
+    return arena_printf(x->a,
+                        "%s %s a bias that the batch norm after it subtracts again; without it the peak would %s%s",
+                        several(x, e->places, "convolution"), e->places == 1 ? "adds" : "add",
+                        saves ? "be " : "stay the same", saves ? peak(x, m) : "");
 }
 
 static const char *
@@ -823,6 +827,14 @@ say_half_length(struct advice *x, const struct edit *e, const struct measured *m
 
 /* ---- the table ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* The module of a parameter's name. */
+static const char *
+owner_of(struct advice *x, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? arena_strn(x->a, name, (size_t)(dot - name)) : name;
+}
+
 #define HOW(name, ...)                                              \
     static const char *name(struct advice *x, const struct edit *e) \
     {                                                               \
@@ -839,7 +851,7 @@ HOW(how_del, "loss.backward()\ndel out\noptimizer.step()\ndel loss  # after loss
 HOW(how_zero, "optimizer.zero_grad(set_to_none=True)  # right after optimizer.step()")
 HOW(how_micro, "for part, t in zip(batch.chunk(4), target.chunk(4)):\n"
                "    (loss_fn(model(part), t) / 4).backward()\noptimizer.step()\noptimizer.zero_grad()")
-HOW(how_locals, "del name  # after its last use in forward()")
+HOW(how_locals, arena_printf(x->a, "del %s  # after its last use in forward()", x->local ? x->local : "name"))
 HOW(how_checkpoints, x->wrapping)
 HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
 HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
@@ -854,7 +866,7 @@ HOW(how_narrow, "x = nn.Linear(128, width, bias=False)(nn.Embedding(entries, 128
 HOW(how_cpu, "x = table(ids.cpu()).to(\"cuda\")  # table stays on the CPU, with an optimizer of its own")
 HOW(how_in_place, "nn.ReLU(inplace=True)")
 HOW(how_no_bias, "nn.Conv2d(..., bias=False)")
-HOW(how_unused, arena_printf(x->a, "del model.%s", e->what))
+HOW(how_unused, arena_printf(x->a, "del model.%s", owner_of(x, e->what)))
 HOW(how_expandable, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py")
 HOW(how_no_grad, "with torch.no_grad():\n    out = model(batch)")
 HOW(how_loss_item, "total_loss += loss.item()")
@@ -902,13 +914,13 @@ static const struct rule rules[] = {
      say_checkpoints, how_checkpoints, NULL},
     {"in-place", "note", "activations that could overwrite their input", FREE, BELIEVED, NULL, edit_in_place,
      say_in_place, how_in_place, NULL},
-    {"conv-bias", "note", "a bias before a batch norm", FREE, COMBINES, NULL, edit_no_bias, say_no_bias, how_no_bias,
+    {"conv-bias", "note", "a bias before a batch norm", FREE, BELIEVED, NULL, edit_no_bias, say_no_bias, how_no_bias,
      NULL},
     {"unused-parameters", "warning", "parameters that nothing reads", FREE, COMBINES, NULL, edit_unused_parameters,
      say_unused_parameters, how_unused, NULL},
     {"unused-outputs", "note", "outputs that the loss does not read", FREE, COMBINES, NULL, edit_unused_outputs,
      say_unused_outputs, NULL, NULL},
-    {"fragmentation", "note", "reserved far above allocated", FREE, INFORMS, is_fragmented, to_expandable,
+    {"fragmentation", "note", "reserved far above allocated", FREE, RESERVES, is_fragmented, to_expandable,
      say_expandable, how_expandable, NULL},
     {"outliers", "note", "layers whose activations or weights stand out", FREE, INFORMS, has_outliers, NULL,
      say_outliers, NULL, NULL},
@@ -980,14 +992,21 @@ by_rank(const void *a, const void *b)
     return rule_of(f) < rule_of(g) ? -1 : rule_of(f) > rule_of(g);
 }
 
-/* Several rules' edits of one program; that of checkpoint first, whose regions then move with the calls. */
+/* Regions under checkpoint count calls as traced, and then move along; the chunks hide the head from others. */
+static int
+turn(const struct rule *k)
+{
+    return k->edit == to_checkpoints ? 0 : k->edit == edit_chunks ? 2 : 1;
+}
+
+/* Several rules' edits of one program. */
 static struct edit
 edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
 {
     struct edit e = edit_of(x, a);
-    for (int first = 1; first >= 0; first--)
+    for (int at = 0; at < 3; at++)
         for (int i = 0; i < n; i++)
-            if ((rule[i]->edit == to_checkpoints) == first) {
+            if (turn(rule[i]) == at) {
                 struct edit next = edit_new(a, &e.setup, e.program);
                 next.advice = x;
                 rule[i]->edit(&next);
@@ -1045,8 +1064,9 @@ run(struct advice *x, const struct rule *k)
         k->edit(&e);
         m = e.places || (k->applies && k->edit != to_checkpoints) ? measure(x, &e) : (struct measured){.allocated = -1};
     }
-    bool lowers = x->base.allocated - m.allocated > x->base.allocated / WORTH;
-    if (m.allocated >= 0 && (lowers || k->kind >= BELIEVED))
+    bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
+                                      : x->base.allocated - m.allocated > x->base.allocated / WORTH;
+    if (m.allocated >= 0 && (lowers || k->kind == BELIEVED || k->kind == INFORMS || k->kind == ESTIMATES))
         add(x, k, &e, &m);
     arena_free(own);
 }
