@@ -192,8 +192,11 @@ static void
 text_fits(const struct page *p, const struct result *r)
 {
     static const char *const verdicts[] = {"fits", "tight", "does not fit"};
+    bool batches = false;
+    for (int i = 0; i < r->nfits; i++)
+        batches |= r->fits[i].largest_batch >= 0;
     if (r->nfits)
-        heading(p, "Devices");
+        heading(p, batches ? "Devices (and the largest batch that was found to fit)" : "Devices");
     for (int i = 0; i < r->nfits && r->nfits <= 4; i++) {
         fprintf(p->out, "  %11s  %-24s %s", bytes_text(p->a, r->fits[i].capacity),
                 emit_clip(p->a, r->fits[i].device, 24), r->fits[i].verdict);
@@ -209,6 +212,8 @@ text_fits(const struct page *p, const struct result *r)
             at = fprintf(p->out, "  %-12s %d:", verdicts[v], n);
         for (int i = 0; i < r->nfits; i++) {
             const char *name = emit_clip(p->a, r->fits[i].device, 24);
+            if (r->fits[i].largest_batch >= 0)
+                name = arena_printf(p->a, "%s (%lld)", name, (long long)r->fits[i].largest_batch);
             if (strcmp(r->fits[i].verdict, verdicts[v]) != 0)
                 continue;
             if (at + (int)strlen(name) + 2 > p->width)

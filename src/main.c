@@ -190,6 +190,7 @@ analyse(struct options *o, const char *path, struct arena *a)
     struct result *r = result_build(g, p, st, s);
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
     rules_run(&study, r);
+    fits_run(&study, r);
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;

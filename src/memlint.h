@@ -974,6 +974,9 @@ struct study {
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
 
+/* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
+void fits_run(const struct study *x, struct result *r);
+
 /* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
 
 /* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. */
