@@ -513,6 +513,19 @@ section_timeline(struct html *h)
 
 /* ---- findings ------------------------------------------------------------------------------------------------------------------------------ */
 
+/* Python to paste. */
+static void
+html_lines(struct html *h, const char *text)
+{
+    html_open(h, "pre", NULL);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
+        html_leaf(h, "span", arena_strn(h->a, line, strcspn(line, "\n")),
+                  NULL); /* no line begins with a model's string */
+        xmlTextWriterWriteString(h->w, XML("\n"));
+    }
+    html_close(h);
+}
+
 static void
 section_findings(struct html *h)
 {
@@ -541,22 +554,10 @@ section_findings(struct html *h)
         code(h, f->location);
         html_close(h);
         if (f->how)
-            html_leaf(h, "pre", f->how, NULL);
+            html_lines(h, f->how);
         html_close(h);
     }
     html_close(h);
-    html_close(h);
-}
-
-/* Python to paste. */
-static void
-html_lines(struct html *h, const char *text)
-{
-    html_open(h, "pre", NULL);
-    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
-        html_printf(h, "%s", arena_strn(h->a, line, strcspn(line, "\n")));
-        xmlTextWriterWriteString(h->w, XML("\n"));
-    }
     html_close(h);
 }
 
@@ -584,7 +585,7 @@ section_oom(struct html *h)
         const struct oom_match *t = &o->matches[i];
         html_open(h, "tr", "class", i == o->likely ? "own" : "", NULL);
         html_leaf(h, "td", emit_op(h->a, t->name, 120), NULL);
-        cell(h, html_format(h, "%lld", (long long)t->bytes), t->bytes);
+        cell(h, bytes_text(h->a, t->bytes), t->bytes);
         html_leaf(h, "td", phase_names[t->phase], NULL);
         html_leaf(h, "td", emit_op(h->a, t->op, 60), NULL);
         html_leaf(h, "td", emit_clip(h->a, t->location, 80), NULL);

@@ -202,6 +202,12 @@ oom_explain(const struct study *s, const struct result *r, const char *text)
     find_likely(o, s);
     int64_t held = o->reserved > o->allocated ? o->reserved : o->allocated;
     int64_t room = held >= 0 && o->free >= 0 ? held + o->free : o->capacity; /* for this process */
+    if (room >= r->peak.reserved && o->judgement)
+        o->judgement =
+            arena_printf(s->a,
+                         "%s. The step that is analysed here reserves %s and would have fit: batch, precision, "
+                         "optimizer or model was another one",
+                         o->judgement, bytes_text(s->a, r->peak.reserved));
     o->avoided_by = NEWN(s->a, const char *, r->nfindings + 1);
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];

@@ -97,11 +97,11 @@ peak(struct advice *x, const struct measured *m)
     return bytes_text(x->a, m->allocated);
 }
 
-/* "one convolution", "53 convolutions" */
+/* "1 convolution", "53 convolutions" */
 static const char *
 several(struct advice *x, int n, const char *thing)
 {
-    return n == 1 ? arena_printf(x->a, "one %s", thing) : arena_printf(x->a, "%d %ss", n, thing);
+    return n == 1 ? arena_printf(x->a, "1 %s", thing) : arena_printf(x->a, "%d %ss", n, thing);
 }
 
 /* ---- precision and optimizer -------------------------------------------------------------------------------------------------- */
@@ -973,10 +973,12 @@ rule_of(const struct finding *f)
     return NULL;
 }
 
+/* What is only a note here although it saves much stands back. */
 static int64_t
 weight(const struct finding *f)
 {
-    return f->saves_bytes / 100 * rule_of(f)->cost;
+    const struct rule *k = rule_of(f);
+    return f->saves_bytes / 100 * k->cost / (strcmp(f->severity, k->severity) == 0 ? 1 : 2);
 }
 
 /* What is grave before what is small, what saves more for its cost before what saves less, what only informs last. */
