@@ -277,10 +277,10 @@ json_oom(struct json *j, const struct oom *o)
         json_text(j, "phase", phase_names[t->phase]);
         json_text(j, "operator", t->op);
         json_text(j, "location", t->location);
-        json_int(j, "likely", i == o->likely);
         json_close(j, '}');
     }
     json_close(j, ']');
+    json_maybe(j, "likely", o->likely);
     json_open(j, "avoided_by", '[');
     for (int i = 0; i < o->navoided; i++)
         json_text(j, NULL, o->avoided_by[i]);
