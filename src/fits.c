@@ -14,7 +14,7 @@ enum {
     TRIES = 3,
     NEAR = 20 /* the batch is told to 1/NEAR */,
     OWN_TRIES = 40,
-    CALLS = 6000 /* run for all devices */
+    CALLS = 4500 /* run for all devices */
 };
 
 struct search {
