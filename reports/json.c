@@ -230,6 +230,26 @@ json_recompute(struct json *j, const struct result *r)
 }
 
 static void
+json_replay(struct json *j, const struct result *r)
+{
+    const struct replay *p = r->replay;
+    if (!p)
+        return;
+    json_open(j, "replay", '{');
+    json_text(j, "device", p->d->name);
+    json_int(j, "predicted_reserved", p->predicted);
+    json_int(j, "replayed_reserved", p->most);
+    json_int(j, "device_total", p->total);
+    json_int(j, "device_used_before", p->used_before);
+    json_int(j, "device_used_peak", p->used_peak);
+    json_maybe(j, "refused_bytes", p->refused ? p->refused_bytes : -1);
+    json_text(j, "refused_phase", p->refused ? phase_names[p->phase] : NULL);
+    json_text(j, "refused_operator", p->refused ? p->op : NULL);
+    json_text(j, "refused_location", p->refused ? p->location : NULL);
+    json_close(j, '}');
+}
+
+static void
 json_findings(struct json *j, const struct result *r)
 {
     json_open(j, "findings", '[');
@@ -309,6 +329,7 @@ json_judgements(struct json *j, const struct result *r)
     }
     json_close(j, ']');
     json_recompute(j, r);
+    json_replay(j, r);
     json_findings(j, r);
     json_oom(j, r->oom);
     json_open(j, "unexplained", '[');

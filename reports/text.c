@@ -241,6 +241,23 @@ text_recompute(const struct page *p, const struct result *r)
         fprintf(p->out, "    %s\n", emit_clean(p->a, arena_strn(p->a, line, strcspn(line, "\n"))));
 }
 
+static void
+text_replay(const struct page *p, const struct result *r)
+{
+    const struct replay *q = r->replay;
+    if (!q)
+        return;
+    heading(p, "Replayed on the device");
+    fprintf(p->out, "  %s: reserved %s, predicted %s\n", emit_clip(p->a, q->d->name, 60), bytes_text(p->a, q->most),
+            bytes_text(p->a, q->predicted));
+    fprintf(p->out, "  the driver counted %s before and %s at most, of all processes\n",
+            bytes_text(p->a, q->used_before), bytes_text(p->a, q->used_peak));
+    if (q->refused)
+        fprintf(p->out, "  refused: a segment of %s, in %s by aten.%s%s%s\n", bytes_text(p->a, q->refused_bytes),
+                phase_names[q->phase], emit_clip(p->a, q->op, 80), q->location ? " at " : "",
+                emit_clip(p->a, q->location, 80));
+}
+
 /* A text over as many lines as it takes; a bar before each keeps a model's string from its beginning. */
 static void
 wrap(const struct page *p, const char *text)
@@ -317,6 +334,7 @@ text_judgements(const struct page *p, const struct result *r)
     text_oom(p, r->oom);
     text_findings(p, r);
     text_recompute(p, r);
+    text_replay(p, r);
     text_fits(p, r);
     if (r->nthumbs)
         heading(p, "Rules of thumb for the same step");

@@ -50,6 +50,12 @@ storage_new(struct machine *m, int64_t bytes)
     if (!s->bytes) /* an empty tensor allocates nothing */
         return s;
     s->block = heap_malloc(m->heap, bytes);
+    struct replay *play = m->s ? m->s->replay : NULL;
+    if (play && play->refused && !play->op) {
+        play->phase = m->phase;
+        play->op = m->op ? m->op : "a tensor";
+        play->location = m->call ? m->call->location : NULL;
+    }
     if (m->real)
         s->bytes = heap_block_bytes(m->heap, s->block);
     m->live_bytes += s->bytes;

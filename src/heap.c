@@ -39,6 +39,7 @@ struct heap {
     struct pool pool[2];
     int spare_n, spare_cap, *spare; /* merged away: ids to use again */
     int64_t allocated, reserved, top;
+    struct replay *play; /* NULL: no device */
 };
 
 struct heap *
@@ -123,6 +124,40 @@ absorb_next(struct heap *h, int id)
     *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = next;
 }
 
+void
+heap_play(struct heap *h, struct replay *p)
+{
+    h->play = p;
+}
+
+/* Segments that nobody uses go back to the device. Source: release_cached_blocks in CUDACachingAllocator.cpp. */
+static void
+release_cached(struct heap *h)
+{
+    for (int large = 0; large < 2; large++)
+        for (int i = h->pool[large].n - 1; i >= 0; i--) {
+            int id = h->pool[large].block[i];
+            struct block *b = &h->b[id];
+            if (b->prev >= 0 || b->next >= 0)
+                continue;
+            replay_give(h->play, b->address);
+            pool_remove(h, id);
+            h->reserved -= b->bytes;
+            *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
+        }
+}
+
+/* The device gives a segment, at once or after cached ones went back. */
+static void
+take_segment(struct heap *h, int64_t address, int64_t bytes)
+{
+    if (!h->play || replay_take(h->play, address, bytes))
+        return;
+    release_cached(h);
+    if (!replay_take(h->play, address, bytes))
+        replay_refuse(h->play, bytes);
+}
+
 /* A free block of at least that size where no pool had one: a new segment, or more pages at the end of the range. */
 static int
 grow(struct heap *h, int64_t bytes, bool large)
@@ -130,6 +165,7 @@ grow(struct heap *h, int64_t bytes, bool large)
     struct pool *p = &h->pool[large];
     if (!h->expandable) {
         int64_t seg = segment_bytes(bytes);
+        take_segment(h, h->top, seg);
         int id = block_new(h, (struct block){h->top, seg, -1, -1, false, large, false});
         h->top += seg;
         h->reserved += seg;
@@ -139,12 +175,14 @@ grow(struct heap *h, int64_t bytes, bool large)
     int64_t have = tail >= 0 ? h->b[tail].bytes : 0, map = (bytes - have + p->page - 1) / p->page * p->page;
     h->reserved += map;
     if (tail >= 0) {
+        take_segment(h, h->b[tail].address + have, map);
         pool_remove(h, tail);
         h->b[tail].bytes += map;
         return tail;
     }
     int last = p->range;
     int64_t address = last >= 0 ? h->b[last].address + h->b[last].bytes : large ? INT64_C(1) << 60 : 0;
+    take_segment(h, address, map);
     int id = block_new(h, (struct block){address, map, last, -1, false, large, false});
     if (last >= 0)
         h->b[last].next = id;
@@ -177,6 +215,8 @@ heap_malloc(struct heap *h, int64_t bytes)
         pool_insert(h, tail);
     }
     h->allocated += h->b[id].bytes;
+    if (h->play)
+        replay_touch(h->play, h->b[id].address, h->b[id].bytes);
     return id;
 }
 

@@ -691,6 +691,21 @@ static const struct {
     {"transformers.models.deberta*ContextPooler", "*"},
 };
 
+/* Families of Transformers without any dropout by default, by the folder of their models. Source: their configuration classes, 4.57. */
+static const char *const undropped_models[] = {
+    "arcee",       "beit",        "blip",     "bloom",
+    "clip",        "codegen",     "cohere",   "cohere2",
+    "deepseek_v2", "deepseek_v3", "deit",     "dinov2",
+    "exaone4",     "falcon",      "gemma",    "gemma2",
+    "gemma3",      "glm",         "glm4",     "gptj",
+    "granite",     "helium",      "jamba",    "llama",
+    "mistral",     "mixtral",     "nemotron", "olmo",
+    "olmo2",       "persimmon",   "phi",      "phi3",
+    "qwen2",       "qwen2_moe",   "qwen3",    "qwen3_moe",
+    "siglip",      "smollm3",     "stablelm", "starcoder2",
+    "swin",        "swinv2",      "vit",      "hunyuan_v1_dense",
+};
+
 static bool
 class_around(struct lowering *l, const char *path, const char *glob)
 {
@@ -705,6 +720,11 @@ is_undropped(const struct dynamo *d, const struct group *g, int tensor)
 {
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
     const char *reader = g->path ? g->path : "";
+    for (int i = 0; i < COUNT(undropped_models); i++) {
+        const char *glob = arena_printf(d->l->a, "transformers.models.%s.*", undropped_models[i]);
+        if (class_around(d->l, reader, glob) || (at >= 0 && class_around(d->l, d->groups[at].path, glob)))
+            return true;
+    }
     for (int i = 0; i < COUNT(undropped); i++) {
         const char *path = undropped[i].reader;
         bool other = *path == '!';

@@ -152,6 +152,42 @@ reload(const struct study *x, struct arena *a, struct setup *s)
     return program_of(x->path, a, s, &e);
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void
+interrupt(int number)
+{
+    interrupted = number;
+}
+
+/* Plays the step on the first CUDA device; NULL and a line on standard error when there is none that can. */
+static const struct replay *
+replay_on_gpu(const struct options *o, const struct program *p, const struct setup *s, struct arena *a)
+{
+    struct device_memory *d = NEW(a, struct device_memory);
+    struct replay *r = NEW(a, struct replay);
+    const char *why = NULL;
+    *r = (struct replay){.a = a, .d = d, .limit = o->replay_limit, .stop = &interrupted};
+    if (cuda_open(a, d, &why)) {
+        signal(SIGINT, interrupt);
+        signal(SIGTERM, interrupt);
+        if (!replay_run(r, p, s))
+            why = d->error(d->self);
+        else if (r->crowded)
+            why = arena_printf(a, "%s more would have to be free; --replay-limit plays against less",
+                               bytes_text(a, r->missing));
+        else if (r->stopped)
+            why = "interrupted; everything was given back";
+        d->name = arena_str(a, d->name);
+        cuda_close(d);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+    }
+    if (why)
+        fprintf(stderr, "memlint: --replay: %s\n", emit_clean(a, why));
+    return why ? NULL : r;
+}
+
 static int
 analyse(struct options *o, const char *path, struct arena *a)
 {
@@ -194,6 +230,8 @@ analyse(struct options *o, const char *path, struct arena *a)
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
+    if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
+        return EXIT_ENVIRONMENT;
     if ((r->gate = gate(o, r, a))) {
         r->verdict = VERDICT_GATE_FAILED;
         fprintf(stderr, "memlint: %s: %s\n", emit_clip(a, path, 300), emit_clean(a, r->gate));

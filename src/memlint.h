@@ -10,6 +10,7 @@
 #define MEMLINT_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -314,6 +315,7 @@ struct precision; /* expand.c */
 struct loss;      /* step.c */
 struct loop;      /* step.c */
 struct device;    /* heap.c */
+struct replay;    /* replay.c */
 
 struct setup {
     int ndims, nshapes, nvalues, nfreeze;
@@ -336,6 +338,7 @@ struct setup {
     int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
     bool expandable;             /* --allocator expandable */
     const char *recompute;       /* --recompute; NULL none */
+    struct replay *replay;       /* where the allocator's segments are taken from a device; NULL nowhere */
 };
 
 /* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
@@ -388,6 +391,8 @@ struct options {
     bool quiet, verbose, help, version;
     bool recompute;           /* --recompute auto or SIZE: */
     int64_t recompute_budget; /* bytes; 0 none */
+    bool replay;
+    int64_t replay_limit; /* bytes; 0 none */
 };
 /* Fills o from the command line. Returns NULL, or one line that says what is wrong with it. */
 const char *options_read(struct options *o, struct arena *a, int argc, char **argv);
@@ -808,6 +813,8 @@ int64_t live_recount(const struct step *st, int at);
 
 /* PyTorch's caching allocator on one stream. Source: c10/cuda/CUDACachingAllocator.cpp. */
 struct heap;
+/* From now on segments are taken from a device. */
+void heap_play(struct heap *h, struct replay *p);
 struct heap *heap_new(struct arena *a, bool expandable);
 /* A block for that many bytes; its id. */
 int heap_malloc(struct heap *h, int64_t bytes);
@@ -943,6 +950,7 @@ struct result {
         int64_t lower_bound;     /* of any plan's peak */
         const char *python;      /* the chosen plan, else the one with the lowest peak */
     } recompute;
+    const struct replay *replay; /* NULL: not asked for */
     int ndoubts;
     const struct doubt *doubts;
     const struct oom *oom; /* --explain-oom, else NULL */
@@ -958,6 +966,45 @@ struct measured {
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, const struct live *l, void *to), void *to);
+
+/* ---- replay.c, cuda.c: the step's allocations on a device --------------------------------------------------------------------- */
+
+struct device_memory { /* a CUDA device; in the tests a stand-in. false: refused or failed, error says how */
+    void *self;
+    const char *name;
+    bool (*info)(void *self, int64_t *unused, int64_t *total); /* bytes */
+    bool (*take)(void *self, int64_t bytes, uint64_t *at);
+    bool (*give)(void *self, uint64_t at);
+    bool (*touch)(void *self, uint64_t at, int64_t bytes);
+    const char *(*error)(void *self);
+};
+/* The first CUDA device, its context made; false and *why when there is none. */
+bool cuda_open(struct arena *a, struct device_memory *d, const char **why);
+void cuda_close(struct device_memory *d);
+
+struct replay {
+    struct arena *a;
+    const struct device_memory *d;
+    int64_t limit;                     /* bytes that it may take; 0: what was predicted */
+    const volatile sig_atomic_t *stop; /* set by a signal; NULL none */
+    int n, cap;
+    struct segment *segments;              /* held now, by the allocator's addresses */
+    int64_t held, most, predicted;         /* bytes: now, at most, reserved as predicted */
+    int64_t total, used_before, used_peak; /* of the device, by all processes, with this one's context */
+    bool ended, refused, stopped, failed;
+    bool crowded;          /* it was not begun: others use the device */
+    int64_t missing;       /* bytes that were not free then */
+    int64_t refused_bytes; /* of the segment that the device refused, and who asked */
+    enum phase phase;
+    const char *op, *name, *location;
+};
+/* Plays the step on p->d; false: the device failed. Everything is given back. */
+bool replay_run(struct replay *p, const struct program *program, const struct setup *s);
+/* For the allocator: false when the device refuses; refuse ends the replay. */
+bool replay_take(struct replay *p, int64_t address, int64_t bytes);
+void replay_give(struct replay *p, int64_t address);
+void replay_touch(struct replay *p, int64_t address, int64_t bytes);
+void replay_refuse(struct replay *p, int64_t bytes);
 
 /* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
 

@@ -156,6 +156,21 @@ read_dropout(struct reader *r, const char *arg)
 }
 
 static const char *
+read_replay(struct reader *r, const char *arg)
+{
+    (void)arg;
+    r->o->replay = true;
+    return NULL;
+}
+
+static const char *
+read_replay_limit(struct reader *r, const char *arg)
+{
+    r->o->replay_limit = bytes_parse(arg);
+    return r->o->replay_limit > 0 ? NULL : "not a size such as 16GiB";
+}
+
+static const char *
 read_recompute(struct reader *r, const char *arg)
 {
     struct options *o = r->o;
@@ -442,7 +457,9 @@ static const struct row {
      read_device},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
-    {NULL, "replay", NULL, "replay the step's allocations on the GPU", 0, NULL},
+    {NULL, "replay", NULL, "run the step's allocations on the first CUDA device and compare", 0, read_replay},
+    {NULL, "replay-limit", "SIZE", "the replay takes no more than SIZE of the device, as if it were that small", 0,
+     read_replay_limit},
     {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak},
     {NULL, "fail-on", "LEVEL", "exit 1 on a finding of note, warning or error and above, or when inconclusive", 0,
      read_fail_on},

@@ -11,28 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool
-is_below(const struct program *p, int module, int above)
+/* Per module the calls of it and those below it; first -1 where none are, or others stand between. */
+static struct region *
+regions_of(struct arena *a, const struct program *p)
 {
-    for (; module >= 0; module = p->modules[module].parent)
-        if (module == above)
-            return true;
-    return false;
-}
-
-/* The calls of a module and those below it; false when others stand between. */
-static bool
-region_of(const struct program *p, int module, struct region *r)
-{
-    int count = 0;
-    *r = (struct region){-1, -1};
+    struct region *r = NEWN(a, struct region, p->nmodules + 1);
+    int *count = NEWN(a, int, p->nmodules + 1);
     for (int i = 0; i < p->ncalls; i++)
-        if (is_below(p, p->calls[i].scope, module)) {
-            r->first = r->first < 0 ? i : r->first;
-            r->end = i + 1;
-            count++;
+        for (int at = p->calls[i].scope; at >= 0; at = p->modules[at].parent) {
+            r[at].first = count[at]++ ? r[at].first : i;
+            r[at].end = i + 1;
         }
-    return count > 0 && r->end - r->first == count;
+    for (int i = 0; i < p->nmodules; i++)
+        if (!count[i] || r[i].end - r[i].first != count[i])
+            r[i].first = -1;
+    return r;
 }
 
 static int
@@ -45,14 +38,14 @@ by_place(const void *a, const void *b)
 bool
 recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
-    struct region *r = NEWN(a, struct region, p->nmodules + 1);
+    struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = regions_of(a, p);
     int n = 0;
     for (int i = 1; i < p->nmodules; i++)
         for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
             if (!glob_match(arena_strn(a, g, strcspn(g, ",")), p->modules[i].path))
                 continue;
-            if (region_of(p, i, &r[n]))
-                n++;
+            if (all[i].first >= 0)
+                r[n++] = all[i];
             break;
         }
     qsort(r, (size_t)n, sizeof(*r), by_place);
@@ -92,28 +85,10 @@ struct planner {
     struct result *r;
     struct measured base;
     double *module_flops;
-    bool typed; /* the file tells which modules were called: those with a type */
+    struct region *region; /* per module */
+    bool *called;          /* per module: its forward was called; a list of modules has none */
+    const char **listed;   /* per module: the type of a child that takes a list, "" unknown; NULL none */
 };
-
-/* Its forward was called: a list of modules has none. */
-static bool
-is_called(const struct planner *x, int module)
-{
-    const struct program *p = x->s->p;
-    if (x->typed)
-        return p->modules[module].type != NULL;
-    bool numbered = true;
-    for (int i = 0; i < p->ncalls; i++)
-        if (p->calls[i].scope == module)
-            return true;
-    for (int i = 0; i < p->nmodules; i++)
-        if (p->modules[i].parent == module) {
-            const char *dot = strrchr(p->modules[i].path, '.');
-            const char *leaf = dot ? dot + 1 : p->modules[i].path;
-            numbered &= leaf[strspn(leaf, "0123456789")] == 0;
-        }
-    return !numbered;
-}
 
 static int
 depth_of(const struct program *p, int module)
@@ -124,36 +99,38 @@ depth_of(const struct program *p, int module)
     return n;
 }
 
-/* Its first call writes over an argument, or joins several: PyTorch's checkpoint fails there, or a caller extends the list. */
+/* What PyTorch's checkpoint can't run: a module whose first call writes over its argument, or joins those of a list. */
 static bool
-changes_arguments(const struct program *p, const struct region *r)
+begins_with_list(const struct program *p, const struct region *r)
 {
     const struct call *c = &p->calls[r->first];
-    return c->in_place || (c->nargs && c->args[0].kind == ARG_LIST && c->args[0].n > 1);
+    return c->nargs && c->args[0].kind == ARG_LIST && c->args[0].n > 1;
 }
 
 /* A module like it beside it takes a list that its caller extends: the first one's list of one leaves no trace in the file. */
 static bool
 takes_list(const struct planner *x, int module)
 {
-    const struct program *p = x->s->p;
-    for (int i = 0; i < p->nmodules; i++) {
-        struct region r;
-        const char *t = p->modules[i].type, *u = p->modules[module].type;
-        if (i != module && p->modules[i].parent == p->modules[module].parent && (!t || !u || strcmp(t, u) == 0) &&
-            region_of(p, i, &r) && p->calls[r.first].nargs && p->calls[r.first].args[0].kind == ARG_LIST &&
-            p->calls[r.first].args[0].n > 1)
-            return true;
-    }
-    return false;
+    const struct module *m = &x->s->p->modules[module];
+    const char *listed = m->parent < 0 ? NULL : x->listed[m->parent];
+    return listed && (!*listed || !m->type || strcmp(listed, m->type) == 0);
 }
 
 static bool
-can_wrap(const struct planner *x, int module, struct region *r)
+can_wrap(const struct planner *x, int module)
 {
     const struct program *p = x->s->p;
-    return module > 0 && is_called(x, module) && x->module_flops[module] > 0 && region_of(p, module, r) &&
-           r->end - r->first > 1 && r->end - r->first < p->ncalls && !changes_arguments(p, r) && !takes_list(x, module);
+    const struct region *r = &x->region[module];
+    return module > 0 && x->called[module] && x->module_flops[module] > 0 && r->first >= 0 && r->end - r->first > 1 &&
+           r->end - r->first < p->ncalls && !p->calls[r->first].in_place && !begins_with_list(p, r) &&
+           !takes_list(x, module);
+}
+
+static int
+by_forward(const void *a, const void *b)
+{
+    const struct candidate *c = a, *d = b;
+    return c->region.first - d->region.first;
 }
 
 /* The candidates of a level: the deepest ones down to a depth that have none inside of them. */
@@ -161,23 +138,17 @@ static int
 candidates_at(struct planner *x, int depth, struct candidate *c)
 {
     const struct program *p = x->s->p;
-    struct region *region = NEWN(x->a, struct region, p->nmodules + 1);
     bool *can = NEWN(x->a, bool, p->nmodules + 1), *outer = NEWN(x->a, bool, p->nmodules + 1);
     int n = 0;
     for (int i = 0; i < p->nmodules; i++)
-        can[i] = depth_of(p, i) <= depth && can_wrap(x, i, &region[i]);
+        can[i] = depth_of(p, i) <= depth && can_wrap(x, i);
     for (int i = 0; i < p->nmodules; i++)
         for (int up = p->modules[i].parent; can[i] && up >= 0; up = p->modules[up].parent)
             outer[up] = true;
     for (int i = 0; i < p->nmodules; i++)
         if (can[i] && !outer[i])
-            c[n++] = (struct candidate){.module = i, .region = region[i]};
-    for (int i = 1; i < n; i++)
-        for (int k = i; k > 0 && c[k].region.first < c[k - 1].region.first; k--) {
-            struct candidate t = c[k];
-            c[k] = c[k - 1];
-            c[k - 1] = t;
-        }
+            c[n++] = (struct candidate){.module = i, .region = x->region[i]};
+    qsort(c, (size_t)n, sizeof(*c), by_forward);
     return n;
 }
 
@@ -283,7 +254,7 @@ struct state {
     bool in;
 };
 
-enum { MOST_STATES = 2000 };
+enum { MOST_STATES = 2000, FEWEST_STATES = 64, MOST_WORK = 200000 }; /* states, and states of all candidates */
 
 static int
 by_cost(const void *a, const void *b)
@@ -300,10 +271,10 @@ solve(struct planner *x, const struct level *l, int64_t budget, bool *in)
 {
     struct arena *a = arena_new();
     struct state **list = NEWN(a, struct state *, l->n + 1);
-    int *count = NEWN(a, int, l->n + 1), n = 1;
+    int n = 1, most = MOST_WORK / (l->n + 1);
+    most = most > MOST_STATES ? MOST_STATES : most < FEWEST_STATES ? FEWEST_STATES : most;
     int64_t prefix = 0; /* all that candidates before could free */
     list[0] = NEWN(a, struct state, 1);
-    count[0] = 1;
     (void)x;
     for (int i = 0; i < l->n && n; i++) {
         struct candidate *c = &l->c[i];
@@ -323,12 +294,11 @@ solve(struct planner *x, const struct level *l, int64_t budget, bool *in)
         for (int k = 0; k < m; k++)
             if (n == 0 || list[i + 1][k].freed > list[i + 1][n - 1].freed)
                 list[i + 1][n++] = list[i + 1][k];
-        if (n > MOST_STATES) { /* evenly over the list */
-            for (int k = 0; k < MOST_STATES; k++)
-                list[i + 1][k] = list[i + 1][(int64_t)k * (n - 1) / (MOST_STATES - 1)];
-            n = MOST_STATES;
+        if (n > most) { /* evenly over the list */
+            for (int k = 0; k < most; k++)
+                list[i + 1][k] = list[i + 1][(int64_t)k * (n - 1) / (most - 1)];
+            n = most;
         }
-        count[i + 1] = n;
         prefix += c->kept;
     }
     int best = -1;
@@ -346,7 +316,7 @@ solve(struct planner *x, const struct level *l, int64_t budget, bool *in)
 
 /* ---- the front ----------------------------------------------------------------------------------------------------------------- */
 
-enum { STEPS = 12, MOST_LEVELS = 3 };
+enum { MOST_LEVELS = 3, LARGE = 4000, HUGE_ONE = 20000 /* calls */ };
 
 static double
 extra_percent(const struct planner *x, const struct measured *m)
@@ -443,15 +413,31 @@ look_bound(const struct step *st, const struct live *live, void *to)
 }
 
 static void
-sum_flops(struct planner *x)
+look_at_modules(struct planner *x)
 {
     const struct program *p = x->s->p;
+    bool typed = false; /* the file tells which modules were called: those with a type */
     x->module_flops = NEWN(x->a, double, p->nmodules + 1);
-    for (int i = 0; i < p->nmodules; i++)
-        x->typed |= i > 0 && p->modules[i].type;
-    for (int i = 0; i < p->ncalls; i++)
+    x->called = NEWN(x->a, bool, p->nmodules + 1);
+    x->listed = NEWN(x->a, const char *, p->nmodules + 1);
+    x->region = regions_of(x->a, p);
+    for (int i = 1; i < p->nmodules; i++)
+        typed |= p->modules[i].type != NULL;
+    for (int i = 0; i < p->ncalls; i++) {
+        x->called[p->calls[i].scope] = true;
         for (int at = p->calls[i].scope; at >= 0; at = p->modules[at].parent)
             x->module_flops[at] += x->s->st->call_flops[i];
+    }
+    for (int i = 1; i < p->nmodules; i++) {
+        const struct module *m = &p->modules[i];
+        const char *dot = strrchr(m->path, '.'), *leaf = dot ? dot + 1 : m->path;
+        if (typed)
+            x->called[i] = m->type != NULL;
+        else if (m->parent >= 0) /* a list's children have numbers for names */
+            x->called[m->parent] |= leaf[strspn(leaf, "0123456789")] != 0;
+        if (x->region[i].first >= 0 && m->parent >= 0 && begins_with_list(p, &x->region[i]))
+            x->listed[m->parent] = m->type ? m->type : "";
+    }
 }
 
 /* The next level that differs from the one before; *depth is where to look. */
@@ -497,7 +483,7 @@ planner_new(const struct study *s, struct result *r)
 {
     struct planner x = {.a = s->a, .s = s, .r = r};
     x.base = (struct measured){.allocated = r->peak.allocated, .flops = s->st->forward_flops};
-    sum_flops(&x);
+    look_at_modules(&x);
     return x;
 }
 
@@ -522,7 +508,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
 {
     struct planner x = planner_new(s, r);
     struct level levels[MOST_LEVELS];
-    int n = levels_of(&x, levels);
+    int n = levels_of(&x, levels), steps = s->p->ncalls < LARGE ? 12 : s->p->ncalls < HUGE_ONE ? 6 : 4;
     add_plan(&x, NULL, NULL, &x.base);
     for (int i = 0; i < n; i++) {
         const struct level *l = &levels[i];
@@ -530,8 +516,8 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
         bool *all = NEWN(x.a, bool, l->n + 1);
         memset(all, true, (size_t)l->n);
         add_plan(&x, l, all, &l->all);
-        for (int k = 0; k < STEPS && low < high; k++)
-            try_budget(&x, l, low + (high - low) / STEPS * k);
+        for (int k = 0; k < steps && low < high; k++)
+            try_budget(&x, l, low + (high - low) / steps * k);
         if (budget > 0)
             try_budget(&x, l, budget);
     }

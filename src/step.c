@@ -187,6 +187,7 @@ struct script {
     struct value **inputs, *target, *out, *loss;
     bool first;          /* iteration: doubts are noted once */
     struct value **kept; /* slots around a second forward */
+    int *seen, stamp;    /* per slot: -1 a parameter, else the last region that read or made it */
     double flops_before;
     struct step *st;
 };
@@ -469,41 +470,65 @@ exit_autocast(struct script *x)
 
 /* ---- recomputation -------------------------------------------------------------------------------------------------------------------- */
 
-static void
-mark_slots(const struct program *p, const struct region *r, bool *made, bool *read)
+static int
+by_number(const void *a, const void *b)
 {
-    for (int i = r->first; i < r->end; i++) {
-        const struct call *c = &p->calls[i];
-        for (int k = 0; k < c->nargs; k++)
-            for (int e = 0; e < (c->args[k].kind == ARG_LIST ? c->args[k].n : 1); e++) {
-                const struct arg *a = c->args[k].kind == ARG_LIST ? &c->args[k].list[e] : &c->args[k];
-                if (a->kind == ARG_SLOT && a->i >= 0)
-                    read[a->i] |= !made[a->i];
-            }
-        for (int k = 0; k < c->nouts; k++)
-            made[c->outs[k]] = true;
-    }
+    return *(const int *)a - *(const int *)b;
 }
 
-/* The arguments are what the region reads and did not make, but for the module's own parameters. */
+/* The arguments are what the region reads and did not make, but for parameters. */
 static void
 enter_region(struct script *x, const struct region *r)
 {
     const struct program *p = x->p;
     struct machine *m = x->m;
-    bool *made = NEWN(m->a, bool, p->nslots + 1), *read = NEWN(m->a, bool, p->nslots + 1);
-    int *slots = NEWN(m->a, int, p->nslots + 1), n = 0;
-    struct value **args = NEWN(m->a, struct value *, p->nslots + 1);
-    mark_slots(p, r, made, read);
-    for (int i = 0; i < p->nparams; i++)
-        read[p->params[i].slot] = false;
-    for (int i = 0; i < p->nslots; i++)
-        if (read[i] && x->slot[i]) {
-            slots[n] = i;
-            args[n++] = x->slot[i];
-        }
+    int *slots = NULL, n = 0, cap = 0, seen = ++x->stamp;
+    for (int i = r->first; i < r->end; i++) {
+        const struct call *c = &p->calls[i];
+        for (int k = 0; k < c->nargs; k++)
+            for (int e = 0; e < (c->args[k].kind == ARG_LIST ? c->args[k].n : 1); e++) {
+                const struct arg *a = c->args[k].kind == ARG_LIST ? &c->args[k].list[e] : &c->args[k];
+                if (a->kind != ARG_SLOT || a->i < 0 || x->seen[a->i] == seen || x->seen[a->i] < 0)
+                    continue;
+                x->seen[a->i] = seen;
+                if (x->slot[a->i])
+                    *PUSH(m->a, slots, n, cap) = (int)a->i;
+            }
+        for (int k = 0; k < c->nouts; k++)
+            x->seen[c->outs[k]] = seen;
+    }
+    if (n)
+        qsort(slots, (size_t)n, sizeof(*slots), by_number);
+    struct value **args = NEWN(m->a, struct value *, n + 1);
+    for (int i = 0; i < n; i++)
+        args[i] = x->slot[slots[i]];
     if (m->grad_mode)
         checkpoint_begin(m, r, n, slots, args);
+}
+
+/* Calls of a region put their results into slots anew: keep what is there, or put it back. */
+static void
+swap_slots(struct script *x, const struct checkpoint *c, bool back)
+{
+    for (int i = c->region->first; i < c->region->end; i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++) {
+            int s = x->p->calls[i].outs[k];
+            if (back && x->slot[s] != x->kept[s]) {
+                if (x->slot[s])
+                    drop(x, &x->slot[s]);
+                x->slot[s] = x->kept[s];
+            }
+            x->kept[s] = back ? NULL : x->slot[s];
+        }
+    for (int i = 0; i < c->nargs; i++) {
+        int s = c->slots[i];
+        if (back && x->slot[s])
+            drop(x, &x->slot[s]);
+        if (back)
+            x->slot[s] = x->kept[s];
+        else
+            x->kept[s] = x->slot[s];
+    }
 }
 
 /* The second forward; with c NULL its end, early or not. */
@@ -513,15 +538,7 @@ rerun(void *to, struct checkpoint *c)
     struct script *x = to;
     struct machine *m = x->m;
     if (!c) {
-        for (int i = 0; i < m->checkpoint->nargs; i++)
-            if (x->slot[m->checkpoint->slots[i]])
-                drop(x, &x->slot[m->checkpoint->slots[i]]);
-        for (int i = 0; i < x->p->nslots; i++)
-            if (x->slot[i] != x->kept[i]) {
-                if (x->slot[i])
-                    drop(x, &x->slot[i]);
-                x->slot[i] = x->kept[i];
-            }
+        swap_slots(x, m->checkpoint, true);
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
         x->st->recomputed_flops += m->recording ? extra : 0;
@@ -530,7 +547,7 @@ rerun(void *to, struct checkpoint *c)
         return;
     }
     x->flops_before = m->flops;
-    memcpy(x->kept, x->slot, sizeof(*x->slot) * (size_t)x->p->nslots);
+    swap_slots(x, c, false);
     for (int i = 0; i < c->nargs; i++)
         x->slot[c->slots[i]] = value_keep(c->args[i]);
     m->autocast = x->s->precision->autocast != DT_UNDEFINED;
@@ -732,6 +749,7 @@ step_run(struct program *p, const struct setup *s)
     st->region_flops = NEWN(p->arena, double, p->nregions + 1);
     m->a = m->keep = p->arena;
     m->heap = heap_new(p->arena, s->expandable);
+    heap_play(m->heap, s->replay);
     m->s = s;
     m->fresh = CLASS_TEMPORARIES;
     m->grad_mode = s->mode == MODE_TRAINING;
@@ -740,6 +758,9 @@ step_run(struct program *p, const struct setup *s)
     m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
     x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.seen = NEWN(p->arena, int, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        x.seen[p->params[i].slot] = -1;
     m->rerun = rerun;
     m->rerun_to = &x;
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);

@@ -62,3 +62,22 @@ for nodes in 25000 50000 100000; do
     chain $nodes >"$work/chain.onnxtxt"
     printf '%6d nodes                               %s\n' $nodes "$(measure "$MEMLINT" "$work/chain.onnxtxt" --dim batch=8 -q -o "$work/r.html")"
 done
+
+# blocks N: N residual blocks of ten operators, named as an exporter names modules.
+blocks() {
+    awk -v n="$1" 'BEGIN {
+        print "<ir_version: 10, opset_import: [\"\" : 20]>\nblocks (float[64,32] v0) => (float[64,32] v" n ")\n<float[32,32] w = {}> {"
+        for (i = 0; i < n; i++) {
+            m = "/blocks." i "/"
+            printf "  [\"%sa/MatMul\"] a%d = MatMul(v%d, w)\n  [\"%sr/Relu\"] r0_%d = Relu(a%d)\n", m, i, i, m, i, i
+            for (k = 0; k < 6; k++)
+                printf "  [\"%ss%d/Sigmoid\"] r%d_%d = Sigmoid(r%d_%d)\n", m, k, k + 1, i, k, i
+            printf "  [\"%sb/MatMul\"] b%d = MatMul(r6_%d, w)\n  [\"%sAdd\"] v%d = Add(v%d, b%d)\n", m, i, i, m, i + 1, i, i
+        }
+        print "}"
+    }'
+}
+for n in 100 1000 5000; do
+    blocks $n >"$work/blocks.onnxtxt"
+    printf '%6d operators, --recompute auto         %s\n' $((n * 10)) "$(measure "$MEMLINT" "$work/blocks.onnxtxt" --recompute auto -q)"
+done

@@ -49,7 +49,7 @@ usage 'inconclusive' --fail-on=all "$model"
 usage 'graph, shapes' --dump=nothing "$model"
 usage 'ops, aten' --list=nothing
 usage 'needs a %' -o "$work/r.html" "$model" "$model"
-for option in --replay --baseline=old.onnx --max-increase=5% --files-from=- --shard=1/2 --resume; do
+for option in --baseline=old.onnx --max-increase=5% --files-from=- --shard=1/2 --resume; do
     usage 'not in this version' $option "$model"
 done
 

@@ -14,5 +14,6 @@ SUITE(step);
 SUITE(live);
 SUITE(heap);
 SUITE(reports);
+SUITE(replay);
 
 #endif
