@@ -138,7 +138,7 @@ fits_run(const struct study *s, struct result *r)
     struct search x = {.s = s, .left = CALLS / (s->p->ncalls + 1)};
     bool *done = NEWN(s->a, bool, r->nfits + 1);
     int64_t most = 0;
-    if (!batch || (x.left < TRIES && !s->s->device))
+    if (!batch || (x.left < TRIES && !r->setup.device))
         return;
     for (int i = 0; i < r->nfits; i++)
         most = limit_of(r, &r->fits[i]) > most ? limit_of(r, &r->fits[i]) : most;
@@ -146,7 +146,7 @@ fits_run(const struct study *s, struct result *r)
     int64_t far = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
     reserved_at(&x, far > MOST_BATCH / batch->n ? MOST_BATCH : far * batch->n);
     for (int i = 0; i < r->nfits; i++)
-        if (s->s->device && strcmp(r->fits[i].device, device_name(s->s->device)) == 0)
+        if (r->setup.device && strcmp(r->fits[i].device, r->setup.device) == 0)
             answer(&x, r, limit_of(r, &r->fits[i]), true, done);
     for (int64_t limit; (limit = next_limit(r, done)) > 0;)
         answer(&x, r, limit, false, done);
