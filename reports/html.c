@@ -509,6 +509,19 @@ section_timeline(struct html *h)
 
 /* ---- findings ------------------------------------------------------------------------------------------------------------------------------ */
 
+/* Python to paste. */
+static void
+html_lines(struct html *h, const char *text)
+{
+    html_open(h, "pre", NULL);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
+        html_leaf(h, "span", arena_strn(h->a, line, strcspn(line, "\n")),
+                  NULL); /* no line begins with a model's string */
+        xmlTextWriterWriteString(h->w, XML("\n"));
+    }
+    html_close(h);
+}
+
 static void
 section_findings(struct html *h)
 {
@@ -516,7 +529,7 @@ section_findings(struct html *h)
     if (r->nfindings == 0)
         return;
     section(h, "findings", "What to change",
-            "The largest saving first; every effect is that of simulating the changed step.");
+            "The most useful first; every effect is that of simulating the changed step.");
     html_open(h, "ol", "class", "find", NULL);
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
@@ -526,7 +539,8 @@ section_findings(struct html *h)
         if (f->saves_bytes > 0) {
             html_leaf(h, "b", html_format(h, "saves %s", bytes_text(h->a, f->saves_bytes)), NULL);
             html_printf(h, " peak %s → %s", bytes_text(h->a, r->peak.allocated), bytes_text(h->a, f->peak_after));
-            html_printf(h, ", FLOPs %+.1f %%", f->extra_flops_percent);
+            if (f->extra_flops_percent > 0.05 || f->extra_flops_percent < -0.05)
+                html_printf(h, ", FLOPs %+.1f %%", f->extra_flops_percent);
         }
         html_close(h);
         if (f->saves_bytes > 0)
@@ -536,21 +550,51 @@ section_findings(struct html *h)
         code(h, f->location);
         html_close(h);
         if (f->how)
-            html_leaf(h, "pre", f->how, NULL);
+            html_lines(h, f->how);
         html_close(h);
     }
     html_close(h);
     html_close(h);
 }
 
-/* Python to paste. */
+/* ---- out of memory ------------------------------------------------------------------------------------------------------------------------ */
+
 static void
-html_lines(struct html *h, const char *text)
+section_oom(struct html *h)
 {
-    html_open(h, "pre", NULL);
-    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
-        html_printf(h, "%s", arena_strn(h->a, line, strcspn(line, "\n")));
-        xmlTextWriterWriteString(h->w, XML("\n"));
+    static const struct column head[] = {{"Tensor", NULL, NULL},
+                                         {"Bytes", "r", NULL},
+                                         {"Born in", NULL, NULL},
+                                         {"By", NULL, NULL},
+                                         {"Where", NULL, NULL}};
+    const struct oom *o = h->r->oom;
+    if (!o)
+        return;
+    section(h, "oom", "Out of memory",
+            html_format(h, "PyTorch tried to allocate %s: %s", o->tried < 0 ? "?" : bytes_text(h->a, o->tried),
+                        o->judgement));
+    if (o->nmatches) {
+        table(h, "Tensors of that size", "oom", NULL);
+        table_head(h, head, COUNT(head));
+    }
+    for (int i = 0; i < o->nmatches; i++) {
+        const struct oom_match *t = &o->matches[i];
+        html_open(h, "tr", "class", i == o->likely ? "own" : "", NULL);
+        html_leaf(h, "td", emit_op(h->a, t->name, 120), NULL);
+        cell(h, bytes_text(h->a, t->bytes), t->bytes);
+        html_leaf(h, "td", phase_names[t->phase], NULL);
+        html_leaf(h, "td", emit_op(h->a, t->op, 60), NULL);
+        html_leaf(h, "td", emit_clip(h->a, t->location, 80), NULL);
+        html_close(h);
+    }
+    if (o->nmatches)
+        table_end(h);
+    if (o->navoided) {
+        html_open(h, "p", NULL);
+        html_printf(h, "Each of these would have avoided it:");
+        for (int i = 0; i < o->navoided; i++)
+            html_printf(h, "%s %s", i ? "," : "", o->avoided_by[i]);
+        html_close(h);
     }
     html_close(h);
 }
@@ -1046,6 +1090,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_peaks(&h);
     section_baseline(&h);
     section_timeline(&h);
+    section_oom(&h);
     section_findings(&h);
     section_recompute(&h);
     section_alive(&h);

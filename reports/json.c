@@ -288,6 +288,40 @@ json_findings(struct json *j, const struct result *r)
 }
 
 static void
+json_oom(struct json *j, const struct oom *o)
+{
+    if (!o)
+        return;
+    json_open(j, "oom", '{');
+    json_maybe(j, "tried", o->tried);
+    json_maybe(j, "capacity", o->capacity);
+    json_maybe(j, "allocated", o->allocated);
+    json_maybe(j, "reserved", o->reserved);
+    json_maybe(j, "free", o->free);
+    json_text(j, "judgement", o->judgement);
+    json_open(j, "tensors", '[');
+    for (int i = 0; i < o->nmatches; i++) {
+        const struct oom_match *t = &o->matches[i];
+        json_open(j, NULL, '{');
+        json_text(j, "name", t->name);
+        json_int(j, "bytes", t->bytes);
+        json_int(j, "count", t->count);
+        json_text(j, "class", class_names[t->class]);
+        json_text(j, "phase", phase_names[t->phase]);
+        json_text(j, "operator", t->op);
+        json_text(j, "location", t->location);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_maybe(j, "likely", o->likely);
+    json_open(j, "avoided_by", '[');
+    for (int i = 0; i < o->navoided; i++)
+        json_text(j, NULL, o->avoided_by[i]);
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void
 json_judgements(struct json *j, const struct result *r)
 {
     json_open(j, "rule_of_thumb", '{');
@@ -310,6 +344,7 @@ json_judgements(struct json *j, const struct result *r)
     json_recompute(j, r);
     json_replay(j, r);
     json_findings(j, r);
+    json_oom(j, r->oom);
     json_open(j, "unexplained", '[');
     for (int i = 0; i < r->ndoubts; i++) {
         json_open(j, NULL, '{');

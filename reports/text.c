@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 10, LAYERS = 8, ROWS = 6 };
+enum { HOWS = 6 /* findings with what to write */, TENSORS = 10, LAYERS = 8, ROWS = 6 };
 
 struct page {
     FILE *out;
@@ -216,8 +216,11 @@ static void
 text_fits(const struct page *p, const struct result *r)
 {
     static const char *const verdicts[] = {"fits", "tight", "does not fit"};
+    bool batches = false;
+    for (int i = 0; i < r->nfits; i++)
+        batches |= r->fits[i].largest_batch >= 0;
     if (r->nfits)
-        heading(p, "Devices");
+        heading(p, batches ? "Devices (and the largest batch that was found to fit)" : "Devices");
     for (int i = 0; i < r->nfits && r->nfits <= 4; i++) {
         fprintf(p->out, "  %11s  %-24s %s", bytes_text(p->a, r->fits[i].capacity),
                 emit_clip(p->a, r->fits[i].device, 24), r->fits[i].verdict);
@@ -233,6 +236,8 @@ text_fits(const struct page *p, const struct result *r)
             at = fprintf(p->out, "  %-12s %d:", verdicts[v], n);
         for (int i = 0; i < r->nfits; i++) {
             const char *name = emit_clip(p->a, r->fits[i].device, 24);
+            if (r->fits[i].largest_batch >= 0)
+                name = arena_printf(p->a, "%s (%lld)", name, (long long)r->fits[i].largest_batch);
             if (strcmp(r->fits[i].verdict, verdicts[v]) != 0)
                 continue;
             if (at + (int)strlen(name) + 2 > p->width)
@@ -277,22 +282,83 @@ text_replay(const struct page *p, const struct result *r)
                 emit_clip(p->a, q->location, 80));
 }
 
+/* A text over as many lines as it takes; a bar before each keeps a model's string from its beginning. */
 static void
-text_judgements(const struct page *p, const struct result *r)
+wrap(const struct page *p, const char *text)
+{
+    int room = p->width - 6, at = 0;
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        int n = (int)strcspn(word, " ");
+        if (at && at + 1 + n > room)
+            at = 0, fputc('\n', p->out);
+        at += at ? fprintf(p->out, " %.*s", n, word) : fprintf(p->out, "  | %.*s", n, word) - 4;
+        word += n;
+    }
+    fputc('\n', p->out);
+}
+
+static void
+lines(const struct page *p, const char *text)
+{
+    for (; text && *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] != 0))
+        fprintf(p->out, "  |   %s%s%s\n", on(p, "36"), emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))),
+                on(p, "0"));
+}
+
+/* The first ones with what to write; what only informs without. */
+static void
+text_findings(const struct page *p, const struct result *r)
 {
     if (r->nfindings)
         heading(p, "Findings");
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
-        fprintf(p->out, "  %s [%s] %s\n", f->severity, emit_clean(p->a, f->rule), emit_clean(p->a, f->message));
+        fprintf(p->out, "  %s%s%s %s", on(p, strcmp(f->severity, "note") == 0 ? "36" : "33"), f->severity, on(p, "0"),
+                emit_clean(p->a, f->rule));
         if (f->saves_bytes > 0)
-            fprintf(p->out, "    saves %s: peak %s\n", bytes_text(p->a, f->saves_bytes),
+            fprintf(p->out, ": saves %s%s%s, peak %s", on(p, "1"), bytes_text(p->a, f->saves_bytes), on(p, "0"),
                     bytes_text(p->a, f->peak_after));
+        if (f->extra_flops_percent > 0.05)
+            fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
+        fputc('\n', p->out);
         if (f->suppressed)
             fprintf(p->out, "    suppressed %s\n", emit_clean(p->a, f->suppressed));
-        if (f->how)
-            fprintf(p->out, "    how: %s\n", emit_clean(p->a, f->how));
+        wrap(p, emit_clean(p->a, f->message));
+        if (f->saves_bytes > 0 && i < HOWS)
+            lines(p, f->how);
     }
+}
+
+static void
+text_oom(const struct page *p, const struct oom *o)
+{
+    if (!o)
+        return;
+    heading(p, "Out of memory");
+    wrap(p, o->tried < 0
+                ? o->judgement
+                : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement));
+    if (o->tried >= 0 && !o->nmatches)
+        wrap(p, "no tensor of this step has that size: is it the same batch, precision and optimizer?");
+    for (int i = 0; i < o->nmatches && i < TENSORS; i++) {
+        const struct oom_match *t = &o->matches[i];
+        fprintf(p->out, "  | %c %s: %s, %s%s%s%s\n", i == o->likely ? '>' : '-', emit_op(p->a, t->name, 80),
+                phase_names[t->phase], emit_op(p->a, t->op, 60), t->location ? ", " : "",
+                emit_clip(p->a, t->location, p->width / 3),
+                t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : "");
+    }
+    if (o->nmatches > TENSORS)
+        fprintf(p->out, "  | and %d more\n", o->nmatches - TENSORS);
+    for (int i = 0; i < o->navoided; i++)
+        fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", emit_clean(p->a, o->avoided_by[i]),
+                i + 1 == o->navoided ? "\n" : "");
+}
+
+static void
+text_judgements(const struct page *p, const struct result *r)
+{
+    text_oom(p, r->oom);
+    text_findings(p, r);
     text_recompute(p, r);
     text_replay(p, r);
     text_fits(p, r);

@@ -322,8 +322,10 @@ analyse(const struct run *x)
     struct result *r = result_build(g, p, st, s);
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
     rules_run(&study, r);
+    fits_run(&study, r);
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
+    r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
     if (!compare(x, r, &e))

@@ -410,6 +410,7 @@ struct options {
     const char *files_from;
     int shard, shards; /* 1-based; 0 all */
     bool resume;
+    const char *oom_text; /* --explain-oom: the message; NULL none */
     enum when colour, progress;
     bool quiet, verbose, help, version;
     bool recompute;           /* --recompute auto or SIZE: */
@@ -585,6 +586,7 @@ struct program {
     int nregions;
     const struct region *regions; /* an edit: in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
+    const char **held_by;         /* and the names, NULL where an expression holds it */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
@@ -592,7 +594,7 @@ struct program {
 struct program *lower_run(struct graph *g, const struct setup *s);
 void lower_dump(const struct program *p, FILE *f); /* --dump=calls */
 /* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. */
-int *python_holds(const struct program *p);
+int *python_holds(const struct program *p, const char ***by); /* by: the name that holds it, NULL none */
 void program_assume(struct program *p, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */
@@ -984,6 +986,23 @@ struct thumb { /* a rule of thumb beside memlint's number */
     int64_t bytes;
 };
 
+struct oom_match { /* tensors of one name whose request prints as the message's */
+    const char *name, *op, *location;
+    enum class class;
+    enum phase phase; /* in which they are born */
+    int count;
+    int64_t bytes;
+};
+
+struct oom {                                                                  /* --explain-oom */
+    int64_t tried, capacity, allocated, free, reserved, unallocated, process; /* what the message says; -1 nothing */
+    const char *judgement;
+    int nmatches, navoided;
+    struct oom_match *matches;
+    const char **avoided_by; /* rules whose finding alone stays below what the process could have had */
+    int likely;              /* the match that fits what was allocated, -1 unknown */
+};
+
 struct result {
     struct {
         const char *file, *producer;
@@ -1036,7 +1055,8 @@ struct result {
     const struct replay *replay; /* NULL: not asked for */
     int ndoubts;
     const struct doubt *doubts;
-    const char *gate; /* gate.c: why gates failed, else NULL */
+    const struct oom *oom; /* --explain-oom, else NULL */
+    const char *gate;      /* gate.c: why gates failed, else NULL */
     int nchecks;
     struct check *checks;
     const char *version;       /* memlint's */
@@ -1109,6 +1129,14 @@ struct study {
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
+
+/* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
+void fits_run(const struct study *x, struct result *r);
+
+/* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
+
+/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. */
+struct oom *oom_explain(const struct study *x, const struct result *r, const char *text);
 
 /* ---- recompute.c: what to recompute ------------------------------------------------------------------------------------------- */
 

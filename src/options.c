@@ -394,6 +394,25 @@ read_max_peak(struct reader *r, const char *arg)
     return r->o->max_peak >= 0 ? NULL : "wanted a size such as 24GiB or 512MB";
 }
 
+enum { MOST_MESSAGE = 1 << 20 };
+
+/* The message itself or a file that holds it. */
+static const char *
+read_oom(struct reader *r, const char *arg)
+{
+    FILE *f = strchr(arg, '\n') ? NULL : fopen(arg, "rb");
+    r->o->oom_text = arg;
+    if (!f)
+        return strstr(arg, "allocate") ? NULL : "wanted PyTorch's message, or a file that holds it";
+    char *text = arena_alloc(r->a, MOST_MESSAGE + 1);
+    size_t n = fread(text, 1, MOST_MESSAGE, f);
+    bool failed = ferror(f);
+    fclose(f);
+    text[n] = '\0';
+    r->o->oom_text = text;
+    return failed ? "can't be read" : NULL;
+}
+
 static const char *
 read_fail_on(struct reader *r, const char *arg)
 {
@@ -563,6 +582,7 @@ static const struct row {
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true},
+    {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
     {NULL, "replay", NULL, "run the step's allocations on the first CUDA device and compare", 0, read_replay},
     {NULL, "replay-limit", "SIZE", "the replay takes no more than SIZE of the device, as if it were that small", 0,
      read_replay_limit},
@@ -591,7 +611,6 @@ static const struct row {
      "options, mdoc, completions",
      0, read_list},
     {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},
-    {NULL, "explain-oom", "TEXT", "explain an out-of-memory message", 0, NULL},
     {"Many models", "files-from", "FILE", "read the models' names from FILE, one a line; - is standard input", 0,
      read_files_from},
     {NULL, "shard", "I/N", "analyse part I of N of the models; a model stays in its part when others come", 0,

@@ -190,16 +190,19 @@ local_end(struct tracer *t, int from, int level, const char *name)
 }
 
 static int
-held_until(struct tracer *t, int from, int out, int user)
+held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
     int level = parting(s, u);
     char name[64];
+    *by = NULL;
     if (!s->n || !u->n)
         return -1;
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
-        if (bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, name, sizeof(name)))
+        if (bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, name, sizeof(name))) {
+            *by = arena_str(t->a, name);
             return local_end(t, from, level, name);
+        }
         if (collects(s->at[level].text))
             return frame_end(t, s, level, from);
         level++;
@@ -218,8 +221,9 @@ borrow_stack(struct tracer *t, int from, int reader, struct stack *s)
 }
 
 int *
-python_holds(const struct program *p)
+python_holds(const struct program *p, const char ***by)
 {
+    *by = NEWN(p->arena, const char *, p->nslots + 1);
     struct tracer t = {.p = p, .a = p->arena, .names = names_new(p->arena)};
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(p->arena, int, p->nslots + 1),
         *place = NEWN(p->arena, int, p->nslots + 1), *reader = NEWN(p->arena, int, p->nslots + 1);
@@ -256,8 +260,12 @@ python_holds(const struct program *p)
                 const struct arg *b = a->kind == ARG_LIST ? &a->list[e] : a;
                 if (b->kind != ARG_SLOT || b->i < 0 || maker[b->i] < 0 || maker[b->i] >= i)
                     continue;
-                int end = held_until(&t, maker[b->i], place[b->i], i);
-                until[b->i] = end > until[b->i] ? end : until[b->i];
+                const char *name;
+                int end = held_until(&t, maker[b->i], place[b->i], i, &name);
+                if (end <= until[b->i])
+                    continue;
+                until[b->i] = end;
+                (*by)[b->i] = name;
             }
         }
     return until;

@@ -400,10 +400,11 @@ gather_fits(struct gather *x)
     while (device_row(n))
         n++;
     r->fits = NEWN(x->a, struct fit, n + 1);
-    for (int i = 0; i < n; i++) {
-        const struct device *d = device_row(i);
-        int64_t have = device_capacity(d), need = r->peak.reserved + device_context(d, NULL);
-        r->fits[r->nfits++] = (struct fit){device_name(d), have, need,
+    bool size = x->s->capacity > 0 && !x->s->device; /* --device SIZE: a device that no row has */
+    for (int i = size ? -1 : 0; i < n; i++) {
+        const struct device *d = i < 0 ? NULL : device_row(i);
+        int64_t have = d ? device_capacity(d) : x->s->capacity, need = r->peak.reserved + device_context(d, NULL);
+        r->fits[r->nfits++] = (struct fit){d ? device_name(d) : r->setup.device, have, need,
                                            need > have              ? "does not fit"
                                            : need > have / 100 * 90 ? "tight"
                                                                     : "fits",

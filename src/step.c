@@ -765,7 +765,7 @@ step_run(struct program *p, const struct setup *s)
     m->rerun_to = &x;
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
     if (!p->held)
-        p->held = python_holds(p);
+        p->held = python_holds(p, &p->held_by);
     find_last_uses(&x);
     build_model(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# make bench: for three models, memlint's wall time and largest resident memory for the whole analysis with an HTML report,
+# make bench: for four models, memlint's wall time and largest resident memory for the whole analysis with an HTML report,
 # beside onnx.load + onnx.shape_inference in Python (PYTHON=..., skipped without the onnx package). Then how time grows with nodes.
 . "$(dirname "$0")/lib.sh"
 python=${PYTHON:-python3}
@@ -10,7 +10,7 @@ if [ ${#models[@]} = 0 ]; then
     pack=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
     if [ -e "$pack" ]; then
         tar -xJf "$pack" -C "$work"
-        for name in resnet50 gpt2_nodrop; do
+        for name in resnet50 gpt2_nodrop gpt2; do
             found=$(find "$work" -name "$name.dynamo.onnx")
             [ -z "$found" ] || models+=("$found")
         done

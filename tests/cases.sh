@@ -3,6 +3,8 @@
 #   # run: ARGUMENTS   how memlint is run (default --dump=shapes); may repeat: each begins a new run
 #   # out: LINE        this line must appear in the output; \t stands for a tab
 #   # not: LINE        this one must not
+#   # has: TEXT        the output contains this
+#   # hasnt: TEXT      it does not
 #   # err: TEXT        standard error contains this
 #   # exit: N          exit status (default 0)
 # A file may name a folder's or a pattern's cases: cases.sh [GLOB], below tests/cases.
@@ -25,12 +27,14 @@ while IFS= read -r file; do
     number=0
     while IFS= read -r line; do
         number=$((number + 1))
-        [[ $line =~ ^#\ *(run|out|not|err|exit):\ ?(.*)$ ]] || continue
+        [[ $line =~ ^#\ *(run|out|not|has|hasnt|err|exit):\ ?(.*)$ ]] || continue
         text=${BASH_REMATCH[2]//\\t/$'\t'}
         case ${BASH_REMATCH[1]} in
         run) end; begin "$text" ;;
         out) ok "$file:$number: no line: $text" grep -qxF -e "$text" "$work/out" ;;
         not) ok "$file:$number: unwanted line: $text" bash -c '! grep -qxF -e "$1" "$2"' - "$text" "$work/out" ;;
+        has) ok "$file:$number: output lacks: $text" grep -qF -e "$text" "$work/out" ;;
+        hasnt) ok "$file:$number: output has: $text" bash -c '! grep -qF -e "$1" "$2"' - "$text" "$work/out" ;;
         err) ok "$file:$number: standard error lacks: $text" grep -qF -e "$text" "$work/err" ;;
         exit) want=$text ;;
         esac

@@ -58,7 +58,6 @@ usage 'missing: can' --flags="$work/missing" "$model"
 usage 'graph, shapes' --dump=nothing "$model"
 usage 'ops, aten' --list=nothing
 usage 'needs a %' -o "$work/r.html" "$model" "$model"
-usage 'not in this version' --explain-oom=x "$model"
 
 # ---- recomputation
 exits 0 --recompute=none "$model"
