@@ -3,7 +3,7 @@
 # MEMLINT is the program and SOURCE the top of the source tree; make check sets both.
 set -u
 MEMLINT=${MEMLINT:-$PWD/memlint}
-SOURCE=${SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+SOURCE=$(cd "${SOURCE:-$(dirname "${BASH_SOURCE[0]}")/..}" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/memlint-test-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
