@@ -1747,10 +1747,11 @@ run_cudnn_attention(struct machine *m, struct frame *f)
 {
     struct value *q = V(0), *k = V(1), *v = V(2);
     int64_t lse[] = {q->size[0], q->size[1], q->size[2], 1};
+    struct value *seed = value_new(m, DT_INT64, 0, NULL, NULL), *offset = value_new(m, DT_INT64, 0, NULL, NULL);
     out_add(m, f, new_like(m, q, q->dtype));
     out_add(m, f, value_new(m, DT_FLOAT, 4, lse, NULL));
-    for (int i = 0; i < 2; i++)
-        out_add(m, f, value_new(m, DT_INT64, 0, NULL, NULL));
+    out_add(m, f, seed);
+    out_add(m, f, offset);
     attention_flops(m, q, k, v);
 }
 
@@ -3429,7 +3430,7 @@ const struct aten aten_table[] = {
      .takes = "444",
      .run = run_cudnn_attention,
      .grad = "query, key, value: _scaled_dot_product_cudnn_attention_backward(grad, query, key, value, result1, "
-             "result, result2, result3)"},
+             "result, result2, result3, attn_bias)"},
     {.name = "_scaled_dot_product_cudnn_attention_backward.default",
      .args = "grad query key value",
      .run = run_cudnn_attention_backward},

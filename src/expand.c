@@ -1057,6 +1057,17 @@ attention_mask(struct machine *m, struct value *mask, const struct value *q, con
     return OP(m, "expand.default", VAL(mask), ints_arg(m, 4, size));
 }
 
+/* cuDNN's mask is not padded. Source: convert_boolean_attn_mask_cudnn in transformers/attention.cpp; seen in PyTorch's allocator. */
+static struct value *
+cudnn_mask(struct machine *m, struct value *mask, const struct value *q)
+{
+    if (!mask || mask->dtype != DT_BOOL)
+        return mask ? to(m, mask, q->dtype) : NULL;
+    struct value *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(q->dtype));
+    struct value *low = OP(m, "scalar_tensor.default", FLT(-1e300), DTYPE(q->dtype));
+    return OP(m, "where.self", VAL(mask), VAL(zero), VAL(low));
+}
+
 /* Source: _scaled_dot_product_attention_math in transformers/attention.cpp. */
 static struct value *
 attention_math(struct machine *m, struct value *q, struct value *k, struct value *v, struct value *mask, double p)
@@ -1098,7 +1109,7 @@ expand_attention(struct machine *m, struct frame *f)
     bool cudnn =
         m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && q->size[3] <= 128 && q->size[3] == v->size[3];
     if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
-        mask = mask ? attention_mask(m, mask, q, k) : NULL;
+        mask = cudnn_mask(m, mask, q);
         struct value *out =
             OP(m, "_scaled_dot_product_cudnn_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), FLT(p));
         out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
