@@ -281,6 +281,13 @@ expected(const struct run *x, int code)
 
 /* ---- one model, and many ------------------------------------------------------------------------------------------------------- */
 
+/* Somebody sees or judges the findings: a gate on the peak alone need not wait for them. */
+static bool
+is_read(const struct options *o)
+{
+    return !o->quiet || o->format || o->noutputs || o->update_baseline || o->fail_on || o->oom_text || o->nsuppress;
+}
+
 static int
 analyse(const struct run *x)
 {
@@ -321,8 +328,10 @@ analyse(const struct run *x)
         return dump(o, g, p, st);
     struct result *r = result_build(g, p, st, s);
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
-    rules_run(&study, r);
-    fits_run(&study, r);
+    if (is_read(o)) {
+        rules_run(&study, r);
+        fits_run(&study, r);
+    }
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
