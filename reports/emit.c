@@ -533,6 +533,12 @@ emit_issues(struct arena *a, const struct result *r, int *n)
 
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */
 
+double
+emit_percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
 int64_t
 emit_add(int64_t a, int64_t b)
 {

@@ -112,12 +112,6 @@ html_printf(struct html *h, const char *fmt, ...)
 
 /* ---- cells and sections ------------------------------------------------------------------------------------------------------- */
 
-static double
-percent(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static const char *
 grouped(struct html *h, int64_t n)
 {
@@ -286,7 +280,7 @@ summary(struct html *h)
         return;
     html_open(h, "p", "class", "sub", NULL);
     html_printf(h, "%s %.0f %% of it; %d of the %d tensors alive then hold%s more than half.", holds[c],
-                percent(r->class_bytes[c], r->peak.allocated), half, r->nlive, half == 1 ? "s" : "");
+                emit_percent(r->class_bytes[c], r->peak.allocated), half, r->nlive, half == 1 ? "s" : "");
     if (r->peak.location) {
         html_text(h, " The operator stands at ");
         code(h, r->peak.location);
@@ -403,7 +397,7 @@ readout(struct html *h)
         html_text(h, class_names[c]);
         html_close(h);
         html_leaf(h, "td", bytes_text(h->a, r->class_bytes[c]), "data-c", class_names[c], NULL);
-        html_leaf(h, "td", html_format(h, "%.1f %%", percent(r->class_bytes[c], r->peak.allocated)), "data-p",
+        html_leaf(h, "td", html_format(h, "%.1f %%", emit_percent(r->class_bytes[c], r->peak.allocated)), "data-p",
                   class_names[c], NULL);
         html_close(h);
     }
@@ -871,7 +865,7 @@ fits_table(struct html *h, const struct fit **fits, int n, bool batches, const c
         html_open(h, "td", "class", "b", NULL);
         svg_bar(h, f->need, f->capacity, "left");
         html_close(h);
-        cell(h, html_format(h, "%.0f %%", percent(f->need, f->capacity)), f->need);
+        cell(h, html_format(h, "%.0f %%", emit_percent(f->need, f->capacity)), f->need);
         html_leaf(h, "td",
                   html_format(h, "%s %s",
                               fit     ? "✓"
@@ -931,7 +925,7 @@ thumb_row(struct html *h, const struct thumb *t, int64_t most, bool own)
     html_open(h, "td", "class", "b", NULL);
     svg_bar(h, t->bytes, most, own ? "own" : "left");
     html_close(h);
-    cell(h, own ? "" : html_format(h, "%+.0f %%", percent(t->bytes - h->r->peak.allocated, h->r->peak.allocated)),
+    cell(h, own ? "" : html_format(h, "%+.0f %%", emit_percent(t->bytes - h->r->peak.allocated, h->r->peak.allocated)),
          t->bytes);
     html_leaf(h, "td", t->formula, NULL);
     html_leaf(h, "td", t->leaves_out, NULL);

@@ -55,12 +55,6 @@ bar(const struct page *p, int64_t bytes, int64_t of, int width)
     return s;
 }
 
-static double
-percent(int64_t part, int64_t of)
-{
-    return of > 0 ? 100.0 * (double)part / (double)of : 0;
-}
-
 static void
 text_head(const struct page *p, const struct result *r)
 {
@@ -89,7 +83,7 @@ text_classes(const struct page *p, const struct result *r)
     for (int c = 0; c < CLASS_COUNT; c++)
         if (r->class_bytes[c])
             fprintf(p->out, "  %-12s %11s %5.1f %%  %s%s%s\n", class_names[c], bytes_text(p->a, r->class_bytes[c]),
-                    percent(r->class_bytes[c], r->peak.allocated), on(p, paint[c]),
+                    emit_percent(r->class_bytes[c], r->peak.allocated), on(p, paint[c]),
                     bar(p, r->class_bytes[c], most, p->width - 36), on(p, "0"));
 }
 
@@ -366,7 +360,7 @@ text_judgements(const struct page *p, const struct result *r)
         heading(p, "Rules of thumb for the same step");
     for (int i = 0; i < r->nthumbs; i++)
         fprintf(p->out, "  %11s  %+6.0f %%  %s\n", bytes_text(p->a, r->thumbs[i].bytes),
-                percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated),
+                emit_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated),
                 emit_clip(p->a, r->thumbs[i].name, p->width - 26));
     if (r->setup.nassumptions)
         heading(p, "Assumed");

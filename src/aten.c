@@ -41,9 +41,19 @@ broadcast(const struct arg *a, int n, int64_t *size)
     return rank;
 }
 
+struct operands { /* of an elementwise operator */
+    const struct arg *a;
+    int n, rank;
+    const int64_t *size;
+};
+
 static int
-should_swap(const struct arg *a, int n, int rank, const int64_t *size, int d0, int d1)
+should_swap(const void *of, int d0, int d1)
 {
+    const struct operands *o = of;
+    const struct arg *a = o->a;
+    const int64_t *size = o->size;
+    int n = o->n, rank = o->rank;
     for (int i = 0; i < n; i++) {
         if (a[i].kind != ARG_VALUE)
             continue;
@@ -61,17 +71,14 @@ should_swap(const struct arg *a, int n, int rank, const int64_t *size, int d0, i
     return 0;
 }
 
-/* Strides of an elementwise result. Source: TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
-static void
-iterator_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride)
+void
+aten_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1), const void *of)
 {
-    int perm[RANK];
     for (int i = 0; i < rank; i++)
         perm[i] = rank - 1 - i;
-    for (int i = 1; i < rank; i++) {
-        int d1 = i;
-        for (int d0 = i - 1; d0 >= 0; d0--) {
-            int c = should_swap(a, n, rank, size, perm[d0], perm[d1]);
+    for (int i = 1; i < rank; i++)
+        for (int d0 = i - 1, d1 = i; d0 >= 0; d0--) {
+            int c = after(of, perm[d0], perm[d1]);
             if (c < 0)
                 break;
             if (c > 0) {
@@ -81,7 +88,14 @@ iterator_strides(const struct arg *a, int n, int rank, const int64_t *size, int6
                 d1 = d0;
             }
         }
-    }
+}
+
+/* Strides of an elementwise result. Source: TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
+static void
+iterator_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride)
+{
+    int perm[RANK];
+    aten_reorder(rank, perm, should_swap, &(struct operands){a, n, rank, size});
     int64_t run = 1;
     for (int i = 0; i < rank; i++) {
         stride[perm[i]] = run;
@@ -976,12 +990,6 @@ sum_type(const struct machine *m, const struct frame *f)
     return stated_dtype(f, dtypes[t].is_float ? t : DT_INT64);
 }
 
-static int64_t
-up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 /* The kernel's buffers; accumulator: bytes it keeps per partial result. */
 static void
 reduce_scratch(struct machine *m, const struct frame *f, int dims, int accumulator)
@@ -1723,7 +1731,7 @@ efficient_backward_scratch(struct machine *m, const struct value *q, const struc
     if (!half)
         scratch(m, 4 * heads * s * v->size[3]);
     value_new(m, DT_FLOAT, 2, delta, NULL);
-    scratch(m, heads * 4 * ((up(s, rows) * up(d, cols) * (4 + rows * cols) + 3) / 4 * 4));
+    scratch(m, heads * 4 * ((div_up(s, rows) * div_up(d, cols) * (4 + rows * cols) + 3) / 4 * 4));
     m->fresh = CLASS_TEMPORARIES;
     scope_end(m, mark, 0, NULL);
 }

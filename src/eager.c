@@ -698,14 +698,16 @@ autocast(struct machine *m, struct frame *f)
     m->autocast = true;
 }
 
-static struct arg *
-args_copy(struct machine *m, int n, const struct arg *a)
+struct arg *
+args_copy(struct arena *a, int n, const struct arg *from)
 {
-    struct arg *c = arena_dup(m->a, a, sizeof(*a) * (size_t)n);
-    for (int i = 0; i < n; i++)
-        if (c[i].kind == ARG_LIST)
-            c[i].list = args_copy(m, c[i].n, c[i].list);
-    return c;
+    struct arg *to = NEWN(a, struct arg, n + 1);
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].kind == ARG_LIST)
+            to[i].list = args_copy(a, from[i].n, from[i].list);
+    }
+    return to;
 }
 
 /* In place: what is written over, and a clone of it where the derivative needs the old content. Source: original_self in
@@ -777,7 +779,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     int mark = scope_begin(m);
     f->op = op;
     f->n = n;
-    f->a = args_copy(m, n, a);
+    f->a = args_copy(m->a, n, a);
     f->rank = like ? like->rank : -1;
     f->size = like ? like->size : NULL;
     f->want = like ? like->want : ~0u;

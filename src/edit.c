@@ -11,18 +11,6 @@ enum { SPARE_CALLS = 128, SPARE_SLOTS = 256, SPARE_PARAMS = 8, SHORTEST = 32 /* 
 
 /* ---- copies ----------------------------------------------------------------------------------------------------------------- */
 
-static struct arg *
-args_copy(struct arena *a, const struct arg *from, int n)
-{
-    struct arg *to = NEWN(a, struct arg, n + 1);
-    for (int i = 0; i < n; i++) {
-        to[i] = from[i];
-        if (from[i].kind == ARG_LIST)
-            to[i].list = args_copy(a, from[i].list, from[i].n);
-    }
-    return to;
-}
-
 static void *
 widened(struct arena *a, const void *from, int n, int room, size_t size)
 {
@@ -41,7 +29,7 @@ program_copy(struct arena *a, const struct program *p)
     q->calls = NEWN(a, struct call, q->cap_calls);
     for (int i = 0; i < p->ncalls; i++) {
         q->calls[i] = p->calls[i];
-        q->calls[i].args = args_copy(a, p->calls[i].args, p->calls[i].nargs);
+        q->calls[i].args = args_copy(a, p->calls[i].nargs, p->calls[i].args);
     }
     q->cap_params = p->nparams + SPARE_PARAMS;
     q->params = widened(a, p->params, p->nparams, q->cap_params, sizeof(*q->params));

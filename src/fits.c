@@ -26,22 +26,13 @@ struct search {
     int left; /* runs that others than the own device may still take */
 };
 
-static struct binding *
-batch_of(const struct setup *s)
-{
-    for (int i = 0; i < s->ndims; i++)
-        if (strcmp(s->dims[i].name, "batch") == 0)
-            return &s->dims[i];
-    return NULL;
-}
-
 static int64_t
 reserved_at(struct search *x, int64_t batch)
 {
     struct arena *a = arena_new();
     struct setup s = *x->s->s;
     s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
-    batch_of(&s)->n = batch;
+    setup_batch(&s)->n = batch;
     const struct program *p = x->s->reload(x->s, a, &s);
     int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
     arena_free(a);
@@ -134,7 +125,7 @@ answer(struct search *x, struct result *r, int64_t limit, bool own, bool *done)
 void
 fits_run(const struct study *s, struct result *r)
 {
-    const struct binding *batch = batch_of(s->s);
+    const struct binding *batch = setup_batch(s->s);
     struct search x = {.s = s, .left = CALLS / (s->p->ncalls + 1)};
     bool *done = NEWN(s->a, bool, r->nfits + 1);
     int64_t most = 0;

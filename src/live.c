@@ -60,8 +60,7 @@ live_recount(const struct step *st, int at)
 }
 
 struct measured
-measure_step(const struct program *p, const struct setup *s,
-             void (*look)(const struct step *st, const struct live *l, void *to), void *to)
+measure_step(const struct program *p, const struct setup *s, void (*look)(const struct step *st, void *to), void *to)
 {
     struct arena *a = arena_new();
     struct graph g = *p->graph; /* doubts and assumptions were said by the first run */
@@ -80,7 +79,7 @@ measure_step(const struct program *p, const struct setup *s,
                          .flops = st->forward_flops,
                          .recomputed_flops = st->recomputed_flops};
     if (look)
-        look(st, l, to);
+        look(st, to);
     arena_free(a);
     return m;
 }

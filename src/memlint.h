@@ -67,6 +67,11 @@ void *grow_or_die(void *p, size_t bytes);
 
 /* Checked 64-bit arithmetic: false on overflow or a negative factor. */
 bool mul_ok(int64_t a, int64_t b, int64_t *out);
+static inline int64_t
+div_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
 bool add_ok(int64_t a, int64_t b, int64_t *out);
 
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */
@@ -466,6 +471,8 @@ void op_list(FILE *out); /* --list=ops */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
 /* A copy of s in which every named dimension of an input that nobody bound is 1, each with a doubt that says so: a number for a first look. */
 struct setup shapes_bind_open(struct graph *g, const struct setup *s);
+/* The binding of the dimension called batch; NULL none. */
+struct binding *setup_batch(const struct setup *s);
 void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 /* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
  * of visits is spent; what the subgraph computes is then unknown. */
@@ -760,6 +767,9 @@ ints_arg(struct machine *m, int n, const int64_t *v);
 /* Parses a row's derivative; asserts that it names rows and arguments that exist. For tests. */
 void eager_check_formula(struct machine *m, const struct aten *op);
 
+/* A copy with lists of its own. */
+struct arg *args_copy(struct arena *a, int n, const struct arg *from);
+
 /* Arguments of a frame by position. */
 struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
 int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
@@ -803,6 +813,9 @@ void backward(struct machine *m, struct value *root);
 
 /* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------------------- */
 
+/* Dimensions of TensorIterator, innermost first. after: whether d0 comes after d1 (1), before (-1), or either (0). Source:
+ * TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
+void aten_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1), const void *of);
 /* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks. accumulator: bytes
  * of a partial result. */
 void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
@@ -1074,7 +1087,7 @@ struct measured {
 };
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
-                             void (*look)(const struct step *st, const struct live *l, void *to), void *to);
+                             void (*look)(const struct step *st, void *to), void *to);
 
 /* ---- replay.c, cuda.c: the step's allocations on a device --------------------------------------------------------------------- */
 
@@ -1238,6 +1251,7 @@ struct change_group *emit_changes(struct arena *a, const struct baseline *b, int
 const char *emit_increase(struct arena *a, const struct result *r);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
+double emit_percent(int64_t part, int64_t whole);                /* 0 of nothing */
 int64_t emit_add(int64_t a, int64_t b);                          /* of bytes; stops at INT64_MAX */
 int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every

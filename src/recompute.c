@@ -74,8 +74,8 @@ struct candidate {
 struct level {
     int n;
     struct candidate *c;
-    int64_t last, last_all; /* peak from the loss to the last candidate's backward pass */
-    int64_t update;         /* peak of the update: nothing is pending */
+    int64_t last;   /* peak from the loss to the last candidate's backward pass */
+    int64_t update; /* peak of the update: nothing is pending */
     struct measured all;
 };
 
@@ -156,8 +156,8 @@ candidates_at(struct planner *x, int depth, struct candidate *c)
 
 /* Runs a plan: the candidates whose bit is set. */
 static struct measured
-run_plan(struct planner *x, const struct level *l, const bool *in,
-         void (*look)(const struct step *st, const struct live *live, void *to), void *to)
+run_plan(struct planner *x, const struct level *l, const bool *in, void (*look)(const struct step *st, void *to),
+         void *to)
 {
     struct program p = *x->s->p;
     struct region *r = NEWN(x->a, struct region, l->n + 1);
@@ -202,14 +202,13 @@ windows(const struct step *st, const struct level *l, int64_t *own, int64_t *las
     }
 }
 
+/* The step without checkpoints: what each candidate keeps, and the windows. */
 static void
-look_plain(const struct step *st, const struct live *live, void *to)
+look_plain(const struct step *st, struct level *l)
 {
-    struct level *l = to;
     const struct machine *m = st->m;
     int *born = NEWN(st->arena, int, m->nst + 1); /* candidate + 1 */
     int64_t *own = NEWN(st->arena, int64_t, l->n + 1);
-    (void)live;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         int in = e->call ? candidate_of(l, (int)(e->call - st->program->calls)) : -1;
@@ -224,12 +223,11 @@ look_plain(const struct step *st, const struct live *live, void *to)
 }
 
 static void
-look_all(const struct step *st, const struct live *live, void *to)
+look_all(const struct step *st, void *to)
 {
     struct level *l = to;
-    int64_t *own = NEWN(st->arena, int64_t, l->n + 1), update = 0;
-    (void)live;
-    windows(st, l, own, &l->last_all, &update);
+    int64_t *own = NEWN(st->arena, int64_t, l->n + 1), last = 0, update = 0;
+    windows(st, l, own, &last, &update);
     for (int i = 0; i < l->n; i++) {
         l->c[i].own_all = own[i];
         l->c[i].flops = st->region_flops[i];
@@ -240,7 +238,7 @@ static void
 level_fit(struct planner *x, struct level *l)
 {
     bool *all = NEWN(x->a, bool, l->n + 1);
-    run_plan(x, l, all, look_plain, l);
+    look_plain(x->s->st, l);
     memset(all, true, (size_t)l->n);
     l->all = run_plan(x, l, all, look_all, l);
 }
@@ -267,7 +265,7 @@ by_cost(const void *a, const void *b)
 
 /* The cheapest plan under the budget, by the model; false when there is none. */
 static bool
-solve(struct planner *x, const struct level *l, int64_t budget, bool *in)
+solve(const struct level *l, int64_t budget, bool *in)
 {
     struct arena *a = arena_new();
     struct state **list = NEWN(a, struct state *, l->n + 1);
@@ -275,7 +273,6 @@ solve(struct planner *x, const struct level *l, int64_t budget, bool *in)
     most = most > MOST_STATES ? MOST_STATES : most < FEWEST_STATES ? FEWEST_STATES : most;
     int64_t prefix = 0; /* all that candidates before could free */
     list[0] = NEWN(a, struct state, 1);
-    (void)x;
     for (int i = 0; i < l->n && n; i++) {
         struct candidate *c = &l->c[i];
         int64_t adds = c->own_all - (c->own - prefix); /* recomputation, in its own window */
@@ -340,10 +337,10 @@ static void
 try_budget(struct planner *x, const struct level *l, int64_t budget)
 {
     bool *in = NEWN(x->a, bool, l->n + 1);
-    if (!solve(x, l, budget, in))
+    if (!solve(l, budget, in))
         return;
     struct measured m = run_plan(x, l, in, NULL, NULL);
-    if (m.allocated > budget && solve(x, l, budget - (m.allocated - budget), in)) /* the model was off by so much */
+    if (m.allocated > budget && solve(l, budget - (m.allocated - budget), in)) /* the model was off by so much */
         m = run_plan(x, l, in, NULL, NULL);
     add_plan(x, l, in, &m);
 }
@@ -382,13 +379,12 @@ keep_front(struct result *r)
 
 /* No plan of any operators goes below: at each instant of the backward pass what is not saved is there anyhow, and what its operator
  * reads for the last time. */
-static void
-look_bound(const struct step *st, const struct live *live, void *to)
+static int64_t
+bound_of(const struct step *st)
 {
     const struct machine *m = st->m;
-    int64_t *bound = to, total = st->before_bytes, saved = 0;
+    int64_t bound = 0, total = st->before_bytes, saved = 0;
     bool *counts = NEWN(st->arena, bool, m->nst + 1);
-    (void)live;
     for (int i = 0, group = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         int64_t bytes = m->st[e->storage]->bytes;
@@ -407,9 +403,10 @@ look_bound(const struct step *st, const struct live *live, void *to)
             saved += bytes;
         }
         total += e->birth ? bytes : -bytes;
-        if (e->phase >= PHASE_BACKWARD && total - saved > *bound)
-            *bound = total - saved;
+        if (e->phase >= PHASE_BACKWARD && total - saved > bound)
+            bound = total - saved;
     }
+    return bound;
 }
 
 static void
@@ -522,7 +519,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
             try_budget(&x, l, budget);
     }
     keep_front(r);
-    measure_step(s->p, s->s, look_bound, &r->recompute.lower_bound);
+    r->recompute.lower_bound = bound_of(s->st);
     r->recompute.chosen = -1;
     for (int i = r->recompute.nfront - 1; i >= 0 && budget > 0; i--) /* the cheapest comes first */
         if (r->recompute.front[i].peak <= budget)

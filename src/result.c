@@ -78,10 +78,8 @@ gather_setup(struct gather *x)
     r->setup.allocator = s->expandable ? "expandable" : "native";
     r->setup.ndims = s->ndims;
     r->setup.dims = s->dims;
-    r->setup.batch = -1;
-    for (int i = 0; i < s->ndims; i++)
-        if (strcmp(s->dims[i].name, "batch") == 0)
-            r->setup.batch = s->dims[i].n;
+    const struct binding *batch = setup_batch(s);
+    r->setup.batch = batch ? batch->n : -1;
     if (r->setup.batch < 0 && x->p->ninputs && x->p->inputs[0].rank > 0)
         r->setup.batch = x->p->inputs[0].size[0];
     r->setup.nassumptions = x->p->nassumptions;

@@ -272,19 +272,10 @@ say_plain(struct advice *x, const struct edit *e, const struct measured *m)
                         peak(x, m));
 }
 
-static struct binding *
-batch_of(const struct setup *s)
-{
-    for (int i = 0; i < s->ndims; i++)
-        if (strcmp(s->dims[i].name, "batch") == 0)
-            return &s->dims[i];
-    return NULL;
-}
-
 static bool
 divides(struct advice *x)
 {
-    const struct binding *b = batch_of(x->s->s);
+    const struct binding *b = setup_batch(x->s->s);
     return is_plain(x) && x->s->s->micro_batches == 1 && b && b->n % MICRO_BATCHES == 0;
 }
 
@@ -292,7 +283,7 @@ static void
 accumulate(struct edit *e, int n)
 {
     e->setup.dims = arena_dup(e->a, e->setup.dims, sizeof(*e->setup.dims) * (size_t)e->setup.ndims);
-    batch_of(&e->setup)->n /= n;
+    setup_batch(&e->setup)->n /= n;
     e->setup.loop = loop_find("accumulate-N");
     e->setup.micro_batches = n;
     e->reload = true;
@@ -319,7 +310,7 @@ to_8_parts(struct edit *e)
 static const char *
 say_parts(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    int64_t n = batch_of(x->s->s)->n;
+    int64_t n = setup_batch(x->s->s)->n;
     (void)e;
     return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s", grouped(x, n), MICRO_BATCHES,
                         peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ", n % 8 ? "" : aside(x, to_8_parts));

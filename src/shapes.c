@@ -571,6 +571,15 @@ count_nodes(const struct graph *g)
     return n;
 }
 
+struct binding *
+setup_batch(const struct setup *s)
+{
+    for (int i = 0; i < s->ndims; i++)
+        if (strcmp(s->dims[i].name, "batch") == 0)
+            return &s->dims[i];
+    return NULL;
+}
+
 struct setup
 shapes_bind_open(struct graph *g, const struct setup *s)
 {

@@ -11,12 +11,6 @@
 enum { RANK = 2 * MAX_RANK, MULTIPROCESSORS = 132, THREADS_PER_MULTIPROCESSOR = 2048, WARP = 32 };
 
 static int64_t
-up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
-static int64_t
 least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -34,8 +28,9 @@ struct reduction {
 
 /* Whether dimension a comes after b (1), before (-1), or either (0). Source: TensorIteratorBase::reorder_dimensions. */
 static int
-order(const struct reduction *r, int a, int b)
+order(const void *of, int a, int b)
 {
+    const struct reduction *r = of;
     if ((r->out[a] == 0) != (r->out[b] == 0))
         return r->out[b] == 0 ? 1 : -1;
     const int64_t *strides[] = {r->out, r->in};
@@ -56,20 +51,7 @@ reorder(struct reduction *r)
 {
     struct reduction from = *r;
     int perm[RANK];
-    for (int i = 0; i < r->rank; i++)
-        perm[i] = r->rank - 1 - i;
-    for (int i = 1; i < r->rank; i++)
-        for (int d0 = i - 1, d1 = i; d0 >= 0; d0--) {
-            int c = order(&from, perm[d0], perm[d1]);
-            if (c < 0)
-                break;
-            if (c > 0) {
-                int t = perm[d0];
-                perm[d0] = perm[d1];
-                perm[d1] = t;
-                d1 = d0;
-            }
-        }
+    aten_reorder(r->rank, perm, order, &from);
     for (int i = 0; i < r->rank; i++) {
         r->size[i] = from.size[perm[i]];
         r->in[i] = from.in[perm[i]];
@@ -131,14 +113,14 @@ reduce_part(struct machine *m, const struct reduction *r)
     width = least(p0, most / height);
 
     int64_t step_input = fastest ? width : 1, step_output = fastest ? 1 : width;
-    bool across_warps = up(inputs, step_input) >= least(height * 16, 256);
+    bool across_warps = div_up(inputs, step_input) >= least(height * 16, 256);
     *(across_warps ? &step_input : &step_output) *= height;
-    int64_t values = up(inputs, step_input), grid = up(outputs / output_vector, step_output);
+    int64_t values = div_up(inputs, step_input), grid = div_up(outputs / output_vector, step_output);
     int64_t target = MULTIPROCESSORS * (THREADS_PER_MULTIPROCESSOR / (width * height));
     if (!across_warps || values < 256 || grid > target || grid == 0)
         return;
-    int64_t blocks = least(up(target, grid), up(values, 16));
-    blocks = blocks > up(values, 256) ? blocks : up(values, 256);
+    int64_t blocks = least(div_up(target, grid), div_up(values, 16));
+    blocks = blocks > div_up(values, 256) ? blocks : div_up(values, 256);
     if (blocks <= 1)
         return;
     int mark = scope_begin(m);
@@ -199,21 +181,21 @@ reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int
 static int64_t
 alias(int64_t a, int64_t b, int64_t c)
 {
-    return 256 * (up(a, 256) + up(b, 256) + up(c, 256)) + 255;
+    return 256 * (div_up(a, 256) + div_up(b, 256) + div_up(c, 256)) + 255;
 }
 
 /* Radix sort of n pairs of 8 bytes each. */
 static int64_t
 sort_bytes(int64_t n)
 {
-    return alias(8 * n, 8 * n, 16384 + 1024 * up(n, 4608) + 256);
+    return alias(8 * n, 8 * n, 16384 + 1024 * div_up(n, 4608) + 256);
 }
 
 /* Decoupled look-back over n elements in tiles. */
 static int64_t
 scan_bytes(int64_t n, int64_t tile)
 {
-    return alias(0, 1, 16 * (up(n, tile) + WARP));
+    return alias(0, 1, 16 * (div_up(n, tile) + WARP));
 }
 
 /* Source: embedding_dense_backward_cuda in Embedding.cu, embedding_backward_cuda_kernel in EmbeddingBackwardKernel.cu; the condition for few

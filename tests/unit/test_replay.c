@@ -95,7 +95,7 @@ chain(struct arena *a, int n, int w)
 }
 
 static struct replay
-play(struct arena *a, const char *text, int64_t capacity, bool expandable)
+play(struct arena *a, const char *text, int64_t capacity, bool expandable, int64_t limit)
 {
     static struct device_memory d = {&device, "stand-in", info, take, give, touch, error};
     struct err e = {0};
@@ -109,7 +109,7 @@ play(struct arena *a, const char *text, int64_t capacity, bool expandable)
     struct graph *g = onnx_parse_text(a, "chain.onnxtxt", text, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(g);
     CU_ASSERT_FATAL(shapes_run(g, &s, true, &e));
-    struct replay r = {.a = a, .d = &d};
+    struct replay r = {.a = a, .d = &d, .limit = limit};
     memset(&device, 0, sizeof(device));
     device.capacity = capacity;
     CU_ASSERT(replay_run(&r, lower_run(g, &s), &s));
@@ -129,7 +129,7 @@ test_enough(void)
 {
     for (int i = 0; i < COUNT(models); i++) {
         struct arena *a = arena_new();
-        struct replay r = play(a, chain(a, models[i].layers, models[i].width), INT64_C(64) << 30, i == 1);
+        struct replay r = play(a, chain(a, models[i].layers, models[i].width), INT64_C(64) << 30, i == 1, 0);
         CU_ASSERT(!r.refused);
         CU_ASSERT_EQUAL(r.most, r.predicted);
         CU_ASSERT_EQUAL(device.most, r.predicted);
@@ -144,8 +144,8 @@ test_too_small(void)
     for (int i = 0; i < COUNT(models); i++) {
         struct arena *a = arena_new();
         const char *text = chain(a, models[i].layers, models[i].width);
-        struct replay whole = play(a, text, INT64_C(64) << 30, false);
-        struct replay r = play(a, text, whole.predicted / 3, false);
+        struct replay whole = play(a, text, INT64_C(64) << 30, false, 0);
+        struct replay r = play(a, text, whole.predicted / 3, false, 0);
         CU_ASSERT(r.refused);
         CU_ASSERT(r.refused_bytes >= 2 * MiB);
         CU_ASSERT_PTR_NOT_NULL(r.op);
@@ -159,22 +159,7 @@ static void
 test_limit(void)
 {
     struct arena *a = arena_new();
-    const char *text = chain(a, 6, 512);
-    static struct device_memory d = {&device, "stand-in", info, take, give, touch, error};
-    struct err e = {0};
-    struct setup s = {.optimizer = optimizer_find("adamw"),
-                      .precision = precision_find("fp32"),
-                      .loss = loss_find("mse"),
-                      .loop = loop_find("plain"),
-                      .micro_batches = 1,
-                      .accumulate_eager = true};
-    struct graph *g = onnx_parse_text(a, "chain.onnxtxt", text, &e);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(g);
-    CU_ASSERT_FATAL(shapes_run(g, &s, true, &e));
-    struct replay r = {.a = a, .d = &d, .limit = 40 * MiB};
-    memset(&device, 0, sizeof(device));
-    device.capacity = INT64_C(64) << 30;
-    CU_ASSERT(replay_run(&r, lower_run(g, &s), &s));
+    struct replay r = play(a, chain(a, 6, 512), INT64_C(64) << 30, false, 40 * MiB);
     CU_ASSERT(r.refused && device.most <= 40 * MiB && device.n == 0);
     arena_free(a);
 }
