@@ -332,8 +332,11 @@ find_attention(const struct edit *e, int at, struct attention_by_hand *f)
             return false;
         if (is_op(d, "add.Tensor") && d->nargs > 1 && d->args[1].kind == ARG_SLOT) {
             if (f->mask.kind != ARG_NONE)
-                return false; /* which would have to be added up */
-            f->mask = d->args[1];
+                return false;          /* which would have to be added up */
+            int made = maker(p, d, 1); /* of a float mask made from a boolean one, fused attention takes the latter */
+            f->mask = made >= 0 && strncmp(p->calls[made].op ? p->calls[made].op->name : "", "where.", 6) == 0
+                          ? p->calls[made].args[0]
+                          : d->args[1];
         }
         f->causal |= selects;
         k = maker(p, d, is_op(d, "where.self")); /* where(mask, scores, low) */

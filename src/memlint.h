@@ -544,6 +544,13 @@ struct call {
     bool in_place;              /* writes over its first argument: relu_, += */
 };
 
+/* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
+struct call_reads {
+    const struct call *call;
+    int arg, element;
+};
+int next_read(struct call_reads *r); /* -1 no more */
+
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
 
 /* A parameter, buffer or constant of the model, in registration order; tied names share a slot. */
