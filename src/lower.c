@@ -676,6 +676,12 @@ is(const char *name, enum trait t)
     return trait_row(name)->traits & t;
 }
 
+bool
+call_views(const struct call *c)
+{
+    return is(c->target, VIEWS);
+}
+
 /* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
  * the place (attention: of the module that reads the result) and the path of the module that reads it ('!': any other). Source: the configuration classes of Transformers 4.57. */
 static const struct {
@@ -1680,7 +1686,7 @@ norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, 
     int scope = lower_module(l, g->path ? g->path : "", g->type);
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
-        if (!c || c->scope == scope)
+        if (!c || (c->scope == scope && !starts_with(c->target, "aten.lost_"))) /* found where it is read */
             continue;
         if (d->norm.scope != scope || d->norm.input != (int)args[i].i) {
             d->norm = (struct norm){scope, (int)args[i].i, -1};

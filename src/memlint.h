@@ -550,6 +550,8 @@ struct call_reads {
     int arg, element;
 };
 int next_read(struct call_reads *r); /* -1 no more */
+/* Whether it shows its first argument under other sizes. */
+bool call_views(const struct call *c);
 
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
 

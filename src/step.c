@@ -377,6 +377,13 @@ find_tables(struct script *x)
         for (struct call_reads r = {c}; any && (slot = next_read(&r)) >= 0;)
             x->is_table[slot] = !learned[slot];
     }
+    for (int i = p->ncalls - 1; i >= 0; i--) { /* a view is of what was cast */
+        const struct call *c = &p->calls[i];
+        if (x->is_table[c->outs[0]] && call_views(c) && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0) {
+            x->is_table[c->outs[0]] = false;
+            x->is_table[c->args[0].i] = true;
+        }
+    }
 }
 
 static void
