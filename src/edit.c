@@ -508,6 +508,75 @@ edit_rms_norm(struct edit *e)
         remove_unread(e);
 }
 
+/* The mean of slot x over its last dimension, or its variance as a power, a square or var gives it. */
+static bool
+is_statistic(const struct program *p, int at, int64_t x, bool variance)
+{
+    const struct call *c = at < 0 ? NULL : &p->calls[at];
+    if (is_op(c, "broadcast_in_dim.default"))
+        return is_statistic(p, maker(p, c, 0), x, variance);
+    if (!variance || is_op(c, "var.correction"))
+        return (variance || is_op(c, "mean.dim")) && c->args[0].kind == ARG_SLOT && c->args[0].i == x;
+    int square = is_op(c, "mean.dim") ? maker(p, c, 0) : -1;
+    const struct call *q = square < 0 ? NULL : &p->calls[square];
+    int centred = is_op(q, "pow.Tensor_Scalar") || is_op(q, "mul.Tensor") ? maker(p, q, 0) : -1;
+    return centred >= 0 && is_op(&p->calls[centred], "sub.Tensor") && reads(&p->calls[centred], (int)x) &&
+           (!is_op(q, "mul.Tensor") || maker(p, q, 1) == centred);
+}
+
+/* sqrt or rsqrt of the variance of slot x and a number, argument i of a call. */
+static bool
+is_deviation(const struct program *p, const struct call *c, int i, int64_t x, double *eps)
+{
+    int root = maker(p, c, i), add = root < 0 ? -1 : maker(p, &p->calls[root], 0);
+    const struct call *a = add < 0 ? NULL : &p->calls[add];
+    if (!a || !is_op(&p->calls[root], is_op(c, "div.Tensor") ? "sqrt.default" : "rsqrt.default") ||
+        !is_op(a, "add.Tensor") || a->nargs < 2 || a->args[1].kind != ARG_FLOAT)
+        return false;
+    *eps = a->args[1].f;
+    return is_statistic(p, maker(p, a, 0), x, true);
+}
+
+/* The parameter among the operands of the only call of that kind that reads the result of call *at, which moves there. */
+static struct arg
+next_parameter(const struct edit *e, int *at, const char *op)
+{
+    const struct program *p = e->program;
+    int next = only_reader(e, *at);
+    if (next < 0 || !is_op(&p->calls[next], op))
+        return NONE;
+    struct arg q = other_operand(&p->calls[next], p->calls[*at].outs[0]);
+    if (q.kind != ARG_SLOT || owner(p, q.i) < 0)
+        return NONE;
+    *at = next;
+    return q;
+}
+
+void
+edit_layer_norm(struct edit *e)
+{
+    struct program *p = e->program;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i]; /* (x - mean) / deviation */
+        int sub = is_op(c, "div.Tensor") || is_op(c, "mul.Tensor") ? maker(p, c, 0) : -1, end = i;
+        double eps;
+        if (sub < 0 || c->rank < 1 || !is_op(&p->calls[sub], "sub.Tensor") || p->calls[sub].args[0].kind != ARG_SLOT ||
+            !is_statistic(p, maker(p, &p->calls[sub], 1), p->calls[sub].args[0].i, false) ||
+            !is_deviation(p, c, 1, p->calls[sub].args[0].i, &eps))
+            continue;
+        struct arg weight = next_parameter(e, &end, "mul.Tensor");
+        struct arg bias = weight.kind == ARG_SLOT ? next_parameter(e, &end, "add.Tensor") : NONE;
+        struct arg args[] = {p->calls[sub].args[0], int_list(e->a, 1, &c->size[c->rank - 1]), weight, bias, FLT(eps)};
+        struct call *to = &p->calls[end];
+        to->op = aten_find("layer_norm.default");
+        to->nargs = COUNT(args);
+        to->args = arena_dup(e->a, args, sizeof(args));
+        changed(e, to);
+    }
+    if (e->places)
+        remove_unread(e);
+}
+
 /* ---- head and loss ---------------------------------------------------------------------------------------------------------------- */
 
 /* The loss is computed by the program, part by part, and its sum is what the loop then takes for the loss. */

@@ -27,6 +27,7 @@ struct edit edit_new(struct arena *a, const struct setup *s, const struct progra
 /* Each looks for its places and changes them all; places stays 0 where there are none. */
 void edit_attention(struct edit *e);     /* softmax(q k^T) v to scaled_dot_product_attention */
 void edit_gelu(struct edit *e);          /* tanh and erf by hand to gelu */
+void edit_layer_norm(struct edit *e);    /* (x - mean) / sqrt(variance + eps) * w + b to layer_norm */
 void edit_rms_norm(struct edit *e);      /* x * rsqrt(mean(x^2) + eps) * w to rms_norm */
 void edit_chunks(struct edit *e);        /* head and cross-entropy in CHUNKS parts, each under checkpoint */
 void edit_in_place(struct edit *e);      /* activations that may write over their input */

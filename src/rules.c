@@ -445,6 +445,16 @@ say_rms_norm(struct advice *x, const struct edit *e, const struct measured *m)
         several(x, e->places, "place"), peak(x, m));
 }
 
+static const char *
+say_layer_norm(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(
+        x->a,
+        "LayerNorm by hand, at %s, keeps a tensor for each of its steps; F.layer_norm keeps its input and two "
+        "numbers a row and peaks at %s",
+        several(x, e->places, "place"), peak(x, m));
+}
+
 /* ---- logits and loss ---------------------------------------------------------------------------------------------------------------- */
 
 static const char *
@@ -846,6 +856,7 @@ HOW(how_locals, arena_printf(x->a, "del %s  # after its last use in forward()", 
 HOW(how_checkpoints, x->wrapping)
 HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
 HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
+HOW(how_layer_norm, "x = F.layer_norm(x, weight.shape, weight, bias, eps)")
 HOW(how_rms_norm, "x = F.rms_norm(x, weight.shape, weight, eps)")
 HOW(how_chunks, "for h, t in zip(hidden.chunk(8, 1), target.chunk(8, 1)):\n"
                 "    loss = loss + checkpoint(lambda h, t: loss_fn(head(h), t), h, t, use_reentrant=False) / 8")
@@ -884,6 +895,8 @@ static const struct rule rules[] = {
     {"fused-attention", "warning", "attention written by hand", FREE, COMBINES, NULL, edit_attention,
      say_fused_attention, how_attention, NULL},
     {"fused-gelu", "warning", "GELU written by hand", FREE, COMBINES, NULL, edit_gelu, say_gelu, how_gelu, NULL},
+    {"fused-layer-norm", "warning", "LayerNorm written by hand", FREE, COMBINES, NULL, edit_layer_norm, say_layer_norm,
+     how_layer_norm, NULL},
     {"fused-norm", "warning", "RMSNorm written by hand", FREE, COMBINES, NULL, edit_rms_norm, say_rms_norm,
      how_rms_norm, NULL},
     {"half-precision", "warning", "autocast to bfloat16", NUMERICS, COMBINES, is_fp32, to_autocast, say_autocast,
