@@ -106,9 +106,9 @@ value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const 
     st->refs++;
     int64_t run = 1;
     for (int i = rank - 1; i >= 0; i--) {
-        v->size[i] = size[i];
+        v->size[i] = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
         v->stride[i] = stride ? stride[i] : run;
-        run *= size[i] > 1 ? size[i] : 1;
+        run *= v->size[i] > 1 ? v->size[i] : 1;
     }
     *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = v;
     return v;
@@ -131,7 +131,7 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
 {
     int64_t n = 1;
     for (int i = 0; i < rank; i++)
-        if (!mul_ok(n, size[i], &n) || n > MAX_STORAGE_BYTES)
+        if (!mul_ok(n, size[i] < 0 ? 1 : size[i], &n) || n > MAX_STORAGE_BYTES)
             n = MAX_STORAGE_BYTES;
     int64_t bytes = dtype_bytes(t, n);
     if (bytes >= MAX_STORAGE_BYTES) {

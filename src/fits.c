@@ -1,4 +1,4 @@
-/* fits.c - the largest batch that fits each device.
+/* fits.c - the largest batch that fits each device, and the largest size of any dimension that fits one.
  *
  * The step is run again at other batches. Reserved bytes are nearly linear in the batch, so the next one to try is where the line between the
  * nearest that fits and the nearest that does not crosses the device's capacity. What is reported was run and fits. For the device of --device the search ends
@@ -9,39 +9,40 @@
 #include <string.h>
 
 enum {
-    MOST_BATCH = 1 << 20,
+    MOST_SIZE = 1 << 20,
     MOST_RUNS = 256,
     TRIES = 3,
-    NEAR = 20 /* the batch is told to 1/NEAR */,
+    NEAR = 20 /* sizes are told to 1/NEAR */,
     OWN_TRIES = 40,
     CALLS = 4500 /* run for all devices */
 };
 
 struct search {
     const struct study *s;
+    int dim; /* index into setup.dims */
     int nruns;
     struct run {
-        int64_t batch, reserved; /* -1: the model can't be read so */
+        int64_t size, reserved; /* -1: the model can't be read so */
     } runs[MOST_RUNS];
     int left; /* runs that others than the own device may still take */
 };
 
 static int64_t
-reserved_at(struct search *x, int64_t batch)
+reserved_at(struct search *x, int64_t size)
 {
     struct arena *a = arena_new();
     struct setup s = *x->s->s;
     s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
-    setup_batch(&s)->n = batch;
+    s.dims[x->dim].n = size;
     const struct program *p = x->s->reload(x->s, a, &s);
     int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
     arena_free(a);
-    x->runs[x->nruns++] = (struct run){batch, reserved};
+    x->runs[x->nruns++] = (struct run){size, reserved};
     x->left--;
     return reserved;
 }
 
-/* The largest batch known to fit and the least known not to, as runs; NULL none. */
+/* The largest size known to fit and the least known not to, as runs; NULL none. */
 static void
 bracket(const struct search *x, int64_t limit, const struct run **lo, const struct run **hi)
 {
@@ -49,9 +50,9 @@ bracket(const struct search *x, int64_t limit, const struct run **lo, const stru
     for (int i = 0; i < x->nruns; i++) {
         const struct run *r = &x->runs[i];
         bool fits = r->reserved >= 0 && r->reserved <= limit;
-        if (fits && (!*lo || r->batch > (*lo)->batch))
+        if (fits && (!*lo || r->size > (*lo)->size))
             *lo = r;
-        if (!fits && (!*hi || r->batch < (*hi)->batch))
+        if (!fits && (!*hi || r->size < (*hi)->size))
             *hi = r;
     }
 }
@@ -60,9 +61,9 @@ bracket(const struct search *x, int64_t limit, const struct run **lo, const stru
 static int64_t
 crossing(const struct run *a, const struct run *b, int64_t limit)
 {
-    double slope = (double)(b->reserved - a->reserved) / (double)(b->batch - a->batch);
-    double at = (double)a->batch + (double)(limit - a->reserved) / slope;
-    return slope <= 0 || at > MOST_BATCH ? MOST_BATCH : at < 1 ? 1 : (int64_t)at;
+    double slope = (double)(b->reserved - a->reserved) / (double)(b->size - a->size);
+    double at = (double)a->size + (double)(limit - a->reserved) / slope;
+    return slope <= 0 || at > MOST_SIZE ? MOST_SIZE : at < 1 ? 1 : (int64_t)at;
 }
 
 static int64_t
@@ -72,7 +73,7 @@ largest(struct search *x, int64_t limit, bool own)
     int before = x->nruns;
     for (int tries = own ? OWN_TRIES : TRIES;; tries--) {
         bracket(x, limit, &lo, &hi);
-        int64_t from = lo ? lo->batch : 0, to = hi ? hi->batch : MOST_BATCH + 1;
+        int64_t from = lo ? lo->size : 0, to = hi ? hi->size : MOST_SIZE + 1;
         if (to - from <= 1 || tries == 0 || x->nruns == MOST_RUNS || (!own && x->left <= 0))
             break;
         int64_t at = lo && hi && hi->reserved > 0                 ? crossing(lo, hi, limit)
@@ -82,7 +83,7 @@ largest(struct search *x, int64_t limit, bool own)
             at = from + (to - from) / 2;
         reserved_at(x, at <= from ? from + 1 : at >= to ? to - 1 : at);
     }
-    int64_t from = lo ? lo->batch : 0, apart = hi ? hi->batch - from : MOST_BATCH;
+    int64_t from = lo ? lo->size : 0, apart = hi ? hi->size - from : MOST_SIZE;
     bool aimed = lo >= &x->runs[before];
     return apart <= 1 || own || aimed || apart <= from / NEAR ? from : -1;
 }
@@ -91,6 +92,22 @@ static int64_t
 limit_of(const struct result *r, const struct fit *f)
 {
     return f->capacity - (f->need - r->peak.reserved);
+}
+
+static const struct fit *
+own_device(const struct result *r)
+{
+    for (int i = 0; i < r->nfits && r->setup.device; i++)
+        if (strcmp(r->fits[i].device, r->setup.device) == 0)
+            return &r->fits[i];
+    return NULL;
+}
+
+bool
+fits_device(const struct result *r, int64_t reserved)
+{
+    const struct fit *own = own_device(r);
+    return own && reserved <= limit_of(r, own);
 }
 
 /* The limit that most devices without an answer share, 0 none: a large model has no runs for all. */
@@ -122,23 +139,40 @@ answer(struct search *x, struct result *r, int64_t limit, bool own, bool *done)
         }
 }
 
+/* Runs at the size of the set-up and near where `most` bytes are reserved; the line between them is the first guess. */
+static struct search
+search_new(const struct study *s, const struct result *r, int dim, int64_t most)
+{
+    struct search x = {.s = s, .dim = dim, .left = CALLS / (s->p->ncalls + 1)};
+    int64_t n = s->s->dims[dim].n, far = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
+    x.runs[x.nruns++] = (struct run){n, r->peak.reserved};
+    reserved_at(&x, far > MOST_SIZE / n ? MOST_SIZE : far * n);
+    return x;
+}
+
+int64_t
+fits_largest(const struct study *s, const struct result *r, int dim)
+{
+    const struct fit *own = own_device(r);
+    if (!own)
+        return -1;
+    struct search x = search_new(s, r, dim, limit_of(r, own));
+    return largest(&x, limit_of(r, own), true);
+}
+
 void
 fits_run(const struct study *s, struct result *r)
 {
     const struct binding *batch = setup_batch(s->s);
-    struct search x = {.s = s, .left = CALLS / (s->p->ncalls + 1)};
     bool *done = NEWN(s->a, bool, r->nfits + 1);
     int64_t most = 0;
-    if (!batch || (x.left < TRIES && !r->setup.device))
+    if (!batch || (CALLS / (s->p->ncalls + 1) < TRIES && !r->setup.device))
         return;
     for (int i = 0; i < r->nfits; i++)
         most = limit_of(r, &r->fits[i]) > most ? limit_of(r, &r->fits[i]) : most;
-    x.runs[x.nruns++] = (struct run){batch->n, r->peak.reserved};
-    int64_t far = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
-    reserved_at(&x, far > MOST_BATCH / batch->n ? MOST_BATCH : far * batch->n);
-    for (int i = 0; i < r->nfits; i++)
-        if (r->setup.device && strcmp(r->fits[i].device, r->setup.device) == 0)
-            answer(&x, r, limit_of(r, &r->fits[i]), true, done);
+    struct search x = search_new(s, r, (int)(batch - s->s->dims), most);
+    if (own_device(r))
+        answer(&x, r, limit_of(r, own_device(r)), true, done);
     for (int64_t limit; (limit = next_limit(r, done)) > 0;)
         answer(&x, r, limit, false, done);
 }

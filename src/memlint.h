@@ -356,6 +356,8 @@ const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
 /* The same with fused=True, whose update makes no lists; NULL when it has none. */
 const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
+/* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many states it keeps. */
+const char *optimizer_sparse(const struct optimizer *o, int *states);
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
@@ -449,6 +451,7 @@ struct infer {
     struct shapes *run;
     int nin, nout;
     struct tensor **in, **out;
+    const char *why; /* set where a shape stays open for a reason that can be named */
 };
 
 struct op {
@@ -1154,6 +1157,10 @@ void rules_list(FILE *out);
 
 /* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
 void fits_run(const struct study *x, struct result *r);
+/* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
+int64_t fits_largest(const struct study *x, const struct result *r, int dim);
+/* Whether `reserved` bytes fit the device of --device; false without one. */
+bool fits_device(const struct result *r, int64_t reserved);
 
 /* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
 

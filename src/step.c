@@ -29,17 +29,23 @@ struct optimizer {
     /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
     const char *each[3];
     bool trailing;
+    const char *sparse; /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
     const char *caveat; /* said in the reports; NULL where records agree */
 };
 
 static const struct optimizer optimizers[] = {
-    {.name = "sgd", .help = "torch.optim.SGD without momentum: no state"},
+    {.name = "sgd", .help = "torch.optim.SGD without momentum: no state", .sparse = "SGD"},
     {.name = "momentum", .help = "torch.optim.SGD with momentum: one state", .states = 1},
     {.name = "adam",
      .help = "torch.optim.Adam: two states, one list of square roots",
      .states = 2,
-     .lists = {"_foreach_sqrt.default"}},
-    {.name = "adamw", .help = "torch.optim.AdamW: as Adam", .states = 2, .lists = {"_foreach_sqrt.default"}},
+     .lists = {"_foreach_sqrt.default"},
+     .sparse = "SparseAdam"},
+    {.name = "adamw",
+     .help = "torch.optim.AdamW: as Adam",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"},
+     .sparse = "SparseAdam"},
     {.name = "rmsprop",
      .help = "torch.optim.RMSprop: one state, one list",
      .states = 1,
@@ -48,7 +54,8 @@ static const struct optimizer optimizers[] = {
      .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
      .states = 1,
      .at_construction = true,
-     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
+     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"},
+     .sparse = "Adagrad"},
     {.name = "adafactor",
      .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
      .kind = STATE_FACTORED,
@@ -168,6 +175,13 @@ optimizer_fused(struct arena *a, const struct optimizer *o)
     struct optimizer *fused = arena_dup(a, o, sizeof(*o));
     memset(fused->lists, 0, sizeof(fused->lists));
     return o->lists[0] ? fused : NULL;
+}
+
+const char *
+optimizer_sparse(const struct optimizer *o, int *states)
+{
+    *states = o->states;
+    return o->sparse;
 }
 
 /* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
