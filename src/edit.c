@@ -639,9 +639,10 @@ edit_chunks(struct edit *e)
         if (i)
             to[k++] = sums[i];
     }
-    memmove(&p->calls[at + n + parts - 1], &p->calls[at + n + parts],
-            sizeof(*p->calls) *
-                (size_t)(p->ncalls - at - n - parts)); /* the head itself, which is the output's maker */
+    at += n + parts - 1; /* the head itself, which is the output's maker */
+    memmove(&p->calls[at], &p->calls[at + 1], sizeof(*p->calls) * (size_t)(p->ncalls - at - 1));
+    for (int i = 0; i < p->nslots; i++)
+        p->held[i] -= p->held[i] >= at;
     p->ncalls--;
     p->ninputs++;
     p->outputs[0] = sum;

@@ -349,9 +349,11 @@ find_last_uses(struct script *x)
     for (int i = 0, slot; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             x->last_use[slot] = i;
-    for (int i = 0; i < p->nslots && !p->release; i++)
-        if (p->held[i] > x->last_use[i])
-            x->last_use[i] = p->held[i];
+    for (int i = 0; i < p->nslots && !p->release; i++) {
+        int until = p->held[i] < p->ncalls ? p->held[i] : p->ncalls - 1; /* an edit may have removed the last call */
+        if (until > x->last_use[i])
+            x->last_use[i] = until;
+    }
     for (int i = 0; i < p->nparams; i++)
         x->last_use[p->params[i].slot] = p->ncalls;
     for (int i = 0; i < p->ninputs; i++)
