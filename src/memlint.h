@@ -1154,6 +1154,8 @@ struct study {
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
+/* What the rule is about, in a few words; NULL where it is none, as a gate. */
+const char *rules_help(const char *id);
 
 /* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
 void fits_run(const struct study *x, struct result *r);

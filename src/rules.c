@@ -1109,6 +1109,15 @@ rules_list(FILE *out)
         fprintf(out, "%s\t%s\n", rules[i].id, rules[i].help);
 }
 
+const char *
+rules_help(const char *id)
+{
+    for (int i = 0; i < COUNT(rules); i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return rules[i].help;
+    return NULL;
+}
+
 /* ---- the pass ------------------------------------------------------------------------------------------------------------------------------ */
 
 static void
