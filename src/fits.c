@@ -1,5 +1,8 @@
 /* fits.c - the largest batch that fits each device, and the largest size of any dimension that fits one.
  *
+ * Sizes are affine in a dimension: between the program at the size of the set-up and one at another size, each number of a third lies on the line
+ * through its two. Where a number doesn't, or the two differ in more than numbers, the file is read again instead.
+ *
  * The step is run again at other batches. Reserved bytes are nearly linear in the batch, so the next one to try is where the line between the
  * nearest that fits and the nearest that does not crosses the device's capacity. What is reported was run and fits. For the device of --device the search ends
  * when the next larger batch was run and does not fit; for the others after a few runs, and a large model gets fewer.
@@ -14,12 +17,15 @@ enum {
     TRIES = 3,
     NEAR = 20 /* sizes are told to 1/NEAR */,
     OWN_TRIES = 40,
-    CALLS = 4500 /* run for all devices */
+    CALLS = 24000 /* run for all devices */
 };
 
 struct search {
     const struct study *s;
     int dim; /* index into setup.dims */
+    struct arena *own;
+    const struct program *far; /* at far_size; NULL as long as there is none like the study's own */
+    int64_t far_size;
     int nruns;
     struct run {
         int64_t size, reserved; /* -1: the model can't be read so */
@@ -27,19 +33,94 @@ struct search {
     int left; /* runs that others than the own device may still take */
 };
 
+struct line {
+    int64_t from, to, at;
+    bool straight;
+};
+
 static int64_t
-reserved_at(struct search *x, int64_t size)
+on_line(struct line *l, int64_t from, int64_t to)
 {
-    struct arena *a = arena_new();
+    int64_t rise = 0;
+    if (from == to)
+        return from;
+    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
+    return from + rise / (l->to - l->from);
+}
+
+static const int64_t *
+sizes_on_line(struct line *l, struct arena *a, int rank, const int64_t *from, const int64_t *to)
+{
+    int64_t *s = NEWN(a, int64_t, rank > 0 ? rank : 1);
+    for (int i = 0; i < rank; i++)
+        s[i] = on_line(l, from[i], to[i]);
+    return s;
+}
+
+static void
+args_on_line(struct line *l, int n, struct arg *from, const struct arg *to)
+{
+    for (int i = 0; i < n && l->straight; i++) {
+        l->straight &= from[i].kind == to[i].kind && (from[i].kind != ARG_SLOT || from[i].i == to[i].i) &&
+                       (from[i].kind != ARG_LIST || from[i].n == to[i].n);
+        if (from[i].kind == ARG_INT)
+            from[i].i = on_line(l, from[i].i, to[i].i);
+        if (from[i].kind == ARG_LIST && l->straight)
+            args_on_line(l, from[i].n, from[i].list, to[i].list);
+    }
+}
+
+/* The program at that size, NULL where only the file tells. */
+static const struct program *
+program_at(const struct search *x, struct arena *a, int64_t size)
+{
+    const struct program *p = x->s->p, *far = x->far;
+    struct line l = {x->s->s->dims[x->dim].n, x->far_size, size, far && far->ncalls == p->ncalls};
+    l.straight = l.straight && far->nslots == p->nslots && far->ninputs == p->ninputs && far->nparams == p->nparams;
+    if (!l.straight)
+        return NULL;
+    struct program *q = arena_dup(a, p, sizeof(*p));
+    q->inputs = arena_dup(a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);
+    for (int i = 0; i < p->ninputs && l.straight; i++)
+        if ((l.straight = p->inputs[i].rank == far->inputs[i].rank))
+            q->inputs[i].size = sizes_on_line(&l, a, p->inputs[i].rank, p->inputs[i].size, far->inputs[i].size);
+    q->calls = arena_dup(a, p->calls, sizeof(*p->calls) * (size_t)p->ncalls);
+    for (int i = 0; i < p->ncalls && l.straight; i++) {
+        struct call *c = &q->calls[i];
+        const struct call *d = &far->calls[i];
+        if (!(l.straight = c->op == d->op && c->nargs == d->nargs && c->rank == d->rank))
+            break;
+        c->size = sizes_on_line(&l, a, c->rank, c->size, d->size);
+        c->args = args_copy(a, c->nargs, c->args);
+        args_on_line(&l, c->nargs, c->args, d->args);
+    }
+    return l.straight ? q : NULL;
+}
+
+static struct setup
+setup_at(const struct search *x, struct arena *a, int64_t size)
+{
     struct setup s = *x->s->s;
     s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
     s.dims[x->dim].n = size;
-    const struct program *p = x->s->reload(x->s, a, &s);
-    int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
-    arena_free(a);
-    x->runs[x->nruns++] = (struct run){size, reserved};
+    return s;
+}
+
+static void
+add_run(struct search *x, const struct program *p, const struct setup *s)
+{
+    x->runs[x->nruns++] = (struct run){s->dims[x->dim].n, p ? measure_step(p, s, NULL, NULL).reserved : -1};
     x->left--;
-    return reserved;
+}
+
+static void
+run_at(struct search *x, int64_t size)
+{
+    struct arena *a = arena_new();
+    struct setup s = setup_at(x, a, size);
+    const struct program *p = program_at(x, a, size);
+    add_run(x, p ? p : x->s->reload(x->s, a, &s), &s);
+    arena_free(a);
 }
 
 /* The largest size known to fit and the least known not to, as runs; NULL none. */
@@ -81,7 +162,7 @@ largest(struct search *x, int64_t limit, bool own)
                                                                   : 2 * from;
         if (own && tries % 2 && hi) /* a line alone may creep */
             at = from + (to - from) / 2;
-        reserved_at(x, at <= from ? from + 1 : at >= to ? to - 1 : at);
+        run_at(x, at <= from ? from + 1 : at >= to ? to - 1 : at);
     }
     int64_t from = lo ? lo->size : 0, apart = hi ? hi->size - from : MOST_SIZE;
     bool aimed = lo >= &x->runs[before];
@@ -143,10 +224,15 @@ answer(struct search *x, struct result *r, int64_t limit, bool own, bool *done)
 static struct search
 search_new(const struct study *s, const struct result *r, int dim, int64_t most)
 {
-    struct search x = {.s = s, .dim = dim, .left = CALLS / (s->p->ncalls + 1)};
-    int64_t n = s->s->dims[dim].n, far = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
+    struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1)};
+    int64_t n = s->s->dims[dim].n, times = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
     x.runs[x.nruns++] = (struct run){n, r->peak.reserved};
-    reserved_at(&x, far > MOST_SIZE / n ? MOST_SIZE : far * n);
+    struct setup far = setup_at(&x, x.own, times > MOST_SIZE / n ? MOST_SIZE : times * n);
+    x.far_size = far.dims[dim].n;
+    x.far = s->reload(s, x.own, &far);
+    add_run(&x, x.far, &far);
+    if (x.far_size == n)
+        x.far = NULL;
     return x;
 }
 
@@ -157,7 +243,9 @@ fits_largest(const struct study *s, const struct result *r, int dim)
     if (!own)
         return -1;
     struct search x = search_new(s, r, dim, limit_of(r, own));
-    return largest(&x, limit_of(r, own), true);
+    int64_t size = largest(&x, limit_of(r, own), true);
+    arena_free(x.own);
+    return size;
 }
 
 void
@@ -175,4 +263,5 @@ fits_run(const struct study *s, struct result *r)
         answer(&x, r, limit_of(r, own_device(r)), true, done);
     for (int64_t limit; (limit = next_limit(r, done)) > 0;)
         answer(&x, r, limit, false, done);
+    arena_free(x.own);
 }
