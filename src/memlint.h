@@ -577,7 +577,8 @@ struct module {
 
 /* Calls of a module under torch.utils.checkpoint(use_reentrant=False). */
 struct region {
-    int first, end; /* calls */
+    int first, end;    /* calls */
+    const bool *keeps; /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
 };
 
 struct program {
@@ -798,7 +799,8 @@ enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 void use_library(struct machine *m, enum library l);
 
 /* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
- * needs one runs the forward again, which fills those still awaited and stops at the last. Source: torch/utils/checkpoint.py. */
+ * needs one runs the forward again, which fills those still awaited and stops at the last. What a selective policy keeps is not made again but
+ * taken from where the first forward put it. Source: torch/utils/checkpoint.py. */
 struct checkpoint {
     const struct region *region;
     int nargs;
@@ -810,6 +812,11 @@ struct checkpoint {
         int saved;         /* index into the node's */
         struct value **at; /* where the node's formulas read it */
     } * holders;
+    int ncached, cap_cached, next; /* results that the region's policy keeps, in the order in which they were made */
+    struct cached {
+        int n;
+        struct value **v;
+    } * cached;
     bool again, done; /* the second forward runs; has run */
     jmp_buf stop;
 };
@@ -1176,6 +1183,7 @@ bool recompute_modules(struct arena *a, struct program *p, const char *globs, co
 /* Puts the modules side by side whose recomputation gives the lowest peak under checkpoint in p; false when no module can be. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
                      const char **python);
+void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 
