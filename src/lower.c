@@ -1342,6 +1342,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         again.outs = NEWN(d->l->a, int, 1);
         again.outs[0] = lower_slot(d->l);
         again.name = name;
+        again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
         for (int k = 0; k < again.nargs; k++) {
             struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
