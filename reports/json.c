@@ -218,24 +218,33 @@ json_layers(struct json *j, const struct result *r)
 }
 
 static void
+json_plans(struct json *j, const char *name, int n, const struct plan *plan)
+{
+    json_open(j, name, '[');
+    for (int i = 0; i < n; i++) {
+        json_open(j, NULL, '{');
+        json_int(j, "peak", plan[i].peak);
+        json_percent(j, "extra_flops_percent", plan[i].extra_flops_percent);
+        json_percent(j, "least_flops_percent", plan[i].least_flops_percent);
+        json_text(j, "held_by", plan[i].held_by);
+        json_open(j, "modules", '[');
+        for (int k = 0; k < plan[i].nmodules; k++)
+            json_text(j, NULL, plan[i].modules[k]);
+        json_close(j, ']');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
 json_recompute(struct json *j, const struct result *r)
 {
     if (!r->recompute.nfront)
         return;
     json_open(j, "recompute", '{');
-    json_open(j, "front", '[');
-    for (int i = 0; i < r->recompute.nfront; i++) {
-        const struct plan *p = &r->recompute.front[i];
-        json_open(j, NULL, '{');
-        json_int(j, "peak", p->peak);
-        json_percent(j, "extra_flops_percent", p->extra_flops_percent);
-        json_open(j, "modules", '[');
-        for (int k = 0; k < p->nmodules; k++)
-            json_text(j, NULL, p->modules[k]);
-        json_close(j, ']');
-        json_close(j, '}');
-    }
-    json_close(j, ']');
+    json_plans(j, "front", r->recompute.nfront, r->recompute.front);
+    json_plans(j, "selective", r->recompute.nselective, r->recompute.selective);
+    json_plans(j, "operators", r->recompute.noperators, r->recompute.operators);
     json_maybe(j, "chosen", r->recompute.chosen);
     json_int(j, "lower_bound", r->recompute.lower_bound);
     json_close(j, '}');

@@ -577,8 +577,9 @@ struct module {
 
 /* Calls of a module under torch.utils.checkpoint(use_reentrant=False). */
 struct region {
-    int first, end;    /* calls */
-    const bool *keeps; /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
+    int first, end; /* calls */
+    const bool
+        *keeps; /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
 };
 
 struct program {
@@ -1007,7 +1008,9 @@ struct fit {
 
 struct plan { /* modules under torch.utils.checkpoint */
     int64_t peak;
-    double extra_flops_percent; /* of the step's */
+    double extra_flops_percent; /* of the step's: products, convolutions and attention; others count nothing */
+    double least_flops_percent; /* no plan with this peak takes fewer */
+    const char *held_by;        /* what runs at its peak */
     int nmodules;
     const char **modules; /* qualified names */
     bool beaten;
@@ -1081,8 +1084,12 @@ struct result {
     struct {
         int nfront, cap, chosen; /* chosen: the cheapest within the budget; -1 none, or none was asked for */
         struct plan *front;      /* from no checkpoints to the lowest peak; none when not asked for */
-        int64_t lower_bound;     /* of any plan's peak */
-        const char *python;      /* the chosen plan, else the one with the lowest peak */
+        int nselective, noperators;
+        struct plan *selective;       /* the front with selective policies, "blocks.0+linear" */
+        struct plan *operators;       /* and with runs of calls that are no module's, "linear to add_3" */
+        int64_t lower_bound;          /* of any plan's peak */
+        const char *python;           /* the chosen plan, else the one with the lowest peak */
+        const char *selective_python; /* the cheapest selective plan within the budget, or of all; NULL none */
     } recompute;
     const struct replay *replay; /* NULL: not asked for */
     int ndoubts;
@@ -1102,6 +1109,7 @@ struct result {
 struct measured {
     int64_t allocated, reserved;    /* peaks */
     enum phase phase;               /* of the peak */
+    const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
     double flops, recomputed_flops; /* of a forward, of the second ones */
 };
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */

@@ -1,10 +1,10 @@
-/* recompute.c - which modules to put under torch.utils.checkpoint so that the step fits, at the least extra work.
+/* recompute.c - what to put under torch.utils.checkpoint so that the step fits, at the least extra work.
  *
- * A candidate is a module whose calls stand together; candidates of a level lie side by side. Two runs of the step, without checkpoints
- * and with all of a level's, make a linear model: the peak of each window between two candidates' backward passes is what it was, less
- * what the checkpointed ones before it no longer keep, plus what recomputation adds in its own window. On that model a plan for a
- * budget is a knapsack whose constraints are prefixes, solved over Pareto lists. Every plan that is reported was then run as a step of its
- * own: the model only chooses.
+ * A candidate is a run of calls: a module's, or for operator plans any. Candidates of a level lie side by side; each is left alone, recomputed,
+ * or recomputed but for the results that a policy keeps. A run of the step without checkpoints and one for each of these with all of a level's
+ * make a linear model: the peak of each window between two candidates' backward passes is what it was, less what the candidates before it no longer
+ * keep, plus what recomputation adds in its own window. On that model a plan for a budget is a knapsack whose constraints are prefixes,
+ * solved over Pareto lists. Every plan that is reported was then run as a step of its own: the model only chooses.
  */
 #include "memlint.h"
 
@@ -64,8 +64,12 @@ static const struct policy {
 void
 policy_list(FILE *out)
 {
-    for (int i = 0; i < COUNT(policies); i++)
-        fprintf(out, "%s\t%s\n", policies[i].name, policies[i].help);
+    for (int i = 0; i < COUNT(policies); i++) {
+        fprintf(out, "%s\t%s\t", policies[i].name, policies[i].help);
+        for (int k = 0; k < MOST_OPS && policies[i].ops[k]; k++)
+            fprintf(out, "%s%s", k ? " " : "", policies[i].ops[k]);
+        fprintf(out, "\n");
+    }
 }
 
 /* Per row of aten_table whether the policy keeps it. */
@@ -78,39 +82,41 @@ keeps_of(struct arena *a, const struct policy *k)
     return keeps;
 }
 
-/* "blocks.*+attention": takes the policy off the end of *globs; NULL for no such policy. */
-static const char *
-policy_split(struct arena *a, const char **globs, const bool **keeps)
+/* Takes the policy off the end of "blocks.*+attention"; false for no such policy. */
+static bool
+policy_split(struct arena *a, char *glob, const bool **keeps)
 {
-    const char *plus = strrchr(*globs, '+');
+    char *plus = strrchr(glob, '+');
     *keeps = NULL;
     if (!plus)
-        return *globs;
+        return true;
+    *plus = 0;
     for (int i = 0; i < COUNT(policies); i++)
         if (strcmp(plus + 1, policies[i].name) == 0)
             *keeps = keeps_of(a, &policies[i]);
-    *globs = arena_strn(a, *globs, (size_t)(plus - *globs));
-    return *keeps ? *globs : NULL;
+    return *keeps != NULL;
 }
 
 bool
 recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
-    const bool *keeps;
-    if (!policy_split(a, &globs, &keeps)) {
-        *why = "no policy of that name in --list=policies";
-        return false;
-    }
     struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = regions_of(a, p);
+    bool *taken = NEWN(a, bool, p->nmodules + 1);
     int n = 0;
-    for (int i = 1; i < p->nmodules; i++)
-        for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
-            if (!glob_match(arena_strn(a, g, strcspn(g, ",")), p->modules[i].path))
-                continue;
-            if (all[i].first >= 0)
-                r[n++] = (struct region){all[i].first, all[i].end, keeps};
-            break;
+    for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
+        char *glob = arena_strn(a, g, strcspn(g, ","));
+        const bool *keeps;
+        if (!policy_split(a, glob, &keeps)) {
+            *why = "no policy of that name in --list=policies";
+            return false;
         }
+        for (int i = 1; i < p->nmodules; i++)
+            if (!taken[i] && glob_match(glob, p->modules[i].path)) {
+                taken[i] = true;
+                if (all[i].first >= 0)
+                    r[n++] = (struct region){all[i].first, all[i].end, keeps};
+            }
+    }
     qsort(r, (size_t)n, sizeof(*r), by_place);
     for (int i = 1; i < n; i++)
         if (r[i].first < r[i - 1].end) {
@@ -125,28 +131,50 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
 
 /* ---- candidates ---------------------------------------------------------------------------------------------------------- */
 
+enum { ALONE, WHOLE, FIRST_POLICY, MOST_OPTIONS = FIRST_POLICY + COUNT(policies) };
+
 struct candidate {
-    int module;
+    int module; /* -1: a run of calls that is no module's */
     struct region region;
-    int64_t kept;         /* bytes that only its backward pass reads: gone under a checkpoint */
-    int64_t own, own_all; /* peak of its window: without checkpoints, with all of the level */
-    double flops;         /* of its second forward */
+    struct option {
+        int64_t kept; /* bytes of its forward pass that live into the backward pass */
+        int64_t own;  /* peak of its window, when all of the level are so */
+        double flops; /* of its second forward */
+    } option[MOST_OPTIONS];
 };
 
 /* Candidates side by side, in the order of their forward passes, and the windows between them. */
 struct level {
     int n;
     struct candidate *c;
-    int64_t last;   /* peak from the loss to the last candidate's backward pass */
-    int64_t update; /* peak of the update: nothing is pending */
+    bool tried[MOST_OPTIONS]; /* and worth choosing */
+    int64_t last;             /* peak from the loss to the last candidate's backward pass */
+    int64_t update;           /* peak of the update: nothing is pending */
     struct measured all;
+};
+
+/* Plans, before they are sorted, and those that no other beats. */
+struct front {
+    int n, cap;
+    struct plan *plan;
+};
+
+/* What a byte costs that is not kept at the step's peak, the cheapest first. */
+struct price {
+    int64_t bytes;
+    double flops;
+    int call;
 };
 
 struct planner {
     struct arena *a;
+    int nprices;
+    struct price *price;
     const struct study *s;
     struct result *r;
     struct measured base;
+    const bool *keeps[COUNT(policies)];
+    bool policy_works[COUNT(policies)];
     double *module_flops;
     struct region *region; /* per module */
     bool *called;          /* per module: its forward was called; a list of modules has none */
@@ -217,18 +245,20 @@ candidates_at(struct planner *x, int depth, struct candidate *c)
 
 /* ---- the model ------------------------------------------------------------------------------------------------------------- */
 
-/* Runs a plan: the candidates whose bit is set. */
+/* Runs a plan: an option for each candidate. */
 static struct measured
-run_plan(struct planner *x, const struct level *l, const bool *in, void (*look)(const struct step *st, void *to),
-         void *to)
+run_plan(struct planner *x, const struct level *l, const unsigned char *option,
+         void (*look)(const struct step *st, void *to), void *to)
 {
     struct program p = *x->s->p;
     struct region *r = NEWN(x->a, struct region, l->n + 1);
     p.nregions = 0;
     p.regions = r;
     for (int i = 0; i < l->n; i++)
-        if (in[i])
-            r[p.nregions++] = l->c[i].region;
+        if (option[i] != ALONE) {
+            r[p.nregions] = l->c[i].region;
+            r[p.nregions++].keeps = option[i] == WHOLE ? NULL : x->keeps[option[i] - FIRST_POLICY];
+        }
     return measure_step(&p, x->s->s, look, to);
 }
 
@@ -265,45 +295,74 @@ windows(const struct step *st, const struct level *l, int64_t *own, int64_t *las
     }
 }
 
-/* The step without checkpoints: what each candidate keeps, and the windows. */
+struct look {
+    struct level *l;
+    int option;
+};
+
+/* What each candidate keeps and its window, all of the level being so. */
 static void
-look_plain(const struct step *st, struct level *l)
+look_at(const struct step *st, void *to)
 {
+    const struct look *k = to;
+    struct level *l = k->l;
     const struct machine *m = st->m;
     int *born = NEWN(st->arena, int, m->nst + 1); /* candidate + 1 */
-    int64_t *own = NEWN(st->arena, int64_t, l->n + 1);
+    int64_t *own = NEWN(st->arena, int64_t, l->n + 1), last = 0, update = 0;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         int in = e->call ? candidate_of(l, (int)(e->call - st->program->calls)) : -1;
         if (e->birth && e->phase == PHASE_FORWARD)
             born[e->storage] = in + 1;
-        else if (!e->birth && e->phase == PHASE_BACKWARD && in >= 0 && born[e->storage] == in + 1)
-            l->c[in].kept += m->st[e->storage]->bytes;
+        else if (!e->birth && e->phase == PHASE_BACKWARD && born[e->storage])
+            l->c[born[e->storage] - 1].option[k->option].kept += m->st[e->storage]->bytes;
     }
-    windows(st, l, own, &l->last, &l->update);
-    for (int i = 0; i < l->n; i++)
-        l->c[i].own = own[i];
-}
-
-static void
-look_all(const struct step *st, void *to)
-{
-    struct level *l = to;
-    int64_t *own = NEWN(st->arena, int64_t, l->n + 1), last = 0, update = 0;
     windows(st, l, own, &last, &update);
     for (int i = 0; i < l->n; i++) {
-        l->c[i].own_all = own[i];
-        l->c[i].flops = st->region_flops[i];
+        l->c[i].option[k->option].own = own[i];
+        if (k->option != ALONE)
+            l->c[i].option[k->option].flops = st->region_flops[i];
     }
+    if (k->option == ALONE) {
+        l->last = last;
+        l->update = update;
+    }
+}
+
+static struct measured
+try_option(struct planner *x, struct level *l, int option)
+{
+    unsigned char *all = NEWN(x->a, unsigned char, l->n + 1);
+    struct look k = {l, option};
+    memset(all, option, (size_t)l->n);
+    l->tried[option] = true;
+    return run_plan(x, l, all, look_at, &k);
 }
 
 static void
 level_fit(struct planner *x, struct level *l)
 {
-    bool *all = NEWN(x->a, bool, l->n + 1);
-    look_plain(x->s->st, l);
-    memset(all, true, (size_t)l->n);
-    l->all = run_plan(x, l, all, look_all, l);
+    struct look k = {l, ALONE};
+    look_at(x->s->st, &k);
+    l->tried[ALONE] = true;
+    l->all = try_option(x, l, WHOLE);
+}
+
+/* A policy that keeps nothing of this model, or what another one keeps, is no choice. */
+static void
+fit_policies(struct planner *x, struct level *l)
+{
+    for (int o = FIRST_POLICY; o < MOST_OPTIONS; o++) {
+        bool differs = x->policy_works[o - FIRST_POLICY];
+        if (differs)
+            try_option(x, l, o);
+        for (int i = 0; i < l->n && differs; i++) {
+            const struct option *k = l->c[i].option;
+            l->tried[o] = k[o].flops < k[WHOLE].flops && k[o].kept < k[ALONE].kept;
+            if (l->tried[o])
+                break;
+        }
+    }
 }
 
 /* ---- the knapsack ------------------------------------------------------------------------------------------------------------ */
@@ -312,7 +371,7 @@ struct state {
     int64_t freed; /* bytes that the chosen ones before no longer keep */
     double cost;
     int from; /* state of the candidate before */
-    bool in;
+    unsigned char option;
 };
 
 enum { MOST_STATES = 2000, FEWEST_STATES = 64, MOST_WORK = 200000 }; /* states, and states of all candidates */
@@ -328,26 +387,26 @@ by_cost(const void *a, const void *b)
 
 /* The cheapest plan under the budget, by the model; false when there is none. */
 static bool
-solve(const struct level *l, int64_t budget, bool *in)
+solve(const struct level *l, int64_t budget, unsigned char *option)
 {
     struct arena *a = arena_new();
     struct state **list = NEWN(a, struct state *, l->n + 1);
     int n = 1, most = MOST_WORK / (l->n + 1);
     most = most > MOST_STATES ? MOST_STATES : most < FEWEST_STATES ? FEWEST_STATES : most;
-    int64_t prefix = 0; /* all that candidates before could free */
+    int64_t prefix[MOST_OPTIONS] = {0}; /* all that candidates before free when all are so */
     list[0] = NEWN(a, struct state, 1);
     for (int i = 0; i < l->n && n; i++) {
-        struct candidate *c = &l->c[i];
-        int64_t adds = c->own_all - (c->own - prefix); /* recomputation, in its own window */
-        list[i + 1] = NEWN(a, struct state, 2 * n);
+        const struct option *o = l->c[i].option;
+        list[i + 1] = NEWN(a, struct state, MOST_OPTIONS * n);
         int m = 0;
         for (int k = 0; k < n; k++)
-            for (int wrap = 0; wrap < 2; wrap++) {
+            for (int c = 0; c < MOST_OPTIONS; c++) {
                 const struct state *s = &list[i][k];
-                if (c->own - s->freed + (wrap ? adds : 0) > budget)
+                int64_t adds = o[c].own - (o[ALONE].own - prefix[c]); /* recomputation, in its own window */
+                if (!l->tried[c] || o[ALONE].own - s->freed + adds > budget)
                     continue;
                 list[i + 1][m++] =
-                    (struct state){s->freed + (wrap ? c->kept : 0), s->cost + (wrap ? c->flops : 0), k, wrap};
+                    (struct state){s->freed + o[ALONE].kept - o[c].kept, s->cost + o[c].flops, k, (unsigned char)c};
             }
         qsort(list[i + 1], (size_t)m, sizeof(struct state), by_cost);
         n = 0;
@@ -359,7 +418,8 @@ solve(const struct level *l, int64_t budget, bool *in)
                 list[i + 1][k] = list[i + 1][(int64_t)k * (n - 1) / (most - 1)];
             n = most;
         }
-        prefix += c->kept;
+        for (int c = 0; c < MOST_OPTIONS; c++)
+            prefix[c] += o[ALONE].kept - o[c].kept;
     }
     int best = -1;
     for (int k = 0; k < n && best < 0; k++)
@@ -367,7 +427,7 @@ solve(const struct level *l, int64_t budget, bool *in)
             best = k;
     bool ok = best >= 0 && l->update <= budget;
     for (int i = l->n; i > 0 && ok; i--) {
-        in[i - 1] = list[i][best].in;
+        option[i - 1] = list[i][best].option;
         best = list[i][best].from;
     }
     arena_free(a);
@@ -384,28 +444,105 @@ extra_percent(const struct planner *x, const struct measured *m)
     return x->base.flops > 0 ? 100 * m->recomputed_flops / (3 * x->base.flops) : 0; /* backward is twice the forward */
 }
 
-static void
-add_plan(struct planner *x, const struct level *l, const bool *in, const struct measured *m)
+/* The plan in the words of --recompute; a run of calls by its first and last. */
+static const char *
+name_of(const struct planner *x, const struct candidate *c, int option)
 {
-    struct result *r = x->r;
-    struct plan *q = PUSH(x->a, r->recompute.front, r->recompute.nfront, r->recompute.cap);
-    *q = (struct plan){.peak = m->allocated, .extra_flops_percent = extra_percent(x, m)};
-    q->modules = NEWN(x->a, const char *, l ? l->n + 1 : 1);
-    for (int i = 0; l && i < l->n; i++)
-        if (in[i])
-            q->modules[q->nmodules++] = x->s->p->modules[l->c[i].module].path;
+    const struct program *p = x->s->p;
+    const char *name = c->module >= 0 ? p->modules[c->module].path
+                                      : arena_printf(x->a, "%s to %s", p->calls[c->region.first].name,
+                                                     p->calls[c->region.end - 1].name);
+    return option == WHOLE ? name : arena_printf(x->a, "%s+%s", name, policies[option - FIRST_POLICY].name);
+}
+
+static int
+by_price(const void *a, const void *b)
+{
+    const struct price *p = a, *q = b;
+    double f = p->flops * (double)q->bytes, g = q->flops * (double)p->bytes;
+    return f < g ? -1 : f > g;
+}
+
+/* Saved tensors at the peak. Who doesn't keep one runs its call again; a call's several tensors share its cost. */
+static void
+find_prices(struct planner *x)
+{
+    const struct step *st = x->s->st;
+    const struct machine *m = st->m;
+    const struct program *p = x->s->p;
+    const struct live *l = live_run(st);
+    int64_t *made = NEWN(x->a, int64_t, p->ncalls + 1);
+    int cap = 0;
+    for (int i = 0; i < m->nst; i++) {
+        const struct storage *s = m->st[i];
+        if (l->alive[i] && s->saved && s->phase == PHASE_FORWARD && s->class == CLASS_SAVED && s->call && s->bytes) {
+            int call = (int)(s->call - p->calls);
+            made[call] += s->bytes;
+            *PUSH(x->a, x->price, x->nprices, cap) = (struct price){s->bytes, st->call_flops[call], call};
+        }
+    }
+    for (int i = 0; i < x->nprices; i++)
+        x->price[i].flops *= (double)x->price[i].bytes / (double)made[x->price[i].call];
+    if (x->nprices)
+        qsort(x->price, (size_t)x->nprices, sizeof(*x->price), by_price);
+}
+
+/* The least work of any plan with that peak, as a fraction of bytes: a bound for plans of whole tensors. */
+static double
+least_percent(const struct planner *x, int64_t peak)
+{
+    double flops = 0;
+    int64_t need = x->base.allocated - peak;
+    for (int i = 0; i < x->nprices && need > 0; i++) {
+        const struct price *p = &x->price[i];
+        int64_t taken = p->bytes < need ? p->bytes : need;
+        flops += p->flops * (double)taken / (double)p->bytes;
+        need -= taken;
+    }
+    return x->base.flops > 0 ? 100 * flops / (3 * x->base.flops) : 0;
 }
 
 static void
-try_budget(struct planner *x, const struct level *l, int64_t budget)
+add_plan(struct planner *x, struct front *f, const struct level *l, const unsigned char *option,
+         const struct measured *m)
 {
-    bool *in = NEWN(x->a, bool, l->n + 1);
-    if (!solve(l, budget, in))
+    struct plan *q = PUSH(x->a, f->plan, f->n, f->cap);
+    *q = (struct plan){.peak = m->allocated,
+                       .extra_flops_percent = extra_percent(x, m),
+                       .least_flops_percent = least_percent(x, m->allocated)};
+    q->held_by = m->op ? arena_printf(x->a, "%s in the %s phase%s%s", m->op, phase_names[m->phase],
+                                      m->location ? ", at " : "", m->location ? m->location : "")
+                       : "";
+    q->modules = NEWN(x->a, const char *, l ? l->n + 1 : 1);
+    for (int i = 0; l && i < l->n; i++)
+        if (option[i] != ALONE)
+            q->modules[q->nmodules++] = name_of(x, &l->c[i], option[i]);
+}
+
+static void
+try_budget(struct planner *x, struct front *f, const struct level *l, int64_t budget)
+{
+    unsigned char *option = NEWN(x->a, unsigned char, l->n + 1);
+    if (!solve(l, budget, option))
         return;
-    struct measured m = run_plan(x, l, in, NULL, NULL);
-    if (m.allocated > budget && solve(l, budget - (m.allocated - budget), in)) /* the model was off by so much */
-        m = run_plan(x, l, in, NULL, NULL);
-    add_plan(x, l, in, &m);
+    struct measured m = run_plan(x, l, option, NULL, NULL);
+    if (m.allocated > budget && solve(l, budget - (m.allocated - budget), option)) /* the model was off by so much */
+        m = run_plan(x, l, option, NULL, NULL);
+    add_plan(x, f, l, option, &m);
+}
+
+/* Plans of a level for budgets between its least peak and the step's, and for the one that was asked for. */
+static void
+add_level(struct planner *x, struct front *f, const struct level *l, int steps, int64_t budget)
+{
+    int64_t low = l->all.allocated, high = x->base.allocated;
+    unsigned char *all = NEWN(x->a, unsigned char, l->n + 1);
+    memset(all, WHOLE, (size_t)l->n);
+    add_plan(x, f, l, all, &l->all);
+    for (int k = 0; k < steps && low < high; k++)
+        try_budget(x, f, l, low + (high - low) / steps * k);
+    if (budget > 0)
+        try_budget(x, f, l, budget);
 }
 
 static int
@@ -421,23 +558,23 @@ by_peak(const void *a, const void *b)
 
 /* Keeps the plans that no other beats in both: from the highest peak to the lowest, each with more work. */
 static void
-keep_front(struct result *r)
+keep_front(struct front *front)
 {
     enum { TIE = 4096 };
-    struct plan *f = r->recompute.front;
+    struct plan *f = front->plan;
     int n = 0;
-    qsort(f, (size_t)r->recompute.nfront, sizeof(*f), by_peak);
-    for (int i = 0; i < r->recompute.nfront; i++) {
+    qsort(f, (size_t)front->n, sizeof(*f), by_peak);
+    for (int i = 0; i < front->n; i++) {
         bool beaten = false;
-        for (int k = 0; k < r->recompute.nfront; k++)
+        for (int k = 0; k < front->n; k++)
             beaten |= k != i && f[k].extra_flops_percent <= f[i].extra_flops_percent && f[k].peak <= f[i].peak + TIE &&
                       (f[k].extra_flops_percent < f[i].extra_flops_percent || f[k].peak + TIE < f[i].peak || k < i);
         f[i].beaten = beaten;
     }
-    for (int i = 0; i < r->recompute.nfront; i++)
+    for (int i = 0; i < front->n; i++)
         if (!f[i].beaten)
             f[n++] = f[i];
-    r->recompute.nfront = n;
+    front->n = n;
 }
 
 /* No plan of any operators goes below: at each instant of the backward pass what is not saved is there anyhow, and what its operator
@@ -538,15 +675,114 @@ levels_of(struct planner *x, struct level *levels)
     return n;
 }
 
+/* The policies that keep something of this model that no earlier one keeps alone. */
+static void
+find_policies(struct planner *x)
+{
+    const struct machine *m = x->s->st->m;
+    bool *made = NEWN(x->a, bool, aten_count);
+    const char *last = NULL;
+    for (int i = 0; i < m->nst; i++) {
+        const struct aten *op =
+            m->st[i]->phase == PHASE_FORWARD && m->st[i]->op != last ? aten_find(m->st[i]->op) : NULL;
+        last = m->st[i]->op;
+        if (op)
+            made[op - aten_table] = true;
+    }
+    for (int i = 0; i < COUNT(policies); i++) {
+        x->keeps[i] = keeps_of(x->a, &policies[i]);
+        for (int o = 0; o < aten_count; o++)
+            x->policy_works[i] |= x->keeps[i][o] && made[o];
+        for (int k = 0; k < i; k++) {
+            bool differs = false;
+            for (int o = 0; o < aten_count; o++)
+                differs |= made[o] && x->keeps[i][o] != x->keeps[k][o];
+            x->policy_works[i] &= differs;
+        }
+    }
+}
+
 static struct planner
 planner_new(const struct study *s, struct result *r)
 {
     struct planner x = {.a = s->a, .s = s, .r = r};
-    x.base = (struct measured){.allocated = r->peak.allocated, .flops = s->st->forward_flops};
+    x.base = (struct measured){.allocated = r->peak.allocated,
+                               .phase = r->peak.phase,
+                               .op = r->peak.op,
+                               .location = r->peak.location,
+                               .flops = s->st->forward_flops};
+    find_policies(&x);
     look_at_modules(&x);
     return x;
 }
 
+/* ---- operator plans --------------------------------------------------------------------------------------------------------- */
+
+/* Elements of tensors that calls before a call make and calls from it on read, per call. */
+static int64_t *
+crossing(struct planner *x)
+{
+    const struct program *p = x->s->p;
+    int64_t *c = NEWN(x->a, int64_t, p->ncalls + 1);
+    int *last = NEWN(x->a, int, p->nslots + 1), slot;
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            last[slot] = i;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *k = &p->calls[i];
+        int64_t n = k->rank >= 0;
+        for (int d = 0; d < k->rank; d++)
+            n *= k->size[d] > 0 ? k->size[d] : 1;
+        if (last[k->outs[0]] > i) {
+            c[i + 1] += n;
+            c[last[k->outs[0]] + 1] -= n;
+        }
+    }
+    for (int i = 1; i <= p->ncalls; i++)
+        c[i] += c[i - 1];
+    return c;
+}
+
+/* Runs of about so many calls, each cut where least crosses. */
+static struct level
+level_of_runs(struct planner *x, const int64_t *crosses, int length)
+{
+    const struct program *p = x->s->p;
+    struct level l = {.c = NEWN(x->a, struct candidate, 2 * p->ncalls / length + 2)};
+    for (int from = 0; from < p->ncalls;) {
+        int end = p->ncalls;
+        for (int at = from + length / 2; at <= from + 3 * length / 2 && at < p->ncalls; at++)
+            if (!p->calls[at].in_place && (end == p->ncalls || crosses[at] < crosses[end]))
+                end = at;
+        double flops = 0;
+        for (int i = from; i < end; i++)
+            flops += x->s->st->call_flops[i];
+        if (!p->calls[from].in_place && flops > 0 && end - from > 1)
+            l.c[l.n++] = (struct candidate){.module = -1, .region = {from, end, NULL}};
+        from = end;
+    }
+    return l;
+}
+
+/* What no module holds together may be recomputed, too: the best of a few lengths of runs. */
+static struct level
+operator_level(struct planner *x)
+{
+    static const int lengths[] = {5, 10, 20};
+    const int64_t *crosses = crossing(x);
+    struct level best = {0};
+    for (int i = x->s->p->ncalls < LARGE ? 0 : COUNT(lengths) - 1; i < COUNT(lengths); i++) {
+        struct level l = level_of_runs(x, crosses, lengths[i]);
+        if (!l.n)
+            continue;
+        level_fit(x, &l);
+        if (!best.n || l.all.allocated < best.all.allocated)
+            best = l;
+    }
+    return best;
+}
+
+/* Python that puts the plan's modules under checkpoint. */
 static const char *
 python_of(struct arena *a, const struct plan *q)
 {
@@ -563,25 +799,88 @@ python_of(struct arena *a, const struct plan *q)
                         names);
 }
 
+/* The same with policies: "blocks.0+linear". */
+static const char *
+selective_python_of(struct arena *a, const struct plan *q)
+{
+    const char *names = "", *keep = "";
+    for (int i = 0; i < q->nmodules; i++)
+        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+    for (int k = 0; k < COUNT(policies); k++) {
+        const char *ops = "", *suffix = arena_printf(a, "+%s", policies[k].name);
+        bool used = false;
+        for (int i = 0; i < q->nmodules; i++)
+            used |= strstr(q->modules[i], suffix) != NULL;
+        for (int i = 0; i < MOST_OPS && policies[k].ops[i]; i++)
+            ops = arena_printf(a, "%s%saten.%s", ops,
+                               !i      ? ""
+                               : i % 2 ? ", "
+                                       : ",\n                    ",
+                               policies[k].ops[i]);
+        if (used)
+            keep = arena_printf(a, "%s    \"%s\": [%s],\n", keep, policies[k].name, ops);
+    }
+    return arena_printf(
+        a,
+        "from functools import partial\n"
+        "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts, noop_context_fn\n\n"
+        "aten = torch.ops.aten\n"
+        "keep = {\n%s}\n"
+        "for name in [%s]:\n"
+        "    name, _, policy = name.partition(\"+\")\n"
+        "    module = model.get_submodule(name)\n"
+        "    context = partial(create_selective_checkpoint_contexts, keep[policy]) if policy else noop_context_fn\n"
+        "    def run(*args, forward=module.forward, context=context, **kwargs):\n"
+        "        return checkpoint(forward, *args, use_reentrant=False, context_fn=context, **kwargs)\n"
+        "    module.forward = run",
+        keep, names);
+}
+
+static bool
+is_selective(const struct plan *q)
+{
+    for (int i = 0; i < q->nmodules; i++)
+        if (strchr(q->modules[i], '+'))
+            return true;
+    return false;
+}
+
+/* The front of all plans so far, as the reports have it. */
+static void
+show(struct planner *x, const struct front *all, int *n, struct plan **to)
+{
+    struct front f = {.n = all->n, .plan = arena_dup(x->a, all->plan, sizeof(*all->plan) * (size_t)all->n)};
+    keep_front(&f);
+    *n = f.n;
+    *to = f.plan;
+}
+
 void
 recompute_plan(const struct study *s, struct result *r, int64_t budget)
 {
     struct planner x = planner_new(s, r);
     struct level levels[MOST_LEVELS];
-    int n = levels_of(&x, levels), steps = s->p->ncalls < LARGE ? 12 : s->p->ncalls < HUGE_ONE ? 6 : 4;
-    add_plan(&x, NULL, NULL, &x.base);
-    for (int i = 0; i < n; i++) {
-        const struct level *l = &levels[i];
-        int64_t low = l->all.allocated, high = x.base.allocated;
-        bool *all = NEWN(x.a, bool, l->n + 1);
-        memset(all, true, (size_t)l->n);
-        add_plan(&x, l, all, &l->all);
-        for (int k = 0; k < steps && low < high; k++)
-            try_budget(&x, l, low + (high - low) / steps * k);
-        if (budget > 0)
-            try_budget(&x, l, budget);
+    struct front f = {0};
+    int n = levels_of(&x, levels), steps = s->p->ncalls < LARGE ? 8
+                                           : s->p->ncalls < HUGE_ONE
+                                               ? 4
+                                               : 2; /* and half as many again for the best level */
+    find_prices(&x);
+    add_plan(&x, &f, NULL, NULL, &x.base);
+    for (int i = 0; i < n; i++)
+        add_level(&x, &f, &levels[i], i ? steps : steps + steps / 2, budget);
+    show(&x, &f, &r->recompute.nfront, &r->recompute.front);
+    if (n) {
+        fit_policies(&x, &levels[0]);
+        add_level(&x, &f, &levels[0], steps, budget);
     }
-    keep_front(r);
+    show(&x, &f, &r->recompute.nselective, &r->recompute.selective);
+    struct level free_ones = operator_level(&x);
+    if (free_ones.n) {
+        fit_policies(&x, &free_ones);
+        add_level(&x, &f, &free_ones, steps, budget);
+    }
+    show(&x, &f, &r->recompute.noperators, &r->recompute.operators);
     r->recompute.lower_bound = bound_of(s->st);
     r->recompute.chosen = -1;
     for (int i = r->recompute.nfront - 1; i >= 0 && budget > 0; i--) /* the cheapest comes first */
@@ -590,6 +889,11 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     int shown = r->recompute.chosen >= 0 ? r->recompute.chosen : r->recompute.nfront - 1;
     if (r->recompute.front[shown].nmodules)
         r->recompute.python = python_of(x.a, &r->recompute.front[shown]);
+    for (int i = 0; i < r->recompute.nselective && !r->recompute.selective_python; i++) { /* the cheapest comes first */
+        const struct plan *q = &r->recompute.selective[i];
+        if (is_selective(q) && (budget <= 0 || q->peak <= budget))
+            r->recompute.selective_python = selective_python_of(x.a, q);
+    }
 }
 
 bool
@@ -599,8 +903,8 @@ recompute_level(const struct study *s, struct result *r, struct program *p, cons
     struct level l = {0}, best = {0};
     int depth = 0;
     while (next_level(&x, &depth, &l)) {
-        bool *all = NEWN(x.a, bool, l.n + 1);
-        memset(all, true, (size_t)l.n);
+        unsigned char *all = NEWN(x.a, unsigned char, l.n + 1);
+        memset(all, WHOLE, (size_t)l.n);
         l.all = run_plan(&x, &l, all, NULL, NULL);
         if (!best.n || l.all.allocated < best.all.allocated)
             best = l;

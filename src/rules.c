@@ -1254,8 +1254,11 @@ void
 rules_run(const struct study *s, struct result *r)
 {
     struct advice x = {.s = s, .r = r, .a = s->a};
-    x.base = (struct measured){r->peak.allocated, r->peak.reserved, r->peak.phase, s->st->forward_flops,
-                               s->st->recomputed_flops};
+    x.base = (struct measured){.allocated = r->peak.allocated,
+                               .reserved = r->peak.reserved,
+                               .phase = r->peak.phase,
+                               .flops = s->st->forward_flops,
+                               .recomputed_flops = s->st->recomputed_flops};
     if (s->s->mode != MODE_TRAINING)
         return;
     if (s->p->graph->nt > MOST_VALUES) {
