@@ -220,6 +220,9 @@ struct dynamo {
     struct norm { /* the RMSNorm module being lowered */
         int scope, input, wide;
     } norm;
+    struct {
+        int bias, slot;
+    } masked;        /* a position bias, and with the mask that the exporter folded away */
     int body_params; /* parameters that the group being lowered has got by param_in_body */
     int norigins, cap_origins;
     struct origin {
@@ -1771,6 +1774,35 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     return slot;
 }
 
+/* T5 adds its padding mask to the position bias that all layers share; of a mask of ones the exporter leaves nothing, but the sum has the
+ * batch's size and lives as long as the layers. Source: T5Attention in modeling_t5.py. */
+static void
+add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, int rank, const int64_t *size)
+{
+    const struct call *bias = n == 2 && args[1].kind == ARG_SLOT ? maker(d->l->p, args[1].i) : NULL;
+    if (strcmp(g->target, "aten.add.Tensor") != 0 || !g->path || !class_around(d->l, g->path, "*T5Attention") ||
+        rank != 4 || !bias || strcmp(bias->target, "aten.unsqueeze.default") != 0 || bias->rank != 4 ||
+        bias->size[0] != 1 || size[0] == 1)
+        return;
+    if (d->masked.bias != (int)args[1].i) {
+        d->masked.bias = (int)args[1].i;
+        struct call *mask = call_for(d, g, "aten.zeros.default", 2);
+        int64_t shape[] = {size[0], 1, 1, size[3]};
+        mask->args[0] = (struct arg){.kind = ARG_LIST, .n = 4, .list = NEWN(d->l->a, struct arg, 4)};
+        for (int i = 0; i < 4; i++)
+            mask->args[0].list[i] = INT(shape[i]);
+        mask->args[1] = DTYPE(DT_FLOAT);
+        mask->rank = 4;
+        mask->size = arena_dup(d->l->a, shape, sizeof(shape));
+        int made = mask->outs[0];
+        struct call *sum = call_for(d, g, "aten.add.Tensor", 2);
+        sum->args[0] = args[1];
+        sum->args[1] = (struct arg){.kind = ARG_SLOT, .i = made};
+        d->masked.slot = sum->outs[0];
+    }
+    args[1].i = d->masked.slot;
+}
+
 /* ---- in place ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Exports show every operator out of place. What tells the rest: the Python line, or the source of a library's class. */
@@ -2017,6 +2049,7 @@ lower_group(struct dynamo *d, struct group *g)
     const struct norm_class *norm = norm_class_of(g);
     if (norm)
         norm_input(d, g, norm, args, n);
+    add_lost_mask(d, g, args, n, rank, size);
     struct call *c = call_for(d, g, target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
