@@ -134,8 +134,13 @@ fits_run(const struct study *s, struct result *r)
     for (int i = 0; i < r->nfits; i++)
         most = limit_of(r, &r->fits[i]) > most ? limit_of(r, &r->fits[i]) : most;
     x.runs[x.nruns++] = (struct run){batch->n, r->peak.reserved};
+    for (int i = 0; r->grid && i < r->grid->nrows * r->grid->ncolumns; i++) /* runs that were made for the table */
+        if (r->grid->own_row == i / r->grid->ncolumns && r->grid->reserved[i] >= 0 &&
+            r->grid->column[i % r->grid->ncolumns] != batch->n)
+            x.runs[x.nruns++] = (struct run){r->grid->column[i % r->grid->ncolumns], r->grid->reserved[i]};
     int64_t far = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
-    reserved_at(&x, far > MOST_BATCH / batch->n ? MOST_BATCH : far * batch->n);
+    if (x.nruns == 1)
+        reserved_at(&x, far > MOST_BATCH / batch->n ? MOST_BATCH : far * batch->n);
     for (int i = 0; i < r->nfits; i++)
         if (r->setup.device && strcmp(r->fits[i].device, r->setup.device) == 0)
             answer(&x, r, limit_of(r, &r->fits[i]), true, done);

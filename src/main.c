@@ -330,6 +330,7 @@ analyse(const struct run *x)
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
     if (is_read(o)) {
         rules_run(&study, r);
+        grid_run(&study, r);
         fits_run(&study, r);
     }
     if (o->recompute)

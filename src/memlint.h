@@ -913,13 +913,31 @@ struct instant { /* one change of the allocated bytes in the step */
     int64_t class_bytes[CLASS_COUNT];
 };
 
+/* Allocated bytes over a step, thinned for a picture: of each column the highest, the peak among them. */
+enum { CURVE = 240 };
+struct curve {
+    int n;
+    struct {
+        int64_t bytes;
+        enum phase phase;
+    } at[CURVE];
+};
+
+struct span { /* one storage of the step: alive at the instants from born up to, not with, died */
+    const char *name;
+    enum class class;
+    int64_t bytes;
+    int born, died;
+};
+
 struct finding {
     const char *rule, *severity, *certainty, *message, *location, *how;
     int nnodes;
     const char **nodes;
     int64_t saves_bytes, peak_after;
     double extra_flops_percent;
-    const char *suppressed; /* why it doesn't count, else NULL */
+    const char *suppressed;    /* why it doesn't count, else NULL */
+    const struct curve *after; /* the changed step; NULL: none was run */
 };
 
 /* What became of a parameter, buffer or input between two models; the side on which it is missing has name NULL. */
@@ -958,6 +976,14 @@ struct layer_change {
 extern const char *const change_names[];
 extern const char OUTSIDE[];
 
+/* Tensors alive at either peak whose names differ only in numbers: "blocks.*.fc.weight". */
+struct tensor_growth {
+    const char *name;
+    enum class class;
+    int old_count, now_count;
+    int64_t old_bytes, now_bytes;
+};
+
 /* The difference to an older result. The peak_bytes of all layers add up to the peaks, so those of the changed ones to the increase. */
 struct baseline {
     const char *file, *version;
@@ -968,6 +994,9 @@ struct baseline {
     int64_t parameters, class_bytes[CLASS_COUNT];
     int nlayers;
     struct layer_change *layers; /* causes first, then by what they add to the peak */
+    int ngrown;
+    struct tensor_growth *grown; /* those that differ, the largest difference first; they add up to the increase */
+    const struct curve *curve;   /* of the old step; NULL: a stored result has none */
     int ndiffers;
     const char **differs; /* set-ups: "optimizer sgd, now adamw"; none: comparable */
     bool inconclusive;
@@ -992,6 +1021,15 @@ struct plan { /* modules under torch.utils.checkpoint */
     int nmodules;
     const char **modules; /* qualified names */
     bool beaten;
+    const struct curve *after; /* NULL: the step as it is */
+};
+
+/* The step at other sizes of the model's dimensions. */
+struct grid {
+    const char *across, *down; /* dimensions; down NULL: one row */
+    int ncolumns, nrows, own_row;
+    const int64_t *column, *row; /* sizes, ascending; row[0] is -1 when there is no down */
+    int64_t *reserved;           /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
 };
 
 struct thumb { /* a rule of thumb beside memlint's number */
@@ -1050,6 +1088,8 @@ struct result {
     struct layer *layers;
     int ninstants;
     struct instant *instants;
+    int nspans;
+    struct span *spans; /* the largest storages of the step, largest first */
     struct {
         int64_t parameters, gradients, optimizer, activations, total;
     } rule_of_thumb; /* the first thumb's parts */
@@ -1057,6 +1097,7 @@ struct result {
     struct thumb *thumbs;
     int nfits;
     struct fit *fits;
+    const struct grid *grid; /* NULL: there is no dimension to vary */
     int nfindings;
     struct finding *findings;
     struct {
@@ -1084,7 +1125,9 @@ struct measured {
     int64_t allocated, reserved;    /* peaks */
     enum phase phase;               /* of the peak */
     double flops, recomputed_flops; /* of a forward, of the second ones */
+    struct curve curve;
 };
+struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
@@ -1145,6 +1188,11 @@ void rules_list(FILE *out);
 
 /* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
 void fits_run(const struct study *x, struct result *r);
+
+/* ---- grid.c: the step at other sizes ------------------------------------------------------------------------------------- */
+
+/* Fills r->grid by running the step at other sizes of the batch and of one more dimension. */
+void grid_run(const struct study *x, struct result *r);
 
 /* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
 

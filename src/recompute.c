@@ -327,6 +327,7 @@ add_plan(struct planner *x, const struct level *l, const bool *in, const struct 
     struct result *r = x->r;
     struct plan *q = PUSH(x->a, r->recompute.front, r->recompute.nfront, r->recompute.cap);
     *q = (struct plan){.peak = m->allocated, .extra_flops_percent = extra_percent(x, m)};
+    q->after = l ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL;
     q->modules = NEWN(x->a, const char *, l ? l->n + 1 : 1);
     for (int i = 0; l && i < l->n; i++)
         if (in[i])

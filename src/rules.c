@@ -948,7 +948,8 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
                           .location = e->location,
                           .how = k->how ? k->how(x, e) : NULL,
                           .saves_bytes = changes && saves > 0 ? saves : 0,
-                          .peak_after = changes ? m->allocated : -1};
+                          .peak_after = changes ? m->allocated : -1,
+                          .after = changes && k->edit ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL};
     if (changes && !e->reload && x->base.flops > 0)
         f->extra_flops_percent = 100 *
                                  (3 * (m->flops - x->base.flops) + m->recomputed_flops - x->base.recomputed_flops) /
@@ -1042,7 +1043,8 @@ combine(struct advice *x)
                          .message = arena_printf(x->a, "%s at once peak at %s, %s less", names, peak(x, &best),
                                                  percent_of(x, x->base.allocated - best.allocated)),
                          .saves_bytes = x->base.allocated - best.allocated,
-                         .peak_after = best.allocated};
+                         .peak_after = best.allocated,
+                         .after = arena_dup(x->a, &best.curve, sizeof(best.curve))};
 }
 
 static void
@@ -1068,8 +1070,11 @@ void
 rules_run(const struct study *s, struct result *r)
 {
     struct advice x = {.s = s, .r = r, .a = s->a};
-    x.base = (struct measured){r->peak.allocated, r->peak.reserved, r->peak.phase, s->st->forward_flops,
-                               s->st->recomputed_flops};
+    x.base = (struct measured){.allocated = r->peak.allocated,
+                               .reserved = r->peak.reserved,
+                               .phase = r->peak.phase,
+                               .flops = s->st->forward_flops,
+                               .recomputed_flops = s->st->recomputed_flops};
     if (s->s->mode != MODE_TRAINING)
         return;
     if (s->p->graph->nt > MOST_VALUES) {
