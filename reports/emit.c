@@ -272,6 +272,32 @@ static const char *const when[PHASE_COUNT] = {"while the model is built", "when 
                                               "in the forward pass",      "in the loss",
                                               "in the backward pass",     "in the optimizer's step"};
 
+/* The device that tells most: the one asked for, else the smallest that fits and the largest that does not. */
+static const char *
+devices_text(struct arena *a, const struct result *r)
+{
+    const struct fit *fits = NULL, *none = NULL;
+    for (int i = 0; i < r->nfits; i++) {
+        const struct fit *f = &r->fits[i];
+        if (!f->device || !f->verdict)
+            continue;
+        if (r->setup.device && strcmp(r->setup.device, f->device) == 0)
+            return arena_printf(a, "; it %s %s", strcmp(f->verdict, "tight") == 0 ? "is tight on" : f->verdict,
+                                emit_clip(a, f->device, 40));
+        if (strcmp(f->verdict, "fits") == 0)
+            fits = !fits || f->capacity < fits->capacity ? f : fits;
+        if (strcmp(f->verdict, "does not fit") == 0)
+            none = !none || f->capacity > none->capacity ? f : none;
+    }
+    const char *s =
+        fits       ? arena_printf(a, "; fits %s (%s)", emit_clip(a, fits->device, 40), bytes_text(a, fits->capacity))
+        : r->nfits ? "; fits none of the devices listed"
+                   : "";
+    return fits && none
+               ? arena_printf(a, "%s, not %s (%s)", s, emit_clip(a, none->device, 40), bytes_text(a, none->capacity))
+               : s;
+}
+
 const char *
 emit_verdict(struct arena *a, const struct result *r)
 {
@@ -281,12 +307,7 @@ emit_verdict(struct arena *a, const struct result *r)
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
     if (r->peak.op && *r->peak.op)
         s = arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80));
-    for (int i = 0; i < r->nfits; i++)
-        if (r->setup.device && r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
-            s = arena_printf(a, "%s; it %s %s", s,
-                             strcmp(r->fits[i].verdict, "tight") == 0 ? "is tight on" : r->fits[i].verdict,
-                             emit_clip(a, r->fits[i].device, 40));
-    return s;
+    return arena_printf(a, "%s%s", s, devices_text(a, r));
 }
 
 const char *

@@ -77,6 +77,7 @@ grid_run(const struct study *x, struct result *r)
                 cell[i] = reserved_at(x, across->name, column[i], down ? down->name : NULL, row[at]);
         }
     }
+    g->own_column = own_column;
     g->own_row = own_row;
     r->grid = g;
 }

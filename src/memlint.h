@@ -1027,7 +1027,7 @@ struct plan { /* modules under torch.utils.checkpoint */
 /* The step at other sizes of the model's dimensions. */
 struct grid {
     const char *across, *down; /* dimensions; down NULL: one row */
-    int ncolumns, nrows, own_row;
+    int ncolumns, nrows, own_column, own_row; /* own: the size that was asked for */
     const int64_t *column, *row; /* sizes, ascending; row[0] is -1 when there is no down */
     int64_t *reserved;           /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
 };

@@ -63,6 +63,20 @@ hostile(void)
                                        .ndiffers = 1,
                                        .differs = differs};
     static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
+    static const struct curve curve = {3, {{1024, PHASE_FORWARD}, {1536, PHASE_BACKWARD}, {512, PHASE_UPDATE}}};
+    static struct tensor_growth grown[] = {{EVIL, CLASS_SAVED, 0, 1, 0, 1024}, {EVIL, CLASS_INPUTS, 1, 0, 512, 0}};
+    static struct span spans[] = {{EVIL, CLASS_SAVED, 1024, 0, 2}, {NULL, CLASS_INPUTS, 512, 1, 3}};
+    static const int64_t sizes[] = {1, 2};
+    static int64_t reserved[] = {1 << 10, 1 << 21, -1, INT64_MAX / 2};
+    static const struct grid grid = {EVIL, EVIL, 2, 2, 0, 1, sizes, sizes, reserved};
+    static const char *modules[] = {EVIL, EVIL};
+    static struct plan front[] = {{.peak = 2048}, {1024, 33, 2, modules, false, &curve}};
+    static struct device_memory device = {.name = EVIL};
+    static const struct replay replay = {
+        .d = &device, .refused = true, .refused_bytes = 512, .op = EVIL, .location = EVIL};
+    findings[0].after = findings[1].after = baseline.curve = &curve;
+    baseline.grown = grown;
+    baseline.ngrown = COUNT(grown);
     return (struct result){
         .model = {EVIL, EVIL, 20, 3, 1, 4, 1, 0},
         .setup = {"training", "adamw", "fp32", "auto", "plain", EVIL, "native", 3, 1, dims, 1, assumptions},
@@ -89,6 +103,11 @@ hostile(void)
         .checks = checks,
         .version = EVIL,
         .baseline = &baseline,
+        .nspans = COUNT(spans),
+        .spans = spans,
+        .grid = &grid,
+        .recompute = {COUNT(front), 0, 1, front, 512, EVIL},
+        .replay = &replay,
     };
 }
 

@@ -1,0 +1,163 @@
+"""The HTML page in a real browser: what a reader does with it, by mouse, by keyboard, by screen reader, without script.
+
+usage: page.py BROWSER FOLDER PAGE...   prints a line for each check that fails, and "N passed, N failed" at the end
+"""
+import re
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+
+browser_path, folder, *pages = sys.argv[1:]
+passed = failed = 0
+
+
+def ok(name, good):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAILED:", name, flush=True)
+
+
+def page_of(browser, path, scheme="light", width=1280, script=True):
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
+                                  java_script_enabled=script, bypass_csp=False)
+    page = context.new_page()
+    page.said, page.asked = [], []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    begun = time.time()
+    page.goto(Path(path).resolve().as_uri())
+    page.took = time.time() - begun
+    return page
+
+
+def violations(page):
+    """axe-core's, its script put in past the page's policy, which would stop it."""
+    found = Axe().run(page).response["violations"]
+    for v in found:
+        print("  ", v["id"], v["help"], [n["target"] for n in v["nodes"]][:3])
+    return len(found)
+
+
+def check_reading(browser, path):
+    name = Path(path).name
+    for scheme in ("light", "dark"):
+        page = page_of(browser, path, scheme)
+        ok(f"{name}: no complaint on the console: {page.said}", not page.said)
+        ok(f"{name}: no request leaves the page: {page.asked[1:]}", len(page.asked) == 1)
+        ok(f"{name}: opens within a second: {page.took:.2f} s", page.took < 1)
+        ok(f"{name}: below 1.5 MB", Path(path).stat().st_size < 1_500_000)
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        ok(f"{name}: axe-core, {scheme}", violations(page) == 0)
+        page.context.close()
+    for width in (400, 1280, 2000):
+        for scheme in ("light", "dark"):
+            page = page_of(browser, path, scheme, width)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            ok(f"{name}: no sideways scrolling at {width}: {wide}", wide <= width)
+            page.screenshot(path=f"{folder}/{Path(path).stem}-{width}-{scheme}.png", full_page=True)
+            page.context.close()
+
+
+def check_without_script(browser, path):
+    name = Path(path).name
+    page = page_of(browser, path, script=False)
+    text = page.inner_text("body")
+    for words in ("Peak ", "allocated", "Memory over the step", "What is alive at the peak", "Layers", "What fits",
+                  "Assumptions", "At the peak", "Largest alive then"):
+        ok(f"{name}: without script: {words}", words in text)
+    ok(f"{name}: without script no dead control is shown",
+       not any(b.is_visible() for b in page.query_selector_all("button, input:not([type=radio])")))
+    ok(f"{name}: every picture has a title and a description", page.locator("svg[role=img]").count() >= 4
+       and all(page.locator(f"svg[role=img] >> nth={i}").locator("title, desc").count() >= 2
+               for i in range(page.locator("svg[role=img]").count())))
+    radios = page.locator("input[name=ov]")
+    if radios.count() > 1:
+        ok(f"{name}: no overlay at first", not page.locator(".ov0").is_visible())
+        radios.nth(1).focus()
+        page.keyboard.press("Space")
+        ok(f"{name}: an overlay by keyboard, without script", page.locator(".ov0").is_visible())
+    page.context.close()
+
+
+def check_keys(browser, path):
+    name = Path(path).name
+    page = page_of(browser, path)
+    page.keyboard.press("Tab")
+    ok(f"{name}: the first stop is the skip link", page.evaluate("document.activeElement.className") == "skip")
+    before = page.inner_text("#rd-t"), page.inner_text("#rd-l")
+    page.focus("#at")
+    page.keyboard.press("Home")
+    ok(f"{name}: the slider changes the readout", page.inner_text("#rd-h") == "At instant 1"
+       and page.inner_text("#rd-t") != before[0])
+    ok(f"{name}: and what is alive", page.inner_text("#rd-l") != before[1] and page.locator("#rd-l li").count() > 1)
+    ok(f"{name}: and says it", "," in (page.get_attribute("#at", "aria-valuetext") or ""))
+    rows = page.evaluate("""() => { // the classes of every instant add up to its total
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(3).map((c) => Number(c.textContent)));
+        return rows.filter((r) => Math.abs(r[0] - r.slice(1).reduce((a, b) => a + b, 0)) > 0.06).length; }""")
+    ok(f"{name}: classes add up at every instant: {rows}", rows == 0)
+    more = page.evaluate("""() => { // the tensors that are listed never hold more than is allocated
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [Number(r.cells[0].textContent), Number(r.cells[3].textContent)]);
+        const spans = [...document.querySelectorAll('#spans tbody tr')].map((r) => [...r.cells].slice(2).map((c) => Number(c.textContent)));
+        return rows.filter(([at, all]) => spans.filter((s) => s[1] <= at && at <= s[2]).reduce((sum, s) => sum + s[0], 0) > all + 0.01 * spans.length).length; }""")
+    ok(f"{name}: tensors alive never exceed the total: {more}", more == 0)
+    page.keyboard.press("0")
+    ok(f"{name}: 0 goes back to the peak", (page.inner_text("#rd-t"), page.inner_text("#rd-l")) == before)
+    box = page.get_attribute(".areas", "viewBox")
+    page.keyboard.press("+")
+    ok(f"{name}: + zooms", page.get_attribute(".areas", "viewBox") != box and "columns" in page.inner_text("#zsaid"))
+    page.focus("#zall")
+    page.keyboard.press("Enter")
+    ok(f"{name}: All shows the whole step again", page.get_attribute(".areas", "viewBox") == box)
+    svg = page.locator("#tl").bounding_box()
+    page.mouse.move(svg["x"] + svg["width"] * 0.25, svg["y"] + svg["height"] / 2)
+    ok(f"{name}: the pointer changes the readout", page.inner_text("#rd-h").startswith("At instant"))
+
+    header = page.locator("table.live thead button").nth(1)
+    header.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    ok(f"{name}: sorting by keyboard", page.locator("table.live thead th").nth(1).get_attribute("aria-sort") == "ascending")
+    mib = [float(x) for x in page.locator("table.live >> nth=0").locator("tbody tr td:nth-child(2)").all_inner_texts()]
+    ok(f"{name}: the rows are in order", mib == sorted(mib))
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    ok(f"{name}: / goes to the filter", page.evaluate("document.activeElement.id") == "q")
+    page.keyboard.type("optimizer")
+    shown = page.locator("table.live tbody tr:visible").count()
+    ok(f"{name}: the filter filters: {shown}", re.match(r"\d+ of \d+ rows", page.inner_text("#qn"))
+       and 0 < shown < page.locator("table.live tbody tr").count())
+
+    page.focus("#layclose")
+    page.keyboard.press("Enter")
+    ok(f"{name}: the tree closes", page.locator("#lay tbody tr:visible").count() == 1)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    ok(f"{name}: and opens", page.locator("#lay tbody tr:visible").count() == page.locator("#lay tbody tr").count())
+    page.focus("#laytsv")
+    page.keyboard.press("Enter")
+    ok(f"{name}: the tree is copied", "copied" in page.inner_text("#laysaid"))
+    page.focus("#q")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+v")
+    ok(f"{name}: as TSV", "Module" in page.input_value("#q") and "Parameters" in page.input_value("#q"))
+
+    page.emulate_media(media="print")
+    ok(f"{name}: print leaves the controls out", not page.locator("#scrub").is_visible() and not page.locator("nav").is_visible())
+    ok(f"{name}: print has the tables", page.locator("table.live >> nth=0").is_visible())
+    ok(f"{name}: still no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+    for path in pages:
+        check_reading(browser, path)
+        check_without_script(browser, path)
+    check_keys(browser, pages[0])
+    browser.close()
+print(f"{passed} passed, {failed} failed")
