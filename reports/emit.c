@@ -272,6 +272,12 @@ static const char *const when[PHASE_COUNT] = {"while the model is built", "when 
                                               "in the forward pass",      "in the loss",
                                               "in the backward pass",     "in the optimizer's step"};
 
+static const char *
+capacity_text(struct arena *a, const struct fit *f)
+{
+    return arena_printf(a, "%.4g GiB", (double)f->capacity / (1 << 30));
+}
+
 /* The device that tells most: the one asked for, else the smallest that fits and the largest that does not. */
 static const char *
 devices_text(struct arena *a, const struct result *r)
@@ -289,13 +295,11 @@ devices_text(struct arena *a, const struct result *r)
         if (strcmp(f->verdict, "does not fit") == 0)
             none = !none || f->capacity > none->capacity ? f : none;
     }
-    const char *s =
-        fits       ? arena_printf(a, "; fits %s (%s)", emit_clip(a, fits->device, 40), bytes_text(a, fits->capacity))
-        : r->nfits ? "; fits none of the devices listed"
-                   : "";
-    return fits && none
-               ? arena_printf(a, "%s, not %s (%s)", s, emit_clip(a, none->device, 40), bytes_text(a, none->capacity))
-               : s;
+    const char *s = fits ? arena_printf(a, "; fits %s (%s)", emit_clip(a, fits->device, 40), capacity_text(a, fits))
+                    : r->nfits ? "; fits none of the devices listed"
+                               : "";
+    return fits && none ? arena_printf(a, "%s, not %s (%s)", s, emit_clip(a, none->device, 40), capacity_text(a, none))
+                        : s;
 }
 
 const char *

@@ -281,8 +281,9 @@ summary(struct html *h)
     if (r->peak.allocated <= 0 || half == 0)
         return;
     html_open(h, "p", "class", "sub", NULL);
-    html_printf(h, "%s %.0f %% of it; %d of the %d tensors alive then hold%s more than half.", holds[c],
-                emit_percent(r->class_bytes[c], r->peak.allocated), half, r->nlive, half == 1 ? "s" : "");
+    html_printf(h, "%s %.0f %% of it; %s of the %s tensors alive then hold%s more than half.", holds[c],
+                emit_percent(r->class_bytes[c], r->peak.allocated), grouped(h, half), grouped(h, r->nlive),
+                half == 1 ? "s" : "");
     if (r->peak.location) {
         html_text(h, " The operator stands at ");
         code(h, r->peak.location);
@@ -626,21 +627,6 @@ best_changes(struct html *h)
     html_close(h);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------------------------------------ */
-
-/* Python to paste. */
-static void
-html_lines(struct html *h, const char *text)
-{
-    html_open(h, "pre", NULL);
-    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
-        html_leaf(h, "span", arena_strn(h->a, line, strcspn(line, "\n")),
-                  NULL); /* no line begins with a model's string */
-        xmlTextWriterWriteString(h->w, XML("\n"));
-    }
-    html_close(h);
-}
-
 static void
 section_timeline(struct html *h)
 {
@@ -677,6 +663,31 @@ section_timeline(struct html *h)
     timeline_table(h);
     spans_table(h);
     html_close(h);
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* Python to paste; what is long is folded. */
+static void
+html_lines(struct html *h, const char *text)
+{
+    enum { LONG = 14 };
+    int n = 1;
+    for (const char *c = text; *c; c++)
+        n += *c == '\n';
+    if (n > LONG) {
+        html_open(h, "details", "class", "twin", NULL);
+        html_leaf(h, "summary", html_format(h, "The Python, %d lines", n), NULL);
+    }
+    html_open(h, "pre", NULL);
+    for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
+        html_leaf(h, "span", arena_strn(h->a, line, strcspn(line, "\n")),
+                  NULL); /* no line begins with a model's string */
+        xmlTextWriterWriteString(h->w, XML("\n"));
+    }
+    html_close(h);
+    if (n > LONG)
+        html_close(h);
 }
 
 static void
@@ -1007,8 +1018,7 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     html_close(h);
     html_open(h, "td", NULL);
     if (g->count == 1 && t->location)
-        html_leaf(h, "code", emit_clip(h->a, last_part(t->location, '/'), NAME), "title",
-                  emit_clip(h->a, t->location, NAME), NULL);
+        html_leaf(h, "code", emit_clip(h->a, t->location, 80), NULL);
     html_close(h);
     html_close(h);
 }
@@ -1489,7 +1499,7 @@ waterfall(struct html *h, const char *caption, const struct bar *bars, int n)
             bar.name = "Now", bar.bytes = h->r->peak.allocated;
         if (i == shown && n == shown)
             continue;
-        html_open(h, "tr", "class", end ? "own" : NULL, NULL);
+        html_open(h, "tr", "class", end ? "sum" : NULL, NULL);
         html_leaf(h, "th", bar.name, "scope", "row", NULL);
         html_open(h, "td", "class", "w", NULL);
         svg_step(h, end ? low : at, end ? (double)bar.bytes : at + (double)bar.bytes, low, high, bar.css);
@@ -1555,13 +1565,11 @@ section_baseline(struct html *h)
                                g[i].increase_bytes < 0 ? "less" : "more", g[i].increase_bytes};
     for (int i = 0; i < b->ngrown; i++) {
         const struct tensor_growth *t = &b->grown[i];
-        const char *were = t->old_count
-                               ? html_format(h, "%d were alive with %s", t->old_count, bytes_text(h->a, t->old_bytes))
-                               : "none was alive";
-        grown[i] = (struct bar){emit_op(h->a, t->name, NAME),
-                                html_format(h, "%s; %s, now %d with %s", class_names[t->class], were, t->now_count,
-                                            bytes_text(h->a, t->now_bytes)),
-                                NULL, html_class(h, t->class), t->now_bytes - t->old_bytes};
+        grown[i] =
+            (struct bar){emit_op(h->a, t->name, NAME),
+                         html_format(h, "%s: %d with %s, now %d with %s", class_names[t->class], t->old_count,
+                                     bytes_text(h->a, t->old_bytes), t->now_count, bytes_text(h->a, t->now_bytes)),
+                         NULL, html_class(h, t->class), t->now_bytes - t->old_bytes};
     }
     waterfall(h, "By module, causes first", bars, n);
     waterfall(h, "By tensor", grown, b->ngrown);

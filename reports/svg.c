@@ -166,6 +166,9 @@ svg_ruler(struct html *h)
         whole = next->capacity / 100 * 101;
     else
         next = NULL;
+    bool far = least && need > 0 && least->capacity / 3 > need; /* the bar would be a sliver */
+    if (far)
+        whole = need + need / 4, next = NULL;
     double x = 0, scale = 1 / (double)whole;
     html_open(h, "svg", "class", "ruler", "role", "img", "width", "100%", "height", px(h, RULER + BAR + 24),
               "aria-labelledby", "cl-t cl-d", NULL);
@@ -182,7 +185,11 @@ svg_ruler(struct html *h)
     ruler_part(h, x, r->peak.device - r->peak.reserved, scale, "context", "#e0ddd5", "context sep", "on-held");
     if (below && (double)below->capacity * scale > 0.12)
         ruler_device(h, below, scale, true);
-    if (least)
+    if (far)
+        html_leaf(h, "text",
+                  html_format(h, "✓ %s, %s →", emit_clip(h->a, least->device, 16), bytes_text(h->a, least->capacity)),
+                  "x", "100%", "y", "15", "text-anchor", "end", "class", "tk2", NULL);
+    else if (least)
         ruler_device(h, least, scale, (double)least->capacity * scale > 0.8);
     if (next)
         ruler_device(h, next, scale, true);

@@ -69,6 +69,7 @@ grid_run(const struct study *x, struct result *r)
     for (int k = 0; k < g->nrows; k++) {
         int at = k == 0 ? own_row : k <= own_row ? k - 1 : k; /* the asked for one first */
         int64_t *cell = &g->reserved[at * g->ncolumns];
+        study_tell(x, "trying sizes", k, g->nrows);
         for (int i = 0; i < g->ncolumns && left > 0; i++) {
             bool own = at == own_row && i == own_column;
             if (i && cell[i - 1] > most)

@@ -1026,10 +1026,10 @@ struct plan { /* modules under torch.utils.checkpoint */
 
 /* The step at other sizes of the model's dimensions. */
 struct grid {
-    const char *across, *down; /* dimensions; down NULL: one row */
+    const char *across, *down;                /* dimensions; down NULL: one row */
     int ncolumns, nrows, own_column, own_row; /* own: the size that was asked for */
-    const int64_t *column, *row; /* sizes, ascending; row[0] is -1 when there is no down */
-    int64_t *reserved;           /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
+    const int64_t *column, *row;              /* sizes, ascending; row[0] is -1 when there is no down */
+    int64_t *reserved; /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
 };
 
 struct thumb { /* a rule of thumb beside memlint's number */
@@ -1181,7 +1181,14 @@ struct study {
     struct step *st;
     /* The program again under another set-up; NULL when the model can't be read so. */
     struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
+    void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */
 };
+static inline void
+study_tell(const struct study *x, const char *what, int done, int of)
+{
+    if (x->tell)
+        x->tell(what, done, of);
+}
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
@@ -1316,6 +1323,7 @@ struct issue {
 };
 struct issue *emit_issues(struct arena *a, const struct result *r, int *n);
 bool text_write(const struct result *r, FILE *out, bool colour, int width);
+bool full_write(const struct result *r, FILE *out, bool colour, int width);
 bool json_write(const struct result *r, FILE *out, bool colour, int width);
 bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
 bool markdown_write(const struct result *r, FILE *out, bool colour, int width);

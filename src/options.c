@@ -557,7 +557,7 @@ static const struct row {
     {NULL, "quiet", NULL, "nothing on standard output but what --format asks for", 'q', read_quiet},
     {NULL, "verbose", NULL, "say on standard error what is read and written", 'v', read_verbose},
     {NULL, "color", "WHEN", "colour the text report: auto (default), always, never", 0, read_colour},
-    {NULL, "progress", "WHEN", "count the models on standard error: auto (default), always, never", 0, read_progress},
+    {NULL, "progress", "WHEN", "how far long work is, on standard error: auto (default), always, never", 0, read_progress},
     {"Inputs", "dim", "NAME=N", "bind a symbolic dimension, as in --dim batch=32; may repeat", 0, read_dim, true},
     {NULL, "input-shape", "NAME=DIMS", "fix an input's shape, as in --input-shape x=2x3x224x224; may repeat", 0,
      read_shape, true},

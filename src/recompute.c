@@ -510,6 +510,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     add_plan(&x, NULL, NULL, &x.base);
     for (int i = 0; i < n; i++) {
         const struct level *l = &levels[i];
+        study_tell(s, "trying checkpoints", i, n);
         int64_t low = l->all.allocated, high = x.base.allocated;
         bool *all = NEWN(x.a, bool, l->n + 1);
         memset(all, true, (size_t)l->n);

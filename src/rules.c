@@ -1087,8 +1087,10 @@ rules_run(const struct study *s, struct result *r)
         return;
     }
     r->findings = NEWN(x.a, struct finding, COUNT(rules) + 1);
-    for (int i = 0; i < COUNT(rules); i++)
+    for (int i = 0; i < COUNT(rules); i++) {
+        study_tell(s, "trying changes", i, COUNT(rules));
         run(&x, &rules[i]);
+    }
     qsort(r->findings, (size_t)r->nfindings, sizeof(*r->findings), by_rank);
     combine(&x);
 }

@@ -17,9 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EVIL                  \
-    "z\"'><script>alert(1)</" \
-    "script>&amp;`|`]]>\n::error::x\r\033[31m\x9b\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x80\xae-->"
+#define EVIL                                                                                                       \
+    "z\"'><script>alert(1)</"                                                                                      \
+    "script>&amp;`|`]]>\n::error::x\r\033[31m\x9b\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x80\xae--> ::error::y " \
+    "::error::z"
 
 static struct result
 hostile(void)
@@ -149,6 +150,18 @@ commands(const char *s)
     return true;
 }
 
+/* GitHub's runner reads a command at the first character of a line that is no blank. */
+static bool
+no_commands(const char *s)
+{
+    for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        const char *first = s + strspn(s, " \t");
+        if (first[0] == ':' && first[1] == ':')
+            return false;
+    }
+    return true;
+}
+
 static void
 test_inert(void)
 {
@@ -157,7 +170,7 @@ test_inert(void)
         char *s = render(&formats[i], &r);
         CU_ASSERT_TRUE(printable(s));
         bool github = strcmp(formats[i].name, "github") == 0;
-        CU_ASSERT_TRUE(github ? commands(s) : strstr(s, "\n::") == NULL);
+        CU_ASSERT_TRUE(github ? commands(s) : no_commands(s));
         if (strcmp(formats[i].name, "html") == 0) {
             CU_ASSERT_PTR_NULL(strstr(s, "<script>alert"));
             CU_ASSERT_PTR_NULL(strstr(s, "z\""));
