@@ -231,8 +231,10 @@ page_head(struct html *h)
 static void
 fact(struct html *h, const char *s)
 {
-    if (s && *s)
+    if (s && *s) {
+        html_text(h, " ");
         html_leaf(h, "span", s, NULL);
+    }
 }
 
 static void
@@ -352,8 +354,10 @@ page_nav(struct html *h)
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
-        if (links[i].there)
+        if (links[i].there) {
             html_leaf(h, "a", links[i].title, "href", html_format(h, "#%s", links[i].id), NULL);
+            html_text(h, " "); /* for readers that drop the style sheet */
+        }
     html_close(h);
 }
 
@@ -867,6 +871,25 @@ section_oom(struct html *h)
 /* ---- checkpoint plans ------------------------------------------------------------------------------------------------------------------------ */
 
 static void
+plan_modules(struct html *h, const struct plan *p)
+{
+    enum { SHOWN = 4 };
+    html_open(h, "td", NULL);
+    if (p->nmodules > SHOWN) {
+        html_open(h, "details", NULL);
+        html_leaf(h, "summary",
+                  html_format(h, "%d modules, %s to %s", p->nmodules, emit_clip(h->a, p->modules[0], 60),
+                              emit_clip(h->a, p->modules[p->nmodules - 1], 60)),
+                  NULL);
+        html_text(h, emit_modules(h->a, p));
+        html_close(h);
+    } else {
+        html_text(h, emit_modules(h->a, p));
+    }
+    html_close(h);
+}
+
+static void
 section_recompute(struct html *h)
 {
     static const struct column head[] = {{"Plan", "r", NULL},
@@ -895,7 +918,7 @@ section_recompute(struct html *h)
         svg_after(h, p->peak, r->recompute.front[0].peak);
         html_close(h);
         html_leaf(h, "td", html_format(h, "%.1f %%", p->extra_flops_percent), "class", "r", NULL);
-        html_leaf(h, "td", emit_modules(h->a, p), NULL);
+        plan_modules(h, p);
         html_close(h);
     }
     table_end(h);
@@ -1308,7 +1331,7 @@ sizes_table(struct html *h, const struct fit **fits, int n)
               html_format(h, "%s and %s: the memory of the device, and the smallest that has it",
                           emit_clip(h->a, g->across, 30), emit_clip(h->a, g->down, 30)),
               NULL);
-    table(h, "Device memory by two dimensions", "fits", NULL);
+    table(h, "Device memory by two dimensions", "fits two", NULL);
     table_head(h, head, g->ncolumns + 1);
     for (int k = 0; k < g->nrows; k++) {
         html_open(h, "tr", NULL);

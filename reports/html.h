@@ -45,9 +45,9 @@ void svg_ruler(struct html *h); /* the peak as one bar, and devices beside it */
 
 struct cluster { /* tensors alive at the peak that belong to one module, or to none */
     const char *name;
-    int64_t bytes, class_bytes[CLASS_COUNT];
-    int n, cap, *member; /* indices into live */
-    bool whole;          /* not to be split further */
+    int64_t bytes, class_bytes[CLASS_COUNT], rank; /* rank: thousandths of the peak */
+    int n, cap, *member;                           /* indices into live */
+    bool whole;                                    /* not to be split further */
 };
 /* The modules that are large enough to be seen apart, largest first; together they are all tensors. */
 struct cluster *html_clusters(struct html *h, int *n);

@@ -122,8 +122,8 @@ ruler_device(struct html *h, const struct fit *f, double scale, bool left)
     const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", emit_clip(h->a, f->device, 16));
     const char *at = pct(h, x), *dx = left ? "2" : "-2", *anchor = left ? "end" : "start";
     const char *q = fitting(h, characters(label), 7.6, left ? x : 1 - x);
-    html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "class", "tick",
-              NULL);
+    html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "stroke", "#000",
+              "class", "tick", NULL);
     html_leaf(h, "text", label, "x", at, "dx", dx, "y", "15", "text-anchor", anchor, "class",
               html_format(h, "%s tk2", q), NULL);
     html_leaf(h, "text", bytes_text(h->a, f->capacity), "x", at, "dx", dx, "y", px(h, RULER + BAR + 20), "text-anchor",
@@ -175,7 +175,8 @@ svg_ruler(struct html *h)
     describe(h, "cl", "The peak by class, and devices",
              "One bar: live tensors by why they are there, then what the allocator holds beyond them, then the CUDA "
              "context; marks where devices end. The tables of classes and of devices have the numbers.");
-    html_void(h, "rect", "x", "0", "y", px(h, RULER), "width", "100%", "height", px(h, BAR), "class", "trough", NULL);
+    html_void(h, "rect", "x", "0", "y", px(h, RULER), "width", "100%", "height", px(h, BAR), "fill", "#ebe8e0", "class",
+              "trough", NULL);
     for (int i = 0; i < CLASS_COUNT; i++) {
         enum class c = html_stack[i];
         x = ruler_part(h, x, r->class_bytes[c], scale, class_names[c], fill[c],
@@ -202,7 +203,8 @@ svg_after(struct html *h, int64_t after, int64_t whole)
 {
     double share = whole > 0 && after > 0 ? fmin((double)after / (double)whole, 1) : 0;
     html_open(h, "svg", "class", "after", "width", "100%", "height", "14", "aria-hidden", "true", NULL);
-    html_void(h, "rect", "x", "0.5", "y", "0.5", "width", "99.7%", "height", "13", "class", "goes", NULL);
+    html_void(h, "rect", "x", "0.5", "y", "0.5", "width", "99.7%", "height", "13", "fill", "none", "stroke", "#808080",
+              "class", "goes", NULL);
     html_void(h, "rect", "width", pct(h, share), "height", "14", "class", "stays", NULL);
     html_close(h);
 }
@@ -327,8 +329,9 @@ timeline_phases(struct html *h)
             end++;
         double x = (double)i / h->n, share = (double)(end - i) / h->n;
         const char *at = html_format(h, "%d", i);
-        html_open(h, "rect", "x", pct(h, x), "y", base, "width", pct(h, share), "height", "4", "data-x", at, "data-w",
-                  html_format(h, "%d", end - i), "class", html_format(h, "ph ph%d", (int)phase), NULL);
+        html_open(h, "rect", "x", pct(h, x), "y", base, "width", pct(h, share), "height", "4", "fill", "#808080",
+                  "data-x", at, "data-w", html_format(h, "%d", end - i), "class", html_format(h, "ph ph%d", (int)phase),
+                  NULL);
         html_leaf(h, "title", phase_names[phase], NULL);
         html_close(h);
         if (i)
@@ -440,11 +443,21 @@ svg_timeline(struct html *h)
 
 /* ---- treemap: modules first, in each its classes, in these the tensors; squarified ----------------------------------------- */
 
+/* What differs by less than a thousandth of the peak is as large, and stays in the order of names. */
+static int64_t
+rank_of(const struct html *h, int64_t bytes)
+{
+    return (int64_t)(10 * emit_percent(bytes, h->r->peak.allocated));
+}
+
 static int
-by_bytes(const void *x, const void *y)
+by_rank(const void *x, const void *y)
 {
     const struct cluster *a = x, *b = y;
-    return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes) : strcmp(a->name, b->name);
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? 1 : -1;
+    size_t n = strlen(a->name), m = strlen(b->name);
+    return n != m ? (n > m) - (n < m) : strcmp(a->name, b->name); /* blocks.2 before blocks.10 */
 }
 
 static void
@@ -454,6 +467,7 @@ cluster_add(struct html *h, struct cluster *c, int i)
     *PUSH(h->a, c->member, c->n, c->cap) = i;
     c->bytes = emit_add(c->bytes, t->bytes);
     c->class_bytes[t->class] = emit_add(c->class_bytes[t->class], t->bytes);
+    c->rank = rank_of(h, c->bytes);
 }
 
 /* The clusters of one's children; what is its own, and children that are too small to see, make one each. */
@@ -475,7 +489,7 @@ cluster_split(struct html *h, const struct cluster *c, struct cluster **out)
         }
         cluster_add(h, &kid[id], c->member[i]);
     }
-    qsort(kid, (size_t)n, sizeof(*kid), by_bytes);
+    qsort(kid, (size_t)n, sizeof(*kid), by_rank);
     for (int i = 0; i < n; i++) {
         if (kid[i].bytes >= h->r->peak.allocated / 150) {
             kid[kept++] = kid[i];
@@ -524,7 +538,7 @@ html_clusters(struct html *h, int *n)
         for (int i = 1; i < nkid; i++)
             *PUSH(h->a, c, *n, cap) = kid[i];
     }
-    qsort(c, (size_t)*n, sizeof(*c), by_bytes);
+    qsort(c, (size_t)*n, sizeof(*c), by_rank);
     while (*n && c[*n - 1].n == 0)
         --*n;
     for (int i = 0; i < *n; i++)
@@ -534,6 +548,7 @@ html_clusters(struct html *h, int *n)
 
 struct tile {
     double size, x, y, w, h;
+    int64_t rank;
     const struct live_tensor *t; /* NULL: a box, or the small ones together */
     int count;
 };
@@ -575,19 +590,21 @@ static int
 by_size(const void *x, const void *y)
 {
     const struct tile *a = x, *b = y;
-    return a->size != b->size ? (a->size < b->size) - (a->size > b->size)
+    return a->rank != b->rank ? (a->rank < b->rank) - (a->rank > b->rank)
            : a->t != b->t     ? (a->t > b->t) - (a->t < b->t)
                               : a->count - b->count;
 }
 
-/* Lays tiles out by their bytes, whatever unit these are in. */
+/* Lays tiles, whose size is bytes, out in a box. */
 static void
-fill_box(struct tile *tiles, int n, double x, double y, double w, double h)
+fill_box(struct html *of, struct tile *tiles, int n, double x, double y, double w, double h)
 {
     double sum = 0;
-    qsort(tiles, (size_t)n, sizeof(*tiles), by_size);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        tiles[i].rank = rank_of(of, (int64_t)tiles[i].size);
         sum += tiles[i].size;
+    }
+    qsort(tiles, (size_t)n, sizeof(*tiles), by_size);
     for (int i = 0; i < n; i++)
         tiles[i].size *= sum > 0 ? w * h / sum : 0;
     squarify(tiles, n, x, y, w, h);
@@ -639,7 +656,7 @@ treemap_class(struct html *h, const struct cluster *k, enum class c, const struc
     few.size = (double)rest;
     if (rest > 0)
         tiles[n++] = few;
-    fill_box(tiles, n, box->x, box->y, box->w, box->h);
+    fill_box(h, tiles, n, box->x, box->y, box->w, box->h);
     for (int i = 0; i < n; i++)
         if (tiles[i].w > 0)
             treemap_tile(h, &tiles[i], c, width, rest);
@@ -658,7 +675,7 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
              "same by module and class, and every tensor.");
     for (int i = 0; i < n; i++)
         box[i] = (struct tile){.size = (double)k[i].bytes, .count = i};
-    fill_box(box, n, 0, 0, width, height);
+    fill_box(h, box, n, 0, 0, width, height);
     for (int i = 0; i < n; i++) {
         const struct cluster *c = &k[box[i].count];
         struct tile b = box[i];
@@ -678,7 +695,7 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
         for (int l = 0; l < CLASS_COUNT; l++)
             if (c->class_bytes[l] > 0)
                 in[classes++] = (struct tile){.size = (double)c->class_bytes[l], .count = l};
-        fill_box(in, classes, b.x, b.y, b.w, b.h);
+        fill_box(h, in, classes, b.x, b.y, b.w, b.h);
         for (int l = 0; l < classes; l++)
             treemap_class(h, c, (enum class)in[l].count, &in[l], width, least);
         html_void(h, "rect", "x", pct(h, box[i].x / width), "y", px(h, box[i].y), "width", pct(h, box[i].w / width),
@@ -739,8 +756,13 @@ svg_front(struct html *h)
         html_close(h);
         double along = f[i].extra_flops_percent / most;
         if (i == 0 || i == n - 1 || i == r->recompute.chosen || (along - named > 0.05 && along < 0.95)) {
-            html_leaf(h, "text", i ? html_format(h, "%d", i) : "as it is", "x", x, "dx", "9", "y", y, "dy", "-2",
-                      "class", "tk", NULL);
+            bool end = i == 0 || i == n - 1;
+            html_leaf(
+                h, "text",
+                end ? html_format(h, "%s: %s", i ? html_format(h, "%d", i) : "as it is", bytes_text(h->a, f[i].peak))
+                    : html_format(h, "%d", i),
+                "x", x, "dx", i && end ? "2" : "9", "y", y, "dy", i && end ? "-10" : "-2", "text-anchor",
+                i && end ? "end" : "start", "class", "tk", NULL);
             named = along;
         }
     }
