@@ -450,12 +450,17 @@ timeline_phases(struct html *h)
     const struct result *r = h->r;
     table(h, "Phases of the step", NULL, NULL);
     table_head(h, head, COUNT(head));
-    for (int i = 0, end, rows = 0; i < r->ninstants && rows < 200; i = end, rows++) {
+    for (int i = 0, end, rows = 0; i < r->ninstants; i = end, rows++) {
         int64_t highest = 0;
         for (end = i; end < r->ninstants && r->instants[end].phase == r->instants[i].phase; end++)
             highest = emit_total(&r->instants[end]) > highest ? emit_total(&r->instants[end]) : highest;
+        if (rows >= 200 && end < r->ninstants) /* the last one is told, too */
+            continue;
         html_open(h, "tr", NULL);
-        html_leaf(h, "th", phase_names[r->instants[i].phase], "scope", "row", NULL);
+        html_leaf(h, "th",
+                  rows > 200 ? html_format(h, "%d more, and %s", rows - 200, phase_names[r->instants[i].phase])
+                             : phase_names[r->instants[i].phase],
+                  "scope", "row", NULL);
         cell(h, grouped(h, end - i), end - i);
         cell_mib(h, highest);
         cell_mib(h, emit_total(&r->instants[end - 1]));
@@ -515,10 +520,13 @@ spans_table(struct html *h)
     if (r->nspans == 0)
         return;
     html_open(h, "details", "class", "twin", NULL);
-    html_leaf(h, "summary",
-              html_format(h, "The %s largest tensors of the step, and at which instants they are alive",
-                          grouped(h, r->nspans)),
-              NULL);
+    html_leaf(
+        h, "summary",
+        r->nspans == r->nstorages
+            ? html_format(h, "The %s tensors of the step, and at which instants they are alive", grouped(h, r->nspans))
+            : html_format(h, "The %s largest of the step's %s tensors, and at which instants they are alive",
+                          grouped(h, r->nspans), grouped(h, r->nstorages)),
+        NULL);
     table(h, "The largest tensors of the step", "sort", "spans");
     table_head(h, head, COUNT(head));
     for (int i = 0; i < r->nspans; i++) {
@@ -1424,6 +1432,35 @@ assumption(struct html *h, const char *what, const char *value, const char *opti
     html_close(h);
 }
 
+/* next: per doubt the next one like it, -1 none. */
+static void
+doubt_row(struct html *h, int first, const int *next)
+{
+    const struct doubt *d = &h->r->doubts[first];
+    int n = 0;
+    for (int i = first; i >= 0; i = next[i])
+        n++;
+    html_open(h, "tr", NULL);
+    html_open(h, "th", "scope", "row", NULL);
+    if (n == 1)
+        code(h, d->node);
+    else {
+        html_open(h, "details", NULL);
+        html_open(h, "summary", NULL);
+        code(h, d->node);
+        html_printf(h, " × %d", n);
+        html_close(h);
+        for (int i = first; i >= 0; i = next[i])
+            html_printf(h, "%s%s", emit_clip(h->a, h->r->doubts[i].node, NAME), next[i] >= 0 ? ", " : "");
+        html_close(h);
+    }
+    html_close(h);
+    html_leaf(h, "td", emit_clip(h->a, d->op, 80), NULL);
+    html_leaf(h, "td", emit_clip(h->a, d->why, 300), NULL);
+    html_leaf(h, "td", emit_clip(h->a, d->remedy, 200), NULL);
+    html_close(h);
+}
+
 static void
 section_assumptions(struct html *h)
 {
@@ -1464,16 +1501,27 @@ section_assumptions(struct html *h)
     section(h, "doubts", "Not explained", "These values have no known size, so the peak is a lower bound.");
     table(h, "Values that are not explained", "doubts", NULL);
     table_head(h, head, COUNT(head));
-    for (int i = 0; i < r->ndoubts; i++) {
-        html_open(h, "tr", NULL);
-        html_open(h, "th", "scope", "row", NULL);
-        code(h, r->doubts[i].node);
-        html_close(h);
-        html_leaf(h, "td", emit_clip(h->a, r->doubts[i].op, 80), NULL);
-        html_leaf(h, "td", emit_clip(h->a, r->doubts[i].why, 300), NULL);
-        html_leaf(h, "td", emit_clip(h->a, r->doubts[i].remedy, 200), NULL);
-        html_close(h);
+    bool *told = NEWN(h->a, bool, r->ndoubts);
+    struct names *seen = names_new(h->a);
+    int *next = NEWN(h->a, int, r->ndoubts), *last = NEWN(h->a, int, r->ndoubts);
+    for (int i = 0; i < r->ndoubts; i++) { /* what is the same but for the node is one row */
+        const struct doubt *d = &r->doubts[i];
+        const char *key =
+            html_format(h, "%s\n%s\n%s", d->op ? d->op : "", d->why ? d->why : "", d->remedy ? d->remedy : "");
+        int first = names_find(seen, key);
+        next[i] = -1;
+        last[i] = i;
+        if (first < 0) {
+            names_put(seen, key, i);
+            continue;
+        }
+        told[i] = true;
+        next[last[first]] = i;
+        last[first] = i;
     }
+    for (int i = 0; i < r->ndoubts; i++)
+        if (!told[i])
+            doubt_row(h, i, next);
     table_end(h);
     html_close(h);
 }

@@ -19,9 +19,9 @@ const enum class html_stack[CLASS_COUNT] = {CLASS_PARAMETERS, CLASS_BUFFERS,   C
 
 /* Fills for readers that drop the style sheet; the style sheet has the same and those for dark pages. */
 static const char *const fill[CLASS_COUNT] = {
-    [CLASS_PARAMETERS] = "#1f3b5c", [CLASS_BUFFERS] = "#3d7f94", [CLASS_GRADIENTS] = "#0b7065",
+    [CLASS_PARAMETERS] = "#1f3b5c", [CLASS_BUFFERS] = "#16101c", [CLASS_GRADIENTS] = "#0b7065",
     [CLASS_OPTIMIZER] = "#7093b6",  [CLASS_SAVED] = "#c2800a",   [CLASS_TEMPORARIES] = "#bf3a20",
-    [CLASS_WORKSPACE] = "#7a5a3a",  [CLASS_INPUTS] = "#929288",  [CLASS_OUTPUTS] = "#8f5cad",
+    [CLASS_WORKSPACE] = "#642828",  [CLASS_INPUTS] = "#929288",  [CLASS_OUTPUTS] = "#8f5cad",
 };
 
 const char *

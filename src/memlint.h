@@ -1088,8 +1088,8 @@ struct result {
     struct layer *layers;
     int ninstants;
     struct instant *instants;
-    int nspans;
-    struct span *spans; /* the largest storages of the step, largest first */
+    int nspans, nstorages;
+    struct span *spans; /* the largest of the step's storages, largest first */
     struct {
         int64_t parameters, gradients, optimizer, activations, total;
     } rule_of_thumb; /* the first thumb's parts */

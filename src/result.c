@@ -299,6 +299,7 @@ gather_spans(struct gather *x)
         if (all[i].span.born < all[i].span.died)
             all[n++] = all[i];
     qsort(all, (size_t)n, sizeof(*all), by_size);
+    r->nstorages = n;
     r->nspans = n < MOST ? n : MOST;
     r->spans = NEWN(x->a, struct span, r->nspans + 1);
     for (int i = 0; i < r->nspans; i++) {

@@ -66,7 +66,8 @@ def check_reading(browser, path, schemes=("light", "dark")):
             page.emulate_media(color_scheme=scheme)
             wide = page.evaluate("document.documentElement.scrollWidth")
             ok(f"{name}: no sideways scrolling at {width}: {wide}", wide <= width)
-            page.screenshot(path=f"{folder}/{Path(path).stem}-{width}-{scheme}.png", full_page=True)
+            if path == pages[0] or width == 1280:
+                page.screenshot(path=f"{folder}/{Path(path).stem}-{width}-{scheme}.png", full_page=True)
     page.context.close()
 
 
@@ -88,6 +89,30 @@ def check_without_script(browser, path):
         radios.nth(1).focus()
         page.keyboard.press("Space")
         ok(f"{name}: an overlay by keyboard, without script", page.locator(".ov0").is_visible())
+    page.context.close()
+
+
+def mebibytes(text):
+    number, unit = re.search(r"([0-9.]+) (B|KiB|MiB|GiB)$", text).groups()
+    return float(number) * {"B": 1 / 1048576, "KiB": 1 / 1024, "MiB": 1, "GiB": 1024}[unit]
+
+
+def check_numbers(browser, path):
+    """The pictures show what the tables say."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    peak = mebibytes(page.inner_text("#rd-t"))
+    for i, (title, d) in enumerate(page.evaluate(
+            "[...document.querySelectorAll('.ov')].map((g) => [g.querySelector('title').textContent, g.querySelector('path').getAttribute('d')])")):
+        top = (1000 - min(float(y) for y in re.findall(r"(?:V|M0 )(-?[0-9.]+)", d))) / 1000 * peak
+        ok(f"{name}: overlay {title}: its highest point is at {top:.1f} MiB", abs(top - mebibytes(title)) <= peak / 400)
+    sums = page.evaluate("""['Changes by module', 'Changes by tensor'].map((caption) =>
+        [...document.querySelectorAll('table')].filter((t) => t.caption && t.caption.textContent === caption)
+            .flatMap((t) => [...t.querySelectorAll('td[data-v]')]).reduce((sum, td) => sum + Number(td.dataset.v), 0))""")
+    ok(f"{name}: changes by module and by tensor come to the same: {sums}", sums[0] == sums[1])
+    areas = page.evaluate("""[...document.querySelectorAll('svg.wide rect[class*=c-]')].reduce((sum, r) =>
+        sum + parseFloat(r.getAttribute('width')) / 100 * parseFloat(r.getAttribute('height')), 0) / 440""")
+    ok(f"{name}: the treemap is nearly full: {areas:.2f}", 0.8 < areas <= 1)
     page.context.close()
 
 
@@ -180,6 +205,7 @@ with sync_playwright() as playwright:
     for path in pages:
         check_reading(browser, path, ("light", "dark") if path == pages[0] else ("dark",))
         check_without_script(browser, path)
+        check_numbers(browser, path)
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
     browser.close()

@@ -37,6 +37,11 @@ report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto
 report wider tests/gate/wider.txt --dim batch=16 --flags=none --baseline=tests/gate/base.txt
 report large "$work/large.txt" --dim batch=4
 
+# A size of the table is what a run at that size reserves.
+at() { "$MEMLINT" examples/tiny_gpt.onnx --dim batch="$1" --format=json; }
+told=$(at 8 | sed -n 's/.*"dims": {"batch": 32}, "reserved": \([0-9]*\).*/\1/p') own=$(at 32 | sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p')
+ok "the table's size at batch 32: ${told:-?}, a run: ${own:-?}" [ "${told:-0}" = "${own:-1}" ]
+
 tried=
 if command -v tidy >/dev/null; then
     tidy -e -q --show-warnings no "$work"/{small,wider,large}.html >"$work/tidy" 2>&1 # its warnings are about HTML 4
