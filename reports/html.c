@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 1000, OPEN_ROWS = 30, NAME = 160, BEST = 3, ALIVE = 5 };
+enum { COLUMNS = 1000, OPEN_ROWS = 30, NAME = 160, BEST = 3, ALIVE = 5, MEMBERS = 40 };
 
 /* ---- the writer ------------------------------------------------------------------------------------------------------------ */
 
@@ -942,6 +942,7 @@ struct group {
     const struct live_tensor *first;
     int64_t bytes;
     int count, *member, cap;
+    bool mixed; /* tensors of one module and class that have nothing else in common */
 };
 
 /* A name with its numbers replaced, and without one at its end: what members of a group share. */
@@ -970,6 +971,37 @@ by_bytes(const void *x, const void *y)
     return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes) : a->member[0] - b->member[0];
 }
 
+/* The rows behind the largest ones, by module and class: a large model has too many tensors for a row each. */
+static struct group *
+fold_rest(struct html *h, struct group *groups, int *n)
+{
+    enum { ROWS = 1000 };
+    int nclusters, kept = ROWS;
+    if (*n <= ROWS + CLASS_COUNT)
+        return groups;
+    const struct cluster *k = html_clusters(h, &nclusters);
+    int *row = NEWN(h->a, int, nclusters *CLASS_COUNT), *of = NEWN(h->a, int, h->r->nlive);
+    for (int i = 0; i < nclusters; i++)
+        for (int m = 0; m < k[i].n; m++)
+            of[k[i].member[m]] = i;
+    struct group *out = NEWN(h->a, struct group, ROWS + nclusters * CLASS_COUNT);
+    memcpy(out, groups, sizeof(*out) * ROWS);
+    for (int g = ROWS; g < *n; g++)
+        for (int m = 0; m < groups[g].count; m++) {
+            int i = groups[g].member[m], *at = &row[of[i] * CLASS_COUNT + (int)h->r->live[i].class];
+            if (*at == 0) {
+                *at = kept++;
+                out[*at] = (struct group){
+                    .name = html_format(h, "others in %s", k[of[i]].name), .first = &h->r->live[i], .mixed = true};
+            }
+            out[*at].bytes = emit_add(out[*at].bytes, h->r->live[i].bytes);
+            *PUSH(h->a, out[*at].member, out[*at].count, out[*at].cap) = i;
+        }
+    *n = kept;
+    qsort(out, (size_t)kept, sizeof(*out), by_bytes);
+    return out;
+}
+
 static struct group *
 fold(struct html *h, int *n)
 {
@@ -995,7 +1027,7 @@ fold(struct html *h, int *n)
     }
     if (*n)
         qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
-    return groups;
+    return fold_rest(h, groups, n);
 }
 
 static const char *
@@ -1024,9 +1056,14 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
         for (int i = 0; i < g->count; i++) {
             const struct live_tensor *m = &h->r->live[g->member[i]];
             html_open(h, "li", NULL);
-            html_text(h, emit_op(h->a, m->name, NAME));
-            if (m->location && *m->location)
-                html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
+            if (g->count > MEMBERS && i == MEMBERS / 2) { /* the JSON report has each */
+                html_printf(h, "and %d more", g->count - MEMBERS + 1);
+                i += g->count - MEMBERS;
+            } else {
+                html_text(h, emit_op(h->a, m->name, NAME));
+                if (m->location && *m->location)
+                    html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
+            }
             html_close(h);
         }
         html_close(h);
@@ -1040,11 +1077,13 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     html_close(h);
     cell_class(h, t->class);
     html_open(h, "td", "class", "sh", NULL);
-    html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
+    if (!g->mixed)
+        html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
     html_close(h);
     html_open(h, "td", NULL);
-    html_text(h, emit_op(h->a, t->needed_by, NAME));
-    if (t->born)
+    if (!g->mixed)
+        html_text(h, emit_op(h->a, t->needed_by, NAME));
+    if (!g->mixed && t->born)
         html_leaf(h, "small", html_format(h, "since %s", emit_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
@@ -1186,7 +1225,7 @@ layer_row(struct html *h, int first, int last, int count, int64_t most)
     html_close(h);
     cell_mib(h, l->saved_bytes);
     html_open(h, "td", "class", "b", NULL);
-    if (l->saved_bytes)
+    if (l->saved_bytes > most / 200)
         svg_bar(h, l->saved_bytes, most, "c-saved");
     html_close(h);
     html_leaf(h, "td", grouped(h, l->parameters), "class", "r", NULL);

@@ -11,12 +11,12 @@ for candidate in "${MEMLINT_PAGE_PYTHON:-}" "$PWD/page-tools/bin/python" python3
 done
 cd "$SOURCE" || exit 1
 
-# 500 blocks of ten nodes each.
+# 500 blocks of ten nodes each, no two of one width: nothing folds by itself.
 awk 'BEGIN {
     n = 500
     print "<ir_version: 10, opset_import: [\"\": 20]>\ng (float[batch, 16, 64] h0) => (float[batch, 16, 64] h" n ")\n<"
     for (i = 0; i < n; i++)
-        printf "%s float[64] \"blocks.%d.norm.weight\" = {}, float[64] \"blocks.%d.norm.bias\" = {}, float[64, 128] \"blocks.%d.up.weight\" = {}, float[128] \"blocks.%d.up.bias\" = {}, float[128, 64] \"blocks.%d.down.weight\" = {}, float[64] \"blocks.%d.down.bias\" = {}", i ? ",\n" : "", i, i, i, i, i, i
+        printf "%s float[64] \"blocks.%d.norm.weight\" = {}, float[64] \"blocks.%d.norm.bias\" = {}, float[64, %d] \"blocks.%d.up.weight\" = {}, float[%d] \"blocks.%d.up.bias\" = {}, float[%d, 64] \"blocks.%d.down.weight\" = {}, float[64] \"blocks.%d.down.bias\" = {}", i ? ",\n" : "", i, i, 64 + i, i, 64 + i, i, 64 + i, i, i
     print ">\n{"
     for (i = 0; i < n; i++) {
         at = "/blocks." i
