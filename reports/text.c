@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 4, ALL = 10000 };
+enum { ROWS = 4, PLANS = 8, ALL = 10000 };
 
 struct limits {
     int best, how, said; /* changes in full, lines of Python in each, lines of each message but the first's */
@@ -291,14 +291,19 @@ text_recompute(const struct page *p, const struct result *r)
     if (!r->recompute.nfront)
         return;
     heading(p, "Checkpoint plans: peak, extra FLOPs, modules");
-    for (int i = 0; i < r->recompute.nfront; i++) {
+    int n = r->recompute.nfront, step = p->limit == &full ? 1 : n / PLANS + 1;
+    for (int i = 0; i < n; i++) {
         const struct plan *q = &r->recompute.front[i];
+        if (i % step && i != n - 1 && i != r->recompute.chosen)
+            continue;
         fprintf(p->out, " %c%11s  %5.1f %%  %d: %s\n", i == r->recompute.chosen ? '*' : ' ', bytes_text(p->a, q->peak),
                 q->extra_flops_percent, q->nmodules, emit_clip(p->a, emit_modules(p->a, q), p->width - 30));
     }
     fprintf(p->out, "  %11s  no choice of operators to recompute goes below\n",
             bytes_text(p->a, r->recompute.lower_bound));
-    lines(p, r->recompute.python, ALL);
+    if (step > 1)
+        fprintf(p->out, "  %11s  %d plans; those between are in the other reports\n", "", n);
+    lines(p, r->recompute.python, p->limit == &full ? ALL : 2 * PLANS);
 }
 
 static void

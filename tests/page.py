@@ -116,6 +116,38 @@ def check_numbers(browser, path):
     page.context.close()
 
 
+# What dichromats see, on linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.
+SEEN_AS = {
+    "all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopes": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopes": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritanopes": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+CLASSES = "parameters buffers optimizer gradients saved outputs temporaries workspace inputs".split()
+
+
+def lab(hex_colour, seen):
+    srgb = [int(hex_colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    rgb = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in srgb]
+    r, g, b = (min(1, max(0, sum(m * x for m, x in zip(row, rgb)))) for row in seen)
+    xyz = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0888
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def check_colours(browser, path):
+    """Any two classes are told apart by every kind of eye: a distance of 12 in CIELAB."""
+    for scheme in ("light", "dark"):
+        page = page_of(browser, path, scheme)
+        colours = page.evaluate("(names) => names.map((n) => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim())", CLASSES)
+        for who, seen in SEEN_AS.items():
+            labs = [lab(c, seen) for c in colours]
+            least = min((sum((p - q) ** 2 for p, q in zip(labs[i], labs[k])) ** 0.5, CLASSES[i], CLASSES[k])
+                        for i in range(len(labs)) for k in range(i))
+            ok(f"colours, {scheme}, as {who} see them: {least}", least[0] >= 12)
+        page.context.close()
+
+
 def check_sandbox(browser, path):
     """As servers of continuous integration show what a job left: no scripts, no styles in the page."""
     name = Path(path).name
@@ -206,6 +238,7 @@ with sync_playwright() as playwright:
         check_reading(browser, path, ("light", "dark") if path == pages[0] else ("dark",))
         check_without_script(browser, path)
         check_numbers(browser, path)
+    check_colours(browser, pages[0])
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
     browser.close()
