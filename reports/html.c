@@ -626,7 +626,7 @@ best_changes(struct html *h)
         html_leaf(h, "strong", bytes_text(h->a, f->peak_after), NULL);
         html_leaf(h, "span", html_format(h, " −%.0f %%", emit_percent(f->saves_bytes, r->peak.allocated)), NULL);
         if (f->extra_flops_percent > 0.05)
-            html_printf(h, ", FLOPs %+.0f %%", f->extra_flops_percent);
+            html_printf(h, ", FLOPs\u00a0%+.0f\u00a0%%", f->extra_flops_percent);
         html_close(h);
         html_close(h);
         svg_after(h, f->peak_after, r->peak.allocated);
