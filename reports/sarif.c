@@ -63,11 +63,12 @@ rules(struct arena *a, struct json *j, const struct issue *all, int n)
         next++;
         json_open(j, NULL, '{');
         json_text(j, "id", rule);
-        message(j, "shortDescription", rule);
+        const char *help = rules_help(all[i].rule);
+        message(j, "shortDescription", help ? help : rule);
         message(j, "fullDescription",
-                all[i].severity == 3
-                    ? arena_printf(a, "A gate of memlint failed: --%s", rule + strlen("gate-"))
-                    : arena_printf(a, "memlint measured the training step with this changed: %s", rule));
+                help ? arena_printf(a, "%s: memlint ran the training step with this changed; docs/RULES.md explains it",
+                                    help)
+                     : arena_printf(a, "A gate of memlint failed: --%s", rule + strlen("gate-")));
         message(j, "help",
                 all[i].how ? emit_clip(a, all[i].how, TEXT) : "memlint --list=rules and man memlint say more.");
         json_open(j, "defaultConfiguration", '{');

@@ -106,9 +106,9 @@ value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const 
     st->refs++;
     int64_t run = 1;
     for (int i = rank - 1; i >= 0; i--) {
-        v->size[i] = size[i];
+        v->size[i] = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
         v->stride[i] = stride ? stride[i] : run;
-        run *= size[i] > 1 ? size[i] : 1;
+        run *= v->size[i] > 1 ? v->size[i] : 1;
     }
     *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = v;
     return v;
@@ -131,7 +131,7 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
 {
     int64_t n = 1;
     for (int i = 0; i < rank; i++)
-        if (!mul_ok(n, size[i], &n) || n > MAX_STORAGE_BYTES)
+        if (!mul_ok(n, size[i] < 0 ? 1 : size[i], &n) || n > MAX_STORAGE_BYTES)
             n = MAX_STORAGE_BYTES;
     int64_t bytes = dtype_bytes(t, n);
     if (bytes >= MAX_STORAGE_BYTES) {
@@ -771,6 +771,39 @@ stop_before(struct machine *m, struct frame *f)
     longjmp(c->stop, 1);
 }
 
+/* The results are kept for the second forward. Source: _CachingTorchDispatchMode in torch/utils/checkpoint.py. */
+static void
+cache_results(struct machine *m, const struct frame *f)
+{
+    struct checkpoint *c = m->checkpoint;
+    struct cached *k = PUSH(m->a, c->cached, c->ncached, c->cap_cached);
+    *k = (struct cached){f->nout, NEWN(m->a, struct value *, f->nout + 1)};
+    for (int i = 0; i < f->nout; i++)
+        k->v[i] = f->out[i] ? saved(f->out[i]) : NULL;
+}
+
+static void
+cache_drop(struct machine *m, struct checkpoint *c)
+{
+    const struct cached *k = &c->cached[c->next++];
+    for (int i = 0; i < k->n; i++)
+        if (k->v[i])
+            value_drop(m, k->v[i]);
+}
+
+/* In place of a kernel: _CachedTorchDispatchMode. */
+static void
+take_results(struct machine *m, struct frame *f)
+{
+    struct checkpoint *c = m->checkpoint;
+    const struct cached *k = &c->cached[c->next];
+    for (int i = 0; i < k->n; i++) {
+        const struct value *v = k->v[i];
+        out_add(m, f, v ? value_make(m, v->st, v->dtype, v->rank, v->size, v->stride) : NULL);
+    }
+    cache_drop(m, c);
+}
+
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
@@ -801,7 +834,14 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     if (m->checkpoint && m->checkpoint->again && recording && op->grad && op->grad != COMPOSITE)
         stop_before(m, f);
     m->grad_mode = recording && op->grad == COMPOSITE;
-    op->run(m, f);
+    struct checkpoint *c = m->checkpoint;
+    bool keeps = c && recording && op->grad != COMPOSITE && c->region->keeps && c->region->keeps[op - aten_table];
+    if (keeps && c->again && c->next < c->ncached)
+        take_results(m, f);
+    else
+        op->run(m, f);
+    if (keeps && !c->again)
+        cache_results(m, f);
     m->autocast = under;
     m->grad_mode = recording;
     if (op->grad && op->grad != COMPOSITE && recording)
@@ -1003,6 +1043,8 @@ checkpoint_drop(struct machine *m, struct checkpoint *c)
     for (int i = 0; i < c->nargs; i++)
         value_drop(m, c->args[i]);
     c->nargs = 0;
+    while (c->next < c->ncached) /* what the second forward did not come to */
+        cache_drop(m, c);
 }
 
 /* What the node saved dies: in declared order, or, being locals of its function when a hook made them, the last one first. */

@@ -7,7 +7,13 @@
 
 #include <string.h>
 
-enum { SPARE_CALLS = 128, SPARE_SLOTS = 256, SPARE_PARAMS = 8, SHORTEST = 32 /* length worth cutting */ };
+enum {
+    MOST_SIZES = 16,
+    SPARE_CALLS = 128,
+    SPARE_SLOTS = 256,
+    SPARE_PARAMS = 8,
+    SHORTEST = 32 /* length worth cutting */
+};
 
 /* ---- copies ----------------------------------------------------------------------------------------------------------------- */
 
@@ -91,7 +97,7 @@ renumber(struct program *p, const int *to, int n)
     struct region *r = (struct region *)p->regions; /* program_copy made it */
     int kept = 0;
     for (int i = 0; i < p->nregions; i++) {
-        struct region moved = {to[r[i].first], to[r[i].end]};
+        struct region moved = {to[r[i].first], to[r[i].end], r[i].keeps};
         if (moved.first < moved.end)
             r[kept++] = moved;
     }
@@ -332,8 +338,11 @@ find_attention(const struct edit *e, int at, struct attention_by_hand *f)
             return false;
         if (is_op(d, "add.Tensor") && d->nargs > 1 && d->args[1].kind == ARG_SLOT) {
             if (f->mask.kind != ARG_NONE)
-                return false; /* which would have to be added up */
-            f->mask = d->args[1];
+                return false;          /* which would have to be added up */
+            int made = maker(p, d, 1); /* of a float mask made from a boolean one, fused attention takes the latter */
+            f->mask = made >= 0 && strncmp(p->calls[made].op ? p->calls[made].op->name : "", "where.", 6) == 0
+                          ? p->calls[made].args[0]
+                          : d->args[1];
         }
         f->causal |= selects;
         k = maker(p, d, is_op(d, "where.self")); /* where(mask, scores, low) */
@@ -505,6 +514,75 @@ edit_rms_norm(struct edit *e)
         remove_unread(e);
 }
 
+/* The mean of slot x over its last dimension, or its variance as a power, a square or var gives it. */
+static bool
+is_statistic(const struct program *p, int at, int64_t x, bool variance)
+{
+    const struct call *c = at < 0 ? NULL : &p->calls[at];
+    if (is_op(c, "broadcast_in_dim.default"))
+        return is_statistic(p, maker(p, c, 0), x, variance);
+    if (!variance || is_op(c, "var.correction"))
+        return (variance || is_op(c, "mean.dim")) && c->args[0].kind == ARG_SLOT && c->args[0].i == x;
+    int square = is_op(c, "mean.dim") ? maker(p, c, 0) : -1;
+    const struct call *q = square < 0 ? NULL : &p->calls[square];
+    int centred = is_op(q, "pow.Tensor_Scalar") || is_op(q, "mul.Tensor") ? maker(p, q, 0) : -1;
+    return centred >= 0 && is_op(&p->calls[centred], "sub.Tensor") && reads(&p->calls[centred], (int)x) &&
+           (!is_op(q, "mul.Tensor") || maker(p, q, 1) == centred);
+}
+
+/* sqrt or rsqrt of the variance of slot x and a number, argument i of a call. */
+static bool
+is_deviation(const struct program *p, const struct call *c, int i, int64_t x, double *eps)
+{
+    int root = maker(p, c, i), add = root < 0 ? -1 : maker(p, &p->calls[root], 0);
+    const struct call *a = add < 0 ? NULL : &p->calls[add];
+    if (!a || !is_op(&p->calls[root], is_op(c, "div.Tensor") ? "sqrt.default" : "rsqrt.default") ||
+        !is_op(a, "add.Tensor") || a->nargs < 2 || a->args[1].kind != ARG_FLOAT)
+        return false;
+    *eps = a->args[1].f;
+    return is_statistic(p, maker(p, a, 0), x, true);
+}
+
+/* The parameter among the operands of the only call of that kind that reads the result of call *at, which moves there. */
+static struct arg
+next_parameter(const struct edit *e, int *at, const char *op)
+{
+    const struct program *p = e->program;
+    int next = only_reader(e, *at);
+    if (next < 0 || !is_op(&p->calls[next], op))
+        return NONE;
+    struct arg q = other_operand(&p->calls[next], p->calls[*at].outs[0]);
+    if (q.kind != ARG_SLOT || owner(p, q.i) < 0)
+        return NONE;
+    *at = next;
+    return q;
+}
+
+void
+edit_layer_norm(struct edit *e)
+{
+    struct program *p = e->program;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i]; /* (x - mean) / deviation */
+        int sub = is_op(c, "div.Tensor") || is_op(c, "mul.Tensor") ? maker(p, c, 0) : -1, end = i;
+        double eps;
+        if (sub < 0 || c->rank < 1 || !is_op(&p->calls[sub], "sub.Tensor") || p->calls[sub].args[0].kind != ARG_SLOT ||
+            !is_statistic(p, maker(p, &p->calls[sub], 1), p->calls[sub].args[0].i, false) ||
+            !is_deviation(p, c, 1, p->calls[sub].args[0].i, &eps))
+            continue;
+        struct arg weight = next_parameter(e, &end, "mul.Tensor");
+        struct arg bias = weight.kind == ARG_SLOT ? next_parameter(e, &end, "add.Tensor") : NONE;
+        struct arg args[] = {p->calls[sub].args[0], int_list(e->a, 1, &c->size[c->rank - 1]), weight, bias, FLT(eps)};
+        struct call *to = &p->calls[end];
+        to->op = aten_find("layer_norm.default");
+        to->nargs = COUNT(args);
+        to->args = arena_dup(e->a, args, sizeof(args));
+        changed(e, to);
+    }
+    if (e->places)
+        remove_unread(e);
+}
+
 /* ---- head and loss ---------------------------------------------------------------------------------------------------------------- */
 
 /* The loss is computed by the program, part by part, and its sum is what the loop then takes for the loss. */
@@ -561,9 +639,10 @@ edit_chunks(struct edit *e)
         if (i)
             to[k++] = sums[i];
     }
-    memmove(&p->calls[at + n + parts - 1], &p->calls[at + n + parts],
-            sizeof(*p->calls) *
-                (size_t)(p->ncalls - at - n - parts)); /* the head itself, which is the output's maker */
+    at += n + parts - 1; /* the head itself, which is the output's maker */
+    memmove(&p->calls[at], &p->calls[at + 1], sizeof(*p->calls) * (size_t)(p->ncalls - at - 1));
+    for (int i = 0; i < p->nslots; i++)
+        p->held[i] -= p->held[i] >= at;
     p->ncalls--;
     p->ninputs++;
     p->outputs[0] = sum;
@@ -572,38 +651,56 @@ edit_chunks(struct edit *e)
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------------------ */
 
+/* Sizes that become others, all at once. */
+struct sizes {
+    int n;
+    struct {
+        int64_t from, to;
+    } size[MOST_SIZES];
+};
+
+static bool
+is_resized(const struct sizes *z, int64_t size, int64_t *to)
+{
+    for (int i = 0; i < z->n; i++)
+        if (z->size[i].from == size) {
+            *to = z->size[i].to;
+            return true;
+        }
+    return false;
+}
+
 static void
-resize(struct arena *a, int rank, const int64_t **size, int64_t from, int64_t to)
+resize(struct arena *a, int rank, const int64_t **size, const struct sizes *z)
 {
     int64_t *s = rank > 0 ? arena_dup(a, *size, sizeof(*s) * (size_t)rank) : NULL;
     for (int i = 0; i < rank; i++)
-        s[i] = s[i] == from ? to : s[i];
+        is_resized(z, s[i], &s[i]);
     *size = s ? s : *size;
 }
 
 static void
-resize_args(struct arg *args, int n, int64_t from, int64_t to)
+resize_args(struct arg *args, int n, const struct sizes *z)
 {
     for (int i = 0; i < n; i++) {
-        if (args[i].kind == ARG_INT && args[i].i == from)
-            args[i].i = to;
+        if (args[i].kind == ARG_INT)
+            is_resized(z, args[i].i, &args[i].i);
         if (args[i].kind == ARG_LIST)
-            resize_args(args[i].list, args[i].n, from, to);
+            resize_args(args[i].list, args[i].n, z);
     }
 }
 
-/* Every size that is `from` becomes `to`. */
 static void
-resize_all(struct edit *e, int64_t from, int64_t to)
+resize_all(struct edit *e, const struct sizes *z)
 {
     struct program *p = e->program;
     for (int i = 0; i < p->ninputs; i++)
-        resize(e->a, p->inputs[i].rank, &p->inputs[i].size, from, to);
+        resize(e->a, p->inputs[i].rank, &p->inputs[i].size, z);
     for (int i = 0; i < p->nparams; i++)
-        resize(e->a, p->params[i].rank, &p->params[i].size, from, to);
+        resize(e->a, p->params[i].rank, &p->params[i].size, z);
     for (int i = 0; i < p->ncalls; i++) {
-        resize(e->a, p->calls[i].rank, &p->calls[i].size, from, to);
-        resize_args(p->calls[i].args, p->calls[i].nargs, from, to);
+        resize(e->a, p->calls[i].rank, &p->calls[i].size, z);
+        resize_args(p->calls[i].args, p->calls[i].nargs, z);
     }
 }
 
@@ -632,7 +729,7 @@ edit_half_vocabulary(struct edit *e)
     e->size = edit_entries(e->program);
     e->places = e->size > 0;
     if (e->places)
-        resize_all(e, e->size, e->size / 2);
+        resize_all(e, &(struct sizes){1, {{e->size, e->size / 2}}});
 }
 
 struct replace {
@@ -807,6 +904,27 @@ edit_narrow_table(struct edit *e)
             p->params[i].size = arena_dup(e->a, size, sizeof(size));
 }
 
+/* The rows that a step's embeddings fetch from a table that nothing else reads; 0 when something does, or the file doesn't say. */
+static int64_t
+rows_read(const struct program *p, const struct param *q)
+{
+    int64_t rows = 0;
+    if (!edit_owns(q) || q->rank != 2 || q->size[0] < MANY_ENTRIES)
+        return 0;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        int64_t n = 1;
+        if (!reads(c, q->slot))
+            continue;
+        if (!is_op(c, "embedding.default") || c->rank < 1)
+            return 0;
+        for (int d = 0; d < c->rank - 1; d++)
+            n *= c->size[d];
+        rows += n;
+    }
+    return rows < q->size[0] ? rows : q->size[0];
+}
+
 /* One entry stays, so that autograd still computes the gradient that goes to the host. */
 void
 edit_tables_on_cpu(struct edit *e)
@@ -814,17 +932,39 @@ edit_tables_on_cpu(struct edit *e)
     struct program *p = e->program;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        if (!edit_owns(q) || q->rank != 2 || q->size[0] < MANY_ENTRIES || !edit_is_table(p, q))
-            continue;
-        bool only = true;
-        for (int k = 0; k < p->ncalls; k++)
-            only &= !reads(&p->calls[k], q->slot) || is_op(&p->calls[k], "embedding.default");
-        if (!only)
+        if (!rows_read(p, q))
             continue;
         int64_t size[] = {1, q->size[1]};
         q->size = arena_dup(e->a, size, sizeof(size));
         e->places++;
         e->what = e->what ? e->what : q->name;
+    }
+}
+
+/* Trained are as many rows as are read; the others and their states, which stay dense, lie beside them. */
+void
+edit_sparse_tables(struct edit *e)
+{
+    struct program *p = e->program;
+    int states, n = p->nparams;
+    if (!optimizer_sparse(e->setup.optimizer, &states))
+        return;
+    for (int i = 0; i < n && p->nparams < p->cap_params; i++) {
+        struct param *q = &p->params[i];
+        int64_t rows = rows_read(p, q), size[] = {rows, q->rank == 2 ? q->size[1] : 0};
+        if (!rows || rows == q->size[0] || q->kind != PARAM_TRAINED)
+            continue;
+        int64_t rest[] = {(q->size[0] - rows) * (1 + states), size[1]};
+        if (!e->places) {
+            e->what = q->name;
+            e->size = q->size[0];
+        }
+        p->params[p->nparams] = *q;
+        p->params[p->nparams].slot = slot_new(p);
+        p->params[p->nparams].kind = PARAM_FROZEN;
+        p->params[p->nparams++].size = arena_dup(e->a, rest, sizeof(rest));
+        q->size = arena_dup(e->a, size, sizeof(size));
+        e->places++;
     }
 }
 
@@ -852,13 +992,96 @@ length_of(const struct program *p, const char **name)
     return n;
 }
 
+/* Positions of the arguments of operators that slide a window; -1 none, KERNEL: the weight's last dimensions. */
+enum { KERNEL = -2 };
+static const struct sliding {
+    const char *op; /* what its name begins with */
+    int kernel, stride, padding, dilation;
+} slidings[] = {
+    {"convolution.", KERNEL, 3, 4, 5}, {"conv1d.default", KERNEL, 3, 4, 5}, {"conv2d.default", KERNEL, 3, 4, 5},
+    {"max_pool1d.", 1, 2, 3, 4},       {"max_pool2d.", 1, 2, 3, 4},         {"avg_pool1d.", 1, 2, 3, -1},
+    {"avg_pool2d.", 1, 2, 3, -1},
+};
+
+/* An argument that is a number or a list of one for each axis. */
+static int64_t
+of_axis(const struct call *c, int at, int axis, int64_t otherwise)
+{
+    const struct arg *a = at < 0 || at >= c->nargs ? NULL : &c->args[at];
+    if (a && a->kind == ARG_LIST)
+        a = a->n ? &a->list[axis < a->n ? axis : a->n - 1] : NULL;
+    return a && a->kind == ARG_INT ? a->i : otherwise;
+}
+
+static int64_t
+kernel_of(const struct program *p, const struct call *c, const struct sliding *w, int axis, int axes)
+{
+    if (w->kernel != KERNEL)
+        return of_axis(c, w->kernel, axis, 1);
+    for (int i = 0; i < p->nparams; i++)
+        if (c->args[1].kind == ARG_SLOT && p->params[i].slot == c->args[1].i && p->params[i].rank == axes + 2)
+            return p->params[i].size[axis + 2];
+    return 1;
+}
+
+/* What other sizes become when the length n becomes `to`: windows without padding make others of it. False where a window is longer. */
+static bool
+follow_length(const struct program *p, int64_t n, int64_t to, struct sizes *z)
+{
+    *z = (struct sizes){1, {{n, to}}};
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i], *from = maker(p, c, 0) < 0 ? NULL : &p->calls[maker(p, c, 0)];
+        for (int k = 0; k < COUNT(slidings); k++) {
+            const struct sliding *w = &slidings[k];
+            if (!c->op || strncmp(c->op->name, w->op, strlen(w->op)) != 0 || !from || from->rank != c->rank)
+                continue;
+            for (int d = 2; d < c->rank; d++) {
+                int64_t size, kernel = kernel_of(p, c, w, d - 2, c->rank - 2);
+                if (!is_resized(z, from->size[d], &size))
+                    continue;
+                size += 2 * of_axis(c, w->padding, d - 2, 0) - of_axis(c, w->dilation, d - 2, 1) * (kernel - 1) - 1;
+                if (size < 0)
+                    return false;
+                int64_t stride = of_axis(c, w->stride, d - 2, w->kernel == KERNEL ? 1 : kernel), known;
+                if (!is_resized(z, c->size[d], &known) && z->n < MOST_SIZES) {
+                    z->size[z->n].from = c->size[d];
+                    z->size[z->n++].to = size / (stride > 0 ? stride : 1) + 1;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+void
+edit_length(struct edit *e, int64_t to)
+{
+    struct sizes z;
+    e->size = length_of(e->program, &e->what);
+    e->places = e->size > 0 && follow_length(e->program, e->size, to, &z);
+    if (e->places)
+        resize_all(e, &z);
+}
+
 void
 edit_half_length(struct edit *e)
 {
-    e->size = length_of(e->program, &e->what);
-    e->places = e->size > 0;
-    if (e->places)
-        resize_all(e, e->size, e->size / 2);
+    edit_length(e, length_of(e->program, &e->what) / 2);
+}
+
+int64_t
+edit_shortest(const struct program *p, int64_t length)
+{
+    struct sizes z;
+    int64_t lo = 0, hi = length; /* lo is refused */
+    while (hi - lo > 1) {
+        int64_t at = lo + (hi - lo) / 2;
+        if (follow_length(p, length, at, &z))
+            hi = at;
+        else
+            lo = at;
+    }
+    return hi;
 }
 
 /* ---- in place, unused ------------------------------------------------------------------------------------------------------------------ */

@@ -27,6 +27,7 @@ struct edit edit_new(struct arena *a, const struct setup *s, const struct progra
 /* Each looks for its places and changes them all; places stays 0 where there are none. */
 void edit_attention(struct edit *e);     /* softmax(q k^T) v to scaled_dot_product_attention */
 void edit_gelu(struct edit *e);          /* tanh and erf by hand to gelu */
+void edit_layer_norm(struct edit *e);    /* (x - mean) / sqrt(variance + eps) * w + b to layer_norm */
 void edit_rms_norm(struct edit *e);      /* x * rsqrt(mean(x^2) + eps) * w to rms_norm */
 void edit_chunks(struct edit *e);        /* head and cross-entropy in CHUNKS parts, each under checkpoint */
 void edit_in_place(struct edit *e);      /* activations that may write over their input */
@@ -36,13 +37,17 @@ void edit_equal_tables(struct edit *e);  /* tables of one shape become one */
 void edit_shared_table(struct edit *e);  /* a head reads the narrower table of another embedding through a projection */
 void edit_narrow_table(struct edit *e);  /* the largest table NARROW wide, with projections */
 void edit_tables_on_cpu(struct edit *e); /* tables that only embeddings read */
+void edit_sparse_tables(struct edit *e); /* the same tables with gradients of the rows that are read */
 void edit_half_vocabulary(struct edit *e);
 void edit_half_length(struct edit *e);
+void edit_length(struct edit *e, int64_t to); /* every sample of that length, where the file fixes one */
 void edit_unused_parameters(struct edit *e);
 void edit_unused_outputs(struct edit *e);
 
 /* The projection onto many classes that makes the first output; NULL none. */
 const struct call *edit_head(const struct program *p);
+/* The shortest length that the program's windows accept instead of the fixed one. */
+int64_t edit_shortest(const struct program *p, int64_t length);
 /* Entries of the vocabulary that takes most parameters; 0 none. */
 int64_t edit_entries(const struct program *p);
 bool edit_is_table(const struct program *p, const struct param *q); /* an embedding reads it */

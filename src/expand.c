@@ -994,12 +994,18 @@ expand_rms_norm(struct machine *m, struct frame *f)
 
 /* ---- softmax, dropout, attention ---------------------------------------------------------------------------------------------------------------- */
 
+/* The kernel itself widens float16 alone. Source: softmax in native/SoftMax.cpp. */
 void
 expand_softmax(struct machine *m, struct frame *f)
 {
     const char *row = f->op->name[0] == 'l' ? "_log_softmax.default" : "_softmax.default";
     struct arg t = f->n > 2 && f->a[2].kind == ARG_DTYPE ? f->a[2] : NONE;
-    out_add(m, f, OP(m, row, VAL(V(0)), f->n > 1 ? f->a[1] : INT(-1), t));
+    struct value *x = V(0);
+    if (t.kind == ARG_DTYPE && !(x->dtype == DT_FLOAT16 && t.i == DT_FLOAT)) {
+        x = OP(m, "to.dtype", VAL(x), t);
+        t = NONE;
+    }
+    out_add(m, f, OP(m, row, VAL(x), f->n > 1 ? f->a[1] : INT(-1), t));
 }
 
 void

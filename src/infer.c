@@ -234,7 +234,7 @@ window_of(const struct infer *I, int n, const struct tensor *w)
 }
 
 static struct dim
-window_dim(const struct window *v, int i, struct dim x, bool ceil_mode)
+window_dim(struct infer *I, const struct window *v, int i, struct dim x, bool ceil_mode)
 {
     if (x.n < 0 || x.n > INT64_MAX / 4)
         return OPEN;
@@ -243,8 +243,11 @@ window_dim(const struct window *v, int i, struct dim x, bool ceil_mode)
         return num_dim(x.n / s + (x.n % s != 0));
     int64_t valid = strcmp(v->pad, "VALID") == 0, before = valid ? 0 : v->before[i], after = valid ? 0 : v->after[i];
     int64_t room = x.n + before + after - span;
-    if (room < 0)
+    if (room < 0) {
+        I->why = arena_printf(I->g->arena, "an input of %lld is shorter than the window of %lld",
+                              (long long)(x.n + before + after), (long long)span);
         return OPEN;
+    }
     int64_t n = room / s + 1;
     if (ceil_mode && room % s && n * s < x.n + before) /* the last window must begin inside */
         n++;
@@ -261,7 +264,7 @@ window_shape(struct infer *I, int k, const struct tensor *x, struct dim channels
     d[0] = x->dims[0];
     d[1] = channels;
     for (int i = 0; i < v->n && v->ok; i++)
-        d[i + 2] = window_dim(v, i, x->dims[i + 2], ceil_mode);
+        d[i + 2] = window_dim(I, v, i, x->dims[i + 2], ceil_mode);
 }
 
 static void

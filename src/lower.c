@@ -16,6 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+int
+next_read(struct call_reads *r)
+{
+    for (; r->arg < r->call->nargs; r->arg++, r->element = 0) {
+        const struct arg *a = &r->call->args[r->arg];
+        while (r->element < (a->kind == ARG_LIST ? a->n : 1)) {
+            const struct arg *b = a->kind == ARG_LIST ? &a->list[r->element] : a;
+            r->element++;
+            if (b->kind == ARG_SLOT && b->i >= 0)
+                return (int)b->i;
+        }
+    }
+    return -1;
+}
+
 void
 program_assume(struct program *p, const char *fmt, ...)
 {
@@ -661,6 +676,12 @@ is(const char *name, enum trait t)
     return trait_row(name)->traits & t;
 }
 
+bool
+call_views(const struct call *c)
+{
+    return is(c->target, VIEWS);
+}
+
 /* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
  * the place (attention: of the module that reads the result) and the path of the module that reads it ('!': any other). Source: the configuration classes of Transformers 4.57. */
 static const struct {
@@ -1261,6 +1282,15 @@ cast_like(struct dynamo *d, const struct group *g, int slot, int like)
     return c->outs[0];
 }
 
+static int
+to_float(struct dynamo *d, const struct group *g, int slot)
+{
+    struct call *c = call_for(d, g, "aten.to.dtype", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = DTYPE(DT_FLOAT);
+    return c->outs[0];
+}
+
 /* "add.Tensor" of "aten.add.Tensor". */
 static const char *
 bare(const char *target)
@@ -1312,6 +1342,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         again.outs = NEWN(d->l->a, int, 1);
         again.outs[0] = lower_slot(d->l);
         again.name = name;
+        again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
         for (int k = 0; k < again.nargs; k++) {
             struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
@@ -1589,13 +1620,16 @@ renamed(const struct dynamo *d, const struct group *g)
 }
 
 /* Casts that do nothing in an fp32 export and copy under autocast: by class of the module or of the one around it, path and operator.
- * LIKE_WEIGHT casts the input to the weight's type; the others cast the result, to the type of what attention multiplies it with or of its query. */
+ * LIKE_WEIGHT casts the input to the weight's type, TO_FLOAT to fp32; the others cast the result, to the type of what attention multiplies it
+ * with, of its query, or of what TO_FLOAT cast. */
 static const struct dropped_cast {
     const char *type, *path, *target;
-    enum like { LIKE_WEIGHT, LIKE_VALUE, LIKE_QUERY } like;
+    enum like { LIKE_WEIGHT, TO_FLOAT, LIKE_VALUE, LIKE_QUERY, LIKE_INPUT } like;
     const char *source;
 } casts[] = {
     {"*T5Dense*", "*.wo", "aten.linear.default", LIKE_WEIGHT, "modeling_t5.py: hidden_states.to(self.wo.weight.dtype)"},
+    {"*T5Attention", "*", "aten.softmax.int", TO_FLOAT, "modeling_t5.py: softmax(scores.float())"},
+    {"*T5Attention", "*", "aten.softmax.int", LIKE_INPUT, "modeling_t5.py: softmax(...).type_as(scores)"},
     {"*GPT2Attention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt2.py: attn_weights.type(value.dtype)"},
     {"*ImageGPTAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_imagegpt.py: attn_weights.type(value.dtype)"},
     {"*GPTNeoSelfAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt_neo.py: attn_weights.to(value.dtype)"},
@@ -1607,14 +1641,17 @@ static const struct dropped_cast {
 };
 
 /* Transformers' RMSNorm classes copy their input to fp32 and go back to its type: before the weight, after it, or by type_as, whose name
- * survives. The first row that matches counts. Source: LlamaRMSNorm, Olmo2RMSNorm, GemmaRMSNorm in their modeling files. */
+ * survives. T5's copies it for the square alone and goes to the weight's type. The first row that matches counts. Source: LlamaRMSNorm,
+ * Olmo2RMSNorm, GemmaRMSNorm, T5LayerNorm in their modeling files. */
 static const struct norm_class {
     const char *type;
-    enum back { BACK_BY_NAME, BACK_AT_END, BACK_BEFORE_WEIGHT } back;
+    enum back { BACK_BY_NAME, BACK_AT_END, BACK_BEFORE_WEIGHT, BACK_TO_WEIGHT } back;
+    bool square_only; /* reads its input in fp32 for the square alone */
 } norm_classes[] = {
-    {"transformers.models.gemma*RMSNorm", BACK_BY_NAME},
-    {"transformers.models.olmo*RMSNorm", BACK_AT_END},
-    {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT},
+    {"transformers.models.gemma*RMSNorm", BACK_BY_NAME, false},
+    {"transformers.models.olmo*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT, false},
+    {"transformers.models.*T5LayerNorm", BACK_TO_WEIGHT, true},
 };
 
 static const struct norm_class *
@@ -1636,22 +1673,25 @@ maker(const struct program *p, int64_t slot)
     return NULL;
 }
 
-/* The module's input is read in fp32. */
+/* The module's input is read in fp32, what the weight scales in the weight's type. */
 static void
-norm_input(struct dynamo *d, const struct group *g, struct arg *args, int n)
+norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, struct arg *args, int n)
 {
     struct lowering *l = d->l;
+    for (int i = 0; i < 2 && n == 2 && k->back == BACK_TO_WEIGHT; i++)
+        if (args[i].kind == ARG_SLOT && args[1 - i].kind == ARG_SLOT && !maker(l->p, args[i].i) &&
+            maker(l->p, args[1 - i].i))
+            args[1 - i].i = cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
+    if (k->square_only && !starts_with(g->target, "aten.pow."))
+        return;
     int scope = lower_module(l, g->path ? g->path : "", g->type);
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
-        if (!c || c->scope == scope)
+        if (!c || (c->scope == scope && !starts_with(c->target, "aten.lost_"))) /* found where it is read */
             continue;
         if (d->norm.scope != scope || d->norm.input != (int)args[i].i) {
             d->norm = (struct norm){scope, (int)args[i].i, -1};
-            struct call *wide = call_for(d, g, "aten.to.dtype", 2);
-            wide->args[0] = args[i];
-            wide->args[1] = DTYPE(DT_FLOAT);
-            d->norm.wide = wide->outs[0];
+            d->norm.wide = to_float(d, g, (int)args[i].i);
         }
         args[i].i = d->norm.wide;
     }
@@ -1715,12 +1755,16 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
 {
     for (int i = 0; i < COUNT(casts) && g->path && slot >= 0 && n > 1; i++) {
         const struct dropped_cast *k = &casts[i];
-        if ((k->like == LIKE_WEIGHT) != before || strcmp(k->target, g->target) != 0 || !glob_match(k->path, g->path) ||
+        if ((k->like <= TO_FLOAT) != before || strcmp(k->target, g->target) != 0 || !glob_match(k->path, g->path) ||
             !class_around(d->l, g->path, k->type) ||
             (k->like == LIKE_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)))
             continue;
+        if (k->like == TO_FLOAT)
+            return to_float(d, g, slot);
+        const struct call *wide = k->like == LIKE_INPUT ? maker(d->l->p, args[0].i) : NULL;
         int like = k->like == LIKE_WEIGHT  ? (args[1].kind == ARG_SLOT ? (int)args[1].i : -1)
                    : k->like == LIKE_VALUE ? value_after(d, g)
+                   : k->like == LIKE_INPUT ? (int)wide->args[0].i
                                            : query_before(d, (int)args[0].i);
         return like < 0 ? slot : cast_like(d, g, slot, like);
     }
@@ -1972,7 +2016,7 @@ lower_group(struct dynamo *d, struct group *g)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     const struct norm_class *norm = norm_class_of(g);
     if (norm)
-        norm_input(d, g, args, n);
+        norm_input(d, g, norm, args, n);
     struct call *c = call_for(d, g, target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;

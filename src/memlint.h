@@ -356,6 +356,8 @@ const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
 /* The same with fused=True, whose update makes no lists; NULL when it has none. */
 const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
+/* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many states it keeps. */
+const char *optimizer_sparse(const struct optimizer *o, int *states);
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
@@ -449,6 +451,7 @@ struct infer {
     struct shapes *run;
     int nin, nout;
     struct tensor **in, **out;
+    const char *why; /* set where a shape stays open for a reason that can be named */
 };
 
 struct op {
@@ -544,6 +547,15 @@ struct call {
     bool in_place;              /* writes over its first argument: relu_, += */
 };
 
+/* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
+struct call_reads {
+    const struct call *call;
+    int arg, element;
+};
+int next_read(struct call_reads *r); /* -1 no more */
+/* Whether it shows its first argument under other sizes. */
+bool call_views(const struct call *c);
+
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
 
 /* A parameter, buffer or constant of the model, in registration order; tied names share a slot. */
@@ -566,6 +578,8 @@ struct module {
 /* Calls of a module under torch.utils.checkpoint(use_reentrant=False). */
 struct region {
     int first, end; /* calls */
+    const bool
+        *keeps; /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
 };
 
 struct program {
@@ -786,7 +800,8 @@ enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 void use_library(struct machine *m, enum library l);
 
 /* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
- * needs one runs the forward again, which fills those still awaited and stops at the last. Source: torch/utils/checkpoint.py. */
+ * needs one runs the forward again, which fills those still awaited and stops at the last. What a selective policy keeps is not made again but
+ * taken from where the first forward put it. Source: torch/utils/checkpoint.py. */
 struct checkpoint {
     const struct region *region;
     int nargs;
@@ -798,6 +813,11 @@ struct checkpoint {
         int saved;         /* index into the node's */
         struct value **at; /* where the node's formulas read it */
     } * holders;
+    int ncached, cap_cached, next; /* results that the region's policy keeps, in the order in which they were made */
+    struct cached {
+        int n;
+        struct value **v;
+    } * cached;
     bool again, done; /* the second forward runs; has run */
     jmp_buf stop;
 };
@@ -1192,9 +1212,19 @@ study_tell(const struct study *x, const char *what, int done, int of)
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
+/* What the rule is about, in a few words; NULL where it is none, as a gate. */
+const char *rules_help(const char *id);
 
 /* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
 void fits_run(const struct study *x, struct result *r);
+/* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
+int64_t fits_largest(const struct study *x, const struct result *r, int dim);
+/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes. reserved: bytes; -1 not run,
+ * or the model can't be read so; what is there already is not run again. */
+void fits_sizes(const struct study *x, const struct result *r, int dim, int n, const int64_t *size, int64_t most,
+                int64_t *reserved);
+/* Whether `reserved` bytes fit the device of --device; false without one. */
+bool fits_device(const struct result *r, int64_t reserved);
 
 /* ---- grid.c: the step at other sizes ------------------------------------------------------------------------------------- */
 
@@ -1213,6 +1243,7 @@ bool recompute_modules(struct arena *a, struct program *p, const char *globs, co
 /* Puts the modules side by side whose recomputation gives the lowest peak under checkpoint in p; false when no module can be. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
                      const char **python);
+void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 

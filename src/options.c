@@ -299,6 +299,7 @@ static const struct {
     {"loops", loop_list},
     {"devices", device_list},
     {"rules", rules_list},
+    {"policies", policy_list},
     {"formats", format_list},
     {"options", options_list},
     {"mdoc", options_mdoc},

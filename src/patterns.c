@@ -915,21 +915,22 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
 static const struct pattern {
     const char *root;
+    int whole; /* opset from which PyTorch's exporter writes one node, so that the pattern was written by hand; 0 none */
     bool (*match)(struct matcher *x, const struct node *n); /* covers its inner nodes */
     void (*emit)(struct matcher *x, const struct node *n);
 } patterns[] = {
-    {"MatMul", match_attention, emit_attention},
-    {"Add", match_layer_norm, emit_layer_norm},
-    {"Add", match_group_norm, emit_group_norm},
-    {"Add", match_linear_bias, emit_linear},
-    {"MatMul", match_linear, emit_linear},
-    {"Mul", match_lstm_cell, emit_lstm_cell},
-    {"Mul", match_gelu, emit_gelu},
-    {"Mul", match_silu, emit_silu},
-    {"Mul", match_glu, emit_glu},
-    {"Mul", match_mish, emit_mish},
-    {"Div", match_rsqrt, emit_rsqrt},
-    {"Reciprocal", match_rsqrt, emit_rsqrt},
+    {"MatMul", 0, match_attention, emit_attention},
+    {"Add", 17 /* torch.onnx's symbolic_opset17.py */, match_layer_norm, emit_layer_norm},
+    {"Add", 0, match_group_norm, emit_group_norm},
+    {"Add", 0, match_linear_bias, emit_linear},
+    {"MatMul", 0, match_linear, emit_linear},
+    {"Mul", 0, match_lstm_cell, emit_lstm_cell},
+    {"Mul", 20 /* symbolic_opset20.py */, match_gelu, emit_gelu},
+    {"Mul", 0, match_silu, emit_silu},
+    {"Mul", 0, match_glu, emit_glu},
+    {"Mul", 0, match_mish, emit_mish},
+    {"Div", 0, match_rsqrt, emit_rsqrt},
+    {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
 };
 
 /* ---- one to one --------------------------------------------------------------------------------------------------------------------------- */
@@ -1876,10 +1877,13 @@ emit_unknown(struct matcher *x, const struct node *n)
 static void
 match_patterns(struct matcher *x)
 {
+    bool by_torch = x->g->producer && strcmp(x->g->producer, "pytorch") == 0;
     for (int i = x->g->nn - 1; i >= 0;
          i--) /* from the end: an outer pattern takes its parts before they can match alone */
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i]; k++)
-            if (is(&x->g->n[i], patterns[k].root) && patterns[k].match(x, &x->g->n[i]))
+            if (is(&x->g->n[i], patterns[k].root) &&
+                !(by_torch && patterns[k].whole && patterns[k].whole <= x->g->opset) &&
+                patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];
 }
 

@@ -253,20 +253,16 @@ python_holds(const struct program *p, const char ***by)
         if (in >= 0 && maker[in] >= 0 && maker[in] < i && next > i)
             borrow_stack(&t, maker[in], next, &t.stacks[i]);
     }
-    for (int i = 0; i < p->ncalls; i++)
-        for (int k = 0; k < p->calls[i].nargs; k++) {
-            const struct arg *a = &p->calls[i].args[k];
-            for (int e = 0; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
-                const struct arg *b = a->kind == ARG_LIST ? &a->list[e] : a;
-                if (b->kind != ARG_SLOT || b->i < 0 || maker[b->i] < 0 || maker[b->i] >= i)
-                    continue;
-                const char *name;
-                int end = held_until(&t, maker[b->i], place[b->i], i, &name);
-                if (end <= until[b->i])
-                    continue;
-                until[b->i] = end;
-                (*by)[b->i] = name;
-            }
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+            if (maker[slot] < 0 || maker[slot] >= i)
+                continue;
+            const char *name;
+            int end = held_until(&t, maker[slot], place[slot], i, &name);
+            if (end <= until[slot])
+                continue;
+            until[slot] = end;
+            (*by)[slot] = name;
         }
     return until;
 }

@@ -35,9 +35,72 @@ by_place(const void *a, const void *b)
     return r->first - q->first;
 }
 
+/* ---- selective policies ---------------------------------------------------------------------------------------------------- */
+
+enum { MOST_OPS = 8 };
+
+/* What a region keeps although it is recomputed: results that cost much to make again. Source: the lists that people pass to
+ * create_selective_checkpoint_contexts in torch/utils/checkpoint.py. */
+static const struct policy {
+    const char *name, *help;
+    const char *ops[MOST_OPS];
+} policies[] = {
+    {"attention",
+     "fused attention",
+     {"_scaled_dot_product_flash_attention.default", "_scaled_dot_product_efficient_attention.default",
+      "_scaled_dot_product_cudnn_attention.default"}},
+    {"linear", "products with a weight", {"mm.default", "addmm.default"}},
+    {"heavy",
+     "products with a weight, fused attention, convolutions",
+     {"mm.default", "addmm.default", "convolution.default", "_scaled_dot_product_flash_attention.default",
+      "_scaled_dot_product_efficient_attention.default", "_scaled_dot_product_cudnn_attention.default"}},
+    {"products",
+     "as heavy, and products of activations",
+     {"mm.default", "addmm.default", "convolution.default", "_scaled_dot_product_flash_attention.default",
+      "_scaled_dot_product_efficient_attention.default", "_scaled_dot_product_cudnn_attention.default", "bmm.default",
+      "baddbmm.default"}},
+};
+
+void
+policy_list(FILE *out)
+{
+    for (int i = 0; i < COUNT(policies); i++)
+        fprintf(out, "%s\t%s\n", policies[i].name, policies[i].help);
+}
+
+/* Per row of aten_table whether the policy keeps it. */
+static const bool *
+keeps_of(struct arena *a, const struct policy *k)
+{
+    bool *keeps = NEWN(a, bool, aten_count);
+    for (int i = 0; i < MOST_OPS && k->ops[i]; i++)
+        keeps[aten_find(k->ops[i]) - aten_table] = true;
+    return keeps;
+}
+
+/* "blocks.*+attention": takes the policy off the end of *globs; NULL for no such policy. */
+static const char *
+policy_split(struct arena *a, const char **globs, const bool **keeps)
+{
+    const char *plus = strrchr(*globs, '+');
+    *keeps = NULL;
+    if (!plus)
+        return *globs;
+    for (int i = 0; i < COUNT(policies); i++)
+        if (strcmp(plus + 1, policies[i].name) == 0)
+            *keeps = keeps_of(a, &policies[i]);
+    *globs = arena_strn(a, *globs, (size_t)(plus - *globs));
+    return *keeps ? *globs : NULL;
+}
+
 bool
 recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
+    const bool *keeps;
+    if (!policy_split(a, &globs, &keeps)) {
+        *why = "no policy of that name in --list=policies";
+        return false;
+    }
     struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = regions_of(a, p);
     int n = 0;
     for (int i = 1; i < p->nmodules; i++)
@@ -45,7 +108,7 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
             if (!glob_match(arena_strn(a, g, strcspn(g, ",")), p->modules[i].path))
                 continue;
             if (all[i].first >= 0)
-                r[n++] = all[i];
+                r[n++] = (struct region){all[i].first, all[i].end, keeps};
             break;
         }
     qsort(r, (size_t)n, sizeof(*r), by_place);

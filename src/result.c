@@ -39,9 +39,10 @@ gather_model(struct gather *x)
 {
     struct result *r = x->r;
     r->model.file = x->g->file;
-    r->model.producer = x->g->producer ? arena_printf(x->a, "%s %s", x->g->producer,
-                                                      x->g->producer_version ? x->g->producer_version : "")
-                                       : NULL;
+    const char *version = x->g->producer_version ? x->g->producer_version : "";
+    r->model.producer = x->g->producer && *x->g->producer
+                            ? arena_printf(x->a, "%s%s%s", x->g->producer, *version ? " " : "", version)
+                            : NULL;
     r->model.opset = x->g->opset;
     r->model.nodes = x->g->nn - x->g->unrolled;
     for (int i = 0; i < x->p->nparams; i++) {

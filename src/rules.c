@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MICRO_BATCHES = 4, WORTH = 200 /* a saving of 1/200 of the peak */, MOST_VALUES = 50000, MOST_DIMS = 8 };
+enum {
+    MICRO_BATCHES = 4,
+    WORTH = 200 /* a saving of 1/200 of the peak */,
+    MOST_VALUES = 50000,
+    MOST_DIMS = 8,
+    MOST_LENGTH = 1 << 24
+};
 
 /* What a change asks of its author, as the percentage of its saving that counts when changes are ranked. */
 enum cost { FREE = 100, NUMERICS = 80, MODEL = 75, WORK = 50, TIME = 30 };
@@ -124,6 +130,65 @@ to_bf16(struct edit *e)
     e->setup.precision = precision_find("bf16");
 }
 
+/* Saved tensors at the peak by the operator that made them: of half the size, of fp32's. */
+enum { MOST_OPERATORS = 64, NAMED = 3 };
+struct by_operator {
+    struct arena *a;
+    struct total {
+        const char *op;
+        int64_t bytes;
+    } total[2][MOST_OPERATORS];
+    int n[2];
+};
+
+static void
+add_by_operator(const struct step *st, void *to)
+{
+    struct by_operator *b = to;
+    const struct machine *m = st->m;
+    const struct live *l = live_run(st);
+    for (int i = 0; i < m->nst; i++) {
+        const struct storage *s = m->st[i];
+        if (!l->alive[i] || !s->saved || !dtypes[s->dtype].is_float || s->class != CLASS_SAVED)
+            continue;
+        bool wide = dtypes[s->dtype].bits > 16;
+        /* the model's own operator, of which s->op may be a part; rows outlive the step */
+        const char *op =
+            s->call && s->call->op && strncmp(s->call->op->name, "lost_", 5) != 0 ? s->call->op->name : s->op;
+        int k = 0;
+        while (k < b->n[wide] && strcmp(b->total[wide][k].op, op) != 0)
+            k++;
+        if (k == MOST_OPERATORS)
+            continue;
+        b->total[wide][k].op = op;
+        b->total[wide][k].bytes += s->bytes;
+        b->n[wide] += k == b->n[wide];
+    }
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+    const struct total *f = a, *g = b;
+    return f->bytes != g->bytes ? (f->bytes < g->bytes ? 1 : -1) : strcmp(f->op, g->op);
+}
+
+/* "softmax 4.50 MiB, layer_norm 1.00 MiB and 3 more" */
+static const char *
+largest(struct advice *x, struct by_operator *b, bool wide)
+{
+    const char *text = "";
+    qsort(b->total[wide], (size_t)b->n[wide], sizeof(**b->total), by_bytes);
+    for (int i = 0; i < b->n[wide] && i < NAMED; i++) {
+        const struct total *t = &b->total[wide][i];
+        text = arena_printf(x->a, "%s%s%.*s %s", text, i ? ", " : "", (int)strcspn(t->op, "."), t->op,
+                            bytes_text(x->a, t->bytes));
+    }
+    if (b->n[wide] > NAMED)
+        text = arena_printf(x->a, "%s and %d more", text, b->n[wide] - NAMED);
+    return *text ? text : "nothing";
+}
+
 static const char *
 say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
 {
@@ -133,11 +198,18 @@ say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
         if (edit_owns(q) && q->rank > 1 && !edit_is_table(x->s->p, q))
             weights += 2 * edit_elements(q);
     }
-    (void)e;
-    return arena_printf(x->a,
-                        "Under torch.autocast with bfloat16 the peak is %s; its half-precision copies of the weights "
-                        "take up to %s in the forward pass. The whole model in bfloat16 peaks at %s",
-                        peak(x, m), bytes_text(x->a, weights), aside(x, to_bf16));
+    struct by_operator b = {.a = x->a};
+    measure_step(e->program, &e->setup, add_by_operator, &b);
+    const char *kept =
+        b.n[0] + b.n[1]
+            ? arena_printf(x->a, "; of what is saved for the backward pass then, %s are narrower, %s still in fp32",
+                           largest(x, &b, false), largest(x, &b, true))
+            : "";
+    return arena_printf(
+        x->a,
+        "Under torch.autocast with bfloat16 the peak is %s%s. Its copies of the weights take up to %s in "
+        "the forward pass. The whole model in bfloat16 peaks at %s",
+        peak(x, m), kept, bytes_text(x->a, weights), aside(x, to_bf16));
 }
 
 static bool
@@ -445,6 +517,16 @@ say_rms_norm(struct advice *x, const struct edit *e, const struct measured *m)
         several(x, e->places, "place"), peak(x, m));
 }
 
+static const char *
+say_layer_norm(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(
+        x->a,
+        "LayerNorm by hand, at %s, keeps a tensor for each of its steps; F.layer_norm keeps its input and two "
+        "numbers a row and peaks at %s",
+        several(x, e->places, "place"), peak(x, m));
+}
+
 /* ---- logits and loss ---------------------------------------------------------------------------------------------------------------- */
 
 static const char *
@@ -559,6 +641,17 @@ say_tables_on_cpu(struct advice *x, const struct edit *e, const struct measured 
 {
     return arena_printf(x->a, "With %s%s on the CPU, where an embedding only fetches rows, the peak is %s", e->what,
                         e->places > 1 ? arena_printf(x->a, " and %d more", e->places - 1) : "", peak(x, m));
+}
+
+static const char *
+say_sparse_tables(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    int states;
+    return arena_printf(x->a,
+                        "%s%s gets a gradient for each of its %s entries, though a step reads few of them; with "
+                        "sparse=True and torch.optim.%s the peak is %s",
+                        e->what, e->places > 1 ? arena_printf(x->a, ", as %d more,", e->places - 1) : "",
+                        grouped(x, e->size), optimizer_sparse(x->s->s->optimizer, &states), peak(x, m));
 }
 
 /* ---- structure ---------------------------------------------------------------------------------------------------------------------------- */
@@ -741,17 +834,42 @@ largest_layer(struct advice *x, const char **path)
     return most;
 }
 
-/* Bytes at the peak on one of n GPUs, stage 1 to 3. */
+/* What one of n GPUs keeps of a class, and what has to be whole on each for a while. Source: the papers of ZeRO (arXiv 1910.02054) and of
+ * PyTorch FSDP (arXiv 2304.11277), CPUOffload in torch/distributed/fsdp/api.py. */
+static const struct sharding {
+    const char *name;
+    bool gradients, parameters, on_host; /* sharded as well as the optimizer's states; the shards are on the CPU */
+} shardings[] = {
+    {"ZeRO-1", false, false, false},
+    {"ZeRO-2", true, false, false},
+    {"ZeRO-3/FSDP", true, true, false},
+    {"FSDP, CPU offload", true, true, true},
+};
+
+/* The most bytes at any instant of the step. */
 static int64_t
-sharded(struct advice *x, int n, int stage, int64_t gathered)
+sharded(struct advice *x, int n, const struct sharding *k, int64_t layer)
 {
-    const int64_t *c = x->r->class_bytes;
-    int64_t bytes = x->base.allocated - c[CLASS_OPTIMIZER] + c[CLASS_OPTIMIZER] / n;
-    if (stage > 1)
-        bytes += c[CLASS_GRADIENTS] / n - c[CLASS_GRADIENTS];
-    if (stage > 2)
-        bytes += c[CLASS_PARAMETERS] / n - c[CLASS_PARAMETERS] + gathered;
-    return bytes;
+    const struct step *st = x->s->st;
+    const struct machine *m = st->m;
+    double share = k->on_host ? 0 : 1.0 / n, now = 0, most = 0, scattered = 0;
+    for (int i = -st->before; i < m->nev; i++) {
+        const struct event *e = i < 0 ? NULL : &m->ev[i];
+        const struct storage *s = m->st[e ? e->storage : i + st->before];
+        bool in_update = e && s->phase == PHASE_UPDATE && s->class == CLASS_TEMPORARIES;
+        bool shared = s->class == CLASS_OPTIMIZER || in_update || (k->gradients && s->class == CLASS_GRADIENTS) ||
+                      (k->parameters && s->class == CLASS_PARAMETERS);
+        now += (e && !e->birth ? -1 : 1) * (double)s->bytes * (shared ? share : 1);
+        if (e && e->birth && s->class == CLASS_GRADIENTS) /* whole until the next one: then each keeps its share */
+            scattered = k->gradients ? (double)s->bytes * (1 - share) : 0;
+        double whole = scattered;
+        if (!e || e->phase > PHASE_BACKWARD)
+            whole = scattered = 0;
+        else if (k->parameters && e->phase >= PHASE_FORWARD)
+            whole += (double)layer;
+        most = now + whole > most ? now + whole : most;
+    }
+    return (int64_t)most;
 }
 
 static const char *
@@ -760,22 +878,28 @@ say_sharded(struct advice *x, const struct edit *e, const struct measured *m)
     const char *path = "";
     int64_t layer = largest_layer(x, &path);
     (void)e, (void)m;
-    return arena_printf(x->a,
-                        "On 8 GPUs with the same batch each, ZeRO-3 or FSDP needs about %s on each, estimated from the "
-                        "classes at the peak; the largest layer, %s, is gathered whole (%s)",
-                        bytes_text(x->a, sharded(x, 8, 3, layer)), path, bytes_text(x->a, layer));
+    return arena_printf(
+        x->a,
+        "On 8 GPUs with the same batch each, FSDP or ZeRO-3 needs about %s on each, from the classes at "
+        "every instant of the step and without what communication takes; the largest layer, %s, is "
+        "whole on each for a while, and so is its gradient (%s each)",
+        bytes_text(x->a, sharded(x, 8, &shardings[2], layer)), path, bytes_text(x->a, layer));
 }
 
 static const char *
 how_sharded(struct advice *x, const struct edit *e)
 {
-    const char *s = "GPUs       ZeRO-1       ZeRO-2  ZeRO-3/FSDP", *path;
+    const char *s = "GPUs", *path;
     int64_t layer = largest_layer(x, &path);
     (void)e;
-    for (int n = 2; n <= MOST_GPUS; n *= 2)
-        s = arena_printf(x->a, "%s\n%4d %12s %12s %12s", s, n, bytes_text(x->a, sharded(x, n, 1, 0)),
-                         bytes_text(x->a, sharded(x, n, 2, 0)), bytes_text(x->a, sharded(x, n, 3, layer)));
-    return s;
+    for (int k = 0; k < COUNT(shardings); k++)
+        s = arena_printf(x->a, "%s  %17s", s, shardings[k].name);
+    for (int n = 2; n <= MOST_GPUS; n *= 2) {
+        s = arena_printf(x->a, "%s\n%4d", s, n);
+        for (int k = 0; k < COUNT(shardings); k++)
+            s = arena_printf(x->a, "%s  %17s", s, bytes_text(x->a, sharded(x, n, &shardings[k], layer)));
+    }
+    return arena_printf(x->a, "%s\nSharded within nodes of 8 and replicated over nodes (HSDP): as on 8 GPUs", s);
 }
 
 /* ---- sizes of the input ---------------------------------------------------------------------------------------------------------------- */
@@ -786,10 +910,31 @@ has_dims(struct advice *x)
     return x->s->s->ndims > 0;
 }
 
+/* From which size on the model can be read, when it is not 1: a convolution's window may be wider. */
+static int64_t
+shortest(struct advice *x, int dim)
+{
+    int64_t lo = 0, hi = x->s->s->dims[dim].n;
+    for (int64_t at = 1; hi - lo > 1; at = lo + (hi - lo) / 2) {
+        struct arena *own = arena_new();
+        struct setup s = *x->s->s;
+        s.dims = arena_dup(own, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
+        s.dims[dim].n = at;
+        const struct program *p = x->s->reload(x->s, own, &s);
+        if (p && p->graph->ndoubts <= x->s->p->graph->ndoubts)
+            hi = at;
+        else
+            lo = at;
+        arena_free(own);
+    }
+    return hi;
+}
+
 static const char *
 say_dims(struct advice *x, const struct edit *e, const struct measured *m)
 {
     const struct setup *s = x->s->s;
+    const struct binding *batch = setup_batch(s);
     const char *text = "";
     (void)e, (void)m;
     for (int i = 0; i < s->ndims && i < MOST_DIMS; i++) {
@@ -797,23 +942,49 @@ say_dims(struct advice *x, const struct edit *e, const struct measured *m)
         more.setup.dims = arena_dup(x->a, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
         int64_t by = s->dims[i].n / 8 > 0 ? s->dims[i].n / 8 : 1;
         more.setup.dims[i].n += by;
-        int64_t after = measure(x, &more).allocated;
-        if (after >= 0)
-            text = arena_printf(x->a, "%s%s%s by %s a unit (%s now)", text, *text ? ", with " : "", s->dims[i].name,
-                                bytes_text(x->a, (after - x->base.allocated) / by), grouped(x, s->dims[i].n));
+        int64_t after = measure(x, &more).allocated, from = &s->dims[i] == batch ? 1 : shortest(x, i);
+        int64_t most = &s->dims[i] == batch ? -1 : fits_largest(x->s, x->r, i);
+        if (after < 0)
+            continue;
+        text = arena_printf(x->a, "%s%s%s by %s a unit (%s now%s%s%s%s)", text, *text ? ", with " : "", s->dims[i].name,
+                            bytes_text(x->a, (after - x->base.allocated) / by), grouped(x, s->dims[i].n),
+                            from > 1 ? ", the model takes no less than " : "", from > 1 ? grouped(x, from) : "",
+                            most < 0 ? "" : ", the most that fits is ", most < 0 ? "" : grouped(x, most));
     }
     return arena_printf(x->a, "The peak grows with %s", *text ? text : "no dimension");
+}
+
+/* The largest fixed length that fits the device. */
+static int64_t
+longest(struct advice *x, int64_t length)
+{
+    int64_t lo = 0, hi = length;
+    for (bool grows = true; hi - lo > 1 && hi <= MOST_LENGTH;) {
+        int64_t at = grows ? hi : lo + (hi - lo) / 2;
+        struct arena *own = arena_new();
+        struct edit e = edit_of(x, own);
+        edit_length(&e, at);
+        bool fits = e.places && fits_device(x->r, measure(x, &e).reserved);
+        arena_free(own);
+        grows &= fits;
+        lo = fits ? at : lo;
+        hi = grows ? 2 * at : fits ? hi : at;
+    }
+    return lo;
 }
 
 static const char *
 say_half_length(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    int64_t saves = x->base.allocated - m->allocated, n = e->size;
+    int64_t saves = x->base.allocated - m->allocated, n = e->size, from = edit_shortest(x->s->p, n);
+    const char *least = from > 1 ? arena_printf(x->a, "; the model takes no less than %s", grouped(x, from)) : "";
+    const char *most =
+        x->r->setup.device ? arena_printf(x->a, "; the most that fits is %s", grouped(x, longest(x, n))) : "";
     return arena_printf(
         x->a,
         "Every sample is padded to the %s of the longest one in the last dimension of %s, %s of the peak a "
-        "unit; cut to %s it peaks at %s",
-        grouped(x, n), e->what, bytes_text(x->a, saves / (n - n / 2)), grouped(x, n / 2), peak(x, m));
+        "unit; cut to %s it peaks at %s%s%s",
+        grouped(x, n), e->what, bytes_text(x->a, saves / (n - n / 2)), grouped(x, n / 2), peak(x, m), least, most);
 }
 
 /* ---- the table ---------------------------------------------------------------------------------------------------------------------------- */
@@ -846,6 +1017,7 @@ HOW(how_locals, arena_printf(x->a, "del %s  # after its last use in forward()", 
 HOW(how_checkpoints, x->wrapping)
 HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
 HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
+HOW(how_layer_norm, "x = F.layer_norm(x, weight.shape, weight, bias, eps)")
 HOW(how_rms_norm, "x = F.rms_norm(x, weight.shape, weight, eps)")
 HOW(how_chunks, "for h, t in zip(hidden.chunk(8, 1), target.chunk(8, 1)):\n"
                 "    loss = loss + checkpoint(lambda h, t: loss_fn(head(h), t), h, t, use_reentrant=False) / 8")
@@ -855,6 +1027,7 @@ HOW(how_shared,
                  (long long)e->size))
 HOW(how_narrow, "x = nn.Linear(128, width, bias=False)(nn.Embedding(entries, 128)(ids))")
 HOW(how_cpu, "x = table(ids.cpu()).to(\"cuda\")  # table stays on the CPU, with an optimizer of its own")
+HOW(how_sparse, "table = nn.Embedding(entries, width, sparse=True)  # and an optimizer that takes sparse gradients")
 HOW(how_in_place, "nn.ReLU(inplace=True)")
 HOW(how_no_bias, "nn.Conv2d(..., bias=False)")
 HOW(how_unused, arena_printf(x->a, "del model.%s", owner_of(x, e->what)))
@@ -875,6 +1048,8 @@ static const struct rule rules[] = {
      NULL},
     {"table-on-cpu", "note", "embeddings on the CPU", TIME, CHANGES, NULL, edit_tables_on_cpu, say_tables_on_cpu,
      how_cpu, NULL},
+    {"sparse-gradients", "note", "embeddings with dense gradients", NUMERICS, CHANGES, NULL, edit_sparse_tables,
+     say_sparse_tables, how_sparse, NULL},
     {"length", "warning", "padding to the longest sample", MODEL, CHANGES, NULL, edit_half_length, say_half_length,
      how_length, NULL},
     {"untied-head", "warning", "a head as large as the embedding and not tied to it", MODEL, COMBINES, NULL, edit_tied,
@@ -884,6 +1059,8 @@ static const struct rule rules[] = {
     {"fused-attention", "warning", "attention written by hand", FREE, COMBINES, NULL, edit_attention,
      say_fused_attention, how_attention, NULL},
     {"fused-gelu", "warning", "GELU written by hand", FREE, COMBINES, NULL, edit_gelu, say_gelu, how_gelu, NULL},
+    {"fused-layer-norm", "warning", "LayerNorm written by hand", FREE, COMBINES, NULL, edit_layer_norm, say_layer_norm,
+     how_layer_norm, NULL},
     {"fused-norm", "warning", "RMSNorm written by hand", FREE, COMBINES, NULL, edit_rms_norm, say_rms_norm,
      how_rms_norm, NULL},
     {"half-precision", "warning", "autocast to bfloat16", NUMERICS, COMBINES, is_fp32, to_autocast, say_autocast,
@@ -930,6 +1107,15 @@ rules_list(FILE *out)
 {
     for (int i = 0; i < COUNT(rules); i++)
         fprintf(out, "%s\t%s\n", rules[i].id, rules[i].help);
+}
+
+const char *
+rules_help(const char *id)
+{
+    for (int i = 0; i < COUNT(rules); i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return rules[i].help;
+    return NULL;
 }
 
 /* ---- the pass ------------------------------------------------------------------------------------------------------------------------------ */

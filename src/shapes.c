@@ -493,7 +493,10 @@ doubt_node(struct shapes *run, const struct infer *in)
     for (int k = 0; k < in->nin; k++)
         if (in->in[k] && !is_known(in->in[k]))
             return;
-    graph_doubt(run->root, name, op, NULL, "the shape of its output %s can't be told from the file", open->name);
+    if (in->why)
+        graph_doubt(run->root, name, op, NULL, "%s", in->why);
+    else
+        graph_doubt(run->root, name, op, NULL, "the shape of its output %s can't be told from the file", open->name);
 }
 
 static struct tensor **

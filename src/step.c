@@ -29,17 +29,23 @@ struct optimizer {
     /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
     const char *each[3];
     bool trailing;
+    const char *sparse; /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
     const char *caveat; /* said in the reports; NULL where records agree */
 };
 
 static const struct optimizer optimizers[] = {
-    {.name = "sgd", .help = "torch.optim.SGD without momentum: no state"},
+    {.name = "sgd", .help = "torch.optim.SGD without momentum: no state", .sparse = "SGD"},
     {.name = "momentum", .help = "torch.optim.SGD with momentum: one state", .states = 1},
     {.name = "adam",
      .help = "torch.optim.Adam: two states, one list of square roots",
      .states = 2,
-     .lists = {"_foreach_sqrt.default"}},
-    {.name = "adamw", .help = "torch.optim.AdamW: as Adam", .states = 2, .lists = {"_foreach_sqrt.default"}},
+     .lists = {"_foreach_sqrt.default"},
+     .sparse = "SparseAdam"},
+    {.name = "adamw",
+     .help = "torch.optim.AdamW: as Adam",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"},
+     .sparse = "SparseAdam"},
     {.name = "rmsprop",
      .help = "torch.optim.RMSprop: one state, one list",
      .states = 1,
@@ -48,7 +54,8 @@ static const struct optimizer optimizers[] = {
      .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
      .states = 1,
      .at_construction = true,
-     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"}},
+     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"},
+     .sparse = "Adagrad"},
     {.name = "adafactor",
      .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
      .kind = STATE_FACTORED,
@@ -170,6 +177,13 @@ optimizer_fused(struct arena *a, const struct optimizer *o)
     return o->lists[0] ? fused : NULL;
 }
 
+const char *
+optimizer_sparse(const struct optimizer *o, int *states)
+{
+    *states = o->states;
+    return o->sparse;
+}
+
 /* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
 
 struct script {
@@ -178,6 +192,7 @@ struct script {
     const struct setup *s;
     struct value **slot;
     int *last_use;               /* per slot: the call after which Python drops it; ncalls: lives to the end */
+    bool *is_table;              /* per slot: no parameter goes into it, but something that one goes into reads it */
     int *first_drop, *next_drop; /* per call, the slots dropped after it: a list */
     int nparams;                 /* that own their tensor: tied names share */
     struct trained {
@@ -331,18 +346,14 @@ find_last_uses(struct script *x)
     const struct program *p = x->p;
     x->last_use = NEWN(x->m->a, int, p->nslots + 1);
     memset(x->last_use, -1, sizeof(int) * (size_t)(p->nslots + 1));
-    for (int i = 0; i < p->ncalls; i++)
-        for (int k = 0; k < p->calls[i].nargs; k++) {
-            const struct arg *a = &p->calls[i].args[k];
-            for (int e = 0; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
-                const struct arg *b = a->kind == ARG_LIST ? &a->list[e] : a;
-                if (b->kind == ARG_SLOT && b->i >= 0)
-                    x->last_use[b->i] = i;
-            }
-        }
-    for (int i = 0; i < p->nslots && !p->release; i++)
-        if (p->held[i] > x->last_use[i])
-            x->last_use[i] = p->held[i];
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            x->last_use[slot] = i;
+    for (int i = 0; i < p->nslots && !p->release; i++) {
+        int until = p->held[i] < p->ncalls ? p->held[i] : p->ncalls - 1; /* an edit may have removed the last call */
+        if (until > x->last_use[i])
+            x->last_use[i] = until;
+    }
     for (int i = 0; i < p->nparams; i++)
         x->last_use[p->params[i].slot] = p->ncalls;
     for (int i = 0; i < p->ninputs; i++)
@@ -357,6 +368,38 @@ find_last_uses(struct script *x)
             x->next_drop[i] = x->first_drop[x->last_use[i]];
             x->first_drop[x->last_use[i]] = i;
         }
+}
+
+/* A model in half precision brings its tables and masks, which no parameter goes into, to its own type before they meet its tensors: an
+ * export in fp32 has lost that cast, and without it a linear layer would be handed fp32. Source: cos.to(dtype=x.dtype) in modeling_llama.py,
+ * dtype= of create_causal_mask in masking_utils.py (Transformers). */
+static void
+find_tables(struct script *x)
+{
+    const struct program *p = x->p;
+    bool *learned = NEWN(x->m->a, bool, p->nslots + 1);
+    x->is_table = NEWN(x->m->a, bool, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        learned[p->params[i].slot] = true;
+    for (int i = 0; i < p->ninputs; i++)
+        learned[p->inputs[i].slot] = dtypes[p->inputs[i].dtype].is_float;
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool any = false;
+        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+            any |= learned[slot];
+        for (int k = 0; k < c->nouts; k++)
+            learned[c->outs[k]] = any;
+        for (struct call_reads r = {c}; any && (slot = next_read(&r)) >= 0;)
+            x->is_table[slot] = !learned[slot];
+    }
+    for (int i = p->ncalls - 1; i >= 0; i--) { /* a view is of what was cast */
+        const struct call *c = &p->calls[i];
+        if (x->is_table[c->outs[0]] && call_views(c) && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0) {
+            x->is_table[c->outs[0]] = false;
+            x->is_table[c->args[0].i] = true;
+        }
+    }
 }
 
 static void
@@ -434,7 +477,11 @@ run_call(struct script *x, int at, double *flops)
                                                    .in_place = c->in_place && op == c->op});
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
-                x->slot[c->outs[k]] = value_keep(f->out[k]);
+                struct value *v =
+                    x->s->precision->model && x->is_table[c->outs[k]] && f->out[k]->rank && f->out[k]->dtype == DT_FLOAT
+                        ? OP(m, "to.dtype", VAL(f->out[k]), DTYPE(x->s->precision->model))
+                        : f->out[k];
+                x->slot[c->outs[k]] = value_keep(v);
                 if (!f->out[k]->st->name && !f->out[k]->is_view)
                     f->out[k]->st->name = c->name;
             }
@@ -447,12 +494,10 @@ run_call(struct script *x, int at, double *flops)
     for (int k = 0; k < c->nouts; k++) /* never read */
         if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
             drop(x, &x->slot[c->outs[k]]);
-    for (int i = 0; i < c->nargs; i++)
-        for (int k = 0; k < (c->args[i].kind == ARG_LIST ? c->args[i].n : 1); k++) {
-            const struct arg *a = c->args[i].kind == ARG_LIST ? &c->args[i].list[k] : &c->args[i];
-            if (a->kind == ARG_SLOT && a->i >= 0 && x->last_use[a->i] == at && x->slot[a->i])
-                drop(x, &x->slot[a->i]);
-        }
+    int slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+        if (x->last_use[slot] == at && x->slot[slot])
+            drop(x, &x->slot[slot]);
     for (int i = x->first_drop[at]; i >= 0; i = x->next_drop[i])
         if (x->slot[i])
             drop(x, &x->slot[i]);
@@ -485,15 +530,14 @@ enter_region(struct script *x, const struct region *r)
     int *slots = NULL, n = 0, cap = 0, seen = ++x->stamp;
     for (int i = r->first; i < r->end; i++) {
         const struct call *c = &p->calls[i];
-        for (int k = 0; k < c->nargs; k++)
-            for (int e = 0; e < (c->args[k].kind == ARG_LIST ? c->args[k].n : 1); e++) {
-                const struct arg *a = c->args[k].kind == ARG_LIST ? &c->args[k].list[e] : &c->args[k];
-                if (a->kind != ARG_SLOT || a->i < 0 || x->seen[a->i] == seen || x->seen[a->i] < 0)
-                    continue;
-                x->seen[a->i] = seen;
-                if (x->slot[a->i])
-                    *PUSH(m->a, slots, n, cap) = (int)a->i;
-            }
+        int slot;
+        for (struct call_reads k = {c}; (slot = next_read(&k)) >= 0;) {
+            if (x->seen[slot] == seen || x->seen[slot] < 0)
+                continue;
+            x->seen[slot] = seen;
+            if (x->slot[slot])
+                *PUSH(m->a, slots, n, cap) = slot;
+        }
         for (int k = 0; k < c->nouts; k++)
             x->seen[c->outs[k]] = seen;
     }
@@ -767,6 +811,7 @@ step_run(struct program *p, const struct setup *s)
     if (!p->held)
         p->held = python_holds(p, &p->held_by);
     find_last_uses(&x);
+    find_tables(&x);
     build_model(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
         program_assume(p, "%s", s->optimizer->caveat);
