@@ -260,6 +260,15 @@ emit_modules(struct arena *a, const struct plan *p)
 }
 
 const char *
+emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak)
+{
+    for (int i = 0; i < n; i++) /* from the highest peak on, each with more work */
+        if (front[i].peak <= peak)
+            return arena_printf(a, "%.1f %%", front[i].extra_flops_percent);
+    return "-";
+}
+
+const char *
 emit_shape(struct arena *a, int rank, const int64_t *shape)
 {
     const char *s = "[";
@@ -272,6 +281,36 @@ static const char *const when[PHASE_COUNT] = {"while the model is built", "when 
                                               "in the forward pass",      "in the loss",
                                               "in the backward pass",     "in the optimizer's step"};
 
+static const char *
+capacity_text(struct arena *a, const struct fit *f)
+{
+    return arena_printf(a, "%.4g GiB", (double)f->capacity / (1 << 30));
+}
+
+/* The device that tells most: the one asked for, else the smallest that fits and the largest that does not. */
+static const char *
+devices_text(struct arena *a, const struct result *r)
+{
+    const struct fit *fits = NULL, *none = NULL;
+    for (int i = 0; i < r->nfits; i++) {
+        const struct fit *f = &r->fits[i];
+        if (!f->device || !f->verdict)
+            continue;
+        if (r->setup.device && strcmp(r->setup.device, f->device) == 0)
+            return arena_printf(a, "; it %s %s", strcmp(f->verdict, "tight") == 0 ? "is tight on" : f->verdict,
+                                emit_clip(a, f->device, 40));
+        if (strcmp(f->verdict, "fits") == 0)
+            fits = !fits || f->capacity < fits->capacity ? f : fits;
+        if (strcmp(f->verdict, "does not fit") == 0)
+            none = !none || f->capacity > none->capacity ? f : none;
+    }
+    const char *s = fits ? arena_printf(a, "; fits %s (%s)", emit_clip(a, fits->device, 40), capacity_text(a, fits))
+                    : r->nfits ? "; fits none of the devices listed"
+                               : "";
+    return fits && none ? arena_printf(a, "%s, not %s (%s)", s, emit_clip(a, none->device, 40), capacity_text(a, none))
+                        : s;
+}
+
 const char *
 emit_verdict(struct arena *a, const struct result *r)
 {
@@ -281,12 +320,7 @@ emit_verdict(struct arena *a, const struct result *r)
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
     if (r->peak.op && *r->peak.op)
         s = arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80));
-    for (int i = 0; i < r->nfits; i++)
-        if (r->setup.device && r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
-            s = arena_printf(a, "%s; it %s %s", s,
-                             strcmp(r->fits[i].verdict, "tight") == 0 ? "is tight on" : r->fits[i].verdict,
-                             emit_clip(a, r->fits[i].device, 40));
-    return s;
+    return arena_printf(a, "%s%s", s, devices_text(a, r));
 }
 
 const char *

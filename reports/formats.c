@@ -8,6 +8,7 @@
 
 const struct format formats[] = {
     {"text", ".txt", "one screen for people", text_write},
+    {"full", ".full.txt", "the same without limits", full_write},
     {"json", ".json", "every fact, schema 1", json_write},
     {"jsonl", ".jsonl", "the same on one line, for many models", jsonl_write},
     {"markdown", ".md", "a summary for a pull request", markdown_write},

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 800, OPEN_ROWS = 30, NAME = 160 };
+enum { COLUMNS = 1000, OPEN_ROWS = 30, NAME = 160, BEST = 3, ALIVE = 5, MEMBERS = 40 };
 
 /* ---- the writer ------------------------------------------------------------------------------------------------------------ */
 
@@ -231,8 +231,10 @@ page_head(struct html *h)
 static void
 fact(struct html *h, const char *s)
 {
-    if (s && *s)
+    if (s && *s) {
+        html_text(h, " ");
         html_leaf(h, "span", s, NULL);
+    }
 }
 
 static void
@@ -249,6 +251,8 @@ notice(struct html *h)
               NULL);
     if (r->gate)
         html_printf(h, "%s. ", emit_clip(h->a, r->gate, 400));
+    else if (r->verdict == VERDICT_DOES_NOT_FIT)
+        html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device), emit_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
         html_printf(h, "%d %s not explained, so the peak is a lower bound: ", r->ndoubts,
                     r->ndoubts == 1 ? "value is" : "values are");
@@ -279,11 +283,17 @@ summary(struct html *h)
     if (r->peak.allocated <= 0 || half == 0)
         return;
     html_open(h, "p", "class", "sub", NULL);
-    html_printf(h, "%s %.0f %% of it; %d of the %d tensors alive then hold%s more than half.", holds[c],
-                emit_percent(r->class_bytes[c], r->peak.allocated), half, r->nlive, half == 1 ? "s" : "");
+    html_printf(h, "%s %.0f %% of it; %s of the %s tensors alive then hold%s more than half.", holds[c],
+                emit_percent(r->class_bytes[c], r->peak.allocated), grouped(h, half), grouped(h, r->nlive),
+                half == 1 ? "s" : "");
     if (r->peak.location) {
         html_text(h, " The operator stands at ");
         code(h, r->peak.location);
+        html_text(h, ".");
+    }
+    if (r->baseline) {
+        html_printf(h, " Against the baseline: %s, ", emit_increase(h->a, r));
+        html_leaf(h, "a", "by what", "href", "#baseline", NULL);
         html_text(h, ".");
     }
     html_close(h);
@@ -329,16 +339,25 @@ page_nav(struct html *h)
         const char *id, *title;
         bool there;
     } links[] = {
-        {"baseline", "Baseline", r->baseline != NULL}, {"timeline", "Timeline", h->n > 1},
-        {"findings", "Findings", r->nfindings > 0},    {"recompute", "Checkpoints", r->recompute.nfront > 0},
-        {"alive", "Alive at the peak", r->nlive > 0},  {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0},           {"thumbs", "Rules of thumb", r->nthumbs > 0},
-        {"assumptions", "Assumptions", true},          {"doubts", "Not explained", r->ndoubts > 0},
+        {"timeline", "Timeline", h->n > 1},
+        {"baseline", "Baseline", r->baseline != NULL},
+        {"replay", "Replay", r->replay != NULL},
+        {"oom", "Out of memory", r->oom != NULL},
+        {"findings", "What to change", r->nfindings > 0},
+        {"recompute", "Checkpoints", r->recompute.nfront > 0},
+        {"alive", "Alive at the peak", r->nlive > 0},
+        {"layers", "Layers", r->nlayers > 0},
+        {"fits", "What fits", r->nfits > 0},
+        {"thumbs", "Rules of thumb", r->nthumbs > 0},
+        {"assumptions", "Assumptions", true},
+        {"doubts", "Not explained", r->ndoubts > 0},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
-        if (links[i].there)
+        if (links[i].there) {
             html_leaf(h, "a", links[i].title, "href", html_format(h, "#%s", links[i].id), NULL);
+            html_text(h, " "); /* for readers that drop the style sheet */
+        }
     html_close(h);
 }
 
@@ -363,7 +382,7 @@ section_peaks(struct html *h)
     peak_figure(h, "Device", r->peak.device, "with the CUDA context, estimated");
     html_close(h);
     html_open(h, "figure", NULL);
-    svg_classes(h);
+    svg_ruler(h);
     html_close(h);
     html_close(h);
 }
@@ -403,6 +422,23 @@ readout(struct html *h)
     }
     html_close(h);
     html_close(h);
+    html_leaf(h, "h3", "Largest alive then", NULL);
+    html_open(h, "ol", "id", "rd-l", NULL);
+    int64_t rest = r->peak.allocated;
+    for (int i = 0; i < r->nlive && i < ALIVE; i++) {
+        const struct live_tensor *t = &r->live[i];
+        html_open(h, "li", NULL);
+        html_leaf(h, "span", "", "class", html_format(h, "sw s-%s", class_names[t->class]), NULL);
+        html_leaf(h, "span", emit_op(h->a, t->name, 40), "class", "nm", NULL);
+        html_leaf(h, "b", bytes_text(h->a, t->bytes), NULL);
+        html_close(h);
+        rest -= t->bytes;
+    }
+    html_open(h, "li", NULL);
+    html_leaf(h, "span", "all others", "class", "nm", NULL);
+    html_leaf(h, "b", bytes_text(h->a, rest > 0 ? rest : 0), NULL);
+    html_close(h);
+    html_close(h);
     html_close(h);
 }
 
@@ -414,12 +450,17 @@ timeline_phases(struct html *h)
     const struct result *r = h->r;
     table(h, "Phases of the step", NULL, NULL);
     table_head(h, head, COUNT(head));
-    for (int i = 0, end, rows = 0; i < r->ninstants && rows < 200; i = end, rows++) {
+    for (int i = 0, end, rows = 0; i < r->ninstants; i = end, rows++) {
         int64_t highest = 0;
         for (end = i; end < r->ninstants && r->instants[end].phase == r->instants[i].phase; end++)
             highest = emit_total(&r->instants[end]) > highest ? emit_total(&r->instants[end]) : highest;
+        if (rows >= 200 && end < r->ninstants) /* the last one is told, too */
+            continue;
         html_open(h, "tr", NULL);
-        html_leaf(h, "th", phase_names[r->instants[i].phase], "scope", "row", NULL);
+        html_leaf(h, "th",
+                  rows > 200 ? html_format(h, "%d more, and %s", rows - 200, phase_names[r->instants[i].phase])
+                             : phase_names[r->instants[i].phase],
+                  "scope", "row", NULL);
         cell(h, grouped(h, end - i), end - i);
         cell_mib(h, highest);
         cell_mib(h, emit_total(&r->instants[end - 1]));
@@ -469,6 +510,135 @@ timeline_table(struct html *h)
     html_close(h);
 }
 
+/* From which instant to which the largest storages are alive: what the script lists for any of them. */
+static void
+spans_table(struct html *h)
+{
+    static const struct column head[] = {
+        {"Tensor", NULL, "s"}, {"Class", NULL, "s"}, {"MiB", "r", "n"}, {"From", "r", "n"}, {"To", "r", "n"}};
+    const struct result *r = h->r;
+    if (r->nspans == 0)
+        return;
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(
+        h, "summary",
+        r->nspans == r->nstorages
+            ? html_format(h, "The %s tensors of the step, and at which instants they are alive", grouped(h, r->nspans))
+            : html_format(h, "The %s largest of the step's %s tensors, and at which instants they are alive",
+                          grouped(h, r->nspans), grouped(h, r->nstorages)),
+        NULL);
+    table(h, "The largest tensors of the step", "sort", "spans");
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < r->nspans; i++) {
+        const struct span *s = &r->spans[i];
+        html_open(h, "tr", NULL);
+        html_leaf(h, "td", emit_op(h->a, s->name, 60), NULL);
+        html_leaf(h, "td", class_names[s->class], NULL);
+        html_leaf(h, "td", html_format(h, "%.2f", (double)s->bytes / (1 << 20)), "class", "r", NULL);
+        html_leaf(h, "td", html_format(h, "%d", s->born + 1), "class", "r", NULL);
+        html_leaf(h, "td", html_format(h, "%d", s->died), "class", "r", NULL);
+        html_close(h);
+    }
+    table_end(h);
+    html_close(h);
+}
+
+static void
+overlay_radio(struct html *h, const char *id, const char *label, bool checked)
+{
+    html_open(h, "label", NULL);
+    html_void(h, "input", "type", "radio", "name", "ov", "id", id, "checked", checked ? "checked" : NULL, NULL);
+    html_text(h, label);
+    html_close(h);
+}
+
+/* Which other step is drawn over this one: radio buttons, which need no script. */
+static void
+overlay_choice(struct html *h)
+{
+    if (h->noverlays == 0)
+        return;
+    html_open(h, "fieldset", "class", "over", NULL);
+    html_leaf(h, "legend", "Draw over it", NULL);
+    overlay_radio(h, "ovx", "nothing", true);
+    for (int i = 0; i < h->noverlays; i++) {
+        const struct overlay *o = &h->overlays[i];
+        if (o->plan == 1)
+            html_leaf(h, "span", "checkpoint plan", NULL);
+        overlay_radio(h, o->id,
+                      o->plan ? html_format(h, "%d", o->plan)
+                              : html_format(h, "%s: %s", o->name, bytes_text(h->a, o->peak)),
+                      false);
+    }
+    html_close(h);
+}
+
+static void
+add_overlay(struct html *h, const char *name, const struct curve *c, int64_t peak, int plan)
+{
+    if (!c || c->n < 2 || h->noverlays == OVERLAYS)
+        return;
+    h->overlays[h->noverlays] =
+        (struct overlay){html_format(h, "ov%d", h->noverlays), emit_clip(h->a, name, 60), c, peak, plan};
+    h->noverlays++;
+}
+
+/* The baseline, the best changes, all of them together, and the checkpoint plans. */
+static void
+choose_overlays(struct html *h)
+{
+    const struct result *r = h->r;
+    if (r->baseline)
+        add_overlay(h, "the baseline", r->baseline->curve, r->baseline->peak, 0);
+    for (int i = 0, n = 0; i < r->nfindings; i++) {
+        const struct finding *f = &r->findings[i];
+        if (f->saves_bytes > 0 && !f->suppressed && (n < BEST || strcmp(f->rule, "together") == 0)) {
+            add_overlay(h, f->rule, f->after, f->peak_after, 0);
+            n++;
+        }
+    }
+    for (int i = 0; i < r->recompute.nfront; i++)
+        add_overlay(h, html_format(h, "plan %d", i), r->recompute.front[i].after, r->recompute.front[i].peak, i);
+}
+
+/* The three best changes, for the first screen. */
+static void
+best_changes(struct html *h)
+{
+    const struct result *r = h->r;
+    int n = 0;
+    for (int i = 0; i < r->nfindings && n < BEST; i++) {
+        const struct finding *f = &r->findings[i];
+        if (f->saves_bytes <= 0 || f->suppressed || strcmp(f->rule, "together") == 0)
+            continue;
+        if (n++ == 0) {
+            html_open(h, "div", "class", "best", NULL);
+            html_leaf(h, "h3", "The best changes, each measured alone", NULL);
+            html_open(h, "ol", NULL);
+        }
+        html_open(h, "li", NULL);
+        html_open(h, "div", NULL);
+        html_open(h, "a", "href", html_format(h, "#finding-%d", i + 1), NULL);
+        html_leaf(h, "b", html_format(h, "%d. %s", n, emit_clip(h->a, f->rule, 40)), NULL);
+        html_close(h);
+        html_open(h, "p", "class", "ba", NULL);
+        html_printf(h, "%s → ", bytes_text(h->a, r->peak.allocated));
+        html_leaf(h, "strong", bytes_text(h->a, f->peak_after), NULL);
+        html_leaf(h, "span", html_format(h, " −%.0f %%", emit_percent(f->saves_bytes, r->peak.allocated)), NULL);
+        if (f->extra_flops_percent > 0.05)
+            html_printf(h, ", FLOPs\u00a0%+.0f\u00a0%%", f->extra_flops_percent);
+        html_close(h);
+        html_close(h);
+        svg_after(h, f->peak_after, r->peak.allocated);
+        html_leaf(h, "p", emit_clip(h->a, f->message, 240), "class", "why", NULL);
+        html_close(h);
+    }
+    if (n == 0)
+        return;
+    html_close(h);
+    html_close(h);
+}
+
 static void
 section_timeline(struct html *h)
 {
@@ -477,13 +647,11 @@ section_timeline(struct html *h)
         return;
     const char *below =
         h->n == r->ninstants
-            ? html_format(h, "Allocated bytes over the %s instants of one step, in order of execution, not in time.",
-                          grouped(h, h->n))
-            : html_format(
-                  h,
-                  "Allocated bytes over one step, in order of execution, not in time: %s instants in %d columns, "
-                  "each the largest of those it stands for.",
-                  grouped(h, r->ninstants), h->n);
+            ? html_format(h, "In order of execution, not in time: every one of the %s instants.", grouped(h, h->n))
+            : html_format(h,
+                          "In order of execution, not in time: %s instants in %d columns, each the highest of its "
+                          "instants.",
+                          grouped(h, r->ninstants), h->n);
     section(h, "timeline", "Memory over the step", below);
     html_open(h, "div", "class", "tl", NULL);
     html_open(h, "figure", NULL);
@@ -492,21 +660,37 @@ section_timeline(struct html *h)
     html_leaf(h, "label", "Instant", "for", "at", NULL);
     html_void(h, "input", "type", "range", "id", "at", "min", "0", "max", html_format(h, "%d", h->n - 1), "value", "0",
               NULL);
-    html_leaf(h, "button", "Peak", "type", "button", "id", "topeak", NULL);
+    html_leaf(h, "button", "Peak", "type", "button", "id", "topeak", "aria-keyshortcuts", "0", NULL);
+    html_leaf(h, "button", "+", "type", "button", "id", "zin", "aria-label", "Zoom in", "aria-keyshortcuts", "+", NULL);
+    html_leaf(h, "button", "−", "type", "button", "id", "zout", "aria-label", "Zoom out", "aria-keyshortcuts", "-",
+              NULL);
+    html_leaf(h, "button", "All", "type", "button", "id", "zall", "aria-label", "Show the whole step", NULL);
+    html_leaf(h, "span", "", "id", "zsaid", "role", "status", NULL);
     html_close(h);
+    overlay_choice(h);
     html_close(h);
     readout(h);
+    best_changes(h);
     html_close(h);
     timeline_table(h);
+    spans_table(h);
     html_close(h);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------------------------------------------------ */
 
-/* Python to paste. */
+/* Python to paste; what is long is folded. */
 static void
 html_lines(struct html *h, const char *text)
 {
+    enum { LONG = 14 };
+    int n = 1;
+    for (const char *c = text; *c; c++)
+        n += *c == '\n';
+    if (n > LONG) {
+        html_open(h, "details", "class", "twin", NULL);
+        html_leaf(h, "summary", html_format(h, "The Python, %d lines", n), NULL);
+    }
     html_open(h, "pre", NULL);
     for (const char *line = text; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0)) {
         html_leaf(h, "span", arena_strn(h->a, line, strcspn(line, "\n")),
@@ -514,40 +698,139 @@ html_lines(struct html *h, const char *text)
         xmlTextWriterWriteString(h->w, XML("\n"));
     }
     html_close(h);
+    if (n > LONG)
+        html_close(h);
+}
+
+static void
+finding(struct html *h, int i)
+{
+    const struct result *r = h->r;
+    const struct finding *f = &r->findings[i];
+    html_open(h, "li", "id", html_format(h, "finding-%d", i + 1), NULL);
+    html_open(h, "div", NULL);
+    html_leaf(h, "h3", emit_clip(h->a, f->rule, 60), NULL);
+    html_leaf(h, "p", emit_clip(h->a, f->message, 600), "class", "says", NULL);
+    html_open(h, "p", "class", "meta", NULL);
+    html_printf(h, "%s, %s", f->severity, f->certainty);
+    if (f->suppressed)
+        html_printf(h, ", suppressed: %s", emit_clip(h->a, f->suppressed, 200));
+    if (f->location) {
+        html_text(h, ", ");
+        code(h, f->location);
+    }
+    html_close(h);
+    html_close(h);
+    html_open(h, "div", NULL);
+    if (f->saves_bytes > 0) {
+        svg_after(h, f->peak_after, r->peak.allocated);
+        html_open(h, "p", "class", "effect", NULL);
+        html_printf(h, "%s → ", bytes_text(h->a, r->peak.allocated));
+        html_leaf(h, "strong", bytes_text(h->a, f->peak_after), NULL);
+        html_leaf(h, "b",
+                  html_format(h, " saves %s, %.0f %%", bytes_text(h->a, f->saves_bytes),
+                              emit_percent(f->saves_bytes, r->peak.allocated)),
+                  NULL);
+        if (f->extra_flops_percent > 0.05 || f->extra_flops_percent < -0.05)
+            html_printf(h, ", FLOPs %+.1f %%", f->extra_flops_percent);
+        html_close(h);
+    }
+    if (f->how)
+        html_lines(h, f->how);
+    html_close(h);
+    html_close(h);
+}
+
+enum kind { SAVES, TELLS, SUPPRESSED };
+
+static enum kind
+kind_of(const struct finding *f)
+{
+    return f->suppressed ? SUPPRESSED : f->saves_bytes > 0 ? SAVES : TELLS;
+}
+
+static void
+findings(struct html *h, enum kind kind, const char *title)
+{
+    int n = 0;
+    for (int i = 0; i < h->r->nfindings; i++)
+        n += kind_of(&h->r->findings[i]) == kind;
+    if (n == 0)
+        return;
+    if (title) {
+        html_open(h, "details", "class", "twin", NULL);
+        html_leaf(h, "summary", html_format(h, title, n), NULL);
+    }
+    html_open(h, "ol", "class", "find", NULL);
+    for (int i = 0; i < h->r->nfindings; i++)
+        if (kind_of(&h->r->findings[i]) == kind)
+            finding(h, i);
+    html_close(h);
+    if (title)
+        html_close(h);
 }
 
 static void
 section_findings(struct html *h)
 {
-    const struct result *r = h->r;
-    if (r->nfindings == 0)
+    if (h->r->nfindings == 0)
         return;
     section(h, "findings", "What to change",
-            "The most useful first; every effect is that of simulating the changed step.");
-    html_open(h, "ol", "class", "find", NULL);
-    for (int i = 0; i < r->nfindings; i++) {
-        const struct finding *f = &r->findings[i];
-        html_open(h, "li", NULL);
-        html_leaf(h, "h3", emit_clip(h->a, f->message, 400), NULL);
-        html_open(h, "p", "class", "effect", NULL);
-        if (f->saves_bytes > 0) {
-            html_leaf(h, "b", html_format(h, "saves %s", bytes_text(h->a, f->saves_bytes)), NULL);
-            html_printf(h, " peak %s → %s", bytes_text(h->a, r->peak.allocated), bytes_text(h->a, f->peak_after));
-            if (f->extra_flops_percent > 0.05 || f->extra_flops_percent < -0.05)
-                html_printf(h, ", FLOPs %+.1f %%", f->extra_flops_percent);
-        }
-        html_close(h);
-        if (f->saves_bytes > 0)
-            svg_bar(h, f->peak_after, r->peak.allocated, "left");
-        html_open(h, "p", "class", "meta", NULL);
-        html_printf(h, "%s, %s, rule %s ", f->severity, f->certainty, f->rule);
-        code(h, f->location);
-        html_close(h);
-        if (f->how)
-            html_lines(h, f->how);
-        html_close(h);
-    }
+            "The most useful first. Every effect was measured by running the changed step; dark is the peak that "
+            "stays. Savings do not add up; what the best ones save together was measured, too.");
+    findings(h, SAVES, NULL);
+    findings(h, TELLS, "%d more observations, which change nothing by themselves");
+    findings(h, SUPPRESSED, "%d suppressed");
     html_close(h);
+}
+
+/* ---- the replay ------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+replay_row(struct html *h, const char *what, int64_t bytes, const char *how)
+{
+    html_open(h, "tr", NULL);
+    html_leaf(h, "th", what, "scope", "row", NULL);
+    cell(h, bytes < 0 ? emit_signed(h->a, bytes) : bytes_text(h->a, bytes), bytes);
+    html_leaf(h, "td", how, NULL);
+    html_close(h);
+}
+
+static void
+section_replay(struct html *h)
+{
+    static const struct column head[] = {{"", NULL, NULL}, {"Bytes", "r", NULL}, {"What it is", NULL, NULL}};
+    const struct replay *q = h->r->replay;
+    if (!q)
+        return;
+    int64_t other = q->used_peak - q->used_before - q->most;
+    section(h, "replay", "Replayed on the device",
+            q->refused
+                ? html_format(h, "%s refused a segment of %s, in %s by aten.%s%s%s.", emit_clip(h->a, q->d->name, 60),
+                              bytes_text(h->a, q->refused_bytes), phase_names[q->phase], emit_clip(h->a, q->op, 80),
+                              q->location ? " at " : "", emit_clip(h->a, q->location, 80))
+            : q->most == q->predicted
+                ? html_format(h, "%s gave every segment that was predicted, and no more was needed.",
+                              emit_clip(h->a, q->d->name, 60))
+                : html_format(h, "%s held %s of what was predicted.", emit_clip(h->a, q->d->name, 60),
+                              emit_signed(h->a, q->most - q->predicted)));
+    table(h, "Predicted and replayed", NULL, NULL);
+    table_head(h, head, COUNT(head));
+    replay_row(h, "Reserved, predicted", q->predicted, "the allocator's segments at the most, from the file alone");
+    replay_row(h, "Reserved, replayed", q->most, "the same segments taken from the driver, every block written to");
+    replay_row(h, "Difference", q->most - q->predicted,
+               q->refused ? "what the device refused was never held"
+               : q->most == q->predicted
+                   ? "none: the driver gave what the model of the allocator asked for"
+                   : "cached segments went back when the device was full, and were not all asked for again");
+    replay_row(h, "Used before", q->used_before, "by all processes, this one's CUDA context included");
+    replay_row(h, "Used at the most", q->used_peak, "the same, while the step was played");
+    replay_row(h, "Beyond both", other,
+               other > 0   ? "the driver rounds segments up to its pages; other processes may have grown"
+               : other < 0 ? "other processes gave memory back meanwhile"
+                           : "nothing: what the driver counts is what was there before and the segments");
+    replay_row(h, "Device", q->total, "all of its memory");
+    table_end(h);
     html_close(h);
 }
 
@@ -573,7 +856,7 @@ section_oom(struct html *h)
     }
     for (int i = 0; i < o->nmatches; i++) {
         const struct oom_match *t = &o->matches[i];
-        html_open(h, "tr", "class", i == o->likely ? "own" : "", NULL);
+        html_open(h, "tr", "class", i == o->likely ? "own" : NULL, NULL);
         html_leaf(h, "td", emit_op(h->a, t->name, 120), NULL);
         cell(h, bytes_text(h->a, t->bytes), t->bytes);
         html_leaf(h, "td", phase_names[t->phase], NULL);
@@ -596,37 +879,105 @@ section_oom(struct html *h)
 /* ---- checkpoint plans ------------------------------------------------------------------------------------------------------------------------ */
 
 static void
+plan_modules(struct html *h, const struct plan *p)
+{
+    enum { SHOWN = 4 };
+    html_open(h, "td", NULL);
+    if (p->nmodules > SHOWN) {
+        html_open(h, "details", NULL);
+        html_leaf(h, "summary",
+                  html_format(h, "%d modules, %s to %s", p->nmodules, emit_clip(h->a, p->modules[0], 60),
+                              emit_clip(h->a, p->modules[p->nmodules - 1], 60)),
+                  NULL);
+        html_text(h, emit_modules(h->a, p));
+        html_close(h);
+    } else {
+        html_text(h, emit_modules(h->a, p));
+    }
+    html_close(h);
+}
+
+static void
+plan_row(struct html *h, const struct plan *p, const char *name, bool own, bool compared)
+{
+    const struct result *r = h->r;
+    html_open(h, "tr", "class", own ? "own" : NULL, NULL);
+    html_leaf(h, "th", name, "scope", "row", "class", "r", NULL);
+    cell(h, bytes_text(h->a, p->peak), p->peak);
+    html_open(h, "td", "class", "b", NULL);
+    svg_after(h, p->peak, r->recompute.front[0].peak);
+    html_close(h);
+    html_leaf(h, "td", html_format(h, "%.1f %%", p->extra_flops_percent), "class", "r", NULL);
+    if (compared)
+        html_leaf(h, "td", emit_cheapest(h->a, r->recompute.nselective, r->recompute.selective, p->peak), "class", "r",
+                  NULL);
+    html_leaf(h, "td", emit_cheapest(h->a, r->recompute.noperators, r->recompute.operators, p->peak), "class", "r",
+              NULL);
+    html_leaf(h, "td", html_format(h, "%.1f %%", p->least_flops_percent), "class", "r", NULL);
+    plan_modules(h, p);
+    html_close(h);
+}
+
+/* Plans that keep the results of some operators. */
+static void
+selective_plans(struct html *h)
+{
+    static const struct column head[] = {{"Plan", "r", NULL},
+                                         {"Peak", "r", NULL},
+                                         {"", "b", NULL},
+                                         {"Extra FLOPs", "r", NULL},
+                                         {"Operators", "r", NULL},
+                                         {"At least", "r", NULL},
+                                         {"Modules under checkpoint, +policy", NULL, NULL}};
+    const struct result *r = h->r;
+    if (!r->recompute.selective_python)
+        return;
+    html_leaf(h, "p",
+              "Selective plans recompute a module but keep what costs most to make again: the results of its matrix "
+              "products, its attention or its convolutions. memlint --list=policies has the policies.",
+              NULL);
+    table(h, "Selective plans, from the highest peak to the lowest", "selective", NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < r->recompute.nselective; i++)
+        plan_row(h, &r->recompute.selective[i], html_format(h, "s%d", i), false, false);
+    table_end(h);
+    html_lines(h, r->recompute.selective_python);
+}
+
+static void
 section_recompute(struct html *h)
 {
-    static const struct column head[] = {{"Peak", "r", NULL},
-                                         {"Of the whole", "b", NULL},
-                                         {"Extra FLOPs", "r", NULL},
-                                         {"Modules under checkpoint", NULL, NULL}};
+    static const struct column head[] = {{"Plan", "r", NULL},      {"Peak", "r", NULL},
+                                         {"", "b", NULL},          {"Extra FLOPs", "r", NULL},
+                                         {"Selective", "r", NULL}, {"Operators", "r", NULL},
+                                         {"At least", "r", NULL},  {"Modules under checkpoint", NULL, NULL}};
     const struct result *r = h->r;
-    if (!r->recompute.nfront)
+    int n = r->recompute.nfront;
+    if (!n)
         return;
     section(
         h, "recompute", "Checkpoint plans",
-        "Which modules to put under torch.utils.checkpoint: every plan was simulated, none here is beaten by another.");
+        "Which modules to put under torch.utils.checkpoint: every plan was run, none here is beaten by another. The "
+        "timeline draws each over the step as it is. Beside a plan's extra FLOPs stands what its peak costs when a "
+        "policy "
+        "keeps some results, and when any run of operators may be recomputed; no plan with that peak takes fewer than "
+        "the last. FLOPs are those of products, convolutions and attention.");
     html_open(h, "figure", NULL);
     svg_front(h);
     html_close(h);
-    table(h, "Checkpoint plans", "plans", NULL);
+    table(h, "Plans, from the highest peak to the lowest", "plans", NULL);
     table_head(h, head, COUNT(head));
-    for (int i = 0; i < r->recompute.nfront; i++) {
-        const struct plan *p = &r->recompute.front[i];
-        html_open(h, "tr", "class", i == r->recompute.chosen ? "own" : "", NULL);
-        cell(h, bytes_text(h->a, p->peak), p->peak);
-        html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, p->peak, r->recompute.front[0].peak, "left");
-        html_close(h);
-        html_leaf(h, "td", html_format(h, "%.1f %%", p->extra_flops_percent), "class", "r", NULL);
-        html_leaf(h, "td", emit_modules(h->a, p), NULL);
-        html_close(h);
-    }
+    for (int i = 0; i < n; i++)
+        plan_row(h, &r->recompute.front[i], i ? html_format(h, "%d", i) : "none", i == r->recompute.chosen, true);
     table_end(h);
+    if (*r->recompute.front[n - 1].held_by)
+        html_leaf(
+            h, "p",
+            html_format(h, "What holds the lowest peak: %s.", emit_clip(h->a, r->recompute.front[n - 1].held_by, 300)),
+            NULL);
     if (r->recompute.python)
         html_lines(h, r->recompute.python);
+    selective_plans(h);
     html_close(h);
 }
 
@@ -637,6 +988,7 @@ struct group {
     const struct live_tensor *first;
     int64_t bytes;
     int count, *member, cap;
+    bool mixed; /* tensors of one module and class that have nothing else in common */
 };
 
 /* A name with its numbers replaced, and without one at its end: what members of a group share. */
@@ -665,6 +1017,37 @@ by_bytes(const void *x, const void *y)
     return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes) : a->member[0] - b->member[0];
 }
 
+/* The rows behind the largest ones, by module and class: a large model has too many tensors for a row each. */
+static struct group *
+fold_rest(struct html *h, struct group *groups, int *n)
+{
+    enum { ROWS = 1000 };
+    int nclusters, kept = ROWS;
+    if (*n <= ROWS + CLASS_COUNT)
+        return groups;
+    const struct cluster *k = html_clusters(h, &nclusters);
+    int *row = NEWN(h->a, int, nclusters *CLASS_COUNT), *of = NEWN(h->a, int, h->r->nlive);
+    for (int i = 0; i < nclusters; i++)
+        for (int m = 0; m < k[i].n; m++)
+            of[k[i].member[m]] = i;
+    struct group *out = NEWN(h->a, struct group, ROWS + nclusters * CLASS_COUNT);
+    memcpy(out, groups, sizeof(*out) * ROWS);
+    for (int g = ROWS; g < *n; g++)
+        for (int m = 0; m < groups[g].count; m++) {
+            int i = groups[g].member[m], *at = &row[of[i] * CLASS_COUNT + (int)h->r->live[i].class];
+            if (*at == 0) {
+                *at = kept++;
+                out[*at] = (struct group){
+                    .name = html_format(h, "others in %s", k[of[i]].name), .first = &h->r->live[i], .mixed = true};
+            }
+            out[*at].bytes = emit_add(out[*at].bytes, h->r->live[i].bytes);
+            *PUSH(h->a, out[*at].member, out[*at].count, out[*at].cap) = i;
+        }
+    *n = kept;
+    qsort(out, (size_t)kept, sizeof(*out), by_bytes);
+    return out;
+}
+
 static struct group *
 fold(struct html *h, int *n)
 {
@@ -690,7 +1073,7 @@ fold(struct html *h, int *n)
     }
     if (*n)
         qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
-    return groups;
+    return fold_rest(h, groups, n);
 }
 
 static const char *
@@ -719,9 +1102,14 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
         for (int i = 0; i < g->count; i++) {
             const struct live_tensor *m = &h->r->live[g->member[i]];
             html_open(h, "li", NULL);
-            html_text(h, emit_op(h->a, m->name, NAME));
-            if (m->location && *m->location)
-                html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
+            if (g->count > MEMBERS && i == MEMBERS / 2) { /* the JSON report has each */
+                html_printf(h, "and %d more", g->count - MEMBERS + 1);
+                i += g->count - MEMBERS;
+            } else {
+                html_text(h, emit_op(h->a, m->name, NAME));
+                if (m->location && *m->location)
+                    html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
+            }
             html_close(h);
         }
         html_close(h);
@@ -735,17 +1123,18 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     html_close(h);
     cell_class(h, t->class);
     html_open(h, "td", "class", "sh", NULL);
-    html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
+    if (!g->mixed)
+        html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
     html_close(h);
     html_open(h, "td", NULL);
-    html_text(h, emit_op(h->a, t->needed_by, NAME));
-    if (t->born)
+    if (!g->mixed)
+        html_text(h, emit_op(h->a, t->needed_by, NAME));
+    if (!g->mixed && t->born)
         html_leaf(h, "small", html_format(h, "since %s", emit_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
     if (g->count == 1 && t->location)
-        html_leaf(h, "code", emit_clip(h->a, last_part(t->location, '/'), NAME), "title",
-                  emit_clip(h->a, t->location, NAME), NULL);
+        html_leaf(h, "code", emit_clip(h->a, t->location, 80), NULL);
     html_close(h);
     html_close(h);
 }
@@ -760,11 +1149,41 @@ tensor_table(struct html *h, const struct group *g, int from, int to, const char
                                          {"Type and shape", NULL, "s"},
                                          {"Why it is alive", NULL, "s"},
                                          {"Line", NULL, "s"}};
-    table(h, caption, "live", NULL);
+    table(h, caption, "live sort", NULL);
     table_head(h, head, COUNT(head));
     for (int i = from; i < to; i++)
         tensor_row(h, &g[i], from == 0 ? g[0].bytes : 0);
     table_end(h);
+}
+
+/* The treemap's boxes as a table: modules by classes. */
+static void
+cluster_table(struct html *h, const struct cluster *k, int n)
+{
+    struct column head[CLASS_COUNT + 2] = {{"Module", NULL, "s"}, {"All", "r", "n"}};
+    enum class show[CLASS_COUNT];
+    int classes = 0;
+    for (int i = 0; i < CLASS_COUNT; i++)
+        if (h->r->class_bytes[html_stack[i]] > 0) {
+            head[classes + 2] = (struct column){class_names[html_stack[i]], "r", "n"};
+            show[classes++] = html_stack[i];
+        }
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(h, "summary", "The picture as a table: modules by classes, MiB", NULL);
+    table(h, "Bytes at the peak by module and class, in MiB", "sort", NULL);
+    table_head(h, head, classes + 2);
+    for (int i = 0; i < n; i++) {
+        html_open(h, "tr", NULL);
+        html_open(h, "th", "scope", "row", NULL);
+        code(h, k[i].name);
+        html_close(h);
+        cell_mib(h, k[i].bytes);
+        for (int c = 0; c < classes; c++)
+            cell_mib(h, k[i].class_bytes[show[c]]);
+        html_close(h);
+    }
+    table_end(h);
+    html_close(h);
 }
 
 static void
@@ -781,9 +1200,14 @@ section_alive(struct html *h)
         rest = emit_add(rest, g[i].bytes);
     section(h, "alive", "What is alive at the peak",
             html_format(
-                h, "%s tensors, %s. Area is bytes, colour is class; tensors that differ only in a number are one row.",
+                h,
+                "%s tensors, %s. A box is a module, area is bytes, colour is class; in the table, tensors that differ "
+                "only in a number are one row.",
                 grouped(h, r->nlive), bytes_text(h->a, r->peak.allocated)));
-    svg_treemap(h);
+    int nclusters;
+    const struct cluster *clusters = html_clusters(h, &nclusters);
+    svg_treemap(h, clusters, nclusters);
+    cluster_table(h, clusters, nclusters);
     html_open(h, "p", "class", "tools", "id", "tools", "hidden", "hidden", NULL);
     html_leaf(h, "label", "Filter", "for", "q", NULL);
     html_void(h, "input", "type", "search", "id", "q", "placeholder", "name, class, shape, line", NULL);
@@ -802,12 +1226,87 @@ section_alive(struct html *h)
 
 /* ---- layers, devices, rules of thumb --------------------------------------------------------------------------------------------------------- */
 
+/* The layer behind i and all below it. */
+static int
+layer_end(const struct result *r, int i)
+{
+    int end = i + 1;
+    while (end < r->nlayers && r->layers[end].depth > r->layers[i].depth)
+        end++;
+    return end;
+}
+
+/* Whether two layers and all below them have the same figures and, but for their own, the same names. */
+static bool
+alike(const struct result *r, int i, int k, int n)
+{
+    const char *p = r->layers[i].path, *q = r->layers[k].path;
+    size_t skip = p ? strlen(p) : 0, also = q ? strlen(q) : 0;
+    for (int at = 0; at < n; at++) {
+        const struct layer *a = &r->layers[i + at], *b = &r->layers[k + at];
+        if (k + at >= r->nlayers || a->depth != b->depth || a->parameters != b->parameters ||
+            a->parameter_bytes != b->parameter_bytes || a->saved_bytes != b->saved_bytes ||
+            a->output_bytes != b->output_bytes || a->flops != b->flops || !a->path || !b->path ||
+            strcmp(a->type ? a->type : "", b->type ? b->type : "") != 0 || strlen(a->path) < skip ||
+            strlen(b->path) < also || strcmp(a->path + skip, b->path + also) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void
+layer_row(struct html *h, int first, int last, int count, int64_t most)
+{
+    const struct layer *l = &h->r->layers[first];
+    const char *path = l->path && *l->path ? l->path : "(model)";
+    html_open(h, "tr", "data-d", html_format(h, "%d", l->depth), NULL);
+    html_open(h, "th", "scope", "row", "class", html_format(h, "d%d", l->depth > 12 ? 12 : l->depth), NULL);
+    html_leaf(h, "code", emit_clip(h->a, l->depth > 1 ? last_part(path, '.') : path, NAME), NULL);
+    if (count > 1)
+        html_leaf(h, "b",
+                  html_format(h, " – %s × %d", emit_clip(h->a, last_part(h->r->layers[last].path, '.'), NAME), count),
+                  NULL);
+    if (l->type)
+        html_leaf(h, "span", html_format(h, " %s", emit_clip(h->a, last_part(l->type, '.'), 60)), "class", "ty", NULL);
+    html_close(h);
+    cell_mib(h, l->saved_bytes);
+    html_open(h, "td", "class", "b", NULL);
+    if (l->saved_bytes > most / 200)
+        svg_bar(h, l->saved_bytes, most, "c-saved");
+    html_close(h);
+    html_leaf(h, "td", grouped(h, l->parameters), "class", "r", NULL);
+    cell_mib(h, l->parameter_bytes);
+    cell_mib(h, l->output_bytes);
+    html_leaf(h, "td", html_format(h, "%.2f", (double)l->flops / 1e9), "class", "r", NULL);
+    html_close(h);
+}
+
+/* Neighbours that are alike are one line, with the figures of one. */
+static void
+layer_rows(struct html *h, int from, int to, int64_t most)
+{
+    enum { ALIKE = 3 };
+    for (int i = from; i < to;) {
+        int end = layer_end(h->r, i), count = 1, next = end, last = i;
+        while (next < to && alike(h->r, i, next, end - i)) {
+            last = next;
+            next = layer_end(h->r, next);
+            count++;
+        }
+        bool fold = count >= ALIKE;
+        layer_row(h, i, fold ? last : i, fold ? count : 1, most);
+        layer_rows(h, i + 1, end, most);
+        i = fold ? next : end;
+    }
+}
+
 static void
 section_layers(struct html *h)
 {
     static const struct column head[] = {
-        {"Module", NULL, NULL},    {"Type", NULL, NULL}, {"Parameters", "r", NULL},   {"Weights, MiB", "r", NULL},
-        {"Saved, MiB", "r", NULL}, {"", "b", NULL},      {"Outputs, MiB", "r", NULL}, {"Forward GFLOP", "r", NULL}};
+        {"Module", NULL, NULL},      {"Saved, MiB", "r", NULL},   {"", "b", NULL},
+        {"Parameters", "r", NULL},   {"Weights, MiB", "r", NULL}, {"Outputs, MiB", "r", NULL},
+        {"Forward GFLOP", "r", NULL}};
     const struct result *r = h->r;
     int64_t most = 1;
     if (r->nlayers == 0)
@@ -815,28 +1314,17 @@ section_layers(struct html *h)
     for (int i = 0; i < r->nlayers; i++)
         most = r->layers[i].saved_bytes > most ? r->layers[i].saved_bytes : most;
     section(h, "layers", "Layers",
-            "Each line counts the module with all below it. Saved is what autograd keeps of its forward pass for the "
-            "backward pass.");
+            "A line counts the module with all below it; neighbours that are alike are one line, with the figures of "
+            "one. Saved is what autograd keeps of the module's forward pass for the backward pass.");
+    html_open(h, "p", "class", "tools", "id", "laytools", "hidden", "hidden", NULL);
+    html_leaf(h, "button", "Open all", "type", "button", "id", "layopen", NULL);
+    html_leaf(h, "button", "Close all", "type", "button", "id", "layclose", NULL);
+    html_leaf(h, "button", "Copy as TSV", "type", "button", "id", "laytsv", NULL);
+    html_leaf(h, "span", "", "id", "laysaid", "role", "status", NULL);
+    html_close(h);
     table(h, "Modules of the model", "layers", "lay");
     table_head(h, head, COUNT(head));
-    for (int i = 0; i < r->nlayers; i++) {
-        const struct layer *l = &r->layers[i];
-        const char *path = l->path && *l->path ? l->path : "(model)";
-        html_open(h, "tr", "data-d", html_format(h, "%d", l->depth), NULL);
-        html_open(h, "th", "scope", "row", "class", html_format(h, "d%d", l->depth > 12 ? 12 : l->depth), NULL);
-        html_leaf(h, "code", emit_clip(h->a, l->depth > 1 ? last_part(path, '.') : path, NAME), NULL);
-        html_close(h);
-        html_leaf(h, "td", emit_clip(h->a, last_part(l->type, '.'), 60), NULL);
-        cell(h, grouped(h, l->parameters), l->parameters);
-        cell_mib(h, l->parameter_bytes);
-        cell_mib(h, l->saved_bytes);
-        html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, l->saved_bytes, most, "c-saved");
-        html_close(h);
-        cell_mib(h, l->output_bytes);
-        cell(h, html_format(h, "%.2f", (double)l->flops / 1e9), l->flops);
-        html_close(h);
-    }
+    layer_rows(h, 0, r->nlayers, most);
     table_end(h);
     html_close(h);
 }
@@ -848,71 +1336,132 @@ by_capacity(const void *x, const void *y)
     return a->capacity != b->capacity ? (a->capacity > b->capacity) - (a->capacity < b->capacity) : (a > b) - (a < b);
 }
 
-static void
-fits_table(struct html *h, const struct fit **fits, int n, bool batches, const char *caption)
+/* What a device needs at a size of the grid; -1 not known. */
+static int64_t
+grid_need(const struct result *r, const struct fit *f, int column)
 {
-    static const struct column head[] = {{"Device", NULL, NULL},          {"Capacity", "r", NULL},
-                                         {"Device use in it", "b", NULL}, {"Share", "r", NULL},
-                                         {"Verdict", NULL, NULL},         {"Largest batch", "r", NULL}};
-    table(h, caption, "fits", NULL);
-    table_head(h, head, COUNT(head) - !batches);
-    for (int i = 0; i < n; i++) {
-        const struct fit *f = fits[i];
-        bool fit = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
+    const struct grid *g = r->grid;
+    int64_t reserved = g->reserved[g->own_row * g->ncolumns + column];
+    return reserved < 0 ? -1 : reserved + (f->need - r->peak.reserved);
+}
+
+static void
+share_cell(struct html *h, int64_t need, int64_t capacity, bool own)
+{
+    const char *css = need < 0 ? "na" : need > capacity ? "no" : need > capacity / 100 * 90 ? "tight" : "yes";
+    const char *text = need < 0 ? "–"
+                       : need > capacity
+                           ? html_format(h, "✕ %.1f×", (double)need / (double)(capacity > 0 ? capacity : 1))
+                           : html_format(h, "%s %.0f %%", *css == 't' ? "!" : "✓", emit_percent(need, capacity));
+    html_leaf(h, "td", text, "class", html_format(h, "%s%s", css, own ? " here" : ""), NULL);
+}
+
+/* The largest batch that was found to fit, or at least the largest that was run and does. */
+static const char *
+largest_batch(struct html *h, const struct fit *f)
+{
+    const struct grid *g = h->r->grid;
+    if (f->largest_batch >= 0)
+        return f->largest_batch ? grouped(h, f->largest_batch) : "none";
+    for (int i = g ? g->ncolumns - 1 : -1; i >= 0; i--) {
+        int64_t need = grid_need(h->r, f, i);
+        if (need >= 0 && need <= f->capacity)
+            return html_format(h, "≥ %s", grouped(h, g->column[i]));
+    }
+    return "not run";
+}
+
+/* Devices of one size are one row. */
+static void
+fits_table(struct html *h, const struct fit **fits, int n)
+{
+    const struct result *r = h->r;
+    const struct grid *g = r->grid;
+    struct column *head = NEWN(h->a, struct column, (g ? g->ncolumns : 1) + 3);
+    int nhead = 0;
+    head[nhead++] = (struct column){"Capacity", "r", NULL};
+    head[nhead++] = (struct column){"Device", NULL, NULL};
+    for (int i = 0; g && i < g->ncolumns; i++)
+        head[nhead++] = (struct column){
+            html_format(h, "%s %s", i ? "" : emit_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
+    if (!g)
+        head[nhead++] = (struct column){"Share", "r", NULL};
+    head[nhead++] =
+        (struct column){g ? html_format(h, "Largest %s", emit_clip(h->a, g->across, 20)) : "Largest", "r", NULL};
+    table(h, "Devices by sizes: the share of the device that a step takes", "fits", NULL);
+    table_head(h, head, nhead);
+    for (int i = 0, end; i < n; i = end) {
+        const char *names = emit_clip(h->a, fits[i]->device, 60);
+        for (end = i + 1; end < n && fits[end]->capacity == fits[i]->capacity && fits[end]->need == fits[i]->need;
+             end++)
+            names = html_format(h, "%s, %s", names, emit_clip(h->a, fits[end]->device, 60));
         html_open(h, "tr", NULL);
-        html_leaf(h, "th", emit_clip(h->a, f->device, 60), "scope", "row", NULL);
-        cell(h, bytes_text(h->a, f->capacity), f->capacity);
-        html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, f->need, f->capacity, "left");
-        html_close(h);
-        cell(h, html_format(h, "%.0f %%", emit_percent(f->need, f->capacity)), f->need);
-        html_leaf(h, "td",
-                  html_format(h, "%s %s",
-                              fit     ? "✓"
-                              : tight ? "!"
-                                      : "✕",
-                              f->verdict),
-                  "class",
-                  fit     ? "good"
-                  : tight ? "warn"
-                          : "bad",
-                  NULL);
-        if (batches)
-            html_leaf(h, "td", f->largest_batch < 0 ? "not computed" : grouped(h, f->largest_batch), "class", "r",
-                      NULL);
+        html_leaf(h, "td", bytes_text(h->a, fits[i]->capacity), "class", "r", NULL);
+        html_leaf(h, "th", names, "scope", "row", NULL);
+        for (int k = 0; g && k < g->ncolumns; k++)
+            share_cell(h, grid_need(r, fits[i], k), fits[i]->capacity, k == g->own_column);
+        if (!g)
+            share_cell(h, fits[i]->need, fits[i]->capacity, true);
+        html_leaf(h, "td", largest_batch(h, fits[i]), "class", "r", NULL);
         html_close(h);
     }
     table_end(h);
 }
 
-/* From small to large; where everything fits, the larger ones are folded. */
+/* Two dimensions: what the device has to hold, and the smallest that does. */
+static void
+sizes_table(struct html *h, const struct fit **fits, int n)
+{
+    const struct result *r = h->r;
+    const struct grid *g = r->grid;
+    int64_t context = r->peak.device > r->peak.reserved ? r->peak.device - r->peak.reserved : 0;
+    struct column *head = NEWN(h->a, struct column, g->ncolumns + 1);
+    head[0] = (struct column){html_format(h, "%s", emit_clip(h->a, g->down, 30)), "r", NULL};
+    for (int i = 0; i < g->ncolumns; i++)
+        head[i + 1] = (struct column){
+            html_format(h, "%s %s", i ? "" : emit_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
+    html_leaf(h, "h3",
+              html_format(h, "%s and %s: the memory of the device, and the smallest that has it",
+                          emit_clip(h->a, g->across, 30), emit_clip(h->a, g->down, 30)),
+              NULL);
+    table(h, "Device memory by two dimensions", "fits two", NULL);
+    table_head(h, head, g->ncolumns + 1);
+    for (int k = 0; k < g->nrows; k++) {
+        html_open(h, "tr", NULL);
+        html_leaf(h, "th", grouped(h, g->row[k]), "scope", "row", "class", "r", NULL);
+        for (int i = 0; i < g->ncolumns; i++) {
+            int64_t reserved = g->reserved[k * g->ncolumns + i], need = reserved + context;
+            const struct fit *least = NULL;
+            for (int d = n - 1; d >= 0 && reserved >= 0; d--)
+                least = fits[d]->capacity >= need ? fits[d] : least;
+            html_open(h, "td", "class", html_format(h, "r%s", k == g->own_row && i == g->own_column ? " here" : ""),
+                      NULL);
+            html_text(h, reserved < 0 ? "–" : bytes_text(h->a, need));
+            if (reserved >= 0)
+                html_leaf(h, "small", least ? emit_clip(h->a, least->device, 20) : "✕ none", NULL);
+            html_close(h);
+        }
+        html_close(h);
+    }
+    table_end(h);
+}
+
 static void
 section_fits(struct html *h)
 {
-    enum { FITTING = 6 };
     const struct result *r = h->r;
     const struct fit **fits = NEWN(h->a, const struct fit *, r->nfits + 1);
-    bool batches = false;
-    int open = 0;
     if (r->nfits == 0)
         return;
-    for (int i = 0; i < r->nfits; i++) {
-        fits[i] = &r->fits[i];
-        batches |= fits[i]->largest_batch >= 0;
-    }
-    qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
     for (int i = 0; i < r->nfits; i++)
-        if (strcmp(fits[i]->verdict, "fits") != 0)
-            open = i + 1;
-    open = open + FITTING < r->nfits ? open + FITTING : r->nfits;
-    section(h, "fits", "What fits", "From small to large.");
-    fits_table(h, fits, open, batches, "Devices and whether the step fits");
-    if (open < r->nfits) {
-        html_open(h, "details", "class", "twin", NULL);
-        html_leaf(h, "summary", html_format(h, "%d larger devices, which it fits too", r->nfits - open), NULL);
-        fits_table(h, fits + open, r->nfits - open, batches, "Larger devices");
-        html_close(h);
-    }
+        fits[i] = &r->fits[i];
+    qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
+    section(h, "fits", "What fits",
+            "The share of a device's memory that the step takes, the allocator's slack and the CUDA context included: "
+            "✓ fits, ! takes more than 90 %, ✕ does not fit. Every size was run; – was not.");
+    fits_table(h, fits, r->nfits);
+    if (r->grid && r->grid->nrows > 1)
+        sizes_table(h, fits, r->nfits);
     html_close(h);
 }
 
@@ -957,13 +1506,74 @@ section_thumbs(struct html *h)
 }
 
 static void
+assumption(struct html *h, const char *what, const char *value, const char *option)
+{
+    html_open(h, "tr", NULL);
+    html_leaf(h, "th", what, "scope", "row", NULL);
+    html_leaf(h, "td", emit_clip(h->a, value, 80), NULL);
+    html_open(h, "td", NULL);
+    html_leaf(h, "code", option, NULL);
+    html_close(h);
+    html_close(h);
+}
+
+/* next: per doubt the next one like it, -1 none. */
+static void
+doubt_row(struct html *h, int first, const int *next)
+{
+    const struct doubt *d = &h->r->doubts[first];
+    int n = 0;
+    for (int i = first; i >= 0; i = next[i])
+        n++;
+    html_open(h, "tr", NULL);
+    html_open(h, "th", "scope", "row", NULL);
+    if (n == 1)
+        code(h, d->node);
+    else {
+        html_open(h, "details", NULL);
+        html_open(h, "summary", NULL);
+        code(h, d->node);
+        html_printf(h, " × %d", n);
+        html_close(h);
+        for (int i = first; i >= 0; i = next[i])
+            html_printf(h, "%s%s", emit_clip(h->a, h->r->doubts[i].node, NAME), next[i] >= 0 ? ", " : "");
+        html_close(h);
+    }
+    html_close(h);
+    html_leaf(h, "td", emit_clip(h->a, d->op, 80), NULL);
+    html_leaf(h, "td", emit_clip(h->a, d->why, 300), NULL);
+    html_leaf(h, "td", emit_clip(h->a, d->remedy, 200), NULL);
+    html_close(h);
+}
+
+static void
 section_assumptions(struct html *h)
 {
     static const struct column head[] = {
         {"Node", NULL, NULL}, {"Operator", NULL, NULL}, {"Why", NULL, NULL}, {"What would settle it", NULL, NULL}};
+    static const struct column taken[] = {
+        {"", NULL, NULL}, {"Taken", NULL, NULL}, {"Option that says otherwise", NULL, NULL}};
     const struct result *r = h->r;
+    const struct {
+        const char *what, *value, *option;
+    } rows[] = {{"Mode", r->setup.mode, "--mode"},
+                {"Optimizer", r->setup.optimizer, "--optimizer"},
+                {"Precision", r->setup.precision, "--precision"},
+                {"Loss", r->setup.loss, "--loss"},
+                {"Training loop", r->setup.loop, "--loop"},
+                {"Allocator", r->setup.allocator, "--allocator"},
+                {"Device", r->setup.device ? r->setup.device : "any; kernels as on an H100", "--device"}};
     section(h, "assumptions", "Assumptions",
-            r->setup.nassumptions ? "What the file can't say, and what was taken instead." : "None was needed.");
+            "What the file can't say, what was taken, and the option that says otherwise.");
+    table(h, "The set-up", NULL, NULL);
+    table_head(h, taken, COUNT(taken));
+    for (int i = 0; i < COUNT(rows); i++)
+        assumption(h, rows[i].what, rows[i].value, rows[i].option);
+    for (int i = 0; i < r->setup.ndims; i++)
+        assumption(h, html_format(h, "Dimension %s", emit_clip(h->a, r->setup.dims[i].name, 40)),
+                   grouped(h, r->setup.dims[i].n),
+                   html_format(h, "--dim %s=N", emit_clip(h->a, r->setup.dims[i].name, 40)));
+    table_end(h);
     if (r->setup.nassumptions) {
         html_open(h, "ul", "class", "assume", NULL);
         for (int i = 0; i < r->setup.nassumptions; i++)
@@ -976,71 +1586,152 @@ section_assumptions(struct html *h)
     section(h, "doubts", "Not explained", "These values have no known size, so the peak is a lower bound.");
     table(h, "Values that are not explained", "doubts", NULL);
     table_head(h, head, COUNT(head));
-    for (int i = 0; i < r->ndoubts; i++) {
-        html_open(h, "tr", NULL);
-        html_open(h, "th", "scope", "row", NULL);
-        code(h, r->doubts[i].node);
-        html_close(h);
-        html_leaf(h, "td", emit_clip(h->a, r->doubts[i].op, 80), NULL);
-        html_leaf(h, "td", emit_clip(h->a, r->doubts[i].why, 300), NULL);
-        html_leaf(h, "td", emit_clip(h->a, r->doubts[i].remedy, 200), NULL);
-        html_close(h);
+    bool *told = NEWN(h->a, bool, r->ndoubts);
+    struct names *seen = names_new(h->a);
+    int *next = NEWN(h->a, int, r->ndoubts), *last = NEWN(h->a, int, r->ndoubts);
+    for (int i = 0; i < r->ndoubts; i++) { /* what is the same but for the node is one row */
+        const struct doubt *d = &r->doubts[i];
+        const char *key =
+            html_format(h, "%s\n%s\n%s", d->op ? d->op : "", d->why ? d->why : "", d->remedy ? d->remedy : "");
+        int first = names_find(seen, key);
+        next[i] = -1;
+        last[i] = i;
+        if (first < 0) {
+            names_put(seen, key, i);
+            continue;
+        }
+        told[i] = true;
+        next[last[first]] = i;
+        last[first] = i;
     }
+    for (int i = 0; i < r->ndoubts; i++)
+        if (!told[i])
+            doubt_row(h, i, next);
     table_end(h);
     html_close(h);
 }
 
 /* ---- the baseline ------------------------------------------------------------------------------------------------------------------ */
 
+struct bar { /* of a waterfall */
+    const char *name, *note, *location, *css;
+    int64_t bytes;
+};
+
+/* From the old peak to the new one, a row for each change; small ones stand together, and all of them in the table below. */
+static void
+waterfall(struct html *h, const char *caption, const struct bar *bars, int n)
+{
+    enum { ROWS = 16 };
+    static const struct column head[] = {{"", NULL, NULL}, {"", "w", NULL}, {"Change", "r", NULL}, {"", NULL, NULL}};
+    const struct baseline *b = h->r->baseline;
+    double low = (double)b->peak, high = low, at = low;
+    int64_t rest = 0;
+    if (n == 0)
+        return;
+    int shown = n <= ROWS + 1 ? n : ROWS;
+    for (int i = shown; i < n; i++)
+        rest = emit_add(rest, bars[i].bytes);
+    for (int i = 0; i <= shown; i++) {
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+        at += (double)(i < shown ? bars[i].bytes : rest);
+    }
+    low = at < low ? at : low;
+    high = at > high ? at : high;
+    double pad = (high - low) / 50 + 1;
+    low -= pad, high += pad, at = (double)b->peak;
+    html_leaf(h, "h3", caption, NULL);
+    table(h, caption, "fall", NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = -1; i <= shown + 1; i++) {
+        struct bar bar = i >= 0 && i < shown ? bars[i] : (struct bar){.css = "stays"};
+        bool end = i < 0 || i > shown;
+        if (i < 0)
+            bar.name = "Baseline", bar.bytes = b->peak;
+        else if (i == shown)
+            bar.name = html_format(h, "%d smaller changes", n - shown), bar.bytes = rest;
+        else if (i > shown)
+            bar.name = "Now", bar.bytes = h->r->peak.allocated;
+        if (i == shown && n == shown)
+            continue;
+        html_open(h, "tr", "class", end ? "sum" : NULL, NULL);
+        html_leaf(h, "th", bar.name, "scope", "row", NULL);
+        html_open(h, "td", "class", "w", NULL);
+        svg_step(h, end ? low : at, end ? (double)bar.bytes : at + (double)bar.bytes, low, high, bar.css);
+        html_close(h);
+        html_leaf(h, "td", end ? bytes_text(h->a, bar.bytes) : emit_signed(h->a, bar.bytes), "class", "r", NULL);
+        html_open(h, "td", NULL);
+        html_text(h, bar.note);
+        if (bar.location) {
+            html_text(h, " ");
+            code(h, bar.location);
+        }
+        html_close(h);
+        html_close(h);
+        at += end ? 0 : (double)bar.bytes;
+    }
+    table_end(h);
+}
+
+/* The table behind both. */
+static void
+changes_table(struct html *h, const char *caption, const struct bar *bars, int n)
+{
+    static const struct column head[] = {
+        {"What", NULL, "s"}, {"MiB at the peak", "r", "n"}, {"Change", NULL, "s"}, {"Line", NULL, "s"}};
+    if (n == 0)
+        return;
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(h, "summary", html_format(h, "%s: all %s", caption, grouped(h, n)), NULL);
+    table(h, caption, "sort", NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < n; i++) {
+        html_open(h, "tr", NULL);
+        html_leaf(h, "th", bars[i].name, "scope", "row", NULL);
+        html_leaf(h, "td", html_format(h, "%+.2f", (double)bars[i].bytes / (1 << 20)), "data-v",
+                  html_format(h, "%lld", (long long)bars[i].bytes), NULL);
+        html_leaf(h, "td", bars[i].note, NULL);
+        html_open(h, "td", NULL);
+        code(h, bars[i].location);
+        html_close(h);
+        html_close(h);
+    }
+    table_end(h);
+    html_close(h);
+}
+
 static void
 section_baseline(struct html *h)
 {
-    enum { ROWS = 500 };
-    static const struct column head[] = {{"Layer", NULL, "s"},
-                                         {"MiB at the peak", "r", "n"},
-                                         {"", "b", NULL},
-                                         {"Change", NULL, "s"},
-                                         {"Line", NULL, "s"}};
     const struct baseline *b = h->r->baseline;
-    int64_t most = 1;
     if (!b)
         return;
     section(h, "baseline", "Against the baseline",
-            html_format(h, "%s: %s", emit_clip(h->a, b->file, 200), emit_increase(h->a, h->r)));
+            html_format(h, "%s: %s. The bars begin at the baseline's peak; their scale does not begin at zero.",
+                        emit_clip(h->a, b->file, 200), emit_increase(h->a, h->r)));
     for (int i = 0; i < b->ndiffers; i++)
         html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", emit_clip(h->a, b->differs[i], 200)),
                   "class", "notice", NULL);
     int n;
     const struct change_group *g = emit_changes(h->a, b, &n);
+    struct bar *bars = NEWN(h->a, struct bar, n + 1), *grown = NEWN(h->a, struct bar, b->ngrown + 1);
     for (int i = 0; i < n; i++)
-        most = llabs(g[i].increase_bytes) > most ? llabs(g[i].increase_bytes) : most;
-    if (n)
-        table(h, "What changed against the baseline, causes first", "fits", NULL);
-    if (n)
-        table_head(h, head, COUNT(head));
-    for (int i = 0; i < n && i < ROWS; i++, g++) {
-        html_open(h, "tr", NULL);
-        html_open(h, "th", "scope", "row", NULL);
-        code(h, g->name);
-        html_close(h);
-        html_leaf(h, "td", html_format(h, "%+.1f", (double)g->increase_bytes / (1 << 20)), "data-v",
-                  html_format(h, "%lld", (long long)g->increase_bytes), NULL);
-        html_open(h, "td", "class", "b", NULL);
-        svg_bar(h, llabs(g->increase_bytes), most, g->increase_bytes < 0 ? "c-parameters" : "c-temporaries");
-        html_close(h);
-        html_leaf(h, "td", emit_clip(h->a, g->change, 300), NULL);
-        html_open(h, "td", NULL);
-        code(h, g->location);
-        html_close(h);
-        html_close(h);
+        bars[i] = (struct bar){emit_clip(h->a, g[i].name, NAME), emit_clip(h->a, g[i].change, 300), g[i].location,
+                               g[i].increase_bytes < 0 ? "less" : "more", g[i].increase_bytes};
+    for (int i = 0; i < b->ngrown; i++) {
+        const struct tensor_growth *t = &b->grown[i];
+        grown[i] =
+            (struct bar){emit_op(h->a, t->name, NAME),
+                         html_format(h, "%s: %d with %s, now %d with %s", class_names[t->class], t->old_count,
+                                     bytes_text(h->a, t->old_bytes), t->now_count, bytes_text(h->a, t->now_bytes)),
+                         NULL, html_class(h, t->class), t->now_bytes - t->old_bytes};
     }
-    if (n)
-        table_end(h);
-    html_leaf(h, "p",
-              n > ROWS ? html_format(h, "%d more changes.", n - ROWS)
-              : n      ? "Nothing else changed."
-                       : "Nothing changed.",
-              "class", "ss", NULL);
+    waterfall(h, "By module, causes first", bars, n);
+    waterfall(h, "By tensor", grown, b->ngrown);
+    changes_table(h, "Changes by module", bars, n);
+    changes_table(h, "Changes by tensor", grown, b->ngrown);
+    html_leaf(h, "p", n ? "Nothing else changed." : "Nothing changed.", "class", "ss", NULL);
     html_close(h);
 }
 
@@ -1066,6 +1757,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     struct html h = {.a = arena_new(), .r = r};
     h.columns = NEWN(h.a, int, r->ninstants + 1);
     h.n = emit_columns(r, COLUMNS, h.columns);
+    choose_overlays(&h);
     fputs("<!DOCTYPE html>\n", out);
     xmlOutputBufferPtr buffer = xmlOutputBufferCreateFile(out, NULL);
     h.w = buffer ? xmlNewTextWriter(buffer) : NULL;
@@ -1082,9 +1774,10 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     page_nav(&h);
     html_open(&h, "main", "id", "main", NULL);
     section_peaks(&h);
-    section_baseline(&h);
     section_timeline(&h);
+    section_baseline(&h);
     section_oom(&h);
+    section_replay(&h);
     section_findings(&h);
     section_recompute(&h);
     section_alive(&h);

@@ -6,11 +6,22 @@
 
 #include <libxml/xmlwriter.h>
 
+struct overlay {           /* another step over the timeline */
+    const char *id, *name; /* id: a CSS class, ov0 to ov31 */
+    const struct curve *curve;
+    int64_t peak;
+    int plan; /* of the checkpoint front; 0: it is none */
+};
+
+enum { OVERLAYS = 32 };
+
 struct html {
     xmlTextWriterPtr w;
     struct arena *a;
     const struct result *r;
     int n, *columns; /* the instants that the timeline shows */
+    int noverlays;
+    struct overlay overlays[OVERLAYS];
 };
 
 /* Elements with attributes as name, value pairs up to a NULL; a NULL value leaves its attribute out. */
@@ -30,8 +41,19 @@ const char *html_class(struct html *h, enum class c); /* the CSS class that pain
 
 void svg_timeline(struct html *h);
 void svg_front(struct html *h);
-void svg_classes(struct html *h); /* the peak as one bar */
-void svg_treemap(struct html *h);
+void svg_ruler(struct html *h); /* the peak as one bar, and devices beside it */
+
+struct cluster { /* tensors alive at the peak that belong to one module, or to none */
+    const char *name;
+    int64_t bytes, class_bytes[CLASS_COUNT], rank; /* rank: thousandths of the peak */
+    int n, cap, *member;                           /* indices into live */
+    bool whole;                                    /* not to be split further */
+};
+/* The modules that are large enough to be seen apart, largest first; together they are all tensors. */
+struct cluster *html_clusters(struct html *h, int *n);
+void svg_treemap(struct html *h, const struct cluster *k, int n);
+void svg_after(struct html *h, int64_t after, int64_t whole);
+void svg_step(struct html *h, double from, double to, double low, double high, const char *css);
 /* A bar inside a table: part of whole. */
 void svg_bar(struct html *h, int64_t part, int64_t whole, const char *css);
 

@@ -217,6 +217,29 @@ json_layers(struct json *j, const struct result *r)
     json_close(j, ']');
 }
 
+/* The step at other sizes: reserved bytes by row and column. */
+static void
+json_grid(struct json *j, const struct result *r)
+{
+    const struct grid *g = r->grid;
+    if (!g)
+        return;
+    json_open(j, "sizes", '[');
+    for (int i = 0; i < g->nrows * g->ncolumns; i++) {
+        if (g->reserved[i] < 0)
+            continue;
+        json_open(j, NULL, '{');
+        json_open(j, "dims", '{');
+        json_int(j, g->across, g->column[i % g->ncolumns]);
+        if (g->down)
+            json_int(j, g->down, g->row[i / g->ncolumns]);
+        json_close(j, '}');
+        json_int(j, "reserved", g->reserved[i]);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
 static void
 json_plans(struct json *j, const char *name, int n, const struct plan *plan)
 {
@@ -350,6 +373,7 @@ json_judgements(struct json *j, const struct result *r)
         json_close(j, '}');
     }
     json_close(j, ']');
+    json_grid(j, r);
     json_recompute(j, r);
     json_replay(j, r);
     json_findings(j, r);

@@ -103,11 +103,15 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
         fputc('\n', out);
     }
     if (r->recompute.nfront)
-        fputs("\n| checkpointed modules | peak | extra FLOPs |\n| --- | ---: | ---: |\n", out);
+        fputs("\n| checkpointed modules | peak | extra FLOPs | selective | operators |\n| --- | ---: | ---: | ---: | "
+              "---: |\n",
+              out);
     for (int i = 0; i < r->recompute.nfront; i++) {
         const struct plan *p = &r->recompute.front[i];
-        fprintf(out, "| %s | %s | %.1f %% |\n", code(a, emit_clip(a, emit_modules(a, p), 200)), bytes_text(a, p->peak),
-                p->extra_flops_percent);
+        fprintf(out, "| %s | %s | %.1f %% | %s | %s |\n", code(a, emit_clip(a, emit_modules(a, p), 200)),
+                bytes_text(a, p->peak), p->extra_flops_percent,
+                emit_cheapest(a, r->recompute.nselective, r->recompute.selective, p->peak),
+                emit_cheapest(a, r->recompute.noperators, r->recompute.operators, p->peak));
     }
     if (r->nfits)
         fputs("\n| device | capacity | verdict |\n| --- | ---: | --- |\n", out);

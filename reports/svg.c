@@ -19,9 +19,9 @@ const enum class html_stack[CLASS_COUNT] = {CLASS_PARAMETERS, CLASS_BUFFERS,   C
 
 /* Fills for readers that drop the style sheet; the style sheet has the same and those for dark pages. */
 static const char *const fill[CLASS_COUNT] = {
-    [CLASS_PARAMETERS] = "#1f3b5c", [CLASS_BUFFERS] = "#3d7f94", [CLASS_GRADIENTS] = "#0b7065",
+    [CLASS_PARAMETERS] = "#1f3b5c", [CLASS_BUFFERS] = "#16101c", [CLASS_GRADIENTS] = "#0b7065",
     [CLASS_OPTIMIZER] = "#7093b6",  [CLASS_SAVED] = "#c2800a",   [CLASS_TEMPORARIES] = "#bf3a20",
-    [CLASS_WORKSPACE] = "#7a5a3a",  [CLASS_INPUTS] = "#929288",  [CLASS_OUTPUTS] = "#8f5cad",
+    [CLASS_WORKSPACE] = "#642828",  [CLASS_INPUTS] = "#929288",  [CLASS_OUTPUTS] = "#8f5cad",
 };
 
 const char *
@@ -87,37 +87,144 @@ svg_bar(struct html *h, int64_t part, int64_t whole, const char *css)
     html_close(h);
 }
 
+/* ---- the peak and the devices, on one scale ----------------------------------------------------------------------------- */
+
+/* The smallest capacity that holds least, of those that the verdict says; NULL none. */
+static const struct fit *
+device_from(const struct result *r, int64_t least, const char *verdict)
+{
+    const struct fit *best = NULL;
+    for (int i = 0; i < r->nfits; i++)
+        if (r->fits[i].capacity >= least && strcmp(r->fits[i].verdict, verdict) == 0 &&
+            (!best || r->fits[i].capacity < best->capacity))
+            best = &r->fits[i];
+    return best;
+}
+
+static const struct fit *
+device_too_small(const struct result *r)
+{
+    const struct fit *best = NULL;
+    for (int i = 0; i < r->nfits; i++)
+        if (strcmp(r->fits[i].verdict, "does not fit") == 0 && (!best || r->fits[i].capacity > best->capacity))
+            best = &r->fits[i];
+    return best;
+}
+
+enum { RULER = 30 /* the bar's top */, BAR = 30 };
+
+/* Its label stands on the left of the mark or on the right. */
+static void
+ruler_device(struct html *h, const struct fit *f, double scale, bool left)
+{
+    double x = (double)f->capacity * scale;
+    bool fits = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
+    const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", emit_clip(h->a, f->device, 16));
+    const char *at = pct(h, x), *dx = left ? "2" : "-2", *anchor = left ? "end" : "start";
+    const char *q = fitting(h, characters(label), 7.6, left ? x : 1 - x);
+    html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "stroke", "#000",
+              "class", "tick", NULL);
+    html_leaf(h, "text", label, "x", at, "dx", dx, "y", "15", "text-anchor", anchor, "class",
+              html_format(h, "%s tk2", q), NULL);
+    html_leaf(h, "text", bytes_text(h->a, f->capacity), "x", at, "dx", dx, "y", px(h, RULER + BAR + 20), "text-anchor",
+              anchor, "class", html_format(h, "%s tk", q), NULL);
+}
+
+static double
+ruler_part(struct html *h, double x, int64_t bytes, double scale, const char *name, const char *paint, const char *css,
+           const char *on)
+{
+    double share = (double)bytes * scale;
+    if (bytes <= 0)
+        return x;
+    const char *label = html_format(h, "%s %s", name, bytes_text(h->a, bytes));
+    html_open(h, "rect", "x", pct(h, x), "y", px(h, RULER), "width", pct(h, share), "height", px(h, BAR), "fill", paint,
+              "class", css, NULL);
+    html_leaf(h, "title", label, NULL);
+    html_close(h);
+    const char *q = fitting(h, characters(name), 7.2, share);
+    if (*q)
+        html_leaf(h, "text", name, "x", pct(h, x), "dx", "6", "y", px(h, RULER + 20), "class",
+                  html_format(h, "%s %s", q, on), NULL);
+    return x + share;
+}
+
+/* The peak by class, then what the allocator holds and the context beside it, then the devices next to that. */
 void
-svg_classes(struct html *h)
+svg_ruler(struct html *h)
 {
     const struct result *r = h->r;
-    double x = 0, whole = r->peak.allocated > 0 ? (double)r->peak.allocated : 1;
-    html_open(h, "svg", "class", "classes", "role", "img", "width", "100%", "height", "58", "aria-labelledby",
-              "cl-t cl-d", NULL);
-    describe(h, "cl", "The peak by class",
-             "One bar, divided by why the bytes are there; the table of classes has the numbers.");
+    int64_t need = r->peak.device > r->peak.allocated ? r->peak.device : r->peak.allocated;
+    const struct fit *tight = device_from(r, need, "tight"), *least = device_from(r, need, "fits");
+    const struct fit *below = tight ? tight : device_too_small(r), *next = NULL;
+    int64_t whole = need > 0 ? need + need / 50 : 1;
+    if (below && below->capacity > need)
+        whole = below->capacity / 100 * 101;
+    if (least)
+        whole = least->capacity / 100 * 101;
+    if (least && (next = device_from(r, whole / 2 * 3, "fits")) && next->capacity / 3 < need)
+        whole = next->capacity / 100 * 101;
+    else
+        next = NULL;
+    bool far = least && need > 0 && least->capacity / 3 > need; /* the bar would be a sliver */
+    if (far)
+        whole = need + need / 4, next = NULL;
+    double x = 0, scale = 1 / (double)whole;
+    html_open(h, "svg", "class", "ruler", "role", "img", "width", "100%", "height", px(h, RULER + BAR + 24),
+              "aria-labelledby", "cl-t cl-d", NULL);
+    describe(h, "cl", "The peak by class, and devices",
+             "One bar: live tensors by why they are there, then what the allocator holds beyond them, then the CUDA "
+             "context; marks where devices end. The tables of classes and of devices have the numbers.");
+    html_void(h, "rect", "x", "0", "y", px(h, RULER), "width", "100%", "height", px(h, BAR), "fill", "#ebe8e0", "class",
+              "trough", NULL);
     for (int i = 0; i < CLASS_COUNT; i++) {
         enum class c = html_stack[i];
-        double share = (double)r->class_bytes[c] / whole;
-        if (share <= 0)
-            continue;
-        html_open(h, "rect", "x", pct(h, x), "y", "0", "width", pct(h, share), "height", "34", "fill", fill[c], "class",
-                  html_format(h, "%s sep", html_class(h, c)), NULL);
-        html_leaf(h, "title", html_format(h, "%s %s", class_names[c], bytes_text(h->a, r->class_bytes[c])), NULL);
-        html_close(h);
-        const char *label = html_format(h, "%s %.0f %%", class_names[c], share * 100);
-        const char *q = fitting(h, characters(label), 7, share);
-        if (*q)
-            html_leaf(h, "text", label, "x", pct(h, x), "y", "51", "dx", "1", "class", html_format(h, "%s tk", q),
-                      NULL);
-        x += share;
+        x = ruler_part(h, x, r->class_bytes[c], scale, class_names[c], fill[c],
+                       html_format(h, "%s sep", html_class(h, c)), html_format(h, "on-%s", class_names[c]));
     }
+    x = ruler_part(h, x, r->peak.reserved - r->peak.allocated, scale, "reserved", "#c9c6bd", "held sep", "on-held");
+    ruler_part(h, x, r->peak.device - r->peak.reserved, scale, "context", "#e0ddd5", "context sep", "on-held");
+    if (below && (double)below->capacity * scale > 0.12)
+        ruler_device(h, below, scale, true);
+    if (far)
+        html_leaf(h, "text",
+                  html_format(h, "✓ %s, %s →", emit_clip(h->a, least->device, 16), bytes_text(h->a, least->capacity)),
+                  "x", "100%", "y", "15", "text-anchor", "end", "class", "tk2", NULL);
+    else if (least)
+        ruler_device(h, least, scale, (double)least->capacity * scale > 0.8);
+    if (next)
+        ruler_device(h, next, scale, true);
+    html_close(h);
+}
+
+/* What stays of whole is dark, what goes is an empty frame. */
+void
+svg_after(struct html *h, int64_t after, int64_t whole)
+{
+    double share = whole > 0 && after > 0 ? fmin((double)after / (double)whole, 1) : 0;
+    html_open(h, "svg", "class", "after", "width", "100%", "height", "14", "aria-hidden", "true", NULL);
+    html_void(h, "rect", "x", "0.5", "y", "0.5", "width", "99.7%", "height", "13", "fill", "none", "stroke", "#808080",
+              "class", "goes", NULL);
+    html_void(h, "rect", "width", pct(h, share), "height", "14", "class", "stays", NULL);
+    html_close(h);
+}
+
+/* One step of a waterfall: from one sum to the next, on a scale from low to high. */
+void
+svg_step(struct html *h, double from, double to, double low, double high, const char *css)
+{
+    double span = high > low ? high - low : 1, a = (fmin(from, to) - low) / span, b = (fmax(from, to) - low) / span;
+    html_open(h, "svg", "class", "step", "width", "100%", "height", "20", "aria-hidden", "true", NULL);
+    html_void(h, "line", "x1", pct(h, (from - low) / span), "x2", pct(h, (from - low) / span), "y1", "-9", "y2", "4",
+              "class", "g0", NULL);
+    html_void(h, "rect", "x", pct(h, a), "y", "4", "width", pct(h, fmax(b - a, 0.002)), "height", "12", "class", css,
+              NULL);
     html_close(h);
 }
 
 /* ---- timeline ------------------------------------------------------------------------------------------------------------ */
 
-enum { TOP = 54, HEIGHT = 300, FOOT = 26 };
+enum { TOP = 42, HEIGHT = 226, FOOT = 36, NARROW = 8 /* phases: with more, narrow ones have no name */ };
 
 /* The area of one class above those below it: steps, written only where a value changes. */
 static void
@@ -153,6 +260,38 @@ timeline_area(struct html *h, int layer, double scale)
     html_close(h);
 }
 
+/* A class's name where its band is high enough for as many columns as the name needs. */
+static void
+timeline_label(struct html *h, int layer, double scale)
+{
+    enum { HIGH = 17 * 1000 / HEIGHT };
+    enum class c = html_stack[layer];
+    int best = 0, at = 0, y = 0;
+    for (int i = 0; i < h->n; i++) {
+        int top = 0, bottom = 1000, k = i;
+        for (; k < h->n; k++) {
+            double below = 0;
+            const int64_t *b = h->r->instants[h->columns[k]].class_bytes;
+            for (int l = 0; l < layer; l++)
+                below += (double)b[html_stack[l]];
+            int low = 1000 - (int)(below * scale), high = 1000 - (int)((below + (double)b[c]) * scale);
+            int t = high > top ? high : top, l = low < bottom ? low : bottom;
+            if (l - t < HIGH)
+                break;
+            top = t, bottom = l;
+        }
+        if (k - i > best)
+            best = k - i, at = i, y = (top + bottom) / 2;
+        i += k > i ? (k - i) / 8 : 0; /* near enough */
+    }
+    const char *q = fitting(h, characters(class_names[c]) + 1, 7.2, (double)best / h->n);
+    if (best && *q)
+        html_leaf(h, "text", class_names[c], "x", pct(h, (at + best / 2.0) / h->n), "y",
+                  px(h, TOP + y * HEIGHT / 1000.0 + 4), "text-anchor", "middle", "data-x",
+                  html_format(h, "%.1f", at + best / 2.0), "class", html_format(h, "%s on-%s", q, class_names[c]),
+                  NULL);
+}
+
 /* Lines at round sizes, three to six of them. */
 static void
 timeline_grid(struct html *h, int64_t peak)
@@ -176,28 +315,39 @@ timeline_grid(struct html *h, int64_t peak)
     }
 }
 
+/* The timeline's marks tell their columns, so that a zoom can move them. */
 static void
 timeline_phases(struct html *h)
 {
-    const char *base = px(h, TOP + HEIGHT), *under = px(h, TOP + HEIGHT + 18);
+    const char *base = px(h, TOP + HEIGHT), *under = px(h, TOP + HEIGHT + 17), *below = px(h, TOP + HEIGHT + 32);
+    int runs = 0;
+    for (int i = 0; i < h->n; i++)
+        runs += !i || h->r->instants[h->columns[i]].phase != h->r->instants[h->columns[i - 1]].phase;
     for (int i = 0, end; i < h->n; i = end) {
         enum phase phase = h->r->instants[h->columns[i]].phase;
         for (end = i; end < h->n && h->r->instants[h->columns[end]].phase == phase;)
             end++;
         double x = (double)i / h->n, share = (double)(end - i) / h->n;
-        html_open(h, "rect", "x", pct(h, x), "y", base, "width", pct(h, share), "height", "4", "class",
-                  html_format(h, "ph ph%d", (int)phase), NULL);
+        const char *at = html_format(h, "%d", i);
+        html_open(h, "rect", "x", pct(h, x), "y", base, "width", pct(h, share), "height", "4", "fill", "#808080",
+                  "data-x", at, "data-w", html_format(h, "%d", end - i), "class", html_format(h, "ph ph%d", (int)phase),
+                  NULL);
         html_leaf(h, "title", phase_names[phase], NULL);
         html_close(h);
-        if (i) {
-            html_open(h, "line", "x1", pct(h, x), "x2", pct(h, x), "y1", px(h, TOP - 8), "y2", base, "class", "phl",
-                      NULL);
-            html_close(h);
-        }
+        if (i)
+            html_void(h, "line", "x1", pct(h, x), "x2", pct(h, x), "y1", px(h, TOP - 8), "y2", base, "data-x", at,
+                      "class", "phl", NULL);
         const char *q = fitting(h, characters(phase_names[phase]), 7.5, share);
         if (*q)
-            html_leaf(h, "text", phase_names[phase], "x", pct(h, x), "dx", "1", "y", under, "class",
+            html_leaf(h, "text", phase_names[phase], "x", pct(h, x), "dx", "1", "y", under, "data-x", at, "class",
                       html_format(h, "%s phn", q), NULL);
+        else if (runs <= NARROW)
+            html_leaf(h, "text", phase_names[phase], "x", pct(h, x + share / 2), "y", below, "data-x",
+                      html_format(h, "%.1f", (i + end) / 2.0), "text-anchor",
+                      x < 0.05   ? "start"
+                      : x > 0.95 ? "end"
+                                 : "middle",
+                      "class", "tk", NULL);
     }
 }
 
@@ -210,18 +360,54 @@ timeline_peak(struct html *h)
         at++;
     double x = (at + 0.5) / h->n;
     const char *px_x = pct(h, x), *anchor = x > 0.5 ? "end" : "start", *dx = x > 0.5 ? "-9" : "9";
-    html_open(h, "line", "x1", px_x, "x2", px_x, "y1", "4", "y2", px(h, TOP), "class", "pkl", NULL);
-    html_close(h);
-    html_open(h, "circle", "cx", px_x, "cy", px(h, TOP), "r", "5", "class", "pkd", NULL);
-    html_close(h);
+    const char *col = html_format(h, "%.1f", at + 0.5);
+    html_void(h, "line", "x1", px_x, "x2", px_x, "y1", "4", "y2", px(h, TOP), "data-x", col, "class", "pkl", NULL);
+    html_void(h, "circle", "cx", px_x, "cy", px(h, TOP), "r", "5", "data-x", col, "class", "pkd", NULL);
     html_leaf(h, "text", html_format(h, "Peak %s", bytes_text(h->a, r->peak.allocated)), "x", px_x, "dx", dx, "y", "18",
-              "text-anchor", anchor, "class", "pk1", NULL);
+              "text-anchor", anchor, "data-x", col, "class", "pk1", NULL);
     const char *where =
         html_format(h, "%s%s%s", phase_names[r->peak.phase], r->peak.op ? ", " : "", emit_op(h->a, r->peak.op, 60));
     const char *q = fitting(h, characters(where), 7, (x > 0.5 ? x : 1 - x) - 0.02);
     if (*q)
-        html_leaf(h, "text", where, "x", px_x, "dx", dx, "y", "36", "text-anchor", anchor, "class",
+        html_leaf(h, "text", where, "x", px_x, "dx", dx, "y", "36", "text-anchor", anchor, "data-x", col, "class",
                   html_format(h, "%s pk2", q), NULL);
+}
+
+/* Another step's bytes over this one: its phases stretched to the same phases here where both have the same, else as a whole. */
+static void
+timeline_overlay(struct html *h, const struct overlay *o, double scale)
+{
+    const struct curve *c = o->curve;
+    int *from = NEWN(h->a, int, c->n + 1), *to = NEWN(h->a, int, h->n + 1), nfrom = 0, nto = 0;
+    for (int i = 0; i < c->n; i++)
+        if (i == 0 || c->at[i].phase != c->at[i - 1].phase)
+            from[nfrom++] = i;
+    for (int i = 0; i < h->n; i++)
+        if (i == 0 || h->r->instants[h->columns[i]].phase != h->r->instants[h->columns[i - 1]].phase)
+            to[nto++] = i;
+    bool same = nfrom == nto;
+    for (int i = 0; i < nfrom && same; i++)
+        same = c->at[from[i]].phase == h->r->instants[h->columns[to[i]]].phase;
+    nfrom = nto = same ? nfrom : 1;
+    from[nfrom] = c->n, to[nto] = h->n;
+    char *path = arena_alloc(h->a, (size_t)c->n * 40 + 64), *p = path;
+    int run = 0, last = -1;
+    for (int i = 0; i < c->n; i++) {
+        while (i >= from[run + 1])
+            run++;
+        double step = (double)(to[run + 1] - to[run]) / (from[run + 1] - from[run]);
+        int y = 1000 - (int)lround(fmin((double)c->at[i].bytes * scale, 1100));
+        double x = to[run] + (i - from[run]) * step;
+        if (y != last)
+            p += i ? sprintf(p, "H%.1fV%d", x, y) : sprintf(p, "M0 %d", y);
+        last = y;
+    }
+    sprintf(p, "H%d", h->n);
+    html_open(h, "g", "class", html_format(h, "ov %s", o->id), NULL);
+    html_leaf(h, "title", html_format(h, "%s: peak %s", o->name, bytes_text(h->a, o->peak)), NULL);
+    html_void(h, "path", "d", path, "fill", "none", "class", "ovb", NULL);
+    html_void(h, "path", "d", path, "fill", "none", "class", "ovl", NULL);
+    html_close(h);
 }
 
 void
@@ -242,8 +428,12 @@ svg_timeline(struct html *h)
               "none", "class", "areas", NULL);
     for (int layer = 0; layer < CLASS_COUNT; layer++)
         timeline_area(h, layer, 1000.0 / (double)peak);
+    for (int i = 0; i < h->noverlays; i++)
+        timeline_overlay(h, &h->overlays[i], 1000.0 / (double)peak);
     html_close(h);
     timeline_grid(h, peak);
+    for (int layer = 0; layer < CLASS_COUNT; layer++)
+        timeline_label(h, layer, 1000.0 / (double)peak);
     timeline_phases(h);
     timeline_peak(h);
     html_open(h, "line", "class", "cur", "y1", px(h, TOP - 4), "y2", px(h, TOP + HEIGHT), "x1", "0", "x2", "0", NULL);
@@ -251,11 +441,115 @@ svg_timeline(struct html *h)
     html_close(h);
 }
 
-/* ---- treemap: squarified, classes first and the tensors of a class inside ------------------------------------------------- */
+/* ---- treemap: modules first, in each its classes, in these the tensors; squarified ----------------------------------------- */
+
+/* What differs by less than a thousandth of the peak is as large, and stays in the order of names. */
+static int64_t
+rank_of(const struct html *h, int64_t bytes)
+{
+    return (int64_t)(10 * emit_percent(bytes, h->r->peak.allocated));
+}
+
+static int
+by_rank(const void *x, const void *y)
+{
+    const struct cluster *a = x, *b = y;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? 1 : -1;
+    size_t n = strlen(a->name), m = strlen(b->name);
+    return n != m ? (n > m) - (n < m) : strcmp(a->name, b->name); /* blocks.2 before blocks.10 */
+}
+
+static void
+cluster_add(struct html *h, struct cluster *c, int i)
+{
+    const struct live_tensor *t = &h->r->live[i];
+    *PUSH(h->a, c->member, c->n, c->cap) = i;
+    c->bytes = emit_add(c->bytes, t->bytes);
+    c->class_bytes[t->class] = emit_add(c->class_bytes[t->class], t->bytes);
+    c->rank = rank_of(h, c->bytes);
+}
+
+/* The clusters of one's children; what is its own, and children that are too small to see, make one each. */
+static int
+cluster_split(struct html *h, const struct cluster *c, struct cluster **out)
+{
+    struct names *ids = names_new(h->a);
+    struct cluster *kid = NULL;
+    size_t skip = *c->name ? strlen(c->name) + 1 : 0;
+    int n = 0, cap = 0, small = -1, nsmall = 0, kept = 0;
+    for (int i = 0; i < c->n; i++) {
+        const char *path = h->r->live[c->member[i]].layer;
+        bool own = strlen(path) <= skip;
+        const char *name = own ? c->name : arena_strn(h->a, path, skip + strcspn(path + skip, "."));
+        int id = names_find(ids, name);
+        if (id < 0) {
+            names_put(ids, name, id = n);
+            *PUSH(h->a, kid, n, cap) = (struct cluster){.name = name, .whole = own};
+        }
+        cluster_add(h, &kid[id], c->member[i]);
+    }
+    qsort(kid, (size_t)n, sizeof(*kid), by_rank);
+    for (int i = 0; i < n; i++) {
+        if (kid[i].bytes >= h->r->peak.allocated / 150) {
+            kid[kept++] = kid[i];
+            continue;
+        }
+        small = small < 0 ? kept++ : small;
+        if (nsmall++ == 0)
+            kid[small] = kid[i];
+        else
+            for (int k = 0; k < kid[i].n; k++)
+                cluster_add(h, &kid[small], kid[i].member[k]);
+        kid[small].whole = true;
+    }
+    if (nsmall > 1)
+        kid[small].name = html_format(h, "%d small in %s", nsmall, *c->name ? c->name : "the model");
+    *out = kid;
+    return kept;
+}
+
+struct cluster *
+html_clusters(struct html *h, int *n)
+{
+    enum { MOST = 28 };
+    const struct result *r = h->r;
+    struct cluster *c = NULL;
+    int cap = 0;
+    *n = 0;
+    *PUSH(h->a, c, *n, cap) = (struct cluster){.name = ""};
+    *PUSH(h->a, c, *n, cap) = (struct cluster){.name = "outside of the model", .whole = true};
+    for (int i = 0; i < r->nlive; i++)
+        cluster_add(h, &c[r->live[i].layer ? 0 : 1], i);
+    for (int tries = 0; tries < 64 && *n < MOST; tries++) {
+        int best = -1;
+        for (int i = 0; i < *n; i++)
+            if (!c[i].whole && c[i].n && (best < 0 || c[i].bytes > c[best].bytes))
+                best = i;
+        if (best < 0 || c[best].bytes < r->peak.allocated / 16)
+            break;
+        struct cluster *kid, from = c[best];
+        int nkid = cluster_split(h, &from, &kid);
+        if (*n + nkid - 1 > 2 * MOST) {
+            c[best].whole = true;
+            continue;
+        }
+        c[best] = kid[0];
+        for (int i = 1; i < nkid; i++)
+            *PUSH(h->a, c, *n, cap) = kid[i];
+    }
+    qsort(c, (size_t)*n, sizeof(*c), by_rank);
+    while (*n && c[*n - 1].n == 0)
+        --*n;
+    for (int i = 0; i < *n; i++)
+        c[i].name = *c[i].name ? c[i].name : "the model itself";
+    return c;
+}
 
 struct tile {
     double size, x, y, w, h;
-    const struct live_tensor *t; /* NULL: the small ones together */
+    int64_t rank;
+    const struct live_tensor *t; /* NULL: a box, or the small ones together */
     int count;
 };
 
@@ -292,13 +586,35 @@ squarify(struct tile *tiles, int n, double x, double y, double w, double h)
     }
 }
 
-static void
-treemap_tile(struct html *h, const struct tile *t, enum class c, double width)
+static int
+by_size(const void *x, const void *y)
 {
-    const char *name = t->t       ? emit_op(h->a, t->t->name, 60)
-                       : t->count ? html_format(h, "%d small", t->count)
-                                  : class_names[c];
-    const char *bytes = bytes_text(h->a, (int64_t)(t->t ? (double)t->t->bytes : t->size));
+    const struct tile *a = x, *b = y;
+    return a->rank != b->rank ? (a->rank < b->rank) - (a->rank > b->rank)
+           : a->t != b->t     ? (a->t > b->t) - (a->t < b->t)
+                              : a->count - b->count;
+}
+
+/* Lays tiles, whose size is bytes, out in a box. */
+static void
+fill_box(struct html *of, struct tile *tiles, int n, double x, double y, double w, double h)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        tiles[i].rank = rank_of(of, (int64_t)tiles[i].size);
+        sum += tiles[i].size;
+    }
+    qsort(tiles, (size_t)n, sizeof(*tiles), by_size);
+    for (int i = 0; i < n; i++)
+        tiles[i].size *= sum > 0 ? w * h / sum : 0;
+    squarify(tiles, n, x, y, w, h);
+}
+
+static void
+treemap_tile(struct html *h, const struct tile *t, enum class c, double width, int64_t rest)
+{
+    const char *name = t->t ? emit_op(h->a, t->t->name, 60) : html_format(h, "%d small", t->count);
+    const char *bytes = bytes_text(h->a, t->t ? t->t->bytes : rest);
     html_open(h, "rect", "x", pct(h, t->x / width), "y", px(h, t->y), "width", pct(h, t->w / width), "height",
               px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2", html_class(h, c)), NULL);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
@@ -316,85 +632,108 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width)
     if (t->h < 18 || !*q)
         return;
     const char *x = pct(h, t->x / width), *on = html_format(h, "%s on-%s", q, class_names[c]);
-    html_leaf(h, "text", label, "x", x, "dx", "6", "y", px(h, t->y + 15), "class", on, NULL);
+    html_leaf(h, "text", label, "x", x, "dx", "5", "y", px(h, t->y + 14), "class", on, NULL);
     const char *also = t->h >= 34 && label != bytes ? fitting(h, characters(bytes), 7.4, t->w / width) : "";
     if (*also)
-        html_leaf(h, "text", bytes, "x", x, "dx", "6", "y", px(h, t->y + 31), "class",
+        html_leaf(h, "text", bytes, "x", x, "dx", "5", "y", px(h, t->y + 30), "class",
                   html_format(h, "%s on-%s", also, class_names[c]), NULL);
 }
 
-static int
-by_size(const void *x, const void *y)
+/* The tensors of one class of a cluster in their box. */
+static void
+treemap_class(struct html *h, const struct cluster *k, enum class c, const struct tile *box, double width, double least)
 {
-    const struct tile *a = x, *b = y;
-    return a->size != b->size ? (a->size < b->size) - (a->size > b->size) : (a->t > b->t) - (a->t < b->t);
+    struct tile *tiles = NEWN(h->a, struct tile, k->n + 1), few = {0};
+    int n = 0;
+    int64_t rest = 0;
+    for (int i = 0; i < k->n; i++) {
+        const struct live_tensor *t = &h->r->live[k->member[i]];
+        if (t->class == c && (double)t->bytes >= least)
+            tiles[n++] = (struct tile){.size = (double)t->bytes, .t = t};
+        else if (t->class == c)
+            few.count++, rest = emit_add(rest, t->bytes);
+    }
+    few.size = (double)rest;
+    if (rest > 0)
+        tiles[n++] = few;
+    fill_box(h, tiles, n, box->x, box->y, box->w, box->h);
+    for (int i = 0; i < n; i++)
+        if (tiles[i].w > 0)
+            treemap_tile(h, &tiles[i], c, width, rest);
 }
 
 static void
-treemap(struct html *h, double width, double height, const char *css, const char *id)
+treemap(struct html *h, const struct cluster *k, int n, double width, double height, const char *css, const char *id)
 {
-    const struct result *r = h->r;
-    double scale = width * height / (double)r->peak.allocated, least = (double)r->peak.allocated * 0.001;
-    struct tile *box = NEWN(h->a, struct tile, CLASS_COUNT), *tiles = NEWN(h->a, struct tile, r->nlive + 1);
-    enum class of[CLASS_COUNT];
+    enum { HEAD = 17 };
+    double least = (double)h->r->peak.allocated * (width < 500 ? 0.004 : 0.0015);
+    struct tile *box = NEWN(h->a, struct tile, n + 1), in[CLASS_COUNT];
     html_open(h, "svg", "class", css, "role", "img", "width", "100%", "height", px(h, height), "aria-labelledby",
               html_format(h, "%s-t %s-d", id, id), NULL);
-    describe(h, id, "What is alive at the peak",
-             "Every tensor's area is its bytes, its colour its class; the table below has the same.");
-    for (int c = 0; c < CLASS_COUNT; c++)
-        box[c] = (struct tile){.size = (double)r->class_bytes[c] * scale, .count = c};
-    qsort(box, CLASS_COUNT, sizeof(*box), by_size);
-    int nbox = 0;
-    while (nbox < CLASS_COUNT && box[nbox].size > 0)
-        nbox++;
-    squarify(box, nbox, 0, 0, width, height);
-    for (int b = 0; b < nbox; b++) {
-        of[b] = (enum class)box[b].count;
-        int n = 0;
-        struct tile few = {0};
-        for (int i = 0; i < r->nlive; i++) {
-            const struct live_tensor *t = &r->live[i];
-            if (t->class != of[b])
-                continue;
-            if ((double)t->bytes >= least)
-                tiles[n++] = (struct tile){.size = (double)t->bytes, .t = t};
-            else
-                few.size += (double)t->bytes, few.count++;
+    describe(h, id, "What is alive at the peak, by module and class",
+             "Every tensor's area is its bytes, its colour its class; a box is a module. The tables below have the "
+             "same by module and class, and every tensor.");
+    for (int i = 0; i < n; i++)
+        box[i] = (struct tile){.size = (double)k[i].bytes, .count = i};
+    fill_box(h, box, n, 0, 0, width, height);
+    for (int i = 0; i < n; i++) {
+        const struct cluster *c = &k[box[i].count];
+        struct tile b = box[i];
+        const char *name = emit_clip(h->a, c->name, 40), *q = fitting(h, characters(name), 6.8, b.w / width);
+        if (!*q && strrchr(name, '.')) {
+            name = emit_clip(h->a, strrchr(name, '.') + 1, 20);
+            q = fitting(h, characters(name), 6.8, b.w / width);
         }
-        double sum = few.size;
-        for (int i = 0; i < n; i++)
-            sum += tiles[i].size;
-        few.size += fmax(0, (double)r->class_bytes[of[b]] - sum);
-        sum = fmax(sum, (double)r->class_bytes[of[b]]);
-        if (few.size > 0)
-            tiles[n++] = few;
-        qsort(tiles, (size_t)n, sizeof(*tiles), by_size);
-        struct tile *area = NEWN(h->a, struct tile, n + 1);
-        for (int i = 0; i < n; i++) {
-            area[i] = tiles[i];
-            area[i].size *= sum > 0 ? box[b].size / sum : 0;
+        if (b.w <= 0)
+            continue;
+        if (b.h > 3 * HEAD && *q) {
+            html_leaf(h, "text", name, "x", pct(h, b.x / width), "dx", "2", "y", px(h, b.y + 13), "class",
+                      html_format(h, "%s mod", q), NULL);
+            b.y += HEAD, b.h -= HEAD + 2, b.w -= 2;
         }
-        squarify(area, n, box[b].x, box[b].y, box[b].w, box[b].h);
-        for (int i = 0; i < n; i++) {
-            area[i].size = tiles[i].size;
-            treemap_tile(h, &area[i], of[b], width);
-        }
+        int classes = 0;
+        for (int l = 0; l < CLASS_COUNT; l++)
+            if (c->class_bytes[l] > 0)
+                in[classes++] = (struct tile){.size = (double)c->class_bytes[l], .count = l};
+        fill_box(h, in, classes, b.x, b.y, b.w, b.h);
+        for (int l = 0; l < classes; l++)
+            treemap_class(h, c, (enum class)in[l].count, &in[l], width, least);
+        html_void(h, "rect", "x", pct(h, box[i].x / width), "y", px(h, box[i].y), "width", pct(h, box[i].w / width),
+                  "height", px(h, box[i].h), "fill", "none", "class", "frame", NULL);
     }
     html_close(h);
 }
 
 void
-svg_treemap(struct html *h)
+svg_treemap(struct html *h, const struct cluster *k, int n)
 {
     if (h->r->peak.allocated <= 0 || h->r->nlive == 0)
         return;
     html_open(h, "figure", "class", "map", NULL);
-    treemap(h, 1000, 400, "wide", "mw");
-    treemap(h, 380, 520, "narrow", "mn");
+    treemap(h, k, n, 1000, 440, "wide", "mw");
+    treemap(h, k, n, 380, 560, "narrow", "mn");
     html_close(h);
 }
 
 /* ---- checkpoint plans ------------------------------------------------------------------------------------------------------ */
+
+/* A front's line in the same picture, named at its lowest point. */
+static void
+other_front(struct html *h, const char *name, const char *class, int n, const struct plan *f, double most, double low,
+            double span, int high, int left)
+{
+    for (int i = 1; i < n; i++) {
+        html_open(h, "line", "x1", pct(h, 0.02 + 0.94 * f[i - 1].extra_flops_percent / most), "x2",
+                  pct(h, 0.02 + 0.94 * f[i].extra_flops_percent / most), "y1",
+                  px(h, left + (high - left) * (1 - ((double)f[i - 1].peak - low) / span)), "y2",
+                  px(h, left + (high - left) * (1 - ((double)f[i].peak - low) / span)), "class", class, NULL);
+        html_close(h);
+    }
+    if (n > 1)
+        html_leaf(h, "text", name, "x", pct(h, 0.02 + 0.94 * f[n / 2].extra_flops_percent / most), "dx", "6", "y",
+                  px(h, left + (high - left) * (1 - ((double)f[n / 2].peak - low) / span)), "dy", "14", "class",
+                  "tk halo", NULL);
+}
 
 /* Peak against extra FLOPs; y from the lower bound up. */
 void
@@ -403,21 +742,26 @@ svg_front(struct html *h)
     enum { HIGH = 200, LEFT = 8 };
     const struct result *r = h->r;
     const struct plan *f = r->recompute.front;
-    int n = r->recompute.nfront;
+    int n = r->recompute.nfront, ns = r->recompute.nselective, no = r->recompute.noperators;
     double most = f[n - 1].extra_flops_percent > 0 ? f[n - 1].extra_flops_percent : 1;
-    double top = (double)f[0].peak, low = (double)r->recompute.lower_bound, span = top > low ? top - low : 1;
+    most = no && r->recompute.operators[no - 1].extra_flops_percent > most
+               ? r->recompute.operators[no - 1].extra_flops_percent
+               : most;
+    double named = 0, top = (double)f[0].peak, low = (double)r->recompute.lower_bound, span = top > low ? top - low : 1;
     html_open(h, "svg", "class", "plot", "role", "img", "width", "100%", "height", html_format(h, "%d", HIGH + 40),
               "aria-labelledby", "fr-t fr-d", NULL);
-    describe(
-        h, "fr", "Peak against extra work",
-        html_format(h,
-                    "%d plans from no checkpoints at %s to the lowest peak at %s, for up to %.1f %% more FLOPs; the "
-                    "table has the numbers.",
-                    n, bytes_text(h->a, f[0].peak), bytes_text(h->a, f[n - 1].peak), most));
+    describe(h, "fr", "Peak against extra work",
+             html_format(
+                 h,
+                 "%d plans from no checkpoints at %s to the lowest peak at %s, for up to %.1f %% more FLOPs; dashed, "
+                 "what selective plans and plans of any operators reach. The tables have the numbers.",
+                 n, bytes_text(h->a, f[0].peak), bytes_text(h->a, f[n - 1].peak), f[n - 1].extra_flops_percent));
     html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, HIGH), "y2", px(h, HIGH), "class", "g0", NULL);
     html_close(h);
     html_leaf(h, "text", html_format(h, "lower bound %s", bytes_text(h->a, r->recompute.lower_bound)), "x", "3", "y",
               px(h, HIGH - 6), "class", "tk halo", NULL);
+    other_front(h, "any operators", "fo", no, r->recompute.operators, most, low, span, HIGH, LEFT);
+    other_front(h, "selective", "fs", ns, r->recompute.selective, most, low, span, HIGH, LEFT);
     for (int i = 0; i < n; i++) {
         const char *x = pct(h, 0.02 + 0.94 * f[i].extra_flops_percent / most);
         const char *y = px(h, LEFT + (HIGH - LEFT) * (1 - ((double)f[i].peak - low) / span));
@@ -429,10 +773,21 @@ svg_front(struct html *h)
             html_close(h);
         html_open(h, "circle", "cx", x, "cy", y, "r", i == r->recompute.chosen ? "7" : "5", "class", "pkd", NULL);
         html_leaf(h, "title",
-                  html_format(h, "%s, %.1f %% more FLOPs, %d modules", bytes_text(h->a, f[i].peak),
+                  html_format(h, "plan %d: %s, %.1f %% more FLOPs, %d modules", i, bytes_text(h->a, f[i].peak),
                               f[i].extra_flops_percent, f[i].nmodules),
                   NULL);
         html_close(h);
+        double along = f[i].extra_flops_percent / most;
+        if (i == 0 || i == n - 1 || i == r->recompute.chosen || (along - named > 0.05 && along < 0.95)) {
+            bool end = i == 0 || i == n - 1;
+            html_leaf(
+                h, "text",
+                end ? html_format(h, "%s: %s", i ? html_format(h, "%d", i) : "as it is", bytes_text(h->a, f[i].peak))
+                    : html_format(h, "%d", i),
+                "x", x, "dx", i && end ? "2" : "9", "y", y, "dy", i && end ? "-10" : "-2", "text-anchor",
+                i && end ? "end" : "start", "class", "tk", NULL);
+            named = along;
+        }
     }
     html_leaf(h, "text", "0 %", "x", "2%", "y", px(h, HIGH + 18), "class", "tk", NULL);
     html_leaf(h, "text", html_format(h, "%.1f %% more FLOPs", most), "x", "98%", "y", px(h, HIGH + 18), "text-anchor",

@@ -1,8 +1,9 @@
-/* text.c - one screen for people.
+/* text.c - one screen for people: about forty lines, whatever the model. The format "full" is the same without limits.
  *
  * From top to bottom: the verdict, the three peaks, the peak by class as bars, the step as a small picture, the largest
- * tensors alive at the peak, findings, devices, rules of thumb, what was assumed and what is not explained. Long lists
- * end with a line that counts the rest: the whole of it is in the HTML and JSON reports.
+ * tensors alive at the peak, the best changes, devices, rules of thumb, what was assumed and what is not explained. Every
+ * list is short and ends with a count of the rest: the whole of it is in the HTML and JSON reports. A comparison, checkpoint
+ * plans, a replay and an out-of-memory message have been asked for and come on top of the screen.
  *
  * Pictures use block elements when the locale's character set is UTF-8 and plain ASCII otherwise. Colour only repeats
  * what the words say. Every string of the model goes through emit_clip, and no line begins with one, so that a log which
@@ -14,13 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HOWS = 6 /* findings with what to write */, TENSORS = 10, LAYERS = 8, ROWS = 6 };
+enum { ROWS = 4, PLANS = 8, ALL = 10000 };
+
+struct limits {
+    int best, how, said; /* changes in full, lines of Python in each, lines of each message but the first's */
+    int tensors, layers, listed, assumed;
+};
+static const struct limits screen = {3, 2, 1, 4, 0, 10, 2}, full = {ALL, ALL, ALL, 40, 40, ALL, ALL};
 
 struct page {
     FILE *out;
     struct arena *a;
     bool colour, utf8;
     int width;
+    const struct limits *limit;
 };
 
 static const char *const paint[CLASS_COUNT] = {
@@ -39,6 +47,31 @@ static void
 heading(const struct page *p, const char *title)
 {
     fprintf(p->out, "\n%s%s%s\n", on(p, "1"), title, on(p, "0"));
+}
+
+/* A text over at most so many lines, the first after prefix, which the others are as far in as; the bar before each keeps
+ * a model's string from beginning it. */
+static void
+wrap(const struct page *p, const char *prefix, const char *text, int most)
+{
+    int in = 0, at = 0, room, n;
+    for (const char *c = prefix; *c; c++)
+        in += (*c & 0xc0) != 0x80;
+    room = p->width - in - 2;
+    fputs(prefix, p->out);
+    for (const char *word = text; *word; word += n + (int)strspn(word + n, " ")) {
+        n = (int)strcspn(word, " ");
+        if (at && at + 1 + n > room) {
+            if (--most == 0) {
+                fputs(" ...", p->out);
+                break;
+            }
+            fprintf(p->out, "\n%*s| ", in < 4 ? 2 : in - 2, "");
+            at = 0;
+        }
+        at += fprintf(p->out, "%s%.*s", at ? " " : "", n, word);
+    }
+    fputc('\n', p->out);
 }
 
 /* A bar of at most width cells, an eighth of a cell exact where the character set allows. */
@@ -63,28 +96,42 @@ text_head(const struct page *p, const struct result *r)
     if (r->setup.batch >= 0)
         fprintf(p->out, ", batch %lld", (long long)r->setup.batch);
     fprintf(p->out, ", %s, %s, loss %s\n\n", r->setup.optimizer, r->setup.precision, r->setup.loss);
-    fprintf(p->out, "%s%s%s\n", on(p, "1"), emit_verdict(p->a, r), on(p, "0"));
+    fputs(on(p, "1"), p->out);
+    wrap(p, "", emit_verdict(p->a, r), 3);
+    fputs(on(p, "0"), p->out);
     if (r->peak.location)
         fprintf(p->out, "  at %s\n", emit_clip(p->a, r->peak.location, p->width - 5));
     if (r->verdict != VERDICT_OK)
         fprintf(p->out, "  %s%s%s%s%s\n", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : "",
                 emit_clean(p->a, r->gate));
-    fprintf(p->out, "  reserved: %s   device: %s\n", bytes_text(p->a, r->peak.reserved),
-            bytes_text(p->a, r->peak.device));
+    fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
+            bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
 }
 
+/* Classes of less than a percent are one line. */
 static void
 text_classes(const struct page *p, const struct result *r)
 {
-    int64_t most = 1;
+    int64_t most = 1, small = 0;
+    int nsmall = 0;
     for (int c = 0; c < CLASS_COUNT; c++)
         most = r->class_bytes[c] > most ? r->class_bytes[c] : most;
-    heading(p, "At the peak");
-    for (int c = 0; c < CLASS_COUNT; c++)
-        if (r->class_bytes[c])
-            fprintf(p->out, "  %-12s %11s %5.1f %%  %s%s%s\n", class_names[c], bytes_text(p->a, r->class_bytes[c]),
-                    emit_percent(r->class_bytes[c], r->peak.allocated), on(p, paint[c]),
-                    bar(p, r->class_bytes[c], most, p->width - 36), on(p, "0"));
+    fputc('\n', p->out);
+    for (int c = 0; c < CLASS_COUNT; c++) {
+        if (r->class_bytes[c] <= 0)
+            continue;
+        if (r->class_bytes[c] < r->peak.allocated / 100) {
+            small = emit_add(small, r->class_bytes[c]);
+            nsmall++;
+            continue;
+        }
+        fprintf(p->out, "  %-12s %11s %5.1f %%  %s%s%s\n", class_names[c], bytes_text(p->a, r->class_bytes[c]),
+                emit_percent(r->class_bytes[c], r->peak.allocated), on(p, paint[c]),
+                bar(p, r->class_bytes[c], most, p->width - 36), on(p, "0"));
+    }
+    if (nsmall)
+        fprintf(p->out, "  %-12s %11s %5.1f %%\n", nsmall == 1 ? "one other" : arena_printf(p->a, "%d others", nsmall),
+                bytes_text(p->a, small), emit_percent(small, r->peak.allocated));
 }
 
 static void
@@ -99,14 +146,14 @@ text_baseline(const struct page *p, const struct result *r)
         fprintf(p->out, "  another set-up: %s\n", emit_clip(p->a, b->differs[i], p->width - 20));
     int n;
     const struct change_group *g = emit_changes(p->a, b, &n);
-    for (int i = 0; i < n && i < TENSORS; i++, g++) {
+    for (int i = 0; i < n && i < p->limit->listed; i++, g++) {
         fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, g->increase_bytes),
                 emit_clip(p->a, g->name, p->width / 2), g->location ? "  " : "",
                 emit_clip(p->a, g->location, p->width / 3));
         fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), emit_clip(p->a, g->change, p->width - 16), on(p, "0"));
     }
-    if (n > TENSORS)
-        fprintf(p->out, "  %12s  %d more changes\n", "", n - TENSORS);
+    if (n > p->limit->listed)
+        fprintf(p->out, "  %12s  %d more changes\n", "", n - p->limit->listed);
     else
         fprintf(p->out, "  %12s  nothing %schanged\n", "", n ? "else " : "");
 }
@@ -125,11 +172,12 @@ static void
 text_timeline(const struct page *p, const struct result *r)
 {
     static const char *const level[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    int width = p->width - 4, *at = NEWN(p->a, int, r->ninstants + 1), n = emit_columns(r, width < 64 ? width : 64, at);
+    int width = p->width - 4, *at = NEWN(p->a, int, r->ninstants + 1),
+        n = emit_columns(r, width < 90 ? width - 8 : 82, at);
     int64_t peak = r->peak.allocated;
     if (n < 2 || peak <= 0)
         return;
-    heading(p, "Over the step (in order of execution, not in time)");
+    fputc('\n', p->out);
     for (int row = ROWS - 1; row >= 0; row--) {
         fputs("  ", p->out);
         for (int i = 0; i < n; i++) {
@@ -159,7 +207,8 @@ static void
 text_live(const struct page *p, const struct result *r)
 {
     heading(p, "Largest tensors alive then");
-    int n = r->nlive < TENSORS ? r->nlive : TENSORS;
+    bool wide = p->width >= 90;
+    int n = r->nlive < p->limit->tensors ? r->nlive : p->limit->tensors, name = p->width - (wide ? 56 : 32);
     int64_t rest = 0;
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
@@ -167,12 +216,11 @@ text_live(const struct page *p, const struct result *r)
             rest = emit_add(rest, t->bytes);
             continue;
         }
-        fprintf(p->out, "  %11s  %s%-11s%s  %s  %s %s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),
-                class_names[t->class], on(p, "0"), emit_op(p->a, t->name, 40), emit_clip(p->a, t->dtype, 16),
-                emit_shape(p->a, t->rank, t->shape));
-        if (t->needed_by || t->location)
-            fprintf(p->out, "  %11s  %s%s%s%s%s\n", "", on(p, "2"), emit_op(p->a, t->needed_by, p->width / 2),
-                    t->needed_by && t->location ? ", " : "", emit_clip(p->a, t->location, p->width / 3), on(p, "0"));
+        const char *shape = wide ? emit_clip(p->a, emit_shape(p->a, t->rank, t->shape), 22) : "";
+        fprintf(p->out, "  %11s  %s%-11s%s  %-*s%s%s%s%s%s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),
+                class_names[t->class], on(p, "0"), wide ? 24 : 0, shape,
+                emit_op(p->a, t->name, t->location ? name * 2 / 3 : name), on(p, "2"), t->location ? "  " : "",
+                emit_clip(p->a, t->location, name / 2), on(p, "0"));
     }
     if (r->nlive > n)
         fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), r->nlive - n);
@@ -194,51 +242,47 @@ text_layers(const struct page *p, const struct result *r)
     for (int i = 0; i < r->nlayers; i++)
         if ((i + 1 == r->nlayers || r->layers[i + 1].depth <= r->layers[i].depth) && r->layers[i].saved_bytes > 0)
             leaf[n++] = &r->layers[i];
-    if (n == 0)
+    if (n == 0 || p->limit->layers == 0)
         return;
     qsort(leaf, (size_t)n, sizeof(*leaf), by_saved);
     heading(p, "Layers that keep most for the backward pass");
-    for (int i = 0; i < n && i < LAYERS; i++)
+    for (int i = 0; i < n && i < p->limit->layers; i++)
         fprintf(p->out, "  %11s  %s\n", bytes_text(p->a, leaf[i]->saved_bytes),
                 emit_clip(p->a, leaf[i]->path, p->width - 16));
-    if (n > LAYERS)
-        fprintf(p->out, "  %11s  %d more\n", "", n - LAYERS);
+    if (n > p->limit->layers)
+        fprintf(p->out, "  %11s  %d more\n", "", n - p->limit->layers);
 }
 
-/* A line a device, or, when there are many, their names by verdict. */
+/* The largest batches, by size of device. */
 static void
 text_fits(const struct page *p, const struct result *r)
 {
-    static const char *const verdicts[] = {"fits", "tight", "does not fit"};
-    bool batches = false;
-    for (int i = 0; i < r->nfits; i++)
-        batches |= r->fits[i].largest_batch >= 0;
-    if (r->nfits)
-        heading(p, batches ? "Devices (and the largest batch that was found to fit)" : "Devices");
-    for (int i = 0; i < r->nfits && r->nfits <= 4; i++) {
-        fprintf(p->out, "  %11s  %-24s %s", bytes_text(p->a, r->fits[i].capacity),
-                emit_clip(p->a, r->fits[i].device, 24), r->fits[i].verdict);
-        if (r->fits[i].largest_batch >= 0)
-            fprintf(p->out, ", largest batch %lld", (long long)r->fits[i].largest_batch);
-        fputc('\n', p->out);
-    }
-    for (int v = 0; v < COUNT(verdicts) && r->nfits > 4; v++) {
-        int n = 0, at = 0;
+    const char *s = "";
+    const struct fit *last = NULL;
+    for (;;) {
+        const struct fit *next = NULL;
         for (int i = 0; i < r->nfits; i++)
-            n += strcmp(r->fits[i].verdict, verdicts[v]) == 0;
-        if (n)
-            at = fprintf(p->out, "  %-12s %d:", verdicts[v], n);
-        for (int i = 0; i < r->nfits; i++) {
-            const char *name = emit_clip(p->a, r->fits[i].device, 24);
-            if (r->fits[i].largest_batch >= 0)
-                name = arena_printf(p->a, "%s (%lld)", name, (long long)r->fits[i].largest_batch);
-            if (strcmp(r->fits[i].verdict, verdicts[v]) != 0)
-                continue;
-            if (at + (int)strlen(name) + 2 > p->width)
-                at = fprintf(p->out, "\n%15s", "");
-            at += fprintf(p->out, " %s%s", name, --n ? "," : "\n");
-        }
+            if (r->fits[i].largest_batch > 0 && (!last || r->fits[i].capacity > last->capacity) &&
+                (!next || r->fits[i].capacity < next->capacity))
+                next = &r->fits[i];
+        if (!next)
+            break;
+        s = arena_printf(p->a, "%s%s%lld on %s", s, *s ? ", " : "", (long long)next->largest_batch,
+                         emit_clip(p->a, next->device, 24));
+        last = next;
     }
+    if (*s)
+        wrap(p, "  largest batch: ", s, p->limit->said);
+}
+
+static void
+lines(const struct page *p, const char *text, int most)
+{
+    for (; text && *text && most > 0; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] != 0), most--)
+        fprintf(p->out, "  |   %s%s%s\n", on(p, "36"), emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))),
+                on(p, "0"));
+    if (text && *text)
+        fprintf(p->out, "  |   ...\n");
 }
 
 static void
@@ -246,17 +290,27 @@ text_recompute(const struct page *p, const struct result *r)
 {
     if (!r->recompute.nfront)
         return;
-    heading(p, "Checkpoint plans: peak, extra FLOPs, modules");
-    for (int i = 0; i < r->recompute.nfront; i++) {
+    heading(p, "Checkpoint plans, and what their peaks cost with policies and with any runs of calls");
+    int n = r->recompute.nfront, step = p->limit == &full ? 1 : n / PLANS + 1;
+    fprintf(p->out, "  %11s  %7s  %9s  %9s  modules\n", "peak", "FLOPs", "selective", "operators");
+    for (int i = 0; i < n; i++) {
         const struct plan *q = &r->recompute.front[i];
-        fprintf(p->out, " %c%11s  %5.1f %%  %d: %s\n", i == r->recompute.chosen ? '*' : ' ', bytes_text(p->a, q->peak),
-                q->extra_flops_percent, q->nmodules, emit_clip(p->a, emit_modules(p->a, q), p->width - 30));
+        if (i % step && i != n - 1 && i != r->recompute.chosen)
+            continue;
+        fprintf(p->out, " %c%11s  %+5.1f %%  %9s  %9s  %d: %s\n", i == r->recompute.chosen ? '*' : ' ',
+                bytes_text(p->a, q->peak), q->extra_flops_percent,
+                emit_cheapest(p->a, r->recompute.nselective, r->recompute.selective, q->peak),
+                emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), q->nmodules,
+                emit_clip(p->a, emit_modules(p->a, q), p->width - 52));
     }
-    fprintf(p->out, "  %11s  no choice of operators to recompute goes below\n",
-            bytes_text(p->a, r->recompute.lower_bound));
-    for (const char *line = r->recompute.python; line && *line;
-         line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0))
-        fprintf(p->out, "    %s\n", emit_clean(p->a, arena_strn(p->a, line, strcspn(line, "\n"))));
+    fprintf(p->out, "  %11s  no choice of operators to recompute goes below; the lowest is held by\n  %11s  %s\n",
+            bytes_text(p->a, r->recompute.lower_bound), "",
+            emit_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 16));
+    if (step > 1)
+        fprintf(p->out, "  %11s  %d plans; those between are in the other reports\n", "", n);
+    if (p->limit == &full && r->recompute.selective_python)
+        lines(p, r->recompute.selective_python, ALL);
+    lines(p, r->recompute.python, p->limit == &full ? ALL : 2 * PLANS);
 }
 
 static void
@@ -276,51 +330,48 @@ text_replay(const struct page *p, const struct result *r)
                 emit_clip(p->a, q->location, 80));
 }
 
-/* A text over as many lines as it takes; a bar before each keeps a model's string from its beginning. */
-static void
-wrap(const struct page *p, const char *text)
-{
-    int room = p->width - 6, at = 0;
-    for (const char *word = text; *word; word += strspn(word, " ")) {
-        int n = (int)strcspn(word, " ");
-        if (at && at + 1 + n > room)
-            at = 0, fputc('\n', p->out);
-        at += at ? fprintf(p->out, " %.*s", n, word) : fprintf(p->out, "  | %.*s", n, word) - 4;
-        word += n;
-    }
-    fputc('\n', p->out);
-}
-
-static void
-lines(const struct page *p, const char *text)
-{
-    for (; text && *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] != 0))
-        fprintf(p->out, "  |   %s%s%s\n", on(p, "36"), emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))),
-                on(p, "0"));
-}
-
-/* The first ones with what to write; what only informs without. */
+/* The best ones with what to write, the names of the others; what only informs stands in the full report. */
 static void
 text_findings(const struct page *p, const struct result *r)
 {
+    const char *also = "", *hidden = "";
+    int best = 0, notes = 0;
     if (r->nfindings)
-        heading(p, "Findings");
+        heading(p, "What to change");
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
+        const char *rule = emit_clean(p->a, f->rule), *saves = bytes_text(p->a, f->saves_bytes);
+        if (f->suppressed)
+            hidden =
+                arena_printf(p->a, "%s%s%s %s", hidden, *hidden ? "; " : "", rule, emit_clip(p->a, f->suppressed, 120));
+        if (p->limit != &full && (f->suppressed || f->saves_bytes <= 0)) {
+            notes += !f->suppressed;
+            continue;
+        }
+        if (best == p->limit->best) {
+            also = strcmp(f->rule, "together") == 0
+                       ? arena_printf(p->a, "the best together -%s%s%s", saves, *also ? ", " : "", also)
+                       : arena_printf(p->a, "%s%s%s -%s", also, *also ? ", " : "", rule, saves);
+            continue;
+        }
         fprintf(p->out, "  %s%s%s %s", on(p, strcmp(f->severity, "note") == 0 ? "36" : "33"), f->severity, on(p, "0"),
-                emit_clean(p->a, f->rule));
+                rule);
         if (f->saves_bytes > 0)
-            fprintf(p->out, ": saves %s%s%s, peak %s", on(p, "1"), bytes_text(p->a, f->saves_bytes), on(p, "0"),
-                    bytes_text(p->a, f->peak_after));
+            fprintf(p->out, ": saves %s%s%s (%.0f %%), peak %s", on(p, "1"), saves, on(p, "0"),
+                    emit_percent(f->saves_bytes, r->peak.allocated), bytes_text(p->a, f->peak_after));
         if (f->extra_flops_percent > 0.05)
             fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
         fputc('\n', p->out);
-        if (f->suppressed)
-            fprintf(p->out, "    suppressed %s\n", emit_clean(p->a, f->suppressed));
-        wrap(p, emit_clean(p->a, f->message));
-        if (f->saves_bytes > 0 && i < HOWS)
-            lines(p, f->how);
+        wrap(p, "  | ", emit_clean(p->a, f->message), p->limit->said + (best == 0));
+        if ((best++ == 0 || p->limit == &full) && f->saves_bytes > 0)
+            lines(p, f->how, p->limit->how);
     }
+    if (notes)
+        also = arena_printf(p->a, "%s%s%d note%s", also, *also ? "; " : "", notes, notes == 1 ? "" : "s");
+    if (*also)
+        wrap(p, "  also: ", also, 1);
+    if (*hidden)
+        wrap(p, "  suppressed: ", hidden, p->limit == &full ? ALL : 2);
 }
 
 static void
@@ -329,20 +380,22 @@ text_oom(const struct page *p, const struct oom *o)
     if (!o)
         return;
     heading(p, "Out of memory");
-    wrap(p, o->tried < 0
-                ? o->judgement
-                : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement));
+    wrap(p, "  | ",
+         o->tried < 0
+             ? o->judgement
+             : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement),
+         9);
     if (o->tried >= 0 && !o->nmatches)
-        wrap(p, "no tensor of this step has that size: is it the same batch, precision and optimizer?");
-    for (int i = 0; i < o->nmatches && i < TENSORS; i++) {
+        wrap(p, "  | ", "no tensor of this step has that size: is it the same batch, precision and optimizer?", 9);
+    for (int i = 0; i < o->nmatches && i < p->limit->listed; i++) {
         const struct oom_match *t = &o->matches[i];
         fprintf(p->out, "  | %c %s: %s, %s%s%s%s\n", i == o->likely ? '>' : '-', emit_op(p->a, t->name, 80),
                 phase_names[t->phase], emit_op(p->a, t->op, 60), t->location ? ", " : "",
                 emit_clip(p->a, t->location, p->width / 3),
                 t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : "");
     }
-    if (o->nmatches > TENSORS)
-        fprintf(p->out, "  | and %d more\n", o->nmatches - TENSORS);
+    if (o->nmatches > p->limit->listed)
+        fprintf(p->out, "  | and %d more\n", o->nmatches - p->limit->listed);
     for (int i = 0; i < o->navoided; i++)
         fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", emit_clean(p->a, o->avoided_by[i]),
                 i + 1 == o->navoided ? "\n" : "");
@@ -351,40 +404,45 @@ text_oom(const struct page *p, const struct oom *o)
 static void
 text_judgements(const struct page *p, const struct result *r)
 {
+    const char *thumbs = "";
     text_oom(p, r->oom);
     text_findings(p, r);
     text_recompute(p, r);
     text_replay(p, r);
+    fputc('\n', p->out);
     text_fits(p, r);
-    if (r->nthumbs)
-        heading(p, "Rules of thumb for the same step");
     for (int i = 0; i < r->nthumbs; i++)
-        fprintf(p->out, "  %11s  %+6.0f %%  %s\n", bytes_text(p->a, r->thumbs[i].bytes),
-                emit_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated),
-                emit_clip(p->a, r->thumbs[i].name, p->width - 26));
-    if (r->setup.nassumptions)
-        heading(p, "Assumed");
-    for (int i = 0; i < r->setup.nassumptions; i++)
-        fprintf(p->out, "  - %s\n", emit_clean(p->a, r->setup.assumptions[i]));
-    if (r->ndoubts)
-        heading(p, "Not explained: the peak is a lower bound");
-    for (int i = 0; i < r->ndoubts && i < TENSORS; i++) {
+        thumbs =
+            arena_printf(p->a, "%s%s%s (%+.0f %%)", thumbs, *thumbs ? ", " : "", bytes_text(p->a, r->thumbs[i].bytes),
+                         emit_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated));
+    if (*thumbs)
+        fprintf(p->out, "  rule of thumb: %s\n", thumbs);
+    for (int i = 0; i < r->setup.nassumptions && i < p->limit->assumed; i++)
+        wrap(p, i ? "               - " : "  assumed:       ", emit_clean(p->a, r->setup.assumptions[i]),
+             p->limit->said);
+    if (r->setup.nassumptions > p->limit->assumed)
+        fprintf(p->out, "%17s%d more\n", "", r->setup.nassumptions - p->limit->assumed);
+    for (int i = 0; i < r->ndoubts && i < p->limit->assumed; i++) {
         const struct doubt *d = &r->doubts[i];
         const char *op = d->op ? arena_printf(p->a, " (%s)", emit_clip(p->a, d->op, 32)) : "";
-        fprintf(p->out, "  - %s%s: %s%s%s\n", emit_clip(p->a, d->node, 48), op, emit_clean(p->a, d->why),
-                d->remedy ? "; try " : "", emit_clean(p->a, d->remedy));
+        wrap(p, i ? "               - " : "  not explained: ",
+             arena_printf(p->a, "%s%s%s%s%s: %s", d->remedy ? "try " : "", emit_clean(p->a, d->remedy),
+                          d->remedy ? ": " : "", emit_clip(p->a, d->node, 48), op, emit_clean(p->a, d->why)),
+             p->limit->said);
     }
-    if (r->ndoubts > TENSORS)
-        fprintf(p->out, "  - and %d more\n", r->ndoubts - TENSORS);
+    if (r->ndoubts > p->limit->assumed)
+        fprintf(p->out, "%17s%d more; the peak is a lower bound\n", "", r->ndoubts - p->limit->assumed);
 }
 
-bool
-text_write(const struct result *r, FILE *out, bool colour, int width)
+static bool
+write_page(const struct result *r, FILE *out, bool colour, int width, const struct limits *limit)
 {
-    struct page p = {out, arena_new(), colour, strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-                     width < 60    ? 60
-                     : width > 120 ? 120
-                                   : width};
+    struct page p = {out,
+                     arena_new(),
+                     colour,
+                     strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+                     width < 60 ? 60 : width > 120 ? 120 : width,
+                     limit};
     text_head(&p, r);
     text_baseline(&p, r);
     text_classes(&p, r);
@@ -394,4 +452,16 @@ text_write(const struct result *r, FILE *out, bool colour, int width)
     text_judgements(&p, r);
     arena_free(p.a);
     return !ferror(out);
+}
+
+bool
+text_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    return write_page(r, out, colour, width, &screen);
+}
+
+bool
+full_write(const struct result *r, FILE *out, bool colour, int width)
+{
+    return write_page(r, out, colour, width, &full);
 }

@@ -416,6 +416,88 @@ by_weight(const void *x, const void *y)
     return strcmp(a->now.path ? a->now.path : a->old.path, b->now.path ? b->now.path : b->old.path);
 }
 
+/* ---- tensors ---------------------------------------------------------------------------------------------------------------- */
+
+/* A tensor's name as its counterpart has it: with the path that its layer had, numbers as *, and without one at its end. */
+static const char *
+plain_name(struct comparison *c, const struct side *s, const struct live_tensor *t)
+{
+    const char *name = t->name ? t->name : "";
+    int l = t->layer && s == &c->now ? names_find(s->by_path, t->layer) : -1;
+    const char *was = l >= 0 && s->at[l].match >= 0 ? c->old.at[s->at[l].match].path : NULL;
+    const char *at = was && *s->at[l].path ? strstr(name, s->at[l].path) : NULL;
+    if (at)
+        name = arena_printf(c->a, "%.*s%s%s", (int)(at - name), name, was, at + strlen(s->at[l].path));
+    char *out = arena_str(c->a, name), *o = out;
+    for (const char *p = out; *p;) {
+        size_t digits = strspn(p + (*p == '_'), "0123456789");
+        if (digits && *p == '_' && !p[1 + digits])
+            break;
+        if (digits && *p != '_') {
+            *o++ = '*';
+            p += digits;
+        } else {
+            *o++ = *p++;
+        }
+    }
+    *o = '\0';
+    return out;
+}
+
+static void
+count_tensors(struct comparison *c, const struct side *s, struct names *seen, int *cap)
+{
+    struct baseline *b = c->b;
+    for (int i = 0; i < s->r->nlive; i++) {
+        const struct live_tensor *t = &s->r->live[i];
+        const char *name = plain_name(c, s, t), *key = arena_printf(c->a, "%d %s", (int)t->class, name);
+        int at = names_find(seen, key);
+        if (at < 0) {
+            names_put(seen, key, at = b->ngrown);
+            *PUSH(c->a, b->grown, b->ngrown, *cap) = (struct tensor_growth){.name = name, .class = t->class};
+        }
+        struct tensor_growth *g = &b->grown[at];
+        int64_t *bytes = s == &c->now ? &g->now_bytes : &g->old_bytes;
+        *bytes = emit_add(*bytes, t->bytes);
+        ++*(s == &c->now ? &g->now_count : &g->old_count);
+    }
+}
+
+static int
+by_growth(const void *x, const void *y)
+{
+    const struct tensor_growth *a = x, *b = y;
+    int64_t p = size(a->now_bytes - a->old_bytes), q = size(b->now_bytes - b->old_bytes);
+    return p != q ? (p < q ? 1 : -1) : a->class != b->class ? (int)a->class - (int)b->class : strcmp(a->name, b->name);
+}
+
+static void
+compare_tensors(struct comparison *c)
+{
+    struct baseline *b = c->b;
+    struct names *seen = names_new(c->a);
+    int cap = 0;
+    count_tensors(c, &c->now, seen, &cap);
+    count_tensors(c, &c->old, seen, &cap);
+    if (b->ngrown)
+        qsort(b->grown, (size_t)b->ngrown, sizeof(*b->grown), by_growth);
+    while (b->ngrown && b->grown[b->ngrown - 1].old_bytes == b->grown[b->ngrown - 1].now_bytes)
+        b->ngrown--;
+}
+
+static const struct curve *
+curve_of_result(struct arena *a, const struct result *r)
+{
+    int64_t *bytes = NEWN(a, int64_t, r->ninstants + 1);
+    enum phase *phase = NEWN(a, enum phase, r->ninstants + 1);
+    for (int i = 0; i < r->ninstants; i++) {
+        bytes[i] = emit_total(&r->instants[i]);
+        phase[i] = r->instants[i].phase;
+    }
+    struct curve c = curve_of(r->ninstants, bytes, phase);
+    return r->ninstants ? arena_dup(a, &c, sizeof(c)) : NULL;
+}
+
 static void
 differs(struct comparison *c, const char *what, const char *old, const char *now)
 {
@@ -472,5 +554,7 @@ compare_run(struct arena *a, const struct result *old, const struct result *now)
             lone_change(&c, &c.old, i, CHANGE_REMOVED);
     if (b->nlayers)
         qsort(b->layers, (size_t)b->nlayers, sizeof(*b->layers), by_weight);
+    compare_tensors(&c);
+    b->curve = curve_of_result(a, old);
     return b;
 }

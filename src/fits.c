@@ -249,6 +249,19 @@ fits_largest(const struct study *s, const struct result *r, int dim)
 }
 
 void
+fits_sizes(const struct study *s, const struct result *r, int dim, int n, const int64_t *size, int64_t most,
+           int64_t *reserved)
+{
+    struct search x = search_new(s, r, dim, most);
+    for (int i = 0; i < n && (i == 0 || reserved[i - 1] <= most); i++)
+        if (reserved[i] < 0) {
+            run_at(&x, size[i]);
+            reserved[i] = x.runs[x.nruns - 1].reserved;
+        }
+    arena_free(x.own);
+}
+
+void
 fits_run(const struct study *s, struct result *r)
 {
     const struct binding *batch = setup_batch(s->s);

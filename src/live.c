@@ -59,6 +59,40 @@ live_recount(const struct step *st, int at)
     return bytes;
 }
 
+struct curve
+curve_of(int n, const int64_t *bytes, const enum phase *phase)
+{
+    struct curve c = {0};
+    int runs = 0;
+    for (int i = 1; i < n; i++)
+        runs += phase[i] != phase[i - 1];
+    int columns = runs < CURVE / 4 ? CURVE - runs - 1 : CURVE; /* a column of two phases is neither's */
+    for (int i = 0, last = -1; i < n; i++) {
+        int column = (int)((int64_t)i * columns / n);
+        bool turns = i && phase[i] != phase[i - 1] && runs < CURVE / 4;
+        if (column != last || turns)
+            c.at[c.n++].phase = phase[i];
+        last = column;
+        if (bytes[i] > c.at[c.n - 1].bytes)
+            c.at[c.n - 1].bytes = bytes[i];
+    }
+    return c;
+}
+
+static struct curve
+curve_of_step(struct arena *a, const struct step *st)
+{
+    const struct machine *m = st->m;
+    int64_t *bytes = NEWN(a, int64_t, m->nev + 1), total = st->before_bytes;
+    enum phase *phase = NEWN(a, enum phase, m->nev + 1);
+    for (int i = 0; i < m->nev; i++) {
+        const struct storage *s = m->st[m->ev[i].storage];
+        bytes[i] = total += m->ev[i].birth ? s->bytes : -s->bytes;
+        phase[i] = m->ev[i].phase;
+    }
+    return curve_of(m->nev, bytes, phase);
+}
+
 struct measured
 measure_step(const struct program *p, const struct setup *s, void (*look)(const struct step *st, void *to), void *to)
 {
@@ -80,7 +114,8 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
                          .op = at ? at->op : NULL,
                          .location = at && at->call ? at->call->location : NULL,
                          .flops = st->forward_flops,
-                         .recomputed_flops = st->recomputed_flops};
+                         .recomputed_flops = st->recomputed_flops,
+                         .curve = curve_of_step(a, st)};
     if (look)
         look(st, to);
     arena_free(a);

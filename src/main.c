@@ -17,6 +17,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 struct run { /* of one model */
@@ -27,10 +28,54 @@ struct run { /* of one model */
     struct arena *whole; /* of the program */
 };
 
+/* ---- progress: one line on a terminal's standard error, for work that takes long ------------------------------------------- */
+
+static char stage[80];
+static volatile sig_atomic_t late; /* the work takes long: the line is shown */
+
+static void
+progress_show(int number)
+{
+    late |= number == SIGALRM;
+    if (late && stage[0])
+        (void)!write(STDERR_FILENO, stage, strlen(stage));
+}
+
+static void
+progress_tell(const char *what, int done, int of)
+{
+    snprintf(stage, sizeof(stage), of ? "\r\033[Kmemlint: %s, %d of %d" : "\r\033[Kmemlint: %s", what, done + 1, of);
+    progress_show(0);
+}
+
+static void
+progress_begin(const struct options *o)
+{
+    const char *term = getenv("TERM");
+    struct sigaction sa = {.sa_handler = progress_show, .sa_flags = SA_RESTART};
+    struct itimerval once = {.it_value.tv_usec = 500000};
+    if (o->progress == WHEN_NEVER || !isatty(STDERR_FILENO) || (term && strcmp(term, "dumb") == 0))
+        return;
+    sigaction(SIGALRM, &sa, NULL);
+    setitimer(ITIMER_REAL, &once, NULL);
+}
+
+/* Whoever writes to standard error or output calls this first. */
+static void
+progress_end(void)
+{
+    struct itimerval none = {0};
+    setitimer(ITIMER_REAL, &none, NULL);
+    if (late)
+        (void)!write(STDERR_FILENO, "\r\033[K", 4);
+    late = 0;
+}
+
 /* Tells about a model on one line, whatever its strings hold. */
 static void
 say(const struct run *x, const char *what)
 {
+    progress_end();
     fprintf(stderr, "memlint: %s: %s\n", emit_clip(x->a, x->path, 300), emit_clip(x->a, what, 1000));
 }
 
@@ -107,6 +152,7 @@ refuse(const struct run *x, const struct err *e)
     struct arena *a = x->a;
     int code = EXIT_MODEL;
     const char *message = e->message ? e->message : "can't be analysed";
+    progress_end();
     fprintf(stderr, "memlint: %s: ", emit_clip(a, e->file, 300));
     if (e->place)
         fprintf(stderr, "%s: ", emit_clip(a, e->place, 200));
@@ -128,6 +174,7 @@ report(const struct run *x, const struct result *r)
 {
     const struct options *o = x->o;
     int code = EXIT_CLEAN;
+    progress_end();
     for (int i = 0; i < o->noutputs; i++) {
         const char *path = report_path(x->a, o->outputs[i].path, r->model.file);
         code = worse(code, write_file(x, r, o->outputs[i].format, path, is_log(o, i)));
@@ -144,6 +191,7 @@ report(const struct run *x, const struct result *r)
 static int
 dump(const struct options *o, const struct graph *g, const struct program *p, const struct step *st)
 {
+    progress_end();
     switch (o->dump) {
     case DUMP_GRAPH:
         onnx_print_text(g, stdout);
@@ -302,11 +350,13 @@ analyse(const struct run *x)
             return refuse(x, &e);
     }
     e.file = path;
+    progress_begin(o);
+    progress_tell("reading the model", 0, 0);
     struct graph *g = onnx_load(a, path, &e);
     if (!g)
         return refuse(x, &e);
     if (o->verbose)
-        fprintf(stderr, "memlint: %s: %d nodes, opset %d\n", emit_clip(a, path, 300), g->nn, g->opset);
+        say(x, arena_printf(a, "%d nodes, opset %d", g->nn, g->opset));
     if (o->dump == DUMP_GRAPH)
         return dump(o, g, NULL, NULL);
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
@@ -323,18 +373,21 @@ analyse(const struct run *x)
         e.place = s->recompute;
         return refuse(x, &e);
     }
+    progress_tell("running the step", 0, 0);
     struct step *st = step_run(p, s);
     if (o->dump == DUMP_STEP)
         return dump(o, g, p, st);
     struct result *r = result_build(g, p, st, s);
-    struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
+    struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
     if (is_read(o)) {
         rules_run(&study, r);
+        grid_run(&study, r);
         fits_run(&study, r);
     }
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
+    progress_end();
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
     if (!compare(x, r, &e))

@@ -933,13 +933,31 @@ struct instant { /* one change of the allocated bytes in the step */
     int64_t class_bytes[CLASS_COUNT];
 };
 
+/* Allocated bytes over a step, thinned for a picture: of each column the highest, the peak among them. */
+enum { CURVE = 240 };
+struct curve {
+    int n;
+    struct {
+        int64_t bytes;
+        enum phase phase;
+    } at[CURVE];
+};
+
+struct span { /* one storage of the step: alive at the instants from born up to, not with, died */
+    const char *name;
+    enum class class;
+    int64_t bytes;
+    int born, died;
+};
+
 struct finding {
     const char *rule, *severity, *certainty, *message, *location, *how;
     int nnodes;
     const char **nodes;
     int64_t saves_bytes, peak_after;
     double extra_flops_percent;
-    const char *suppressed; /* why it doesn't count, else NULL */
+    const char *suppressed;    /* why it doesn't count, else NULL */
+    const struct curve *after; /* the changed step; NULL: none was run */
 };
 
 /* What became of a parameter, buffer or input between two models; the side on which it is missing has name NULL. */
@@ -978,6 +996,14 @@ struct layer_change {
 extern const char *const change_names[];
 extern const char OUTSIDE[];
 
+/* Tensors alive at either peak whose names differ only in numbers: "blocks.*.fc.weight". */
+struct tensor_growth {
+    const char *name;
+    enum class class;
+    int old_count, now_count;
+    int64_t old_bytes, now_bytes;
+};
+
 /* The difference to an older result. The peak_bytes of all layers add up to the peaks, so those of the changed ones to the increase. */
 struct baseline {
     const char *file, *version;
@@ -988,6 +1014,9 @@ struct baseline {
     int64_t parameters, class_bytes[CLASS_COUNT];
     int nlayers;
     struct layer_change *layers; /* causes first, then by what they add to the peak */
+    int ngrown;
+    struct tensor_growth *grown; /* those that differ, the largest difference first; they add up to the increase */
+    const struct curve *curve;   /* of the old step; NULL: a stored result has none */
     int ndiffers;
     const char **differs; /* set-ups: "optimizer sgd, now adamw"; none: comparable */
     bool inconclusive;
@@ -1014,6 +1043,15 @@ struct plan { /* modules under torch.utils.checkpoint */
     int nmodules;
     const char **modules; /* qualified names */
     bool beaten;
+    const struct curve *after; /* NULL: the step as it is */
+};
+
+/* The step at other sizes of the model's dimensions. */
+struct grid {
+    const char *across, *down;                /* dimensions; down NULL: one row */
+    int ncolumns, nrows, own_column, own_row; /* own: the size that was asked for */
+    const int64_t *column, *row;              /* sizes, ascending; row[0] is -1 when there is no down */
+    int64_t *reserved; /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
 };
 
 struct thumb { /* a rule of thumb beside memlint's number */
@@ -1072,6 +1110,8 @@ struct result {
     struct layer *layers;
     int ninstants;
     struct instant *instants;
+    int nspans, nstorages;
+    struct span *spans; /* the largest of the step's storages, largest first */
     struct {
         int64_t parameters, gradients, optimizer, activations, total;
     } rule_of_thumb; /* the first thumb's parts */
@@ -1079,6 +1119,7 @@ struct result {
     struct thumb *thumbs;
     int nfits;
     struct fit *fits;
+    const struct grid *grid; /* NULL: there is no dimension to vary */
     int nfindings;
     struct finding *findings;
     struct {
@@ -1111,7 +1152,9 @@ struct measured {
     enum phase phase;               /* of the peak */
     const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
     double flops, recomputed_flops; /* of a forward, of the second ones */
+    struct curve curve;
 };
+struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
@@ -1165,7 +1208,14 @@ struct study {
     struct step *st;
     /* The program again under another set-up; NULL when the model can't be read so. */
     struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
+    void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */
 };
+static inline void
+study_tell(const struct study *x, const char *what, int done, int of)
+{
+    if (x->tell)
+        x->tell(what, done, of);
+}
 /* Adds the findings to r, the largest saving first. */
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
@@ -1176,8 +1226,17 @@ const char *rules_help(const char *id);
 void fits_run(const struct study *x, struct result *r);
 /* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
 int64_t fits_largest(const struct study *x, const struct result *r, int dim);
+/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes. reserved: bytes; -1 not run,
+ * or the model can't be read so; what is there already is not run again. */
+void fits_sizes(const struct study *x, const struct result *r, int dim, int n, const int64_t *size, int64_t most,
+                int64_t *reserved);
 /* Whether `reserved` bytes fit the device of --device; false without one. */
 bool fits_device(const struct result *r, int64_t reserved);
+
+/* ---- grid.c: the step at other sizes ------------------------------------------------------------------------------------- */
+
+/* Fills r->grid by running the step at other sizes of the batch and of one more dimension. */
+void grid_run(const struct study *x, struct result *r);
 
 /* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
 
@@ -1285,8 +1344,10 @@ struct change_group *emit_changes(struct arena *a, const struct baseline *b, int
 const char *emit_increase(struct arena *a, const struct result *r);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
-double emit_percent(int64_t part, int64_t whole);                /* 0 of nothing */
-int64_t emit_add(int64_t a, int64_t b);                          /* of bytes; stops at INT64_MAX */
+/* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */
+const char *emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak);
+double emit_percent(int64_t part, int64_t whole); /* 0 of nothing */
+int64_t emit_add(int64_t a, int64_t b);           /* of bytes; stops at INT64_MAX */
 int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
@@ -1302,6 +1363,7 @@ struct issue {
 };
 struct issue *emit_issues(struct arena *a, const struct result *r, int *n);
 bool text_write(const struct result *r, FILE *out, bool colour, int width);
+bool full_write(const struct result *r, FILE *out, bool colour, int width);
 bool json_write(const struct result *r, FILE *out, bool colour, int width);
 bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
 bool markdown_write(const struct result *r, FILE *out, bool colour, int width);

@@ -513,6 +513,7 @@ add_plan(struct planner *x, struct front *f, const struct level *l, const unsign
     q->held_by = m->op ? arena_printf(x->a, "%s in the %s phase%s%s", m->op, phase_names[m->phase],
                                       m->location ? ", at " : "", m->location ? m->location : "")
                        : "";
+    q->after = l ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL;
     q->modules = NEWN(x->a, const char *, l ? l->n + 1 : 1);
     for (int i = 0; l && i < l->n; i++)
         if (option[i] != ALONE)
@@ -861,20 +862,24 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     struct planner x = planner_new(s, r);
     struct level levels[MOST_LEVELS];
     struct front f = {0};
-    int n = levels_of(&x, levels), steps = s->p->ncalls < LARGE ? 8
-                                           : s->p->ncalls < HUGE_ONE
-                                               ? 4
-                                               : 2; /* and half as many again for the best level */
+    int n = levels_of(&x, levels);
+    int steps = s->p->ncalls < LARGE      ? 8
+                : s->p->ncalls < HUGE_ONE ? 4
+                                          : 2; /* and half as many again for the best level */
     find_prices(&x);
     add_plan(&x, &f, NULL, NULL, &x.base);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        study_tell(s, "trying checkpoints", i, n + 2);
         add_level(&x, &f, &levels[i], i ? steps : steps + steps / 2, budget);
+    }
     show(&x, &f, &r->recompute.nfront, &r->recompute.front);
+    study_tell(s, "trying checkpoints", n, n + 2);
     if (n) {
         fit_policies(&x, &levels[0]);
         add_level(&x, &f, &levels[0], steps, budget);
     }
     show(&x, &f, &r->recompute.nselective, &r->recompute.selective);
+    study_tell(s, "trying checkpoints", n + 1, n + 2);
     struct level free_ones = operator_level(&x);
     if (free_ones.n) {
         fit_policies(&x, &free_ones);

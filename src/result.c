@@ -22,6 +22,7 @@ struct gather {
     const struct setup *s;
     struct live *l;
     struct result *r;
+    int *moment; /* per instant the event that it shows */
 };
 
 static int64_t
@@ -111,6 +112,7 @@ gather_instants(struct gather *x)
     for (int i = 0; i < m->nev; i++)
         n += i == 0 || !same_operator(&m->ev[i - 1], &m->ev[i]);
     r->instants = NEWN(x->a, struct instant, n + 1);
+    x->moment = NEWN(x->a, int, n + 1);
     memcpy(now, x->l->start, sizeof(now));
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
@@ -126,6 +128,7 @@ gather_instants(struct gather *x)
         }
         if (fresh || total > high) {
             memcpy(r->instants[r->ninstants - 1].class_bytes, now, sizeof(now));
+            x->moment[r->ninstants - 1] = i;
             high = total;
         }
         if (i == x->l->peak)
@@ -248,6 +251,62 @@ gather_live(struct gather *x)
         t->layer = storage_layer(x, params, s);
     }
     qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
+}
+
+/* ---- the largest storages of the step --------------------------------------------------------------------------------------------- */
+
+/* The first instant whose moment is that event or a later one. */
+static int
+instant_of(const struct gather *x, int event)
+{
+    int lo = 0, hi = x->r->ninstants;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (x->moment[mid] < event)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+struct life {
+    struct span span;
+    const struct storage *st;
+};
+
+static int
+by_size(const void *a, const void *b)
+{
+    const struct life *x = a, *y = b;
+    return x->span.bytes != y->span.bytes ? (x->span.bytes < y->span.bytes ? 1 : -1) : x->st->id - y->st->id;
+}
+
+static void
+gather_spans(struct gather *x)
+{
+    enum { MOST = 500 };
+    const struct machine *m = x->st->m;
+    struct result *r = x->r;
+    struct life *all = NEWN(x->a, struct life, m->nst + 1);
+    int n = 0;
+    for (int i = 0; i < m->nst; i++)
+        all[i] = (struct life){{NULL, m->st[i]->class, m->st[i]->bytes, 0, r->ninstants}, m->st[i]};
+    for (int i = 0; i < m->nev; i++) {
+        struct span *s = &all[m->ev[i].storage].span;
+        *(m->ev[i].birth ? &s->born : &s->died) = instant_of(x, i);
+    }
+    for (int i = 0; i < m->nst; i++)
+        if (all[i].span.born < all[i].span.died)
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof(*all), by_size);
+    r->nstorages = n;
+    r->nspans = n < MOST ? n : MOST;
+    r->spans = NEWN(x->a, struct span, r->nspans + 1);
+    for (int i = 0; i < r->nspans; i++) {
+        r->spans[i] = all[i].span;
+        r->spans[i].name = storage_name(x, all[i].st);
+    }
 }
 
 /* ---- layers --------------------------------------------------------------------------------------------------------------------------------- */
@@ -423,6 +482,7 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
     gather_instants(&x);
     gather_peak(&x);
     gather_live(&x);
+    gather_spans(&x);
     gather_layers(&x);
     gather_thumbs(&x);
     gather_fits(&x);

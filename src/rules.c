@@ -1134,7 +1134,8 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
                           .location = e->location,
                           .how = k->how ? k->how(x, e) : NULL,
                           .saves_bytes = changes && saves > 0 ? saves : 0,
-                          .peak_after = changes ? m->allocated : -1};
+                          .peak_after = changes ? m->allocated : -1,
+                          .after = changes && k->edit ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL};
     if (changes && !e->reload && x->base.flops > 0)
         f->extra_flops_percent = 100 *
                                  (3 * (m->flops - x->base.flops) + m->recomputed_flops - x->base.recomputed_flops) /
@@ -1228,7 +1229,8 @@ combine(struct advice *x)
                          .message = arena_printf(x->a, "%s at once peak at %s, %s less", names, peak(x, &best),
                                                  percent_of(x, x->base.allocated - best.allocated)),
                          .saves_bytes = x->base.allocated - best.allocated,
-                         .peak_after = best.allocated};
+                         .peak_after = best.allocated,
+                         .after = arena_dup(x->a, &best.curve, sizeof(best.curve))};
 }
 
 static void
@@ -1271,8 +1273,10 @@ rules_run(const struct study *s, struct result *r)
         return;
     }
     r->findings = NEWN(x.a, struct finding, COUNT(rules) + 1);
-    for (int i = 0; i < COUNT(rules); i++)
+    for (int i = 0; i < COUNT(rules); i++) {
+        study_tell(s, "trying changes", i, COUNT(rules));
         run(&x, &rules[i]);
+    }
     qsort(r->findings, (size_t)r->nfindings, sizeof(*r->findings), by_rank);
     combine(&x);
 }

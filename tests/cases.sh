@@ -1,6 +1,6 @@
 #!/bin/bash
 # Models in ONNX text syntax with what is expected of them in their comments:
-#   # run: ARGUMENTS   how memlint is run (default --dump=shapes); may repeat: each begins a new run
+#   # run: ARGUMENTS   how memlint is run (default --dump=shapes); may repeat: each begins a new run; a report is the full text
 #   # out: LINE        this line must appear in the output; \t stands for a tab
 #   # not: LINE        this one must not
 #   # has: TEXT        the output contains this
@@ -13,6 +13,7 @@ cd "$SOURCE/tests/cases" 2>/dev/null || skip "no cases"
 
 begin() { # runs memlint with the arguments of a "# run:" line
     read -ra words <<<"$1"
+    [[ $1 =~ (--dump|--format|--list|-q|-o) ]] || words+=(--format=full)
     want=0
     run "${words[@]}" "$file"
 }

@@ -17,9 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EVIL                  \
-    "z\"'><script>alert(1)</" \
-    "script>&amp;`|`]]>\n::error::x\r\033[31m\x9b\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x80\xae-->"
+#define EVIL                                                                                                       \
+    "z\"'><script>alert(1)</"                                                                                      \
+    "script>&amp;`|`]]>\n::error::x\r\033[31m\x9b\xff\xc3(\xed\xa0\x80\xf4\x90\x80\x80\xe2\x80\xae--> ::error::y " \
+    "::error::z"
 
 static struct result
 hostile(void)
@@ -63,6 +64,27 @@ hostile(void)
                                        .ndiffers = 1,
                                        .differs = differs};
     static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
+    static const struct curve curve = {3, {{1024, PHASE_FORWARD}, {1536, PHASE_BACKWARD}, {512, PHASE_UPDATE}}};
+    static struct tensor_growth grown[] = {{EVIL, CLASS_SAVED, 0, 1, 0, 1024}, {EVIL, CLASS_INPUTS, 1, 0, 512, 0}};
+    static struct span spans[] = {{EVIL, CLASS_SAVED, 1024, 0, 2}, {NULL, CLASS_INPUTS, 512, 1, 3}};
+    static const int64_t sizes[] = {1, 2};
+    static int64_t reserved[] = {1 << 10, 1 << 21, -1, INT64_MAX / 2};
+    static const struct grid grid = {EVIL, EVIL, 2, 2, 0, 1, sizes, sizes, reserved};
+    static const char *modules[] = {EVIL, EVIL};
+    static struct plan front[] = {{.peak = 2048, .held_by = EVIL},
+                                  {.peak = 1024,
+                                   .extra_flops_percent = 33,
+                                   .least_flops_percent = 3,
+                                   .held_by = EVIL,
+                                   .nmodules = 2,
+                                   .modules = modules,
+                                   .after = &curve}};
+    static struct device_memory device = {.name = EVIL};
+    static const struct replay replay = {
+        .d = &device, .refused = true, .refused_bytes = 512, .op = EVIL, .location = EVIL};
+    findings[0].after = findings[1].after = baseline.curve = &curve;
+    baseline.grown = grown;
+    baseline.ngrown = COUNT(grown);
     return (struct result){
         .model = {EVIL, EVIL, 20, 3, 1, 4, 1, 0},
         .setup = {"training", "adamw", "fp32", "auto", "plain", EVIL, "native", 3, 1, dims, 1, assumptions},
@@ -89,6 +111,20 @@ hostile(void)
         .checks = checks,
         .version = EVIL,
         .baseline = &baseline,
+        .nspans = COUNT(spans),
+        .spans = spans,
+        .grid = &grid,
+        .recompute = {.nfront = COUNT(front),
+                      .chosen = 1,
+                      .front = front,
+                      .nselective = COUNT(front),
+                      .selective = front,
+                      .noperators = COUNT(front),
+                      .operators = front,
+                      .lower_bound = 512,
+                      .python = EVIL,
+                      .selective_python = EVIL},
+        .replay = &replay,
     };
 }
 
@@ -130,6 +166,18 @@ commands(const char *s)
     return true;
 }
 
+/* GitHub's runner reads a command at the first character of a line that is no blank. */
+static bool
+no_commands(const char *s)
+{
+    for (; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        const char *first = s + strspn(s, " \t");
+        if (first[0] == ':' && first[1] == ':')
+            return false;
+    }
+    return true;
+}
+
 static void
 test_inert(void)
 {
@@ -138,7 +186,7 @@ test_inert(void)
         char *s = render(&formats[i], &r);
         CU_ASSERT_TRUE(printable(s));
         bool github = strcmp(formats[i].name, "github") == 0;
-        CU_ASSERT_TRUE(github ? commands(s) : strstr(s, "\n::") == NULL);
+        CU_ASSERT_TRUE(github ? commands(s) : no_commands(s));
         if (strcmp(formats[i].name, "html") == 0) {
             CU_ASSERT_PTR_NULL(strstr(s, "<script>alert"));
             CU_ASSERT_PTR_NULL(strstr(s, "z\""));

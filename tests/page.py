@@ -1,0 +1,257 @@
+"""The HTML page in a real browser: what a reader does with it, by mouse, by keyboard, by screen reader, without script.
+
+usage: page.py BROWSER FOLDER PAGE...   prints a line for each check that fails, and "N passed, N failed" at the end
+"""
+import re
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+
+browser_path, folder, *pages = sys.argv[1:]
+passed = failed = 0
+
+
+def ok(name, good):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print("FAILED:", name, flush=True)
+
+
+def page_of(browser, path, scheme="light", width=1280, script=True):
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
+                                  java_script_enabled=script, bypass_csp=False)
+    page = context.new_page()
+    page.said, page.asked = [], []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    begun = time.time()
+    page.goto(Path(path).resolve().as_uri())
+    page.took = time.time() - begun
+    return page
+
+
+def quickest(browser, path, took):
+    """The machine may be busy with other tests: the best of a few."""
+    for _ in range(6):
+        if took < 1:
+            break
+        page = page_of(browser, path)
+        took = min(took, page.took)
+        page.context.close()
+    return took
+
+
+def violations(page):
+    """axe-core's, its script put in past the page's policy, which would stop it."""
+    found = Axe().run(page).response["violations"]
+    for v in found:
+        print("  ", v["id"], v["help"], [n["target"] for n in v["nodes"]][:3])
+    return len(found)
+
+
+def check_reading(browser, path, schemes=("light", "dark")):
+    name = Path(path).name
+    for scheme in schemes:
+        page = page_of(browser, path, scheme)
+        ok(f"{name}: no complaint on the console: {page.said}", not page.said)
+        ok(f"{name}: no request leaves the page: {page.asked[1:]}", len(page.asked) == 1)
+        took = quickest(browser, path, page.took)
+        ok(f"{name}: opens within a second: {took:.2f} s", took < 1)
+        ok(f"{name}: below 1.5 MB", Path(path).stat().st_size < 1_500_000)
+        if path == pages[-1]:  # many marks of one kind, which take axe-core ten seconds
+            page.context.close()
+            continue
+        page.evaluate("""() => { // all of the page, but of its long tables the first rows: axe-core looks at every cell
+            document.querySelectorAll('details').forEach((d) => { d.open = true; });
+            for (const body of document.querySelectorAll('tbody')) [...body.rows].slice(12).forEach((row) => row.remove()); }""")
+        ok(f"{name}: axe-core, {scheme}", violations(page) == 0)
+        page.context.close()
+    page = page_of(browser, path)
+    for width in (400, 1280, 2000):
+        for scheme in schemes:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            ok(f"{name}: no sideways scrolling at {width}: {wide}", wide <= width)
+            if path == pages[0] or width == 1280:
+                page.screenshot(path=f"{folder}/{Path(path).stem}-{width}-{scheme}.png", full_page=True)
+    page.context.close()
+
+
+def check_without_script(browser, path):
+    name = Path(path).name
+    page = page_of(browser, path, script=False)
+    text = page.inner_text("body")
+    for words in ("Peak ", "allocated", "Memory over the step", "What is alive at the peak", "Layers", "What fits",
+                  "Assumptions", "At the peak", "Largest alive then"):
+        ok(f"{name}: without script: {words}", words in text)
+    ok(f"{name}: without script no dead control is shown",
+       not any(b.is_visible() for b in page.query_selector_all("button, input:not([type=radio])")))
+    ok(f"{name}: every picture has a title and a description", page.locator("svg[role=img]").count() >= 4
+       and all(page.locator(f"svg[role=img] >> nth={i}").locator("title, desc").count() >= 2
+               for i in range(page.locator("svg[role=img]").count())))
+    radios = page.locator("input[name=ov]")
+    if radios.count() > 1:
+        ok(f"{name}: no overlay at first", not page.locator(".ov0").is_visible())
+        radios.nth(1).focus()
+        page.keyboard.press("Space")
+        ok(f"{name}: an overlay by keyboard, without script", page.locator(".ov0").is_visible())
+    page.context.close()
+
+
+def mebibytes(text):
+    number, unit = re.search(r"([0-9.]+) (B|KiB|MiB|GiB)$", text).groups()
+    return float(number) * {"B": 1 / 1048576, "KiB": 1 / 1024, "MiB": 1, "GiB": 1024}[unit]
+
+
+def check_numbers(browser, path):
+    """The pictures show what the tables say."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    peak = mebibytes(page.inner_text("#rd-t"))
+    for i, (title, d) in enumerate(page.evaluate(
+            "[...document.querySelectorAll('.ov')].map((g) => [g.querySelector('title').textContent, g.querySelector('path').getAttribute('d')])")):
+        top = (1000 - min(float(y) for y in re.findall(r"(?:V|M0 )(-?[0-9.]+)", d))) / 1000 * peak
+        ok(f"{name}: overlay {title}: its highest point is at {top:.1f} MiB", abs(top - mebibytes(title)) <= peak / 400)
+    sums = page.evaluate("""['Changes by module', 'Changes by tensor'].map((caption) =>
+        [...document.querySelectorAll('table')].filter((t) => t.caption && t.caption.textContent === caption)
+            .flatMap((t) => [...t.querySelectorAll('td[data-v]')]).reduce((sum, td) => sum + Number(td.dataset.v), 0))""")
+    ok(f"{name}: changes by module and by tensor come to the same: {sums}", sums[0] == sums[1])
+    areas = page.evaluate("""[...document.querySelectorAll('svg.wide rect[class*=c-]')].reduce((sum, r) =>
+        sum + parseFloat(r.getAttribute('width')) / 100 * parseFloat(r.getAttribute('height')), 0) / 440""")
+    ok(f"{name}: the treemap is nearly full: {areas:.2f}", 0.8 < areas <= 1)
+    page.context.close()
+
+
+# What dichromats see, on linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.
+SEEN_AS = {
+    "all": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopes": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopes": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritanopes": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+CLASSES = "parameters buffers optimizer gradients saved outputs temporaries workspace inputs".split()
+
+
+def lab(hex_colour, seen):
+    srgb = [int(hex_colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    rgb = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in srgb]
+    r, g, b = (min(1, max(0, sum(m * x for m, x in zip(row, rgb)))) for row in seen)
+    xyz = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0888
+    x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in xyz)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def check_colours(browser, path):
+    """Any two classes are told apart by every kind of eye: a distance of 12 in CIELAB."""
+    for scheme in ("light", "dark"):
+        page = page_of(browser, path, scheme)
+        colours = page.evaluate("(names) => names.map((n) => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim())", CLASSES)
+        for who, seen in SEEN_AS.items():
+            labs = [lab(c, seen) for c in colours]
+            least = min((sum((p - q) ** 2 for p, q in zip(labs[i], labs[k])) ** 0.5, CLASSES[i], CLASSES[k])
+                        for i in range(len(labs)) for k in range(i))
+            ok(f"colours, {scheme}, as {who} see them: {least}", least[0] >= 12)
+        page.context.close()
+
+
+def check_sandbox(browser, path):
+    """As servers of continuous integration show what a job left: no scripts, no styles in the page."""
+    name = Path(path).name
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.route("**/*", lambda route: route.fulfill(body=Path(path).read_text(), content_type="text/html; charset=utf-8", headers={
+        "Content-Security-Policy": "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"}))
+    page.goto("https://ci.invalid/artifact.html")
+    text = page.inner_text("body")
+    ok(f"{name}: in a sandbox: all words", all(words in text for words in ("Peak ", "Layers", "What fits", "Assumptions")))
+    ok(f"{name}: in a sandbox: the timeline has its colours", page.evaluate(
+        "new Set([...document.querySelectorAll('#tl .areas > path')].map((p) => getComputedStyle(p).fill)).size") >= 4)
+    page.screenshot(path=f"{folder}/{Path(path).stem}-sandbox.png")
+    page.close()
+
+
+def check_keys(browser, path):
+    name = Path(path).name
+    page = page_of(browser, path)
+    page.keyboard.press("Tab")
+    ok(f"{name}: the first stop is the skip link", page.evaluate("document.activeElement.className") == "skip")
+    before = page.inner_text("#rd-t"), page.inner_text("#rd-l")
+    page.focus("#at")
+    page.keyboard.press("Home")
+    ok(f"{name}: the slider changes the readout", page.inner_text("#rd-h") == "At instant 1"
+       and page.inner_text("#rd-t") != before[0])
+    ok(f"{name}: and what is alive", page.inner_text("#rd-l") != before[1] and page.locator("#rd-l li").count() > 1)
+    ok(f"{name}: and says it", "," in (page.get_attribute("#at", "aria-valuetext") or ""))
+    rows = page.evaluate("""() => { // the classes of every instant add up to its total
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(3).map((c) => Number(c.textContent)));
+        return rows.filter((r) => Math.abs(r[0] - r.slice(1).reduce((a, b) => a + b, 0)) > 0.06).length; }""")
+    ok(f"{name}: classes add up at every instant: {rows}", rows == 0)
+    more = page.evaluate("""() => { // the tensors that are listed never hold more than is allocated
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [Number(r.cells[0].textContent), Number(r.cells[3].textContent)]);
+        const spans = [...document.querySelectorAll('#spans tbody tr')].map((r) => [...r.cells].slice(2).map((c) => Number(c.textContent)));
+        return rows.filter(([at, all]) => spans.filter((s) => s[1] <= at && at <= s[2]).reduce((sum, s) => sum + s[0], 0) > all + 0.01 * spans.length).length; }""")
+    ok(f"{name}: tensors alive never exceed the total: {more}", more == 0)
+    page.keyboard.press("0")
+    ok(f"{name}: 0 goes back to the peak", (page.inner_text("#rd-t"), page.inner_text("#rd-l")) == before)
+    box = page.get_attribute(".areas", "viewBox")
+    page.keyboard.press("+")
+    ok(f"{name}: + zooms", page.get_attribute(".areas", "viewBox") != box and "columns" in page.inner_text("#zsaid"))
+    page.focus("#zall")
+    page.keyboard.press("Enter")
+    ok(f"{name}: All shows the whole step again", page.get_attribute(".areas", "viewBox") == box)
+    svg = page.locator("#tl").bounding_box()
+    page.mouse.move(svg["x"] + svg["width"] * 0.25, svg["y"] + svg["height"] / 2)
+    ok(f"{name}: the pointer changes the readout", page.inner_text("#rd-h").startswith("At instant"))
+
+    header = page.locator("table.live thead button").nth(1)
+    header.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    ok(f"{name}: sorting by keyboard", page.locator("table.live thead th").nth(1).get_attribute("aria-sort") == "ascending")
+    mib = [float(x) for x in page.locator("table.live >> nth=0").locator("tbody tr td:nth-child(2)").all_inner_texts()]
+    ok(f"{name}: the rows are in order", mib == sorted(mib))
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    ok(f"{name}: / goes to the filter", page.evaluate("document.activeElement.id") == "q")
+    page.keyboard.type("optimizer")
+    shown = page.locator("table.live tbody tr:visible").count()
+    ok(f"{name}: the filter filters: {shown}", re.match(r"\d+ of \d+ rows", page.inner_text("#qn"))
+       and 0 < shown < page.locator("table.live tbody tr").count())
+
+    page.focus("#layclose")
+    page.keyboard.press("Enter")
+    ok(f"{name}: the tree closes", page.locator("#lay tbody tr:visible").count() == 1)
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    ok(f"{name}: and opens", page.locator("#lay tbody tr:visible").count() == page.locator("#lay tbody tr").count())
+    page.focus("#laytsv")
+    page.keyboard.press("Enter")
+    ok(f"{name}: the tree is copied", "copied" in page.inner_text("#laysaid"))
+    page.focus("#q")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+v")
+    ok(f"{name}: as TSV", "Module" in page.input_value("#q") and "Parameters" in page.input_value("#q"))
+
+    page.emulate_media(media="print")
+    ok(f"{name}: print leaves the controls out", not page.locator("#scrub").is_visible() and not page.locator("nav").is_visible())
+    ok(f"{name}: print has the tables", page.locator("table.live >> nth=0").is_visible())
+    ok(f"{name}: still no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
+with sync_playwright() as playwright:
+    browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+    for path in pages:
+        check_reading(browser, path, ("light", "dark") if path == pages[0] else ("dark",))
+        check_without_script(browser, path)
+        check_numbers(browser, path)
+    check_colours(browser, pages[0])
+    check_sandbox(browser, pages[0])
+    check_keys(browser, pages[0])
+    browser.close()
+print(f"{passed} passed, {failed} failed")
