@@ -579,7 +579,8 @@ static const struct row {
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "recompute", "HOW",
      "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger, none "
-     "(default); or names of modules that are under checkpoint, with * and commas",
+     "(default); or names of modules that are under checkpoint, with * and commas, each with +POLICY of "
+     "--list=policies if that keeps results",
      0, read_recompute, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true},
@@ -609,7 +610,7 @@ static const struct row {
      "repository",
      0, read_flags},
     {"Inspection", "list", "TABLE",
-     "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, formats, "
+     "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, policies, formats, "
      "options, mdoc, completions",
      0, read_list},
     {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},

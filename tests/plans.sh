@@ -1,0 +1,34 @@
+#!/bin/bash
+# Modules under torch.utils.checkpoint, some with a selective policy, against steps that PyTorch ran (fake tensors, AdamW, fp32;
+# record.py MODEL --checkpoint and tests/oracle/selective.py): the peak agrees within 0.2 %.
+. "$(dirname "$0")/lib.sh"
+models=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
+[ -e "$models" ] || skip "no models at $models"
+[ -z "${SANITIZED:-}" ] || skip "the cases run under sanitizers"
+tar -xJf "$models" -C "$work" --wildcards '*.dynamo.onnx' || exit 1
+while read -r model batch plan peak; do
+    file=$(find "$work" -name "$model.dynamo.onnx")
+    got=$("$MEMLINT" "$file" --dim "batch=$batch" --dropout none --assume accumulate=never --recompute "$plan" -q --format=json |
+        awk -F'[:,]' '/"allocated"/ {print $2 + 0; exit}')
+    ok "$model, $plan: PyTorch $peak, here $got" awk -v a="$peak" -v b="${got:-0}" 'BEGIN {exit !(a - b < a / 500 && b - a < a / 500)}'
+done <<'END'
+nanogpt 4 blocks.? 2037871616
+nanogpt 4 blocks.?+attention 2057047040
+nanogpt 4 blocks.?+linear 2207740928
+nanogpt 4 blocks.?+heavy 2226916352
+gpt2_nodrop 4 *.h.? 2707254784
+gpt2_nodrop 4 *.h.?+linear 2852578304
+gpt2_nodrop 4 *.h.?+products 3009864704
+resnet50 16 layer?.? 918927872
+resnet50 16 layer?.?+heavy 1516173824
+vit_b_16 16 encoder.layers.encoder_layer_?+linear 2407411712
+unet 4 *down.? 663660544
+unet 4 *down.?+heavy 789489664
+llama_small 4 *.layers.? 1800818176
+llama_small 4 *.layers.?+linear 2153139712
+llama_small 4 *.layers.?+products 2455129600
+t5_small_nodrop 4 model.encoder.block.0,model.encoder.block.1,model.encoder.block.2 1309309952
+END
+run --list=policies
+ok "no policies" grep -q '^heavy' "$work/out"
+finish
