@@ -535,10 +535,11 @@ holder_fill(struct checkpoint *c, struct value *v)
     if (c->filled >= c->nholders)
         return;
     struct holder *h = &c->holders[c->filled++];
-    if (h->node->released)
+    if (h->node && h->node->released)
         return;
-    h->node->saved[h->saved] = saved(v);
-    *h->at = v;
+    *h->to = saved(v);
+    if (h->at)
+        *h->at = v;
 }
 
 /* *at is the tensor, where the node's formulas read it. */
@@ -546,12 +547,14 @@ static void
 node_save(struct machine *m, struct gnode *n, struct value **at)
 {
     struct checkpoint *c = m->checkpoint;
+    if (c && c->mute)
+        return;
     if (c && c->again) {
         holder_fill(c, *at);
         return;
     }
     if (c) {
-        *PUSH(m->a, c->holders, c->nholders, c->cap) = (struct holder){n, n->nsaved, at};
+        *PUSH(m->a, c->holders, c->nholders, c->cap) = (struct holder){n, &n->saved[n->nsaved], at};
         c->alive++;
         n->checkpoint = c;
     }
@@ -1041,7 +1044,8 @@ static void
 checkpoint_drop(struct machine *m, struct checkpoint *c)
 {
     for (int i = 0; i < c->nargs; i++)
-        value_drop(m, c->args[i]);
+        if (c->args[i])
+            value_drop(m, c->args[i]);
     c->nargs = 0;
     while (c->next < c->ncached) /* what the second forward did not come to */
         cache_drop(m, c);
@@ -1064,23 +1068,37 @@ release(struct machine *m, struct gnode *g)
 struct checkpoint *
 checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots, struct value **args)
 {
-    struct checkpoint *c = NEW(m->a, struct checkpoint);
+    struct checkpoint *c = NEW(m->a, struct checkpoint), *outer = m->checkpoint;
     c->region = r;
-    c->nargs = nargs;
+    c->parent = outer;
+    c->mute = outer && (outer->again || outer->mute);
+    c->nargs = c->mute ? 0 : nargs;
     c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)(nargs + 1));
     c->args = NEWN(m->a, struct value *, nargs + 1);
     for (int i = 0; i < nargs; i++)
-        c->args[i] = saved(args[i]);
+        if (outer && outer->again)
+            holder_fill(outer, args[i]);
+        else if (!outer)
+            c->args[i] = saved(args[i]);
+        else if (!outer->mute) {
+            *PUSH(m->a, outer->holders, outer->nholders, outer->cap) = (struct holder){NULL, &c->args[i], NULL};
+            outer->alive++;
+        }
     m->checkpoint = c;
+    if (outer && outer->again && outer->filled == outer->nholders) {
+        m->checkpoint = outer;
+        longjmp(outer->stop, 1);
+    }
     return c;
 }
 
 void
 checkpoint_end(struct machine *m)
 {
-    if (m->checkpoint->nholders == 0)
-        checkpoint_drop(m, m->checkpoint);
-    m->checkpoint = NULL;
+    struct checkpoint *c = m->checkpoint;
+    if (c->nholders == 0 && !c->mute)
+        checkpoint_drop(m, c);
+    m->checkpoint = c->parent;
 }
 
 static void
@@ -1088,6 +1106,8 @@ recompute(struct machine *m, struct checkpoint *c)
 {
     const char *op = m->op;
     const struct call *call = m->call;
+    if (c->parent && !c->parent->done)
+        recompute(m, c->parent);
     int mark = scope_begin(m);
     c->done = c->again = true;
     m->checkpoint = c;
@@ -1095,7 +1115,15 @@ recompute(struct machine *m, struct checkpoint *c)
     if (setjmp(c->stop) == 0)
         m->rerun(m->rerun_to, c);
     scope_end(m, mark, 0, NULL);
+    m->checkpoint = c;           /* it may have stopped inside of another */
     m->rerun(m->rerun_to, NULL); /* its locals die */
+    if (c->parent) {             /* the outer one's holders were emptied for it */
+        struct checkpoint *outer = c->parent;
+        int n = c->nargs;
+        checkpoint_drop(m, c);
+        if ((outer->alive -= n) == 0)
+            checkpoint_drop(m, outer);
+    }
     m->checkpoint = NULL;
     m->grad_mode = false;
     m->fresh = CLASS_TEMPORARIES;

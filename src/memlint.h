@@ -801,17 +801,18 @@ void use_library(struct machine *m, enum library l);
 
 /* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
  * needs one runs the forward again, which fills those still awaited and stops at the last. What a selective policy keeps is not made again but
- * taken from where the first forward put it. Source: torch/utils/checkpoint.py. */
+ * taken from where the first forward put it. A region inside of another saves its arguments through it, and waits for its second forward.
+ * Source: torch/utils/checkpoint.py. */
 struct checkpoint {
     const struct region *region;
     int nargs;
     int *slots; /* the arguments: slots, and what they hold */
     struct value **args;
+    struct checkpoint *parent; /* the region around it, whose holders have the arguments; NULL none */
     int nholders, cap, alive, filled;
     struct holder {
-        struct gnode *node;
-        int saved;         /* index into the node's */
-        struct value **at; /* where the node's formulas read it */
+        struct gnode *node;      /* NULL: an argument of a region inside */
+        struct value **to, **at; /* where it is kept; where the node's formulas read it */
     } * holders;
     int ncached, cap_cached, next; /* results that the region's policy keeps, in the order in which they were made */
     struct cached {
@@ -819,9 +820,10 @@ struct checkpoint {
         struct value **v;
     } * cached;
     bool again, done; /* the second forward runs; has run */
+    bool mute;        /* inside of another's second forward: what it saves belongs to a graph that nobody runs */
     jmp_buf stop;
 };
-/* The region's first forward begins; args are kept until the last holder is released. */
+/* The region's first forward begins, or inside of another's second forward it runs once more; args are kept until the last holder is released. */
 struct checkpoint *checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots,
                                     struct value **args);
 void checkpoint_end(struct machine *m);

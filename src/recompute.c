@@ -32,7 +32,7 @@ static int
 by_place(const void *a, const void *b)
 {
     const struct region *r = a, *q = b;
-    return r->first - q->first;
+    return r->first != q->first ? r->first - q->first : q->end - r->end; /* an outer one before the one inside */
 }
 
 /* ---- selective policies ---------------------------------------------------------------------------------------------------- */
@@ -118,11 +118,6 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
             }
     }
     qsort(r, (size_t)n, sizeof(*r), by_place);
-    for (int i = 1; i < n; i++)
-        if (r[i].first < r[i - 1].end) {
-            *why = "one of these modules is inside of another";
-            return false;
-        }
     p->nregions = n;
     p->regions = r;
     *why = "no module of that name runs as one piece";

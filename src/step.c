@@ -575,6 +575,21 @@ swap_slots(struct script *x, const struct checkpoint *c, bool back)
     }
 }
 
+/* Calls and the regions among them: r is the first one that may begin there. */
+static void
+run_calls(struct script *x, int first, int end, const struct region *r, double *flops)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    for (int i = first; i < end; i++) {
+        for (; r < p->regions + p->nregions && r->first == i && r->end <= end; r++)
+            enter_region(x, r);
+        run_call(x, i, flops);
+        while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again)
+            checkpoint_end(m);
+    }
+}
+
 /* The second forward; with c NULL its end, early or not. */
 static void
 rerun(void *to, struct checkpoint *c)
@@ -595,8 +610,7 @@ rerun(void *to, struct checkpoint *c)
     for (int i = 0; i < c->nargs; i++)
         x->slot[c->slots[i]] = value_keep(c->args[i]);
     m->autocast = x->s->precision->autocast != DT_UNDEFINED;
-    for (int i = c->region->first; i < c->region->end; i++)
-        run_call(x, i, NULL);
+    run_calls(x, c->region->first, c->region->end, c->region + 1, NULL);
 }
 
 static void
@@ -616,16 +630,7 @@ run_model(struct script *x, double *flops)
         }
         x->slot[p->inputs[i].slot] = x->inputs[i];
     }
-    for (int i = 0, r = 0; i < p->ncalls; i++) {
-        if (r < p->nregions && p->regions[r].first == i)
-            enter_region(x, &p->regions[r]);
-        run_call(x, i, flops);
-        if (r < p->nregions && p->regions[r].end == i + 1) {
-            if (m->checkpoint)
-                checkpoint_end(m);
-            r++;
-        }
-    }
+    run_calls(x, 0, p->ncalls, p->regions, flops);
     for (int i = 0; i < p->ninputs; i++)
         x->slot[p->inputs[i].slot] = NULL;
     struct value *out = p->noutputs ? x->slot[p->outputs[0]] : NULL;
