@@ -266,7 +266,7 @@ arg_as_int(const struct arg *a, int64_t otherwise)
     case ARG_DTYPE:
         return a->i;
     case ARG_FLOAT:
-        return (int64_t)a->f;
+        return to_int(a->f);
     default:
         return otherwise;
     }
@@ -1025,7 +1025,7 @@ checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int
     struct checkpoint *c = NEW(m->a, struct checkpoint);
     c->region = r;
     c->nargs = nargs;
-    c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)(nargs + 1));
+    c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)nargs);
     c->args = NEWN(m->a, struct value *, nargs + 1);
     for (int i = 0; i < nargs; i++)
         c->args[i] = saved(args[i]);

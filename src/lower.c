@@ -785,7 +785,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     int at = names_find(d->params, norm_weight), first, count = 0;
-    if (n->nin < 2 || at < 0 || l->slot_of[n->in[0]] < 0)
+    if (n->nin < 2 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || l->slot_of[n->in[0]] < 0)
         return -1;
     const struct tensor *w = &l->g->t[n->in[1]];
     struct param *named = param_called(d, w->name), *bias_named = NULL;
@@ -823,7 +823,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     for (int i = 0; i < COUNT(attributes) && !gemm; i++) {
         const struct attr *a = node_attr(n, attributes[i].onnx);
         int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
-        if (!a || a->type != ATTR_INTS || pos < 0)
+        if (!a || a->type != ATTR_INTS || !a->ints || pos < 0)
             continue;
         len = strcmp(attributes[i].onnx, "pads") == 0 ? len / 2 : len; /* the same on both sides */
         c->args[pos] = (struct arg){.kind = ARG_LIST, .n = len, .list = NEWN(l->a, struct arg, len ? len : 1)};
@@ -1845,8 +1845,8 @@ merged(struct dynamo *d, const struct group *g, int out)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     const struct attr *perm = node_attr(n, "perm");
-    perm = perm && perm->type == ATTR_INTS ? perm : NULL;
-    if (!n->rules || n->nin < 1 || l->slot_of[n->in[0]] < 0)
+    perm = perm && perm->type == ATTR_INTS && perm->ints ? perm : NULL;
+    if (!n->rules || n->nin < 1 || n->in[0] < 0 || l->slot_of[n->in[0]] < 0)
         return false;
     struct call *c = NULL;
     if (strstr(n->rules, "TransposeTranspose") && perm) {

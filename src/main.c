@@ -335,10 +335,11 @@ analyse(const struct run *x)
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
-    if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
-        return EXIT_ENVIRONMENT;
     if (!compare(x, r, &e))
         return refuse(x, &e);
+    arena_guard(NULL); /* what follows holds more than memory */
+    if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
+        return EXIT_ENVIRONMENT;
     if (o->sources)
         r->sources = sources_find(a, o->sources, &r->nsources);
     for (const char **note = gate_suppress(a, o, r); *note; note++)
@@ -348,6 +349,22 @@ analyse(const struct run *x)
         say(x, r->gate);
     fleet_count(x->whole, x->tally, r);
     return worse(expected(x, worse(report(x, r), gate_code(r->verdict))), update(x, r));
+}
+
+static int
+guarded(const struct run *x)
+{
+    jmp_buf over;
+    if (setjmp(over)) {
+        struct err e = {.file = x->path};
+        arena_guard(NULL);
+        err_limit(&e, x->a, NULL, LIMIT_MEMORY, "the analysis takes too much memory");
+        return refuse(x, &e);
+    }
+    arena_guard(&over);
+    int code = analyse(x);
+    arena_guard(NULL);
+    return code;
 }
 
 /* A model with its flag file. */
@@ -363,8 +380,8 @@ one(const struct options *o, const char *path, struct tally *t, struct arena *wh
                 emit_clip(a, own.flag[i].text, 300));
     if (wrong)
         fprintf(stderr, "memlint: %s; see memlint --help\n", emit_clean(a, wrong));
-    int code = wrong ? EXIT_USAGE : analyse(&x);
-    arena_free(a);
+    int code = wrong ? EXIT_USAGE : guarded(&x);
+    arena_free_newer(whole);
     return code;
 }
 
