@@ -8,6 +8,7 @@
 #include "memlint.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -134,7 +135,8 @@ report(const struct run *x, const struct result *r)
     }
     const struct format *f = o->format ? o->format : o->quiet ? NULL : &formats[0];
     errno = 0;
-    if (f && (!f->write(r, stdout, coloured(o), columns()) || finish_stdout() != EXIT_CLEAN))
+    bool ok = !f || f->write(r, stdout, coloured(o), columns());
+    if (finish_stdout() != EXIT_CLEAN || !ok)
         code = EXIT_ENVIRONMENT;
     return code;
 }
@@ -200,8 +202,7 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
     const char *why = NULL;
     *r = (struct replay){.a = a, .d = d, .limit = o->replay_limit, .stop = &interrupted};
     if (cuda_open(a, d, &why)) {
-        signal(SIGINT, interrupt);
-        signal(SIGTERM, interrupt);
+        void (*on_int)(int) = signal(SIGINT, interrupt), (*on_term)(int) = signal(SIGTERM, interrupt);
         if (!replay_run(r, p, s))
             why = d->error(d->self);
         else if (r->crowded)
@@ -211,8 +212,8 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
             why = "interrupted; everything was given back";
         d->name = arena_str(a, d->name);
         cuda_close(d);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
+        signal(SIGINT, on_int);
+        signal(SIGTERM, on_term);
     }
     if (why)
         fprintf(stderr, "memlint: --replay: %s\n", emit_clean(a, why));
@@ -458,6 +459,10 @@ main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 1 << 26); /* every edit of the step fills an arena and frees it: keep the pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
 #endif
+    for (int fd = 0; fd < 3; fd++) /* a closed one would be the next file that is opened */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            return EXIT_ENVIRONMENT;
+    emit_guard();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write: exit 4 */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
     struct arena *a = arena_new();

@@ -84,6 +84,8 @@ int64_t to_int(double v);
 const char *bytes_text(struct arena *a, int64_t bytes);
 /* Reads 24GiB, 512MB, 1e9, 1073741824: bytes, or -1. */
 int64_t bytes_parse(const char *text);
+/* Whether a name of the model may stand in a command or a program that people paste: letters, digits and _.-:/ alone. */
+bool is_pasteable(const char *s);
 /* Shell-style match of * ? and [...]; a star matches dots too. */
 bool glob_match(const char *glob, const char *text);
 
@@ -1263,6 +1265,8 @@ extern const struct format formats[];
 extern const int nformats;
 const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
+/* For main, once: SIGINT, SIGTERM and SIGHUP remove a report that is not whole and end the program with exit status 4. */
+void emit_guard(void);
 /* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
 bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
 /* Adds a report of one line to path in one write: what is there after a kill is whole lines and at most one torn. */

@@ -489,6 +489,9 @@ python_of(struct arena *a, const struct plan *q)
 {
     const char *names = "";
     for (int i = 0; i < q->nmodules; i++)
+        if (!is_pasteable(q->modules[i])) /* a name could be a program */
+            return NULL;
+    for (int i = 0; i < q->nmodules; i++)
         names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
     return arena_printf(a,
                         "from torch.utils.checkpoint import checkpoint\n\n"

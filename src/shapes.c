@@ -413,7 +413,8 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
             names_put(seen, what, 1);
             const char *option = named && is_name(what) ? arena_printf(run->a, "--dim %s=8", what)
                                  : d == 0 && leading    ? "--dim batch=8"
-                                                        : arena_printf(run->a, "--input-shape %s=...", t->name);
+                                                        : arena_printf(run->a, "--input-shape %s=...",
+                                                                    is_pasteable(t->name) ? t->name : "NAME");
             if (!need_bound)
                 graph_doubt(g, t->name, NULL, option, "dimension %s of the input is open", what);
             if (n++ < 16) {

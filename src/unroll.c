@@ -278,7 +278,9 @@ copied(const struct copy *c, int id)
 static const char *
 remedy_for(const struct unroll *u, int id)
 {
-    return id >= 0 && u->g->t[id].is_input ? arena_printf(u->a, "--input-value %s=FILE.pb", u->g->t[id].name) : NULL;
+    const struct tensor *t = id < 0 ? NULL : &u->g->t[id];
+    return !t || !t->is_input ? NULL
+                              : arena_printf(u->a, "--input-value %s=FILE.pb", is_pasteable(t->name) ? t->name : "NAME");
 }
 
 /* ---- If ---------------------------------------------------------------------------------------------------------- */

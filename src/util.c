@@ -356,6 +356,14 @@ bytes_parse(const char *text)
     return -1;
 }
 
+bool
+is_pasteable(const char *s)
+{
+    enum { LONGEST = 200 };
+    size_t n = !s ? 0 : strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:/");
+    return n && n <= LONGEST && !s[n] && *s != '-';
+}
+
 /* One element of a glob against one character: the glob after it, or NULL. */
 static const char *
 glob_one(const char *g, char c)
