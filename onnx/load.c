@@ -121,7 +121,7 @@ decode(const uint8_t *data, enum dtype t, int k, struct constant *c)
         c->f[k] = bfloat((uint16_t)u);
         break;
     case DT_INT8:
-        c->i[k] = (int8_t)u;
+        c->i[k] = (int8_t)u; /* NOLINT(bugprone-signed-char-misuse): a number */
         break;
     case DT_INT16:
         c->i[k] = (int16_t)u;

@@ -164,7 +164,7 @@ skip_group(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f
     uint32_t open[MAX_DEPTH];
     int depth = 0;
     open[depth++] = f->id;
-    struct field in;
+    struct field in = {0};
     while (depth) {
         if (p == end)
             return refuse(s, f->start, "truncated: a group is not closed");
@@ -282,7 +282,9 @@ kind_of(const ProtobufCMessageDescriptor *m, struct survey *v, uint32_t id)
     if (id > OWN_FIELDS)
         return NULL;
     const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field(m, id);
-    return d ? &v->kind[d - m->fields] : NULL;
+    struct kind *k = d ? &v->kind[d - m->fields] : NULL;
+    assert(!k || (k->d && k->special)); /* blank_survey's */
+    return k;
 }
 
 static int64_t
@@ -301,7 +303,7 @@ packed_count(const struct field *f, ProtobufCType type)
 static bool
 survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end, struct survey *v)
 {
-    struct field f;
+    struct field f = {0};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
@@ -374,7 +376,7 @@ copy(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, cons
         return over(s, p, LIMIT_SKELETON, "too large without its weights");
     if (!survey(s, m, p, end, &v))
         return false;
-    struct field f;
+    struct field f = {0};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;

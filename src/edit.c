@@ -517,7 +517,7 @@ edit_chunks(struct edit *e)
     if (!found || p->noutputs != 1 || (loss != loss_find("auto") && loss != loss_find("cross-entropy")))
         return;
     enum { EACH = 6 };
-    struct call head = *found, made[CHUNKS * EACH];
+    struct call head = *found, made[CHUNKS * EACH] = {{0}};
     for (int i = 0; i < p->nregions; i++)
         if (p->regions[i].end > (int)(found - p->calls))
             p->nregions = i; /* the chunks are under checkpoint themselves */

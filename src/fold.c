@@ -941,7 +941,7 @@ static void
 running(struct infer *I, struct num (*step)(bool, struct num, struct num), struct num start)
 {
     const struct tensor *x = in(I, 0);
-    int64_t axis, from[MAX_RANK];
+    int64_t axis, from[MAX_RANK] = {0};
     int at;
     if (!x || !x->value || !strides(x, from) || !int_of(I, NULL, 1, 0, &axis) || !axis_in(axis, x->rank, &at))
         return;

@@ -355,8 +355,8 @@ parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *ou
         while (*p == ',' || *p == ' ')
             p++;
     }
-    p = strstr(p, "kwargs = {");
-    for (p = p ? p + strlen("kwargs = {") : ""; *p && *p != '}';) {
+    const char *named = strstr(p, "kwargs = {");
+    for (p = named ? named + strlen("kwargs = {") : ""; *p && *p != '}';) {
         const char *colon = strchr(p, ':');
         if (!colon)
             break;
@@ -2436,8 +2436,8 @@ static void
 lower_lost_outputs(struct dynamo *d)
 {
     struct lowering *l = d->l;
-    const char *p = strstr(l->g->signature, "# outputs");
-    for (int i = 0; i < l->g->nout && p && (p = strchr(p, '\n')); i++) {
+    const char *outputs = strstr(l->g->signature, "# outputs"), *p = outputs ? outputs : "";
+    for (int i = 0; i < l->g->nout && (p = strchr(p, '\n')); i++) {
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;

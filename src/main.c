@@ -143,28 +143,6 @@ report(const struct run *x, const struct result *r)
 
 /* ---- the pipeline ---------------------------------------------------------------------------------------------------------- */
 
-static int
-dump(const struct options *o, const struct graph *g, const struct program *p, const struct step *st)
-{
-    switch (o->dump) {
-    case DUMP_GRAPH:
-        onnx_print_text(g, stdout);
-        break;
-    case DUMP_SHAPES:
-        shapes_dump(g, stdout);
-        break;
-    case DUMP_CALLS:
-        lower_dump(p, stdout);
-        break;
-    case DUMP_STEP:
-        step_dump(st, stdout);
-        break;
-    case DUMP_NONE:
-        break;
-    }
-    return finish_stdout();
-}
-
 /* File to program. What *s leaves open is bound in it. NULL: see e. */
 static struct program *
 program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
@@ -308,25 +286,33 @@ analyse(const struct run *x)
         return refuse(x, &e);
     if (o->verbose)
         fprintf(stderr, "memlint: %s: %d nodes, opset %d\n", emit_clip(a, path, 300), g->nn, g->opset);
-    if (o->dump == DUMP_GRAPH)
-        return dump(o, g, NULL, NULL);
+    if (o->dump == DUMP_GRAPH) {
+        onnx_print_text(g, stdout);
+        return finish_stdout();
+    }
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
     own.unroll = o->dump != DUMP_SHAPES;
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(x, &e);
-    if (o->dump == DUMP_SHAPES)
-        return dump(o, g, NULL, NULL);
+    if (o->dump == DUMP_SHAPES) {
+        shapes_dump(g, stdout);
+        return finish_stdout();
+    }
     struct program *p = lower_run(g, s);
-    if (o->dump == DUMP_CALLS)
-        return dump(o, g, p, NULL);
+    if (o->dump == DUMP_CALLS) {
+        lower_dump(p, stdout);
+        return finish_stdout();
+    }
     if (s->recompute && !recompute_modules(a, p, s->recompute, &e.message)) {
         e.place = s->recompute;
         return refuse(x, &e);
     }
     struct step *st = step_run(p, s);
-    if (o->dump == DUMP_STEP)
-        return dump(o, g, p, st);
+    if (o->dump == DUMP_STEP) {
+        step_dump(st, stdout);
+        return finish_stdout();
+    }
     struct result *r = result_build(g, p, st, s);
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload};
     if (is_read(o)) {

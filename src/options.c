@@ -46,6 +46,7 @@ static bool
 number(const char *s, char **end, int64_t least, int64_t *n)
 {
     errno = 0;
+    *end = (char *)s;
     *n = *s >= '0' && *s <= '9' ? strtoll(s, end, 10) : -1;
     return *n >= least && errno == 0;
 }
@@ -444,7 +445,7 @@ read_baseline(struct reader *r, const char *arg)
 static const char *
 read_max_increase(struct reader *r, const char *arg)
 {
-    char *end;
+    char *end = "";
     double percent = *arg >= '0' && *arg <= '9' ? strtod(arg, &end) : -1;
     if (percent >= 0 && strcmp(end, "%") == 0 && percent < 1e9) {
         r->o->max_increase_percent = percent;

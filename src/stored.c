@@ -396,7 +396,7 @@ stored_text(struct arena *a, const char *path, struct err *e)
         err_set(e, a, NULL, "can't be read: %s", strerror(errno));
     else if (n > limit(LIMIT_BASELINE))
         ok = err_limit(e, a, NULL, LIMIT_BASELINE, "the file is too long");
-    else if ((int)strlen(s) < n)
+    else if (s && (int)strlen(s) < n)
         ok = err_set(e, a, NULL, "no text: it holds a zero byte");
     if (f)
         fclose(f);

@@ -279,8 +279,9 @@ static const char *
 remedy_for(const struct unroll *u, int id)
 {
     const struct tensor *t = id < 0 ? NULL : &u->g->t[id];
-    return !t || !t->is_input ? NULL
-                              : arena_printf(u->a, "--input-value %s=FILE.pb", is_pasteable(t->name) ? t->name : "NAME");
+    return !t || !t->is_input
+               ? NULL
+               : arena_printf(u->a, "--input-value %s=FILE.pb", is_pasteable(t->name) ? t->name : "NAME");
 }
 
 /* ---- If ---------------------------------------------------------------------------------------------------------- */

@@ -65,7 +65,8 @@ arena_new(void)
     a->older = newest;
     if (newest)
         newest->newer = a;
-    return newest = a;
+    newest = a;
+    return a;
 }
 
 void
@@ -79,10 +80,10 @@ arena_free(struct arena *a)
     }
     if (a->older)
         a->older->newer = a->newer;
-    if (a->newer)
-        a->newer->older = a->older;
-    else
+    if (a == newest)
         newest = a->older;
+    else
+        a->newer->older = a->older;
     taken -= a->bytes;
     free(a);
 }
