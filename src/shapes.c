@@ -212,7 +212,7 @@ static int64_t
 eval(const struct shapes *run, const char *sym)
 {
     int id = names_find(run->bound, sym);
-    if (id >= 0)
+    if (id >= 0 && id < run->nvalues)
         return run->values[id];
     if (!run->nvalues || strlen(sym) > MAX_EXPRESSION)
         return -1;

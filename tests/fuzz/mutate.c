@@ -61,7 +61,7 @@ read_message(struct tree *t, struct field *to, const ProtobufCMessageDescriptor 
     struct field **last = &to->first;
     int before = t->n;
     while (p < end) {
-        uint64_t key, n;
+        uint64_t key, n = 0;
         if (t->n == MOST_FIELDS || !varint(&p, end, &key) || (key >> 3) - 1 > 0x1ffffffe)
             goto not_a_message;
         struct field *f = NEW(t->a, struct field);
