@@ -406,7 +406,7 @@ static int64_t
 axis_at(const struct infer *I, const char *name, int k)
 {
     struct list l = list_of(I, name, -1);
-    return k < l.n ? l.v[k] : 0;
+    return l.v && k < l.n ? l.v[k] : 0;
 }
 
 void

@@ -85,15 +85,18 @@ storage_free(struct machine *m, struct storage *s)
         *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
 }
 
+/* A rule reads the dimensions that its operator's operands have. A file may give it a tensor with fewer: what is read
+ * there, from -1 on, is 0. */
 static struct value *
 value_alloc(struct arena *a, struct storage *st, enum dtype t, int rank)
 {
-    struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)rank);
+    int room = 1 + (rank < 5 ? 5 : rank);
+    struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)room);
     v->st = st;
     v->dtype = t;
     v->rank = rank;
-    v->size = (int64_t *)(v + 1);
-    v->stride = v->size + rank;
+    v->size = (int64_t *)(v + 1) + 1;
+    v->stride = v->size + room;
     v->refs = 1;
     return v;
 }
@@ -118,7 +121,8 @@ struct value *
 value_adopt(struct machine *m, struct value *v)
 {
     struct value *w = value_alloc(m->keep, v->st, v->dtype, v->rank);
-    memcpy(w->size, v->size, sizeof(*v->size) * 2 * (size_t)v->rank);
+    memcpy(w->size, v->size, sizeof(*v->size) * (size_t)v->rank);
+    memcpy(w->stride, v->stride, sizeof(*v->stride) * (size_t)v->rank);
     w->is_view = v->is_view;
     w->requires_grad = v->requires_grad;
     v->st->refs++;

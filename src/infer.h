@@ -306,7 +306,8 @@ axes_of(const struct list *l, int r, bool *named)
 static inline double
 number(const struct tensor *t, int k)
 {
-    return t->value->f ? t->value->f[k] : (double)t->value->i[k];
+    const struct constant *c = t->value;
+    return c->f ? c->f[k] : c->i ? (double)c->i[k] : 0;
 }
 
 static inline int64_t
