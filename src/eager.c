@@ -85,17 +85,16 @@ storage_free(struct machine *m, struct storage *s)
         *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
 }
 
-/* A rule reads the dimensions that its operator's operands have. A file may give it a tensor with fewer: what is read
- * there, from -1 on, is 0. */
+/* Where an operator wants dimensions, a file may give it a scalar: its first one is 0. */
 static struct value *
 value_alloc(struct arena *a, struct storage *st, enum dtype t, int rank)
 {
-    int room = 1 + (rank < 5 ? 5 : rank);
+    int room = rank ? rank : 1;
     struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)room);
     v->st = st;
     v->dtype = t;
     v->rank = rank;
-    v->size = (int64_t *)(v + 1) + 1;
+    v->size = (int64_t *)(v + 1);
     v->stride = v->size + room;
     v->refs = 1;
     return v;
