@@ -787,7 +787,7 @@ edit_narrow_table(struct edit *e)
             continue;
         }
         int weight = param_new(e, wide, NARROW), out = c->outs[0];
-        struct call narrow = *c, wider = *c;
+        struct call narrow = *c, wider;
         narrow.outs = NEWN(e->a, int, 1);
         narrow.outs[0] = slot_new(p);
         narrow.rank = -1;

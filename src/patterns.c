@@ -9,6 +9,7 @@
  */
 #include "lower.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -540,6 +541,7 @@ emit_linear(struct matcher *x, const struct node *n)
     const struct node *mm = !biased                                                  ? n
                             : maker(x, n->in[0]) && is(maker(x, n->in[0]), "MatMul") ? maker(x, n->in[0])
                                                                                      : maker(x, n->in[1]);
+    assert(mm); /* match_linear's, or match_linear_bias's */
     int weight = linear_weight(x, mm, &folded), bias = !biased ? -1 : n->in[n->in[0] == mm->out[0] ? 1 : 0];
     struct arg in = tensor_arg(x, mm, mm->in[0], "input");
     struct param *q = folded ? tied_table(x, weight) : NULL;
@@ -633,6 +635,7 @@ emit_attention(struct matcher *x, const struct node *n)
     bool causal = false;
     double p = 0;
     sdpa_parts(x, n, &s);
+    assert(s.qmul && s.kmul); /* as when it was matched */
     struct arg q = tensor_arg(x, n, s.qmul->in[0], "query"), k = tensor_arg(x, n, s.kmul->in[0], "key"),
                v = tensor_arg(x, n, n->in[1], "value");
     struct arg mask = s.add ? tensor_arg(x, n, mask_of(x, s.add->in[1], &causal), "attn_mask") : NONE;
@@ -912,6 +915,7 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     cell_parts(x, n, &p);
     for (int i = 0; i < 2; i++) {
         const struct node *g = p.product[i];
+        assert(g); /* as when it was matched */
         struct arg in = tensor_arg(x, g, g->in[0], "input"), w = tensor_arg(x, g, g->in[1], "weight");
         a[3 + i] = tensor_arg(x, g, g->in[2], "bias");
         struct call *c = call_at(x, g, "aten.linear.default", 2);
