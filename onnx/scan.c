@@ -336,7 +336,7 @@ survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, co
     }
     int64_t keep = 16 * limit(LIMIT_FOLD); /* bytes: an element of a typed field has up to ten, and a tag */
     for (unsigned i = 0; i < m->n_fields; i++)
-        if (v->kind[i].special->payload == BLOB)
+        if (v->kind[i].special->payload == BLOB) /* NOLINT(clang-analyzer-core.NullDereference): blank_survey's */
             v->drop[BLOB] = v->kind[i].bytes > keep;
     v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > keep || v->payload_count > keep;
     return true;
