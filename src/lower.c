@@ -563,7 +563,7 @@ call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
 static void
 sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
 {
-    if (!q || q->rank >= 0)
+    if (!q || q->rank >= 0 || rank < 0 || !size)
         return;
     q->rank = rank;
     q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);

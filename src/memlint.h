@@ -38,7 +38,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 /* Grows an arena array to hold at least n elements; the old contents are kept. Returns the (moved) array. */
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);
-/* From now on all arenas together take at most limit(LIMIT_MEMORY); what would be more jumps to *over. NULL ends that. */
+/* From now on all arenas together take at most limit(LIMIT_MEMORY); what would be more jumps to *over, with 1,
+ * or 2 when it can't be a size. NULL ends that. */
 void arena_guard(jmp_buf *over);
 /* Frees the arenas that were made after a. */
 void arena_free_newer(const struct arena *a);

@@ -112,8 +112,11 @@ block_new(struct arena *a, size_t size)
 void *
 arena_alloc(struct arena *a, size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX - ALIGN)
+    if (bytes > PTRDIFF_MAX - ALIGN) {
+        if (guard)
+            longjmp(*guard, 2);
         die("out of memory: %zu bytes wanted", bytes);
+    }
     bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     struct block *b = a->blocks;
     if (!b || b->size - b->used < bytes) {

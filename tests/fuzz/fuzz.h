@@ -31,9 +31,13 @@ fuzz_run(void (*target)(struct arena *a, const uint8_t *data, size_t size), cons
     struct arena *a = arena_new();
     for (int i = 0; i < COUNT(low); i++)
         limit_set(a, low[i].name, low[i].n);
-    if (setjmp(over) == 0) {
+    switch (setjmp(over)) {
+    case 0:
         arena_guard(&over);
         target(a, data, size);
+        break;
+    case 2:
+        __builtin_trap();
     }
     arena_guard(NULL);
     arena_free_newer(NULL);
