@@ -101,7 +101,7 @@ fleet_resume(struct arena *a, const struct options *o, const char *path, struct 
             ok = err_set(e, a, arena_printf(a, "line %d", number), "%s", fault.message);
         else if (other)
             ok = err_set(e, a, arena_printf(a, "line %d", number), "it holds results of another set-up: %s", other);
-        if (ok && names_find(t->done, r->model.file) < 0) {
+        if (ok && r && names_find(t->done, r->model.file) < 0) {
             names_put(t->done, arena_str(a, r->model.file), number);
             fleet_count(a, t, r);
             t->skipped++;
