@@ -278,7 +278,7 @@ type_attr(const struct infer *I, const char *name, enum dtype otherwise)
     const struct attr *a = node_attr(I->n, name);
     if (a && a->type == ATTR_STRING) { /* Cast-1 writes FLOAT */
         char lower[16] = "";
-        for (int i = 0; a->s[i] && i < 15; i++)
+        for (int i = 0; i < 15 && a->s[i]; i++)
             lower[i] = (char)(a->s[i] >= 'A' && a->s[i] <= 'Z' ? a->s[i] + 32 : a->s[i]);
         return dtype_by_onnx(lower);
     }

@@ -181,6 +181,7 @@ static const struct node *
 maker(const struct matcher *x, int tensor)
 {
     int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an id has a tensor */
     return at < 0 || (broken(&x->g->n[at]) && strcmp(x->g->n[at].op, "Constant") != 0) ? NULL : &x->g->n[at];
 }
 
