@@ -121,7 +121,7 @@ decode(const uint8_t *data, enum dtype t, int k, struct constant *c)
         c->f[k] = bfloat((uint16_t)u);
         break;
     case DT_INT8:
-        c->i[k] = (int8_t)u;
+        c->i[k] = (int8_t)u; /* NOLINT(bugprone-signed-char-misuse): a number */
         break;
     case DT_INT16:
         c->i[k] = (int16_t)u;
@@ -287,7 +287,7 @@ load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
     if (n < 0)
         return err_set(l->e, l->a, t->name, "the tensor's size overflows 64 bits");
     t->file_bytes = p->data_bytes;
-    bool fold = n <= LIMIT_FOLD && has_values(t->dtype);
+    bool fold = n <= limit(LIMIT_FOLD) && has_values(t->dtype);
     struct constant *c = fold ? constant_new(l->a, t->dtype, n) : NULL;
     if (p->n_external_data || p->data_location == 1)
         return external_value(l, p, t, n, c);
@@ -348,10 +348,10 @@ load_shape(struct arena *a, const Onnx__TensorShapeProto *p, int *rank, struct d
 static void
 load_type(struct arena *a, const Onnx__TypeProto *p, enum dtype *dtype, const char **wrap, int *rank, struct dim **dims)
 {
-    char letters[LIMIT_DEPTH + 1];
+    char letters[MAX_DEPTH + 1];
     int n = 0;
     *rank = -1;
-    while (p && n < LIMIT_DEPTH) {
+    while (p && n < MAX_DEPTH) {
         if (p->tensor_type) {
             *dtype = dtype_of(p->tensor_type->elem_type);
             load_shape(a, p->tensor_type->shape, rank, dims);
@@ -660,12 +660,9 @@ unpack(struct loader *l, const ProtobufCMessageDescriptor *m, const struct skele
 }
 
 static struct graph *
-load_model(struct loader *l)
+load_model(struct loader *l, const struct skeleton *s)
 {
-    struct skeleton s;
-    if (!scan_file(l->a, l->path, false, &s, l->e))
-        return NULL;
-    const Onnx__ModelProto *p = unpack(l, &onnx__model_proto__descriptor, &s);
+    const Onnx__ModelProto *p = unpack(l, &onnx__model_proto__descriptor, s);
     if (!p)
         return NULL;
     if (!p->graph) {
@@ -674,7 +671,7 @@ load_model(struct loader *l)
     }
     struct graph *g = l->root = graph_new(l->a, NULL);
     g->file = l->path;
-    g->file_bytes = s.file_bytes;
+    g->file_bytes = s->file_bytes;
     g->ir_version = p->ir_version < 0 ? 0 : p->ir_version > 100000 ? 100000 : (int)p->ir_version;
     g->producer = str(p->producer_name);
     g->producer_version = str(p->producer_version);
@@ -697,8 +694,8 @@ load_text(struct arena *a, const char *path, struct err *e)
         err_set(e, a, NULL, "cannot be opened: %s", strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {
         err_set(e, a, NULL, "is not a regular file");
-    } else if (st.st_size > LIMIT_TEXT) {
-        err_set(e, a, NULL, "is too large for a model in text form");
+    } else if (st.st_size > limit(LIMIT_TEXT)) {
+        err_limit(e, a, NULL, LIMIT_TEXT, "the text is too long");
     } else {
         text = arena_alloc(a, (size_t)st.st_size + 1);
         ssize_t n = pread(fd, text, (size_t)st.st_size, 0);
@@ -720,10 +717,20 @@ struct graph *
 onnx_load(struct arena *a, const char *path, struct err *e)
 {
     struct loader l = {.a = a, .e = e, .path = path};
+    struct skeleton s;
     *e = (struct err){.file = path};
     if (ends_with(path, ".txt") || ends_with(path, ".onnxtxt"))
         return load_text(a, path, e);
-    return load_model(&l);
+    return scan_file(a, path, false, &s, e) ? load_model(&l, &s) : NULL;
+}
+
+struct graph *
+onnx_load_bytes(struct arena *a, const char *path, const uint8_t *data, size_t size, struct err *e)
+{
+    struct loader l = {.a = a, .e = e, .path = path};
+    struct skeleton s;
+    *e = (struct err){.file = path};
+    return scan_bytes(a, data, size, false, &s, e) ? load_model(&l, &s) : NULL;
 }
 
 const struct tensor *

@@ -14,7 +14,7 @@
  *
  * Refused: groups in place of known fields, field number 0, varints of more than ten bytes, lengths beyond the
  * parent, a second occurrence of a message that may stand once (protobuf would merge), NUL in names, anything over a
- * limit of scan.h.
+ * limit of limits.c.
  */
 #include "scan.h"
 
@@ -42,37 +42,40 @@ enum {
 
 enum payload { PLAIN, TENSOR_DATA, ATTRIBUTE_DATA, BLOB };
 
+/* The limits of a field: of its occurrences or elements, and of its bytes. */
+enum { USUAL = -1, NO_LIMIT = -2 };
+
 /* Fields with a limit of their own, or whose content may be dropped. */
 static const struct special {
     const ProtobufCMessageDescriptor *message;
     uint32_t id;
-    int64_t count, bytes; /* limits; 0 the usual one */
+    int count, bytes; /* enum limit */
     enum payload payload;
 } specials[] = {
-    {&onnx__graph_proto__descriptor, 1, LIMIT_NODES, 0, PLAIN},
-    {&onnx__graph_proto__descriptor, 5, LIMIT_NODES, 0, PLAIN},
-    {&onnx__graph_proto__descriptor, 11, LIMIT_NODES, 0, PLAIN},
-    {&onnx__graph_proto__descriptor, 12, LIMIT_NODES, 0, PLAIN},
-    {&onnx__graph_proto__descriptor, 13, 2 * LIMIT_NODES, 0, PLAIN},
-    {&onnx__graph_proto__descriptor, 16, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__function_proto__descriptor, 9, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__model_proto__descriptor, 8, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__node_proto__descriptor, 9, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__value_info_proto__descriptor, 4, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__string_string_entry_proto__descriptor, 2, 0, LIMIT_METADATA, PLAIN},
-    {&onnx__tensor_shape_proto__descriptor, 1, LIMIT_RANK, 0, PLAIN},
-    {&onnx__sparse_tensor_proto__descriptor, 3, LIMIT_RANK, 0, PLAIN},
-    {&onnx__tensor_proto__descriptor, 1, LIMIT_RANK, 0, PLAIN},
-    {&onnx__tensor_proto__descriptor, 4, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 5, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 6, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 7, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 9, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 10, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 11, INT64_MAX, INT64_MAX, TENSOR_DATA},
-    {&onnx__tensor_proto__descriptor, 16, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__tensor_proto__descriptor, 13, LIMIT_PROPERTIES, 0, PLAIN},
-    {&onnx__attribute_proto__descriptor, 4, 0, LIMIT_ATTRIBUTE, BLOB},
+    {&onnx__graph_proto__descriptor, 1, LIMIT_NODES, USUAL, PLAIN},
+    {&onnx__graph_proto__descriptor, 5, LIMIT_TENSORS, USUAL, PLAIN},
+    {&onnx__graph_proto__descriptor, 11, LIMIT_TENSORS, USUAL, PLAIN},
+    {&onnx__graph_proto__descriptor, 12, LIMIT_TENSORS, USUAL, PLAIN},
+    {&onnx__graph_proto__descriptor, 13, LIMIT_TENSORS, USUAL, PLAIN},
+    {&onnx__graph_proto__descriptor, 16, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__function_proto__descriptor, 9, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__model_proto__descriptor, 8, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__node_proto__descriptor, 9, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__value_info_proto__descriptor, 4, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__string_string_entry_proto__descriptor, 2, USUAL, LIMIT_METADATA, PLAIN},
+    {&onnx__tensor_shape_proto__descriptor, 1, LIMIT_RANK, USUAL, PLAIN},
+    {&onnx__sparse_tensor_proto__descriptor, 3, LIMIT_RANK, USUAL, PLAIN},
+    {&onnx__tensor_proto__descriptor, 1, LIMIT_RANK, USUAL, PLAIN},
+    {&onnx__tensor_proto__descriptor, 4, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 5, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 6, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 7, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 9, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 10, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 11, NO_LIMIT, NO_LIMIT, TENSOR_DATA},
+    {&onnx__tensor_proto__descriptor, 16, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__tensor_proto__descriptor, 13, LIMIT_PROPERTIES, USUAL, PLAIN},
+    {&onnx__attribute_proto__descriptor, 4, USUAL, LIMIT_ATTRIBUTE, BLOB},
     {&onnx__attribute_proto__descriptor, 7, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
     {&onnx__attribute_proto__descriptor, 8, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
     {&onnx__attribute_proto__descriptor, 9, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
@@ -98,7 +101,7 @@ struct scan {
     size_t n, cap;
     int64_t messages;
     int depth;
-    const char *names[LIMIT_DEPTH + 1];
+    const char *names[MAX_DEPTH + 1];
     int nblank;
     struct survey blank[MAX_MESSAGES]; /* one a message type, to start from */
 };
@@ -112,16 +115,27 @@ struct field {
 
 enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_32 };
 
-static bool
-refuse(struct scan *s, const uint8_t *at, const char *what)
+static const char *
+place(const struct scan *s, const uint8_t *at)
 {
     char where[160];
     size_t n = 0;
     where[0] = '\0';
     for (int i = 0; i < s->depth && n < sizeof(where) - 32; i++)
         n += (size_t)snprintf(where + n, sizeof(where) - n, "%s%s", i ? "." : "", s->names[i]);
-    const char *place = arena_printf(s->arena, "byte %lld%s%s", (long long)(at - s->base), n ? ", in " : "", where);
-    return err_set(s->e, s->arena, place, "%s", what);
+    return arena_printf(s->arena, "byte %lld%s%s", (long long)(at - s->base), n ? ", in " : "", where);
+}
+
+static bool
+refuse(struct scan *s, const uint8_t *at, const char *what)
+{
+    return err_set(s->e, s->arena, place(s, at), "%s", what);
+}
+
+static bool
+over(struct scan *s, const uint8_t *at, enum limit which, const char *what)
+{
+    return err_limit(s->e, s->arena, place(s, at), which, what);
 }
 
 static bool
@@ -147,10 +161,10 @@ static bool read_field(struct scan *s, const uint8_t *p, const uint8_t *end, str
 static bool
 skip_group(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
 {
-    uint32_t open[LIMIT_DEPTH];
+    uint32_t open[MAX_DEPTH];
     int depth = 0;
     open[depth++] = f->id;
-    struct field in;
+    struct field in = {0};
     while (depth) {
         if (p == end)
             return refuse(s, f->start, "truncated: a group is not closed");
@@ -159,8 +173,8 @@ skip_group(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f
         if (!varint(s, &p, end, &key))
             return false;
         if ((key & 7) == WIRE_GROUP) {
-            if (depth == LIMIT_DEPTH)
-                return refuse(s, tag, "groups are nested too deeply");
+            if (depth == MAX_DEPTH)
+                return over(s, tag, LIMIT_DEPTH, "groups are nested too deeply");
             open[depth++] = (uint32_t)(key >> 3);
         } else if ((key & 7) == WIRE_GROUP_END) {
             if (open[--depth] != (uint32_t)(key >> 3))
@@ -239,7 +253,7 @@ wire_of(ProtobufCType type)
 static const struct special *
 special_of(const ProtobufCMessageDescriptor *m, uint32_t id)
 {
-    static const struct special usual;
+    static const struct special usual = {.count = USUAL, .bytes = USUAL};
     for (int i = 0; i < COUNT(specials); i++)
         if (specials[i].message == m && specials[i].id == id)
             return &specials[i];
@@ -268,7 +282,9 @@ kind_of(const ProtobufCMessageDescriptor *m, struct survey *v, uint32_t id)
     if (id > OWN_FIELDS)
         return NULL;
     const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field(m, id);
-    return d ? &v->kind[d - m->fields] : NULL;
+    struct kind *k = d ? &v->kind[d - m->fields] : NULL;
+    assert(!k || (k->d && k->special)); /* blank_survey's */
+    return k;
 }
 
 static int64_t
@@ -287,7 +303,7 @@ packed_count(const struct field *f, ProtobufCType type)
 static bool
 survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end, struct survey *v)
 {
-    struct field f;
+    struct field f = {0};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
@@ -300,13 +316,15 @@ survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, co
         if (f.wire != wire && !packed)
             return refuse(s, f.start, arena_printf(s->arena, "field %s has the wrong wire type", k->d->name));
         const struct special *sp = k->special;
-        int64_t usual_bytes = k->d->type == PROTOBUF_C_TYPE_MESSAGE ? INT64_MAX : LIMIT_STRING;
+        bool message = k->d->type == PROTOBUF_C_TYPE_MESSAGE;
+        int bytes = sp->bytes != USUAL ? sp->bytes : message ? NO_LIMIT : LIMIT_NAME;
+        int count = sp->count != USUAL ? sp->count : LIMIT_REPEATED;
         k->bytes += (int64_t)f.size;
-        if ((sp->bytes ? k->bytes : (int64_t)f.size) > (sp->bytes ? sp->bytes : usual_bytes))
-            return refuse(s, f.start, arena_printf(s->arena, "field %s is too long, over a limit", k->d->name));
+        if (bytes >= 0 && (sp->bytes == USUAL ? (int64_t)f.size : k->bytes) > limit((enum limit)bytes))
+            return over(s, f.start, (enum limit)bytes, arena_printf(s->arena, "field %s is too long", k->d->name));
         k->count += packed && sp->payload != TENSOR_DATA ? packed_count(&f, k->d->type) : 1;
-        if (repeated && k->count > (sp->count ? sp->count : LIMIT_REPEATED))
-            return refuse(s, f.start, arena_printf(s->arena, "too many of field %s, over a limit", k->d->name));
+        if (repeated && count >= 0 && k->count > limit((enum limit)count))
+            return over(s, f.start, (enum limit)count, arena_printf(s->arena, "too many of field %s", k->d->name));
         if (!repeated && k->count > 1 && k->d->type == PROTOBUF_C_TYPE_MESSAGE)
             return refuse(s, f.start, arena_printf(s->arena, "field %s is given twice", k->d->name));
         if (k->d->type == PROTOBUF_C_TYPE_STRING && memchr(f.data, 0, f.size))
@@ -316,10 +334,11 @@ survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, co
             v->payload_count += packed && sp->payload == TENSOR_DATA ? 0 : 1;
         }
     }
+    int64_t keep = 16 * limit(LIMIT_FOLD); /* bytes: an element of a typed field has up to ten, and a tag */
     for (unsigned i = 0; i < m->n_fields; i++)
-        if (v->kind[i].special->payload == BLOB)
-            v->drop[BLOB] = v->kind[i].bytes > LIMIT_KEEP;
-    v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > LIMIT_KEEP || v->payload_count > LIMIT_KEEP;
+        if (v->kind[i].special->payload == BLOB) /* NOLINT(clang-analyzer-core.NullDereference): blank_survey's */
+            v->drop[BLOB] = v->kind[i].bytes > keep;
+    v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > keep || v->payload_count > keep;
     return true;
 }
 
@@ -351,13 +370,13 @@ static bool
 copy(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end)
 {
     struct survey v = *blank_survey(s, m);
-    if (++s->messages > LIMIT_MESSAGES)
-        return refuse(s, p, "too many messages, over a limit");
-    if (s->n > LIMIT_SKELETON)
-        return refuse(s, p, "too large without its weights, over a limit");
+    if (++s->messages > limit(LIMIT_MESSAGES))
+        return over(s, p, LIMIT_MESSAGES, "too many messages");
+    if ((int64_t)s->n > limit(LIMIT_SKELETON))
+        return over(s, p, LIMIT_SKELETON, "too large without its weights");
     if (!survey(s, m, p, end, &v))
         return false;
-    struct field f;
+    struct field f = {0};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
@@ -371,8 +390,8 @@ copy(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, cons
             put(s, f.data, f.size);
             continue;
         }
-        if (s->depth == LIMIT_DEPTH)
-            return refuse(s, f.start, "nested too deeply, over a limit");
+        if (s->depth == MAX_DEPTH)
+            return over(s, f.start, LIMIT_DEPTH, "nested too deeply");
         put_varint(s, (uint64_t)f.id << 3 | WIRE_BYTES);
         size_t at = s->n;
         put(s, "\x80\x80\x80\x80", 5);
@@ -439,6 +458,8 @@ bool
 scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struct skeleton *out, struct err *e)
 {
     struct scan s = {.arena = a, .e = e, .base = data};
+    free(growing); /* of a scan that ran into the limit of memory */
+    growing = NULL;
     if (size == 0)
         return err_set(e, a, NULL, "the file is empty");
     bool ok = copy(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor, data, data + size);

@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NESTING = 32 };
+enum { MAX_NESTING = MAX_DEPTH / 3 /* as in a binary file */ };
 
 struct text {
     struct arena *a;
@@ -194,7 +194,7 @@ dims(struct text *t, int *rank, struct dim **out)
             x->n = integer(t);
         else if (!accept(t, "?"))
             x->sym = name(t);
-        if (x->n < -1 || n > LIMIT_RANK)
+        if (x->n < -1 || n > MAX_RANK)
             fault(t, "a dimension is negative, or there are too many");
     } while (!t->bad && accept(t, ","));
     expect(t, "]");
@@ -270,7 +270,7 @@ tensor_data(struct text *t, struct tensor *to)
     }
     expect(t, "{");
     struct constant *c = NEW(t->a, struct constant);
-    bool fold = n <= LIMIT_FOLD && to->dtype != DT_STRING && bytes <= 8 * n;
+    bool fold = n <= limit(LIMIT_FOLD) && to->dtype != DT_STRING && bytes <= 8 * n;
     c->n = (int)(fold ? n : 0);
     if (is_float)
         c->f = NEWN(t->a, double, c->n + 1);

@@ -1,5 +1,5 @@
 /* csv.c - the tensors alive at the peak as comma-separated values, RFC 4180, for spreadsheets. Every text is quoted, and
- * one that a spreadsheet would take for a formula gets an apostrophe before it.
+ * one that a spreadsheet would take for a formula gets an apostrophe before it. One that reads semicolons as commas begins a cell after each.
  */
 #include "memlint.h"
 
@@ -11,9 +11,11 @@ text(struct arena *a, FILE *out, const char *s, char after)
 {
     s = emit_clean(a, s);
     fputc('"', out);
-    if (*s && strchr("=+-@", *s))
-        fputc('\'', out);
+    bool begins = true;
     for (; *s; s++) {
+        if (begins && (strchr("=+-@", *s) || strncmp(s, "\xef\xbc", 2) == 0)) /* these are wide in U+FF0B, U+FF1D */
+            fputc('\'', out);
+        begins = *s == ';' || (begins && *s == ' ');
         if (*s == '"')
             fputc('"', out);
         fputc(*s, out);

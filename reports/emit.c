@@ -2,8 +2,8 @@
  *
  * report_write makes a report all or nothing. The report goes to a temporary file in the target's folder, is synced and
  * renamed over the target; whatever fails before the rename leaves an older report untouched and no litter. One
- * temporary file exists at a time, and its name is known to a signal handler and to exit(): Ctrl-C removes it. A target
- * that is no regular file (/dev/stdout, a pipe) is written in place.
+ * temporary file exists at a time, and its name is known to a signal handler and to exit(): Ctrl-C removes it, and the
+ * program ends with exit status 4. A target that is no regular file (/dev/stdout, a pipe) is written in place.
  *
  * emit_clean is the one place where strings from a model become printable: invalid UTF-8 becomes U+FFFD, and control
  * characters, which could move a terminal's cursor or end a line, become a visible \xNN. So do the characters that turn
@@ -38,20 +38,17 @@ emit_drop(void)
 static void
 emit_signal(int number)
 {
+    static const char said[] = "memlint: interrupted\n";
+    (void)number;
     emit_drop();
-    signal(number, SIG_DFL);
-    raise(number);
+    (void)!write(STDERR_FILENO, said, sizeof(said) - 1);
+    _exit(EXIT_ENVIRONMENT);
 }
 
-static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-
-static void
+void
 emit_guard(void)
 {
-    static bool done;
-    if (done)
-        return;
-    done = true;
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
     atexit(emit_drop);
     for (int i = 0; i < COUNT(stops); i++) {
         struct sigaction old, sa = {.sa_handler = emit_signal};
@@ -67,7 +64,6 @@ emit_open(const char *path)
 {
     sigset_t all, before;
     sigfillset(&all);
-    emit_guard();
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
     char name[sizeof(temporary)];
@@ -142,8 +138,12 @@ report_append(const struct result *r, const struct format *f, const char *path, 
     ok = out && fclose(out) == 0 && ok;
     errno = 0;
     int fd = ok ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
-    ok = fd >= 0 && write(fd, line, n) == (ssize_t)n;
-    *why = strerror(errno ? errno : EIO);
+    ssize_t wrote = fd >= 0 ? write(fd, line, n) : -1;
+    ok = wrote == (ssize_t)n;
+    *why = strerror(errno ? errno : ENOSPC);
+    struct stat st;
+    if (wrote > 0 && !ok && fstat(fd, &st) == 0 && st.st_size == lseek(fd, 0, SEEK_CUR)) /* nobody wrote after us */
+        (void)!ftruncate(fd, st.st_size - wrote);
     if (fd >= 0)
         ok = close(fd) == 0 && ok;
     free(line);

@@ -1068,7 +1068,7 @@ fold(struct html *h, int *n)
             *PUSH(h->a, groups, *n, cap) = (struct group){.name = name, .first = t};
         }
         struct group *g = &groups[id];
-        g->bytes = emit_add(g->bytes, t->bytes);
+        g->bytes = emit_add(g->bytes, t->bytes); /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */
         *PUSH(h->a, g->member, g->count, g->cap) = i;
     }
     if (*n)

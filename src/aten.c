@@ -1339,8 +1339,9 @@ pool_sizes(const struct frame *f, bool dilated, int64_t *size)
     int nk = arg_ints(f, 1, kernel, RANK), ns = arg_ints(f, 2, stride, RANK), np = arg_ints(f, 3, pad, RANK);
     int nd = dilated ? arg_ints(f, 4, dil, RANK) : 0, spatial = nk > 1 ? nk : x->rank - 2;
     bool ceil_mode = arg_int(f, dilated ? 5 : 4, 0);
+    spatial = spatial < x->rank ? spatial : x->rank;
     memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
-    for (int i = 0; i < spatial && i < x->rank; i++) {
+    for (int i = 0; i < spatial; i++) {
         int d = x->rank - spatial + i;
         int64_t k = at_or(kernel, nk, i, 1), s = at_or(stride, ns, i, k), p = at_or(pad, np, i, 0), room;
         s = s > 0 ? s : 1;

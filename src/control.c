@@ -1,6 +1,6 @@
 /* control.c - shape rules of sequences, optionals, If, Loop and Scan.
  *
- * A sequence knows its elements one by one up to LIMIT_SEQUENCE of them; its own shape is what they share. Bodies are
+ * A sequence knows its elements one by one up to MAX_SEQUENCE of them; its own shape is what they share. Bodies are
  * run by shapes_subgraph. A carried value whose shape the body changes is made open where it changes, and the body run
  * again until nothing changes; unroll.c does the rest, for the step.
  */
@@ -19,7 +19,7 @@ static void
 set_sequence(const struct infer *I, int k, int n, const struct tensor **elem)
 {
     struct tensor *o = out(I, k);
-    if (!o || n > LIMIT_SEQUENCE)
+    if (!o || n > MAX_SEQUENCE)
         return;
     struct sequence *s = NEW(I->g->arena, struct sequence);
     s->n = n;
@@ -97,18 +97,18 @@ control_sequence_insert(struct infer *I)
         merge_shape(I, 0, s, x);
         return;
     }
-    const struct tensor *elem[LIMIT_SEQUENCE + 1];
+    const struct tensor *elem[MAX_SEQUENCE + 1];
     for (int i = 0; i <= n; i++)
         elem[i] = i == at ? x : s->seq->elem[to++];
     set_sequence(I, 0, n + 1, elem);
-    if (n + 1 > LIMIT_SEQUENCE)
+    if (n + 1 > MAX_SEQUENCE)
         merge_shape(I, 0, s, x);
 }
 
 void
 control_sequence_erase(struct infer *I)
 {
-    const struct tensor *s = in(I, 0), *elem[LIMIT_SEQUENCE];
+    const struct tensor *s = in(I, 0), *elem[MAX_SEQUENCE];
     if (!s)
         return;
     whole_as(I, 0, s);
@@ -157,7 +157,7 @@ control_split_to_sequence(struct infer *I)
         return;
     }
     set_wrap(I, 0, "s", x);
-    struct dim d[LIMIT_RANK], whole = x->dims[axis];
+    struct dim d[MAX_RANK], whole = x->dims[axis];
     for (int i = 0; i < rank(x); i++)
         if (i != axis || keep)
             d[to++] = x->dims[i];
@@ -173,13 +173,13 @@ control_split_to_sequence(struct infer *I)
         d[axis] = n > 0 && !one_size && l.given                     ? OPEN
                   : each > 0 && whole.n >= 0 && whole.n % each == 0 ? num_dim(each)
                                                                     : OPEN;
-    if (n < 0 || n > LIMIT_SEQUENCE) {
+    if (n < 0 || n > MAX_SEQUENCE) {
         struct dim *od = shape(I, 0, to);
         for (int i = 0; od && i < to; i++)
             od[i] = d[i];
         return;
     }
-    const struct tensor *elem[LIMIT_SEQUENCE];
+    const struct tensor *elem[MAX_SEQUENCE];
     for (int e = 0; e < n; e++) {
         struct tensor *t = arena_dup(I->g->arena, x, sizeof(*x));
         t->rank = to;
@@ -406,7 +406,7 @@ static int64_t
 axis_at(const struct infer *I, const char *name, int k)
 {
     struct list l = list_of(I, name, -1);
-    return k < l.n ? l.v[k] : 0;
+    return l.v && k < l.n ? l.v[k] : 0;
 }
 
 void

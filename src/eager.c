@@ -85,15 +85,17 @@ storage_free(struct machine *m, struct storage *s)
         *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
 }
 
+/* Where an operator wants dimensions, a file may give it a scalar: its first one is 0. */
 static struct value *
 value_alloc(struct arena *a, struct storage *st, enum dtype t, int rank)
 {
-    struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)rank);
+    int room = rank ? rank : 1;
+    struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)room);
     v->st = st;
     v->dtype = t;
     v->rank = rank;
     v->size = (int64_t *)(v + 1);
-    v->stride = v->size + rank;
+    v->stride = v->size + room;
     v->refs = 1;
     return v;
 }
@@ -118,7 +120,8 @@ struct value *
 value_adopt(struct machine *m, struct value *v)
 {
     struct value *w = value_alloc(m->keep, v->st, v->dtype, v->rank);
-    memcpy(w->size, v->size, sizeof(*v->size) * 2 * (size_t)v->rank);
+    memcpy(w->size, v->size, sizeof(*v->size) * (size_t)v->rank);
+    memcpy(w->stride, v->stride, sizeof(*v->stride) * (size_t)v->rank);
     w->is_view = v->is_view;
     w->requires_grad = v->requires_grad;
     v->st->refs++;
@@ -266,7 +269,7 @@ arg_as_int(const struct arg *a, int64_t otherwise)
     case ARG_DTYPE:
         return a->i;
     case ARG_FLOAT:
-        return (int64_t)a->f;
+        return to_int(a->f);
     default:
         return otherwise;
     }
@@ -1073,7 +1076,7 @@ checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int
     c->parent = outer;
     c->mute = outer && (outer->again || outer->mute);
     c->nargs = c->mute ? 0 : nargs;
-    c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)(nargs + 1));
+    c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)nargs);
     c->args = NEWN(m->a, struct value *, nargs + 1);
     for (int i = 0; i < nargs; i++)
         if (outer && outer->again)

@@ -595,7 +595,7 @@ edit_chunks(struct edit *e)
     if (!found || p->noutputs != 1 || (loss != loss_find("auto") && loss != loss_find("cross-entropy")))
         return;
     enum { EACH = 6 };
-    struct call head = *found, made[CHUNKS * EACH];
+    struct call head = *found, made[CHUNKS * EACH] = {{0}};
     for (int i = 0; i < p->nregions; i++)
         if (p->regions[i].end > (int)(found - p->calls))
             p->nregions = i; /* the chunks are under checkpoint themselves */
@@ -884,7 +884,7 @@ edit_narrow_table(struct edit *e)
             continue;
         }
         int weight = param_new(e, wide, NARROW), out = c->outs[0];
-        struct call narrow = *c, wider = *c;
+        struct call narrow = *c, wider;
         narrow.outs = NEWN(e->a, int, 1);
         narrow.outs[0] = slot_new(p);
         narrow.rank = -1;

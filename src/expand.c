@@ -474,7 +474,7 @@ expand_clamp_backward(struct machine *m, struct frame *f)
     static const char *const rows[][2] = {{"ge.Scalar", "ge.Tensor"}, {"le.Scalar", "le.Tensor"}};
     struct value *mask = NULL, *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
     int first = strcmp(f->op->name, "clamp_max_backward") == 0;
-    for (int i = 2; i < f->n; i++)
+    for (int i = 2; i < f->n && first + i - 2 < COUNT(rows); i++)
         if (f->a[i].kind != ARG_NONE) {
             struct value *side = OP(m, rows[first + i - 2][V(i) != NULL], VAL(V(1)), f->a[i]);
             mask = mask ? mask : side; /* logical_and_ */

@@ -92,7 +92,7 @@ fleet_resume(struct arena *a, const struct options *o, const char *path, struct 
     off_t whole = 0;
     bool ok = f || err_set(e, a, NULL, "can't be read: %s", strerror(errno));
     ssize_t n = 0;
-    for (int number = 1; ok && (n = getline(&line, &room, f)) > 0 && line[n - 1] == '\n'; number++) {
+    for (int number = 1; ok && (n = getline(&line, &room, f)) > 0 && line && line[n - 1] == '\n'; number++) {
         struct arena *one = arena_new();
         struct err fault = {0};
         const struct result *r = stored_parse(one, path, line, &fault);
@@ -101,7 +101,7 @@ fleet_resume(struct arena *a, const struct options *o, const char *path, struct 
             ok = err_set(e, a, arena_printf(a, "line %d", number), "%s", fault.message);
         else if (other)
             ok = err_set(e, a, arena_printf(a, "line %d", number), "it holds results of another set-up: %s", other);
-        if (ok && names_find(t->done, r->model.file) < 0) {
+        if (ok && r && names_find(t->done, r->model.file) < 0) {
             names_put(t->done, arena_str(a, r->model.file), number);
             fleet_count(a, t, r);
             t->skipped++;

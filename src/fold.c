@@ -1,6 +1,6 @@
 /* fold.c - value rules: constants followed through the operators that exporters compute shapes with.
  *
- * A constant has up to LIMIT_FOLD elements, each known or not. Elementwise operators are kernels over one struct num an
+ * A constant has up to limit(LIMIT_FOLD) elements, each known or not. Elementwise operators are kernels over one struct num an
  * input, which fold() applies to the broadcast elements; operators that move elements give, for each element of the
  * output, its place in the input. Integers wrap in their own type, as the operators do.
  */
@@ -105,7 +105,7 @@ fold(struct infer *I, kernel f)
     bool any = false;
     for (int k = 0; k < I->nin; k++)
         any |= in(I, k) && in(I, k)->value;
-    struct constant *c = any && I->nin <= LIMIT_FOLD ? constant_for(I, 0) : NULL;
+    struct constant *c = any && I->nin <= limit(LIMIT_FOLD) ? constant_for(I, 0) : NULL;
     if (!c)
         return;
     int r = o->rank;
@@ -503,7 +503,7 @@ move(struct infer *I, int k, const struct tensor *x, int64_t base, const int64_t
 {
     struct tensor *o = out(I, k);
     struct constant *c = x && x->value ? constant_for(I, k) : NULL;
-    int64_t pos[LIMIT_RANK] = {0}, at = base;
+    int64_t pos[MAX_RANK] = {0}, at = base;
     if (!c)
         return;
     for (int e = 0; e < c->n; e++) {
@@ -524,7 +524,7 @@ static bool
 strides(const struct tensor *t, int64_t *step)
 {
     int64_t n = 1;
-    if (rank(t) < 0 || tensor_elements(t) < 0 || tensor_elements(t) > LIMIT_FOLD)
+    if (rank(t) < 0 || tensor_elements(t) < 0 || tensor_elements(t) > limit(LIMIT_FOLD))
         return false;
     for (int i = t->rank - 1; i >= 0; i--) {
         step[i] = n;
@@ -536,8 +536,8 @@ strides(const struct tensor *t, int64_t *step)
 void
 fold_transpose(struct infer *I)
 {
-    int64_t from[LIMIT_RANK], step[LIMIT_RANK];
-    int perm[LIMIT_RANK];
+    int64_t from[MAX_RANK], step[MAX_RANK];
+    int perm[MAX_RANK];
     if (!strides(in(I, 0), from) || !move_permutation(I, in(I, 0)->rank, perm))
         return;
     for (int i = 0; i < in(I, 0)->rank; i++)
@@ -548,8 +548,8 @@ fold_transpose(struct infer *I)
 void
 fold_slice(struct infer *I)
 {
-    struct slice s[LIMIT_RANK];
-    int64_t step[LIMIT_RANK], base = 0;
+    struct slice s[MAX_RANK];
+    int64_t step[MAX_RANK], base = 0;
     const struct tensor *x = in(I, 0);
     if (!x || !x->value || !strides(x, step) || !move_slices_of(I, x, s))
         return;
@@ -566,14 +566,14 @@ fold_slice(struct infer *I)
 void
 fold_split(struct infer *I)
 {
-    int64_t step[LIMIT_RANK], base = 0;
+    int64_t step[MAX_RANK], base = 0;
     int axis;
     const struct tensor *x = in(I, 0);
     if (!x || !x->value || !strides(x, step) || !axis_in(node_int(I->n, "axis", 0), x->rank, &axis))
         return;
     for (int k = 0; k < I->nout; k++) {
         struct dim part = move_split_part(I, x->dims[axis], k);
-        if (part.n < 0 || part.n > LIMIT_FOLD)
+        if (part.n < 0 || part.n > limit(LIMIT_FOLD))
             return;
         move(I, k, x, base, step);
         base += part.n * step[axis];
@@ -583,10 +583,10 @@ fold_split(struct infer *I)
 void
 fold_expand(struct infer *I)
 {
-    int64_t from[LIMIT_RANK], step[LIMIT_RANK] = {0};
+    int64_t from[MAX_RANK], step[MAX_RANK] = {0};
     const struct tensor *x = in(I, 0);
     struct tensor *o = out(I, 0);
-    if (!o || !x || !x->value || !strides(x, from))
+    if (!o || !x || !x->value || !strides(x, from) || o->rank < x->rank)
         return;
     for (int i = 0; i < x->rank; i++)
         step[o->rank - x->rank + i] = x->dims[i].n == 1 ? 0 : from[i];
@@ -598,7 +598,7 @@ static void
 pick(struct infer *I, const struct tensor *x, int64_t (*place)(struct infer *, const int64_t *pos, const int64_t *from))
 {
     struct tensor *o = out(I, 0);
-    int64_t from[LIMIT_RANK], pos[LIMIT_RANK] = {0};
+    int64_t from[MAX_RANK], pos[MAX_RANK] = {0};
     struct constant *c = x && x->value && strides(x, from) ? constant_for(I, 0) : NULL;
     for (int e = 0; c && e < c->n; e++) {
         int64_t at = place(I, pos, from);
@@ -751,8 +751,8 @@ fold_pad(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
     struct tensor *o = out(I, 0);
-    int64_t before[LIMIT_RANK], after[LIMIT_RANK], from[LIMIT_RANK], pos[LIMIT_RANK] = {0};
-    bool is_known[LIMIT_RANK];
+    int64_t before[MAX_RANK], after[MAX_RANK], from[MAX_RANK], pos[MAX_RANK] = {0};
+    bool is_known[MAX_RANK];
     const char *mode = node_str(I->n, "mode", "constant");
     if (!x || !x->value || strcmp(mode, "constant") != 0 || !strides(x, from) ||
         !move_pads_of(I, x->rank, before, after, is_known))
@@ -779,7 +779,7 @@ void
 fold_scatter_nd(struct infer *I)
 {
     const struct tensor *x = in(I, 0), *idx = in(I, 1), *u = in(I, 2);
-    int64_t from[LIMIT_RANK];
+    int64_t from[MAX_RANK];
     if (!x || !x->value || !idx || !idx->value || !idx->value->i || rank(idx) < 1 || !u || !strides(x, from) ||
         strcmp(node_str(I->n, "reduction", "none"), "none") != 0)
         return;
@@ -811,7 +811,7 @@ void
 fold_scatter_elements(struct infer *I)
 {
     const struct tensor *x = in(I, 0), *idx = in(I, 1), *u = in(I, 2);
-    int64_t from[LIMIT_RANK], pos[LIMIT_RANK] = {0};
+    int64_t from[MAX_RANK], pos[MAX_RANK] = {0};
     int axis;
     if (!x || !x->value || !idx || !idx->value || !idx->value->i || !u || rank(idx) != rank(x) || !strides(x, from) ||
         !axis_in(node_int(I->n, "axis", 0), x->rank, &axis) || strcmp(node_str(I->n, "reduction", "none"), "none") != 0)
@@ -845,8 +845,8 @@ reduce(struct infer *I, struct num (*step)(bool, struct num, struct num), struct
     const struct tensor *x = in(I, 0);
     struct tensor *o = out(I, 0);
     struct list axes = list_of(I, "axes", 1);
-    bool named[LIMIT_RANK];
-    int64_t from[LIMIT_RANK], pos[LIMIT_RANK] = {0};
+    bool named[MAX_RANK];
+    int64_t from[MAX_RANK], pos[MAX_RANK] = {0};
     if (axes.given && axes.n == 0)
         axes.given = node_int(I->n, "noop_with_empty_axes", 0) != 0;
     if (!x || !x->value || !strides(x, from) || !axes_of(&axes, x->rank, named))
@@ -941,7 +941,7 @@ static void
 running(struct infer *I, struct num (*step)(bool, struct num, struct num), struct num start)
 {
     const struct tensor *x = in(I, 0);
-    int64_t axis, from[LIMIT_RANK];
+    int64_t axis, from[MAX_RANK] = {0};
     int at;
     if (!x || !x->value || !strides(x, from) || !int_of(I, NULL, 1, 0, &axis) || !axis_in(axis, x->rank, &at))
         return;
@@ -980,7 +980,7 @@ void
 fold_nonzero(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
-    int64_t pos[LIMIT_RANK] = {0};
+    int64_t pos[MAX_RANK] = {0};
     int to = 0;
     struct constant *c = x && x->value && rank(x) >= 1 ? constant_for(I, 0) : NULL;
     if (!c)

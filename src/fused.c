@@ -429,7 +429,7 @@ fused_grouped_query(struct infer *I)
     int64_t hq = node_int(I->n, "num_heads", 0), hk = node_int(I->n, "kv_num_heads", 0);
     struct dim h = dim(q, 2);
     if (!in(I, 1)) /* packed: query, key and value side by side */
-        h = hq > 0 && hk > 0 && hq < LIMIT_WINDOW && hk < LIMIT_WINDOW && h.n < LIMIT_WINDOW && h.n >= 0
+        h = hq > 0 && hk > 0 && hq < MAX_WINDOW && hk < MAX_WINDOW && h.n < MAX_WINDOW && h.n >= 0
                 ? num_dim(h.n / (hq + 2 * hk) * hq)
                 : OPEN;
     SHAPE(I, 0, type(q), dim(q, 0), dim(q, 1), h);

@@ -5,7 +5,7 @@
  *
  *   inline    each call of a model-local function is replaced by a copy of its body. Values inside are called
  *             CALL/NAME; attributes that refer to the call's are resolved; subgraphs are copied along. A function that
- *             reaches itself, a call depth over 64 and more than 2^17 nodes in all are refused.
+ *             reaches itself, calls too deep and too many nodes in all (limits.c) are refused.
  *   rows      each node gets its row of the operator table. In a function the function's own opset counts.
  *   capture   a value of a subgraph that nothing in it defines is the enclosing graph's of that name: .outer.
  *   order     nodes sorted topologically, by depth first search with a stack of its own; file order is kept where
@@ -19,8 +19,6 @@
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
-
-enum { LIMIT_INLINE_DEPTH = 64, LIMIT_INLINED = 1 << 17 };
 
 struct graph *
 graph_new(struct arena *a, struct graph *parent)
@@ -166,6 +164,9 @@ captured_name(const struct origin *o, const char *name)
 static struct graph *copy_graph(struct arena *a, const struct graph *from, struct graph *parent,
                                 const struct node *call, const struct function *f, const struct origin *up);
 
+static const struct node no_call;
+static const struct function no_function;
+
 /* Copies n's attributes, with references to attributes of call resolved. */
 static void
 copy_attrs(struct arena *a, struct node *n, struct graph *to, const struct node *call, const struct function *f,
@@ -185,8 +186,8 @@ copy_attrs(struct arena *a, struct node *n, struct graph *to, const struct node 
             const char *name = attr.name;
             attr = *given;
             attr.name = name;
-            if (attr.g)
-                attr.g = copy_graph(a, attr.g, to, call, f, NULL);
+            if (attr.g) /* what it refers to was resolved where it was written: a reference left over could be to itself */
+                attr.g = copy_graph(a, attr.g, to, &no_call, &no_function, NULL);
         } else if (attr.g) {
             attr.g = copy_graph(a, attr.g, to, call, f, o);
         }
@@ -275,12 +276,11 @@ graph_fresh(struct graph *g, const char *prefix, const struct tensor *t)
 struct node
 graph_copy_node(struct graph *g, const struct graph *body, const struct node *from, const int *map)
 {
-    static const struct function none;
     struct origin here = {body, map, g, NULL};
     struct node n = *from;
     n.in = map_ids(g->arena, n.in, n.nin, map);
     n.out = map_ids(g->arena, n.out, n.nout, map);
-    copy_attrs(g->arena, &n, g, from, &none, &here);
+    copy_attrs(g->arena, &n, g, from, &no_function, &here);
     return n;
 }
 
@@ -292,8 +292,8 @@ inline_node(struct inliner *l, struct graph *g, const struct node *call, int dep
     for (int i = 0; i < call->nattr; i++)
         if (call->attr[i].g && !inline_graph(l, call->attr[i].g, depth))
             return false;
-    if (++l->nodes > LIMIT_INLINED)
-        return err_set(l->e, a, call->name, "more than %d nodes with functions inlined, over a limit", LIMIT_INLINED);
+    if (++l->nodes > limit(LIMIT_INLINED))
+        return err_limit(l->e, a, call->name, LIMIT_INLINED, "too many nodes with functions inlined");
     int id = names_find(l->functions, function_key(a, call->domain, call->op, call->overload));
     if (id < 0) {
         *graph_node(g) = *call;
@@ -303,9 +303,8 @@ inline_node(struct inliner *l, struct graph *g, const struct node *call, int dep
     struct graph *body = f->body;
     if (f->active)
         return err_set(l->e, a, f->name, "the function calls itself: recursion");
-    if (depth == LIMIT_INLINE_DEPTH)
-        return err_set(l->e, a, f->name, "functions call each other too deeply, over a limit of %d",
-                       LIMIT_INLINE_DEPTH);
+    if (depth == MAX_CALLS)
+        return err_limit(l->e, a, f->name, LIMIT_CALLS, "functions call each other too deeply");
     f->active = true;
 
     const char *prefix = call_name(g, call);

@@ -133,7 +133,7 @@ static void
 reduce_shape(struct infer *I, int k, const struct list *axes, bool keep)
 {
     const struct tensor *x = in(I, 0);
-    bool named[LIMIT_RANK];
+    bool named[MAX_RANK];
     int r = rank(x), to = 0;
     if (r < 0)
         return;
@@ -195,7 +195,7 @@ infer_top_k(struct infer *I)
 
 struct window {
     int n; /* spatial axes */
-    int64_t kernel[LIMIT_RANK], stride[LIMIT_RANK], dilation[LIMIT_RANK], before[LIMIT_RANK], after[LIMIT_RANK];
+    int64_t kernel[MAX_RANK], stride[MAX_RANK], dilation[MAX_RANK], before[MAX_RANK], after[MAX_RANK];
     const char *pad;
     bool ok;
 };
@@ -206,7 +206,7 @@ window_list(const struct infer *I, const char *name, int n, int64_t otherwise, i
     struct list l = list_of(I, name, -1);
     for (int i = 0; i < n; i++) {
         to[i] = l.given && l.n == n ? l.v[i] : otherwise;
-        if (to[i] < -LIMIT_WINDOW || to[i] > LIMIT_WINDOW)
+        if (to[i] < -MAX_WINDOW || to[i] > MAX_WINDOW)
             return false;
     }
     return !l.given || l.n == n || l.n == 0;
@@ -217,15 +217,15 @@ static struct window
 window_of(const struct infer *I, int n, const struct tensor *w)
 {
     struct window v = {.n = n};
-    int64_t pads[2 * LIMIT_RANK];
-    if (n < 0 || n > LIMIT_RANK)
+    int64_t pads[2 * MAX_RANK];
+    if (n < 0 || n > MAX_RANK)
         return v;
     v.ok = window_list(I, "strides", n, 1, v.stride) && window_list(I, "dilations", n, 1, v.dilation) &&
            window_list(I, "pads", 2 * n, 0, pads);
     struct list kernel = list_of(I, "kernel_shape", -1);
     for (int i = 0; i < n && v.ok; i++) {
         v.kernel[i] = kernel.given && kernel.n == n ? kernel.v[i] : rank(w) == n + 2 ? w->dims[i + 2].n : -1;
-        v.ok = v.kernel[i] > 0 && v.kernel[i] <= LIMIT_WINDOW && v.stride[i] > 0 && v.dilation[i] > 0;
+        v.ok = v.kernel[i] > 0 && v.kernel[i] <= MAX_WINDOW && v.stride[i] > 0 && v.dilation[i] > 0;
         v.before[i] = pads[i];
         v.after[i] = pads[n + i];
     }
@@ -305,7 +305,7 @@ infer_conv_transpose(struct infer *I)
 {
     const struct tensor *x = in(I, 0), *w = in(I, 1);
     int n = rank(x) - 2;
-    int64_t extra[LIMIT_RANK];
+    int64_t extra[MAX_RANK];
     struct window v = window_of(I, n, w);
     struct list fixed = list_of(I, "output_shape", -1);
     set_type(I, 0, type(x));
@@ -321,7 +321,7 @@ infer_conv_transpose(struct infer *I)
         struct dim xi = x->dims[i + 2];
         if (fixed.given && fixed.n >= n)
             d[i + 2] = num_dim(fixed.v[fixed.n - n + i]);
-        else if (v.ok && xi.n > 0 && xi.n <= LIMIT_WINDOW) {
+        else if (v.ok && xi.n > 0 && xi.n <= MAX_WINDOW) {
             int64_t full = v.stride[i] * (xi.n - 1) + extra[i], span = v.dilation[i] * (v.kernel[i] - 1) + 1;
             if (strncmp(v.pad, "SAME", 4) == 0)
                 d[i + 2] = num_dim(xi.n * v.stride[i]);
@@ -365,7 +365,7 @@ infer_max_unpool(struct infer *I)
             d[i] = at_known(&fixed, i) ? num_dim(fixed.v[i]) : OPEN;
         else if (i < 2)
             d[i] = x->dims[i];
-        else if (v.ok && x->dims[i].n > 0 && x->dims[i].n <= LIMIT_WINDOW)
+        else if (v.ok && x->dims[i].n > 0 && x->dims[i].n <= MAX_WINDOW)
             d[i] = num_dim((x->dims[i].n - 1) * v.stride[i - 2] + v.kernel[i - 2] - v.before[i - 2] - v.after[i - 2]);
 }
 
@@ -489,7 +489,7 @@ void
 infer_einsum(struct infer *I)
 {
     enum { LETTERS = 128 };
-    struct dim of[LETTERS], dots[LIMIT_RANK];
+    struct dim of[LETTERS], dots[MAX_RANK];
     int uses[LETTERS] = {0}, ndots = 0, k = 0, at = 0;
     char terms[1024], result[512];
     const char *p = node_str(I->n, "equation", "");
@@ -503,7 +503,7 @@ infer_einsum(struct infer *I)
         return;
     for (int i = 0; i < LETTERS; i++)
         of[i] = num_dim(1);
-    for (int i = 0; i < LIMIT_RANK; i++)
+    for (int i = 0; i < MAX_RANK; i++)
         dots[i] = num_dim(1);
     char *arrow = strstr(terms, "->");
     if (arrow)
@@ -519,7 +519,7 @@ infer_einsum(struct infer *I)
                 return;
             has_dots = true;
             for (int i = 0; i < span; i++)
-                dots[LIMIT_RANK - span + i] = broadcast_dim(dots[LIMIT_RANK - span + i], dim(in(I, k), at + i));
+                dots[MAX_RANK - span + i] = broadcast_dim(dots[MAX_RANK - span + i], dim(in(I, k), at + i));
             ndots = span > ndots ? span : ndots;
             at += span;
             c += 2;
@@ -548,14 +548,14 @@ infer_einsum(struct infer *I)
                 result[n++] = (char)l;
         result[n] = '\0';
     }
-    struct dim d[LIMIT_RANK];
+    struct dim d[MAX_RANK];
     int r = 0;
     for (char *c = result; *c; c++) {
         int span = *c == '.' ? ndots : 1;
-        if (r + span > LIMIT_RANK || (unsigned char)*c >= LETTERS || (*c == '.' && strncmp(c, "...", 3) != 0))
+        if (r + span > MAX_RANK || (unsigned char)*c >= LETTERS || (*c == '.' && strncmp(c, "...", 3) != 0))
             return;
         for (int i = 0; i < span; i++)
-            d[r++] = *c == '.' ? dots[LIMIT_RANK - ndots + i] : of[(unsigned char)*c];
+            d[r++] = *c == '.' ? dots[MAX_RANK - ndots + i] : of[(unsigned char)*c];
         c += *c == '.' ? 2 : 0;
     }
     set_shape(I, 0, DT_UNDEFINED, r, d);

@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT_WINDOW = 1 << 30, LIMIT_SEQUENCE = 64 };
-
 /* ---- helpers: inputs and outputs -------------------------------------------------------------------------------- */
 
 static const struct dim OPEN = {-1, NULL};
@@ -130,7 +128,7 @@ static inline struct dim *
 shape(const struct infer *I, int k, int64_t r)
 {
     struct tensor *o = out(I, k);
-    if (r < 0 || r > LIMIT_RANK)
+    if (r < 0 || r > MAX_RANK)
         return NULL;
     struct dim *d = NEWN(I->g->arena, struct dim, r);
     for (int i = 0; i < r; i++)
@@ -231,7 +229,7 @@ list_of(const struct infer *I, const char *name, int k)
         l.n = -1;
         if (t->value && t->value->i)
             l = (struct list){t->value->n, true, t->value->i, t->value->known};
-        else if (t->rank == 1 && t->dims[0].n >= 0 && t->dims[0].n <= LIMIT_RANK) {
+        else if (t->rank == 1 && t->dims[0].n >= 0 && t->dims[0].n <= MAX_RANK) {
             bool *none = NEWN(I->g->arena, bool, t->dims[0].n + 1); /* the number of elements is known, no more */
             l = (struct list){(int)t->dims[0].n, true, NEWN(I->g->arena, int64_t, t->dims[0].n + 1), none};
         }
@@ -280,7 +278,7 @@ type_attr(const struct infer *I, const char *name, enum dtype otherwise)
     const struct attr *a = node_attr(I->n, name);
     if (a && a->type == ATTR_STRING) { /* Cast-1 writes FLOAT */
         char lower[16] = "";
-        for (int i = 0; a->s[i] && i < 15; i++)
+        for (int i = 0; i < 15 && a->s[i]; i++)
             lower[i] = (char)(a->s[i] >= 'A' && a->s[i] <= 'Z' ? a->s[i] + 32 : a->s[i]);
         return dtype_by_onnx(lower);
     }
@@ -308,7 +306,8 @@ axes_of(const struct list *l, int r, bool *named)
 static inline double
 number(const struct tensor *t, int k)
 {
-    return t->value->f ? t->value->f[k] : (double)t->value->i[k];
+    const struct constant *c = t->value;
+    return c->f ? c->f[k] : c->i ? (double)c->i[k] : 0;
 }
 
 static inline int64_t

@@ -373,8 +373,8 @@ parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *ou
         while (*p == ',' || *p == ' ')
             p++;
     }
-    p = strstr(p, "kwargs = {");
-    for (p = p ? p + strlen("kwargs = {") : ""; *p && *p != '}';) {
+    const char *named = strstr(p, "kwargs = {");
+    for (p = named ? named + strlen("kwargs = {") : ""; *p && *p != '}';) {
         const char *colon = strchr(p, ':');
         if (!colon)
             break;
@@ -581,7 +581,7 @@ call_for(struct dynamo *d, const struct group *g, const char *target, int nargs)
 static void
 sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
 {
-    if (!q || q->rank >= 0)
+    if (!q || q->rank >= 0 || rank < 0 || !size)
         return;
     q->rank = rank;
     q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
@@ -809,7 +809,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     int at = names_find(d->params, norm_weight), first, count = 0;
-    if (n->nin < 2 || at < 0 || l->slot_of[n->in[0]] < 0)
+    if (n->nin < 2 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || l->slot_of[n->in[0]] < 0)
         return -1;
     const struct tensor *w = &l->g->t[n->in[1]];
     struct param *named = param_called(d, w->name), *bias_named = NULL;
@@ -847,7 +847,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     for (int i = 0; i < COUNT(attributes) && !gemm; i++) {
         const struct attr *a = node_attr(n, attributes[i].onnx);
         int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
-        if (!a || a->type != ATTR_INTS || pos < 0)
+        if (!a || a->type != ATTR_INTS || !a->ints || pos < 0)
             continue;
         len = strcmp(attributes[i].onnx, "pads") == 0 ? len / 2 : len; /* the same on both sides */
         c->args[pos] = (struct arg){.kind = ARG_LIST, .n = len, .list = NEWN(l->a, struct arg, len ? len : 1)};
@@ -1921,8 +1921,8 @@ merged(struct dynamo *d, const struct group *g, int out)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     const struct attr *perm = node_attr(n, "perm");
-    perm = perm && perm->type == ATTR_INTS ? perm : NULL;
-    if (!n->rules || n->nin < 1 || l->slot_of[n->in[0]] < 0)
+    perm = perm && perm->type == ATTR_INTS && perm->ints ? perm : NULL;
+    if (!n->rules || n->nin < 1 || n->in[0] < 0 || l->slot_of[n->in[0]] < 0)
         return false;
     struct call *c = NULL;
     if (strstr(n->rules, "TransposeTranspose") && perm) {
@@ -2513,8 +2513,8 @@ static void
 lower_lost_outputs(struct dynamo *d)
 {
     struct lowering *l = d->l;
-    const char *p = strstr(l->g->signature, "# outputs");
-    for (int i = 0; i < l->g->nout && p && (p = strchr(p, '\n')); i++) {
+    const char *outputs = strstr(l->g->signature, "# outputs"), *p = outputs ? outputs : "";
+    for (int i = 0; i < l->g->nout && (p = strchr(p, '\n')); i++) {
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;

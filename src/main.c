@@ -8,6 +8,7 @@
 #include "memlint.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -181,35 +182,13 @@ report(const struct run *x, const struct result *r)
     }
     const struct format *f = o->format ? o->format : o->quiet ? NULL : &formats[0];
     errno = 0;
-    if (f && (!f->write(r, stdout, coloured(o), columns()) || finish_stdout() != EXIT_CLEAN))
+    bool ok = !f || f->write(r, stdout, coloured(o), columns());
+    if (finish_stdout() != EXIT_CLEAN || !ok)
         code = EXIT_ENVIRONMENT;
     return code;
 }
 
 /* ---- the pipeline ---------------------------------------------------------------------------------------------------------- */
-
-static int
-dump(const struct options *o, const struct graph *g, const struct program *p, const struct step *st)
-{
-    progress_end();
-    switch (o->dump) {
-    case DUMP_GRAPH:
-        onnx_print_text(g, stdout);
-        break;
-    case DUMP_SHAPES:
-        shapes_dump(g, stdout);
-        break;
-    case DUMP_CALLS:
-        lower_dump(p, stdout);
-        break;
-    case DUMP_STEP:
-        step_dump(st, stdout);
-        break;
-    case DUMP_NONE:
-        break;
-    }
-    return finish_stdout();
-}
 
 /* File to program. What *s leaves open is bound in it. NULL: see e. */
 static struct program *
@@ -248,8 +227,7 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
     const char *why = NULL;
     *r = (struct replay){.a = a, .d = d, .limit = o->replay_limit, .stop = &interrupted};
     if (cuda_open(a, d, &why)) {
-        signal(SIGINT, interrupt);
-        signal(SIGTERM, interrupt);
+        void (*on_int)(int) = signal(SIGINT, interrupt), (*on_term)(int) = signal(SIGTERM, interrupt);
         if (!replay_run(r, p, s))
             why = d->error(d->self);
         else if (r->crowded)
@@ -259,8 +237,8 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
             why = "interrupted; everything was given back";
         d->name = arena_str(a, d->name);
         cuda_close(d);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
+        signal(SIGINT, on_int);
+        signal(SIGTERM, on_term);
     }
     if (why)
         fprintf(stderr, "memlint: --replay: %s\n", emit_clean(a, why));
@@ -357,26 +335,37 @@ analyse(const struct run *x)
         return refuse(x, &e);
     if (o->verbose)
         say(x, arena_printf(a, "%d nodes, opset %d", g->nn, g->opset));
-    if (o->dump == DUMP_GRAPH)
-        return dump(o, g, NULL, NULL);
+    if (o->dump != DUMP_NONE && o->dump != DUMP_STEP)
+        progress_end();
+    if (o->dump == DUMP_GRAPH) {
+        onnx_print_text(g, stdout);
+        return finish_stdout();
+    }
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
     own.unroll = o->dump != DUMP_SHAPES;
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(x, &e);
-    if (o->dump == DUMP_SHAPES)
-        return dump(o, g, NULL, NULL);
+    if (o->dump == DUMP_SHAPES) {
+        shapes_dump(g, stdout);
+        return finish_stdout();
+    }
     struct program *p = lower_run(g, s);
-    if (o->dump == DUMP_CALLS)
-        return dump(o, g, p, NULL);
+    if (o->dump == DUMP_CALLS) {
+        lower_dump(p, stdout);
+        return finish_stdout();
+    }
     if (s->recompute && !recompute_modules(a, p, s->recompute, &e.message)) {
         e.place = s->recompute;
         return refuse(x, &e);
     }
     progress_tell("running the step", 0, 0);
     struct step *st = step_run(p, s);
-    if (o->dump == DUMP_STEP)
-        return dump(o, g, p, st);
+    if (o->dump == DUMP_STEP) {
+        progress_end();
+        step_dump(st, stdout);
+        return finish_stdout();
+    }
     struct result *r = result_build(g, p, st, s);
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
     if (is_read(o)) {
@@ -388,10 +377,11 @@ analyse(const struct run *x)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
     progress_end();
-    if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
-        return EXIT_ENVIRONMENT;
     if (!compare(x, r, &e))
         return refuse(x, &e);
+    arena_guard(NULL); /* what follows holds more than memory */
+    if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
+        return EXIT_ENVIRONMENT;
     if (o->sources)
         r->sources = sources_find(a, o->sources, &r->nsources);
     for (const char **note = gate_suppress(a, o, r); *note; note++)
@@ -401,6 +391,22 @@ analyse(const struct run *x)
         say(x, r->gate);
     fleet_count(x->whole, x->tally, r);
     return worse(expected(x, worse(report(x, r), gate_code(r->verdict))), update(x, r));
+}
+
+static int
+guarded(const struct run *x)
+{
+    jmp_buf over;
+    if (setjmp(over)) {
+        struct err e = {.file = x->path};
+        arena_guard(NULL);
+        err_limit(&e, x->a, NULL, LIMIT_MEMORY, "the analysis takes too much memory");
+        return refuse(x, &e);
+    }
+    arena_guard(&over);
+    int code = analyse(x);
+    arena_guard(NULL);
+    return code;
 }
 
 /* A model with its flag file. */
@@ -416,8 +422,8 @@ one(const struct options *o, const char *path, struct tally *t, struct arena *wh
                 emit_clip(a, own.flag[i].text, 300));
     if (wrong)
         fprintf(stderr, "memlint: %s; see memlint --help\n", emit_clean(a, wrong));
-    int code = wrong ? EXIT_USAGE : analyse(&x);
-    arena_free(a);
+    int code = wrong ? EXIT_USAGE : guarded(&x);
+    arena_free_newer(whole);
     return code;
 }
 
@@ -494,6 +500,10 @@ main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 1 << 26); /* every edit of the step fills an arena and frees it: keep the pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
 #endif
+    for (int fd = 0; fd < 3; fd++) /* a closed one would be the next file that is opened */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            return EXIT_ENVIRONMENT;
+    emit_guard();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write: exit 4 */
     signal(SIGXFSZ, SIG_IGN); /* so is a file that may not grow */
     struct arena *a = arena_new();

@@ -38,6 +38,11 @@ char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 /* Grows an arena array to hold at least n elements; the old contents are kept. Returns the (moved) array. */
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);
+/* From now on all arenas together take at most limit(LIMIT_MEMORY); what would be more jumps to *over, with 1,
+ * or 2 when it can't be a size. NULL ends that. */
+void arena_guard(jmp_buf *over);
+/* Frees the arenas that were made after a. */
+void arena_free_newer(const struct arena *a);
 
 #define NEW(a, type)     ((type *)arena_alloc((a), sizeof(type)))
 #define NEWN(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
@@ -73,13 +78,53 @@ div_up(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 bool add_ok(int64_t a, int64_t b, int64_t *out);
+/* The whole part of v; what does not fit is the nearest number that does, and NaN is 0. */
+int64_t to_int(double v);
 
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */
 const char *bytes_text(struct arena *a, int64_t bytes);
 /* Reads 24GiB, 512MB, 1e9, 1073741824: bytes, or -1. */
 int64_t bytes_parse(const char *text);
+/* Whether a name of the model may stand in a command or a program that people paste: letters, digits and _.-:/ alone. */
+bool is_pasteable(const char *s);
 /* Shell-style match of * ? and [...]; a star matches dots too. */
 bool glob_match(const char *glob, const char *text);
+
+/* ---- limits.c: how much of a model is taken ----------------------------------------------------------------- */
+
+enum limit { /* the rows of --list=limits */
+             LIMIT_MEMORY,
+             LIMIT_MESSAGES,
+             LIMIT_SKELETON,
+             LIMIT_NODES,
+             LIMIT_TENSORS,
+             LIMIT_REPEATED,
+             LIMIT_PROPERTIES,
+             LIMIT_NAME,
+             LIMIT_METADATA,
+             LIMIT_ATTRIBUTE,
+             LIMIT_TEXT,
+             LIMIT_FOLD,
+             LIMIT_FOLDED,
+             LIMIT_INLINED,
+             LIMIT_UNROLLED,
+             LIMIT_BASELINE,
+             LIMIT_DEPTH,
+             LIMIT_RANK,
+             LIMIT_CALLS,
+             LIMIT_SEQUENCE,
+             LIMIT_WINDOW,
+};
+/* Those that can't be moved. */
+enum { MAX_DEPTH = 100, MAX_RANK = 64, MAX_CALLS = 64, MAX_SEQUENCE = 64, MAX_WINDOW = 1 << 30 };
+int64_t limit(enum limit which);
+/* Sets a limit, for the whole program; returns what is wrong, or NULL. */
+const char *limit_set(struct arena *a, const char *name, int64_t n);
+/* Fills e and returns false: what, which the limit ended, and how to raise it. */
+bool err_limit(struct err *e, struct arena *a, const char *place, enum limit which, const char *what);
+/* The option that raises a limit, for a doubt; NULL when none does. */
+const char *limit_remedy(struct arena *a, enum limit which);
+void limits_list(FILE *out);
 
 /* ---- element types (util.c) ------------------------------------------------------------------------------ */
 
@@ -130,8 +175,6 @@ enum dtype dtype_by_torch(const char *name);
 
 /* ---- onnx/: the border: bytes or text to a graph ------------------------------------------------------------ */
 
-enum { LIMIT_FOLD = 4096, LIMIT_RANK = 64 };
-
 /* A dimension: n >= 0 is known; otherwise n is -1 and sym, when set, is its symbol or expression ("batch", "197*batch"). */
 struct dim {
     int64_t n;
@@ -139,7 +182,7 @@ struct dim {
 };
 
 /* A constant whose value matters: a small initializer, or what value propagation found. Integers, booleans and
- * floats of up to LIMIT_FOLD elements. Exactly one of i and f is set, by dtype; unknown elements of a partly known
+ * floats of up to limit(LIMIT_FOLD) elements. Exactly one of i and f is set, by dtype; unknown elements of a partly known
  * value have known[k] false (known is NULL when all are known). */
 struct constant {
     int n;
@@ -261,6 +304,8 @@ void graph_doubt(struct graph *g, const char *node, const char *op, const char *
  * files need not exist. Returns NULL and fills e when the file is refused. The graph has functions inlined, names
  * interned, nodes in topological order. */
 struct graph *onnx_load(struct arena *a, const char *path, struct err *e);
+/* The same of a binary model in memory; path names it, and external data lie beside it. */
+struct graph *onnx_load_bytes(struct arena *a, const char *path, const uint8_t *data, size_t size, struct err *e);
 struct graph *onnx_parse_text(struct arena *a, const char *path, const char *text, struct err *e);
 /* Prints a graph in ONNX text syntax: --dump=graph. */
 void onnx_print_text(const struct graph *g, FILE *out);
@@ -482,7 +527,7 @@ void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 bool shapes_subgraph(struct infer *in, struct graph *sub);
 /* Runs the rules over one node of the main graph. */
 void shapes_node(struct shapes *run, struct graph *g, const struct node *n);
-/* A constant to fill, every element unknown; NULL when n is over LIMIT_FOLD, the type has no numbers, or the run's
+/* A constant to fill, every element unknown; NULL when n is over limit(LIMIT_FOLD), the type has no numbers, or the run's
  * budget is spent. */
 struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
 
@@ -526,7 +571,7 @@ struct arg {
     const char *s; /* text; of a slot, its name in the traced program */
 };
 
-enum { MAX_ARGS = 16, MAX_RANK = 64, SHOWN_RANK = 8 };
+enum { MAX_ARGS = 16, SHOWN_RANK = 8 };
 
 struct aten;
 
@@ -1316,6 +1361,8 @@ extern const struct format formats[];
 extern const int nformats;
 const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
+/* For main, once: SIGINT, SIGTERM and SIGHUP remove a report that is not whole and end the program with exit status 4. */
+void emit_guard(void);
 /* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
 bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
 /* Adds a report of one line to path in one write: what is there after a kill is whole lines and at most one torn. */

@@ -81,7 +81,7 @@ move_squeeze(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
     struct list l = list_of(I, "axes", 1);
-    bool named[LIMIT_RANK];
+    bool named[MAX_RANK];
     int r = rank(x), left = 0, to = 0;
     set_type(I, 0, type(x));
     if (r < 0)
@@ -109,10 +109,10 @@ move_unsqueeze(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
     struct list l = list_of(I, "axes", 1);
-    bool named[LIMIT_RANK];
+    bool named[MAX_RANK];
     int r = rank(x), from = 0;
     set_type(I, 0, type(x));
-    if (r < 0 || l.n < 0 || !l.given || r + l.n > LIMIT_RANK)
+    if (r < 0 || l.n < 0 || !l.given || r + l.n > MAX_RANK)
         return;
     struct dim *d = shape(I, 0, r + l.n);
     if (!d || !axes_of(&l, r + l.n, named))
@@ -128,7 +128,7 @@ bool
 move_permutation(const struct infer *I, int r, int *perm)
 {
     struct list l = list_of(I, "perm", -1);
-    bool seen[LIMIT_RANK] = {false};
+    bool seen[MAX_RANK] = {false};
     for (int i = 0; i < r; i++) {
         int64_t p = l.given && l.n == r ? l.v[i] : r - 1 - i;
         if (p < 0 || p >= r || seen[p])
@@ -143,7 +143,7 @@ void
 move_transpose(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
-    int perm[LIMIT_RANK];
+    int perm[MAX_RANK];
     set_type(I, 0, type(x));
     struct dim *d = shape(I, 0, rank(x));
     if (d && move_permutation(I, rank(x), perm))
@@ -269,7 +269,7 @@ void
 move_slice(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
-    struct slice s[LIMIT_RANK];
+    struct slice s[MAX_RANK];
     set_type(I, 0, type(x));
     struct dim *d = shape(I, 0, rank(x));
     if (!d || !move_slices_of(I, x, s))
@@ -308,7 +308,7 @@ move_gather_nd(struct infer *I)
     const struct tensor *x = in(I, 0), *idx = in(I, 1);
     int64_t batch = node_int(I->n, "batch_dims", 0), depth = dim(idx, -1).n;
     set_type(I, 0, type(x));
-    if (rank(x) < 0 || rank(idx) < 1 || depth < 0 || batch < 0 || batch > LIMIT_RANK || depth + batch > rank(x))
+    if (rank(x) < 0 || rank(idx) < 1 || depth < 0 || batch < 0 || batch > MAX_RANK || depth + batch > rank(x))
         return;
     int tail = rank(x) - (int)(batch + depth);
     struct dim *d = shape(I, 0, rank(idx) - 1 + tail);
@@ -383,8 +383,8 @@ void
 move_pad(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
-    int64_t before[LIMIT_RANK], after[LIMIT_RANK], n;
-    bool is_known[LIMIT_RANK];
+    int64_t before[MAX_RANK], after[MAX_RANK], n;
+    bool is_known[MAX_RANK];
     set_type(I, 0, type(x));
     struct dim *d = shape(I, 0, rank(x));
     if (!d || !move_pads_of(I, rank(x), before, after, is_known))
@@ -609,7 +609,7 @@ move_resize(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
     int r = rank(x);
-    bool named[LIMIT_RANK], crop = attr_is(I, "coordinate_transformation_mode", "tf_crop_and_resize");
+    bool named[MAX_RANK], crop = attr_is(I, "coordinate_transformation_mode", "tf_crop_and_resize");
     struct list axes = list_of(I, "axes", -1), sizes = list_of(I, NULL, 3);
     bool legacy = I->g->opset < 11;
     int scales = legacy ? 1 : 2;

@@ -46,6 +46,7 @@ static bool
 number(const char *s, char **end, int64_t least, int64_t *n)
 {
     errno = 0;
+    *end = (char *)s;
     *n = *s >= '0' && *s <= '9' ? strtoll(s, end, 10) : -1;
     return *n >= least && errno == 0;
 }
@@ -103,6 +104,15 @@ read_value(struct reader *r, const char *arg)
     r->o->value_files[s->nvalues] = file;
     *PUSH(r->a, s->values, s->nvalues, r->cap_values) = (struct input_value){name, NULL};
     return NULL;
+}
+
+/* Not in a flag file: that may come with the model. */
+static const char *
+read_limit(struct reader *r, const char *arg)
+{
+    const char *value, *name = split(r, arg, &value);
+    int64_t n = name ? bytes_parse(value) : -1;
+    return n < 0 ? "wanted NAME=N, as in --limit nodes=4000000 or --limit memory=16GiB" : limit_set(r->a, name, n);
 }
 
 /* ---- the step ---------------------------------------------------------------------------------------------------------- */
@@ -301,6 +311,7 @@ static const struct {
     {"rules", rules_list},
     {"policies", policy_list},
     {"formats", format_list},
+    {"limits", limits_list},
     {"options", options_list},
     {"mdoc", options_mdoc},
     {"completions", options_completions},
@@ -435,7 +446,7 @@ read_baseline(struct reader *r, const char *arg)
 static const char *
 read_max_increase(struct reader *r, const char *arg)
 {
-    char *end;
+    char *end = "";
     double percent = *arg >= '0' && *arg <= '9' ? strtod(arg, &end) : -1;
     if (percent >= 0 && strcmp(end, "%") == 0 && percent < 1e9) {
         r->o->max_increase_percent = percent;
@@ -564,6 +575,7 @@ static const struct row {
     {NULL, "input-shape", "NAME=DIMS", "fix an input's shape, as in --input-shape x=2x3x224x224; may repeat", 0,
      read_shape, true},
     {NULL, "input-value", "NAME=FILE", "give an input's value, a serialized TensorProto; may repeat", 0, read_value},
+    {NULL, "limit", "NAME=N", "take more, or less, of a model than the N of --list=limits; may repeat", 0, read_limit},
     {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode, true},
     {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer, true},
     {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true},
@@ -611,7 +623,7 @@ static const struct row {
      0, read_flags},
     {"Inspection", "list", "TABLE",
      "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, policies, formats, "
-     "options, mdoc, completions",
+     "limits, options, mdoc, completions",
      0, read_list},
     {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},
     {"Many models", "files-from", "FILE", "read the models' names from FILE, one a line; - is standard input", 0,

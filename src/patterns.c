@@ -9,6 +9,7 @@
  */
 #include "lower.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,10 +169,19 @@ broken(const struct node *n)
     return false;
 }
 
+/* A tensor by its id: one that is omitted has no type and no name. */
+static const struct tensor *
+tensor_at(const struct matcher *x, int tensor)
+{
+    static const struct tensor omitted = {.name = "", .wrap = "", .rank = -1, .declared_rank = -1, .producer = -1};
+    return tensor < 0 ? &omitted : &x->g->t[tensor];
+}
+
 static const struct node *
 maker(const struct matcher *x, int tensor)
 {
     int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an id has a tensor */
     return at < 0 || (broken(&x->g->n[at]) && strcmp(x->g->n[at].op, "Constant") != 0) ? NULL : &x->g->n[at];
 }
 
@@ -278,7 +288,7 @@ tensor_arg(struct matcher *x, const struct node *n, int tensor, const char *role
         return (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[tensor]};
     const struct tensor *t = &x->g->t[tensor];
     if (number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer))
-        return t->value->i ? INT((int64_t)v) : FLT(v);
+        return t->value->i ? INT(to_int(v)) : FLT(v);
     if (t->producer >= 0 && !x->data[t->producer] && !is_constant(x, tensor))
         return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
     if (is_constant(x, tensor)) {
@@ -310,9 +320,18 @@ finish(struct matcher *x, struct call *c, int tensor)
     x->l->slot_of[tensor] = c->outs[0];
 }
 
+static void
+set_slot(struct matcher *x, int tensor, int slot)
+{
+    if (tensor >= 0)
+        x->l->slot_of[tensor] = slot;
+}
+
 static struct arg
 ints(struct matcher *x, int n, const int64_t *v)
 {
+    if (n < 0) /* as many as the dimensions of something whose rank is unknown */
+        return NONE;
     struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(x->l->a, struct arg, n ? n : 1)};
     for (int i = 0; i < n; i++)
         l.list[i] = INT(v[i]);
@@ -323,9 +342,9 @@ static struct arg
 attr_ints(struct matcher *x, const struct node *n, const char *name, int from, int count)
 {
     const struct attr *a = node_attr(n, name);
-    if (!a || a->type != ATTR_INTS || a->n <= from)
+    if (!a || a->type != ATTR_INTS || !a->ints || a->n <= from)
         return NONE;
-    return ints(x, count && count < a->n - from ? count : a->n - from, a->ints + from);
+    return ints(x, count > 0 && count < a->n - from ? count : a->n - from, a->ints + from);
 }
 
 /* The axes of a reduction or a squeeze: an attribute in older opsets, an input later. */
@@ -334,7 +353,7 @@ axes_arg(struct matcher *x, const struct node *n)
 {
     int64_t v[MAX_PADS];
     const struct attr *a = node_attr(n, "axes");
-    a = a && a->type == ATTR_INTS ? a : NULL;
+    a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
     int count = a ? 0 : n->nin > 1 ? integers(x, n->in[1], v, MAX_PADS) : 0;
     return a ? ints(x, a->n, a->ints) : count ? ints(x, count, v) : NONE;
 }
@@ -346,7 +365,7 @@ static const struct node *
 only_maker(const struct matcher *x, const struct node *n, int k, const char *op)
 {
     const struct node *m = k < n->nin ? maker(x, n->in[k]) : NULL;
-    return m && is(m, op) && x->g->t[n->in[k]].nusers == 1 && !x->g->t[n->in[k]].is_output ? m : NULL;
+    return m && is(m, op) && tensor_at(x, n->in[k])->nusers == 1 && !tensor_at(x, n->in[k])->is_output ? m : NULL;
 }
 
 /* A binary node with a constant on one side: the position of the other. */
@@ -458,10 +477,10 @@ linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
 {
     const struct node *t = mm->nin == 2 ? maker(x, mm->in[1]) : NULL;
     *folded = false;
-    if (t && is(t, "Transpose") && is_constant(x, t->in[0]) && x->g->t[t->in[0]].rank == 2)
+    if (t && is(t, "Transpose") && is_constant(x, t->in[0]) && tensor_at(x, t->in[0])->rank == 2)
         return t->in[0];
-    if (mm->nin == 2 && x->g->t[mm->in[1]].is_initializer && x->g->t[mm->in[1]].rank == 2) {
-        *folded = strncmp(x->g->t[mm->in[1]].name, "onnx::", 6) == 0;
+    if (mm->nin == 2 && tensor_at(x, mm->in[1])->is_initializer && tensor_at(x, mm->in[1])->rank == 2) {
+        *folded = strncmp(tensor_at(x, mm->in[1])->name, "onnx::", 6) == 0;
         return *folded ? mm->in[1] : -1;
     }
     return -1;
@@ -474,7 +493,7 @@ match_linear_bias(struct matcher *x, const struct node *n)
     bool folded;
     for (int k = 0; k < 2; k++) {
         const struct node *mm = only_maker(x, n, k, "MatMul");
-        const struct tensor *b = &x->g->t[n->in[1 - k]];
+        const struct tensor *b = tensor_at(x, n->in[1 - k]);
         if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && is_constant(x, n->in[1 - k])) {
             cover(x, mm);
             const struct node *t = maker(x, mm->in[1]);
@@ -523,6 +542,7 @@ emit_linear(struct matcher *x, const struct node *n)
     const struct node *mm = !biased                                                  ? n
                             : maker(x, n->in[0]) && is(maker(x, n->in[0]), "MatMul") ? maker(x, n->in[0])
                                                                                      : maker(x, n->in[1]);
+    assert(mm); /* match_linear's, or match_linear_bias's */
     int weight = linear_weight(x, mm, &folded), bias = !biased ? -1 : n->in[n->in[0] == mm->out[0] ? 1 : 0];
     struct arg in = tensor_arg(x, mm, mm->in[0], "input");
     struct param *q = folded ? tied_table(x, weight) : NULL;
@@ -616,6 +636,7 @@ emit_attention(struct matcher *x, const struct node *n)
     bool causal = false;
     double p = 0;
     sdpa_parts(x, n, &s);
+    assert(s.qmul && s.kmul); /* as when it was matched */
     struct arg q = tensor_arg(x, n, s.qmul->in[0], "query"), k = tensor_arg(x, n, s.kmul->in[0], "key"),
                v = tensor_arg(x, n, n->in[1], "value");
     struct arg mask = s.add ? tensor_arg(x, n, mask_of(x, s.add->in[1], &causal), "attn_mask") : NONE;
@@ -742,7 +763,7 @@ static void
 emit_group_norm(struct matcher *x, const struct node *n)
 {
     const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back);
-    const struct tensor *grouped = &x->g->t[core->in[0]];
+    const struct tensor *grouped = tensor_at(x, core->in[0]);
     int w = constant_behind(x, mul->in[mul->in[0] == back->out[0]]),
         b = constant_behind(x, n->in[n->in[0] == mul->out[0]]);
     struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
@@ -763,7 +784,8 @@ glu_split(const struct matcher *x, const struct node *n, const struct node **gat
         *gate = only_maker(x, n, 1 - k, "Sigmoid");
         const struct node *split = maker(x, n->in[k]);
         if (*gate && split && is(split, "Split") && split->nout == 2 && split->out[0] == n->in[k] &&
-            split->out[1] == (*gate)->in[0] && x->g->t[split->out[0]].nusers == 1 && x->g->t[split->out[1]].nusers == 1)
+            split->out[1] == (*gate)->in[0] && tensor_at(x, split->out[0])->nusers == 1 &&
+            tensor_at(x, split->out[1])->nusers == 1)
             return split;
     }
     return NULL;
@@ -894,6 +916,7 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     cell_parts(x, n, &p);
     for (int i = 0; i < 2; i++) {
         const struct node *g = p.product[i];
+        assert(g); /* as when it was matched */
         struct arg in = tensor_arg(x, g, g->in[0], "input"), w = tensor_arg(x, g, g->in[1], "weight");
         a[3 + i] = tensor_arg(x, g, g->in[2], "bias");
         struct call *c = call_at(x, g, "aten.linear.default", 2);
@@ -952,7 +975,7 @@ static const struct reflected {
 static struct arg
 from_axis(struct matcher *x, const struct node *n, struct arg b)
 {
-    const struct tensor *to = &x->g->t[n->in[0]], *t = &x->g->t[n->in[1]];
+    const struct tensor *to = tensor_at(x, n->in[0]), *t = tensor_at(x, n->in[1]);
     int64_t size[MAX_PADS], axis = node_int(n, "axis", to->rank - t->rank);
     int rank = to->rank - (int)axis;
     if (t->rank < 0 || axis < 0 || axis > to->rank || rank <= t->rank || rank > MAX_PADS)
@@ -1010,14 +1033,14 @@ emit_alias(struct matcher *x, const struct node *n, const char *target)
     (void)target;
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     if (a.kind == ARG_SLOT)
-        x->l->slot_of[n->out[0]] = (int)a.i;
+        set_slot(x, n->out[0], (int)a.i);
 }
 
 /* An Identity of an initializer is a second parameter of equal content. */
 static void
 emit_identity(struct matcher *x, const struct node *n, const char *target)
 {
-    const struct tensor *from = &x->g->t[n->in[0]], *to = &x->g->t[n->out[0]];
+    const struct tensor *from = tensor_at(x, n->in[0]), *to = tensor_at(x, n->out[0]);
     if (!from->is_initializer || !dtypes[from->dtype].is_float) {
         emit_alias(x, n, target);
         return;
@@ -1025,7 +1048,7 @@ emit_identity(struct matcher *x, const struct node *n, const char *target)
     struct param *q = lower_param(x->l, to->name, PARAM_TRAINED);
     lower_param_shape(x->l, q, from);
     names_put(x->params, to->name, x->l->p->nparams - 1);
-    x->l->slot_of[n->out[0]] = q->slot;
+    set_slot(x, n->out[0], q->slot);
 }
 
 static void
@@ -1046,7 +1069,7 @@ emit_permute(struct matcher *x, const struct node *n, const char *target)
     c->args[0] = a;
     c->args[1] = attr_ints(x, n, "perm", 0, 0);
     if (c->args[1].kind == ARG_NONE) {
-        int rank = x->g->t[n->in[0]].rank;
+        int rank = tensor_at(x, n->in[0])->rank;
         int64_t v[MAX_PADS];
         for (int i = 0; i < rank && i < MAX_PADS; i++)
             v[i] = rank - 1 - i;
@@ -1064,7 +1087,7 @@ emit_slice(struct matcher *x, const struct node *n, const char *target)
     static const char *const names[] = {"starts", "ends", "axes", "steps"};
     for (int k = 0; k < 4; k++) {
         const struct attr *a = node_attr(n, names[k]);
-        a = a && a->type == ATTR_INTS ? a : NULL;
+        a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
         count[k] = a ? (a->n < MOST ? a->n : MOST) : k + 1 < n->nin ? integers(x, n->in[k + 1], v[k], MOST) : 0;
         for (int i = 0; a && i < count[k]; i++)
             v[k][i] = a->ints[i];
@@ -1089,7 +1112,7 @@ static void
 emit_gather(struct matcher *x, const struct node *n, const char *target)
 {
     double v;
-    const struct tensor *table = &x->g->t[n->in[0]], *index = &x->g->t[n->in[1]];
+    const struct tensor *table = tensor_at(x, n->in[0]), *index = tensor_at(x, n->in[1]);
     bool embedding = (table->is_initializer || names_find(x->params, table->name) >= 0) && table->rank == 2 &&
                      dtypes[table->dtype].is_float && node_int(n, "axis", 0) == 0;
     struct arg a = tensor_arg(x, n, n->in[0], "weight");
@@ -1097,7 +1120,7 @@ emit_gather(struct matcher *x, const struct node *n, const char *target)
         struct call *c = call_at(x, n, "aten.select.int", 3);
         c->args[0] = a;
         c->args[1] = INT(node_int(n, "axis", 0));
-        c->args[2] = INT((int64_t)v);
+        c->args[2] = INT(to_int(v));
         finish(x, c, n->out[0]);
         return;
     }
@@ -1153,11 +1176,11 @@ emit_split(struct matcher *x, const struct node *n, const char *target)
     c->nouts = n->nout;
     c->outs = NEWN(x->l->a, int, n->nout);
     for (int i = 0; i < n->nout; i++) {
-        const struct tensor *t = &x->g->t[n->out[i]];
+        const struct tensor *t = tensor_at(x, n->out[i]);
         int64_t d = axis < 0 ? axis + t->rank : axis;
         part[i] = d >= 0 && d < t->rank ? t->dims[d].n : 0;
         c->outs[i] = lower_slot(x->l);
-        x->l->slot_of[n->out[i]] = c->outs[i];
+        set_slot(x, n->out[i], c->outs[i]);
     }
     c->args[0] = a;
     c->args[1] = ints(x, n->nout, part);
@@ -1169,7 +1192,7 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     struct call *c = call_at(x, n, target, 2);
-    int64_t to = x->g->t[n->out[0]].dtype ? x->g->t[n->out[0]].dtype : node_int(n, "to", DT_FLOAT);
+    int64_t to = tensor_at(x, n->out[0])->dtype ? tensor_at(x, n->out[0])->dtype : node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
     c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
     finish(x, c, n->out[0]);
@@ -1179,7 +1202,7 @@ static void
 emit_factory(struct matcher *x, const struct node *n, const char *target)
 {
     struct call *c = call_at(x, n, target, 3);
-    c->args[2] = DTYPE(x->g->t[n->out[0]].dtype);
+    c->args[2] = DTYPE(tensor_at(x, n->out[0])->dtype);
     finish(x, c, n->out[0]);
 }
 
@@ -1260,7 +1283,7 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_gemm(struct matcher *x, const struct node *n, const char *target)
 {
-    bool weight = is_constant(x, n->in[1]) || names_find(x->params, x->g->t[n->in[1]].name) >= 0,
+    bool weight = is_constant(x, n->in[1]) || names_find(x->params, tensor_at(x, n->in[1])->name) >= 0,
          transposed = node_int(n, "transB", 0);
     struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
                b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
@@ -1352,7 +1375,7 @@ static void
 emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
     bool transposed = is(n, "ConvTranspose");
-    const struct tensor *w = &x->g->t[n->in[1]];
+    const struct tensor *w = tensor_at(x, n->in[1]);
     bool folded =
         w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 && x->l->s->mode == MODE_TRAINING;
     struct arg in = tensor_arg(x, n, n->in[0], "input"), weight = tensor_arg(x, n, n->in[1], "weight");
@@ -1378,7 +1401,7 @@ emit_pool(struct matcher *x, const struct node *n, const char *target)
 {
     bool max = is(n, "MaxPool");
     struct arg a = tensor_arg(x, n, n->in[0], "input");
-    int spatial = x->g->t[n->in[0]].rank - 2;
+    int spatial = tensor_at(x, n->in[0])->rank - 2;
     struct call *c = call_at(
         x, n, spatial == 1 ? (max ? "aten.max_pool1d.default" : "aten.avg_pool1d.default") : target, max ? 6 : 5);
     c->args[0] = a;
@@ -1407,7 +1430,7 @@ emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target
     struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
                b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c = call_at(x, n, target, 4);
-    const struct tensor *t = &x->g->t[n->in[0]];
+    const struct tensor *t = tensor_at(x, n->in[0]);
     int64_t axis = node_int(n, "axis", -1), v[MAX_PADS];
     int from = (int)(axis < 0 ? axis + t->rank : axis), k = 0;
     for (int i = from; i >= 0 && i < t->rank && k < MAX_PADS; i++)
@@ -1439,7 +1462,7 @@ emit_instance_norm(struct matcher *x, const struct node *n, const char *target)
     struct arg a[3] = {tensor_arg(x, n, n->in[0], "input"), NONE, NONE};
     static const char *const roles[] = {NULL, "weight", "bias"};
     for (int i = 1; i < 3 && i < n->nin; i++)
-        if (n->in[i] >= 0 && x->g->t[n->in[i]].is_initializer)
+        if (n->in[i] >= 0 && tensor_at(x, n->in[i])->is_initializer)
             a[i] = tensor_arg(x, n, n->in[i], roles[i]);
     struct call *c = call_at(x, n, target, 3);
     memcpy(c->args, a, sizeof(a));
@@ -1456,7 +1479,7 @@ emit_dropout(struct matcher *x, const struct node *n, const char *target)
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     if ((!training && n->nin > 2) || x->l->s->mode != MODE_TRAINING) {
         if (a.kind == ARG_SLOT)
-            x->l->slot_of[n->out[0]] = (int)a.i;
+            set_slot(x, n->out[0], (int)a.i);
         return;
     }
     struct call *c = call_at(x, n, target, 3);
@@ -1488,7 +1511,10 @@ emit_resize(struct matcher *x, const struct node *n, const char *target)
         {"aten.upsample_bicubic2d.default", "aten.upsample_bicubic2d.default", "aten.upsample_bicubic2d.default"}};
     (void)target;
     const char *mode = node_str(n, "mode", "nearest");
-    int kind = strcmp(mode, "linear") == 0 ? 1 : strcmp(mode, "cubic") == 0 ? 2 : 0, rank = x->g->t[n->out[0]].rank;
+    int kind = strcmp(mode, "linear") == 0  ? 1
+               : strcmp(mode, "cubic") == 0 ? 2
+                                            : 0,
+        rank = tensor_at(x, n->out[0])->rank;
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     struct call *c = call_at(x, n, rows[kind][rank == 3 ? 0 : rank == 5 ? 2 : 1], 1);
     c->args[0] = a;
@@ -1546,8 +1572,8 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
     c->args[1] = INT(k);
     c->args[2] = INT(node_int(n, "axis", -1));
     finish(x, c, n->out[0]);
-    if (n->nout > 1 && n->out[1] >= 0)
-        x->l->slot_of[n->out[1]] = c->outs[1];
+    if (n->nout > 1)
+        set_slot(x, n->out[1], c->outs[1]);
 }
 
 static void emit_unknown(struct matcher *x, const struct node *n);
@@ -1582,7 +1608,7 @@ initial_state(struct matcher *x, const struct node *n, int k, const int64_t *siz
         return tensor_arg(x, n, n->in[k], "hx");
     struct call *c = call_at(x, n, "aten.zeros.default", 2);
     c->args[0] = ints(x, 3, size);
-    c->args[1] = DTYPE(x->g->t[n->in[0]].dtype);
+    c->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
     c->rank = 3;
     c->size = arena_dup(x->l->a, size, 3 * sizeof(*size));
     return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
@@ -1606,11 +1632,12 @@ static void
 emit_rnn(struct matcher *x, const struct node *n, const char *target)
 {
     static const char *const roles[] = {"weight_ih", "weight_hh", "bias"};
-    const struct tensor *in = &x->g->t[n->in[0]];
+    const struct tensor *in = tensor_at(x, n->in[0]);
     bool lstm = is(n, "LSTM"), batch_first = node_int(n, "layout", 0) != 0;
     int64_t both = strcmp(node_str(n, "direction", ""), "bidirectional") == 0 ? 2 : 1, hidden;
-    hidden = node_int(n, "hidden_size",
-                      n->nin > 2 && n->in[2] >= 0 && x->g->t[n->in[2]].rank == 3 ? x->g->t[n->in[2]].dims[2].n : -1);
+    hidden = node_int(
+        n, "hidden_size",
+        n->nin > 2 && n->in[2] >= 0 && tensor_at(x, n->in[2])->rank == 3 ? tensor_at(x, n->in[2])->dims[2].n : -1);
     struct arg input = tensor_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
     weights.list = NEWN(x->l->a, struct arg, MAX_PADS);
     for (int k = 1; k < 4 && k < n->nin; k++)
@@ -1636,8 +1663,7 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     for (int i = 0; i < c->nouts; i++)
         c->outs[i] = lower_slot(x->l);
     for (int i = 1; i < c->nouts && i < n->nout; i++)
-        if (n->out[i] >= 0)
-            x->l->slot_of[n->out[i]] = c->outs[i];
+        set_slot(x, n->out[i], c->outs[i]);
     int64_t sides[2] = {batch_first ? batch : time, batch_first ? time : batch}, perm[] = {0, 2, 1, 3};
     int64_t apart[] = {sides[0], sides[1], both, hidden}, onnx[] = {sides[0], both, sides[1], hidden};
     c->rank = 3;
@@ -1647,7 +1673,7 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     int slot = viewed(x, n, "aten.reshape.default", c->outs[0], ints(x, 4, apart), 4, apart);
     if (!batch_first) /* with layout 1 the file has batch, time, direction, hidden */
         slot = viewed(x, n, "aten.permute.default", slot, ints(x, 4, perm), 4, onnx);
-    x->l->slot_of[n->out[0]] = slot;
+    set_slot(x, n->out[0], slot);
 }
 
 static void
@@ -1799,6 +1825,8 @@ emit_fused(struct matcher *x, const struct node *n)
     bool sum = strcmp(f->is, "Conv") == 0 && n->nin > 3 && n->in[3] >= 0;
     plain.domain = "";
     plain.op = f->is;
+    if (broken(&plain) || n->out[0] < 0)
+        return false;
     row->emit(x, &plain, row->target);
     if (sum) {
         struct arg with = tensor_arg(x, n, n->in[3], "sum");
@@ -1864,7 +1892,7 @@ emit_unknown(struct matcher *x, const struct node *n)
     graph_doubt(x->g, n->name, op, NULL,
                 "what PyTorch runs for this operator is not known: only its result is counted");
     for (int o = 0; o < n->nout; o++) {
-        if (n->out[o] < 0 || *x->g->t[n->out[o]].wrap)
+        if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
             continue;
         struct call *c = call_at(x, n, op, k);
         memcpy(c->args, a, sizeof(*a) * (size_t)k);
@@ -1880,7 +1908,8 @@ match_patterns(struct matcher *x)
     bool by_torch = x->g->producer && strcmp(x->g->producer, "pytorch") == 0;
     for (int i = x->g->nn - 1; i >= 0;
          i--) /* from the end: an outer pattern takes its parts before they can match alone */
-        for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i]; k++)
+        for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i] && !broken(&x->g->n[i]);
+             k++)
             if (is(&x->g->n[i], patterns[k].root) &&
                 !(by_torch && patterns[k].whole && patterns[k].whole <= x->g->opset) &&
                 patterns[k].match(x, &x->g->n[i]))
@@ -1892,7 +1921,7 @@ static bool
 is_number(const struct matcher *x, const struct node *n)
 {
     double v;
-    return n->nout == 1 && number(x, n->out[0], &v) && !x->g->t[n->out[0]].is_output;
+    return n->nout == 1 && number(x, n->out[0], &v) && !tensor_at(x, n->out[0])->is_output;
 }
 
 void
@@ -1942,7 +1971,8 @@ lower_patterns(struct lowering *l)
     x.match = NEWN(l->a, const struct pattern *, l->g->nn + 1);
     find_data(&x);
     for (int i = 0; i < l->g->nn; i++)
-        if (is(&l->g->n[i], "Identity") && x.data[i] && l->g->t[l->g->n[i].in[0]].is_initializer)
+        if (is(&l->g->n[i], "Identity") && x.data[i] && !broken(&l->g->n[i]) &&
+            l->g->t[l->g->n[i].in[0]].is_initializer)
             emit_identity(&x, &l->g->n[i], NULL);
     match_patterns(&x);
     struct lost lost = lost_new(l);

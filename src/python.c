@@ -68,7 +68,7 @@ read_stack(struct tracer *t, const struct call *c, struct stack *s)
 {
     const char *scope[MAX_SCOPES];
     int nscopes = scope_list(t->a, c->scopes, scope) - 1, depth = 0, cap = 0; /* the last entry is the call itself */
-    for (const char *p = c->stack; p && (p = strstr(p, "File \""));) {
+    for (const char *p = c->stack ? c->stack : ""; (p = strstr(p, "File \""));) {
         const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
         if (!end || !in || in > end)
             break;

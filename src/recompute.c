@@ -680,7 +680,7 @@ find_policies(struct planner *x)
     const char *last = NULL;
     for (int i = 0; i < m->nst; i++) {
         const struct aten *op =
-            m->st[i]->phase == PHASE_FORWARD && m->st[i]->op != last ? aten_find(m->st[i]->op) : NULL;
+            m->st[i]->phase == PHASE_FORWARD && m->st[i]->op && m->st[i]->op != last ? aten_find(m->st[i]->op) : NULL;
         last = m->st[i]->op;
         if (op)
             made[op - aten_table] = true;
@@ -783,6 +783,9 @@ static const char *
 python_of(struct arena *a, const struct plan *q)
 {
     const char *names = "";
+    for (int i = 0; i < q->nmodules; i++)
+        if (!is_pasteable(q->modules[i])) /* a name could be a program */
+            return NULL;
     for (int i = 0; i < q->nmodules; i++)
         names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
     return arena_printf(a,

@@ -51,11 +51,11 @@ gather_model(struct gather *x)
             continue;
         int64_t n = elements(q->rank, q->size), bytes = dtype_bytes(q->dtype, n);
         if (q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT) {
-            r->model.buffer_bytes += bytes;
+            r->model.buffer_bytes = emit_add(r->model.buffer_bytes, bytes);
             continue;
         }
-        r->model.parameters += n;
-        r->model.parameter_bytes += bytes;
+        r->model.parameters = emit_add(r->model.parameters, n);
+        r->model.parameter_bytes = emit_add(r->model.parameter_bytes, bytes);
         r->model.trainable_parameters += q->kind == PARAM_TRAINED ? n : 0;
     }
 }
@@ -366,20 +366,21 @@ gather_layers(struct gather *x)
         if (q->rank < 0 || q->tied_to >= 0 || q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT)
             continue;
         int64_t n = elements(q->rank, q->size);
-        sums[q->module].parameters += n;
-        sums[q->module].parameter_bytes += dtype_bytes(q->dtype, n);
+        sums[q->module].parameters = emit_add(sums[q->module].parameters, n);
+        sums[q->module].parameter_bytes = emit_add(sums[q->module].parameter_bytes, dtype_bytes(q->dtype, n));
     }
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         const struct storage *s = m->st[e->storage];
         if (!e->birth || !s->call || (e->phase != PHASE_FORWARD && e->phase != PHASE_LOSS))
             continue;
-        sums[s->call->scope].output_bytes += s->bytes;
-        sums[s->call->scope].saved_bytes += s->saved ? s->bytes : 0;
+        struct layer *l = &sums[s->call->scope];
+        l->output_bytes = emit_add(l->output_bytes, s->bytes);
+        l->saved_bytes = emit_add(l->saved_bytes, s->saved ? s->bytes : 0);
     }
     for (int i = 0; i < p->ncalls; i++) {
         struct layer *l = &sums[p->calls[i].scope];
-        l->flops += (int64_t)x->st->call_flops[i];
+        l->flops = emit_add(l->flops, to_int(x->st->call_flops[i]));
         l->location = l->location ? l->location : p->calls[i].location;
         count_op(x->a, l, &p->calls[i]);
     }
@@ -401,11 +402,11 @@ gather_layers(struct gather *x)
             order[n++] = c;
     for (int i = n - 1; i > 0; i--) {
         struct layer *up = &sums[p->modules[order[i]].parent], *l = &sums[order[i]];
-        up->parameters += l->parameters;
-        up->parameter_bytes += l->parameter_bytes;
-        up->saved_bytes += l->saved_bytes;
-        up->output_bytes += l->output_bytes;
-        up->flops += l->flops;
+        up->parameters = emit_add(up->parameters, l->parameters);
+        up->parameter_bytes = emit_add(up->parameter_bytes, l->parameter_bytes);
+        up->saved_bytes = emit_add(up->saved_bytes, l->saved_bytes);
+        up->output_bytes = emit_add(up->output_bytes, l->output_bytes);
+        up->flops = emit_add(up->flops, l->flops);
     }
     x->r->layers = NEWN(x->a, struct layer, p->nmodules + 1);
     walk(x, sums, child, sibling);

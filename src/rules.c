@@ -1013,7 +1013,8 @@ HOW(how_del, "loss.backward()\ndel out\noptimizer.step()\ndel loss  # after loss
 HOW(how_zero, "optimizer.zero_grad(set_to_none=True)  # right after optimizer.step()")
 HOW(how_micro, "for part, t in zip(batch.chunk(4), target.chunk(4)):\n"
                "    (loss_fn(model(part), t) / 4).backward()\noptimizer.step()\noptimizer.zero_grad()")
-HOW(how_locals, arena_printf(x->a, "del %s  # after its last use in forward()", x->local ? x->local : "name"))
+HOW(how_locals,
+    arena_printf(x->a, "del %s  # after its last use in forward()", is_pasteable(x->local) ? x->local : "name"))
 HOW(how_checkpoints, x->wrapping)
 HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
 HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
@@ -1021,16 +1022,19 @@ HOW(how_layer_norm, "x = F.layer_norm(x, weight.shape, weight, bias, eps)")
 HOW(how_rms_norm, "x = F.rms_norm(x, weight.shape, weight, eps)")
 HOW(how_chunks, "for h, t in zip(hidden.chunk(8, 1), target.chunk(8, 1)):\n"
                 "    loss = loss + checkpoint(lambda h, t: loss_fn(head(h), t), h, t, use_reentrant=False) / 8")
-HOW(how_tied, arena_printf(x->a, "model.%s = model.%s", e->with, e->what))
+HOW(how_tied,
+    is_pasteable(e->with) && is_pasteable(e->what) ? arena_printf(x->a, "model.%s = model.%s", e->with, e->what) : NULL)
 HOW(how_shared,
-    arena_printf(x->a, "logits = F.linear(self.project(hidden), model.%s)  # project: nn.Linear(width, %lld)", e->with,
-                 (long long)e->size))
+    !is_pasteable(e->with)
+        ? NULL
+        : arena_printf(x->a, "logits = F.linear(self.project(hidden), model.%s)  # project: nn.Linear(width, %lld)",
+                       e->with, (long long)e->size))
 HOW(how_narrow, "x = nn.Linear(128, width, bias=False)(nn.Embedding(entries, 128)(ids))")
 HOW(how_cpu, "x = table(ids.cpu()).to(\"cuda\")  # table stays on the CPU, with an optimizer of its own")
 HOW(how_sparse, "table = nn.Embedding(entries, width, sparse=True)  # and an optimizer that takes sparse gradients")
 HOW(how_in_place, "nn.ReLU(inplace=True)")
 HOW(how_no_bias, "nn.Conv2d(..., bias=False)")
-HOW(how_unused, arena_printf(x->a, "del model.%s", owner_of(x, e->what)))
+HOW(how_unused, is_pasteable(e->what) ? arena_printf(x->a, "del model.%s", owner_of(x, e->what)) : NULL)
 HOW(how_expandable, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py")
 HOW(how_no_grad, "with torch.no_grad():\n    out = model(batch)")
 HOW(how_loss_item, "total_loss += loss.item()")

@@ -9,7 +9,7 @@
  *            about its inputs is known
  *
  * Subgraphs are run by the rules of If, Loop and Scan through shapes_subgraph, a bounded number of times in all. Values
- * are followed up to LIMIT_FOLD elements each, and up to a budget for the whole graph, so the cost is linear in the
+ * are followed up to a limit of elements each, and up to a budget for the whole graph, so the cost is linear in the
  * nodes. There is no algebra on symbols: an unbound dimension is unknown, and its symbol is only a name that two equal
  * dimensions share.
  */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EXPRESSION = 4096, MAX_PARENTHESES = 32, FOLD_BUDGET = 8 << 20 };
+enum { MAX_EXPRESSION = 4096, MAX_PARENTHESES = 32 };
 
 struct shapes {
     struct arena *a;
@@ -28,8 +28,9 @@ struct shapes {
     struct names *bound; /* symbol to index into values */
     int nvalues, cap_values;
     int64_t *values;
-    int64_t visits; /* nodes that may still be visited */
-    int64_t folds;  /* elements that may still be folded */
+    int64_t visits;     /* nodes that may still be visited */
+    int64_t folds;      /* elements that may still be folded */
+    const char *remedy; /* the option of the limit that kept a constant from being folded */
 };
 
 /* ---- expressions: recursive descent over + - * / // % ** and calls ---------------------------------------------- */
@@ -211,7 +212,7 @@ static int64_t
 eval(const struct shapes *run, const char *sym)
 {
     int id = names_find(run->bound, sym);
-    if (id >= 0)
+    if (id >= 0 && id < run->nvalues)
         return run->values[id];
     if (!run->nvalues || strlen(sym) > MAX_EXPRESSION)
         return -1;
@@ -412,7 +413,8 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
             names_put(seen, what, 1);
             const char *option = named && is_name(what) ? arena_printf(run->a, "--dim %s=8", what)
                                  : d == 0 && leading    ? "--dim batch=8"
-                                                        : arena_printf(run->a, "--input-shape %s=...", t->name);
+                                                        : arena_printf(run->a, "--input-shape %s=...",
+                                                                    is_pasteable(t->name) ? t->name : "NAME");
             if (!need_bound)
                 graph_doubt(g, t->name, NULL, option, "dimension %s of the input is open", what);
             if (n++ < 16) {
@@ -435,8 +437,13 @@ shapes_constant(struct infer *in, enum dtype t, int64_t n)
 {
     struct shapes *run = in->run;
     bool number = t && (t <= DT_INT64 || (t >= DT_BOOL && t <= DT_UINT64) || t == DT_BFLOAT16);
-    if (n < 0 || n > LIMIT_FOLD || !number || (run->folds -= n + 1) < 0)
+    if (n < 0 || !number)
         return NULL;
+    if (n > limit(LIMIT_FOLD) || (run->folds -= n + 1) < 0) {
+        if (!dtypes[t].is_float) /* perhaps a shape */
+            run->remedy = limit_remedy(run->a, run->folds < 0 ? LIMIT_FOLDED : LIMIT_FOLD);
+        return NULL;
+    }
     struct constant *c = NEW(run->a, struct constant);
     c->n = (int)n;
     c->known = NEWN(run->a, bool, n + 1);
@@ -496,7 +503,8 @@ doubt_node(struct shapes *run, const struct infer *in)
     if (in->why)
         graph_doubt(run->root, name, op, NULL, "%s", in->why);
     else
-        graph_doubt(run->root, name, op, NULL, "the shape of its output %s can't be told from the file", open->name);
+        graph_doubt(run->root, name, op, run->remedy, "the shape of its output %s can't be told from the file",
+                    open->name);
 }
 
 static struct tensor **
@@ -616,7 +624,7 @@ shapes_bind_open(struct graph *g, const struct setup *s)
 bool
 shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e)
 {
-    struct shapes run = {.a = g->arena, .root = g, .bound = names_new(g->arena), .folds = FOLD_BUDGET};
+    struct shapes run = {.a = g->arena, .root = g, .bound = names_new(g->arena), .folds = limit(LIMIT_FOLDED)};
     run.visits = 4 * count_nodes(g) + 10000;
     if (!bind_all(&run, s, e) || !check_open(&run, need_bound, e))
         return false;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 32, LIMIT_BYTES = 1 << 30 };
+enum { DEPTH = 32 };
 
 struct item {
     enum { NOTHING, TRUTH, NUMBER, TEXT, LIST, OBJECT } kind;
@@ -268,7 +268,7 @@ take_live(struct json_reader *j, const struct item *root, struct result *r)
         t->name = text_of(kid, "name");
         t->bytes = int_of(member(kid, "bytes"));
         t->rank = shape && shape->kind == LIST ? shape->n : 0;
-        if (t->rank > LIMIT_RANK)
+        if (t->rank > MAX_RANK)
             fault(j, kid->line, "a shape of too many dimensions");
         int64_t *sizes = NEWN(j->a, int64_t, t->rank + 1);
         for (int k = 0; k < t->rank; k++)
@@ -384,17 +384,19 @@ stored_text(struct arena *a, const char *path, struct err *e)
     FILE *f = fopen(path, "r");
     char *s = NULL;
     int n = 0, cap = 0, got = f ? PIECE : 0;
-    while (got > 0 && n < LIMIT_BYTES) {
+    while (got > 0 && n <= limit(LIMIT_BASELINE)) {
         s = arena_grow(a, s, &cap, n + PIECE + 1, 1);
         got = (int)fread(s + n, 1, PIECE, f);
         n += got;
         s[n] = '\0';
     }
     e->file = path;
-    bool ok = f && !ferror(f) && n < LIMIT_BYTES;
+    bool ok = f && !ferror(f);
     if (!ok)
-        err_set(e, a, NULL, "can't be read: %s", n >= LIMIT_BYTES ? "1 GiB or more" : strerror(errno));
-    else if ((int)strlen(s) < n)
+        err_set(e, a, NULL, "can't be read: %s", strerror(errno));
+    else if (n > limit(LIMIT_BASELINE))
+        ok = err_limit(e, a, NULL, LIMIT_BASELINE, "the file is too long");
+    else if (s && (int)strlen(s) < n)
         ok = err_set(e, a, NULL, "no text: it holds a zero byte");
     if (f)
         fclose(f);

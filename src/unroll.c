@@ -10,7 +10,7 @@
  *   sequences  an element that is known by name is that tensor; splitting makes tensors, joining reads them
  *
  * Scanned outputs are stacked, which is what a Python program does with a list. A number of rounds that the file doesn't
- * tell is one, and more nodes than LIMIT_UNROLLED are not made: both get a doubt, for the result is then a lower bound.
+ * tell is one, and more nodes than the limit are not made: both get a doubt, for the result is then a lower bound.
  * Values of the body are called NODE#ROUND/NAME. The recorded text of a body's calls names values of the body: those names
  * get the round too.
  */
@@ -19,7 +19,7 @@
 #include <ctype.h>
 #include <limits.h>
 
-enum { LIMIT_UNROLLED = 1 << 17, LONGEST_NAME = 200 };
+enum { LONGEST_NAME = 200 };
 
 struct unroll {
     struct arena *a;
@@ -278,7 +278,10 @@ copied(const struct copy *c, int id)
 static const char *
 remedy_for(const struct unroll *u, int id)
 {
-    return id >= 0 && u->g->t[id].is_input ? arena_printf(u->a, "--input-value %s=FILE.pb", u->g->t[id].name) : NULL;
+    const struct tensor *t = id < 0 ? NULL : &u->g->t[id];
+    return !t || !t->is_input
+               ? NULL
+               : arena_printf(u->a, "--input-value %s=FILE.pb", is_pasteable(t->name) ? t->name : "NAME");
 }
 
 /* ---- If ---------------------------------------------------------------------------------------------------------- */
@@ -363,7 +366,7 @@ doubt_rounds(struct unroll *u, const struct node *n, int asked, int64_t counted,
             "how many rounds it runs can't be told from the file: counted as %lld; each more keeps as much again",
             (long long)counted);
     else
-        graph_doubt(u->g, name_of(u, n), n->op, NULL,
+        graph_doubt(u->g, name_of(u, n), n->op, limit_remedy(u->a, LIMIT_UNROLLED),
                     "of its %lld rounds %lld are counted, more nodes than the limit: each more keeps as much again",
                     (long long)of, (long long)counted);
 }
@@ -532,8 +535,8 @@ place_split(struct unroll *u, const struct node *n)
     shapes_node(u->run, u->g, &own);
     const struct sequence *s = n->nin < 1 || n->in[0] < 0 ? NULL : u->g->t[n->out[0]].seq;
     bool keep = node_int(n, "keepdims", 1) != 0 || (n->nin > 1 && n->in[1] >= 0);
-    int64_t axis = node_int(n, "axis", 0), sizes[LIMIT_SEQUENCE];
-    int at, made[LIMIT_SEQUENCE], whole = n->nin < 1 ? -1 : n->in[0];
+    int64_t axis = node_int(n, "axis", 0), sizes[MAX_SEQUENCE];
+    int at, made[MAX_SEQUENCE], whole = n->nin < 1 ? -1 : n->in[0];
     if (!s || s->n < 1 || !axis_in(axis, rank(&u->g->t[whole]), &at) || (u->left -= 3 * s->n) < 0)
         return false;
     for (int i = 0; i < s->n; i++) {
@@ -617,7 +620,7 @@ note_signature(struct unroll *u, const char *p)
 void
 unroll_run(struct shapes *run, struct graph *g)
 {
-    struct unroll u = {.a = g->arena, .g = g, .run = run, .left = LIMIT_UNROLLED};
+    struct unroll u = {.a = g->arena, .g = g, .run = run, .left = limit(LIMIT_UNROLLED)};
     if (g->signature) {
         u.recorded = names_new(g->arena);
         note_signature(&u, g->signature);

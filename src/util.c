@@ -1,7 +1,8 @@
 /* util.c - memory, text, names and element types.
  *
  * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at
- * once. Nothing else in memlint frees memory. die() is the only way out when the machine refuses.
+ * once. Nothing else in memlint frees memory. die() is the only way out when the machine refuses; a model that asks for
+ * more than limit(LIMIT_MEMORY) leaves by the jump of arena_guard, and arena_free_newer drops what lay on the way.
  */
 #include "memlint.h"
 
@@ -21,7 +22,18 @@ struct block {
 struct arena {
     struct block *blocks; /* the first one is being filled */
     size_t bytes;
+    struct arena *older, *newer;
 };
+
+static struct arena *newest;
+static size_t taken; /* by all arenas */
+static jmp_buf *guard;
+
+void
+arena_guard(jmp_buf *over)
+{
+    guard = over;
+}
 
 void
 die(const char *fmt, ...)
@@ -50,6 +62,10 @@ arena_new(void)
     struct arena *a = calloc(1, sizeof(*a));
     if (!a)
         die("out of memory");
+    a->older = newest;
+    if (newest)
+        newest->newer = a;
+    newest = a;
     return a;
 }
 
@@ -62,25 +78,45 @@ arena_free(struct arena *a)
         next = b->next;
         free(b);
     }
+    if (a->older)
+        a->older->newer = a->newer;
+    if (a == newest)
+        newest = a->older;
+    else
+        a->newer->older = a->older;
+    taken -= a->bytes;
     free(a);
+}
+
+void
+arena_free_newer(const struct arena *a)
+{
+    while (newest != a)
+        arena_free(newest);
 }
 
 static struct block *
 block_new(struct arena *a, size_t size)
 {
+    if (guard && taken + size > (size_t)limit(LIMIT_MEMORY))
+        longjmp(*guard, 1);
     struct block *b = calloc(1, sizeof(*b) + size);
     if (!b)
         die("out of memory: %zu bytes wanted", size);
     b->size = size;
     a->bytes += size;
+    taken += size;
     return b;
 }
 
 void *
 arena_alloc(struct arena *a, size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX - ALIGN)
+    if (bytes > PTRDIFF_MAX - ALIGN) {
+        if (guard)
+            longjmp(*guard, 2);
         die("out of memory: %zu bytes wanted", bytes);
+    }
     bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     struct block *b = a->blocks;
     if (!b || b->size - b->used < bytes) {
@@ -267,6 +303,12 @@ add_ok(int64_t a, int64_t b, int64_t *out)
     return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
 }
 
+int64_t
+to_int(double v)
+{
+    return v != v ? 0 : v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;
+}
+
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
 static const struct unit {
@@ -316,6 +358,14 @@ bytes_parse(const char *text)
             return v < 9e18 ? (int64_t)v : -1;
         }
     return -1;
+}
+
+bool
+is_pasteable(const char *s)
+{
+    enum { LONGEST = 200 };
+    size_t n = !s ? 0 : strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:/");
+    return n && n <= LONGEST && !s[n] && *s != '-';
 }
 
 /* One element of a glob against one character: the glob after it, or NULL. */

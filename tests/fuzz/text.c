@@ -1,0 +1,19 @@
+/* text.c - fuzz target: a model in text syntax to a graph, which is printed. */
+#include "fuzz.h"
+
+static void
+target(struct arena *a, const uint8_t *data, size_t size)
+{
+    struct err e = {0};
+    const struct graph *g = onnx_parse_text(a, "fuzz.onnxtxt", arena_strn(a, (const char *)data, size), &e);
+    if (g)
+        onnx_print_text(g, nowhere());
+    else if (!e.message)
+        __builtin_trap(); /* refused without a word */
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_run(target, data, size);
+}

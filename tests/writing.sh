@@ -1,0 +1,123 @@
+#!/bin/bash
+# Whatever keeps a report from being written: exit 4, the older report as it was, and no litter.
+. "$(dirname "$0")/lib.sh"
+cd "$work" || exit 1
+model=$SOURCE/examples/tiny_gpt.onnx
+formats=$("$MEMLINT" --list=formats | sed 's/.*(\(.*\))$/\1/')
+all=()
+mkdir reports
+for extension in $formats; do
+    all+=(-o "reports/r$extension")
+done
+older() { # older FOLDER: reports of an earlier run
+    for extension in $formats; do
+        echo older >"$1/r$extension"
+    done
+}
+same() { # same FOLDER: they are there, and nothing else
+    for extension in $formats; do
+        [ "$(cat "$1/r$extension")" = older ] || return 1
+    done
+    [ "$(find "$1" -mindepth 1 | wc -l)" = "$(wc -w <<<"$formats")" ]
+}
+failed_clean() { # failed_clean NAME: what came before ended as it must
+    ok "$1: exit 4, not $code" [ "$code" = 4 ]
+    ok "$1: the older reports stay, without litter" same reports
+    ok "$1: says what is wrong" grep -q '^memlint: ' err
+}
+
+older reports
+(ulimit -f 0 && exec "$MEMLINT" "$model" -q "${all[@]}") 2>err
+code=$?
+# with a limit of 0 not even standard error can be a file
+ok "no file may grow: exit 4, not $code" [ "$code" = 4 ]
+ok "no file may grow: the older reports stay, without litter" same reports
+(ulimit -f 1 && exec "$MEMLINT" "$model" -q -o reports/r.html -o reports/r.json) 2> >(cat >err)
+code=$?
+wait
+failed_clean "files of a kilobyte"
+
+# Folders that take no file, for root too.
+for place in /proc/r.html "$work/err/r.html" "$work/none/r.html" "$work/$(printf '%0300d' 0).html"; do
+    "$MEMLINT" "$model" -q -o "$place" 2>err
+    code=$?
+    failed_clean "$(cut -c1-60 <<<"$place")"
+done
+if [ "$(id -u)" != 0 ]; then
+    chmod 555 reports
+    "$MEMLINT" "$model" -q "${all[@]}" 2>err
+    code=$?
+    chmod 755 reports
+    failed_clean "a folder that can't be written"
+fi
+
+# A small disk.
+mkdir small
+if mount -t tmpfs -o size=64k memlint small 2>/dev/null; then
+    trap 'umount "$work/small"; rm -rf "$work"' EXIT
+    older small
+    head -c 1M /dev/zero >small/full 2>/dev/null
+    "$MEMLINT" "$model" -q "${all[@]/#reports/small}" 2>err
+    code=$?
+    rm small/full
+    ok "a full disk: exit 4, not $code" [ "$code" = 4 ]
+    ok "a full disk: the older reports stay, without litter" same small
+    "$MEMLINT" "$model" -q -o small/r.html 2>err
+    ok "a disk smaller than the report: exit 4" [ $? = 4 ]
+    ok "a disk smaller than the report: the older one stays" same small
+    rm small/*
+    "$MEMLINT" "$SOURCE/tests/gate/base.txt" -q -o small/r.jsonl --resume 2>err
+    head -c 1M /dev/zero >small/full 2>/dev/null
+    "$MEMLINT" "$model" -q -o small/r.jsonl --resume 2>err
+    ok "a log on a full disk: exit 4" [ $? = 4 ]
+    ok "a log on a full disk: one whole line" [ "$(wc -l <small/r.jsonl) $(tail -c 2 small/r.jsonl)" = "1 }" ]
+else
+    echo "skipped: no tmpfs can be mounted"
+fi
+
+# Standard output.
+"$MEMLINT" "$model" >/dev/full 2>err
+code=$?
+failed_clean "a full device"
+ln -s /dev/full full.html
+"$MEMLINT" "$model" -q -o full.html 2>err
+code=$?
+failed_clean "a report to a full device"
+"$MEMLINT" "$model" "${all[@]}" >&- 2>err </dev/null
+ok "closed standard output: exit 4" [ $? = 4 ]
+ok "closed standard output: no report is mixed up with it" grep -q '</html>' reports/r.html
+older reports
+{
+    "$MEMLINT" "$model" --format=json 2>err
+    echo $? >code
+} | :
+code=$(cat code)
+failed_clean "a closed pipe"
+
+# Signals, while it waits for a reader of the first report.
+mkfifo waiting.md
+for signal in INT TERM HUP; do
+    env --default-signal=$signal "$MEMLINT" "$model" -q -o waiting.md "${all[@]}" 2>err &
+    child=$!
+    for _ in $(seq 200); do
+        grep -q fifo_open "/proc/$child/wchan" 2>/dev/null && break
+        grep -qs 'wait_for_partner\|fifo' "/proc/$child/stack" && break
+        [ "$(ps -o comm= -p $child)" = memlint ] && [ "$(ps -o stat= -p $child | cut -c1)" = S ] && break
+        sleep 0.05
+    done
+    kill -$signal $child
+    wait $child
+    code=$?
+    failed_clean "SIG$signal"
+done
+
+# What can be written is: a link stays a link, the mode stays.
+older reports
+chmod 640 reports/r.html
+mv reports/r.html target.html
+ln -s ../target.html reports/r.html
+"$MEMLINT" "$model" -q -o reports/r.html 2>err
+ok "writes through a link" [ -L reports/r.html ]
+ok "keeps the mode" [ "$(stat -c %a target.html)" = 640 ]
+ok "a whole page" grep -q '</html>' target.html
+finish
