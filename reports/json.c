@@ -270,6 +270,8 @@ json_recompute(struct json *j, const struct result *r)
     json_plans(j, "operators", r->recompute.noperators, r->recompute.operators);
     json_maybe(j, "chosen", r->recompute.chosen);
     json_int(j, "lower_bound", r->recompute.lower_bound);
+    json_text(j, "python", r->recompute.python);
+    json_text(j, "selective_python", r->recompute.selective_python);
     json_close(j, '}');
 }
 

@@ -778,16 +778,27 @@ operator_level(struct planner *x)
     return best;
 }
 
+/* The plan's modules as strings of Python, NULL where a name could be a program. */
+static const char *
+names_of(struct arena *a, const struct plan *q)
+{
+    const char *names = "";
+    for (int i = 0; i < q->nmodules; i++) {
+        const char *plus = strrchr(q->modules[i], '+');
+        if (!is_pasteable(plus ? arena_strn(a, q->modules[i], (size_t)(plus - q->modules[i])) : q->modules[i]))
+            return NULL;
+        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+    }
+    return names;
+}
+
 /* Python that puts the plan's modules under checkpoint. */
 static const char *
 python_of(struct arena *a, const struct plan *q)
 {
-    const char *names = "";
-    for (int i = 0; i < q->nmodules; i++)
-        if (!is_pasteable(q->modules[i])) /* a name could be a program */
-            return NULL;
-    for (int i = 0; i < q->nmodules; i++)
-        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+    const char *names = names_of(a, q);
+    if (!names)
+        return NULL;
     return arena_printf(a,
                         "from torch.utils.checkpoint import checkpoint\n\n"
                         "for name in [%s]:\n"
@@ -802,9 +813,9 @@ python_of(struct arena *a, const struct plan *q)
 static const char *
 selective_python_of(struct arena *a, const struct plan *q)
 {
-    const char *names = "", *keep = "";
-    for (int i = 0; i < q->nmodules; i++)
-        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+    const char *names = names_of(a, q), *keep = "";
+    if (!names)
+        return NULL;
     for (int k = 0; k < COUNT(policies); k++) {
         const char *ops = "", *suffix = arena_printf(a, "+%s", policies[k].name);
         bool used = false;
