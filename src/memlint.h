@@ -1297,6 +1297,15 @@ bool recompute_modules(struct arena *a, struct program *p, const char *globs, co
 /* Puts the modules side by side whose recomputation gives the lowest peak under checkpoint in p; false when no module can be. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
                      const char **python);
+/* How to reverse a chain of equal steps, [values * (steps + 1) + n]: forward evaluations, the gradients' not among them, and how many steps the
+ * first region holds. */
+#define NO_CHAIN INT64_C(1000000000000) /* too few values */
+struct chain {
+    int steps;
+    int64_t *cost;
+    int *first;
+};
+struct chain recompute_chain(struct arena *a, int steps, int values);
 void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);

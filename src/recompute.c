@@ -855,6 +855,72 @@ is_selective(const struct plan *q)
     return false;
 }
 
+/* ---- nested plans ----------------------------------------------------------------------------------------------------------- */
+
+enum { FEWEST_VALUES = 3 /* an activation, a gradient coming in and one going out */, LONGEST = 400 };
+
+/* To reverse n equal steps with m values alive at once: advance by `first` steps, keep what is there, reverse the rest, then those. Source:
+ * Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26, 2000. */
+struct chain
+recompute_chain(struct arena *a, int steps, int values)
+{
+    size_t row = (size_t)steps + 1, size = row * ((size_t)values + 1);
+    struct chain t = {steps, NEWN(a, int64_t, size), NEWN(a, int, size)};
+    for (size_t m = 0; m <= (size_t)values; m++)
+        for (size_t n = 1; n <= (size_t)steps; n++) {
+            int64_t *c = &t.cost[m * row + n];
+            *c = m < FEWEST_VALUES ? NO_CHAIN : n == 1 ? 1 : INT64_MAX;
+            t.first[m * row + n] = 1;
+            for (size_t k = 1; k <= n && n > 1 && m >= FEWEST_VALUES; k++) {
+                int64_t with = (int64_t)k + t.cost[(m - 1) * row + n - k] + t.cost[m * row + k - 1];
+                if (with < *c) {
+                    *c = with;
+                    t.first[m * row + n] = (int)k;
+                }
+            }
+        }
+    return t;
+}
+
+/* Regions of n candidates from `from` on, each before those inside of it. */
+static void
+nest(const struct level *l, const struct chain *t, int from, int n, int values, struct region *r, int *nr)
+{
+    size_t at = (size_t)values * ((size_t)t->steps + 1) + (size_t)n;
+    if (n < 1 || t->cost[at] >= NO_CHAIN)
+        return;
+    int first = t->first[at];
+    r[(*nr)++] = (struct region){l->c[from].region.first, l->c[from + first - 1].region.end, NULL};
+    nest(l, t, from, first - 1, values, r, nr);
+    nest(l, t, from + first, n - first, values - 1, r, nr);
+}
+
+/* Where one region inside of another helps: many candidates that are alike, with few boundaries kept. */
+static void
+add_nested(struct planner *x, struct front *f, const struct level *l)
+{
+    if (l->n < FEWEST_VALUES || l->n > LONGEST)
+        return;
+    static const int alive[] = {FEWEST_VALUES, 4, 6, 10};
+    struct chain t = recompute_chain(x->a, l->n, alive[COUNT(alive) - 1]);
+    for (int i = 0; i < COUNT(alive); i++) {
+        struct program p = *x->s->p;
+        struct region *r = NEWN(x->a, struct region, l->n + 1);
+        p.nregions = 0;
+        p.regions = r;
+        nest(l, &t, 0, l->n, alive[i], r, &p.nregions);
+        if (!p.nregions)
+            continue;
+        struct measured m = measure_step(&p, x->s->s, NULL, NULL);
+        struct candidate *runs = NEWN(x->a, struct candidate, p.nregions + 1);
+        unsigned char *whole = NEWN(x->a, unsigned char, p.nregions + 1);
+        memset(whole, WHOLE, (size_t)p.nregions);
+        for (int k = 0; k < p.nregions; k++)
+            runs[k] = (struct candidate){.module = -1, .region = r[k]};
+        add_plan(x, f, &(struct level){.n = p.nregions, .c = runs}, whole, &m);
+    }
+}
+
 /* The front of all plans so far, as the reports have it. */
 static void
 show(struct planner *x, const struct front *all, int *n, struct plan **to)
@@ -894,6 +960,8 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
         fit_policies(&x, &free_ones);
         add_level(&x, &f, &free_ones, steps, budget);
     }
+    if (n && s->p->ncalls < LARGE)
+        add_nested(&x, &f, &levels[0]);
     show(&x, &f, &r->recompute.noperators, &r->recompute.operators);
     r->recompute.lower_bound = bound_of(s->st);
     r->recompute.chosen = -1;

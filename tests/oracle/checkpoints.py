@@ -84,8 +84,8 @@ def main():
 
 The cheapest plan found within the same share of the peak without checkpoints (SGD, fp32), as extra FLOPs in percent of a step, beside the extra
 time that was published for that share: OGC and MONeT in their repositories' readme files, HiRemate in its abstract. Shares are of
-memory as each measured it, on other hardware and with other kernels, so that rows compare planners only roughly. Operator plans recompute each run of
-calls as a whole, once; they neither nest nor change kernels, and their least peak is held by the largest operator's own tensors.
+memory as each measured it, on other hardware and with other kernels, so that rows compare planners only roughly. Operator plans recompute runs of
+calls, nested where that helps; they don't change kernels, and their least peak is held by the largest operator's own tensors.
 
 | model | batch | who | share | published | module plan | selective | operators |
 | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |""")

@@ -8,9 +8,9 @@ static const struct {
     const char *name;
     void (*add)(void);
 } suites[] = {
-    {"util", suite_util},       {"scan", suite_scan},     {"graph", suite_graph}, {"shapes", suite_shapes},
-    {"aten", suite_aten},       {"step", suite_step},     {"live", suite_live},   {"heap", suite_heap},
-    {"reports", suite_reports}, {"replay", suite_replay},
+    {"util", suite_util},       {"scan", suite_scan},     {"graph", suite_graph},         {"shapes", suite_shapes},
+    {"aten", suite_aten},       {"step", suite_step},     {"live", suite_live},           {"heap", suite_heap},
+    {"reports", suite_reports}, {"replay", suite_replay}, {"recompute", suite_recompute},
 };
 
 int

@@ -15,5 +15,6 @@ SUITE(live);
 SUITE(heap);
 SUITE(reports);
 SUITE(replay);
+SUITE(recompute);
 
 #endif
