@@ -857,7 +857,7 @@ is_selective(const struct plan *q)
 
 /* ---- nested plans ----------------------------------------------------------------------------------------------------------- */
 
-enum { FEWEST_VALUES = 3 /* an activation, a gradient coming in and one going out */, LONGEST = 400 };
+enum { FEWEST_VALUES = 3 /* an activation, a gradient coming in and one going out */, LONGEST = 400, MOST_PASSES = 4 };
 
 /* To reverse n equal steps with m values alive at once: advance by `first` steps, keep what is there, reverse the rest, then those. Source:
  * Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26, 2000. */
@@ -904,6 +904,8 @@ add_nested(struct planner *x, struct front *f, const struct level *l)
     static const int alive[] = {FEWEST_VALUES, 4, 6, 10};
     struct chain t = recompute_chain(x->a, l->n, alive[COUNT(alive) - 1]);
     for (int i = 0; i < COUNT(alive); i++) {
+        if (t.cost[alive[i] * (l->n + 1) + l->n] > MOST_PASSES * l->n)
+            continue;
         struct program p = *x->s->p;
         struct region *r = NEWN(x->a, struct region, l->n + 1);
         p.nregions = 0;
