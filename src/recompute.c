@@ -431,7 +431,7 @@ solve(const struct level *l, int64_t budget, unsigned char *option)
 
 /* ---- the front ----------------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_LEVELS = 3, LARGE = 4000, HUGE_ONE = 20000 /* calls */ };
+enum { MOST_LEVELS = 3, SMALL = 700, LARGE = 4000, HUGE_ONE = 20000 /* calls */ };
 
 static double
 extra_percent(const struct planner *x, const struct measured *m)
@@ -760,24 +760,6 @@ level_of_runs(struct planner *x, const int64_t *crosses, int length)
     return l;
 }
 
-/* What no module holds together may be recomputed, too: the best of a few lengths of runs. */
-static struct level
-operator_level(struct planner *x)
-{
-    static const int lengths[] = {5, 10, 20};
-    const int64_t *crosses = crossing(x);
-    struct level best = {0};
-    for (int i = x->s->p->ncalls < LARGE ? 0 : COUNT(lengths) - 1; i < COUNT(lengths); i++) {
-        struct level l = level_of_runs(x, crosses, lengths[i]);
-        if (!l.n)
-            continue;
-        level_fit(x, &l);
-        if (!best.n || l.all.allocated < best.all.allocated)
-            best = l;
-    }
-    return best;
-}
-
 /* The plan's modules as strings of Python, NULL where a name could be a program. */
 static const char *
 names_of(struct arena *a, const struct plan *q)
@@ -957,10 +939,15 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     }
     show(&x, &f, &r->recompute.nselective, &r->recompute.selective);
     study_tell(s, "trying checkpoints", n + 1, n + 2);
-    struct level free_ones = operator_level(&x);
-    if (free_ones.n) {
-        fit_policies(&x, &free_ones);
-        add_level(&x, &f, &free_ones, steps, budget);
+    static const int lengths[] = {5, 20, 60, 10, 40};
+    const int64_t *crosses = crossing(&x);
+    for (int i = s->p->ncalls < SMALL ? 0 : COUNT(lengths) - 2; i < COUNT(lengths); i++) {
+        struct level l = level_of_runs(&x, crosses, lengths[i]);
+        if (!l.n)
+            continue;
+        level_fit(&x, &l);
+        fit_policies(&x, &l);
+        add_level(&x, &f, &l, steps, budget);
     }
     if (n && s->p->ncalls < LARGE)
         add_nested(&x, &f, &levels[0]);
