@@ -200,7 +200,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         return -1;
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
         if (bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, name, sizeof(name))) {
-            *by = arena_str(t->a, name);
+            *by = arena_str(t->p->arena, name);
             return local_end(t, from, level, name);
         }
         if (collects(s->at[level].text))
@@ -224,13 +224,14 @@ int *
 python_holds(const struct program *p, const char ***by)
 {
     *by = NEWN(p->arena, const char *, p->nslots + 1);
-    struct tracer t = {.p = p, .a = p->arena, .names = names_new(p->arena)};
-    int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(p->arena, int, p->nslots + 1),
-        *place = NEWN(p->arena, int, p->nslots + 1), *reader = NEWN(p->arena, int, p->nslots + 1);
+    struct arena *own = arena_new();
+    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(own, int, p->nslots + 1),
+        *place = NEWN(own, int, p->nslots + 1), *reader = NEWN(own, int, p->nslots + 1);
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(reader, -1, sizeof(int) * (size_t)(p->nslots + 1));
-    t.stacks = NEWN(p->arena, struct stack, p->ncalls + 1);
+    t.stacks = NEWN(own, struct stack, p->ncalls + 1);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         read_stack(&t, c, &t.stacks[i]);
@@ -264,5 +265,6 @@ python_holds(const struct program *p, const char ***by)
             until[slot] = end;
             (*by)[slot] = name;
         }
+    arena_free(own);
     return until;
 }

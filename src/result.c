@@ -226,7 +226,8 @@ gather_live(struct gather *x)
     struct names *params = names_new(x->a);
     for (int i = x->p->nparams - 1; i >= 0; i--)
         names_put(params, x->p->params[i].name, i);
-    const struct event **death = NEWN(x->a, const struct event *, m->nst + 1);
+    struct arena *own = arena_new();
+    const struct event **death = NEWN(own, const struct event *, m->nst + 1);
     for (int i = x->l->peak + 1; i < m->nev; i++)
         if (!m->ev[i].birth)
             death[m->ev[i].storage] = &m->ev[i];
@@ -250,6 +251,7 @@ gather_live(struct gather *x)
         t->location = s->call ? s->call->location : NULL;
         t->layer = storage_layer(x, params, s);
     }
+    arena_free(own);
     qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
 }
 
@@ -288,7 +290,8 @@ gather_spans(struct gather *x)
     enum { MOST = 500 };
     const struct machine *m = x->st->m;
     struct result *r = x->r;
-    struct life *all = NEWN(x->a, struct life, m->nst + 1);
+    struct arena *own = arena_new(); /* a large step has many */
+    struct life *all = NEWN(own, struct life, m->nst + 1);
     int n = 0;
     for (int i = 0; i < m->nst; i++)
         all[i] = (struct life){{NULL, m->st[i]->class, m->st[i]->bytes, 0, r->ninstants}, m->st[i]};
@@ -307,6 +310,7 @@ gather_spans(struct gather *x)
         r->spans[i] = all[i].span;
         r->spans[i].name = storage_name(x, all[i].st);
     }
+    arena_free(own);
 }
 
 /* ---- layers --------------------------------------------------------------------------------------------------------------------------------- */

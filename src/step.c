@@ -377,6 +377,8 @@ static void
 find_tables(struct script *x)
 {
     const struct program *p = x->p;
+    if (!x->s->precision->model)
+        return;
     bool *learned = NEWN(x->m->a, bool, p->nslots + 1);
     x->is_table = NEWN(x->m->a, bool, p->nslots + 1);
     for (int i = 0; i < p->nparams; i++)
