@@ -717,29 +717,47 @@ svg_treemap(struct html *h, const struct cluster *k, int n)
 
 /* ---- checkpoint plans ------------------------------------------------------------------------------------------------------ */
 
-/* A front's line in the same picture, named at its lowest point. */
-static void
-other_front(struct html *h, const char *name, const char *class, int n, const struct plan *f, double most, double low,
-            double span, int high, int left)
+/* Where a plan stands: extra FLOPs to the right, peaks from the lower bound up. */
+struct ruler {
+    double most, low, span;
+};
+enum { FRONT_HIGH = 200, FRONT_TOP = 8 };
+
+static const char *
+plan_x(struct html *h, const struct ruler *u, const struct plan *p)
 {
-    for (int i = 1; i < n; i++) {
-        html_open(h, "line", "x1", pct(h, 0.02 + 0.94 * f[i - 1].extra_flops_percent / most), "x2",
-                  pct(h, 0.02 + 0.94 * f[i].extra_flops_percent / most), "y1",
-                  px(h, left + (high - left) * (1 - ((double)f[i - 1].peak - low) / span)), "y2",
-                  px(h, left + (high - left) * (1 - ((double)f[i].peak - low) / span)), "class", class, NULL);
-        html_close(h);
-    }
-    if (n > 1)
-        html_leaf(h, "text", name, "x", pct(h, 0.02 + 0.94 * f[n / 2].extra_flops_percent / most), "dx", "6", "y",
-                  px(h, left + (high - left) * (1 - ((double)f[n / 2].peak - low) / span)), "dy", "14", "class",
-                  "tk halo", NULL);
+    return pct(h, 0.02 + 0.94 * p->extra_flops_percent / u->most);
 }
 
-/* Peak against extra FLOPs; y from the lower bound up. */
+static const char *
+plan_y(struct html *h, const struct ruler *u, const struct plan *p)
+{
+    return px(h, FRONT_TOP + (FRONT_HIGH - FRONT_TOP) * (1 - ((double)p->peak - u->low) / u->span));
+}
+
+static void
+front_line(struct html *h, const struct ruler *u, const struct plan *from, const char *class)
+{
+    html_open(h, "line", "x1", plan_x(h, u, from), "x2", plan_x(h, u, from + 1), "y1", plan_y(h, u, from), "y2",
+              plan_y(h, u, from + 1), "class", class, NULL);
+    html_close(h);
+}
+
+/* Another front in the same picture, named at its middle. */
+static void
+other_front(struct html *h, const struct ruler *u, const char *name, const char *class, int n, const struct plan *f)
+{
+    for (int i = 1; i < n; i++)
+        front_line(h, u, &f[i - 1], class);
+    if (n > 1)
+        html_leaf(h, "text", name, "x", plan_x(h, u, &f[n / 2]), "dx", "6", "y", plan_y(h, u, &f[n / 2]), "dy", "14",
+                  "class", "tk halo", NULL);
+}
+
+/* Peak against extra FLOPs. */
 void
 svg_front(struct html *h)
 {
-    enum { HIGH = 200, LEFT = 8 };
     const struct result *r = h->r;
     const struct plan *f = r->recompute.front;
     int n = r->recompute.nfront, ns = r->recompute.nselective, no = r->recompute.noperators;
@@ -747,30 +765,27 @@ svg_front(struct html *h)
     most = no && r->recompute.operators[no - 1].extra_flops_percent > most
                ? r->recompute.operators[no - 1].extra_flops_percent
                : most;
-    double named = 0, top = (double)f[0].peak, low = (double)r->recompute.lower_bound, span = top > low ? top - low : 1;
-    html_open(h, "svg", "class", "plot", "role", "img", "width", "100%", "height", html_format(h, "%d", HIGH + 40),
-              "aria-labelledby", "fr-t fr-d", NULL);
+    double named = 0, top = (double)f[0].peak, low = (double)r->recompute.lower_bound;
+    struct ruler u = {most, low, top > low ? top - low : 1};
+    html_open(h, "svg", "class", "plot", "role", "img", "width", "100%", "height",
+              html_format(h, "%d", FRONT_HIGH + 40), "aria-labelledby", "fr-t fr-d", NULL);
     describe(h, "fr", "Peak against extra work",
              html_format(
                  h,
                  "%d plans from no checkpoints at %s to the lowest peak at %s, for up to %.1f %% more FLOPs; dashed, "
                  "what selective plans and plans of any operators reach. The tables have the numbers.",
                  n, bytes_text(h->a, f[0].peak), bytes_text(h->a, f[n - 1].peak), f[n - 1].extra_flops_percent));
-    html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, HIGH), "y2", px(h, HIGH), "class", "g0", NULL);
+    html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, FRONT_HIGH), "y2", px(h, FRONT_HIGH), "class", "g0",
+              NULL);
     html_close(h);
     html_leaf(h, "text", html_format(h, "lower bound %s", bytes_text(h->a, r->recompute.lower_bound)), "x", "3", "y",
-              px(h, HIGH - 6), "class", "tk halo", NULL);
-    other_front(h, "any operators", "fo", no, r->recompute.operators, most, low, span, HIGH, LEFT);
-    other_front(h, "selective", "fs", ns, r->recompute.selective, most, low, span, HIGH, LEFT);
+              px(h, FRONT_HIGH - 6), "class", "tk halo", NULL);
+    other_front(h, &u, "any operators", "fo", no, r->recompute.operators);
+    other_front(h, &u, "selective", "fs", ns, r->recompute.selective);
     for (int i = 0; i < n; i++) {
-        const char *x = pct(h, 0.02 + 0.94 * f[i].extra_flops_percent / most);
-        const char *y = px(h, LEFT + (HIGH - LEFT) * (1 - ((double)f[i].peak - low) / span));
+        const char *x = plan_x(h, &u, &f[i]), *y = plan_y(h, &u, &f[i]);
         if (i)
-            html_open(h, "line", "x1", pct(h, 0.02 + 0.94 * f[i - 1].extra_flops_percent / most), "x2", x, "y1",
-                      px(h, LEFT + (HIGH - LEFT) * (1 - ((double)f[i - 1].peak - low) / span)), "y2", y, "class", "g0",
-                      NULL);
-        if (i)
-            html_close(h);
+            front_line(h, &u, &f[i - 1], "g0");
         html_open(h, "circle", "cx", x, "cy", y, "r", i == r->recompute.chosen ? "7" : "5", "class", "pkd", NULL);
         html_leaf(h, "title",
                   html_format(h, "plan %d: %s, %.1f %% more FLOPs, %d modules", i, bytes_text(h->a, f[i].peak),
@@ -789,8 +804,8 @@ svg_front(struct html *h)
             named = along;
         }
     }
-    html_leaf(h, "text", "0 %", "x", "2%", "y", px(h, HIGH + 18), "class", "tk", NULL);
-    html_leaf(h, "text", html_format(h, "%.1f %% more FLOPs", most), "x", "98%", "y", px(h, HIGH + 18), "text-anchor",
-              "end", "class", "tk", NULL);
+    html_leaf(h, "text", "0 %", "x", "2%", "y", px(h, FRONT_HIGH + 18), "class", "tk", NULL);
+    html_leaf(h, "text", html_format(h, "%.1f %% more FLOPs", most), "x", "98%", "y", px(h, FRONT_HIGH + 18),
+              "text-anchor", "end", "class", "tk", NULL);
     html_close(h);
 }

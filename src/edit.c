@@ -48,30 +48,13 @@ program_copy(struct arena *a, const struct program *p)
     return q;
 }
 
-/* Calls fn for every slot that a call reads. */
-static void
-each_read(struct call *c, void (*fn)(struct arg *, void *), void *to)
-{
-    for (int i = 0; i < c->nargs; i++)
-        for (int k = 0; k < (c->args[i].kind == ARG_LIST ? c->args[i].n : 1); k++) {
-            struct arg *a = c->args[i].kind == ARG_LIST ? &c->args[i].list[k] : &c->args[i];
-            if (a->kind == ARG_SLOT && a->i >= 0)
-                fn(a, to);
-        }
-}
-
-static void
-count_read(struct arg *a, void *to)
-{
-    ((int *)to)[a->i]++;
-}
-
 static int *
 count_uses(struct arena *a, const struct program *p)
 {
     int *uses = NEWN(a, int, p->nslots + SPARE_SLOTS);
-    for (int i = 0; i < p->ncalls; i++)
-        each_read(&p->calls[i], count_read, uses);
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            uses[slot]++;
     for (int i = 0; i < p->noutputs; i++)
         uses[p->outputs[i]]++;
     return uses;
@@ -120,12 +103,6 @@ insert_calls(struct edit *e, int at, int n)
     return &p->calls[at];
 }
 
-static void
-uncount_read(struct arg *a, void *to)
-{
-    ((int *)to)[a->i]--;
-}
-
 /* Removes calls whose results nobody reads any more, and then those that only they read. */
 static void
 remove_unread(struct edit *e)
@@ -136,8 +113,9 @@ remove_unread(struct edit *e)
         to[i] = p->calls[i].in_place;
         for (int k = 0; k < p->calls[i].nouts; k++)
             to[i] |= uses[p->calls[i].outs[k]] > 0;
-        if (!to[i])
-            each_read(&p->calls[i], uncount_read, uses);
+        int slot;
+        for (struct call_reads r = {&p->calls[i]}; !to[i] && (slot = next_read(&r)) >= 0;)
+            uses[slot]--;
     }
     for (int i = 0; i < p->ncalls; i++) {
         bool read = to[i];
@@ -732,29 +710,18 @@ edit_half_vocabulary(struct edit *e)
         resize_all(e, &(struct sizes){1, {{e->size, e->size / 2}}});
 }
 
-struct replace {
-    int from, to;
-};
-
-static void
-replace_read(struct arg *a, void *to)
-{
-    const struct replace *r = to;
-    if (a->i == r->from)
-        a->i = r->to;
-}
-
 /* One tensor for both. */
 static void
 tie(struct edit *e, int table, int copy)
 {
     struct program *p = e->program;
-    struct replace r = {p->params[copy].slot, p->params[table].slot};
-    for (int i = 0; i < p->ncalls; i++)
-        each_read(&p->calls[i], replace_read, &r);
+    int from = p->params[copy].slot, to = p->params[table].slot;
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            r.at->i = slot == from ? to : slot;
     for (int i = 0; i < p->nparams; i++)
-        if (p->params[i].slot == r.from) {
-            p->params[i].slot = r.to;
+        if (p->params[i].slot == from) {
+            p->params[i].slot = to;
             p->params[i].tied_to = table;
         }
     e->places++;

@@ -20,12 +20,12 @@ int
 next_read(struct call_reads *r)
 {
     for (; r->arg < r->call->nargs; r->arg++, r->element = 0) {
-        const struct arg *a = &r->call->args[r->arg];
+        struct arg *a = &r->call->args[r->arg];
         while (r->element < (a->kind == ARG_LIST ? a->n : 1)) {
-            const struct arg *b = a->kind == ARG_LIST ? &a->list[r->element] : a;
+            r->at = a->kind == ARG_LIST ? &a->list[r->element] : a;
             r->element++;
-            if (b->kind == ARG_SLOT && b->i >= 0)
-                return (int)b->i;
+            if (r->at->kind == ARG_SLOT && r->at->i >= 0)
+                return (int)r->at->i;
         }
     }
     return -1;

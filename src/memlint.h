@@ -596,6 +596,7 @@ struct call {
 struct call_reads {
     const struct call *call;
     int arg, element;
+    struct arg *at; /* where the last one stands */
 };
 int next_read(struct call_reads *r); /* -1 no more */
 /* Whether it shows its first argument under other sizes. */

@@ -348,14 +348,13 @@ static void
 fit_policies(struct planner *x, struct level *l)
 {
     for (int o = FIRST_POLICY; o < MOST_OPTIONS; o++) {
-        bool differs = x->policy_works[o - FIRST_POLICY];
-        if (differs)
-            try_option(x, l, o);
-        for (int i = 0; i < l->n && differs; i++) {
+        if (!x->policy_works[o - FIRST_POLICY])
+            continue;
+        try_option(x, l, o);
+        l->tried[o] = false;
+        for (int i = 0; i < l->n; i++) {
             const struct option *k = l->c[i].option;
-            l->tried[o] = k[o].flops < k[WHOLE].flops && k[o].kept < k[ALONE].kept;
-            if (l->tried[o])
-                break;
+            l->tried[o] |= k[o].flops < k[WHOLE].flops && k[o].kept < k[ALONE].kept;
         }
     }
 }

@@ -498,33 +498,31 @@ say_fused_attention(struct advice *x, const struct edit *e, const struct measure
                         several(x, e->places, "place"), peak(x, m));
 }
 
+/* What a fused operator keeps instead of a tensor for each step. */
+static const char *
+say_by_hand(struct advice *x, const struct edit *e, const struct measured *m, const char *what, const char *fused,
+            const char *keeps)
+{
+    return arena_printf(x->a, "%s by hand, at %s, keeps a tensor for each of its steps; %s keeps %s and peaks at %s",
+                        what, several(x, e->places, "place"), fused, keeps, peak(x, m));
+}
+
 static const char *
 say_gelu(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(x->a,
-                        "GELU by hand, at %s, keeps a tensor for each of its steps; F.gelu keeps its input alone and "
-                        "peaks at %s",
-                        several(x, e->places, "place"), peak(x, m));
+    return say_by_hand(x, e, m, "GELU", "F.gelu", "its input alone");
 }
 
 static const char *
 say_rms_norm(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(
-        x->a,
-        "RMSNorm by hand, at %s, keeps a tensor for each of its steps; F.rms_norm keeps its input and a "
-        "number a row and peaks at %s",
-        several(x, e->places, "place"), peak(x, m));
+    return say_by_hand(x, e, m, "RMSNorm", "F.rms_norm", "its input and a number a row");
 }
 
 static const char *
 say_layer_norm(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(
-        x->a,
-        "LayerNorm by hand, at %s, keeps a tensor for each of its steps; F.layer_norm keeps its input and two "
-        "numbers a row and peaks at %s",
-        several(x, e->places, "place"), peak(x, m));
+    return say_by_hand(x, e, m, "LayerNorm", "F.layer_norm", "its input and two numbers a row");
 }
 
 /* ---- logits and loss ---------------------------------------------------------------------------------------------------------------- */
