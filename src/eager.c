@@ -777,15 +777,25 @@ stop_before(struct machine *m, struct frame *f)
     longjmp(c->stop, 1);
 }
 
-/* The results are kept for the second forward. Source: _CachingTorchDispatchMode in torch/utils/checkpoint.py. */
+static bool
+keeps(const struct checkpoint *c, const struct frame *f)
+{
+    return c->region->keeps && c->region->keeps[f->op - aten_table];
+}
+
+/* Every region around that runs forward for its first time keeps the results that its policy names. Source: _CachingTorchDispatchMode in
+ * torch/utils/checkpoint.py. */
 static void
 cache_results(struct machine *m, const struct frame *f)
 {
-    struct checkpoint *c = m->checkpoint;
-    struct cached *k = PUSH(m->a, c->cached, c->ncached, c->cap_cached);
-    *k = (struct cached){f->nout, NEWN(m->a, struct value *, f->nout + 1)};
-    for (int i = 0; i < f->nout; i++)
-        k->v[i] = f->out[i] ? saved(f->out[i]) : NULL;
+    for (struct checkpoint *c = m->checkpoint; c; c = c->parent) {
+        if (c->again || c->done || !keeps(c, f))
+            continue;
+        struct cached *k = PUSH(m->a, c->cached, c->ncached, c->cap_cached);
+        *k = (struct cached){f->nout, NEWN(m->a, struct value *, f->nout + 1)};
+        for (int i = 0; i < f->nout; i++)
+            k->v[i] = f->out[i] ? saved(f->out[i]) : NULL;
+    }
 }
 
 static void
@@ -797,17 +807,22 @@ cache_drop(struct machine *m, struct checkpoint *c)
             value_drop(m, k->v[i]);
 }
 
-/* In place of a kernel: _CachedTorchDispatchMode. */
-static void
+/* In place of a kernel, what the region whose second forward runs has kept of it: _CachedTorchDispatchMode. False: the kernel runs. */
+static bool
 take_results(struct machine *m, struct frame *f)
 {
     struct checkpoint *c = m->checkpoint;
+    while (c && !c->again)
+        c = c->parent;
+    if (!c || !keeps(c, f) || c->next == c->ncached)
+        return false;
     const struct cached *k = &c->cached[c->next];
     for (int i = 0; i < k->n; i++) {
         const struct value *v = k->v[i];
         out_add(m, f, v ? value_make(m, v->st, v->dtype, v->rank, v->size, v->stride) : NULL);
     }
     cache_drop(m, c);
+    return true;
 }
 
 struct frame *
@@ -840,13 +855,10 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     if (m->checkpoint && m->checkpoint->again && recording && op->grad && op->grad != COMPOSITE)
         stop_before(m, f);
     m->grad_mode = recording && op->grad == COMPOSITE;
-    struct checkpoint *c = m->checkpoint;
-    bool keeps = c && recording && op->grad != COMPOSITE && c->region->keeps && c->region->keeps[op - aten_table];
-    if (keeps && c->again && c->next < c->ncached)
-        take_results(m, f);
-    else
+    bool top = m->checkpoint && recording && op->grad != COMPOSITE; /* where a dispatch mode sees it */
+    if (!top || !take_results(m, f))
         op->run(m, f);
-    if (keeps && !c->again)
+    if (top)
         cache_results(m, f);
     m->autocast = under;
     m->grad_mode = recording;
@@ -1075,6 +1087,13 @@ checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int
     c->region = r;
     c->parent = outer;
     c->mute = outer && (outer->again || outer->mute);
+    if (c->mute) {
+        struct checkpoint *runs = outer;
+        while (runs->mute)
+            runs = runs->parent;
+        c->next_mute = runs->mutes;
+        runs->mutes = c;
+    }
     c->nargs = c->mute ? 0 : nargs;
     c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)nargs);
     c->args = NEWN(m->a, struct value *, nargs + 1);
@@ -1120,7 +1139,10 @@ recompute(struct machine *m, struct checkpoint *c)
     scope_end(m, mark, 0, NULL);
     m->checkpoint = c;           /* it may have stopped inside of another */
     m->rerun(m->rerun_to, NULL); /* its locals die */
-    if (c->parent) {             /* the outer one's holders were emptied for it */
+    c->again = false;
+    for (struct checkpoint *k = c->mutes; k; k = k->next_mute) /* and the graph that nobody runs */
+        checkpoint_drop(m, k);
+    if (c->parent) { /* the outer one's holders were emptied for it */
         struct checkpoint *outer = c->parent;
         int n = c->nargs;
         checkpoint_drop(m, c);

@@ -865,8 +865,9 @@ struct checkpoint {
         int n;
         struct value **v;
     } * cached;
-    bool again, done; /* the second forward runs; has run */
+    bool again, done; /* the second forward runs; has begun */
     bool mute;        /* inside of another's second forward: what it saves belongs to a graph that nobody runs */
+    struct checkpoint *mutes, *next_mute; /* those inside of this one's second forward */
     jmp_buf stop;
 };
 /* The region's first forward begins, or inside of another's second forward it runs once more; args are kept until the last holder is released. */
