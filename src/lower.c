@@ -1255,6 +1255,10 @@ static const struct rename {
     {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, NULL, "aten.batch_norm.default",
      "training=True in a training step"},
+    {"aten._native_batch_norm_legit_functional.default", NULL, NULL, "aten.batch_norm.default",
+     "of a model that was exported in training mode"},
+    {"aten._native_batch_norm_legit.default", NULL, NULL, "aten.batch_norm.default", "likewise"},
+    {"aten._native_batch_norm_legit.no_stats", NULL, NULL, "aten.batch_norm.default", "likewise"},
     {"aten.view.default", NULL, NULL, "aten.reshape.default",
      "whether it copies depends on strides: the training device decides anew"},
     {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
@@ -2008,12 +2012,16 @@ lower_group(struct dynamo *d, struct group *g)
         return;
     size_params(d, g, op, args, n, rank, size);
     if (strcmp(target, "aten.batch_norm.default") == 0) {
-        struct arg train = BOOL(true); /* (input, weight, bias, mean, var, momentum, eps) has no flag for it */
-        if (l->s->mode == MODE_INFERENCE)
-            train.i = false;
-        memmove(&args[6], &args[5], sizeof(*args) * 2);
-        args[5] = train;
-        n = 8;
+        enum { STATISTICS = 3, TRAINING = 5, ALL = 8 };
+        bool tracked = n > ALL - 2;
+        if (n == ALL - 1) /* (input, weight, bias, mean, var, momentum, eps) */
+            memmove(&args[TRAINING + 1], &args[TRAINING], sizeof(*args) * 2);
+        if (n == ALL - 2) { /* (input, weight, bias, training, momentum, eps) */
+            memmove(&args[TRAINING], &args[STATISTICS], sizeof(*args) * 3);
+            args[STATISTICS] = args[STATISTICS + 1] = NONE;
+        }
+        args[TRAINING] = BOOL(!tracked || l->s->mode != MODE_INFERENCE);
+        n = ALL;
         bool folded = strcmp(l->g->n[g->last].op, "BatchNormalization") != 0;
         if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
             int conv = lost_host(d, g, args[1].s);
