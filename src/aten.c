@@ -1120,6 +1120,18 @@ product(struct machine *m, struct frame *f, struct value *a, struct value *b)
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
 }
 
+static int64_t
+inner_of_first(const struct frame *f)
+{
+    return V(0)->size[V(0)->rank - 1];
+}
+
+static int64_t
+inner_of_second(const struct frame *f)
+{
+    return V(1)->size[V(1)->rank - 1];
+}
+
 static void
 run_mm(struct machine *m, struct frame *f)
 {
@@ -1268,6 +1280,12 @@ convolution_operand(struct machine *m, const struct value *v, bool last)
     }
     if (m->real && !dense)
         image_new(m, v->dtype, v->rank, v->size, last);
+}
+
+static int64_t
+inner_of_convolution(const struct frame *f)
+{
+    return value_elements(V(1)) / (V(1)->size[0] ? V(1)->size[0] : 1);
 }
 
 /* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout: cudnn_conv_suggest_memory_format
@@ -2912,12 +2930,14 @@ const struct aten aten_table[] = {
      .takes = "22",
      .args = "self mat2",
      .run = run_mm,
+     .inner = inner_of_first,
      .cast = CAST_LOWER,
      .grad = "mat2: mm_mat2_backward(grad, self, #mat2); self: mm_mat1_backward(grad, mat2, #self)"},
     {.name = "addmm.default",
      .takes = ".22",
      .args = "self mat1 mat2 beta alpha",
      .run = run_addmm,
+     .inner = inner_of_second,
      .cast = CAST_LOWER,
      .grad = "mat1: maybe_multiply(mm_mat1_backward(grad, mat2, #mat1), alpha); "
              "mat2: maybe_multiply(mm_mat2_backward(grad, mat1, #mat2), alpha); self: maybe_multiply(grad, beta)"},
@@ -2928,12 +2948,14 @@ const struct aten aten_table[] = {
      .takes = "33",
      .args = "self mat2",
      .run = run_bmm,
+     .inner = inner_of_first,
      .cast = CAST_LOWER,
      .grad = "mat2: bmm(transpose(self), grad); self: bmm(grad, transpose(mat2))"},
     {.name = "baddbmm.default",
      .takes = ".33",
      .args = "self batch1 batch2 beta alpha",
      .run = run_baddbmm,
+     .inner = inner_of_second,
      .cast = CAST_LOWER,
      .grad = "batch1: maybe_multiply(bmm(grad, transpose(batch2)), alpha); "
              "batch2: maybe_multiply(bmm(transpose(batch1), grad), alpha); self: maybe_multiply(grad, beta)"},
@@ -3054,6 +3076,7 @@ const struct aten aten_table[] = {
      .takes = "ii",
      .args = "input weight bias stride padding dilation transposed output_padding groups",
      .run = run_convolution,
+     .inner = inner_of_convolution,
      .cast = CAST_LOWER,
      .grad = "input, weight, bias: convolution_backward(grad, input, weight, #bias)"},
     {.name = "convolution_backward.default", .args = "grad input weight bias", .run = run_convolution_backward},

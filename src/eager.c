@@ -723,6 +723,8 @@ overwrite(struct machine *m, struct frame *f)
 {
     struct value *self = arg_value(f, 0);
     f->over = self;
+    if (self)
+        self->st->version++;
     if (!self || !m->grad_mode || !f->op->grad || f->op->grad == COMPOSITE || f->op->keeps_result)
         return;
     const struct derivative *r = rule_of(m, f->op);
@@ -780,7 +782,17 @@ stop_before(struct machine *m, struct frame *f)
 static bool
 keeps(const struct checkpoint *c, const struct frame *f)
 {
-    return c->region->keeps && c->region->keeps[f->op - aten_table];
+    const struct region *r = c->region;
+    return r->keeps && r->keeps[f->op - aten_table] && (!r->inner || !f->op->inner || f->op->inner(f) >= r->inner);
+}
+
+bool
+under_mode(const struct machine *m)
+{
+    for (const struct checkpoint *c = m->checkpoint; c; c = c->parent)
+        if (c->region->keeps)
+            return true;
+    return false;
 }
 
 /* Every region around that runs forward for its first time keeps the results that its policy names. Source: _CachingTorchDispatchMode in
@@ -792,9 +804,12 @@ cache_results(struct machine *m, const struct frame *f)
         if (c->again || c->done || !keeps(c, f))
             continue;
         struct cached *k = PUSH(m->a, c->cached, c->ncached, c->cap_cached);
-        *k = (struct cached){f->nout, NEWN(m->a, struct value *, f->nout + 1)};
+        *k = (struct cached){f->nout, NEWN(m->a, struct value *, f->nout + 1), NEWN(m->a, int, f->nout + 1)};
         for (int i = 0; i < f->nout; i++)
-            k->v[i] = f->out[i] ? saved(f->out[i]) : NULL;
+            if (f->out[i]) {
+                k->v[i] = saved(f->out[i]);
+                k->version[i] = k->v[i]->st->version;
+            }
     }
 }
 
@@ -819,6 +834,7 @@ take_results(struct machine *m, struct frame *f)
     const struct cached *k = &c->cached[c->next];
     for (int i = 0; i < k->n; i++) {
         const struct value *v = k->v[i];
+        c->spoilt |= v && v->st->version != k->version[i];
         out_add(m, f, v ? value_make(m, v->st, v->dtype, v->rank, v->size, v->stride) : NULL);
     }
     cache_drop(m, c);

@@ -80,7 +80,7 @@ renumber(struct program *p, const int *to, int n)
     struct region *r = (struct region *)p->regions; /* program_copy made it */
     int kept = 0;
     for (int i = 0; i < p->nregions; i++) {
-        struct region moved = {to[r[i].first], to[r[i].end], r[i].keeps};
+        struct region moved = {to[r[i].first], to[r[i].end], r[i].keeps, r[i].inner};
         if (moved.first < moved.end)
             r[kept++] = moved;
     }

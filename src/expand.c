@@ -576,8 +576,8 @@ expand_linear(struct machine *m, struct frame *f)
     y = OP(m, "matmul.default", VAL(x), VAL(wt));
     if (b) {
         struct arg a[] = {VAL(y), VAL(b)};
-        y = dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = m->real})
-                ->out[0];
+        struct frame like = {.rank = -1, .want = ~0u, .in_place = m->real && !under_mode(m)}; /* isTensorSubclassLike */
+        y = dispatch(m, aten_find("add.Tensor"), 2, a, &like)->out[0];
     }
     out_add(m, f, y);
 }

@@ -361,6 +361,7 @@ analyse(const struct run *x)
     }
     progress_tell("running the step", 0, 0);
     struct step *st = step_run(p, s);
+    recompute_check(st);
     if (o->dump == DUMP_STEP) {
         progress_end();
         step_dump(st, stdout);

@@ -625,7 +625,8 @@ struct module {
 struct region {
     int first, end; /* calls */
     const bool
-        *keeps; /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
+        *keeps;    /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
+    int64_t inner; /* of products only those with an inner dimension of at least this */
 };
 
 struct program {
@@ -680,6 +681,7 @@ struct storage {
     int rank;
     int64_t size[SHOWN_RANK]; /* of the tensor that was born with it, its first dimensions */
     bool saved;               /* autograd kept it at some time */
+    int version;              /* how often it was written over */
 };
 
 struct gnode;
@@ -730,6 +732,8 @@ struct aten {
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
     bool
         keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
+    int64_t (*inner)(
+        const struct frame *f); /* of a product: how many products an element of its result is the sum of */
     const char *source;
     const char *assumes; /* what the report says when a program calls it, NULL nothing */
 };
@@ -864,8 +868,10 @@ struct checkpoint {
     struct cached {
         int n;
         struct value **v;
+        int *version; /* of their storages, when they were kept */
     } * cached;
     bool again, done; /* the second forward runs; has begun */
+    bool spoilt;      /* what it kept has been written over since: PyTorch raises an error */
     bool mute;        /* inside of another's second forward: what it saves belongs to a graph that nobody runs */
     struct checkpoint *mutes, *next_mute; /* those inside of this one's second forward */
     jmp_buf stop;
@@ -874,6 +880,8 @@ struct checkpoint {
 struct checkpoint *checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots,
                                     struct value **args);
 void checkpoint_end(struct machine *m);
+/* Whether a selective region runs: its dispatch mode makes composites avoid writing in place. */
+bool under_mode(const struct machine *m);
 
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
@@ -905,8 +913,9 @@ struct step {
         int64_t model, inputs, forward, backward, step;
     } after;
     double forward_flops;
-    double *call_flops;                     /* per call */
-    double recomputed_flops, *region_flops; /* of second forwards; per region */
+    double *call_flops; /* per call */
+    double recomputed_flops,
+        *region_flops; /* of second forwards; per region, HUGE_VAL where PyTorch refuses to run it */
 };
 
 struct step *step_run(struct program *p, const struct setup *s);
@@ -1296,6 +1305,8 @@ struct oom *oom_explain(const struct study *x, const struct result *r, const cha
 
 /* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none can be. */
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
+/* A doubt for each region that PyTorch refuses to run. */
+void recompute_check(const struct step *st);
 /* Puts the modules side by side whose recomputation gives the lowest peak under checkpoint in p; false when no module can be. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
                      const char **python);

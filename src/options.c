@@ -592,7 +592,7 @@ static const struct row {
     {NULL, "recompute", "HOW",
      "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger, none "
      "(default); or names of modules that are under checkpoint, with * and commas, each with +POLICY of "
-     "--list=policies if that keeps results",
+     "--list=policies if that keeps results, +POLICY:N if of products only those with an inner dimension of N or more",
      0, read_recompute, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true},

@@ -3,11 +3,13 @@
  * A candidate is a run of calls: a module's, or for operator plans any. Candidates of a level lie side by side; each is left alone, recomputed,
  * or recomputed but for the results that a policy keeps. A run of the step without checkpoints and one for each of these with all of a level's
  * make a linear model: the peak of each window between two candidates' backward passes is what it was, less what the candidates before it no longer
- * keep, plus what recomputation adds in its own window. On that model a plan for a budget is a knapsack whose constraints are prefixes,
- * solved over Pareto lists. Every plan that is reported was then run as a step of its own: the model only chooses.
+ * keep, plus what recomputation adds in its own window. On that model a plan for a budget is a path of candidates of any level from the first call to
+ * the last: a knapsack whose constraints are prefixes, solved over Pareto lists. Every plan that is reported was then run as a step of its own: the
+ * model only chooses.
  */
 #include "memlint.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,17 @@ static const struct policy {
       "baddbmm.default"}},
 };
 
+/* The inner dimension of a product, as aten_table has it, from its arguments in Python. */
+static const struct {
+    const char *op, *python;
+} inner_dimensions[] = {
+    {"mm.default", "lambda a, b: a.shape[1]"},
+    {"addmm.default", "lambda c, a, b: a.shape[1]"},
+    {"convolution.default", "lambda x, w, *_: w[0].numel()"},
+    {"bmm.default", "lambda a, b: a.shape[2]"},
+    {"baddbmm.default", "lambda c, a, b: a.shape[2]"},
+};
+
 void
 policy_list(FILE *out)
 {
@@ -82,19 +95,22 @@ keeps_of(struct arena *a, const struct policy *k)
     return keeps;
 }
 
-/* Takes the policy off the end of "blocks.*+attention"; false for no such policy. */
+/* Takes the policy off the end of "blocks.*+products:512" and puts it into r; false for no such policy. */
 static bool
-policy_split(struct arena *a, char *glob, const bool **keeps)
+policy_split(struct arena *a, char *glob, struct region *r)
 {
-    char *plus = strrchr(glob, '+');
-    *keeps = NULL;
+    char *plus = strrchr(glob, '+'), *colon = plus ? strchr(plus, ':') : NULL, *end = NULL;
     if (!plus)
         return true;
     *plus = 0;
+    if (colon) {
+        *colon = 0;
+        r->inner = strtoll(colon + 1, &end, 10);
+    }
     for (int i = 0; i < COUNT(policies); i++)
         if (strcmp(plus + 1, policies[i].name) == 0)
-            *keeps = keeps_of(a, &policies[i]);
-    return *keeps != NULL;
+            r->keeps = keeps_of(a, &policies[i]);
+    return r->keeps && (!colon || (r->inner > 0 && !*end));
 }
 
 bool
@@ -105,8 +121,8 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
     int n = 0;
     for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
         char *glob = arena_strn(a, g, strcspn(g, ","));
-        const bool *keeps;
-        if (!policy_split(a, glob, &keeps)) {
+        struct region like = {0};
+        if (!policy_split(a, glob, &like)) {
             *why = "no policy of that name in --list=policies";
             return false;
         }
@@ -114,7 +130,7 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
             if (!taken[i] && glob_match(glob, p->modules[i].path)) {
                 taken[i] = true;
                 if (all[i].first >= 0)
-                    r[n++] = (struct region){all[i].first, all[i].end, keeps};
+                    r[n++] = (struct region){all[i].first, all[i].end, like.keeps, like.inner};
             }
     }
     qsort(r, (size_t)n, sizeof(*r), by_place);
@@ -124,9 +140,26 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
     return n > 0;
 }
 
+void
+recompute_check(const struct step *st)
+{
+    const struct program *p = st->program;
+    for (int i = 0; i < p->nregions; i++)
+        if (st->region_flops[i] == HUGE_VAL)
+            graph_doubt(p->graph, p->calls[p->regions[i].first].node, "torch.utils.checkpoint", NULL,
+                        "the policy keeps a result that is then written over: PyTorch refuses to run this step");
+}
+
 /* ---- candidates ---------------------------------------------------------------------------------------------------------- */
 
-enum { ALONE, WHOLE, FIRST_POLICY, MOST_OPTIONS = FIRST_POLICY + COUNT(policies) };
+enum {
+    ALONE,
+    WHOLE,
+    FIRST_POLICY,
+    FIRST_GRADE = FIRST_POLICY + COUNT(policies), /* the last policy, of products with a large inner dimension */
+    GRADES = 6,
+    MOST_OPTIONS = FIRST_GRADE + GRADES
+};
 
 struct candidate {
     int module; /* -1: a run of calls that is no module's */
@@ -134,17 +167,17 @@ struct candidate {
     struct option {
         int64_t kept; /* bytes of its forward pass that live into the backward pass */
         int64_t own;  /* peak of its window, when all of the level are so */
-        double flops; /* of its second forward */
+        int64_t adds; /* what recomputation adds there */
+        double flops; /* of its second forward; HUGE_VAL: no choice */
     } option[MOST_OPTIONS];
 };
 
-/* Candidates side by side, in the order of their forward passes, and the windows between them. */
+/* Candidates in the order of their forward passes, side by side, and the windows between them; of several levels, they overlap. */
 struct level {
     int n;
     struct candidate *c;
-    bool tried[MOST_OPTIONS]; /* and worth choosing */
-    int64_t last;             /* peak from the loss to the last candidate's backward pass */
-    int64_t update;           /* peak of the update: nothing is pending */
+    int64_t last;   /* peak from the loss to the last candidate's backward pass */
+    int64_t update; /* peak of the update: nothing is pending */
     struct measured all;
 };
 
@@ -170,6 +203,7 @@ struct planner {
     struct measured base;
     const bool *keeps[COUNT(policies)];
     bool policy_works[COUNT(policies)];
+    int64_t grade[GRADES]; /* inner dimensions, falling; 0 none */
     double *module_flops;
     struct region *region; /* per module */
     bool *called;          /* per module: its forward was called; a list of modules has none */
@@ -216,7 +250,7 @@ static int
 by_forward(const void *a, const void *b)
 {
     const struct candidate *c = a, *d = b;
-    return c->region.first - d->region.first;
+    return by_place(&c->region, &d->region);
 }
 
 /* The candidates of a level: the deepest ones down to a depth that have none inside of them. */
@@ -251,8 +285,12 @@ run_plan(struct planner *x, const struct level *l, const unsigned char *option,
     p.regions = r;
     for (int i = 0; i < l->n; i++)
         if (option[i] != ALONE) {
-            r[p.nregions] = l->c[i].region;
-            r[p.nregions++].keeps = option[i] == WHOLE ? NULL : x->keeps[option[i] - FIRST_POLICY];
+            struct region *q = &r[p.nregions++];
+            *q = l->c[i].region;
+            q->keeps = option[i] == WHOLE        ? NULL
+                       : option[i] < FIRST_GRADE ? x->keeps[option[i] - FIRST_POLICY]
+                                                 : x->keeps[COUNT(policies) - 1];
+            q->inner = option[i] < FIRST_GRADE ? 0 : x->grade[option[i] - FIRST_GRADE];
         }
     return measure_step(&p, x->s->s, look, to);
 }
@@ -313,10 +351,13 @@ look_at(const struct step *st, void *to)
             l->c[born[e->storage] - 1].option[k->option].kept += m->st[e->storage]->bytes;
     }
     windows(st, l, own, &last, &update);
+    int64_t freed = 0; /* by those before */
     for (int i = 0; i < l->n; i++) {
-        l->c[i].option[k->option].own = own[i];
-        if (k->option != ALONE)
-            l->c[i].option[k->option].flops = st->region_flops[i];
+        struct option *o = &l->c[i].option[k->option], *alone = &l->c[i].option[ALONE];
+        o->own = own[i];
+        o->adds = own[i] - (alone->own - freed);
+        o->flops = k->option == ALONE ? 0 : st->region_flops[i];
+        freed += alone->kept - o->kept;
     }
     if (k->option == ALONE) {
         l->last = last;
@@ -330,7 +371,6 @@ try_option(struct planner *x, struct level *l, int option)
     unsigned char *all = NEWN(x->a, unsigned char, l->n + 1);
     struct look k = {l, option};
     memset(all, option, (size_t)l->n);
-    l->tried[option] = true;
     return run_plan(x, l, all, look_at, &k);
 }
 
@@ -338,8 +378,10 @@ static void
 level_fit(struct planner *x, struct level *l)
 {
     struct look k = {l, ALONE};
+    for (int i = 0; i < l->n; i++)
+        for (int o = 0; o < MOST_OPTIONS; o++)
+            l->c[i].option[o].flops = HUGE_VAL;
     look_at(x->s->st, &k);
-    l->tried[ALONE] = true;
     l->all = try_option(x, l, WHOLE);
 }
 
@@ -347,16 +389,9 @@ level_fit(struct planner *x, struct level *l)
 static void
 fit_policies(struct planner *x, struct level *l)
 {
-    for (int o = FIRST_POLICY; o < MOST_OPTIONS; o++) {
-        if (!x->policy_works[o - FIRST_POLICY])
-            continue;
-        try_option(x, l, o);
-        l->tried[o] = false;
-        for (int i = 0; i < l->n; i++) {
-            const struct option *k = l->c[i].option;
-            l->tried[o] |= k[o].flops < k[WHOLE].flops && k[o].kept < k[ALONE].kept;
-        }
-    }
+    for (int o = FIRST_POLICY; o < MOST_OPTIONS; o++)
+        if (o < FIRST_GRADE ? x->policy_works[o - FIRST_POLICY] : x->grade[o - FIRST_GRADE] > 0)
+            try_option(x, l, o);
 }
 
 /* ---- the knapsack ------------------------------------------------------------------------------------------------------------ */
@@ -364,11 +399,18 @@ fit_policies(struct planner *x, struct level *l)
 struct state {
     int64_t freed; /* bytes that the chosen ones before no longer keep */
     double cost;
-    int from; /* state of the candidate before */
+    const struct state *from; /* before the candidate's choice */
+    int candidate;
     unsigned char option;
 };
 
-enum { MOST_STATES = 2000, FEWEST_STATES = 64, MOST_WORK = 200000 }; /* states, and states of all candidates */
+/* The states in which the backward pass may come to a call. */
+struct reach {
+    int n, cap;
+    struct state *state;
+};
+
+enum { MOST_STATES = 300, FEWEST_STATES = 24, MOST_WORK = 100000 }; /* states, and states of all calls */
 
 static int
 by_cost(const void *a, const void *b)
@@ -379,51 +421,95 @@ by_cost(const void *a, const void *b)
     return s->freed > t->freed ? -1 : s->freed < t->freed;
 }
 
+static int
+by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Keeps the states that no other beats, evenly the most. */
+static void
+thin(struct reach *r, int most)
+{
+    int n = 0;
+    if (r->n)
+        qsort(r->state, (size_t)r->n, sizeof(*r->state), by_cost);
+    for (int k = 0; k < r->n; k++)
+        if (n == 0 || r->state[k].freed > r->state[n - 1].freed)
+            r->state[n++] = r->state[k];
+    for (int k = 0; k < most && n > most; k++)
+        r->state[k] = r->state[(int64_t)k * (n - 1) / (most - 1)];
+    r->n = n > most ? most : n;
+}
+
+/* The options of a candidate that no other beats. */
+static int
+choices(const struct option *o, int *choice)
+{
+    int n = 0;
+    for (int c = 0; c < MOST_OPTIONS; c++) {
+        bool beaten = o[c].flops == HUGE_VAL;
+        for (int d = 0; d < MOST_OPTIONS && !beaten; d++)
+            beaten = o[d].kept <= o[c].kept && o[d].flops <= o[c].flops && o[d].adds <= o[c].adds &&
+                     (d < c || o[d].kept < o[c].kept || o[d].flops < o[c].flops || o[d].adds < o[c].adds);
+        if (!beaten)
+            choice[n++] = c;
+    }
+    return n;
+}
+
+static void
+choose(struct arena *a, const struct level *l, int at, int64_t budget, const struct reach *from, struct reach *to)
+{
+    const struct option *o = l->c[at].option;
+    int choice[MOST_OPTIONS], n = choices(o, choice);
+    for (int k = 0; k < from->n; k++)
+        for (int j = 0; j < n; j++) {
+            const struct state *s = &from->state[k];
+            int c = choice[j];
+            if (o[ALONE].own - s->freed + o[c].adds <= budget)
+                *PUSH(a, to->state, to->n, to->cap) =
+                    (struct state){s->freed + o[ALONE].kept - o[c].kept, s->cost + o[c].flops, s, at, (unsigned char)c};
+        }
+}
+
 /* The cheapest plan under the budget, by the model; false when there is none. */
 static bool
 solve(const struct level *l, int64_t budget, unsigned char *option)
 {
     struct arena *a = arena_new();
-    struct state **list = NEWN(a, struct state *, l->n + 1);
-    int n = 1, most = MOST_WORK / (l->n + 1);
+    int *cut = NEWN(a, int, 2 * l->n + 1), n = 0;
+    for (int i = 0; i < l->n; i++) {
+        cut[2 * i] = l->c[i].region.first;
+        cut[2 * i + 1] = l->c[i].region.end;
+    }
+    qsort(cut, 2 * (size_t)l->n, sizeof(*cut), by_number);
+    for (int i = 0; i < 2 * l->n; i++)
+        if (!n || cut[n - 1] != cut[i])
+            cut[n++] = cut[i];
+    struct reach *reach = NEWN(a, struct reach, n + 1);
+    int most = MOST_WORK / (n + 1), next = 0;
     most = most > MOST_STATES ? MOST_STATES : most < FEWEST_STATES ? FEWEST_STATES : most;
-    int64_t prefix[MOST_OPTIONS] = {0}; /* all that candidates before free when all are so */
-    list[0] = NEWN(a, struct state, 1);
-    for (int i = 0; i < l->n && n; i++) {
-        const struct option *o = l->c[i].option;
-        list[i + 1] = NEWN(a, struct state, MOST_OPTIONS * n);
-        int m = 0;
-        for (int k = 0; k < n; k++)
-            for (int c = 0; c < MOST_OPTIONS; c++) {
-                const struct state *s = &list[i][k];
-                int64_t adds = o[c].own - (o[ALONE].own - prefix[c]); /* recomputation, in its own window */
-                if (!l->tried[c] || o[ALONE].own - s->freed + adds > budget)
-                    continue;
-                list[i + 1][m++] =
-                    (struct state){s->freed + o[ALONE].kept - o[c].kept, s->cost + o[c].flops, k, (unsigned char)c};
-            }
-        qsort(list[i + 1], (size_t)m, sizeof(struct state), by_cost);
-        n = 0;
-        for (int k = 0; k < m; k++)
-            if (n == 0 || list[i + 1][k].freed > list[i + 1][n - 1].freed)
-                list[i + 1][n++] = list[i + 1][k];
-        if (n > most) { /* evenly over the list */
-            for (int k = 0; k < most; k++)
-                list[i + 1][k] = list[i + 1][(int64_t)k * (n - 1) / (most - 1)];
-            n = most;
+    *PUSH(a, reach[0].state, reach[0].n, reach[0].cap) = (struct state){.candidate = -1};
+    for (int i = 0; i < n; i++) {
+        bool between = true; /* no candidate begins here but such as others lie in */
+        thin(&reach[i], most);
+        for (; next < l->n && l->c[next].region.first == cut[i]; next++) {
+            const int *end = bsearch(&l->c[next].region.end, cut, (size_t)n, sizeof(*cut), by_number);
+            choose(a, l, next, budget, &reach[i], &reach[end - cut]);
+            between &= next + 1 < l->n && l->c[next + 1].region.end <= l->c[next].region.end;
         }
-        for (int c = 0; c < MOST_OPTIONS; c++)
-            prefix[c] += o[ALONE].kept - o[c].kept;
+        for (int k = 0; k < reach[i].n && between && i + 1 < n; k++)
+            *PUSH(a, reach[i + 1].state, reach[i + 1].n, reach[i + 1].cap) = reach[i].state[k];
     }
-    int best = -1;
-    for (int k = 0; k < n && best < 0; k++)
-        if (l->last - list[l->n][k].freed <= budget)
-            best = k;
-    bool ok = best >= 0 && l->update <= budget;
-    for (int i = l->n; i > 0 && ok; i--) {
-        option[i - 1] = list[i][best].option;
-        best = list[i][best].from;
-    }
+    const struct state *best = NULL;
+    for (int k = 0; k < reach[n - 1].n && !best; k++)
+        if (l->last - reach[n - 1].state[k].freed <= budget && l->update <= budget)
+            best = &reach[n - 1].state[k];
+    bool ok = best != NULL;
+    memset(option, ALONE, (size_t)l->n);
+    for (; best && best->candidate >= 0; best = best->from)
+        option[best->candidate] = best->option;
     arena_free(a);
     return ok;
 }
@@ -446,7 +532,10 @@ name_of(const struct planner *x, const struct candidate *c, int option)
     const char *name = c->module >= 0 ? p->modules[c->module].path
                                       : arena_printf(x->a, "%s to %s", p->calls[c->region.first].name,
                                                      p->calls[c->region.end - 1].name);
-    return option == WHOLE ? name : arena_printf(x->a, "%s+%s", name, policies[option - FIRST_POLICY].name);
+    return option == WHOLE        ? name
+           : option < FIRST_GRADE ? arena_printf(x->a, "%s+%s", name, policies[option - FIRST_POLICY].name)
+                                  : arena_printf(x->a, "%s+%s:%lld", name, policies[COUNT(policies) - 1].name,
+                                                 (long long)x->grade[option - FIRST_GRADE]);
 }
 
 static int
@@ -514,30 +603,82 @@ add_plan(struct planner *x, struct front *f, const struct level *l, const unsign
             q->modules[q->nmodules++] = name_of(x, &l->c[i], option[i]);
 }
 
+struct trial {
+    unsigned char *option; /* the plan that was run last */
+    int64_t peak;
+};
+
+/* Runs the cheapest plan under the budget; the model may be off, so that more than one is tried. */
 static void
-try_budget(struct planner *x, struct front *f, const struct level *l, int64_t budget)
+try_budget(struct planner *x, struct front *f, const struct level *l, int64_t budget, int tries, struct trial *last)
 {
     unsigned char *option = NEWN(x->a, unsigned char, l->n + 1);
-    if (!solve(l, budget, option))
-        return;
-    struct measured m = run_plan(x, l, option, NULL, NULL);
-    if (m.allocated > budget && solve(l, budget - (m.allocated - budget), option)) /* the model was off by so much */
-        m = run_plan(x, l, option, NULL, NULL);
-    add_plan(x, f, l, option, &m);
+    int64_t aim = budget, over = 0;
+    for (; tries && aim > 0 && solve(l, aim, option); tries--) {
+        if (memcmp(option, last->option, (size_t)l->n) != 0) {
+            struct measured m = run_plan(x, l, option, NULL, NULL);
+            add_plan(x, f, l, option, &m);
+            memcpy(last->option, option, (size_t)l->n);
+            last->peak = m.allocated;
+            over = 0;
+        }
+        if (last->peak <= budget)
+            return;
+        over = over ? 2 * over : last->peak - budget;
+        aim -= over;
+    }
+}
+
+/* The plan that recomputes all of a level. */
+static void
+add_all(struct planner *x, struct front *f, const struct level *l)
+{
+    unsigned char *all = NEWN(x->a, unsigned char, l->n + 1);
+    memset(all, WHOLE, (size_t)l->n);
+    add_plan(x, f, l, all, &l->all);
+}
+
+/* Of several levels one, in which a plan may choose from each what it likes. */
+static struct level
+mixed(struct planner *x, const struct level *levels, int n)
+{
+    struct level m = {0};
+    int end = -1;
+    for (int i = 0; i < n; i++)
+        m.n += levels[i].n;
+    m.c = NEWN(x->a, struct candidate, m.n + 1);
+    m.n = 0;
+    for (int i = 0; i < n; i++) {
+        const struct level *l = &levels[i];
+        if (!l->n)
+            continue;
+        memcpy(&m.c[m.n], l->c, sizeof(*l->c) * (size_t)l->n);
+        m.n += l->n;
+        if (!m.all.allocated || l->all.allocated < m.all.allocated)
+            m.all = l->all;
+        if (l->c[l->n - 1].region.end > end) {
+            end = l->c[l->n - 1].region.end;
+            m.last = l->last;
+            m.update = l->update;
+        }
+    }
+    if (m.n)
+        qsort(m.c, (size_t)m.n, sizeof(*m.c), by_forward);
+    return m;
 }
 
 /* Plans of a level for budgets between its least peak and the step's, and for the one that was asked for. */
 static void
-add_level(struct planner *x, struct front *f, const struct level *l, int steps, int64_t budget)
+add_plans(struct planner *x, struct front *f, const struct level *l, int steps, int64_t asked)
 {
     int64_t low = l->all.allocated, high = x->base.allocated;
-    unsigned char *all = NEWN(x->a, unsigned char, l->n + 1);
-    memset(all, WHOLE, (size_t)l->n);
-    add_plan(x, f, l, all, &l->all);
+    struct trial last = {NEWN(x->a, unsigned char, l->n + 1), high};
+    if (!l->n)
+        return;
     for (int k = 0; k < steps && low < high; k++)
-        try_budget(x, f, l, low + (high - low) / steps * k);
-    if (budget > 0)
-        try_budget(x, f, l, budget);
+        try_budget(x, f, l, low + (high - low) / steps * k, 2, &last);
+    if (asked > 0)
+        try_budget(x, f, l, asked, 8, &last);
 }
 
 static int
@@ -697,6 +838,50 @@ find_policies(struct planner *x)
     }
 }
 
+static int64_t
+elements_of(const struct call *c)
+{
+    int64_t n = c->rank >= 0;
+    for (int d = 0; d < c->rank; d++)
+        n *= c->size[d] > 0 ? c->size[d] : 1;
+    return n;
+}
+
+struct product {
+    int64_t inner, elements;
+};
+
+static int
+by_inner(const void *a, const void *b)
+{
+    const struct product *p = a, *q = b;
+    return p->inner < q->inner ? 1 : p->inner > q->inner ? -1 : 0;
+}
+
+/* Inner dimensions that cut what products make into parts of about as many elements. */
+static void
+find_grades(struct planner *x)
+{
+    const struct program *p = x->s->p;
+    struct product *d = NEWN(x->a, struct product, p->ncalls + 1);
+    int64_t total = 0, sum = 0;
+    int n = 0, at = 0;
+    for (int i = 0; i < p->ncalls; i++) {
+        int64_t elements = elements_of(&p->calls[i]);
+        if (elements && x->s->st->call_flops[i] > 0) {
+            d[n++] = (struct product){(int64_t)(x->s->st->call_flops[i] / 2 / (double)elements), elements};
+            total += elements;
+        }
+    }
+    if (n)
+        qsort(d, (size_t)n, sizeof(*d), by_inner);
+    for (int i = 0; i < n - 1 && at < GRADES; i++) {
+        sum += d[i].elements;
+        if (d[i + 1].inner < d[i].inner && sum / (at + 1) >= total / (GRADES + 1))
+            x->grade[at++] = d[i].inner;
+    }
+}
+
 static struct planner
 planner_new(const struct study *s, struct result *r)
 {
@@ -707,6 +892,7 @@ planner_new(const struct study *s, struct result *r)
                                .location = r->peak.location,
                                .flops = s->st->forward_flops};
     find_policies(&x);
+    find_grades(&x);
     look_at_modules(&x);
     return x;
 }
@@ -725,9 +911,7 @@ crossing(struct planner *x)
             last[slot] = i;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *k = &p->calls[i];
-        int64_t n = k->rank >= 0;
-        for (int d = 0; d < k->rank; d++)
-            n *= k->size[d] > 0 ? k->size[d] : 1;
+        int64_t n = elements_of(k);
         if (last[k->outs[0]] > i) {
             c[i + 1] += n;
             c[last[k->outs[0]] + 1] -= n;
@@ -738,22 +922,24 @@ crossing(struct planner *x)
     return c;
 }
 
-/* Runs of about so many calls, each cut where least crosses. */
+/* Runs of about so many calls, each cut where least crosses, of the places where it may be cut; these are then the only ones. */
 static struct level
-level_of_runs(struct planner *x, const int64_t *crosses, int length)
+level_of_runs(struct planner *x, const int64_t *crosses, bool *may_cut, int length)
 {
     const struct program *p = x->s->p;
     struct level l = {.c = NEWN(x->a, struct candidate, 2 * p->ncalls / length + 2)};
     for (int from = 0; from < p->ncalls;) {
         int end = p->ncalls;
-        for (int at = from + length / 2; at <= from + 3 * length / 2 && at < p->ncalls; at++)
-            if (!p->calls[at].in_place && (end == p->ncalls || crosses[at] < crosses[end]))
+        for (int at = from + length / 2; at < p->ncalls && (at <= from + 3 * length / 2 || end == p->ncalls); at++)
+            if (may_cut[at] && (end == p->ncalls || crosses[at] < crosses[end]))
                 end = at;
+        for (int at = from + 1; at < end; at++)
+            may_cut[at] = false;
         double flops = 0;
         for (int i = from; i < end; i++)
             flops += x->s->st->call_flops[i];
         if (!p->calls[from].in_place && flops > 0 && end - from > 1)
-            l.c[l.n++] = (struct candidate){.module = -1, .region = {from, end, NULL}};
+            l.c[l.n++] = (struct candidate){.module = -1, .region = {from, end, NULL, 0}};
         from = end;
     }
     return l;
@@ -794,14 +980,16 @@ python_of(struct arena *a, const struct plan *q)
 static const char *
 selective_python_of(struct arena *a, const struct plan *q)
 {
-    const char *names = names_of(a, q), *keep = "";
+    const char *names = names_of(a, q), *keep = "", *inner = "";
     if (!names)
         return NULL;
     for (int k = 0; k < COUNT(policies); k++) {
         const char *ops = "", *suffix = arena_printf(a, "+%s", policies[k].name);
         bool used = false;
-        for (int i = 0; i < q->nmodules; i++)
-            used |= strstr(q->modules[i], suffix) != NULL;
+        for (int i = 0; i < q->nmodules; i++) {
+            const char *found = strstr(q->modules[i], suffix);
+            used |= found && (!found[strlen(suffix)] || found[strlen(suffix)] == ':');
+        }
         for (int i = 0; i < MOST_OPS && policies[k].ops[i]; i++)
             ops = arena_printf(a, "%s%saten.%s", ops,
                                !i      ? ""
@@ -811,20 +999,28 @@ selective_python_of(struct arena *a, const struct plan *q)
         if (used)
             keep = arena_printf(a, "%s    \"%s\": [%s],\n", keep, policies[k].name, ops);
     }
+    for (int i = 0; i < COUNT(inner_dimensions); i++)
+        inner = arena_printf(a, "%s    aten.%s: %s,\n", inner, inner_dimensions[i].op, inner_dimensions[i].python);
     return arena_printf(
         a,
         "from functools import partial\n"
-        "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts, noop_context_fn\n\n"
+        "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts, CheckpointPolicy\n\n"
         "aten = torch.ops.aten\n"
         "keep = {\n%s}\n"
+        "inner = {  # products an element of the result is the sum of\n%s}\n\n"
+        "def policy(ops, least, ctx, op, *args, **kwargs):\n"
+        "    kept = op in ops and (op not in inner or inner[op](*args) >= least)\n"
+        "    return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE\n\n"
         "for name in [%s]:\n"
-        "    name, _, policy = name.partition(\"+\")\n"
+        "    name, _, kept = name.partition(\"+\")\n"
+        "    ops, _, least = kept.partition(\":\")\n"
+        "    context = partial(create_selective_checkpoint_contexts, partial(policy, keep.get(ops, []), int(least or "
+        "0)))\n"
         "    module = model.get_submodule(name)\n"
-        "    context = partial(create_selective_checkpoint_contexts, keep[policy]) if policy else noop_context_fn\n"
         "    def run(*args, forward=module.forward, context=context, **kwargs):\n"
         "        return checkpoint(forward, *args, use_reentrant=False, context_fn=context, **kwargs)\n"
         "    module.forward = run",
-        keep, names);
+        keep, inner, names);
 }
 
 static bool
@@ -871,7 +1067,7 @@ nest(const struct level *l, const struct chain *t, int from, int n, int values, 
     if (n < 1 || t->cost[at] >= NO_CHAIN)
         return;
     int first = t->first[at];
-    r[(*nr)++] = (struct region){l->c[from].region.first, l->c[from + first - 1].region.end, NULL};
+    r[(*nr)++] = (struct region){l->c[from].region.first, l->c[from + first - 1].region.end, NULL, 0};
     nest(l, t, from, first - 1, values, r, nr);
     nest(l, t, from + first, n - first, values - 1, r, nr);
 }
@@ -926,28 +1122,38 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
                                           : 2; /* and half as many again for the best level */
     find_prices(&x);
     add_plan(&x, &f, NULL, NULL, &x.base);
-    for (int i = 0; i < n; i++) {
-        study_tell(s, "trying checkpoints", i, n + 2);
-        add_level(&x, &f, &levels[i], i ? steps : steps + steps / 2, budget);
-    }
+    for (int i = 0; i < n; i++)
+        add_all(&x, &f, &levels[i]);
+    struct level modules = mixed(&x, levels, n);
+    study_tell(s, "trying checkpoints", 0, 3);
+    add_plans(&x, &f, &modules, steps + steps / 2, budget);
     show(&x, &f, &r->recompute.nfront, &r->recompute.front);
-    study_tell(s, "trying checkpoints", n, n + 2);
-    if (n) {
-        fit_policies(&x, &levels[0]);
-        add_level(&x, &f, &levels[0], steps, budget);
-    }
+    study_tell(s, "trying checkpoints", 1, 3);
+    for (int i = 0; i < n; i++)
+        fit_policies(&x, &levels[i]);
+    modules = mixed(&x, levels, n);
+    add_plans(&x, &f, &modules, steps + steps / 2, budget);
     show(&x, &f, &r->recompute.nselective, &r->recompute.selective);
-    study_tell(s, "trying checkpoints", n + 1, n + 2);
-    static const int lengths[] = {5, 20, 60, 10, 40};
+    study_tell(s, "trying checkpoints", 2, 3);
+    static const int lengths[] = {5, 10, 20, 40, 80};
     const int64_t *crosses = crossing(&x);
-    for (int i = s->p->ncalls < SMALL ? 0 : COUNT(lengths) - 2; i < COUNT(lengths); i++) {
-        struct level l = level_of_runs(&x, crosses, lengths[i]);
-        if (!l.n)
+    bool *may_cut = NEWN(x.a, bool, s->p->ncalls + 1);
+    struct level any[COUNT(lengths) + 1] = {modules};
+    int nany = 1;
+    for (int i = 0; i < s->p->ncalls; i++)
+        may_cut[i] = !s->p->calls[i].in_place;
+    for (int i = s->p->ncalls < SMALL ? 0 : s->p->ncalls < LARGE ? 1 : 2; i < COUNT(lengths); i++) {
+        struct level *l = &any[nany];
+        *l = level_of_runs(&x, crosses, may_cut, lengths[i]);
+        if (!l->n)
             continue;
-        level_fit(&x, &l);
-        fit_policies(&x, &l);
-        add_level(&x, &f, &l, steps, budget);
+        level_fit(&x, l);
+        fit_policies(&x, l);
+        add_all(&x, &f, l);
+        nany++;
     }
+    struct level all = mixed(&x, any, nany);
+    add_plans(&x, &f, &all, steps, budget);
     if (n && s->p->ncalls < LARGE)
         add_nested(&x, &f, &levels[0]);
     show(&x, &f, &r->recompute.noperators, &r->recompute.operators);

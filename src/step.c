@@ -6,6 +6,7 @@
  */
 #include "memlint.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -603,7 +604,7 @@ rerun(void *to, struct checkpoint *c)
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
         x->st->recomputed_flops += m->recording ? extra : 0;
-        x->st->region_flops[m->checkpoint->region - x->p->regions] = extra;
+        x->st->region_flops[m->checkpoint->region - x->p->regions] = m->checkpoint->spoilt ? HUGE_VAL : extra;
         m->flops = x->flops_before;
         return;
     }

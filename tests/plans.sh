@@ -27,6 +27,8 @@ unet 4 *down.?+heavy 789489664
 llama_small 4 *.layers.? 1800818176
 llama_small 4 *.layers.?+linear 2153139712
 llama_small 4 *.layers.?+products 2455129600
+resnet50 16 layer1.0+products:256,layer1.1+products:512,layer1.2+products:64,layer2.0+products:1152 1348174336
+gpt2_nodrop 4 *.h.0+products:1000,*.h.1+products:768,*.h.2+products:3072 3286807040
 resnet50 16 layer1,layer1.? 1251846656
 resnet50 16 layer1,layer1.?+heavy 1534437888
 resnet50 16 layer1+heavy,layer1.0,layer1.1 1534437888
@@ -34,6 +36,19 @@ densenet121 8 features,features.denseblock? 574961152
 densenet121 8 features,features.denseblock1+heavy,features.denseblock2+heavy 856114688
 t5_small_nodrop 4 model.encoder.block.0,model.encoder.block.1,model.encoder.block.2 1309309952
 END
+run "$(find "$work" -name vgg16.dynamo.onnx)" --recompute features+heavy --format=json
+ok "a policy that PyTorch refuses (RuntimeError: mutated) is not doubted: cache in eager.c" grep -q 'refuses to run this step' "$work/out"
+# A smaller budget never has a plan with more memory or less work, and no plan is over its budget.
+for budget in 1600 1400 1200 1000 940; do
+    "$MEMLINT" "$(find "$work" -name resnet50.dynamo.onnx)" --dim batch=16 --recompute "${budget}MB" -q --format=json |
+        python3 -c 'import json, sys
+r = json.load(sys.stdin)["recompute"]
+fit = [p for kind in ("front", "selective", "operators") for p in r[kind] if p["peak"] <= int(sys.argv[1]) * 10**6]
+print(sys.argv[1], max(p["peak"] for p in fit if p["extra_flops_percent"] == min(q["extra_flops_percent"] for q in fit)) / 1e6,
+      min(p["extra_flops_percent"] for p in fit))' "$budget"
+done >"$work/front"
+ok "a plan over its budget, or cheaper with less memory: $(tr '\n' ';' <"$work/front")" awk '
+    $2 > $1 || (NR > 1 && ($2 > peak || $3 < cost)) { bad = 1 } { peak = $2; cost = $3 } END { exit bad || NR != 5 }' "$work/front"
 run --list=policies
 ok "no policies" grep -q '^heavy' "$work/out"
 finish
