@@ -1307,7 +1307,7 @@ struct oom *oom_explain(const struct study *x, const struct result *r, const cha
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
 /* A doubt for each region that PyTorch refuses to run. */
 void recompute_check(const struct step *st);
-/* Puts the modules side by side whose recomputation gives the lowest peak under checkpoint in p; false when no module can be. */
+/* Puts the modules under checkpoint in p that give the lowest peak, within a thousandth, at the least work; false when none can be. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
                      const char **python);
 /* How to reverse a chain of equal steps, [values * (steps + 1) + n]: forward evaluations, the gradients' not among them, and how many steps the

@@ -274,29 +274,36 @@ candidates_at(struct planner *x, int depth, struct candidate *c)
 
 /* ---- the model ------------------------------------------------------------------------------------------------------------- */
 
-/* Runs a plan: an option for each candidate. */
-static struct measured
-run_plan(struct planner *x, const struct level *l, const unsigned char *option,
-         void (*look)(const struct step *st, void *to), void *to)
+/* Puts a plan, an option for each candidate, into a program. */
+static void
+put_regions(struct planner *x, const struct level *l, const unsigned char *option, struct program *p)
 {
-    struct program p = *x->s->p;
     struct region *r = NEWN(x->a, struct region, l->n + 1);
-    p.nregions = 0;
-    p.regions = r;
+    p->nregions = 0;
+    p->regions = r;
     for (int i = 0; i < l->n; i++)
         if (option[i] != ALONE) {
-            struct region *q = &r[p.nregions++];
+            struct region *q = &r[p->nregions++];
             *q = l->c[i].region;
             q->keeps = option[i] == WHOLE        ? NULL
                        : option[i] < FIRST_GRADE ? x->keeps[option[i] - FIRST_POLICY]
                                                  : x->keeps[COUNT(policies) - 1];
             q->inner = option[i] < FIRST_GRADE ? 0 : x->grade[option[i] - FIRST_GRADE];
         }
+}
+
+static struct measured
+run_plan(struct planner *x, const struct level *l, const unsigned char *option,
+         void (*look)(const struct step *st, void *to), void *to)
+{
+    struct program p = *x->s->p;
+    put_regions(x, l, option, &p);
     return measure_step(&p, x->s->s, look, to);
 }
 
+/* The first candidate that ends behind a call; l->n: none. */
 static int
-candidate_of(const struct level *l, int call)
+candidate_at(const struct level *l, int call)
 {
     int low = 0, high = l->n;
     while (low < high) {
@@ -306,7 +313,7 @@ candidate_of(const struct level *l, int call)
         else
             high = mid;
     }
-    return low < l->n && l->c[low].region.first <= call ? low : -1;
+    return low;
 }
 
 /* The peak of every window: that of candidate i lasts from its backward pass to that of the one before. */
@@ -319,8 +326,9 @@ windows(const struct step *st, const struct level *l, int64_t *own, int64_t *las
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
         total += e->birth ? m->st[e->storage]->bytes : -m->st[e->storage]->bytes;
-        int in = e->call ? candidate_of(l, (int)(e->call - st->program->calls)) : -1;
-        if (e->phase == PHASE_BACKWARD && in >= 0 && in < at)
+        int call = e->call ? (int)(e->call - st->program->calls) : st->program->ncalls;
+        int in = candidate_at(l, call);
+        if (e->phase == PHASE_BACKWARD && in < at && l->c[in].region.first <= call)
             at = in;
         int64_t *w = e->phase == PHASE_UPDATE ? update : e->phase < PHASE_LOSS ? NULL : at == l->n ? last : &own[at];
         if (w && total > *w)
@@ -333,7 +341,7 @@ struct look {
     int option;
 };
 
-/* What each candidate keeps and its window, all of the level being so. */
+/* What each candidate and the calls before it keep, and its window, all of the level being so. */
 static void
 look_at(const struct step *st, void *to)
 {
@@ -344,9 +352,9 @@ look_at(const struct step *st, void *to)
     int64_t *own = NEWN(st->arena, int64_t, l->n + 1), last = 0, update = 0;
     for (int i = 0; i < m->nev; i++) {
         const struct event *e = &m->ev[i];
-        int in = e->call ? candidate_of(l, (int)(e->call - st->program->calls)) : -1;
+        int in = e->call ? candidate_at(l, (int)(e->call - st->program->calls)) : l->n;
         if (e->birth && e->phase == PHASE_FORWARD)
-            born[e->storage] = in + 1;
+            born[e->storage] = in < l->n ? in + 1 : 0;
         else if (!e->birth && e->phase == PHASE_BACKWARD && born[e->storage])
             l->c[born[e->storage] - 1].option[k->option].kept += m->st[e->storage]->bytes;
     }
@@ -359,10 +367,10 @@ look_at(const struct step *st, void *to)
         o->flops = k->option == ALONE ? 0 : st->region_flops[i];
         freed += alone->kept - o->kept;
     }
-    if (k->option == ALONE) {
+    if (k->option == ALONE)
         l->last = last;
+    if (k->option == ALONE || update < l->update)
         l->update = update;
-    }
 }
 
 static struct measured
@@ -1119,7 +1127,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     int n = levels_of(&x, levels);
     int steps = s->p->ncalls < LARGE      ? 8
                 : s->p->ncalls < HUGE_ONE ? 4
-                                          : 2; /* and half as many again for the best level */
+                                          : 2; /* and half as many again for plans of modules */
     find_prices(&x);
     add_plan(&x, &f, NULL, NULL, &x.base);
     for (int i = 0; i < n; i++)
@@ -1176,27 +1184,28 @@ bool
 recompute_level(const struct study *s, struct result *r, struct program *p, const char **names, const char **python)
 {
     struct planner x = planner_new(s, r);
-    struct level l = {0}, best = {0};
-    int depth = 0;
-    while (next_level(&x, &depth, &l)) {
-        unsigned char *all = NEWN(x.a, unsigned char, l.n + 1);
-        memset(all, WHOLE, (size_t)l.n);
-        l.all = run_plan(&x, &l, all, NULL, NULL);
-        if (!best.n || l.all.allocated < best.all.allocated)
-            best = l;
+    struct level levels[MOST_LEVELS];
+    struct front tried = {0};
+    int n = levels_of(&x, levels);
+    if (!n)
+        return false;
+    struct level all = mixed(&x, levels, n), *l = &all;
+    struct trial t = {NEWN(x.a, unsigned char, all.n + 1), INT64_MAX};
+    int64_t low = levels[0].all.allocated + levels[0].all.allocated / 1000, step = (x.base.allocated - low) / 64;
+    for (int k = 0; k < 6 && t.peak > low; k++) /* the model may be too careful */
+        try_budget(&x, &tried, l, low + step * k, 2, &t);
+    if (t.peak > low) {
+        l = &levels[0];
+        memset(t.option, WHOLE, (size_t)l->n);
     }
-    struct region *regions = NEWN(x.a, struct region, best.n + 1);
-    struct plan q = {.modules = NEWN(x.a, const char *, best.n + 1)};
-    for (int i = 0; i < best.n; i++) {
-        regions[i] = best.c[i].region;
-        q.modules[q.nmodules++] = s->p->modules[best.c[i].module].path;
-    }
-    p->nregions = best.n;
-    p->regions = regions;
-    if (best.n) {
-        *names = best.n == 1 ? q.modules[0]
-                             : arena_printf(x.a, "%s to %s (%d modules)", q.modules[0], q.modules[best.n - 1], best.n);
-        *python = python_of(x.a, &q);
-    }
-    return best.n > 0;
+    put_regions(&x, l, t.option, p);
+    struct plan q = {.modules = NEWN(x.a, const char *, l->n + 1)};
+    for (int i = 0; i < l->n; i++)
+        if (t.option[i] != ALONE)
+            q.modules[q.nmodules++] = s->p->modules[l->c[i].module].path;
+    *names = q.nmodules == 1
+                 ? q.modules[0]
+                 : arena_printf(x.a, "%s to %s (%d modules)", q.modules[0], q.modules[q.nmodules - 1], q.nmodules);
+    *python = python_of(x.a, &q);
+    return true;
 }
