@@ -5,14 +5,12 @@
 models=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 [ -f "$models" ] || skip "no models at $models"
 command -v xz >/dev/null || skip "no xz"
-least=99
-
-# agrees NAME OPTION...: at least $least % of the events are on both sides; what is not is named by its operator.
+# agrees NAME OPTION...: at least $least (99) % of the events are on both sides; what is not is named by its operator.
 agrees() {
     local name=$1 dump=$work/$1.step
     shift
     "$MEMLINT" "$work/${name%%.*}.dynamo.onnx" --assume accumulate=never --dump=step "$@" >"$dump" || return 1
-    awk -F '\t' -v name="$name" -v least=$least '
+    awk -F '\t' -v name="$name" -v least="${least:-99}" '
         FNR == NR { if (FNR > 1) { truth[$2 "\t" $3 "\t" $4 "\t" $5] = $1; all += $1 }; next }
         $1 == "+" || $1 == "-" { got[$4 "\t" $1 "\t" $5 "\t" $2]++; mine++ }
         END {
@@ -41,7 +39,8 @@ for file in "$SOURCE"/tests/oracle/events/*.tsv; do
 done | sort -u >"$work/members"
 tar -xJf "$models" -C "$work" -T "$work/members" || exit 1
 for file in "$SOURCE"/tests/oracle/events/*.tsv; do
-    read -r -a options <"$file"
+    IFS=# read -r words least <"$file"
+    read -r -a options <<<"$words"
     ok "$(basename "$file" .tsv)" agrees "$(basename "$file" .tsv)" "${options[@]}"
 done
 finish
