@@ -932,10 +932,12 @@ selective_plans(struct html *h)
     const struct result *r = h->r;
     if (!r->recompute.selective_python)
         return;
-    html_leaf(h, "p",
-              "Selective plans recompute a module but keep what costs most to make again: the results of its matrix "
-              "products, its attention or its convolutions. memlint --list=policies has the policies.",
-              NULL);
+    html_leaf(
+        h, "p",
+        "Selective plans recompute a module but keep what costs most to make again: the results of its matrix "
+        "products, its attention or its convolutions. memlint --list=policies has the policies; with a number, as in "
+        "+products:512, only products whose inner dimension is as large: those that cost much for their size.",
+        NULL);
     table(h, "Selective plans, from the highest peak to the lowest", "selective", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < r->recompute.nselective; i++)
