@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 FUZZ=${FUZZ:-$PWD/tests/fuzz}
 cd "$work" || exit 1 # external data of a model would lie here
-for target in bytes text pipeline; do
+for target in bytes text pipeline stored; do
     "$FUZZ/$target" "$SOURCE/tests/fuzz/corpus/$target" >out 2>err
     code=$?
     read -r p f < <(awk '/ passed, [0-9]+ failed/ {print $1, $3}' out)

@@ -8,15 +8,23 @@ SOURCE=${SOURCE:-$PWD}
 programs=$folder/build
 found=0
 
-# Words of models: operators, element types, and the attributes and metadata that the source names.
+# quoted FILE...: the words that stand alone between quotes in source files.
+quoted() {
+    grep -oh '"[A-Za-z_][A-Za-z_0-9.]*"' "$@" | tr -d '"' | sort -u
+}
+
+# Words of models: operators, element types, and the attributes and metadata that the source names. Words of stored results.
 {
     "$programs/memlint" --list=ops | cut -f1 | tr ' .:' '\n\n\n'
-    grep -oh '"[A-Za-z_][A-Za-z_0-9.]*"' "$SOURCE"/src/*.c "$SOURCE"/onnx/*.c | tr -d '"'
+    quoted "$SOURCE"/src/*.c "$SOURCE"/onnx/*.c
 } | grep -xE '[A-Za-z_][A-Za-z_0-9.]{1,60}' | sort -u | sed 's/.*/"&"/' >"$folder/words"
+quoted "$SOURCE"/src/stored.c "$SOURCE"/src/result.c | sed 's/.*/"\\"&\\""/' >"$folder/keys"
 
-for target in bytes text pipeline; do
+for target in bytes text pipeline stored; do
     mkdir -p "$folder/$target" "$folder/found-$target"
     cp -n "$SOURCE/tests/fuzz/corpus/$target"/* "$folder/$target"
+    words=$folder/words
+    [ "$target" != stored ] || words=$folder/keys
     case $compiler in
     *afl*)
         AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 nice -n 19 afl-fuzz -V "$seconds" -m none \
@@ -28,7 +36,7 @@ for target in bytes text pipeline; do
         begin=$SECONDS
         while left=$((seconds - SECONDS + begin)) && [ $left -gt 0 ]; do
             ASAN_OPTIONS=allocator_may_return_null=1 nice -n 19 "$programs/tests/fuzz/$target" "$folder/$target" \
-                -max_total_time=$left -max_len=12288 -timeout=10 -rss_limit_mb=2500 -dict="$folder/words" -reload=0 \
+                -max_total_time=$left -max_len=12288 -timeout=10 -rss_limit_mb=2500 -dict="$words" -reload=0 \
                 -print_final_stats=1 -artifact_prefix="$folder/found-$target/" >>"$folder/$target.log" 2>&1 || true
         done
         n=$(find "$folder/found-$target" -type f | wc -l)
