@@ -194,14 +194,14 @@ lower_outputs(struct lowering *l)
 struct group {
     const char *fx_name, *target, *args; /* args: after "(args = (" */
     int nnodes, cap, *nodes, last;
-    const char *path, *type; /* module */
+    const char *path, *type; /* module; no type without a path */
     int call;                /* -1 not made yet */
     bool done;
 };
 
 struct dynamo {
     struct lowering *l;
-    int ngroups, cap_groups;
+    int ngroups;
     struct group *groups;
     int *group_of;          /* per node, -1 none */
     struct names *params;   /* placeholder name to param */
@@ -363,11 +363,13 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
     return end;
 }
 
-/* Positional arguments, then keyword ones at their place in the row. */
+/* Positional arguments, then keyword ones at their place in the row; the rest of out[MAX_ARGS] is NONE. */
 static int
 parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *out)
 {
     int n = 0;
+    for (int i = 0; i < MAX_ARGS; i++)
+        out[i] = NONE;
     while (*p && *p != ')' && n < MAX_ARGS) {
         p = parse_arg(a, p, &out[n++]);
         while (*p == ',' || *p == ' ')
@@ -383,10 +385,10 @@ parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *ou
         struct arg v;
         p = parse_arg(a, colon + 1, &v);
         int at = op ? aten_arg(op, key) : -1;
-        for (; at >= n && n < MAX_ARGS; n++)
-            out[n] = NONE;
-        if (at >= 0 && at < MAX_ARGS)
+        if (at >= 0 && at < MAX_ARGS) {
             out[at] = v;
+            n = at < n ? n : at + 1;
+        }
         while (*p == ',' || *p == ' ')
             p++;
     }
@@ -470,6 +472,7 @@ make_groups(struct dynamo *d)
     struct lowering *l = d->l;
     struct names *by_name = names_new(l->a);
     d->group_of = NEWN(l->a, int, l->g->nn + 1);
+    d->groups = NEWN(l->a, struct group, l->g->nn + 1);
     d->referenced = NEWN(l->a, bool, l->p->nparams + 1);
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
@@ -479,12 +482,12 @@ make_groups(struct dynamo *d)
             continue;
         int at = names_find(by_name, fresh.fx_name);
         if (at < 0) {
-            at = d->ngroups;
-            *PUSH(l->a, d->groups, d->ngroups, d->cap_groups) = fresh;
+            at = d->ngroups++;
+            d->groups[at] = fresh;
             names_put(by_name, fresh.fx_name, at);
             mark_referenced(d, fresh.args);
             d->groups[at].path = list_entry(l->a, n->scopes, 2);
-            d->groups[at].type = list_entry(l->a, n->classes, 2);
+            d->groups[at].type = d->groups[at].path ? list_entry(l->a, n->classes, 2) : NULL;
             note_modules(l, n);
         }
         struct group *g = &d->groups[at];
@@ -1769,10 +1772,11 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
         if (k->like == TO_FLOAT)
             return to_float(d, g, slot);
         const struct call *wide = k->like == LIKE_INPUT ? maker(d->l->p, args[0].i) : NULL;
-        int like = k->like == LIKE_WEIGHT  ? (args[1].kind == ARG_SLOT ? (int)args[1].i : -1)
-                   : k->like == LIKE_VALUE ? value_after(d, g)
-                   : k->like == LIKE_INPUT ? (int)wide->args[0].i
-                                           : query_before(d, (int)args[0].i);
+        const struct arg *same = k->like == LIKE_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
+        int like = k->like == LIKE_VALUE    ? value_after(d, g)
+                   : k->like == LIKE_QUERY  ? query_before(d, (int)args[0].i)
+                   : same->kind == ARG_SLOT ? (int)same->i
+                                            : -1;
         return like < 0 ? slot : cast_like(d, g, slot, like);
     }
     return slot;
