@@ -475,9 +475,9 @@ static int
 cluster_split(struct html *h, const struct cluster *c, struct cluster **out)
 {
     struct names *ids = names_new(h->a);
-    struct cluster *kid = NULL;
+    int n = 0, cap = 8, small = -1, nsmall = 0, kept = 0;
+    struct cluster *kid = NEWN(h->a, struct cluster, cap);
     size_t skip = *c->name ? strlen(c->name) + 1 : 0;
-    int n = 0, cap = 0, small = -1, nsmall = 0, kept = 0;
     for (int i = 0; i < c->n; i++) {
         const char *path = h->r->live[c->member[i]].layer;
         bool own = strlen(path) <= skip;

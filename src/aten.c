@@ -520,7 +520,7 @@ static void
 run_permute_backward(struct machine *m, struct frame *f)
 {
     int64_t dims[RANK];
-    int perm[RANK], rank = V(0)->rank, n = arg_ints(f, 1, dims, RANK);
+    int perm[RANK] = {0}, rank = V(0)->rank, n = arg_ints(f, 1, dims, RANK);
     for (int i = 0; i < rank; i++)
         perm[i] = i;
     for (int i = 0; i < n && i < rank; i++)
@@ -1475,7 +1475,7 @@ transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *s
 {
     int64_t dims[RANK], stride[RANK], run = 1;
     struct value *v = V(0);
-    int order[RANK], n = arg_ints(f, 1, dims, RANK), at = 0;
+    int order[RANK] = {0}, n = arg_ints(f, 1, dims, RANK), at = 0;
     for (int own = 0; own < 2; own++)
         for (int i = 0; i < v->rank; i++) {
             bool mine = false;
@@ -1523,7 +1523,7 @@ run_fft_c2c(struct machine *m, struct frame *f)
 static void
 run_fft_real(struct machine *m, struct frame *f)
 {
-    int64_t dims[RANK], size[RANK];
+    int64_t dims[RANK], size[RANK] = {0};
     struct value *v = V(0);
     int n = arg_ints(f, 1, dims, RANK), last = n ? wrap_dim(dims[n - 1], v->rank) : 0;
     bool inverse = real_of(v->dtype) != v->dtype;

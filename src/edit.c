@@ -496,7 +496,9 @@ edit_rms_norm(struct edit *e)
 static bool
 is_statistic(const struct program *p, int at, int64_t x, bool variance)
 {
-    const struct call *c = at < 0 ? NULL : &p->calls[at];
+    if (at < 0)
+        return false;
+    const struct call *c = &p->calls[at];
     if (is_op(c, "broadcast_in_dim.default"))
         return is_statistic(p, maker(p, c, 0), x, variance);
     if (!variance || is_op(c, "var.correction"))

@@ -242,10 +242,10 @@ window_dim(struct infer *I, const struct window *v, int i, struct dim x, bool ce
     if (strncmp(v->pad, "SAME", 4) == 0)
         return num_dim(x.n / s + (x.n % s != 0));
     int64_t valid = strcmp(v->pad, "VALID") == 0, before = valid ? 0 : v->before[i], after = valid ? 0 : v->after[i];
-    int64_t room = x.n + before + after - span;
+    int64_t padded = x.n + before + after, room = padded - span;
     if (room < 0) {
-        I->why = arena_printf(I->g->arena, "an input of %lld is shorter than the window of %lld",
-                              (long long)(x.n + before + after), (long long)span);
+        I->why = arena_printf(I->g->arena, "an input of %lld is shorter than the window of %lld", (long long)padded,
+                              (long long)span);
         return OPEN;
     }
     int64_t n = room / s + 1;

@@ -107,12 +107,12 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
     q.graph = &g;
     struct step *st = step_run(&q, s);
     const struct live *l = live_run(st);
-    const struct event *at = l->peak >= 0 ? &st->m->ev[l->peak] : NULL;
+    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
     struct measured m = {.allocated = l->peak_bytes,
                          .reserved = st->m->reserved_bytes,
-                         .phase = at ? at->phase : PHASE_INPUT,
-                         .op = at ? at->op : NULL,
-                         .location = at && at->call ? at->call->location : NULL,
+                         .phase = at->phase,
+                         .op = at->op,
+                         .location = at->call ? at->call->location : NULL,
                          .flops = st->forward_flops,
                          .recomputed_flops = st->recomputed_flops,
                          .curve = curve_of_step(a, st)};
