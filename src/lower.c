@@ -2174,9 +2174,10 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
         last = h;
         ended |= w->last && (i > at || strcmp(w->first, w->last) == 0) && starts_with(h->target, w->last);
     }
-    if (input < 0)
-        return;
     int out = group_output(d, last);
+    const struct node *first = &l->g->n[g->nodes[0]];
+    if (input < 0 || out < 0)
+        return;
     struct call *c = call_for(d, last, w->target, 4);
     int shape = aten_arg(c->op, "normalized_shape"), gain = aten_arg(c->op, "weight"), dim = aten_arg(c->op, "dim"),
         keep = aten_arg(c->op, "keepdim");
@@ -2188,7 +2189,7 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     if (weight >= 0 && gain > 0) {
         struct param *q = &l->p->params[weight];
         sized(l, q, 1, &width);
-        width = q->size[0];
+        width = q->rank > 0 ? q->size[0] : width;
         c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
     }
     if (shape > 0) {
@@ -2198,7 +2199,7 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     if (dim > 0)
         c->args[dim] = own[1];
     if (keep > 0)
-        c->args[keep] = BOOL(c->rank == l->g->t[l->g->n[g->nodes[0]].in[0]].rank);
+        c->args[keep] = BOOL(first->nin && first->in[0] >= 0 && c->rank == l->g->t[first->in[0]].rank);
     define(d, last, out, c->outs[0]);
 }
 

@@ -8,16 +8,16 @@ SOURCE=${SOURCE:-$PWD}
 programs=$folder/build
 found=0
 
-# quoted FILE...: the words that stand alone between quotes in source files.
+# quoted FILE...: the words that stand alone between quotes in source files, of globs what they match.
 quoted() {
-    grep -oh '"[A-Za-z_][A-Za-z_0-9.]*"' "$@" | tr -d '"' | sort -u
+    grep -oh '"[A-Za-z_*][A-Za-z_0-9.*]*(\?"' "$@" | tr -d '"*' | sort -u
 }
 
 # Words of models: operators, element types, and the attributes and metadata that the source names. Words of stored results.
 {
     "$programs/memlint" --list=ops | cut -f1 | tr ' .:' '\n\n\n'
     quoted "$SOURCE"/src/*.c "$SOURCE"/onnx/*.c
-} | grep -xE '[A-Za-z_][A-Za-z_0-9.]{1,60}' | sort -u | sed 's/.*/"&"/' >"$folder/words"
+} | grep -xE '[A-Za-z_.][A-Za-z_0-9.(]{1,60}' | sort -u | sed 's/.*/"&"/' >"$folder/words"
 quoted "$SOURCE"/src/stored.c "$SOURCE"/src/result.c | sed 's/.*/"\\"&\\""/' >"$folder/keys"
 
 for target in bytes text pipeline stored; do
