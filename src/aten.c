@@ -2403,6 +2403,7 @@ const struct aten aten_table[] = {
     {.name = "detach.default", .args = "self", .run = expand_detach, .grad = COMPOSITE},
     {.name = "lift_fresh_copy.default", .args = "self", .run = run_copy},
     {.name = "new_empty_strided.default",
+     .takes = "..",
      .args = "self like",
      .run = run_new_strided,
      .source = "clone_obey_contract in accumulate_grad.h"},
@@ -2617,7 +2618,7 @@ const struct aten aten_table[] = {
      .grad = COMPOSITE,
      .source = "expand.default",
      .shaped = true},
-    {.name = "expand_as.default", .args = "self other", .run = expand_expand_as, .grad = COMPOSITE},
+    {.name = "expand_as.default", .takes = "..", .args = "self other", .run = expand_expand_as, .grad = COMPOSITE},
     {.name = "view_as.default", .takes = "..", .args = "self other", .run = expand_reshape_as, .grad = COMPOSITE},
 
     /* joining, padding, indexing */
@@ -3441,6 +3442,7 @@ const struct aten aten_table[] = {
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
     {.name = "_scaled_dot_product_efficient_attention.default",
+     .takes = "444",
      .args = "query key value attn_bias compute_log_sumexp dropout_p is_causal",
      .run = run_efficient_attention,
      .grad = "query, key, value, attn_bias: _scaled_dot_product_efficient_attention_backward(grad, query, key, value, "
@@ -3449,6 +3451,7 @@ const struct aten aten_table[] = {
      .args = "grad query key value attn_bias",
      .run = run_efficient_attention_backward},
     {.name = "_scaled_dot_product_flash_attention.default",
+     .takes = "444",
      .args = "query key value dropout_p is_causal",
      .run = run_flash_attention,
      .grad = "query, key, value: _scaled_dot_product_flash_attention_backward(grad, query, key, value, result1, "

@@ -1996,13 +1996,22 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
     }
 }
 
+/* The row of a recorded call. Those that only gradients and memlint itself call have no overload or are called _backward, and rely on
+ * what their callers give them. */
+static const struct aten *
+recorded_row(const char *target)
+{
+    const struct aten *op = aten_find(target);
+    return op && strchr(op->name, '.') && !strstr(op->name, "_backward") ? op : NULL;
+}
+
 static void
 lower_group(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
     struct arg args[MAX_ARGS];
     const char *target = renamed(d, g);
-    const struct aten *op = aten_find(target);
+    const struct aten *op = recorded_row(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
     if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
@@ -2063,6 +2072,7 @@ lower_group(struct dynamo *d, struct group *g)
         norm_input(d, g, norm, args, n);
     add_lost_mask(d, g, args, n, rank, size);
     struct call *c = call_for(d, g, target, n);
+    c->op = op;
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;

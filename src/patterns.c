@@ -1895,6 +1895,7 @@ emit_unknown(struct matcher *x, const struct node *n)
         if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
             continue;
         struct call *c = call_at(x, n, op, k);
+        c->op = NULL; /* whatever its name says */
         memcpy(c->args, a, sizeof(*a) * (size_t)k);
         finish(x, c, n->out[o]);
     }
