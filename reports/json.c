@@ -212,6 +212,15 @@ json_layers(struct json *j, const struct result *r)
         json_int(j, "output_bytes", l->output_bytes);
         json_int(j, "flops", l->flops);
         json_text(j, "location", l->location);
+        json_open(j, "operators", '[');
+        for (int k = 0; k < l->nops; k++) {
+            json_open(j, NULL, '{');
+            json_text(j, "name", l->ops[k].name);
+            json_int(j, "calls", l->ops[k].count);
+            json_text(j, "location", l->ops[k].location);
+            json_close(j, '}');
+        }
+        json_close(j, ']');
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -40,6 +40,9 @@ ok "what went is named" grep -q '"old_path": "blocks.2", "change": "removed"' r.
 
 "$MEMLINT" "$models/seq-silu.txt" "$@" --baseline="$models/seq-relu.txt" --max-increase=0 --format=json >r.json 2>err
 ok "another operator in a forward method is a cause, with its line: $(first)" [ "$(first)" = "seq.0 at net.py:7: relu -> silu" ]
+"$MEMLINT" "$models/seq-relu.txt" "$@" --format=json >old.json
+"$MEMLINT" "$models/seq-silu.txt" "$@" --baseline=old.json --max-increase=0 --format=json >r.json 2>err
+ok "also against a stored result: $(first)" [ "$(first)" = "seq.0 at net.py:7: relu -> silu" ]
 "$MEMLINT" "$models/seq-norm.txt" "$@" --baseline="$models/seq-relu.txt" --max-increase=0 --format=json >r.json 2>err
 ok "a layer put first moves the others, no more: $(first)" [ "$(first)" = "seq.0 at net.py:13: added, 128 parameters" ]
 ok "none of which is a cause" [ "$(grep -o '"cause": true' r.json | wc -l)" = 1 ]
