@@ -767,12 +767,24 @@ is_undropped(const struct dynamo *d, const struct group *g, int tensor)
     return false;
 }
 
+/* Whether a clone was a dropout in evaluation mode that is one again in training; said then. */
+static bool
+drops(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    if (l->s->dropout != DROPOUT_AUTO || l->s->mode != MODE_TRAINING || is_undropped(d, g, tensor))
+        return false;
+    program_assume(l->p,
+                   "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
+                   "(--dropout none leaves it out)");
+    return true;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it runs. */
 static int
 lost_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
-    bool drop = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING && !is_undropped(d, g, tensor);
     bool cosine =
         strstr(source_line(l->a, l->g->n[g->last].stack), "cosine_similarity("); /* Distance.cpp clones the norms */
     struct call *c = call_for(d, g, cosine ? "aten.clone.default" : "aten.lost_clone.default", cosine ? 1 : 3);
@@ -782,11 +794,7 @@ lost_clone(struct dynamo *d, const struct group *g, int tensor)
     int from = l->g->t[tensor].producer;
     bool copy = from >= 0 && strstr(source_line(l->a, l->g->n[from].stack), ".contiguous(");
     c->args[1] = BOOL(copy || is(g->target, VIEWS));
-    c->args[2] = BOOL(drop && !copy);
-    if (drop && !copy)
-        program_assume(
-            l->p, "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
-                  "(--dropout none leaves it out)");
+    c->args[2] = BOOL(!copy && drops(d, g, tensor));
     return c->outs[0];
 }
 
@@ -1262,6 +1270,9 @@ static const struct rename {
      "of a model that was exported in training mode"},
     {"aten._native_batch_norm_legit.default", NULL, NULL, "aten.batch_norm.default", "likewise"},
     {"aten._native_batch_norm_legit.no_stats", NULL, NULL, "aten.batch_norm.default", "likewise"},
+    {"aten.clone.default", "torch.nn.modules.dropout.Dropout", NULL, "aten.lost_clone.default",
+     "in evaluation mode, where the exporter optimized nothing"},
+    {"aten.clone.default", NULL, "dropout(", "aten.lost_clone.default", "likewise"},
     {"aten.view.default", NULL, NULL, "aten.reshape.default",
      "whether it copies depends on strides: the training device decides anew"},
     {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
@@ -2043,6 +2054,11 @@ lower_group(struct dynamo *d, struct group *g)
                 args[0].i = conv;
             }
         }
+    }
+    if (n == 1 && strcmp(target, "aten.lost_clone.default") == 0) {
+        const struct node *made = &l->g->n[g->last];
+        args[n++] = BOOL(false);
+        args[n++] = BOOL(made->nin > 0 && made->in[0] >= 0 && drops(d, g, made->in[0]));
     }
     int nspare = free_inputs(d, g, args, n, spare, MAX_ARGS);
     d->body_params = 0;
