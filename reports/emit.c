@@ -459,6 +459,95 @@ emit_increase(struct arena *a, const struct result *r)
                : arena_printf(a, "%s, unchanged", bytes_text(a, b->peak));
 }
 
+/* ---- the replay ----------------------------------------------------------------------------------------------------------- */
+
+const char *
+emit_replay(struct arena *a, const struct replay *q)
+{
+    const char *name = emit_clip(a, q->d->name, 60);
+    if (!q->refused)
+        return q->most == q->announced
+                   ? arena_printf(a, "%s gave every segment that was announced, and no more was needed", name)
+                   : arena_printf(a, "%s held %s of what was announced, and that was enough", name,
+                                  emit_signed(a, q->most - q->announced));
+    const char *s = arena_printf(a, "%s refused a request of %s, block %d of step %d, %s, by %s", name,
+                                 bytes_text(a, q->refused_bytes), q->refused_block, q->refused_step + 1, when[q->phase],
+                                 emit_op(a, arena_printf(a, "aten.%s", q->op), 80));
+    if (q->name)
+        s = arena_printf(a, "%s for %s", s, emit_clip(a, q->name, 80));
+    return q->location ? arena_printf(a, "%s at %s", s, emit_clip(a, q->location, 80)) : s;
+}
+
+const char *
+emit_steps(struct arena *a, const struct replay *q)
+{
+    if (q->nsteps < 2)
+        return NULL;
+    const struct replayed_step *last = &q->steps[q->nsteps - 1], *before = last - 1;
+    const char *idle = bytes_text(a, last->idle);
+    if (last->taken || last->given || last->reserved != before->reserved)
+        return arena_printf(a,
+                            "Not steady yet: step %d took %s of the device and gave %s back; %s were idle at its peak",
+                            q->nsteps, bytes_text(a, last->taken), bytes_text(a, last->given), idle);
+    return arena_printf(a, "Steady: step %d took nothing more of the device; of %s reserved, %s were idle at its peak",
+                        q->nsteps, bytes_text(a, last->reserved), idle);
+}
+
+const char *
+emit_kernel(struct arena *a, const struct kernel_shape *s)
+{
+    const char *type = s->dtype > DT_UNDEFINED && s->dtype < DT_COUNT ? dtypes[s->dtype].torch : NULL;
+    if (s->kind == KERNEL_PRODUCT)
+        return arena_printf(a, "%s of %lld x [%lld, %lld]%s and [%lld, %lld]%s, %s", kernel_names[s->kind],
+                            (long long)s->batch, (long long)s->m, (long long)s->k, s->ta ? " transposed" : "",
+                            (long long)s->k, (long long)s->n, s->tb ? " transposed" : "", type);
+    return arena_printf(a, "%s, %s with %s, stride %s, padding %s, dilation %s, groups %lld, %s%s",
+                        kernel_names[s->kind], emit_shape(a, s->rank, s->in), emit_shape(a, s->rank, s->weight),
+                        emit_shape(a, s->rank - 2, s->stride), emit_shape(a, s->rank - 2, s->pad),
+                        emit_shape(a, s->rank - 2, s->dilation), (long long)s->groups, type,
+                        s->last ? ", channels last" : "");
+}
+
+const char *
+emit_library(struct arena *a, const struct replay *q, bool products)
+{
+    const struct libraries *l = q->libraries;
+    const struct kernel *most = NULL;
+    int n = 0, none = 0, want = 0;
+    for (int i = 0; q->kernels && i < q->kernels->n; i++) {
+        const struct kernel *k = &q->kernels->kernel[i];
+        if ((k->shape.kind == KERNEL_PRODUCT) != products)
+            continue;
+        n++;
+        none += k->bytes < 0;
+        want += k->bytes > 0;
+        most = k->bytes > 0 && (!most || k->bytes > most->bytes) ? k : most;
+    }
+    const char *name = l ? products ? l->products : l->convolutions : NULL,
+               *kind = products ? "products" : "convolutions";
+    if (!n)
+        return NULL;
+    if (!name)
+        return arena_printf(a, "%s was not asked about %d %s%s%s", products ? "cuBLASLt" : "cuDNN", n, kind,
+                            l ? ": " : "", l ? emit_clip(a, products ? l->no_products : l->no_convolutions, 120) : "");
+    const char *s = arena_printf(
+        a, "%s, by its heuristics (%s), for %d %s of different shapes: %d want a workspace", emit_clip(a, name, 40),
+        products ? "cublasLtMatmulAlgoGetHeuristic within PyTorch's buffer"
+                 : "cudnnGetConvolution...Algorithm_v7; PyTorch asks its graph API, which may choose others",
+        n, kind, want);
+    if (most)
+        s = arena_printf(a, "%s, at most %s (%s%s%s)", s, bytes_text(a, most->bytes), kernel_names[most->shape.kind],
+                         most->location ? " at " : "", emit_clip(a, most->location, 80));
+    if (none)
+        s = arena_printf(a, "%s; for %d it has no answer", s, none);
+    return arena_printf(a, "%s. %s", s,
+                        products ? "PyTorch hands cuBLAS its whole buffer whatever they take, so memlint's figures stay"
+                        : want
+                            ? "They are taken from the allocator while each kernel runs, where memlint's own figures "
+                              "have none"
+                            : "memlint's own figures have none either");
+}
+
 /* ---- issues --------------------------------------------------------------------------------------------------------------- */
 
 static const char *

@@ -796,41 +796,140 @@ replay_row(struct html *h, const char *what, int64_t bytes, const char *how)
     html_close(h);
 }
 
+/* What a row of bytes may be missing: -1. */
 static void
-section_replay(struct html *h)
+known_row(struct html *h, const char *what, int64_t bytes, const char *how, const char *unknown)
+{
+    if (bytes >= 0) {
+        replay_row(h, what, bytes, how);
+        return;
+    }
+    html_open(h, "tr", NULL);
+    html_leaf(h, "th", what, "scope", "row", NULL);
+    html_leaf(h, "td", "unknown", NULL);
+    html_leaf(h, "td", unknown, NULL);
+    html_close(h);
+}
+
+static void
+replay_bytes(struct html *h, const struct replay *q)
 {
     static const struct column head[] = {{"", NULL, NULL}, {"Bytes", "r", NULL}, {"What it is", NULL, NULL}};
-    const struct replay *q = h->r->replay;
-    if (!q)
-        return;
+    const struct result *r = h->r;
     int64_t other = q->used_peak - q->used_before - q->most;
-    section(h, "replay", "Replayed on the device",
-            q->refused
-                ? html_format(h, "%s refused a segment of %s, in %s by aten.%s%s%s.", emit_clip(h->a, q->d->name, 60),
-                              bytes_text(h->a, q->refused_bytes), phase_names[q->phase], emit_clip(h->a, q->op, 80),
-                              q->location ? " at " : "", emit_clip(h->a, q->location, 80))
-            : q->most == q->predicted
-                ? html_format(h, "%s gave every segment that was predicted, and no more was needed.",
-                              emit_clip(h->a, q->d->name, 60))
-                : html_format(h, "%s held %s of what was predicted.", emit_clip(h->a, q->d->name, 60),
-                              emit_signed(h->a, q->most - q->predicted)));
     table(h, "Predicted and replayed", NULL, NULL);
     table_head(h, head, COUNT(head));
     replay_row(h, "Reserved, predicted", q->predicted, "the allocator's segments at the most, from the file alone");
-    replay_row(h, "Reserved, replayed", q->most, "the same segments taken from the driver, every block written to");
-    replay_row(h, "Difference", q->most - q->predicted,
+    if (q->announced != q->predicted)
+        replay_row(h, "Added", q->announced - q->predicted,
+                   "workspaces that the libraries ask for, and what repeated steps take");
+    replay_row(h, "Reserved, replayed", q->most, "memory taken from the driver, every block written to");
+    replay_row(h, "Difference", q->most - q->announced,
                q->refused ? "what the device refused was never held"
-               : q->most == q->predicted
+               : q->most == q->announced
                    ? "none: the driver gave what the model of the allocator asked for"
-                   : "cached segments went back when the device was full, and were not all asked for again");
-    replay_row(h, "Used before", q->used_before, "by all processes, this one's CUDA context included");
+                   : "cached memory went back when the device was full, and was not all asked for again");
+    known_row(h, "CUDA context", q->d->context,
+              html_format(h, "what NVML counted for it; memlint's device figure says %s",
+                          bytes_text(h->a, r->peak.device - r->peak.reserved)),
+              "only NVML (libnvidia-ml.so.1) can tell, as the driver's figures need a context already");
+    replay_row(h, "Libraries", q->library_bytes,
+               q->libraries ? "of the device, gone when cuDNN and cuBLASLt were opened and asked" : "none were opened");
+    replay_row(h, "Used before", q->used_before,
+               "by all processes, as the driver counts: context and libraries included");
     replay_row(h, "Used at the most", q->used_peak, "the same, while the step was played");
     replay_row(h, "Beyond both", other,
-               other > 0   ? "the driver rounds segments up to its pages; other processes may have grown"
+               other > 0   ? "the driver rounds up to its pages; other processes may have grown"
                : other < 0 ? "other processes gave memory back meanwhile"
                            : "nothing: what the driver counts is what was there before and the segments");
+    if (q->nvml_after >= 0)
+        replay_row(h, "Used at the end, NVML", q->nvml_after,
+                   "by all processes and the driver itself, before all went back");
+    if (q->own_after >= 0)
+        replay_row(h, "of it this process", q->own_after, "segments, context and libraries");
     replay_row(h, "Device", q->total, "all of its memory");
     table_end(h);
+}
+
+static void
+replay_steps(struct html *h, const struct replay *q)
+{
+    static const struct column head[] = {{"Step", "r", NULL},
+                                         {"Allocated at most, MiB", "r", NULL},
+                                         {"Reserved then, idle", "r", NULL},
+                                         {"Allocated after", "r", NULL},
+                                         {"Reserved after", "r", NULL},
+                                         {"Taken of the device", "r", NULL},
+                                         {"Given back", "r", NULL}};
+    if (!q->nsteps)
+        return;
+    if (emit_steps(h->a, q))
+        html_leaf(h, "p", html_format(h, "%s.", emit_steps(h->a, q)), NULL);
+    table(h, "Steps", NULL, NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < q->nsteps; i++) {
+        const struct replayed_step *s = &q->steps[i];
+        html_open(h, "tr", NULL);
+        html_leaf(h, "th", html_format(h, "%d", i + 1), "scope", "row", "class", "r", NULL);
+        cell_mib(h, s->most_allocated);
+        cell_mib(h, s->idle);
+        cell_mib(h, s->allocated);
+        cell_mib(h, s->reserved);
+        cell_mib(h, s->taken);
+        cell_mib(h, s->given);
+        html_close(h);
+    }
+    table_end(h);
+}
+
+static void
+replay_kernels(struct html *h, const struct replay *q)
+{
+    static const struct column head[] = {{"Kernel", NULL, "s"}, {"Runs", "r", "n"},      {"Estimate, MiB", "r", "n"},
+                                         {"Answer", "r", "n"},  {"Operator", NULL, "s"}, {"Where", NULL, "s"}};
+    for (int products = 0; products < 2; products++) {
+        const char *s = emit_library(h->a, q, products);
+        if (s)
+            html_leaf(h, "p", html_format(h, "%s.", s), NULL);
+    }
+    if (!q->libraries || !q->kernels || !q->kernels->n || (!q->libraries->convolutions && !q->libraries->products))
+        return;
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(h, "summary", "Kernels, memlint's estimate of their workspaces and the library's answer", NULL);
+    table(h, "Workspaces of kernels", NULL, NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < q->kernels->n; i++) {
+        const struct kernel *k = &q->kernels->kernel[i];
+        html_open(h, "tr", NULL);
+        html_leaf(h, "th", emit_kernel(h->a, &k->shape), "scope", "row", NULL);
+        cell(h, html_format(h, "%d", k->count), k->count);
+        cell_mib(h, k->shape.most);
+        if (k->bytes < 0)
+            cell(h, "none", -1);
+        else
+            cell_mib(h, k->bytes);
+        html_open(h, "td", NULL);
+        code(h, k->op);
+        html_close(h);
+        html_open(h, "td", NULL);
+        code(h, k->location);
+        html_close(h);
+        html_close(h);
+    }
+    table_end(h);
+    html_close(h);
+}
+
+static void
+section_replay(struct html *h)
+{
+    const struct replay *q = h->r->replay;
+    if (!q)
+        return;
+    section(h, "replay", "Replayed on the device", html_format(h, "%s.", emit_replay(h->a, q)));
+    replay_bytes(h, q);
+    replay_steps(h, q);
+    replay_kernels(h, q);
     html_close(h);
 }
 

@@ -285,6 +285,76 @@ json_recompute(struct json *j, const struct result *r)
 }
 
 static void
+json_steps(struct json *j, const struct replay *p)
+{
+    json_open(j, "steps", '[');
+    for (int i = 0; i < p->nsteps; i++) {
+        const struct replayed_step *s = &p->steps[i];
+        json_open(j, NULL, '{');
+        json_int(j, "allocated", s->allocated);
+        json_int(j, "allocated_peak", s->most_allocated);
+        json_int(j, "reserved", s->reserved);
+        json_int(j, "reserved_peak", s->most_reserved);
+        json_int(j, "idle_at_peak", s->idle);
+        json_int(j, "taken", s->taken);
+        json_int(j, "given", s->given);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+json_ints(struct json *j, const char *key, int n, const int64_t *v)
+{
+    json_open(j, key, '[');
+    for (int i = 0; i < n; i++)
+        json_int(j, NULL, v[i]);
+    json_close(j, ']');
+}
+
+static void
+json_kernel(struct json *j, const struct kernel_shape *s)
+{
+    json_text(j, "kernel", kernel_names[s->kind]);
+    json_text(j, "dtype", dtypes[s->dtype].torch);
+    if (s->kind == KERNEL_PRODUCT) {
+        json_ints(j, "first", 3, (int64_t[]){s->batch, s->m, s->k});
+        json_ints(j, "second", 3, (int64_t[]){s->batch, s->k, s->n});
+        return;
+    }
+    json_ints(j, "input", s->rank, s->in);
+    json_ints(j, "weight", s->rank, s->weight);
+    json_ints(j, "output", s->rank, s->out);
+    json_ints(j, "stride", s->rank - 2, s->stride);
+    json_ints(j, "padding", s->rank - 2, s->pad);
+    json_ints(j, "dilation", s->rank - 2, s->dilation);
+    json_int(j, "groups", s->groups);
+}
+
+static void
+json_libraries(struct json *j, const struct replay *p)
+{
+    const struct libraries *l = p->libraries;
+    json_open(j, "libraries", '{');
+    json_text(j, "convolutions", l ? l->convolutions : NULL);
+    json_text(j, "products", l ? l->products : NULL);
+    json_open(j, "kernels", '[');
+    for (int i = 0; p->kernels && i < p->kernels->n; i++) {
+        const struct kernel *k = &p->kernels->kernel[i];
+        json_open(j, NULL, '{');
+        json_kernel(j, &k->shape);
+        json_text(j, "operator", k->op);
+        json_text(j, "location", k->location);
+        json_int(j, "count", k->count);
+        json_int(j, "estimated_bytes", k->shape.most);
+        json_maybe(j, "bytes", k->bytes);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
+static void
 json_replay(struct json *j, const struct result *r)
 {
     const struct replay *p = r->replay;
@@ -293,14 +363,26 @@ json_replay(struct json *j, const struct result *r)
     json_open(j, "replay", '{');
     json_text(j, "device", p->d->name);
     json_int(j, "predicted_reserved", p->predicted);
+    json_int(j, "announced_reserved", p->announced);
     json_int(j, "replayed_reserved", p->most);
     json_int(j, "device_total", p->total);
     json_int(j, "device_used_before", p->used_before);
     json_int(j, "device_used_peak", p->used_peak);
+    json_maybe(j, "context_bytes", p->d->context);
+    json_int(j, "library_handle_bytes", p->library_bytes);
+    json_maybe(j, "nvml_used_before", p->nvml_before);
+    json_maybe(j, "nvml_used_after", p->nvml_after);
+    json_maybe(j, "process_used_before", p->own_before);
+    json_maybe(j, "process_used_after", p->own_after);
     json_maybe(j, "refused_bytes", p->refused ? p->refused_bytes : -1);
+    json_maybe(j, "refused_step", p->refused ? p->refused_step + 1 : -1);
+    json_maybe(j, "refused_block", p->refused ? p->refused_block : -1);
     json_text(j, "refused_phase", p->refused ? phase_names[p->phase] : NULL);
     json_text(j, "refused_operator", p->refused ? p->op : NULL);
+    json_text(j, "refused_tensor", p->refused ? p->name : NULL);
     json_text(j, "refused_location", p->refused ? p->location : NULL);
+    json_steps(j, p);
+    json_libraries(j, p);
     json_close(j, '}');
 }
 

@@ -320,14 +320,21 @@ text_replay(const struct page *p, const struct result *r)
     if (!q)
         return;
     heading(p, "Replayed on the device");
-    fprintf(p->out, "  %s: reserved %s, predicted %s\n", emit_clip(p->a, q->d->name, 60), bytes_text(p->a, q->most),
-            bytes_text(p->a, q->predicted));
-    fprintf(p->out, "  the driver counted %s before and %s at most, of all processes\n",
-            bytes_text(p->a, q->used_before), bytes_text(p->a, q->used_peak));
-    if (q->refused)
-        fprintf(p->out, "  refused: a segment of %s, in %s by aten.%s%s%s\n", bytes_text(p->a, q->refused_bytes),
-                phase_names[q->phase], emit_clip(p->a, q->op, 80), q->location ? " at " : "",
-                emit_clip(p->a, q->location, 80));
+    const char *context = q->d->context < 0 ? "unknown" : bytes_text(p->a, q->d->context);
+    const char *lines[] = {
+        emit_replay(p->a, q),
+        arena_printf(p->a, "reserved %s; predicted from the file alone %s, announced %s", bytes_text(p->a, q->most),
+                     bytes_text(p->a, q->predicted), bytes_text(p->a, q->announced)),
+        arena_printf(p->a, "of the device, by all processes: %s before, %s at most; the context has %s, libraries %s",
+                     bytes_text(p->a, q->used_before), bytes_text(p->a, q->used_peak), context,
+                     emit_signed(p->a, q->library_bytes)),
+        emit_steps(p->a, q),
+        emit_library(p->a, q, false),
+        emit_library(p->a, q, true),
+    };
+    for (int i = 0; i < COUNT(lines); i++)
+        if (lines[i])
+            wrap(p, "  ", lines[i], 5);
 }
 
 /* The best ones with what to write, the names of the others; what only informs stands in the full report. */

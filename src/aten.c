@@ -1111,12 +1111,41 @@ run_sum_to(struct machine *m, struct frame *f)
 
 /* ---- matrix products ------------------------------------------------------------------------------------------------------------------------- */
 
+/* Elements between rows, or between columns where the matrix is transposed. */
+static int64_t
+leading(const struct value *v, bool *transposed)
+{
+    int64_t row = v->stride[v->rank - 2], column = v->stride[v->rank - 1], rows = v->size[v->rank - 2],
+            columns = v->size[v->rank - 1];
+    *transposed = column != 1 && row == 1 && column >= rows;
+    return *transposed ? column : column == 1 && row >= columns ? row : columns;
+}
+
+/* a * b of rank 2 or 3, by l. */
 static void
-product(struct machine *m, struct frame *f, struct value *a, struct value *b)
+product_kernel(struct machine *m, enum library l, const struct value *a, const struct value *b)
+{
+    struct kernel_shape s;
+    memset(&s, 0, sizeof(s));
+    s.kind = KERNEL_PRODUCT;
+    s.dtype = a->dtype;
+    s.batch = a->rank == 3 ? a->size[0] : 1;
+    s.m = a->size[a->rank - 2];
+    s.k = a->size[a->rank - 1];
+    s.n = b->size[b->rank - 1];
+    s.lda = leading(a, &s.ta);
+    s.ldb = leading(b, &s.tb);
+    s.most = library_workspace(m, l);
+    use_kernel(m, &s);
+}
+
+static void
+product(struct machine *m, struct frame *f, enum library l, struct value *a, struct value *b)
 {
     int64_t n = a->size[0], k = a->size[1], c = b->size[1];
     m->flops += 2.0 * (double)n * (double)k * (double)c;
     use_library(m, LIBRARY_CUBLAS);
+    product_kernel(m, l, a, b);
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
 }
 
@@ -1135,15 +1164,16 @@ inner_of_second(const struct frame *f)
 static void
 run_mm(struct machine *m, struct frame *f)
 {
-    product(m, f, V(0), V(1));
+    product(m, f, LIBRARY_CUBLAS, V(0), V(1));
 }
 
 static void
 run_addmm(struct machine *m, struct frame *f)
 {
-    if (V(0)->rank == 1) /* bias in the epilogue: cuda/Blas.cpp */
+    bool epilogue = V(0)->rank == 1; /* the bias: cuda/Blas.cpp */
+    if (epilogue)
         use_library(m, LIBRARY_CUBLASLT);
-    product(m, f, V(1), V(2));
+    product(m, f, epilogue ? LIBRARY_CUBLASLT : LIBRARY_CUBLAS, V(1), V(2));
 }
 
 static void
@@ -1152,6 +1182,7 @@ batched(struct machine *m, struct frame *f, struct value *a, struct value *b)
     int64_t size[] = {a->size[0], a->size[1], b->size[2]};
     m->flops += 2.0 * (double)size[0] * (double)size[1] * (double)a->size[2] * (double)size[2];
     use_library(m, LIBRARY_CUBLAS);
+    product_kernel(m, LIBRARY_CUBLAS, a, b);
     out_add(m, f, value_new(m, a->dtype, 3, size, NULL));
 }
 
@@ -1246,6 +1277,7 @@ run_addbmm(struct machine *m, struct frame *f)
     struct value *a = V(1), *b = V(2);
     m->flops += 2.0 * (double)value_elements(a) * (double)b->size[2];
     use_library(m, LIBRARY_CUBLAS);
+    product_kernel(m, LIBRARY_CUBLAS, a, b);
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){a->size[1], b->size[2]}, NULL));
 }
 
@@ -1288,6 +1320,48 @@ inner_of_convolution(const struct frame *f)
     return value_elements(V(1)) / (V(1)->size[0] ? V(1)->size[0] : 1);
 }
 
+/* Sizes or strides as cuDNN takes them: those of 1d get a height, which `fill` says. */
+static void
+with_height(int64_t *to, const int64_t *from, int rank, int at, int64_t fill)
+{
+    for (int i = 0, k = 0; i < rank + (rank == at + 1); i++)
+        to[i] = rank == at + 1 && i == at ? fill : from[k++];
+}
+
+/* A kernel of the convolution x * w = y, whose stride is argument `at`; kind is of a convolution that is not transposed. A transposed one is
+ * the gradient of another. Depthwise ones have kernels of PyTorch's own, but for channels last and float16: use_cudnn_depthwise in
+ * native/Convolution.cpp. */
+static void
+convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel_kind kind, const struct value *x,
+                   const struct value *w, const struct value *y, bool last)
+{
+    struct kernel_shape s;
+    int64_t v[RANK], space[RANK] = {0};
+    bool transposed = arg_int(f, at + 3, 0);
+    memset(&s, 0, sizeof(s));
+    s.groups = arg_int(f, at + 5, 1);
+    if (x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
+        (!transposed && s.groups > 1 && x->size[1] == s.groups && !last && x->dtype != DT_FLOAT16))
+        return;
+    s.kind = !transposed || kind == KERNEL_GRAD_WEIGHT ? kind
+             : kind == KERNEL_FORWARD                  ? KERNEL_GRAD_INPUT
+                                                       : KERNEL_FORWARD;
+    s.dtype = x->dtype;
+    s.rank = x->rank + (x->rank == 3);
+    s.last = last;
+    with_height(s.in, transposed ? y->size : x->size, x->rank, 2, 1);
+    with_height(s.out, transposed ? x->size : y->size, x->rank, 2, 1);
+    with_height(s.weight, w->size, x->rank, 2, 1);
+    int64_t *to[] = {s.stride, s.pad, s.dilation};
+    for (int i = 0; i < COUNT(to); i++) {
+        int n = arg_ints(f, at + i, v, RANK);
+        for (int d = 0; d < x->rank - 2; d++)
+            space[d] = at_or(v, n, d, i == 1 ? 0 : 1);
+        with_height(to[i], space, x->rank - 2, 0, i == 1 ? 0 : 1);
+    }
+    use_kernel(m, &s);
+}
+
 /* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout: cudnn_conv_suggest_memory_format
  * in aten/src/ATen/native/ConvUtils.h. */
 static void
@@ -1319,6 +1393,7 @@ run_convolution(struct machine *m, struct frame *f)
         convolution_operand(m, w, last);
         convolution_operand(m, x, last);
     }
+    convolution_kernel(m, f, 3, KERNEL_FORWARD, x, w, f->out[0], last);
 }
 
 static void
@@ -1331,14 +1406,18 @@ run_convolution_backward(struct machine *m, struct frame *f)
     convolution_operand(m, g, last);
     int mark = scope_begin(m);
     struct value *dx = f->want & 1 ? image_new(m, x->dtype, x->rank, x->size, last) : NULL;
-    if (dx)
+    if (dx) {
         convolution_operand(m, w, last);
+        convolution_kernel(m, f, 4, KERNEL_GRAD_INPUT, x, w, g, last);
+    }
     scope_end(m, mark, dx != NULL, &dx);
     out_add(m, f, dx);
     mark = scope_begin(m);
     struct value *dw = f->want & 2 ? image_new(m, w->dtype, w->rank, w->size, last) : NULL;
     if (dw && x->rank > 3)
         convolution_operand(m, x, last);
+    if (dw)
+        convolution_kernel(m, f, 4, KERNEL_GRAD_WEIGHT, x, w, g, last);
     scope_end(m, mark, dw != NULL, &dw);
     out_add(m, f, dw);
     out_add(m, f, f->want & 4 && bias ? value_new(m, w->dtype, 1, bias->size, NULL) : NULL);
@@ -3079,8 +3158,12 @@ const struct aten aten_table[] = {
      .run = run_convolution,
      .inner = inner_of_convolution,
      .cast = CAST_LOWER,
-     .grad = "input, weight, bias: convolution_backward(grad, input, weight, #bias)"},
-    {.name = "convolution_backward.default", .args = "grad input weight bias", .run = run_convolution_backward},
+     .grad =
+         "input, weight, bias: convolution_backward(grad, input, weight, #bias, stride, padding, dilation, transposed, "
+         "output_padding, groups)"},
+    {.name = "convolution_backward.default",
+     .args = "grad input weight bias stride padding dilation transposed output_padding groups",
+     .run = run_convolution_backward},
     {.name = "conv1d.default",
      .takes = "ii",
      .args = "input weight bias stride padding dilation groups",

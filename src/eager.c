@@ -45,17 +45,15 @@ storage_new(struct machine *m, int64_t bytes)
                           .class = m->fresh,
                           .phase = m->phase,
                           .op = m->op,
+                          .name = m->fresh_name,
                           .call = m->call,
                           .bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK};
     if (!s->bytes) /* an empty tensor allocates nothing */
         return s;
     s->block = heap_malloc(m->heap, bytes);
-    struct replay *play = m->s ? m->s->replay : NULL;
-    if (play && play->refused && !play->op) {
-        play->phase = m->phase;
-        play->op = m->op ? m->op : "a tensor";
-        play->location = m->call ? m->call->location : NULL;
-    }
+    if (m->s && m->s->replay)
+        replay_asked(m->s->replay, m->phase, m->op, m->call && !m->fresh_name ? m->call->name : m->fresh_name,
+                     m->call ? m->call->location : NULL);
     if (m->real)
         s->bytes = heap_block_bytes(m->heap, s->block);
     m->live_bytes += s->bytes;
@@ -219,7 +217,13 @@ scratch(struct machine *m, int64_t bytes)
     scope_end(m, mark, 0, NULL);
 }
 
-/* Sizes: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt 1 MiB. */
+/* Source: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt 1 MiB. */
+int64_t
+library_workspace(const struct machine *m, enum library l)
+{
+    return l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680;
+}
+
 void
 use_library(struct machine *m, enum library l)
 {
@@ -228,7 +232,7 @@ use_library(struct machine *m, enum library l)
     if (!m->real || *w)
         return;
     int mark = m->npool;
-    *w = value_adopt(m, value_keep(workspace(m, l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680)));
+    *w = value_adopt(m, value_keep(workspace(m, library_workspace(m, l))));
     (*w)->st->name = names[l];
     scope_end(m, mark, 0, NULL);
 }

@@ -3,7 +3,8 @@
  * Blocks are cut from segments that the driver gave. Two pools: requests up to 1 MiB (segments of 2 MiB) and larger ones (20 MiB, or the
  * request rounded to 2 MiB from 10 MiB on). The smallest free block that is large enough serves, the lowest address among equals; it is split
  * when the rest is worth keeping, merged with free neighbours when freed. Addresses only order blocks: segments get growing ones.
- * Expandable segments are one growing range per pool, mapped by pages.
+ * Expandable segments are one range of addresses per pool; the pages that blocks need are mapped into it, and those that lie inside of free
+ * blocks are given back when the device is full.
  * Source: c10/cuda/CUDACachingAllocator.cpp, 2.11; constants in c10/core/AllocatorConfig.h.
  */
 #include "memlint.h"
@@ -22,12 +23,12 @@ enum {
 struct block {
     int64_t address, bytes;
     int prev, next;                /* neighbours in the segment, -1 none */
-    bool is_free, large, unmapped; /* unmapped: the tail of an expandable range */
+    bool is_free, large, unmapped; /* unmapped: addresses of an expandable range without memory */
 };
 
 struct pool { /* free blocks by (bytes, address) */
     int n, cap, *block;
-    int range; /* expandable: last block of the range, -1 none yet */
+    int range; /* expandable: first block of the range, -1 none yet */
     int64_t page;
 };
 
@@ -110,7 +111,20 @@ segment_bytes(int64_t bytes)
     return bytes <= SMALL ? SMALL_SEGMENT : bytes < LARGE_FROM ? LARGE_SEGMENT : (bytes + ROUND - 1) / ROUND * ROUND;
 }
 
-/* Joins b with the free block that follows it. */
+/* What follows the first bytes of a block as a block of its own; its id. */
+static int
+split(struct heap *h, int id, int64_t bytes)
+{
+    struct block b = h->b[id];
+    int tail = block_new(h, (struct block){b.address + bytes, b.bytes - bytes, id, b.next, false, b.large, b.unmapped});
+    if (b.next >= 0)
+        h->b[b.next].prev = tail;
+    h->b[id].next = tail;
+    h->b[id].bytes = bytes;
+    return tail;
+}
+
+/* Joins a block with the one that follows it. */
 static void
 absorb_next(struct heap *h, int id)
 {
@@ -119,111 +133,13 @@ absorb_next(struct heap *h, int id)
     h->b[id].next = h->b[next].next;
     if (h->b[next].next >= 0)
         h->b[h->b[next].next].prev = id;
-    if (h->pool[h->b[id].large].range == next)
-        h->pool[h->b[id].large].range = id;
     *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = next;
 }
 
-void
-heap_play(struct heap *h, struct replay *p)
-{
-    h->play = p;
-}
-
-/* Segments that nobody uses go back to the device. Source: release_cached_blocks in CUDACachingAllocator.cpp. */
-static void
-release_cached(struct heap *h)
-{
-    for (int large = 0; large < 2; large++)
-        for (int i = h->pool[large].n - 1; i >= 0; i--) {
-            int id = h->pool[large].block[i];
-            struct block *b = &h->b[id];
-            if (b->prev >= 0 || b->next >= 0)
-                continue;
-            replay_give(h->play, b->address);
-            pool_remove(h, id);
-            h->reserved -= b->bytes;
-            *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
-        }
-}
-
-/* The device gives a segment, at once or after cached ones went back. */
-static void
-take_segment(struct heap *h, int64_t address, int64_t bytes)
-{
-    if (!h->play || replay_take(h->play, address, bytes))
-        return;
-    release_cached(h);
-    if (!replay_take(h->play, address, bytes))
-        replay_refuse(h->play, bytes);
-}
-
-/* A free block of at least that size where no pool had one: a new segment, or more pages at the end of the range. */
+/* A block is free from now on: joined with free neighbours; the id of what it is then. */
 static int
-grow(struct heap *h, int64_t bytes, bool large)
+join_free(struct heap *h, int id)
 {
-    struct pool *p = &h->pool[large];
-    if (!h->expandable) {
-        int64_t seg = segment_bytes(bytes);
-        take_segment(h, h->top, seg);
-        int id = block_new(h, (struct block){h->top, seg, -1, -1, false, large, false});
-        h->top += seg;
-        h->reserved += seg;
-        return id;
-    }
-    int tail = p->range >= 0 && h->b[p->range].is_free ? p->range : -1;
-    int64_t have = tail >= 0 ? h->b[tail].bytes : 0, map = (bytes - have + p->page - 1) / p->page * p->page;
-    h->reserved += map;
-    if (tail >= 0) {
-        take_segment(h, h->b[tail].address + have, map);
-        pool_remove(h, tail);
-        h->b[tail].bytes += map;
-        return tail;
-    }
-    int last = p->range;
-    int64_t address = last >= 0 ? h->b[last].address + h->b[last].bytes : large ? INT64_C(1) << 60 : 0;
-    take_segment(h, address, map);
-    int id = block_new(h, (struct block){address, map, last, -1, false, large, false});
-    if (last >= 0)
-        h->b[last].next = id;
-    p->range = id;
-    return id;
-}
-
-int
-heap_malloc(struct heap *h, int64_t bytes)
-{
-    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) / MIN_BLOCK * MIN_BLOCK;
-    bool large = bytes > SMALL;
-    struct pool *p = &h->pool[large];
-    int at = pool_at(h, p, bytes, -1), id;
-    if (at < p->n) {
-        id = p->block[at];
-        pool_remove(h, id);
-    } else {
-        id = grow(h, bytes, large);
-    }
-    int64_t rest = h->b[id].bytes - bytes;
-    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK) {
-        int tail = block_new(h, (struct block){h->b[id].address + bytes, rest, id, h->b[id].next, false, large, false});
-        if (h->b[id].next >= 0)
-            h->b[h->b[id].next].prev = tail;
-        if (p->range == id)
-            p->range = tail;
-        h->b[id].next = tail;
-        h->b[id].bytes = bytes;
-        pool_insert(h, tail);
-    }
-    h->allocated += h->b[id].bytes;
-    if (h->play)
-        replay_touch(h->play, h->b[id].address, h->b[id].bytes);
-    return id;
-}
-
-void
-heap_free(struct heap *h, int id)
-{
-    h->allocated -= h->b[id].bytes;
     int prev = h->b[id].prev;
     if (prev >= 0 && h->b[prev].is_free) {
         pool_remove(h, prev);
@@ -236,6 +152,193 @@ heap_free(struct heap *h, int id)
         absorb_next(h, id);
     }
     pool_insert(h, id);
+    return id;
+}
+
+void
+heap_play(struct heap *h, struct replay *p)
+{
+    h->play = p;
+}
+
+/* ---- expandable segments ------------------------------------------------------------------------------------------------------------- */
+
+static struct replay_range
+range_of(const struct heap *h, bool large)
+{
+    return (struct replay_range){large, h->b[h->pool[large].range].address, h->pool[large].page};
+}
+
+/* The lowest place where free and unmapped blocks side by side have that many bytes. Source: find_expandable_block. */
+static int
+find_room(struct heap *h, bool large, int64_t bytes)
+{
+    struct pool *p = &h->pool[large];
+    if (p->range < 0) /* longer than any device is large */
+        p->range = block_new(h, (struct block){RANGE_BYTES * large, RANGE_BYTES, -1, -1, false, large, true});
+    for (int id = p->range;; id = h->b[id].next) {
+        if (!h->b[id].unmapped)
+            continue;
+        int64_t room = 0;
+        int first = h->b[id].prev >= 0 && h->b[h->b[id].prev].is_free ? h->b[id].prev : id;
+        for (int k = first; k >= 0 && room < bytes && (h->b[k].is_free || h->b[k].unmapped); k = h->b[k].next)
+            room += h->b[k].bytes;
+        if (room >= bytes)
+            return first;
+    }
+}
+
+/* Maps the pages of an unmapped block's first bytes; the free block that has them, -1: the device refuses. Source: map_block. */
+static int
+map_block(struct heap *h, int id, int64_t bytes)
+{
+    struct block b = h->b[id];
+    int64_t page = h->pool[b.large].page;
+    bytes = div_up(bytes < b.bytes ? bytes : b.bytes, page) * page;
+    if (h->play && !replay_map(h->play, range_of(h, b.large), b.address, bytes))
+        return -1;
+    if (bytes < b.bytes)
+        split(h, id, bytes);
+    h->b[id].unmapped = false;
+    h->reserved += bytes;
+    return join_free(h, id);
+}
+
+/* Source: try_allocate_expandable_block. */
+static int
+grow_range(struct heap *h, int64_t bytes, bool large)
+{
+    int id = find_room(h, large, bytes);
+    if (h->b[id].unmapped)
+        id = map_block(h, id, bytes);
+    while (id >= 0 && h->b[id].bytes < bytes)
+        id = map_block(h, h->b[id].next, bytes - h->b[id].bytes);
+    if (id >= 0)
+        pool_remove(h, id);
+    return id;
+}
+
+/* The pages that lie inside of a free block go back; the id of what is unmapped then, or of the block itself. Source: unmap_block. */
+static int
+unmap_block(struct heap *h, int id)
+{
+    struct block b = h->b[id];
+    struct replay_range r = range_of(h, b.large);
+    int64_t from = r.base + div_up(b.address - r.base, r.page) * r.page,
+            to = r.base + (b.address + b.bytes - r.base) / r.page * r.page;
+    if (from >= to)
+        return id;
+    pool_remove(h, id);
+    if (to < b.address + b.bytes)
+        pool_insert(h, split(h, id, to - b.address));
+    if (from > b.address) {
+        int middle = split(h, id, from - b.address);
+        pool_insert(h, id);
+        id = middle;
+    }
+    replay_unmap(h->play, from, to - from, r.page);
+    h->reserved -= to - from;
+    h->b[id].unmapped = true;
+    if (h->b[id].next >= 0 && h->b[h->b[id].next].unmapped)
+        absorb_next(h, id);
+    if (h->b[id].prev >= 0 && h->b[h->b[id].prev].unmapped) {
+        id = h->b[id].prev;
+        absorb_next(h, id);
+    }
+    return id;
+}
+
+/* ---- the device ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Memory that nobody uses goes back to the device. Source: release_cached_blocks. */
+static void
+release_cached(struct heap *h)
+{
+    for (int large = 0; large < 2; large++) {
+        for (int id = h->pool[large].range; id >= 0; id = h->b[id].next)
+            if (h->b[id].is_free)
+                id = unmap_block(h, id);
+        for (int i = h->pool[large].n - 1; i >= 0 && !h->expandable; i--) {
+            int id = h->pool[large].block[i];
+            struct block *b = &h->b[id];
+            if (b->prev >= 0 || b->next >= 0)
+                continue;
+            replay_give(h->play, b->address);
+            pool_remove(h, id);
+            h->reserved -= b->bytes;
+            *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
+        }
+    }
+}
+
+/* A free block of at least that size where no pool had one, -1: the device refuses. */
+static int
+grow(struct heap *h, int64_t bytes, bool large)
+{
+    if (h->expandable)
+        return grow_range(h, bytes, large);
+    int64_t seg = segment_bytes(bytes);
+    if (h->play && !replay_take(h->play, h->top, seg))
+        return -1;
+    int id = block_new(h, (struct block){h->top, seg, -1, -1, false, large, false});
+    h->top += seg;
+    h->reserved += seg;
+    return id;
+}
+
+/* The same, at once or after what is cached went back; without the device where it still refuses. */
+static int
+grow_or_refuse(struct heap *h, int64_t bytes, bool large)
+{
+    int id = grow(h, bytes, large);
+    if (id >= 0)
+        return id;
+    release_cached(h);
+    if ((id = grow(h, bytes, large)) >= 0)
+        return id;
+    replay_refuse(h->play, segment_bytes(bytes));
+    return grow(h, bytes, large);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* What a free block counts as when the best fit is sought: one of a range can grow. Source: get_free_block. */
+static int64_t
+fit_bytes(const struct heap *h, int id)
+{
+    int next = h->b[id].next;
+    return h->b[id].bytes + (next >= 0 && h->b[next].unmapped ? h->b[next].bytes : 0);
+}
+
+int
+heap_malloc(struct heap *h, int64_t bytes)
+{
+    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) / MIN_BLOCK * MIN_BLOCK;
+    bool large = bytes > SMALL;
+    struct pool *p = &h->pool[large];
+    int at = pool_at(h, p, bytes, -1), id;
+    while (h->expandable && at + 1 < p->n && fit_bytes(h, p->block[at + 1]) < fit_bytes(h, p->block[at]))
+        at++;
+    if (at < p->n) {
+        id = p->block[at];
+        pool_remove(h, id);
+    } else {
+        id = grow_or_refuse(h, bytes, large);
+    }
+    int64_t rest = h->b[id].bytes - bytes;
+    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
+        pool_insert(h, split(h, id, bytes));
+    h->allocated += h->b[id].bytes;
+    if (h->play)
+        replay_block(h->play, h->b[id].address, h->b[id].bytes, h->allocated);
+    return id;
+}
+
+void
+heap_free(struct heap *h, int id)
+{
+    h->allocated -= h->b[id].bytes;
+    (void)join_free(h, id);
 }
 
 int64_t

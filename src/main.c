@@ -222,26 +222,43 @@ interrupt(int number)
 static const struct replay *
 replay_on_gpu(const struct options *o, const struct program *p, const struct setup *s, struct arena *a)
 {
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    void (*before[COUNT(stops)])(int);
     struct device_memory *d = NEW(a, struct device_memory);
+    struct libraries *l = NEW(a, struct libraries);
     struct replay *r = NEW(a, struct replay);
     const char *why = NULL;
-    *r = (struct replay){.a = a, .d = d, .limit = o->replay_limit, .stop = &interrupted};
+    *r = (struct replay){.a = a,
+                         .d = d,
+                         .libraries = l,
+                         .limit = o->replay_limit,
+                         .spare = o->replay_spare,
+                         .repeats = o->replay,
+                         .stop = &interrupted};
+    for (int i = 0; i < COUNT(stops); i++)
+        if ((before[i] = signal(stops[i], interrupt)) == SIG_IGN)
+            signal(stops[i], SIG_IGN);
     if (cuda_open(a, d, &why)) {
-        void (*on_int)(int) = signal(SIGINT, interrupt), (*on_term)(int) = signal(SIGTERM, interrupt);
+        libraries_open(a, l);
         if (!replay_run(r, p, s))
-            why = d->error(d->self);
+            why = arena_printf(a, "the CUDA driver says %s", r->failed);
         else if (r->crowded)
-            why = arena_printf(a, "%s more would have to be free; --replay-limit plays against less",
+            why = arena_printf(a,
+                               "%s more would have to be free; --replay-limit plays against less, --replay-spare "
+                               "leaves less to others",
                                bytes_text(a, r->missing));
         else if (r->stopped)
             why = "interrupted; everything was given back";
+        libraries_close(l);
         d->name = arena_str(a, d->name);
         cuda_close(d);
-        signal(SIGINT, on_int);
-        signal(SIGTERM, on_term);
     }
     if (why)
         fprintf(stderr, "memlint: --replay: %s\n", emit_clean(a, why));
+    for (int i = 0; i < COUNT(stops); i++)
+        signal(stops[i], before[i]);
+    if (interrupted)
+        raise(interrupted);
     return why ? NULL : r;
 }
 

@@ -366,6 +366,7 @@ struct loss;      /* step.c */
 struct loop;      /* step.c */
 struct device;    /* heap.c */
 struct replay;    /* replay.c */
+struct kernels;   /* libraries.c */
 
 struct setup {
     int ndims, nshapes, nvalues, nfreeze;
@@ -380,6 +381,7 @@ struct setup {
     const struct loss *loss; /* never NULL: the row "auto" is resolved by step_build */
     const struct loop *loop;
     int micro_batches; /* accumulate-N: N, else 1 */
+    int repeats;       /* of the reported step; 0 as 1 */
     enum dropout dropout;
     bool accumulate_eager; /* --assume accumulate=eager|never */
     enum attention attention;
@@ -389,6 +391,7 @@ struct setup {
     bool expandable;             /* --allocator expandable */
     const char *recompute;       /* --recompute; NULL none */
     struct replay *replay;       /* where the allocator's segments are taken from a device; NULL nowhere */
+    struct kernels *kernels;     /* where kernels of libraries are noted; NULL nowhere */
 };
 
 /* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
@@ -465,10 +468,10 @@ struct options {
     const char *oom_text; /* --explain-oom: the message; NULL none */
     enum when colour, progress;
     bool quiet, verbose, help, version;
-    bool recompute;           /* --recompute auto or SIZE: */
-    int64_t recompute_budget; /* bytes; 0 none */
-    bool replay;
-    int64_t replay_limit; /* bytes; 0 none */
+    bool recompute;                     /* --recompute auto or SIZE: */
+    int64_t recompute_budget;           /* bytes; 0 none */
+    int replay;                         /* how often the step is played on the GPU; 0 not at all */
+    int64_t replay_limit, replay_spare; /* bytes; 0 none, -1 the default */
     int argc;
     char **argv;
 };
@@ -773,7 +776,8 @@ struct machine {
     struct heap *heap;
     int64_t live_bytes, reserved_bytes; /* reserved: the most while recording */
     enum phase phase;
-    enum class fresh; /* class of storages born now */
+    enum class fresh; /* class of storages born now, and their name where it is known beforehand */
+    const char *fresh_name;
     const char *op;
     const struct call *call;
     bool grad_mode, autocast;
@@ -847,6 +851,7 @@ void out_add(struct machine *m, struct frame *f, struct value *v);
 void workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
+int64_t library_workspace(const struct machine *m, enum library l); /* bytes */
 void use_library(struct machine *m, enum library l);
 
 /* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
@@ -939,6 +944,7 @@ int64_t live_recount(const struct step *st, int at);
 
 /* PyTorch's caching allocator on one stream. Source: c10/cuda/CUDACachingAllocator.cpp. */
 struct heap;
+#define RANGE_BYTES (INT64_C(1) << 60) /* of addresses for a pool's expandable segment */
 /* From now on segments are taken from a device. */
 void heap_play(struct heap *h, struct replay *p);
 struct heap *heap_new(struct arena *a, bool expandable);
@@ -1217,44 +1223,135 @@ struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
 
+/* ---- libraries.c: what kernels of libraries ask for ------------------------------------------------------------------------------ */
+
+enum kernel_kind { KERNEL_FORWARD, KERNEL_GRAD_INPUT, KERNEL_GRAD_WEIGHT, KERNEL_PRODUCT };
+extern const char *const kernel_names[]; /* "convolution", "its input's gradient", "its weight's gradient", "product" */
+enum { KERNEL_RANK = 5 };
+
+/* What decides about a kernel. All of it is zero where it says nothing, so that equal kernels have equal bytes. */
+struct kernel_shape {
+    enum kernel_kind kind;
+    enum dtype dtype;
+    int rank;  /* of a convolution's operands: 4 or 5; those of 1d are of height 1 */
+    bool last; /* channels last */
+    int64_t in[KERNEL_RANK], weight[KERNEL_RANK], out[KERNEL_RANK]; /* sizes, whichever of them is computed */
+    int64_t stride[KERNEL_RANK], pad[KERNEL_RANK], dilation[KERNEL_RANK], groups;
+    int64_t batch, m, n, k, lda,
+        ldb; /* a product, row-major: batch x [m, k] * [k, n]; ld: elements between rows, or columns where transposed */
+    bool ta, tb;
+    int64_t most; /* bytes that PyTorch hands the library for a product, whatever its kernel takes */
+};
+struct kernel {
+    struct kernel_shape shape;
+    const char *op, *location; /* that runs it first; location NULL unknown */
+    int count;                 /* in a step */
+    int64_t bytes;             /* of its workspace, as the library says; -1 unknown */
+};
+struct kernels {
+    struct arena *a;
+    bool counted; /* a step was: further ones are not */
+    int n, cap;
+    struct kernel *kernel;
+};
+/* Notes the kernel that runs now; where its library has said what a convolution takes, that is taken and given back. */
+void use_kernel(struct machine *m, const struct kernel_shape *shape);
+
+struct libraries { /* cuDNN and cuBLASLt; in the tests a stand-in */
+    void *self;
+    const char *convolutions, *products;       /* who answers: "cuDNN 9.10.2"; NULL nobody, then ... */
+    const char *no_convolutions, *no_products; /* ... why */
+    /* Bytes of workspace for what the library's heuristics put first; false: it has no kernel for that. */
+    bool (*ask)(void *self, const struct kernel_shape *shape, int64_t *bytes);
+};
+/* Opens what is there, in the current CUDA context. */
+void libraries_open(struct arena *a, struct libraries *l);
+void libraries_close(struct libraries *l);
+/* Fills the bytes of every kernel. */
+void libraries_ask(const struct libraries *l, struct kernels *k);
+
 /* ---- replay.c, cuda.c: the step's allocations on a device --------------------------------------------------------------------- */
 
-struct device_memory { /* a CUDA device; in the tests a stand-in. false: refused or failed, error says how */
+enum taken { TAKEN, TAKEN_FULL, TAKEN_FAILED };
+struct device_memory { /* a CUDA device; in the tests a stand-in. false: it failed, error says how */
     void *self;
     const char *name;
+    int64_t context; /* bytes that went for this process's context; -1 unknown */
+    int64_t unused;  /* bytes, right after that */
     bool (*info)(void *self, int64_t *unused, int64_t *total); /* bytes */
-    bool (*take)(void *self, int64_t bytes, uint64_t *at);
+    /* Bytes in use by all processes and by this one, as NVML counts them; -1 unknown. NULL: there is no NVML. */
+    void (*used)(void *self, int64_t *all, int64_t *own);
+    enum taken (*take)(void *self, int64_t bytes, uint64_t *at);
     bool (*give)(void *self, uint64_t at);
+    /* A range of addresses, and memory mapped into it and taken out again, piece by piece as it was mapped. */
+    bool (*reserve)(void *self, int64_t bytes, uint64_t *at);
+    bool (*release)(void *self, uint64_t at, int64_t bytes);
+    enum taken (*map)(void *self, uint64_t at, int64_t bytes);
+    bool (*unmap)(void *self, uint64_t at, int64_t bytes);
     bool (*touch)(void *self, uint64_t at, int64_t bytes);
     const char *(*error)(void *self);
 };
-/* The first CUDA device, its context made; false and *why when there is none. */
+/* The first CUDA device, its context made; false and *why when there is none. What is open when the program ends is closed then. */
 bool cuda_open(struct arena *a, struct device_memory *d, const char **why);
 void cuda_close(struct device_memory *d);
+
+struct replayed_step {                                          /* bytes, as the allocator counts them */
+    int64_t allocated, most_allocated, reserved, most_reserved; /* after the step; at most in it */
+    int64_t idle;                                               /* reserved and in no block when most was allocated */
+    int64_t taken, given;                                       /* of the device, in this step */
+};
 
 struct replay {
     struct arena *a;
     const struct device_memory *d;
+    const struct libraries *libraries; /* NULL: nobody is asked */
     int64_t limit;                     /* bytes that it may take; 0: what was predicted */
+    int64_t spare;                     /* bytes of the device that have to stay free beside it; -1: a twentieth */
+    int repeats;                       /* how often the reported step is played; 1 or more */
     const volatile sig_atomic_t *stop; /* set by a signal; NULL none */
     int n, cap;
-    struct segment *segments;              /* held now, by the allocator's addresses */
-    int64_t held, most, predicted;         /* bytes: now, at most, reserved as predicted */
+    struct segment *segments; /* held now, by the allocator's addresses */
+    struct {
+        uint64_t at;
+        int64_t bytes;
+    } range[2];         /* of the device's addresses, by pool; 0 bytes: none yet */
+    int64_t held, most; /* bytes: now, at most */
+    int64_t predicted,
+        announced; /* reserved: from the file alone; in the steps that are played, with what libraries ask for */
+    int64_t library_bytes;                 /* that the libraries' handles took of the device */
+    struct kernels *kernels;               /* of a step, with what libraries ask for; NULL: nobody was asked */
     int64_t total, used_before, used_peak; /* of the device, by all processes, with this one's context */
-    bool ended, refused, stopped, failed;
+    int64_t nvml_before, nvml_after, own_before, own_after; /* as NVML counts: all, this process; -1 unknown */
+    struct replayed_step now;
+    int nsteps, cap_steps, blocks; /* blocks: that were asked for in this step so far */
+    struct replayed_step *steps;
+    bool ended, refused, stopped;
+    const char *failed;    /* what the device said when it failed */
     bool crowded;          /* it was not begun: others use the device */
     int64_t missing;       /* bytes that were not free then */
-    int64_t refused_bytes; /* of the segment that the device refused, and who asked */
+    int64_t refused_bytes; /* of the request that the device refused, and who asked: the blocks-th of a step */
+    int refused_step, refused_block;
     enum phase phase;
-    const char *op, *name, *location;
+    const char *op, *name, *location; /* name, location: NULL unknown */
 };
 /* Plays the step on p->d; false: the device failed. Everything is given back. */
 bool replay_run(struct replay *p, const struct program *program, const struct setup *s);
-/* For the allocator: false when the device refuses; refuse ends the replay. */
+
+/* For the allocator. take, map: false when the device refuses; refuse ends the replay. Addresses are the allocator's. */
+struct replay_range {
+    int pool;
+    int64_t base, page; /* first address; bytes that are mapped at once */
+};
 bool replay_take(struct replay *p, int64_t address, int64_t bytes);
 void replay_give(struct replay *p, int64_t address);
-void replay_touch(struct replay *p, int64_t address, int64_t bytes);
+bool replay_map(struct replay *p, struct replay_range r, int64_t address, int64_t bytes);
+void replay_unmap(struct replay *p, int64_t address, int64_t bytes, int64_t page);
+/* A block is handed out: it is written to. */
+void replay_block(struct replay *p, int64_t address, int64_t bytes, int64_t allocated);
 void replay_refuse(struct replay *p, int64_t bytes);
+/* For the step: an iteration is over; who asked for the block that was refused. */
+void replay_step(struct replay *p, int64_t allocated);
+void replay_asked(struct replay *p, enum phase phase, const char *op, const char *name, const char *location);
 
 /* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
 
@@ -1423,6 +1520,12 @@ int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
 int emit_columns(const struct result *r, int want, int *at);
+/* The outcome of a replay; whether it was steady, NULL unknown; a kernel by its shapes; what its library said of all convolutions or
+ * products, NULL there are none. */
+const char *emit_replay(struct arena *a, const struct replay *q);
+const char *emit_steps(struct arena *a, const struct replay *q);
+const char *emit_kernel(struct arena *a, const struct kernel_shape *s);
+const char *emit_library(struct arena *a, const struct replay *q, bool products);
 /* What servers of continuous integration list: failed gates first, then findings, the gravest first. */
 struct issue {
     const char *rule, *message, *how, *suppressed;

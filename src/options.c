@@ -173,8 +173,11 @@ read_dropout(struct reader *r, const char *arg)
 static const char *
 read_replay(struct reader *r, const char *arg)
 {
-    (void)arg;
-    r->o->replay = true;
+    char *end = "";
+    int64_t n = 1;
+    if (arg && (!number(arg, &end, 1, &n) || *end || n > 100))
+        return "wanted how often the step is played, from 1 to 100";
+    r->o->replay = (int)n;
     return NULL;
 }
 
@@ -183,6 +186,13 @@ read_replay_limit(struct reader *r, const char *arg)
 {
     r->o->replay_limit = bytes_parse(arg);
     return r->o->replay_limit > 0 ? NULL : "not a size such as 16GiB";
+}
+
+static const char *
+read_replay_spare(struct reader *r, const char *arg)
+{
+    r->o->replay_spare = bytes_parse(arg);
+    return r->o->replay_spare >= 0 ? NULL : "not a size such as 1GiB or 0";
 }
 
 static const char *
@@ -553,8 +563,8 @@ read_resume(struct reader *r, const char *arg)
 /* ---- the table --------------------------------------------------------------------------------------------------------------- */
 
 static const struct row {
-    const char *group; /* set in the first row of a group */
-    const char *name, *arg, *help;
+    const char *group;             /* set in the first row of a group */
+    const char *name, *arg, *help; /* arg: NULL none; in brackets: may be left out */
     char letter;
     const char *(*read)(struct reader *r, const char *arg); /* NULL: not in this version */
     bool in_file;                                           /* may stand in a flag file */
@@ -598,9 +608,15 @@ static const struct row {
      read_device, true},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
-    {NULL, "replay", NULL, "run the step's allocations on the first CUDA device and compare", 0, read_replay},
+    {NULL, "replay", "[N]",
+     "run the step's allocations on the first CUDA device and compare; with N the step is played N times, to show "
+     "whether it is steady",
+     0, read_replay},
     {NULL, "replay-limit", "SIZE", "the replay takes no more than SIZE of the device, as if it were that small", 0,
      read_replay_limit},
+    {NULL, "replay-spare", "SIZE",
+     "what has to stay free of the device beside the replay, else it is not begun; a twentieth of it (default)", 0,
+     read_replay_spare},
     {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak, true},
     {NULL, "baseline", "FILE",
      "report the difference to an older model, analysed the same way, or to a JSON result; a % in it stands for the "
@@ -652,6 +668,18 @@ wrap(FILE *out, const char *words, int at, int indent, int width, bool mdoc)
     }
 }
 
+static bool
+is_optional(const struct row *r)
+{
+    return r->arg && r->arg[0] == '[';
+}
+
+static int
+arg_print(FILE *out, const struct row *r)
+{
+    return is_optional(r) ? fprintf(out, "[=%s", r->arg + 1) : r->arg ? fprintf(out, "=%s", r->arg) : 0;
+}
+
 void
 options_help(FILE *out)
 {
@@ -666,7 +694,7 @@ options_help(FILE *out)
         if (r->group)
             fprintf(out, "\n%s:\n", r->group);
         int at = r->letter ? fprintf(out, "  -%c, ", r->letter) : fprintf(out, "      ");
-        at += fprintf(out, "--%s%s%s", r->name, r->arg ? "=" : "", r->arg ? r->arg : "");
+        at += fprintf(out, "--%s", r->name) + arg_print(out, r);
         fprintf(out, at < INDENT ? "%*s" : "\n%*s", at < INDENT ? INDENT - at : INDENT, "");
         wrap(out, r->help, INDENT, INDENT, WIDTH, false);
         fputc('\n', out);
@@ -683,9 +711,11 @@ options_help(FILE *out)
 static void
 options_list(FILE *out)
 {
-    for (int i = 0; i < COUNT(table); i++)
-        fprintf(out, "--%s%s%s\t%s\n", table[i].name, table[i].arg ? "=" : "", table[i].arg ? table[i].arg : "",
-                table[i].read ? table[i].help : "(not in this version)");
+    for (int i = 0; i < COUNT(table); i++) {
+        fprintf(out, "--%s", table[i].name);
+        arg_print(out, &table[i]);
+        fprintf(out, "\t%s\n", table[i].read ? table[i].help : "(not in this version)");
+    }
 }
 
 static void
@@ -699,7 +729,9 @@ options_mdoc(FILE *out)
         if (r->letter)
             fprintf(out, "Fl %c , ", r->letter);
         fprintf(out, "Fl -%s", r->name);
-        if (r->arg)
+        if (is_optional(r))
+            fprintf(out, " Ns Oo Ns = Ns Ar %.*s Oc", (int)strlen(r->arg) - 2, r->arg + 1);
+        else if (r->arg)
             fprintf(out, " Ns = Ns Ar %s", r->arg);
         fputc('\n', out);
         wrap(out, r->help, 0, 0, 76, true);
@@ -716,7 +748,7 @@ options_completions(FILE *out)
           out);
     for (int i = 0; i < COUNT(table); i++)
         if (table[i].read)
-            fprintf(out, "%s--%s%s", i ? " " : "", table[i].name, table[i].arg ? "=" : "");
+            fprintf(out, "%s--%s%s", i ? " " : "", table[i].name, table[i].arg && !is_optional(&table[i]) ? "=" : "");
     fputs("\" -- \"$word\"))\n        [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;\n"
           "    *)\n        COMPREPLY=($(compgen -f -X '!*.@(onnx|onnxtxt|txt)' -- \"$word\") $(compgen -d -- "
           "\"$word\")) ;;\n"
@@ -782,7 +814,7 @@ read_line(struct reader *r, const char *text)
 static void
 defaults(struct options *o)
 {
-    *o = (struct options){.max_peak = -1, .max_increase_bytes = -1, .max_increase_percent = -1};
+    *o = (struct options){.max_peak = -1, .max_increase_bytes = -1, .max_increase_percent = -1, .replay_spare = -1};
     o->setup.optimizer = optimizer_find("adamw");
     o->setup.precision = precision_find("fp32");
     o->setup.loss = loss_find("auto");
@@ -801,7 +833,7 @@ read_words(struct reader *r, int argc, char **argv)
     for (int i = 0; i < COUNT(table); i++) {
         longs[i] = (struct option){table[i].name, table[i].arg && table[i].read ? required_argument : no_argument, NULL,
                                    FIRST + i};
-        if (!table[i].read && table[i].arg)
+        if (is_optional(&table[i]) || (!table[i].read && table[i].arg))
             longs[i].has_arg = optional_argument;
         if (table[i].letter)
             *s++ = table[i].letter;

@@ -221,11 +221,12 @@ born(struct script *x, const char *op, enum class class, const char *name, enum 
     struct machine *m = x->m;
     m->op = op;
     m->fresh = class;
+    m->fresh_name = name;
     int mark = scope_begin(m);
     struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
-    v->st->name = name;
     scope_end(m, mark, 0, NULL);
     m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
     return v;
 }
 
@@ -678,8 +679,9 @@ static struct value *
 update_value(struct script *x, const struct trained *t, const char *op)
 {
     x->m->op = op;
+    x->m->fresh_name = t->param->name;
     struct value *v = value_new(x->m, t->v->dtype, t->v->rank, t->v->size, NULL);
-    v->st->name = t->param->name;
+    x->m->fresh_name = NULL;
     return v;
 }
 
@@ -779,6 +781,8 @@ iteration(struct script *x, struct step *st, bool last)
             if (loop->del)
                 drop(x, &x->loss);
         }
+        if (k == micro - 1 && x->s->replay)
+            replay_step(x->s->replay, heap_allocated(m->heap));
         if (!final) {
             for (int i = 0; i < x->p->ninputs; i++)
                 drop(x, &x->inputs[i]);
@@ -832,8 +836,9 @@ step_run(struct program *p, const struct setup *s)
         make_states(&x);
     st->after.model = m->live_bytes;
     st->after.backward = st->after.step = -1;
-    for (int i = 0; i < ITERATIONS; i++) {
-        bool last = i == ITERATIONS - 1;
+    int iterations = ITERATIONS + (s->repeats ? s->repeats - 1 : 0);
+    for (int i = 0; i < iterations; i++) {
+        bool last = i == iterations - 1;
         struct arena *a = arena_new();
         m->a = a;
         if (last) {

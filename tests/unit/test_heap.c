@@ -95,6 +95,20 @@ test_expandable(void)
     arena_free(a);
 }
 
+/* The rest at a range's end can grow, so a hole that is larger serves first: the next block fits what is left then. */
+static void
+test_end_of_a_range(void)
+{
+    begin(true);
+    step(0, 30 * MIB, 30 * MIB, 40 * MIB);
+    step(1, 15 * MIB, 45 * MIB, 60 * MIB);
+    step(0, 0, 15 * MIB, 60 * MIB);
+    step(2, 12 * MIB, 27 * MIB, 60 * MIB); /* the end has 15 */
+    step(3, 18 * MIB, 45 * MIB, 60 * MIB); /* the hole's other 18 */
+    step(4, 15 * MIB, 60 * MIB, 60 * MIB);
+    arena_free(a);
+}
+
 /* Whatever happens, allocated is the sum of the blocks, reserved never falls and holds it, and everything merges again. */
 static void
 test_random(void)
@@ -138,5 +152,6 @@ suite_heap(void)
     CU_add_test(s, "split needs more than 1 MiB", test_split_needs_more_than_a_mib);
     CU_add_test(s, "workspace", test_workspace);
     CU_add_test(s, "expandable segments", test_expandable);
+    CU_add_test(s, "end of a range", test_end_of_a_range);
     CU_add_test(s, "random", test_random);
 }

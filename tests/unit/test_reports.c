@@ -80,8 +80,22 @@ hostile(void)
                                    .modules = modules,
                                    .after = &curve}};
     static struct device_memory device = {.name = EVIL};
-    static const struct replay replay = {
-        .d = &device, .refused = true, .refused_bytes = 512, .op = EVIL, .location = EVIL};
+    static const struct libraries libraries = {.convolutions = EVIL, .no_products = EVIL};
+    static struct kernel kernel[] = {
+        {.shape = {.kind = KERNEL_GRAD_INPUT, .dtype = DT_FLOAT, .rank = 4}, EVIL, EVIL, 1, 1024},
+        {.shape = {.kind = KERNEL_PRODUCT, .dtype = DT_FLOAT}, EVIL, EVIL, 1, -1}};
+    static struct kernels kernels = {.n = COUNT(kernel), .kernel = kernel};
+    static struct replayed_step steps[2];
+    static const struct replay replay = {.d = &device,
+                                         .libraries = &libraries,
+                                         .kernels = &kernels,
+                                         .nsteps = COUNT(steps),
+                                         .steps = steps,
+                                         .refused = true,
+                                         .refused_bytes = 512,
+                                         .op = EVIL,
+                                         .name = EVIL,
+                                         .location = EVIL};
     findings[0].after = findings[1].after = baseline.curve = &curve;
     baseline.grown = grown;
     baseline.ngrown = COUNT(grown);
