@@ -468,11 +468,12 @@ emit_replay(struct arena *a, const struct replay *q)
     if (!q->refused)
         return q->most == q->announced
                    ? arena_printf(a, "%s gave every segment that was announced, and no more was needed", name)
-                   : arena_printf(a, "%s held %s of what was announced, and that was enough", name,
-                                  emit_signed(a, q->most - q->announced));
-    const char *s = arena_printf(a, "%s refused a request of %s, block %d of step %d, %s, by %s", name,
-                                 bytes_text(a, q->refused_bytes), q->refused_block, q->refused_step + 1, when[q->phase],
-                                 emit_op(a, arena_printf(a, "aten.%s", q->op), 80));
+                   : arena_printf(a, "On %s %s were enough of the %s that were announced", name, bytes_text(a, q->most),
+                                  bytes_text(a, q->announced));
+    const char *s = q->at_limit ? arena_printf(a, "The limit of %s on %s", bytes_text(a, q->limit), name) : name;
+    s = arena_printf(a, "%s refused a request of %s, block %d of step %d, %s, by %s", s,
+                     bytes_text(a, q->refused_bytes), q->refused_block, q->refused_step + 1, when[q->phase],
+                     emit_op(a, arena_printf(a, "aten.%s", q->op), 80));
     if (q->name)
         s = arena_printf(a, "%s for %s", s, emit_clip(a, q->name, 80));
     return q->location ? arena_printf(a, "%s at %s", s, emit_clip(a, q->location, 80)) : s;

@@ -854,12 +854,9 @@ replay_bytes(struct html *h, const struct replay *q)
 static void
 replay_steps(struct html *h, const struct replay *q)
 {
-    static const struct column head[] = {{"Step", "r", NULL},
-                                         {"Allocated at most, MiB", "r", NULL},
-                                         {"Reserved then, idle", "r", NULL},
-                                         {"Allocated after", "r", NULL},
-                                         {"Reserved after", "r", NULL},
-                                         {"Taken of the device", "r", NULL},
+    static const struct column head[] = {{"Step", "r", NULL},           {"Most allocated, MiB", "r", NULL},
+                                         {"Idle then", "r", NULL},      {"Allocated after", "r", NULL},
+                                         {"Reserved after", "r", NULL}, {"Taken", "r", NULL},
                                          {"Given back", "r", NULL}};
     if (!q->nsteps)
         return;
@@ -883,6 +880,15 @@ replay_steps(struct html *h, const struct replay *q)
 }
 
 static void
+workspace_cell(struct html *h, int64_t bytes)
+{
+    if (bytes < 0)
+        cell(h, "none", -1);
+    else
+        cell_mib(h, bytes);
+}
+
+static void
 replay_kernels(struct html *h, const struct replay *q)
 {
     static const struct column head[] = {{"Kernel", NULL, "s"}, {"Runs", "r", "n"},      {"Estimate, MiB", "r", "n"},
@@ -903,11 +909,8 @@ replay_kernels(struct html *h, const struct replay *q)
         html_open(h, "tr", NULL);
         html_leaf(h, "th", emit_kernel(h->a, &k->shape), "scope", "row", NULL);
         cell(h, html_format(h, "%d", k->count), k->count);
-        cell_mib(h, k->shape.most);
-        if (k->bytes < 0)
-            cell(h, "none", -1);
-        else
-            cell_mib(h, k->bytes);
+        workspace_cell(h, k->shape.kind == KERNEL_PRODUCT ? k->shape.most : -1);
+        workspace_cell(h, k->bytes);
         html_open(h, "td", NULL);
         code(h, k->op);
         html_close(h);

@@ -346,7 +346,7 @@ json_libraries(struct json *j, const struct replay *p)
         json_text(j, "operator", k->op);
         json_text(j, "location", k->location);
         json_int(j, "count", k->count);
-        json_int(j, "estimated_bytes", k->shape.most);
+        json_maybe(j, "estimated_bytes", k->shape.kind == KERNEL_PRODUCT ? k->shape.most : -1);
         json_maybe(j, "bytes", k->bytes);
         json_close(j, '}');
     }

@@ -52,7 +52,11 @@ storage_new(struct machine *m, int64_t bytes)
         return s;
     s->block = heap_malloc(m->heap, bytes);
     if (m->s && m->s->replay)
-        replay_asked(m->s->replay, m->phase, m->op, m->call && !m->fresh_name ? m->call->name : m->fresh_name,
+        replay_asked(m->s->replay, m->phase, m->op,
+                     m->fresh_name                 ? m->fresh_name
+                     : m->fresh == CLASS_WORKSPACE ? "a workspace"
+                     : m->call                     ? m->call->name
+                                                   : NULL,
                      m->call ? m->call->location : NULL);
     if (m->real)
         s->bytes = heap_block_bytes(m->heap, s->block);

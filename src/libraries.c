@@ -67,7 +67,6 @@ struct choice { /* cublasLtMatmulHeuristicResult_t */
 };
 
 struct opened {
-    void *cudnn, *cublaslt;
     void *handle, *lt; /* of each library */
     void *x, *w, *y, *convolution;
     size_t (*version)(void);
@@ -221,8 +220,8 @@ struct symbol {
     void *to;
 };
 
-/* The first library of these names, with all of its symbols; NULL and *why. */
-static void *
+/* Loads the first library of these names, with all of its symbols; false and *why. */
+static bool
 load(struct arena *a, const char *const *names, const struct symbol *symbols, const char **why)
 {
     void *library = NULL;
@@ -234,11 +233,10 @@ load(struct arena *a, const char *const *names, const struct symbol *symbols, co
         memcpy(symbols->to, &f, sizeof(f));
         if (!f) {
             *why = arena_printf(a, "it has no %s", symbols->name);
-            dlclose(library);
-            return NULL;
+            return false;
         }
     }
-    return library;
+    return library != NULL;
 }
 
 static bool
@@ -264,7 +262,7 @@ open_cudnn(struct arena *a, struct opened *o, const char **why)
         {"cudnnGetConvolutionBackwardDataAlgorithm_v7", &o->heuristics[KERNEL_GRAD_INPUT]},
         {"cudnnGetConvolutionBackwardFilterAlgorithm_v7", &o->heuristics[KERNEL_GRAD_WEIGHT]},
         {NULL, NULL}};
-    if (!(o->cudnn = load(a, names, symbols, why)))
+    if (!load(a, names, symbols, why))
         return false;
     int status = o->create(&o->handle);
     if (!status && !o->tensor(&o->x) && !o->tensor(&o->y) && !o->filter(&o->w) && !o->descriptor(&o->convolution))
@@ -292,7 +290,7 @@ open_cublaslt(struct arena *a, struct opened *o, const char **why)
                                      {"cublasLtMatmulPreferenceSetAttribute", &o->limit_set},
                                      {"cublasLtMatmulAlgoGetHeuristic", &o->lt_heuristic},
                                      {NULL, NULL}};
-    if (!(o->cublaslt = load(a, names, symbols, why)))
+    if (!load(a, names, symbols, why))
         return false;
     int status = o->lt_create(&o->lt);
     *why = arena_printf(a, "cublasLtCreate returned %d", status);
@@ -336,9 +334,5 @@ libraries_close(struct libraries *l)
         o->destroy(o->handle);
     if (o->lt)
         o->lt_destroy(o->lt);
-    if (o->cudnn)
-        dlclose(o->cudnn);
-    if (o->cublaslt)
-        dlclose(o->cublaslt);
-    memset(o, 0, sizeof(*o));
+    memset(o, 0, sizeof(*o)); /* the libraries stay loaded: the next model opens them again */
 }

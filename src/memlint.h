@@ -1325,10 +1325,10 @@ struct replay {
     struct replayed_step now;
     int nsteps, cap_steps, blocks; /* blocks: that were asked for in this step so far */
     struct replayed_step *steps;
-    bool ended, refused, stopped;
-    const char *failed;    /* what the device said when it failed */
-    bool crowded;          /* it was not begun: others use the device */
-    int64_t missing;       /* bytes that were not free then */
+    bool ended, refused, stopped, at_limit; /* at_limit: not the device said no, but the limit */
+    const char *failed;                     /* what the device said when it failed */
+    bool crowded;                           /* it was not begun: others use the device */
+    int64_t missing;                        /* bytes that were not free then */
     int64_t refused_bytes; /* of the request that the device refused, and who asked: the blocks-th of a step */
     int refused_step, refused_block;
     enum phase phase;

@@ -94,7 +94,8 @@ look_at_device(struct replay *p)
 static bool
 hold(struct replay *p, struct segment s)
 {
-    if (p->limit > 0 && p->held + s.bytes > p->limit)
+    p->at_limit = p->limit > 0 && p->held + s.bytes > p->limit;
+    if (p->at_limit)
         return false;
     enum taken t = s.mapped ? p->d->map(p->d->self, s.at, s.bytes) : p->d->take(p->d->self, s.bytes, &s.at);
     if (t == TAKEN_FULL)
