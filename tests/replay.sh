@@ -10,6 +10,12 @@ if [ $code = 4 ] && grep -q 'no CUDA driver\|without the CUDA\|says CUDA_ERROR_N
 fi
 ok "replays" [ "$code" = 0 ]
 ok "what was reserved is what was predicted" awk '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
-run --replay --replay-limit=40MiB --format=json "$model"
-ok "a smaller card refuses" grep -q '"refused_phase": "' "$work/out"
+for allocator in native expandable; do
+    run --replay=2 --allocator=$allocator --format=json "$model"
+    ok "replays, $allocator" [ "$code" = 0 ]
+    ok "two warm-up steps and two" [ "$(grep -o '"reserved_peak"' "$work/out" | wc -l)" = 4 ]
+    ok "is steady, $allocator" [ "$(grep -o '"taken": [0-9]*' "$work/out" | tail -1)" = '"taken": 0' ]
+    run --replay --allocator=$allocator --replay-limit=40MiB --format=json "$model"
+    ok "a smaller card refuses, $allocator" grep -q '"refused_phase": "' "$work/out"
+done
 finish
