@@ -321,7 +321,7 @@ text_replay(const struct page *p, const struct result *r)
         return;
     heading(p, "Replayed on the device");
     const char *context = q->d->context < 0 ? "unknown" : bytes_text(p->a, q->d->context);
-    const char *lines[] = {
+    const char *facts[] = {
         emit_replay(p->a, q),
         arena_printf(p->a, "reserved %s; predicted from the file alone %s, announced %s", bytes_text(p->a, q->most),
                      bytes_text(p->a, q->predicted), bytes_text(p->a, q->announced)),
@@ -332,9 +332,9 @@ text_replay(const struct page *p, const struct result *r)
         emit_library(p->a, q, false),
         emit_library(p->a, q, true),
     };
-    for (int i = 0; i < COUNT(lines); i++)
-        if (lines[i])
-            wrap(p, "  ", lines[i], 5);
+    for (int i = 0; i < COUNT(facts); i++)
+        if (facts[i])
+            wrap(p, "  ", facts[i], 5);
 }
 
 /* The best ones with what to write, the names of the others; what only informs stands in the full report. */

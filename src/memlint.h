@@ -1319,7 +1319,7 @@ struct replay {
     int64_t predicted,
         announced; /* reserved: from the file alone; in the steps that are played, with what libraries ask for */
     int64_t library_bytes;                 /* that the libraries' handles took of the device */
-    struct kernels *kernels;               /* of a step, with what libraries ask for; NULL: nobody was asked */
+    struct kernels *kernels;               /* of a step, with what libraries ask for; NULL before it was predicted */
     int64_t total, used_before, used_peak; /* of the device, by all processes, with this one's context */
     int64_t nvml_before, nvml_after, own_before, own_after; /* as NVML counts: all, this process; -1 unknown */
     struct replayed_step now;

@@ -149,6 +149,7 @@ replay_map(struct replay *p, struct replay_range r, int64_t address, int64_t byt
         }
         p->range[r.pool].bytes = all;
     }
+    p->at_limit = false;
     if (address - r.base + bytes > p->range[r.pool].bytes)
         return false;
     for (int64_t done = 0; done < bytes && !p->ended; done += r.page) {

@@ -82,8 +82,10 @@ static void __attribute__((destructor)) write_log(void)
     int leaks = nout;
     for (int i = 0; i < nmemory; i++)
         leaks += !memory[i].released;
-    fprintf(f, "leaks %d\ncontexts %d\nranges %d\nhandles %d\ndescriptors %d\nstrangers %d\nmost %llu\nsets %d\nmapped %d\n", leaks, contexts,
-            ranges, handles, descriptors, strangers, (unsigned long long)most, sets, nmemory);
+    fprintf(
+        f,
+        "leaks %d\ncontexts %d\nranges %d\nhandles %d\ndescriptors %d\nstrangers %d\nmost %llu\nsets %d\nmapped %d\n",
+        leaks, contexts, ranges, handles, descriptors, strangers, (unsigned long long)most, sets, nmemory);
     fprintf(f, "convolutions %d\nproducts %d\n", convolutions, products);
     fclose(f);
 }
@@ -329,7 +331,9 @@ cuMemSetAccess(uint64_t at, size_t bytes, const struct access *a, size_t n)
 {
     FAILS;
     int i = find(at, 1);
-    return i < 0 || bytes != out[i].bytes || n != 1 || a->location.type != 1 || a->location.id != 7 || a->flags != 3 ? INVALID_VALUE : OK;
+    return i < 0 || bytes != out[i].bytes || n != 1 || a->location.type != 1 || a->location.id != 7 || a->flags != 3
+               ? INVALID_VALUE
+               : OK;
 }
 
 int
@@ -490,7 +494,8 @@ cudnnSetFilterNdDescriptor(void *d, int type, int format, int n, const int *size
 }
 
 int
-cudnnSetConvolutionNdDescriptor(void *d, int n, const int *pad, const int *stride, const int *dilation, int mode, int type)
+cudnnSetConvolutionNdDescriptor(void *d, int n, const int *pad, const int *stride, const int *dilation, int mode,
+                                int type)
 {
     struct descriptor *to = d;
     for (int i = 0; i < n; i++) {
@@ -526,12 +531,13 @@ struct perf {
 
 /* The first it names does not work. */
 static int
-heuristics(const struct descriptor *x, const struct descriptor *w, const struct descriptor *c, const struct descriptor *y, int most_n, int *n,
-           struct perf *p, int answers)
+heuristics(const struct descriptor *x, const struct descriptor *w, const struct descriptor *c,
+           const struct descriptor *y, int most_n, int *n, struct perf *p, int answers)
 {
     convolutions++;
-    if (x->kind != 't' || w->kind != 'f' || c->kind != 'c' || y->kind != 't' || x->n != w->n || y->n != w->n || c->n != w->n - 2 ||
-        x->type != w->type || most_n < 2 || x->size[1] != w->size[1] * c->groups || y->size[1] != w->size[0])
+    if (x->kind != 't' || w->kind != 'f' || c->kind != 'c' || y->kind != 't' || x->n != w->n || y->n != w->n ||
+        c->n != w->n - 2 || x->type != w->type || most_n < 2 || x->size[1] != w->size[1] * c->groups ||
+        y->size[1] != w->size[0])
         return 3;
     memset(p, 0, sizeof(*p) * 2);
     p[0].status = 9;
@@ -542,19 +548,22 @@ heuristics(const struct descriptor *x, const struct descriptor *w, const struct 
 }
 
 int
-cudnnGetConvolutionForwardAlgorithm_v7(void *handle, void *x, void *w, void *c, void *y, int most_n, int *n, struct perf *p)
+cudnnGetConvolutionForwardAlgorithm_v7(void *handle, void *x, void *w, void *c, void *y, int most_n, int *n,
+                                       struct perf *p)
 {
     return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 1);
 }
 
 int
-cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, void *w, void *y, void *c, void *x, int most_n, int *n, struct perf *p)
+cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, void *w, void *y, void *c, void *x, int most_n, int *n,
+                                            struct perf *p)
 {
     return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 0);
 }
 
 int
-cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, void *x, void *y, void *c, void *w, int most_n, int *n, struct perf *p)
+cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, void *x, void *y, void *c, void *w, int most_n, int *n,
+                                              struct perf *p)
 {
     return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 1);
 }
@@ -675,13 +684,15 @@ struct choice {
 };
 
 int
-cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, void *c, void *d, void *p, int wanted, struct choice *choice, int *n)
+cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, void *c, void *d, void *p, int wanted,
+                               struct choice *choice, int *n)
 {
     const struct matrix *o = op, *x = a, *y = b, *z = c;
     products++;
     uint64_t m = o->transposed[0] ? x->columns : x->rows, k = o->transposed[0] ? x->rows : x->columns,
              l = o->transposed[1] ? y->columns : y->rows, r = o->transposed[1] ? y->rows : y->columns;
-    if (handle != &products || o->kind != 'o' || x->kind != 'm' || wanted != 1 || c != d || m != z->rows || r != z->columns || k != l)
+    if (handle != &products || o->kind != 'o' || x->kind != 'm' || wanted != 1 || c != d || m != z->rows ||
+        r != z->columns || k != l)
         return 7;
     memset(choice, 0, sizeof(*choice));
     choice->bytes = ((const struct matrix *)p)->most;

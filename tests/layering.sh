@@ -15,7 +15,7 @@ only_in src/cuda.c 'cuda'
 only_in reports/ '(html|json|assets)\.h'
 
 # Reports look at a const result: they call no pass and write through emit.c alone.
-for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_; do
+for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_; do
     bad=$(grep -nE "\\b${pass}[a-z_]*\\(" reports/*.c | head -1)
     ok "a report calls a pass: $bad" [ -z "$bad" ]
 done

@@ -419,13 +419,13 @@ test_pages(void)
     int second = heap_malloc(h, 15 * MiB);
     CU_ASSERT_EQUAL(device.used, 60 * MiB);
     heap_free(h, first);
-    (void)heap_malloc(h, 4 * MiB); /* from the 15 MiB at the end? they could grow: from the hole */
+    (void)heap_malloc(h, 4 * MiB); /* the hole is [4, 30) then: it holds no whole page */
     CU_ASSERT_EQUAL(device.used, 60 * MiB);
-    (void)heap_malloc(h, 1000); /* a page of the small pool fits */
+    (void)heap_malloc(h, 1000); /* a page of the small pool */
     CU_ASSERT_EQUAL(device.used, 62 * MiB);
     (void)heap_malloc(h, MiB);
     CU_ASSERT_EQUAL(device.used, 62 * MiB);
-    (void)heap_malloc(h, MiB); /* no more: the hole is [4, 30), and holds no whole page */
+    (void)heap_malloc(h, MiB); /* wants another page */
     CU_ASSERT(r.refused);
     CU_ASSERT_EQUAL(device.used, 0);
     arena_free(a);
