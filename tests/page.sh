@@ -33,7 +33,10 @@ report() { # report NAME ARGUMENT...
     "$MEMLINT" "$@" -q -o "$work/$name.html" 2>"$work/err" || cat "$work/err"
     ok "$name: a report" [ -s "$work/$name.html" ]
 }
-report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto
+mkdir "$work/lib" # with a replay on the driver's double, where that was built
+for name in libcuda.so.1 libnvidia-ml.so.1 libcudnn.so.9 libcublasLt.so.13; do ln -s "${DRIVER:-tests/driver.so}" "$work/lib/$name"; done
+LD_LIBRARY_PATH=$work/lib "$MEMLINT" --replay -q examples/tiny_gpt.onnx 2>"$work/err" && replay=--replay=2
+LD_LIBRARY_PATH=$work/lib report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto ${replay:-}
 report wider tests/gate/wider.txt --dim batch=16 --flags=none --baseline=tests/gate/base.txt
 report large "$work/large.txt" --dim batch=4
 
