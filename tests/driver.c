@@ -390,7 +390,7 @@ nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct proces
     return device != memory || fails(__func__);
 }
 
-/* ---- cuDNN: what it says of a convolution is a MiB for each of the weight's inner dimensions, of gradients of inputs nothing ------------- */
+/* ---- cuDNN: what it says of a convolution is a MiB for each of the weight's inner dimensions, of gradients of inputs only with groups ------------- */
 
 size_t
 cudnnGetVersion(void)
@@ -558,7 +558,7 @@ int
 cudnnGetConvolutionBackwardDataAlgorithm_v7(void *handle, void *w, void *y, void *c, void *x, int most_n, int *n,
                                             struct perf *p)
 {
-    return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 0);
+    return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, ((struct descriptor *)c)->groups > 1);
 }
 
 int
