@@ -1113,7 +1113,7 @@ run_sum_to(struct machine *m, struct frame *f)
 
 /* Elements between rows, or between columns where the matrix is transposed. */
 static int64_t
-leading(const struct value *v, bool *transposed)
+leading(const struct value *v, int *transposed)
 {
     int64_t row = v->stride[v->rank - 2], column = v->stride[v->rank - 1], rows = v->size[v->rank - 2],
             columns = v->size[v->rank - 1];

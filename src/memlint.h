@@ -1229,18 +1229,18 @@ enum kernel_kind { KERNEL_FORWARD, KERNEL_GRAD_INPUT, KERNEL_GRAD_WEIGHT, KERNEL
 extern const char *const kernel_names[]; /* "convolution", "its input's gradient", "its weight's gradient", "product" */
 enum { KERNEL_RANK = 5 };
 
-/* What decides about a kernel. All of it is zero where it says nothing, so that equal kernels have equal bytes. */
+/* What decides about a kernel; what says nothing of one is 0. No padding: equal kernels have equal bytes. */
 struct kernel_shape {
     enum kernel_kind kind;
     enum dtype dtype;
-    int rank;  /* of a convolution's operands: 4 or 5; those of 1d are of height 1 */
-    bool last; /* channels last */
+    int rank;                                                       /* of operands: 4 or 5; 1d is of height 1 */
+    int last;                                                       /* channels last */
     int64_t in[KERNEL_RANK], weight[KERNEL_RANK], out[KERNEL_RANK]; /* sizes, whichever of them is computed */
     int64_t stride[KERNEL_RANK], pad[KERNEL_RANK], dilation[KERNEL_RANK], groups;
-    int64_t batch, m, n, k, lda,
-        ldb; /* a product, row-major: batch x [m, k] * [k, n]; ld: elements between rows, or columns where transposed */
-    bool ta, tb;
-    int64_t most; /* bytes that PyTorch hands the library for a product, whatever its kernel takes */
+    /* A product, row-major: batch x [m, k] * [k, n]. ld: elements between rows, or columns where transposed (ta, tb). most: bytes that PyTorch
+     * hands the library, whatever its kernel takes. */
+    int64_t batch, m, n, k, lda, ldb, most;
+    int ta, tb;
 };
 struct kernel {
     struct kernel_shape shape;

@@ -677,7 +677,7 @@ is_optional(const struct row *r)
 static int
 arg_print(FILE *out, const struct row *r)
 {
-    return is_optional(r) ? fprintf(out, "[=%s", r->arg + 1) : r->arg ? fprintf(out, "=%s", r->arg) : 0;
+    return !r->arg ? 0 : is_optional(r) ? fprintf(out, "[=%s", r->arg + 1) : fprintf(out, "=%s", r->arg);
 }
 
 void
