@@ -480,6 +480,17 @@ emit_replay(struct arena *a, const struct replay *q)
 }
 
 const char *
+emit_capability(struct arena *a, const struct replay *q)
+{
+    return q->sm == q->d->sm
+               ? NULL
+               : arena_printf(a,
+                              "This device's compute capability is %d.%d, the step is that of %d.%d: a --device of "
+                              "its kind gives it the workspaces that PyTorch takes here",
+                              q->d->sm / 10, q->d->sm % 10, q->sm / 10, q->sm % 10);
+}
+
+const char *
 emit_steps(struct arena *a, const struct replay *q)
 {
     if (q->nsteps < 2)

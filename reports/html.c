@@ -930,6 +930,8 @@ section_replay(struct html *h)
     if (!q)
         return;
     section(h, "replay", "Replayed on the device", html_format(h, "%s.", emit_replay(h->a, q)));
+    if (emit_capability(h->a, q))
+        html_leaf(h, "p", html_format(h, "%s.", emit_capability(h->a, q)), NULL);
     replay_bytes(h, q);
     replay_steps(h, q);
     replay_kernels(h, q);

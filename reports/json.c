@@ -362,6 +362,8 @@ json_replay(struct json *j, const struct result *r)
         return;
     json_open(j, "replay", '{');
     json_text(j, "device", p->d->name);
+    json_int(j, "compute_capability", p->d->sm);
+    json_int(j, "assumed_capability", p->sm);
     json_int(j, "predicted_reserved", p->predicted);
     json_int(j, "announced_reserved", p->announced);
     json_int(j, "replayed_reserved", p->most);

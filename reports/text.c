@@ -328,6 +328,7 @@ text_replay(const struct page *p, const struct result *r)
         arena_printf(p->a, "of the device, by all processes: %s before, %s at most; the context has %s, libraries %s",
                      bytes_text(p->a, q->used_before), bytes_text(p->a, q->used_peak), context,
                      emit_signed(p->a, q->library_bytes)),
+        emit_capability(p->a, q),
         emit_steps(p->a, q),
         emit_library(p->a, q, false),
         emit_library(p->a, q, true),

@@ -36,6 +36,7 @@ struct cuda {
     CUresult (*init)(unsigned);
     CUresult (*device_get)(CUdevice *, int);
     CUresult (*device_name)(char *, int, CUdevice);
+    CUresult (*attribute)(int *, CUdevice_attribute, CUdevice);
     CUresult (*bus_id)(char *, int, CUdevice);
     CUresult (*retain)(CUcontext *, CUdevice);
     CUresult (*leave)(CUdevice);
@@ -241,10 +242,14 @@ static bool
 make_context(struct cuda *c, struct device_memory *d)
 {
     int64_t all, own, before, total;
+    int major, minor;
     if (!good(c, c->init(0)) || !good(c, c->device_get(&c->device, 0)) ||
         !good(c, c->device_name(c->name, sizeof(c->name), c->device)) ||
-        !good(c, c->bus_id(c->bus, sizeof(c->bus), c->device)))
+        !good(c, c->bus_id(c->bus, sizeof(c->bus), c->device)) ||
+        !good(c, c->attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, c->device)) ||
+        !good(c, c->attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, c->device)))
         return false;
+    d->sm = 10 * major + minor;
     nvml_open(c);
     cuda_used(c, &before, &own);
     if (!good(c, c->retain(&c->context, c->device)) || !good(c, c->set_current(c->context)))
@@ -267,6 +272,7 @@ cuda_open(struct arena *a, struct device_memory *d, const char **why)
     const struct symbol symbols[] = {{"cuInit", &c->init},
                                      {"cuDeviceGet", &c->device_get},
                                      {"cuDeviceGetName", &c->device_name},
+                                     {"cuDeviceGetAttribute", &c->attribute},
                                      {"cuDeviceGetPCIBusId", &c->bus_id},
                                      {"cuDevicePrimaryCtxRetain", &c->retain},
                                      {"cuDevicePrimaryCtxRelease_v2", &c->leave},

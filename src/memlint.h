@@ -1276,6 +1276,7 @@ enum taken { TAKEN, TAKEN_FULL, TAKEN_FAILED };
 struct device_memory { /* a CUDA device; in the tests a stand-in. false: it failed, error says how */
     void *self;
     const char *name;
+    int sm;          /* compute capability x 10 */
     int64_t context; /* bytes that went for this process's context; -1 unknown */
     int64_t unused;  /* bytes, right after that */
     bool (*info)(void *self, int64_t *unused, int64_t *total); /* bytes */
@@ -1314,10 +1315,11 @@ struct replay {
     struct {
         uint64_t at;
         int64_t bytes;
-    } range[2];         /* of the device's addresses, by pool; 0 bytes: none yet */
-    int64_t held, most; /* bytes: now, at most */
-    int64_t predicted,
-        announced; /* reserved: from the file alone; in the steps that are played, with what libraries ask for */
+    } range[2];                            /* of the device's addresses, by pool; 0 bytes: none yet */
+    int64_t held, most;                    /* bytes: now, at most */
+    int sm;                                /* compute capability x 10 that the prediction assumes */
+    int64_t predicted;                     /* bytes reserved, from the file alone */
+    int64_t announced;                     /* the same with what libraries ask for, over all steps that are played */
     int64_t library_bytes;                 /* that the libraries' handles took of the device */
     struct kernels *kernels;               /* of a step, with what libraries ask for; NULL before it was predicted */
     int64_t total, used_before, used_peak; /* of the device, by all processes, with this one's context */
@@ -1520,9 +1522,10 @@ int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
 int emit_columns(const struct result *r, int want, int *at);
-/* The outcome of a replay; whether it was steady, NULL unknown; a kernel by its shapes; what its library said of all convolutions or
+/* The outcome of a replay; that the step was another device's, NULL it was not; whether it was steady, NULL unknown; a kernel by its shapes; what its library said of all convolutions or
  * products, NULL there are none. */
 const char *emit_replay(struct arena *a, const struct replay *q);
+const char *emit_capability(struct arena *a, const struct replay *q);
 const char *emit_steps(struct arena *a, const struct replay *q);
 const char *emit_kernel(struct arena *a, const struct kernel_shape *s);
 const char *emit_library(struct arena *a, const struct replay *q, bool products);

@@ -237,6 +237,7 @@ predict(struct replay *p, const struct program *program, struct setup *s)
     p->kernels = NEW(p->a, struct kernels);
     p->kernels->a = p->a;
     s->kernels = p->kernels;
+    p->sm = device_sm(s->device);
     p->predicted = p->announced = measure_step(program, s, NULL, NULL).reserved;
     p->kernels->counted = true;
     if (p->libraries)

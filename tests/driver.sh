@@ -64,6 +64,7 @@ replay -- "${gpt[@]}"
 ok "replays" [ $code = 0 ]
 ok "the driver's name" json device '"Driver of the tests"'
 ok "all of it" awk '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
+ok "another capability than the step's" json compute_capability 86
 ok "no context without NVML" json context_bytes null
 ok "gives everything back" clean
 ok "no libraries" json convolutions null
@@ -99,6 +100,10 @@ ok "the last takes nothing" [ "$(grep -o '"taken": [0-9]*' "$work/out" | tail -1
 replay -- "${gpt[@]}" --replay=2 --format=text
 ok "says so" says 'Steady: step 4 took nothing more' out
 
+ok "and that the step is another device's" says "compute capability is 8.6, the step is that of 9.0" out
+replay -- "${gpt[@]}" --device=rtx-3090 --format=text
+ok "unless it is told" bash -c "! grep -q 'compute capability' '$work/out'"
+
 # ---- expandable segments: mapped pages
 replay -- "${gpt[@]}" --allocator=expandable
 ok "expandable" [ $code = 0 ]
@@ -129,7 +134,7 @@ ok "leaves less to others" [ $code = 0 ]
 ok "gives everything back to others" clean
 
 # ---- each call that can fail: the replay ends with a line that says so, and everything goes back
-for call in cuInit cuDeviceGet cuDeviceGetName cuDeviceGetPCIBusId cuDevicePrimaryCtxRetain cuCtxSetCurrent cuMemGetInfo_v2 cuMemAlloc_v2 \
+for call in cuInit cuDeviceGet cuDeviceGetName cuDeviceGetAttribute cuDeviceGetPCIBusId cuDevicePrimaryCtxRetain cuCtxSetCurrent cuMemGetInfo_v2 cuMemAlloc_v2 \
     cuMemsetD8Async; do
     replay DRIVER_FAIL=$call -- "${gpt[@]}" -o "$work/none.json"
     ok "$call fails: exit 4, not $code" [ $code = 4 ]
@@ -157,6 +162,7 @@ done
 
 # ---- signals: everything goes back, no report is left, the exit status is the environment's
 for signal in 1 2 15; do
+    { sh -c "kill -$signal \$\$"; } 2>/dev/null && continue # ignored, as under nohup: memlint leaves it so
     for allocator in native expandable; do
         replay DRIVER_RAISE=40:$signal -- "${gpt[@]}" --allocator=$allocator -o "$work/none.json"
         ok "signal $signal: exit 4, not $code" [ $code = 4 ]
@@ -166,6 +172,6 @@ for signal in 1 2 15; do
         ok "signal $signal: no report" [ ! -e "$work/none.json" ]
     done
 done
-replay DRIVER_RAISE=40:2 -- "${gpt[@]}" "$work/images.txt"
+replay DRIVER_RAISE=40:15 -- "${gpt[@]}" "$work/images.txt"
 ok "of many models the others are not begun" [ "$(grep -c 'was given back' "$work/err")" = 1 ]
 finish

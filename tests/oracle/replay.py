@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Print the table of docs/REPLAY.md: what memlint predicts, what its replay holds on this GPU, and what PyTorch reserves on it.
 
-    replay.py MEMLINT RECORD.PY MODELS.tar.xz [--only REGEX] [--null-gpu]
+    replay.py MEMLINT RECORD.PY MODELS.tar.xz --device NAME [--only REGEX] [--null-gpu]
 
 RECORD.PY is the oracle pack's, which runs the training step of its zoo under PyTorch; the archive has the same models as ONNX. Both need the
-GPU to themselves, one after the other. cuDNN and cuBLASLt are those that PyTorch brings, so that memlint asks the same libraries. A line that
+GPU to themselves, one after the other. NAME is its row in memlint --list=devices, or one of its generation. cuDNN and cuBLASLt are those that PyTorch brings, so that memlint asks the same libraries. A line that
 could not be filled says why and is part of the table. With --null-gpu PyTorch runs on the pack's device without memory: a test of this script.
 """
 import argparse, json, os, re, subprocess, sys, sysconfig, tarfile, tempfile
@@ -44,7 +44,7 @@ def percent(n, of):
 def row(a, root, model, batch, precision, options):
     path = os.path.join(root, f"{model}.dynamo.onnx")
     found = os.pathsep.join(libraries() + [p for p in [os.environ.get("LD_LIBRARY_PATH")] if p])
-    result, why = run([a.memlint, path, "--dim", f"batch={batch}", "--precision", precision, "--replay=2", "--format=json", *options.split()],
+    result, why = run([a.memlint, path, "--dim", f"batch={batch}", "--precision", precision, "--device", a.device, "--replay=2", "--format=json", *options.split()],
                       LD_LIBRARY_PATH=found)
     replay = result["replay"] if result else {}
     record, refused = run([sys.executable, a.record, model, "--batch", str(batch), "--precision", precision, *(["--null-gpu"] if a.null_gpu else [])])
@@ -67,6 +67,7 @@ def main():
     ap.add_argument("memlint")
     ap.add_argument("record")
     ap.add_argument("models")
+    ap.add_argument("--device", required=True)
     ap.add_argument("--only", default="")
     ap.add_argument("--null-gpu", action="store_true")
     a = ap.parse_args()
