@@ -1306,7 +1306,7 @@ struct replay {
     struct arena *a;
     const struct device_memory *d;
     const struct libraries *libraries; /* NULL: nobody is asked */
-    int64_t limit;                     /* bytes that it may take; 0: what was predicted */
+    int64_t limit;                     /* bytes that it may take; 0: what was announced */
     int64_t spare;                     /* bytes of the device that have to stay free beside it; -1: a twentieth */
     int repeats;                       /* how often the reported step is played; 1 or more */
     const volatile sig_atomic_t *stop; /* set by a signal; NULL none */

@@ -87,6 +87,7 @@ hostile(void)
     static struct kernels kernels = {.n = COUNT(kernel), .kernel = kernel};
     static struct replayed_step steps[2];
     static const struct replay replay = {.d = &device,
+                                         .sm = 90,
                                          .libraries = &libraries,
                                          .kernels = &kernels,
                                          .nsteps = COUNT(steps),
