@@ -1,7 +1,7 @@
 /* cuda.c - the CUDA driver and NVML, opened at run time: one binary serves machines with and without a GPU.
  *
  * The driver says what is free only to a process with a context; what the context itself takes, NVML knows, where it is there. Of NVML the few
- * prototypes stand here: its header does not come with every toolkit.
+ * prototypes stand here, because its header does not come with every toolkit. Source: pynvml.py of NVIDIA's nvidia-ml-py.
  */
 #include "config.h"
 #include "memlint.h"
