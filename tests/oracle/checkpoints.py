@@ -88,12 +88,13 @@ def main():
             for kind, front in (("modules", r["front"]), ("selective", [p for p in r["selective"] if any("+" in m for m in p["modules"])])):
                 for plan in three(front):
                     if kind == "modules":
-                        out = subprocess.check_output([sys.executable, record, name, "--batch", str(batch), "--checkpoint", *plan["modules"]],
-                                                      stderr=subprocess.DEVNULL)
-                        truth = json.loads(out)["peak_allocated"]
+                        out = subprocess.run([sys.executable, record, name, "--batch", str(batch), "--checkpoint", *plan["modules"]],
+                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                        truth = None if out.returncode else json.loads(out.stdout)["peak_allocated"]
                     else:
-                        truth = int(subprocess.check_output([sys.executable, selective, record, name, str(batch), *plan["modules"]],
-                                                            stderr=subprocess.DEVNULL, env=env).split()[-1])
+                        out = subprocess.run([sys.executable, selective, record, name, str(batch), *plan["modules"]],
+                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)
+                        truth = None if out.returncode else int(out.stdout.split()[-1])
                     rows.append((name, batch, kind, r["front"][0]["peak"], plan, truth, r["lower_bound"]))
                     print(name, kind, plan["peak"], truth, file=sys.stderr)
         for name, batch, who, *targets in PUBLISHED:
@@ -107,10 +108,12 @@ def main():
     print("| model | batch | plan | no checkpoints | modules | extra FLOPs | at least | memlint | PyTorch | error | lower bound |")
     print("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name, batch, kind, base, plan, truth, bound in rows:
+        compared = f"{truth:,} | {100 * (plan['peak'] - truth) / truth:+.3f} %" if truth else "failed |"
         print(f"| {name} | {batch} | {kind} | {base:,} | {len(plan['modules'])} | {plan['extra_flops_percent']:.1f} % | {plan['least_flops_percent']:.1f} % | "
-              f"{plan['peak']:,} | {truth:,} | {100 * (plan['peak'] - truth) / truth:+.3f} % | {bound:,} |")
-    errors = [abs(p["peak"] - t) / t for _, _, _, _, p, t, _ in rows]
-    print(f"\n{len(rows)} plans, {sum(e == 0 for e in errors)} exact, worst {100 * max(errors):.3f} %.")
+              f"{plan['peak']:,} | {compared} | {bound:,} |")
+    errors = [abs(p["peak"] - t) / t for _, _, _, _, p, t, _ in rows if t]
+    print(f"\n{len(errors)} plans compared, {sum(e == 0 for e in errors)} exact, worst {100 * max(errors):.3f} %. Where it says failed, the recorder did: a second\n"
+          "forward runs outside of its fake tensors, and a region that makes tensors on the device finds none.")
     print("""
 ## What planners published
 
