@@ -2007,6 +2007,22 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
     }
 }
 
+/* Fusions of the exporter that leave one piece of several behind. Source: onnxscript/rewriter/rules/fusion, from opset 23 on. */
+static const char *const fusions[] = {"RmsNormFusion", "RotaryEmbedding", "LayerNormFusion", "LayerNormBiasFusion",
+                                      "OnnxGroupQueryAttention"};
+
+static void
+doubt_fusion(struct dynamo *d, const struct group *g)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    for (int i = 0; i < COUNT(fusions); i++)
+        if (n->rules && strstr(n->rules, fusions[i]))
+            graph_doubt(d->l->g, n->name, n->op, NULL,
+                        "the exporter fused several operators here (%s), and what those before the last keep is not "
+                        "counted: an export with opset_version=20 shows them",
+                        fusions[i]);
+}
+
 /* The row of a recorded call. Those that only gradients and memlint itself call have no overload or are called _backward, and rely on
  * what their callers give them. */
 static const struct aten *
@@ -2034,6 +2050,8 @@ lower_group(struct dynamo *d, struct group *g)
         resolve_known(d, &args[i], &missing);
     if (missing && out >= 0 && merged(d, g, out))
         return;
+    if (missing)
+        doubt_fusion(d, g);
     size_params(d, g, op, args, n, rank, size);
     if (strcmp(target, "aten.batch_norm.default") == 0) {
         enum { STATISTICS = 3, TRAINING = 5, ALL = 8 };
