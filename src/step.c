@@ -651,7 +651,7 @@ run_model(struct script *x, double *flops)
         x->slot[p->outputs[0]] = NULL;
     }
     for (int i = 1; i < p->noutputs; i++)
-        if (x->slot[p->outputs[i]])
+        if (x->slot[p->outputs[i]] && x->seen[p->outputs[i]] >= 0) /* a parameter is the model's, too */
             drop(x, &x->slot[p->outputs[i]]);
 }
 
