@@ -11,6 +11,19 @@
 #include <string.h>
 #include <time.h>
 
+/* Under AddressSanitizer what is not given out is poisoned, and a gap lies between allocations. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)0)
+enum { GAP = 0 };
+#endif
+
 enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 20 };
 
 struct block {
@@ -76,6 +89,7 @@ arena_free(struct arena *a)
         return;
     for (struct block *b = a->blocks, *next; b; b = next) {
         next = b->next;
+        ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
         free(b);
     }
     if (a->older)
@@ -104,6 +118,7 @@ block_new(struct arena *a, size_t size)
     if (!b)
         die("out of memory: %zu bytes wanted", size);
     b->size = size;
+    ASAN_POISON_MEMORY_REGION(b->data, size);
     a->bytes += size;
     taken += size;
     return b;
@@ -117,13 +132,16 @@ arena_alloc(struct arena *a, size_t bytes)
             longjmp(*guard, 2);
         die("out of memory: %zu bytes wanted", bytes);
     }
-    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    size_t wanted = bytes;
+    (void)wanted;
+    bytes = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
     struct block *b = a->blocks;
     if (!b || b->size - b->used < bytes) {
         size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
         if (bytes > size / 4) { /* a block of its own, behind the one being filled */
             struct block *own = block_new(a, bytes);
             own->used = bytes;
+            ASAN_UNPOISON_MEMORY_REGION(own->data, wanted);
             if (b) {
                 own->next = b->next;
                 b->next = own;
@@ -138,6 +156,7 @@ arena_alloc(struct arena *a, size_t bytes)
     }
     void *p = b->data + b->used;
     b->used += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(p, wanted);
     return p;
 }
 
