@@ -755,6 +755,15 @@ overwrite(struct machine *m, struct frame *f)
     f->a[0] = VAL(old);
 }
 
+static bool
+holds_tensors(const struct arg *list)
+{
+    for (int i = 0; list->kind == ARG_LIST && i < list->n; i++)
+        if (list->list[i].kind == ARG_VALUE)
+            return true;
+    return false;
+}
+
 /* Where the region's last saved tensors are operands, their operator does not run again: PyTorch saves operands before the kernel. */
 static void
 stop_before(struct machine *m, struct frame *f)
@@ -769,8 +778,8 @@ stop_before(struct machine *m, struct frame *f)
             continue;
         if (s->result)
             return;
-        if (s->at < f->n && f->a[s->at].kind != ARG_VALUE && f->a[s->at].kind != ARG_NONE)
-            return; /* a list: counted when it has run */
+        if (s->at < f->n && holds_tensors(&f->a[s->at]))
+            return; /* counted when it has run */
         n += s->at < f->n && f->a[s->at].kind == ARG_VALUE;
     }
     bool any = false;

@@ -846,12 +846,14 @@ find_policies(struct planner *x)
     }
 }
 
+/* At most MAX_STORAGE_BYTES. */
 static int64_t
 elements_of(const struct call *c)
 {
     int64_t n = c->rank >= 0;
     for (int d = 0; d < c->rank; d++)
-        n *= c->size[d] > 0 ? c->size[d] : 1;
+        if (!mul_ok(n, c->size[d] > 0 ? c->size[d] : 1, &n) || n > MAX_STORAGE_BYTES)
+            return MAX_STORAGE_BYTES;
     return n;
 }
 
@@ -877,7 +879,8 @@ find_grades(struct planner *x)
     for (int i = 0; i < p->ncalls; i++) {
         int64_t elements = elements_of(&p->calls[i]);
         if (elements && x->s->st->call_flops[i] > 0) {
-            d[n++] = (struct product){(int64_t)(x->s->st->call_flops[i] / 2 / (double)elements), elements};
+            double inner = x->s->st->call_flops[i] / 2 / (double)elements;
+            d[n++] = (struct product){(int64_t)fmin(inner, (double)MAX_STORAGE_BYTES), elements};
             total += elements;
         }
     }

@@ -1,16 +1,16 @@
 #!/bin/bash
 # Modules under torch.utils.checkpoint, some with a selective policy, some inside of others, against steps that PyTorch ran (fake tensors, AdamW, fp32;
-# record.py MODEL --checkpoint and tests/oracle/selective.py): the peak agrees within 0.2 %.
+# record.py MODEL --checkpoint and tests/oracle/selective.py): the peak agrees to the byte, or within 0.2 % where it says near.
 . "$(dirname "$0")/lib.sh"
 models=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 [ -e "$models" ] || skip "no models at $models"
 [ -z "${SANITIZED:-}" ] || skip "the cases run under sanitizers"
 tar -xJf "$models" -C "$work" --wildcards '*.dynamo.onnx' || exit 1
-while read -r model batch plan peak; do
+while read -r model batch plan peak near; do
     file=$(find "$work" -name "$model.dynamo.onnx")
     got=$("$MEMLINT" "$file" --dim "batch=$batch" --dropout none --assume accumulate=never --recompute "$plan" -q --format=json |
-        awk -F'[:,]' '/"allocated"/ && !n++ {print $2 + 0}')
-    ok "$model, $plan: PyTorch $peak, here $got" awk -v a="$peak" -v b="${got:-0}" 'BEGIN {exit !(a - b < a / 500 && b - a < a / 500)}'
+        awk -F'[:,]' '/"allocated"/ && !n++ {printf "%.0f", $2}')
+    ok "$model, $plan: PyTorch $peak, here $got" awk -v a="$peak" -v b="${got:-0}" -v near="$near" 'BEGIN {d = a > b ? a - b : b - a; exit !(near ? d < a / 500 : d == 0)}'
 done <<'END'
 nanogpt 4 blocks.? 2037871616
 nanogpt 4 blocks.?+attention 2057047040
@@ -24,17 +24,18 @@ resnet50 16 layer?.?+heavy 1516173824
 vit_b_16 16 encoder.layers.encoder_layer_?+linear 2407411712
 unet 4 *down.? 663660544
 unet 4 *down.?+heavy 789489664
-llama_small 4 *.layers.? 1800818176
-llama_small 4 *.layers.?+linear 2153139712
-llama_small 4 *.layers.?+products 2455129600
+llama_small 4 *.layers.? 1800818176 near
+llama_small 4 *.layers.?+linear 2153139712 near
+llama_small 4 *.layers.?+products 2455129600 near
 resnet50 16 layer1.0+products:256,layer1.1+products:512,layer1.2+products:64,layer2.0+products:1152 1348174336
 gpt2_nodrop 4 *.h.0+products:1000,*.h.1+products:768,*.h.2+products:3072 3286807040
 resnet50 16 layer1,layer1.? 1251846656
 resnet50 16 layer1,layer1.?+heavy 1534437888
 resnet50 16 layer1+heavy,layer1.0,layer1.1 1534437888
+densenet121 8 features.denseblock3+heavy 1110500864
 densenet121 8 features,features.denseblock? 574961152
 densenet121 8 features,features.denseblock1+heavy,features.denseblock2+heavy 856114688
-t5_small_nodrop 4 model.encoder.block.0,model.encoder.block.1,model.encoder.block.2 1309309952
+t5_small_nodrop 4 model.encoder.block.0,model.encoder.block.1,model.encoder.block.2 1309309952 near
 END
 run "$(find "$work" -name vgg16.dynamo.onnx)" --recompute features+heavy --format=json
 ok "a policy that PyTorch refuses (RuntimeError: mutated) is not doubted: cache in eager.c" grep -q 'refuses to run this step' "$work/out"
