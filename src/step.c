@@ -457,7 +457,7 @@ run_call(struct script *x, int at, double *flops)
 {
     struct machine *m = x->m;
     const struct call *c = &x->p->calls[at];
-    struct arg args[MAX_ARGS];
+    struct arg args[MAX_ARGS] = {{0}};
     bind_args(x, c->args, c->nargs, args);
     bool ran = runnable(c, args) && aten_takes(c->op, args, c->nargs);
     const struct aten *op = c->op;
