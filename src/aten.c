@@ -1126,6 +1126,8 @@ static void
 product_kernel(struct machine *m, enum library l, const struct value *a, const struct value *b)
 {
     struct kernel_shape s;
+    if (!notes_kernels(m))
+        return;
     memset(&s, 0, sizeof(s));
     s.kind = KERNEL_PRODUCT;
     s.dtype = a->dtype;
@@ -1306,7 +1308,7 @@ convolution_operand(struct machine *m, const struct value *v, bool last)
     int64_t run = 1;
     bool dense = true;
     for (int i = 0; i < v->rank; i++) {
-        int d = !last ? v->rank - 1 - i : i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
+        int d = image_dim(v->rank, last, i);
         dense &= v->size[d] == 1 || v->stride[d] == run;
         run *= v->size[d];
     }
@@ -1338,6 +1340,8 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
     struct kernel_shape s;
     int64_t v[RANK], space[RANK] = {0};
     bool transposed = arg_int(f, at + 3, 0);
+    if (!notes_kernels(m))
+        return;
     memset(&s, 0, sizeof(s));
     s.groups = arg_int(f, at + 5, 1);
     if (x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||

@@ -180,24 +180,6 @@ cuda_used(void *self, int64_t *all, int64_t *own)
             *own = (int64_t)processes[i].used;
 }
 
-struct symbol {
-    const char *name;
-    void *to;
-    bool optional;
-};
-
-static const char *
-load(void *library, const struct symbol *symbols)
-{
-    for (; symbols->name; symbols++) {
-        void *f = dlsym(library, symbols->name);
-        memcpy(symbols->to, &f, sizeof(f));
-        if (!f && !symbols->optional)
-            return symbols->name;
-    }
-    return NULL;
-}
-
 static void
 nvml_open(struct cuda *c)
 {
@@ -208,7 +190,7 @@ nvml_open(struct cuda *c)
                                      {"nvmlDeviceGetComputeRunningProcesses_v3", &c->nvml_processes, true},
                                      {NULL, NULL}};
     c->nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-    if (c->nvml && !load(c->nvml, symbols) && c->nvml_init() == 0) {
+    if (c->nvml && !symbols_load(c->nvml, symbols) && c->nvml_init() == 0) {
         if (c->nvml_by_bus(c->bus, &c->nvml_device) == 0)
             return;
         c->nvml_shutdown();
@@ -312,7 +294,7 @@ cuda_open(struct arena *a, struct device_memory *d, const char **why)
     opened = c;
     if (!registered)
         registered = atexit(close_cuda) == 0;
-    const char *missing = load(c->library, symbols);
+    const char *missing = symbols_load(c->library, symbols);
     if (!missing && make_context(c, d))
         return true;
     *why = missing ? arena_printf(a, "the CUDA driver has no %s: it is too old", missing)

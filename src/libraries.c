@@ -17,13 +17,17 @@ const char *const kernel_names[] = {"convolution", "gradient of a convolution's 
 
 /* ---- what a step runs ---------------------------------------------------------------------------------------------------------------- */
 
+bool
+notes_kernels(const struct machine *m)
+{
+    return m->real && m->s && m->s->kernels;
+}
+
 void
 use_kernel(struct machine *m, const struct kernel_shape *shape)
 {
-    struct kernels *k = m->real && m->s ? m->s->kernels : NULL;
+    struct kernels *k = m->s->kernels;
     int i = 0;
-    if (!k)
-        return;
     while (i < k->n && memcmp(&k->kernel[i].shape, shape, sizeof(*shape)) != 0)
         i++;
     if (i == k->n)
@@ -122,7 +126,7 @@ describe(const struct opened *o, void *to, int type, const struct kernel_shape *
     int dims[KERNEL_RANK], strides[KERNEL_RANK];
     int64_t run = 1;
     for (int i = 0; i < s->rank; i++) {
-        int d = !s->last ? s->rank - 1 - i : i == 0 ? 1 : i == s->rank - 1 ? 0 : s->rank - i;
+        int d = image_dim(s->rank, s->last, i);
         if (run > INT32_MAX)
             return false;
         strides[d] = (int)run;
@@ -215,10 +219,17 @@ ask(void *self, const struct kernel_shape *s, int64_t *bytes)
 
 /* ---- opening ------------------------------------------------------------------------------------------------------------------------------- */
 
-struct symbol {
-    const char *name;
-    void *to;
-};
+const char *
+symbols_load(void *library, const struct symbol *symbols)
+{
+    for (; symbols->name; symbols++) {
+        void *f = dlsym(library, symbols->name);
+        memcpy(symbols->to, &f, sizeof(f));
+        if (!f && !symbols->optional)
+            return symbols->name;
+    }
+    return NULL;
+}
 
 /* Loads the first library of these names, with all of its symbols; false and *why. */
 static bool
@@ -228,15 +239,10 @@ load(struct arena *a, const char *const *names, const struct symbol *symbols, co
     *why = arena_printf(a, "there is no %s", names[0]);
     for (int i = 0; names[i] && !library; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    for (; library && symbols->name; symbols++) {
-        void *f = dlsym(library, symbols->name);
-        memcpy(symbols->to, &f, sizeof(f));
-        if (!f) {
-            *why = arena_printf(a, "it has no %s", symbols->name);
-            return false;
-        }
-    }
-    return library != NULL;
+    const char *lacks = library ? symbols_load(library, symbols) : NULL;
+    if (lacks)
+        *why = arena_printf(a, "it has no %s", lacks);
+    return library && !lacks;
 }
 
 static bool

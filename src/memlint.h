@@ -78,6 +78,8 @@ div_up(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 bool add_ok(int64_t a, int64_t b, int64_t *out);
+/* For qsort and bsearch: ints that are 0 or more. */
+int by_number(const void *a, const void *b);
 /* The whole part of v; what does not fit is the nearest number that does, and NaN is 0. */
 int64_t to_int(double v);
 
@@ -811,6 +813,12 @@ struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
 int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
 bool value_contiguous(const struct value *v);
+/* The i-th dimension of a dense image, the innermost first; last: channels are the innermost. */
+static inline int
+image_dim(int rank, bool last, int i)
+{
+    return !last ? rank - 1 - i : i == 0 ? 1 : i == rank - 1 ? 0 : rank - i;
+}
 /* Scopes: values made since the mark die at its end, last made first, but for those kept. */
 int scope_begin(struct machine *m);
 void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
@@ -1254,8 +1262,18 @@ struct kernels {
     int n, cap;
     struct kernel *kernel;
 };
+/* Whether somebody wants to know; only then a kernel is noted. */
+bool notes_kernels(const struct machine *m);
 /* Notes the kernel that runs now; where its library has said what a convolution takes, that is taken and given back. */
 void use_kernel(struct machine *m, const struct kernel_shape *shape);
+
+struct symbol { /* of a library that is opened at run time, and the pointer that takes it; the last one has no name */
+    const char *name;
+    void *to;
+    bool optional;
+};
+/* The first symbol that the library lacks, NULL none. */
+const char *symbols_load(void *library, const struct symbol *symbols);
 
 struct libraries { /* cuDNN and cuBLASLt; in the tests a stand-in */
     void *self;

@@ -129,8 +129,10 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
         for (int i = 1; i < p->nmodules; i++)
             if (!taken[i] && glob_match(glob, p->modules[i].path)) {
                 taken[i] = true;
-                if (all[i].first >= 0)
-                    r[n++] = (struct region){all[i].first, all[i].end, like.keeps, like.inner};
+                like.first = all[i].first;
+                like.end = all[i].end;
+                if (like.first >= 0)
+                    r[n++] = like;
             }
     }
     qsort(r, (size_t)n, sizeof(*r), by_place);
@@ -427,12 +429,6 @@ by_cost(const void *a, const void *b)
     if (s->cost != t->cost)
         return s->cost < t->cost ? -1 : 1;
     return s->freed > t->freed ? -1 : s->freed < t->freed;
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
 }
 
 /* Keeps the states that no other beats, evenly the most. */

@@ -406,34 +406,22 @@ find_tables(struct script *x)
     }
 }
 
-static void
+/* False when a tensor is not there. */
+static bool
 bind_args(struct script *x, const struct arg *from, int n, struct arg *to)
 {
+    bool all = true;
     for (int i = 0; i < n; i++) {
         to[i] = from[i];
         if (from[i].kind == ARG_SLOT) {
             to[i] = VAL(from[i].i >= 0 ? x->slot[from[i].i] : NULL);
+            all &= to[i].kind != ARG_NONE;
         } else if (from[i].kind == ARG_LIST) {
             to[i].list = NEWN(x->m->a, struct arg, from[i].n ? from[i].n : 1);
-            bind_args(x, from[i].list, from[i].n, to[i].list);
+            all &= bind_args(x, from[i].list, from[i].n, to[i].list);
         }
     }
-}
-
-/* Every tensor argument that the operator can't do without is there. */
-static bool
-runnable(const struct call *c, const struct arg *a)
-{
-    if (!c->op)
-        return false;
-    for (int i = 0; i < c->nargs; i++) {
-        if (c->args[i].kind == ARG_SLOT && a[i].kind == ARG_NONE)
-            return false;
-        for (int k = 0; c->args[i].kind == ARG_LIST && k < c->args[i].n; k++)
-            if (c->args[i].list[k].kind == ARG_SLOT && a[i].list[k].kind == ARG_NONE)
-                return false;
-    }
-    return true;
+    return all;
 }
 
 /* In place of a call that can't be simulated: a result of the size that the file states, made of the tensors that are there. */
@@ -457,11 +445,10 @@ run_call(struct script *x, int at, double *flops)
 {
     struct machine *m = x->m;
     const struct call *c = &x->p->calls[at];
-    struct arg args[MAX_ARGS] = {{0}};
-    bind_args(x, c->args, c->nargs, args);
-    bool ran = runnable(c, args) && aten_takes(c->op, args, c->nargs);
+    struct arg args[MAX_ARGS];
     const struct aten *op = c->op;
     int nargs = c->nargs;
+    bool ran = bind_args(x, c->args, nargs, args) && op && aten_takes(op, args, nargs);
     if (!ran && x->first && op)
         graph_doubt(x->p->graph, c->node, c->target, NULL,
                     "an argument is missing or has another rank than the operator takes: only its result is counted");
@@ -518,12 +505,6 @@ exit_autocast(struct script *x)
 }
 
 /* ---- recomputation -------------------------------------------------------------------------------------------------------------------- */
-
-static int
-by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
 
 /* The arguments are what the region reads and did not make, but for parameters. */
 static void

@@ -19,8 +19,8 @@
 #include <sanitizer/asan_interface.h>
 enum { GAP = 16 };
 #else
-#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)0)
-#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)0)
+#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 enum { GAP = 0 };
 #endif
 
@@ -133,7 +133,6 @@ arena_alloc(struct arena *a, size_t bytes)
         die("out of memory: %zu bytes wanted", bytes);
     }
     size_t wanted = bytes;
-    (void)wanted;
     bytes = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
     struct block *b = a->blocks;
     if (!b || b->size - b->used < bytes) {
@@ -308,6 +307,12 @@ err_set(struct err *e, struct arena *a, const char *place, const char *fmt, ...)
     e->message = arena_vprintf(a, fmt, ap);
     va_end(ap);
     return false;
+}
+
+int
+by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
 }
 
 bool
