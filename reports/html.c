@@ -860,8 +860,9 @@ replay_steps(struct html *h, const struct replay *q)
                                          {"Given back", "r", NULL}};
     if (!q->nsteps)
         return;
-    if (emit_steps(h->a, q))
-        html_leaf(h, "p", html_format(h, "%s.", emit_steps(h->a, q)), NULL);
+    const char *steady = emit_steps(h->a, q);
+    if (steady)
+        html_leaf(h, "p", html_format(h, "%s.", steady), NULL);
     table(h, "Steps", NULL, NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < q->nsteps; i++) {
@@ -930,8 +931,9 @@ section_replay(struct html *h)
     if (!q)
         return;
     section(h, "replay", "Replayed on the device", html_format(h, "%s.", emit_replay(h->a, q)));
-    if (emit_capability(h->a, q))
-        html_leaf(h, "p", html_format(h, "%s.", emit_capability(h->a, q)), NULL);
+    const char *other = emit_capability(h->a, q);
+    if (other)
+        html_leaf(h, "p", html_format(h, "%s.", other), NULL);
     replay_bytes(h, q);
     replay_steps(h, q);
     replay_kernels(h, q);

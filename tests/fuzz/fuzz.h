@@ -19,6 +19,16 @@ nowhere(void)
     return f ? f : (f = fopen("/dev/null", "w"));
 }
 
+/* A graph is printed, NULL was refused with a word. */
+static inline void
+print_graph(const struct graph *g, const struct err *e)
+{
+    if (g)
+        onnx_print_text(g, nowhere());
+    else if (!e->message)
+        __builtin_trap();
+}
+
 /* Runs a target under limits so low that an input takes milliseconds; one that meets the limit of memory is done. */
 static inline int
 fuzz_run(void (*target)(struct arena *a, const uint8_t *data, size_t size), const uint8_t *data, size_t size)

@@ -53,14 +53,12 @@ def published(memlint, path, name, batch, who, targets):
 
 def export(name, folder):
     """A classifier of torchvision that the archive lacks."""
-    import inspect
     import torch
     import torchvision
-    make = getattr(torchvision.models, name)
-    more = {"aux_logits": False, "init_weights": False} if "init_weights" in str(inspect.signature(inspect.unwrap(make))) or name in ("googlenet", "inception_v3") else {}
+    more = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
     size = 299 if name == "inception_v3" else 224
     path = os.path.join(folder, name + ".dynamo.onnx")
-    torch.onnx.export(make(**more).train(), (torch.randn(2, 3, size, size),), path, dynamo=True, training=torch.onnx.TrainingMode.TRAINING,
+    torch.onnx.export(getattr(torchvision.models, name)(**more).train(), (torch.randn(2, 3, size, size),), path, dynamo=True, training=torch.onnx.TrainingMode.TRAINING,
                       dynamic_shapes=({0: torch.export.Dim("batch")},), external_data=True, verbose=False)
     return path
 
