@@ -423,27 +423,36 @@ struct reach {
 enum { MOST_STATES = 300, FEWEST_STATES = 24, MOST_WORK = 100000 }; /* states, and states of all calls */
 
 static int
-by_cost(const void *a, const void *b)
+by_cost(const struct state *s, const struct state *t)
 {
-    const struct state *s = a, *t = b;
     if (s->cost != t->cost)
         return s->cost < t->cost ? -1 : 1;
     return s->freed > t->freed ? -1 : s->freed < t->freed;
 }
 
-/* Keeps the states that no other beats, evenly the most. */
+/* Puts more states, the cheapest first as those there are, among them; keeps those that no other beats. */
+static void
+merge(struct arena *a, struct reach *r, const struct state *more, int n)
+{
+    int i = r->n, k = n;
+    for (int j = 0; j < n; j++)
+        *PUSH(a, r->state, r->n, r->cap) = more[j];
+    for (int at = r->n; k > 0;)
+        r->state[--at] = i > 0 && by_cost(&more[k - 1], &r->state[i - 1]) < 0 ? r->state[--i] : more[--k];
+    n = r->n;
+    r->n = 0;
+    for (k = 0; k < n; k++)
+        if (r->n == 0 || r->state[k].freed > r->state[r->n - 1].freed)
+            r->state[r->n++] = r->state[k];
+}
+
+/* Keeps the most states, evenly. */
 static void
 thin(struct reach *r, int most)
 {
-    int n = 0;
-    if (r->n)
-        qsort(r->state, (size_t)r->n, sizeof(*r->state), by_cost);
-    for (int k = 0; k < r->n; k++)
-        if (n == 0 || r->state[k].freed > r->state[n - 1].freed)
-            r->state[n++] = r->state[k];
-    for (int k = 0; k < most && n > most; k++)
-        r->state[k] = r->state[(int64_t)k * (n - 1) / (most - 1)];
-    r->n = n > most ? most : n;
+    for (int k = 0; k < most && r->n > most; k++)
+        r->state[k] = r->state[(int64_t)k * (r->n - 1) / (most - 1)];
+    r->n = r->n > most ? most : r->n;
 }
 
 /* The options of a candidate that no other beats. */
@@ -467,14 +476,17 @@ choose(struct arena *a, const struct level *l, int at, int64_t budget, const str
 {
     const struct option *o = l->c[at].option;
     int choice[MOST_OPTIONS], n = choices(o, choice);
-    for (int k = 0; k < from->n; k++)
-        for (int j = 0; j < n; j++) {
+    struct state more[MOST_STATES];
+    for (int j = 0; j < n; j++) {
+        int c = choice[j], nmore = 0;
+        for (int k = 0; k < from->n; k++) {
             const struct state *s = &from->state[k];
-            int c = choice[j];
             if (o[ALONE].own - s->freed + o[c].adds <= budget)
-                *PUSH(a, to->state, to->n, to->cap) =
+                more[nmore++] =
                     (struct state){s->freed + o[ALONE].kept - o[c].kept, s->cost + o[c].flops, s, at, (unsigned char)c};
         }
+        merge(a, to, more, nmore);
+    }
 }
 
 /* The cheapest plan under the budget, by the model; false when there is none. */
@@ -503,8 +515,8 @@ solve(const struct level *l, int64_t budget, unsigned char *option)
             choose(a, l, next, budget, &reach[i], &reach[end - cut]);
             between &= next + 1 < l->n && l->c[next + 1].region.end <= l->c[next].region.end;
         }
-        for (int k = 0; k < reach[i].n && between && i + 1 < n; k++)
-            *PUSH(a, reach[i + 1].state, reach[i + 1].n, reach[i + 1].cap) = reach[i].state[k];
+        if (between && i + 1 < n)
+            merge(a, &reach[i + 1], reach[i].state, reach[i].n);
     }
     const struct state *best = NULL;
     for (int k = 0; k < reach[n - 1].n && !best; k++)
