@@ -1195,8 +1195,9 @@ struct result {
     int nfindings;
     struct finding *findings;
     struct {
-        int nfront, cap, chosen; /* chosen: the cheapest within the budget; -1 none, or none was asked for */
-        struct plan *front;      /* from no checkpoints to the lowest peak; none when not asked for */
+        int nfront;
+        struct plan *front; /* from no checkpoints to the lowest peak; none when not asked for */
+        int chosen; /* the cheapest within the budget; without a budget, the cheapest with 99 % of the saving; -1 none */
         int nselective, noperators;
         struct plan *selective;       /* the front with selective policies, "blocks.0+linear" */
         struct plan *operators;       /* and with runs of calls that are no module's, "linear to add_3" */

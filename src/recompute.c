@@ -1,11 +1,11 @@
 /* recompute.c - what to put under torch.utils.checkpoint so that the step fits, at the least extra work.
  *
  * A candidate is a run of calls: a module's, or for operator plans any. Candidates of a level lie side by side; each is left alone, recomputed,
- * or recomputed but for the results that a policy keeps. A run of the step without checkpoints and one for each of these with all of a level's
- * make a linear model: the peak of each window between two candidates' backward passes is what it was, less what the candidates before it no longer
- * keep, plus what recomputation adds in its own window. On that model a plan for a budget is a path of candidates of any level from the first call to
- * the last: a knapsack whose constraints are prefixes, solved over Pareto lists. Every plan that is reported was then run as a step of its own: the
- * model only chooses.
+ * recomputed but for the results that a policy keeps, or recomputed with those inside of it under checkpoint, too. A run of the step without
+ * checkpoints and one for each of these with all of a level's make a linear model: the peak of each window between two candidates' backward passes is
+ * what it was, less what the candidates before it no longer keep, plus what recomputation adds in its own window. On that model a plan for a budget
+ * is a path of candidates of any level from the first call to the last: a knapsack whose constraints are prefixes, solved over Pareto lists. Every
+ * plan that is reported was then run as a step of its own: the model only chooses.
  */
 #include "memlint.h"
 
@@ -157,6 +157,7 @@ recompute_check(const struct step *st)
 enum {
     ALONE,
     WHOLE,
+    NESTED, /* and those inside of it, too */
     FIRST_POLICY,
     FIRST_GRADE = FIRST_POLICY + COUNT(policies), /* the last policy, of products with a large inner dimension */
     GRADES = 6,
@@ -166,6 +167,7 @@ enum {
 struct candidate {
     int module; /* -1: a run of calls that is no module's */
     struct region region;
+    const struct level *inside; /* has those, NULL none */
     struct option {
         int64_t kept; /* bytes of its forward pass that live into the backward pass */
         int64_t own;  /* peak of its window, when all of the level are so */
@@ -276,33 +278,6 @@ candidates_at(struct planner *x, int depth, struct candidate *c)
 
 /* ---- the model ------------------------------------------------------------------------------------------------------------- */
 
-/* Puts a plan, an option for each candidate, into a program. */
-static void
-put_regions(struct planner *x, const struct level *l, const unsigned char *option, struct program *p)
-{
-    struct region *r = NEWN(x->a, struct region, l->n + 1);
-    p->nregions = 0;
-    p->regions = r;
-    for (int i = 0; i < l->n; i++)
-        if (option[i] != ALONE) {
-            struct region *q = &r[p->nregions++];
-            *q = l->c[i].region;
-            q->keeps = option[i] == WHOLE        ? NULL
-                       : option[i] < FIRST_GRADE ? x->keeps[option[i] - FIRST_POLICY]
-                                                 : x->keeps[COUNT(policies) - 1];
-            q->inner = option[i] < FIRST_GRADE ? 0 : x->grade[option[i] - FIRST_GRADE];
-        }
-}
-
-static struct measured
-run_plan(struct planner *x, const struct level *l, const unsigned char *option,
-         void (*look)(const struct step *st, void *to), void *to)
-{
-    struct program p = *x->s->p;
-    put_regions(x, l, option, &p);
-    return measure_step(&p, x->s->s, look, to);
-}
-
 /* The first candidate that ends behind a call; l->n: none. */
 static int
 candidate_at(const struct level *l, int call)
@@ -316,6 +291,55 @@ candidate_at(const struct level *l, int call)
             high = mid;
     }
     return low;
+}
+
+/* The candidates inside of one, from the first on, and how many. */
+static const struct candidate *
+inside_of(const struct candidate *c, int *n)
+{
+    const struct level *l = c->inside;
+    int first = candidate_at(l, c->region.first);
+    *n = 0;
+    while (first + *n < l->n && l->c[first + *n].region.end <= c->region.end)
+        ++*n;
+    if (*n == 1 && l->c[first].region.first == c->region.first && l->c[first].region.end == c->region.end)
+        *n = 0; /* itself */
+    return &l->c[first];
+}
+
+/* Puts a plan, an option for each candidate, into a program. */
+static void
+put_regions(struct planner *x, const struct level *l, const unsigned char *option, struct program *p)
+{
+    struct region *r = NULL;
+    int n = 0, cap = 0;
+    for (int i = 0; i < l->n; i++) {
+        const struct candidate *c = &l->c[i];
+        int o = option[i];
+        if (o == ALONE)
+            continue;
+        struct region *q = PUSH(x->a, r, n, cap);
+        *q = c->region;
+        q->keeps = o < FIRST_POLICY  ? NULL
+                   : o < FIRST_GRADE ? x->keeps[o - FIRST_POLICY]
+                                     : x->keeps[COUNT(policies) - 1];
+        q->inner = o < FIRST_GRADE ? 0 : x->grade[o - FIRST_GRADE];
+        int ninside = 0;
+        const struct candidate *in = o == NESTED ? inside_of(c, &ninside) : NULL;
+        for (int k = 0; k < ninside; k++)
+            *PUSH(x->a, r, n, cap) = in[k].region;
+    }
+    p->nregions = n;
+    p->regions = r;
+}
+
+static struct measured
+run_plan(struct planner *x, const struct level *l, const unsigned char *option,
+         void (*look)(const struct step *st, void *to), void *to)
+{
+    struct program p = *x->s->p;
+    put_regions(x, l, option, &p);
+    return measure_step(&p, x->s->s, look, to);
 }
 
 /* The peak of every window: that of candidate i lasts from its backward pass to that of the one before. */
@@ -362,11 +386,13 @@ look_at(const struct step *st, void *to)
     }
     windows(st, l, own, &last, &update);
     int64_t freed = 0; /* by those before */
-    for (int i = 0; i < l->n; i++) {
+    for (int i = 0, r = 0; i < l->n; i++) {
         struct option *o = &l->c[i].option[k->option], *alone = &l->c[i].option[ALONE];
         o->own = own[i];
         o->adds = own[i] - (alone->own - freed);
-        o->flops = k->option == ALONE ? 0 : st->region_flops[i];
+        o->flops = 0;
+        for (; r < st->program->nregions && st->program->regions[r].first < l->c[i].region.end; r++)
+            o->flops += st->region_flops[r];
         freed += alone->kept - o->kept;
     }
     if (k->option == ALONE)
@@ -548,7 +574,7 @@ name_of(const struct planner *x, const struct candidate *c, int option)
     const char *name = c->module >= 0 ? p->modules[c->module].path
                                       : arena_printf(x->a, "%s to %s", p->calls[c->region.first].name,
                                                      p->calls[c->region.end - 1].name);
-    return option == WHOLE        ? name
+    return option < FIRST_POLICY  ? name
            : option < FIRST_GRADE ? arena_printf(x->a, "%s+%s", name, policies[option - FIRST_POLICY].name)
                                   : arena_printf(x->a, "%s+%s:%lld", name, policies[COUNT(policies) - 1].name,
                                                  (long long)x->grade[option - FIRST_GRADE]);
@@ -613,10 +639,15 @@ add_plan(struct planner *x, struct front *f, const struct level *l, const unsign
                                       m->location ? ", at " : "", m->location ? m->location : "")
                        : "";
     q->after = l ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL;
-    q->modules = NEWN(x->a, const char *, l ? l->n + 1 : 1);
-    for (int i = 0; l && i < l->n; i++)
-        if (option[i] != ALONE)
-            q->modules[q->nmodules++] = name_of(x, &l->c[i], option[i]);
+    int cap = 0, ninside = 0;
+    for (int i = 0; l && i < l->n; i++) {
+        if (option[i] == ALONE)
+            continue;
+        *PUSH(x->a, q->modules, q->nmodules, cap) = name_of(x, &l->c[i], option[i]);
+        const struct candidate *in = option[i] == NESTED ? inside_of(&l->c[i], &ninside) : NULL;
+        for (int k = 0; in && k < ninside; k++)
+            *PUSH(x->a, q->modules, q->nmodules, cap) = name_of(x, &in[k], WHOLE);
+    }
 }
 
 struct trial {
@@ -645,13 +676,28 @@ try_budget(struct planner *x, struct front *f, const struct level *l, int64_t bu
     }
 }
 
-/* The plan that recomputes all of a level. */
+/* The plan in which all of a level are so. */
 static void
-add_all(struct planner *x, struct front *f, const struct level *l)
+add_all(struct planner *x, struct front *f, const struct level *l, int option, const struct measured *m)
 {
     unsigned char *all = NEWN(x->a, unsigned char, l->n + 1);
-    memset(all, WHOLE, (size_t)l->n);
-    add_plan(x, f, l, all, &l->all);
+    memset(all, option, (size_t)l->n);
+    add_plan(x, f, l, all, m);
+}
+
+/* All of a level, and with them those of a finer level inside of each. */
+static void
+add_levels(struct planner *x, struct front *f, struct level *l, const struct level *finer)
+{
+    add_all(x, f, l, WHOLE, &l->all);
+    if (!finer)
+        return;
+    for (int i = 0; i < l->n; i++)
+        l->c[i].inside = finer;
+    struct measured m = try_option(x, l, NESTED);
+    add_all(x, f, l, NESTED, &m);
+    if (m.allocated < l->all.allocated)
+        l->all = m;
 }
 
 /* Of several levels one, in which a plan may choose from each what it likes. */
@@ -941,19 +987,28 @@ crossing(struct planner *x)
     return c;
 }
 
-/* Runs of about so many calls, each cut where least crosses, of the places where it may be cut; these are then the only ones. */
+/* Whether a run is better cut at one place than at another: less crosses there, or as much and its length is nearer to what was asked for. */
+static bool
+better_cut(const int64_t *crosses, int at, int other, int aim)
+{
+    return crosses[at] != crosses[other] ? crosses[at] < crosses[other] : abs(at - aim) < abs(other - aim);
+}
+
+/* Runs of about so many calls, inside of those of longer levels: cut there, and between where least crosses. */
 static struct level
-level_of_runs(struct planner *x, const int64_t *crosses, bool *may_cut, int length)
+level_of_runs(struct planner *x, const int64_t *crosses, bool *cut, int length)
 {
     const struct program *p = x->s->p;
-    struct level l = {.c = NEWN(x->a, struct candidate, 2 * p->ncalls / length + 2)};
-    for (int from = 0; from < p->ncalls;) {
-        int end = p->ncalls;
-        for (int at = from + length / 2; at < p->ncalls && (at <= from + 3 * length / 2 || end == p->ncalls); at++)
-            if (may_cut[at] && (end == p->ncalls || crosses[at] < crosses[end]))
-                end = at;
-        for (int at = from + 1; at < end; at++)
-            may_cut[at] = false;
+    struct level l = {.c = NEWN(x->a, struct candidate, p->ncalls / (length / 2) + 2)};
+    for (int from = 0, limit = 0; from < p->ncalls;) {
+        while (limit <= from || (limit < p->ncalls && !cut[limit]))
+            limit++;
+        int end = limit;
+        if (limit - from > 3 * length / 2)
+            for (int at = from + length / 2; at <= from + 3 * length / 2 && at <= limit - length / 2; at++)
+                if (!p->calls[at].in_place && (end == limit || better_cut(crosses, at, end, from + length)))
+                    end = at;
+        cut[end] = true;
         double flops = 0;
         for (int i = from; i < end; i++)
             flops += x->s->st->call_flops[i];
@@ -1129,6 +1184,17 @@ show(struct planner *x, const struct front *all, int *n, struct plan **to)
     *to = f.plan;
 }
 
+/* The cheapest plan under the budget; without one, the cheapest that saves nearly all that can be saved. -1 none. */
+static int
+chosen_of(int n, const struct plan *front, int64_t budget)
+{
+    int64_t least = front[n - 1].peak, most = budget > 0 ? budget : least + (front[0].peak - least) / 100;
+    for (int i = budget > 0 ? 0 : 1; i < n; i++) /* the cheapest comes first */
+        if (front[i].peak <= most)
+            return i;
+    return -1;
+}
+
 void
 recompute_plan(const struct study *s, struct result *r, int64_t budget)
 {
@@ -1141,8 +1207,13 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
                                           : 2; /* and half as many again for plans of modules */
     find_prices(&x);
     add_plan(&x, &f, NULL, NULL, &x.base);
-    for (int i = 0; i < n; i++)
-        add_all(&x, &f, &levels[i]);
+    for (int i = 0; i < n; i++) {
+        const struct level *finer = NULL;
+        for (int k = 0; k < n; k++)
+            if (levels[k].n > levels[i].n && (!finer || levels[k].n < finer->n))
+                finer = &levels[k];
+        add_levels(&x, &f, &levels[i], finer);
+    }
     struct level modules = mixed(&x, levels, n);
     study_tell(s, "trying checkpoints", 0, 3);
     add_plans(&x, &f, &modules, steps + steps / 2, budget);
@@ -1154,22 +1225,20 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     add_plans(&x, &f, &modules, steps + steps / 2, budget);
     show(&x, &f, &r->recompute.nselective, &r->recompute.selective);
     study_tell(s, "trying checkpoints", 2, 3);
-    static const int lengths[] = {5, 10, 20, 40, 80};
+    static const int lengths[] = {80, 40, 20, 10, 5};
     const int64_t *crosses = crossing(&x);
-    bool *may_cut = NEWN(x.a, bool, s->p->ncalls + 1);
+    bool *cut = NEWN(x.a, bool, s->p->ncalls + 1);
     struct level any[COUNT(lengths) + 1] = {modules};
-    int nany = 1;
-    for (int i = 0; i < s->p->ncalls; i++)
-        may_cut[i] = !s->p->calls[i].in_place;
-    for (int i = s->p->ncalls < SMALL ? 0 : s->p->ncalls < LARGE ? 1 : 2; i < COUNT(lengths); i++) {
-        struct level *l = &any[nany];
-        *l = level_of_runs(&x, crosses, may_cut, lengths[i]);
+    int nany = COUNT(lengths) + 1 - (s->p->ncalls < SMALL ? 0 : s->p->ncalls < LARGE ? 1 : 2);
+    for (int i = 1; i < nany; i++)
+        any[i] = level_of_runs(&x, crosses, cut, lengths[i - 1]);
+    for (int i = 1; i < nany; i++) {
+        struct level *l = &any[i];
         if (!l->n)
             continue;
         level_fit(&x, l);
         fit_policies(&x, l);
-        add_all(&x, &f, l);
-        nany++;
+        add_levels(&x, &f, l, i + 1 < nany ? &any[i + 1] : NULL);
     }
     struct level all = mixed(&x, any, nany);
     add_plans(&x, &f, &all, steps, budget);
@@ -1177,10 +1246,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
         add_nested(&x, &f, &levels[0]);
     show(&x, &f, &r->recompute.noperators, &r->recompute.operators);
     r->recompute.lower_bound = bound_of(s->st);
-    r->recompute.chosen = -1;
-    for (int i = r->recompute.nfront - 1; i >= 0 && budget > 0; i--) /* the cheapest comes first */
-        if (r->recompute.front[i].peak <= budget)
-            r->recompute.chosen = i;
+    r->recompute.chosen = chosen_of(r->recompute.nfront, r->recompute.front, budget);
     int shown = r->recompute.chosen >= 0 ? r->recompute.chosen : r->recompute.nfront - 1;
     if (r->recompute.front[shown].nmodules)
         r->recompute.python = python_of(x.a, &r->recompute.front[shown]);

@@ -35,6 +35,7 @@ resnet50 16 layer1+heavy,layer1.0,layer1.1 1534437888
 densenet121 8 features.denseblock3+heavy 1110500864
 densenet121 8 features,features.denseblock? 574961152
 densenet121 8 features,features.denseblock1+heavy,features.denseblock2+heavy 856114688
+resnet50 16 layer1,layer1.?,layer2.?+products:256,layer3.0+heavy,layer3.1+products:576,layer4+products:256 1043053056
 t5_small_nodrop 4 model.encoder.block.0,model.encoder.block.1,model.encoder.block.2 1309309952 near
 END
 run "$(find "$work" -name vgg16.dynamo.onnx)" --recompute features+heavy --format=json
