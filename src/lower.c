@@ -112,7 +112,6 @@ lower_param(struct lowering *l, const char *name, enum param_kind kind)
     q->module = lower_module(l, dot ? arena_strn(l->a, name, (size_t)(dot - name)) : "", NULL);
     q->tied_to = -1;
     q->rank = -1;
-    q->dtype = DT_FLOAT;
     for (int i = 0; i < l->s->nfreeze && q->kind == PARAM_TRAINED; i++)
         if (glob_match(l->s->freeze[i], name))
             q->kind = PARAM_FROZEN;
@@ -615,6 +614,8 @@ enum trait {
     NORMALIZES = 2048, /* in fp32, and is cast back to its input's type */
     MASKED = 4096,     /* takes a boolean mask as its fourth tensor, and no other boolean one */
     PROJECTS = 8192,   /* takes an input of its result's rank, a matrix and a vector */
+    PROMOTES = 16384,  /* to the type of what it is multiplied with; the kernel does that by itself */
+    CONVERTS = 32768,  /* a weight, to another type */
 };
 
 static const struct trait_row {
@@ -660,6 +661,8 @@ static const struct trait_row {
     {"softmax", NORMALIZES, NULL},
     {"scaled_dot_product_attention", MASKED, NULL},
     {"linear", PROJECTS, NULL},
+    {"convert_element_type_default", PROMOTES, NULL},
+    {"_to_copy", CONVERTS, NULL},
 };
 
 /* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3". */
@@ -677,7 +680,7 @@ trait_row(const char *name)
 }
 
 static bool
-is(const char *name, enum trait t)
+is(const char *name, unsigned t)
 {
     return trait_row(name)->traits & t;
 }
@@ -1103,7 +1106,7 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     struct lowering *l = d->l;
     struct param *weight = unread_weight(d, g->path);
     bool transposed = t->rank == 2 && is(stem, TRANSPOSES);
-    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is(stem, KEEPS_SIZES))))
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is(stem, KEEPS_SIZES | PROMOTES | CONVERTS))))
         return -1;
     int rank;
     const int64_t *size;
@@ -1112,11 +1115,15 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     else if (lower_sizes(l, t, &rank, &size))
         sized(l, weight, rank, size);
     d->referenced[weight - l->p->params] = true;
-    struct call *c =
-        call_for(d, g, transposed ? "aten.t.default" : arena_printf(l->a, "%s.Tensor", stem), 2 - transposed);
+    if (is(stem, PROMOTES))
+        return weight->slot;
+    const char *target = transposed           ? "aten.t.default"
+                         : is(stem, CONVERTS) ? "aten.to.dtype"
+                                              : arena_printf(l->a, "%s.Tensor", stem);
+    struct call *c = call_for(d, g, target, 2 - transposed);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
     if (!transposed)
-        c->args[1] = INT(1);
+        c->args[1] = is(stem, CONVERTS) ? DTYPE(t->dtype) : INT(1);
     return c->outs[0];
 }
 
@@ -1666,11 +1673,12 @@ static const struct dropped_cast {
  * Olmo2RMSNorm, GemmaRMSNorm, T5LayerNorm in their modeling files. */
 static const struct norm_class {
     const char *type;
-    enum back { BACK_BY_NAME, BACK_AT_END, BACK_BEFORE_WEIGHT, BACK_TO_WEIGHT } back;
+    enum back { BACK_AT_END, BACK_BEFORE_WEIGHT, BACK_TO_WEIGHT } back;
     bool square_only; /* reads its input in fp32 for the square alone */
 } norm_classes[] = {
-    {"transformers.models.gemma*RMSNorm", BACK_BY_NAME, false},
+    {"transformers.models.gemma*RMSNorm", BACK_AT_END, false},
     {"transformers.models.olmo*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.cohere*LayerNorm", BACK_AT_END, false},
     {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT, false},
     {"transformers.models.*T5LayerNorm", BACK_TO_WEIGHT, true},
 };
@@ -1703,9 +1711,17 @@ norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, 
         if (args[i].kind == ARG_SLOT && args[1 - i].kind == ARG_SLOT && !maker(l->p, args[i].i) &&
             maker(l->p, args[1 - i].i))
             args[1 - i].i = cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
-    if (k->square_only && !starts_with(g->target, "aten.pow."))
-        return;
     int scope = lower_module(l, g->path ? g->path : "", g->type);
+    bool square = starts_with(g->target, "aten.pow.");
+    /* where the file has the copy, it was merged with the kernel's own */
+    for (int i = 0; i < n && k->square_only && !square; i++) {
+        const struct call *c = args[i].kind == ARG_SLOT ? maker(l->p, args[i].i) : NULL;
+        if (c && c->scope == scope && strcmp(c->target, "aten.to.dtype") == 0 && c->args[1].kind == ARG_DTYPE &&
+            c->args[1].i == DT_FLOAT)
+            args[i].i = c->args[0].i;
+    }
+    if ((k->square_only && !square) || is(g->target, CASTS))
+        return;
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
         if (!c || (c->scope == scope && !starts_with(c->target, "aten.lost_"))) /* found where it is read */
@@ -1727,6 +1743,8 @@ norm_output(struct dynamo *d, const struct group *g, enum back back, const struc
     for (int i = 0; i < c->nargs; i++) {
         const struct call *m = c->args[i].kind == ARG_SLOT ? maker(l->p, c->args[i].i) : NULL;
         weighted |= c->args[i].kind == ARG_SLOT && !m;
+        weighted |= m && m->scope == c->scope && m->nargs && m->args[0].kind == ARG_SLOT &&
+                    !maker(l->p, m->args[0].i); /* 1 + weight */
         normal |= m && strncmp(m->target, "aten.rsqrt", 10) == 0;
     }
     bool goes = strncmp(g->target, "aten.mul", 8) == 0 &&
@@ -2618,6 +2636,20 @@ lower_dynamo(struct lowering *l)
     tie_params(&d);
 }
 
+/* Parameters whose data the file has under no name of theirs are of the type that most others are of. */
+static void
+type_params(struct program *p)
+{
+    int count[DT_COUNT] = {0};
+    enum dtype most = DT_FLOAT;
+    for (int i = 0; i < p->nparams; i++)
+        if (dtypes[p->params[i].dtype].is_float && ++count[p->params[i].dtype] > count[most])
+            most = p->params[i].dtype;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].dtype == DT_UNDEFINED)
+            p->params[i].dtype = most;
+}
+
 struct program *
 lower_run(struct graph *g, const struct setup *s)
 {
@@ -2629,6 +2661,7 @@ lower_run(struct graph *g, const struct setup *s)
     else
         lower_patterns(l);
     lower_outputs(l);
+    type_params(l->p);
     for (int i = 0; i < l->p->ncalls; i++)
         if (l->p->calls[i].op && l->p->calls[i].op->assumes)
             program_assume(l->p, "%s", l->p->calls[i].op->assumes);
