@@ -206,6 +206,7 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
+    int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
     int ntables, cap_tables;
     struct table {
         const char *line, *path;
@@ -547,7 +548,7 @@ free_inputs(const struct dynamo *d, const struct group *g, const struct arg *arg
         const struct node *node = &l->g->n[g->nodes[k]];
         for (int i = 0; i < node->nin; i++) {
             int t = node->in[i], slot = t < 0 ? -1 : l->slot_of[t];
-            bool taken = slot < 0 || made_inside(d, g, t);
+            bool taken = slot < 0 || t == d->fed || made_inside(d, g, t);
             for (int j = 0; j < nargs && !taken; j++) {
                 taken = stands_for(d, &args[j], t);
                 for (int e = 0; args[j].kind == ARG_LIST && e < args[j].n && !taken; e++)
@@ -1429,7 +1430,7 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
     for (int k = 0; k < g->nnodes; k++) {
         const struct node *n = &l->g->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
-            int slot = n->in[i] < 0 ? -1 : l->slot_of[n->in[i]];
+            int slot = n->in[i] < 0 || n->in[i] == d->fed ? -1 : l->slot_of[n->in[i]];
             for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--)
                 if (l->p->calls[c].outs[0] == slot && named_after(name, l->p->calls[c].target))
                     return slot;
@@ -2025,22 +2026,6 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
     }
 }
 
-/* Fusions of the exporter that leave one piece of several behind. Source: onnxscript/rewriter/rules/fusion, from opset 23 on. */
-static const char *const fusions[] = {"RmsNormFusion", "RotaryEmbedding", "LayerNormFusion", "LayerNormBiasFusion",
-                                      "OnnxGroupQueryAttention"};
-
-static void
-doubt_fusion(struct dynamo *d, const struct group *g)
-{
-    const struct node *n = &d->l->g->n[g->last];
-    for (int i = 0; i < COUNT(fusions); i++)
-        if (n->rules && strstr(n->rules, fusions[i]))
-            graph_doubt(d->l->g, n->name, n->op, NULL,
-                        "the exporter fused several operators here (%s), and what those before the last keep is not "
-                        "counted: an export with opset_version=20 shows them",
-                        fusions[i]);
-}
-
 /* The row of a recorded call. Those that only gradients and memlint itself call have no overload or are called _backward, and rely on
  * what their callers give them. */
 static const struct aten *
@@ -2050,6 +2035,176 @@ recorded_row(const char *target)
     return op && strchr(op->name, '.') && !strstr(op->name, "_backward") ? op : NULL;
 }
 
+/* Fusions of the exporter that leave the last piece of several behind: the pieces before it, which make what it reads and no node does. In their
+ * arguments $x is the node's input, $0 the first piece, $c and $s the tables of cosines and sines, & the node's epsilon, # half the width of its
+ * input. Without pieces it is a doubt. Source: onnxscript/rewriter/rules/fusion, from opset 23 on; the pieces are those of transformers. */
+static const struct fusion {
+    const char *rule;
+    const char *unless; /* the input is made so: the file hides how often; NULL nothing */
+    bool tables;
+    struct piece {
+        const char *target, *args;
+        bool read; /* by the last piece, in this order */
+    } piece[8];
+} fusions[] = {
+    {"RmsNormFusion",
+     "aten.sub.",
+     false,
+     {{"aten.pow.Tensor_Scalar", "%$x, 2", false},
+      {"aten.mean.dim", "%$0, [-1], True", false},
+      {"aten.add.Tensor", "%$1, &", false},
+      {"aten.rsqrt.default", "%$2", false},
+      {"aten.mul.Tensor", "%$x, %$3", true}}},
+    {"RotaryEmbedding",
+     NULL,
+     true,
+     {{"aten.mul.Tensor", "%$x, %$c", true},
+      {"aten.slice.Tensor", "%$x, -1, 0, #", false},
+      {"aten.slice.Tensor", "%$x, -1, #, 9223372036854775807", false},
+      {"aten.neg.default", "%$2", false},
+      {"aten.cat.default", "[%$3, %$1], -1", false},
+      {"aten.mul.Tensor", "%$4, %$s", true}}},
+    {"LayerNormFusion", NULL, false, {{0}}},
+    {"LayerNormBiasFusion", NULL, false, {{0}}},
+    {"OnnxGroupQueryAttention", NULL, false, {{0}}},
+};
+
+static const struct fusion *
+fusion_of(const struct node *n)
+{
+    for (int i = 0; n->rules && i < COUNT(fusions); i++)
+        if (strstr(n->rules, fusions[i].rule))
+            return &fusions[i];
+    return NULL;
+}
+
+static void
+doubt_fusion(struct dynamo *d, const struct group *g)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const struct fusion *f = fusion_of(n);
+    if (f)
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "the exporter fused several operators here (%s), and what those before the last keep is not "
+                    "counted: an export with opset_version=20 shows them",
+                    f->rule);
+}
+
+static void lower_group(struct dynamo *d, struct group *g);
+
+/* A call that no node stands for, in the place of g; its slot. */
+static int
+lower_piece(struct dynamo *d, const struct group *g, const char *name, const char *target, const char *args)
+{
+    struct group piece = {.fx_name = name,
+                          .target = target,
+                          .args = args,
+                          .nodes = g->nodes,
+                          .last = g->last,
+                          .path = g->path,
+                          .type = g->type,
+                          .call = -1};
+    lower_group(d, &piece);
+    return names_find(d->l->slots, name);
+}
+
+/* The name of a table that the model makes once, of both halves' angles: the node reads that of the first half, t. NULL: it is made otherwise. */
+static const char *
+rotary_table(struct dynamo *d, const struct group *g, int t, const char *op, const char *target)
+{
+    struct lowering *l = d->l;
+    int from = t >= 0 ? l->g->t[t].producer : -1;
+    const struct node *n = from >= 0 ? &l->g->n[from] : NULL;
+    int angles = n && strcmp(n->op, op) == 0 && n->nin == 1 ? n->in[0] : -1;
+    if (angles < 0 || (l->slot_of[angles] < 0 && !l->g->t[angles].is_initializer))
+        return NULL;
+    const char *half = arena_printf(l->a, "angles~%d", angles), *both = arena_printf(l->a, "both~%d", angles);
+    const char *flat = arena_printf(l->a, "%s~flat~%d", op, angles), *table = arena_printf(l->a, "%s~%d", op, angles);
+    if (names_find(l->slots, table) >= 0)
+        return table;
+    if (l->slot_of[angles] < 0)
+        l->slot_of[angles] = lost_constant(d, g, l->g->t[angles].name, angles);
+    names_put(l->slots, half, l->slot_of[angles]);
+    if (names_find(l->slots, both) < 0)
+        lower_piece(d, g, both, "aten.cat.default", arena_printf(l->a, "[%%%s, %%%s], -1", half, half));
+    lower_piece(d, g, flat, target, arena_printf(l->a, "%%%s", both));
+    lower_piece(d, g, table, "aten.unsqueeze.default", arena_printf(l->a, "%%%s, 1", flat));
+    return table;
+}
+
+/* Whether a piece that the last one reads would be called so: "mul_44" of aten.mul.Tensor. */
+static bool
+names_piece(struct arena *a, const struct fusion *f, const char *name)
+{
+    const char *target = arena_printf(a, "%s.", stem_of(a, name));
+    for (int i = 0; i < COUNT(f->piece) && f->piece[i].target; i++)
+        if (f->piece[i].read && starts_with(f->piece[i].target, target))
+            return true;
+    return false;
+}
+
+/* What the last piece reads and nobody has made; of all, or of what would be called like a piece. How many. */
+static int
+lost_pieces(struct dynamo *d, const struct group *g, const struct fusion *f, bool all, const char **lost)
+{
+    struct arg args[MAX_ARGS];
+    int n = 0, nargs = parse_args(d->l->a, recorded_row(g->target), g->args, args);
+    for (int i = 0; i < nargs; i++)
+        if (args[i].kind == ARG_SLOT && names_find(d->l->slots, args[i].s) < 0 && !param_of(d, args[i].s) &&
+            (all || names_piece(d->l->a, f, args[i].s)))
+            lost[n++] = args[i].s;
+    return n;
+}
+
+/* A piece's arguments, names for their keys. */
+static const char *
+piece_args(struct arena *a, const char *args, const char *const *name, double epsilon, int64_t half)
+{
+    const char *out = "";
+    for (; *args; args++)
+        out = *args == '$'   ? arena_printf(a, "%s%s", out, name[(unsigned char)*++args])
+              : *args == '&' ? arena_printf(a, "%s%g", out, epsilon)
+              : *args == '#' ? arena_printf(a, "%s%lld", out, (long long)half)
+                             : arena_printf(a, "%s%c", out, *args);
+    return out;
+}
+
+/* Makes what the last piece of a fusion reads, and returns the tensor that it is made of; -1, and nothing, where some of it can't be made. */
+static int
+unfuse(struct dynamo *d, const struct group *g)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    const struct fusion *f = g->nnodes ? fusion_of(n) : NULL;
+    int x = f && n->nin && n->in[0] >= 0 && l->slot_of[n->in[0]] >= 0 ? n->in[0] : -1, nread = 0;
+    const struct call *made = x >= 0 ? maker(l->p, l->slot_of[x]) : NULL;
+    const char *lost[MAX_ARGS], *name[128] = {NULL};
+    if (!made || l->g->t[x].rank < 1 || (f->unless && starts_with(made->target, f->unless)))
+        return -1;
+    for (int i = 0; i < COUNT(f->piece) && f->piece[i].target; i++)
+        nread += f->piece[i].read;
+    int64_t half = l->g->t[x].dims[l->g->t[x].rank - 1].n / 2;
+    int nlost = lost_pieces(d, g, f, true, lost);
+    nlost = nlost > nread ? lost_pieces(d, g, f, false, lost) : nlost;
+    if (!nread || nlost != nread)
+        return -1;
+    if (f->tables && n->nin > 2 && half > 0 && !node_int(n, "interleaved", 0)) {
+        name['c'] = rotary_table(d, g, n->in[1], "Cos", "aten.cos.default");
+        name['s'] = rotary_table(d, g, n->in[2], "Sin", "aten.sin.default");
+    }
+    if (f->tables && (!name['c'] || !name['s']))
+        return -1;
+    name['x'] = arena_printf(l->a, "fused~%d", g->last);
+    names_put(l->slots, name['x'], l->slot_of[x]);
+    for (int i = 0, k = 0; i < COUNT(f->piece) && f->piece[i].target; i++) {
+        const struct piece *p = &f->piece[i];
+        name['0' + i] = p->read ? lost[k++] : arena_printf(l->a, "%s~%d", p->target + strlen("aten."), g->last * 8 + i);
+        lower_piece(d, g, name['0' + i], p->target,
+                    piece_args(l->a, p->args, name, node_float(n, "epsilon", 1e-5), half));
+    }
+    return x;
+}
+
 static void
 lower_group(struct dynamo *d, struct group *g)
 {
@@ -2057,10 +2212,11 @@ lower_group(struct dynamo *d, struct group *g)
     struct arg args[MAX_ARGS];
     const char *target = renamed(d, g);
     const struct aten *op = recorded_row(target);
-    int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
+    int out = g->nnodes ? group_output(d, g) : -1, rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
     if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
         return; /* sizes */
+    d->fed = unfuse(d, g);
     int n = parse_args(l->a, op, g->args, args);
     if (out >= 0)
         lower_sizes(l, &l->g->t[out], &rank, &size);
@@ -2068,7 +2224,7 @@ lower_group(struct dynamo *d, struct group *g)
         resolve_known(d, &args[i], &missing);
     if (missing && out >= 0 && merged(d, g, out))
         return;
-    if (missing)
+    if (missing && d->fed < 0)
         doubt_fusion(d, g);
     size_params(d, g, op, args, n, rank, size);
     if (strcmp(target, "aten.batch_norm.default") == 0) {
@@ -2622,6 +2778,7 @@ lower_dynamo(struct lowering *l)
         if (g->last != i || g->done)
             continue;
         const struct whole *w = whole_of(&d, g);
+        d.fed = -1;
         if (w)
             lower_whole(&d, at, w);
         else if (in_weight_norm(g))
