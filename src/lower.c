@@ -1669,19 +1669,30 @@ static const struct dropped_cast {
      "eager_attention_forward: softmax(dtype=torch.float32).to(query.dtype)"},
 };
 
-/* Transformers' RMSNorm classes copy their input to fp32 and go back to its type: before the weight, after it, or by type_as, whose name
- * survives. T5's copies it for the square alone and goes to the weight's type. The first row that matches counts. Source: LlamaRMSNorm,
- * Olmo2RMSNorm, GemmaRMSNorm, T5LayerNorm in their modeling files. */
+/* Transformers' norm classes copy their input to fp32 and go back to its type before they multiply with the weight, or after it. T5's copies it for
+ * the square alone and goes to the weight's type. The first row that matches counts. Source: the classes of these names in modeling_*.py of
+ * Transformers 4.57. */
 static const struct norm_class {
     const char *type;
     enum back { BACK_AT_END, BACK_BEFORE_WEIGHT, BACK_TO_WEIGHT } back;
     bool square_only; /* reads its input in fp32 for the square alone */
 } norm_classes[] = {
-    {"transformers.models.gemma*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.olmo*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.*gemma*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.*olmo*RMSNorm", BACK_AT_END, false},
     {"transformers.models.cohere*LayerNorm", BACK_AT_END, false},
+    {"transformers.models.gpt_oss.*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.helium.*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.kyutai_*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.moshi.*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.qwen3_next.*RMSNorm", BACK_AT_END, false},
+    {"transformers.models.idefics.*RMSNorm", BACK_TO_WEIGHT, true},
     {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT, false},
     {"transformers.models.*T5LayerNorm", BACK_TO_WEIGHT, true},
+    {"*.SwitchTransformersLayerNorm", BACK_TO_WEIGHT, true},
+    {"*.UdopLayerNorm", BACK_TO_WEIGHT, true},
+    {"*.Pix2StructLayerNorm", BACK_TO_WEIGHT, true},
+    {"*.Kosmos2_5LayerNorm", BACK_TO_WEIGHT, true},
+    {"*.Pop2PianoLayerNorm", BACK_TO_WEIGHT, true},
 };
 
 static const struct norm_class *
