@@ -1736,7 +1736,11 @@ norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, 
         return;
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
-        if (!c || (c->scope == scope && !starts_with(c->target, "aten.lost_"))) /* found where it is read */
+        const struct call *from = c && c->nargs && c->args[0].kind == ARG_SLOT ? maker(l->p, c->args[0].i) : NULL;
+        bool lost = c && (starts_with(c->target, "aten.lost_") || /* found where it is read */
+                          (strcmp(c->name, g->fx_name) == 0 && from && from->scope != scope));
+        bool input = d->norm.scope == scope && d->norm.input == (int)args[i].i;
+        if (!c || (c->scope == scope && !lost && !input))
             continue;
         if (d->norm.scope != scope || d->norm.input != (int)args[i].i) {
             d->norm = (struct norm){scope, (int)args[i].i, -1};
