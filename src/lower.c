@@ -2808,15 +2808,34 @@ lower_dynamo(struct lowering *l)
     tie_params(&d);
 }
 
-/* Parameters whose data the file has under no name of theirs are of the type that most others are of. */
+/* Whether the exporter computed the data: it fuses batch norms into convolutions in float, whatever the model's type. */
+static bool
+is_fused(const struct graph *g, const struct param *q)
+{
+    int t = graph_find(g, q->name);
+    for (int i = 0; t >= 0 && i < g->t[t].nusers; i++) {
+        const char *rules = g->n[g->t[t].users[i]].rules;
+        if (rules && strstr(rules, "FuseBatchNorm"))
+            return true;
+    }
+    return false;
+}
+
+/* Parameters whose own data the file lacks are of the type that most others are of, or the first input that has numbers. */
 static void
-type_params(struct program *p)
+type_params(const struct graph *g, struct program *p)
 {
     int count[DT_COUNT] = {0};
     enum dtype most = DT_FLOAT;
-    for (int i = 0; i < p->nparams; i++)
-        if (dtypes[p->params[i].dtype].is_float && ++count[p->params[i].dtype] > count[most])
-            most = p->params[i].dtype;
+    for (int i = p->ninputs - 1; i >= 0; i--)
+        most = dtypes[p->inputs[i].dtype].is_float ? p->inputs[i].dtype : most;
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        if (is_fused(g, q))
+            q->dtype = DT_UNDEFINED;
+        if (dtypes[q->dtype].is_float && ++count[q->dtype] > count[most])
+            most = q->dtype;
+    }
     for (int i = 0; i < p->nparams; i++)
         if (p->params[i].dtype == DT_UNDEFINED)
             p->params[i].dtype = most;
@@ -2833,7 +2852,7 @@ lower_run(struct graph *g, const struct setup *s)
     else
         lower_patterns(l);
     lower_outputs(l);
-    type_params(l->p);
+    type_params(g, l->p);
     for (int i = 0; i < l->p->ncalls; i++)
         if (l->p->calls[i].op && l->p->calls[i].op->assumes)
             program_assume(l->p, "%s", l->p->calls[i].op->assumes);
