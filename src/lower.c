@@ -2810,11 +2810,10 @@ lower_dynamo(struct lowering *l)
 
 /* Whether the exporter computed the data: it fuses batch norms into convolutions in float, whatever the model's type. */
 static bool
-is_fused(const struct graph *g, const struct param *q)
+is_fused(const struct graph *g, int tensor)
 {
-    int t = graph_find(g, q->name);
-    for (int i = 0; t >= 0 && i < g->t[t].nusers; i++) {
-        const char *rules = g->n[g->t[t].users[i]].rules;
+    for (int i = 0; i < g->t[tensor].nusers; i++) {
+        const char *rules = g->n[g->t[tensor].users[i]].rules;
         if (rules && strstr(rules, "FuseBatchNorm"))
             return true;
     }
@@ -2823,7 +2822,7 @@ is_fused(const struct graph *g, const struct param *q)
 
 /* Parameters whose own data the file lacks are of the type that most others are of, or the first input that has numbers. */
 static void
-type_params(const struct graph *g, struct program *p)
+type_params(struct graph *g, struct program *p)
 {
     int count[DT_COUNT] = {0};
     enum dtype most = DT_FLOAT;
@@ -2831,14 +2830,22 @@ type_params(const struct graph *g, struct program *p)
         most = dtypes[p->inputs[i].dtype].is_float ? p->inputs[i].dtype : most;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        if (is_fused(g, q))
+        int own = graph_find(g, q->name);
+        if (own >= 0 && is_fused(g, own))
             q->dtype = DT_UNDEFINED;
-        if (dtypes[q->dtype].is_float && ++count[q->dtype] > count[most])
+        else if (own >= 0 && dtypes[q->dtype].is_float && ++count[q->dtype] > count[most])
             most = q->dtype;
     }
-    for (int i = 0; i < p->nparams; i++)
-        if (p->params[i].dtype == DT_UNDEFINED)
-            p->params[i].dtype = most;
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        bool wider = dtypes[q->dtype].is_float && dtypes[q->dtype].bits > dtypes[most].bits;
+        if (q->dtype == DT_UNDEFINED)
+            q->dtype = most;
+        else if (!g->signature && wider && q->rank == 2 && graph_find(g, q->name) < 0) /* of a linear layer */
+            graph_doubt(g, q->name, "parameter", NULL,
+                        "the exporter computed its data in a wider type than the model's, where PyTorch computes in "
+                        "the model's type: an export with dynamo=True, or in float with --precision, is exact");
+    }
 }
 
 struct program *

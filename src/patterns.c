@@ -1187,10 +1187,26 @@ emit_split(struct matcher *x, const struct node *n, const char *target)
     c->args[2] = INT(axis);
 }
 
+/* Whether the node makes a weight wider, or one that was transposed. */
+static bool
+widens_weight(const struct matcher *x, const struct node *n)
+{
+    const struct tensor *from = tensor_at(x, n->in[0]), *to = tensor_at(x, n->out[0]);
+    const struct node *made = from->producer >= 0 ? &x->g->n[from->producer] : NULL;
+    if (made && strcmp(made->op, "Transpose") == 0 && made->nin && made->in[0] >= 0)
+        from = tensor_at(x, made->in[0]);
+    return from->is_initializer && dtypes[from->dtype].is_float && dtypes[to->dtype].is_float &&
+           dtypes[to->dtype].bits > dtypes[from->dtype].bits;
+}
+
 static void
 emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (widens_weight(x, n))
+        graph_doubt(x->g, n->name, n->op, NULL,
+                    "the exporter may have cast this weight to make types agree, where PyTorch computes in the "
+                    "weight's type: an export with dynamo=True, or of the model in float with --precision, is exact");
     struct call *c = call_at(x, n, target, 2);
     int64_t to = tensor_at(x, n->out[0])->dtype ? tensor_at(x, n->out[0])->dtype : node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
