@@ -293,13 +293,15 @@ candidate_at(const struct level *l, int call)
     return low;
 }
 
-/* The candidates inside of one, from the first on, and how many. */
+/* The candidates that an option puts under checkpoint inside of one, from the first on, and how many. */
 static const struct candidate *
-inside_of(const struct candidate *c, int *n)
+inside_of(const struct candidate *c, int option, int *n)
 {
     const struct level *l = c->inside;
-    int first = candidate_at(l, c->region.first);
     *n = 0;
+    if (option != NESTED)
+        return NULL;
+    int first = candidate_at(l, c->region.first);
     while (first + *n < l->n && l->c[first + *n].region.end <= c->region.end)
         ++*n;
     if (*n == 1 && l->c[first].region.first == c->region.first && l->c[first].region.end == c->region.end)
@@ -324,8 +326,8 @@ put_regions(struct planner *x, const struct level *l, const unsigned char *optio
                    : o < FIRST_GRADE ? x->keeps[o - FIRST_POLICY]
                                      : x->keeps[COUNT(policies) - 1];
         q->inner = o < FIRST_GRADE ? 0 : x->grade[o - FIRST_GRADE];
-        int ninside = 0;
-        const struct candidate *in = o == NESTED ? inside_of(c, &ninside) : NULL;
+        int ninside;
+        const struct candidate *in = inside_of(c, o, &ninside);
         for (int k = 0; k < ninside; k++)
             *PUSH(x->a, r, n, cap) = in[k].region;
     }
@@ -639,13 +641,13 @@ add_plan(struct planner *x, struct front *f, const struct level *l, const unsign
                                       m->location ? ", at " : "", m->location ? m->location : "")
                        : "";
     q->after = l ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL;
-    int cap = 0, ninside = 0;
+    int cap = 0, ninside;
     for (int i = 0; l && i < l->n; i++) {
         if (option[i] == ALONE)
             continue;
         *PUSH(x->a, q->modules, q->nmodules, cap) = name_of(x, &l->c[i], option[i]);
-        const struct candidate *in = option[i] == NESTED ? inside_of(&l->c[i], &ninside) : NULL;
-        for (int k = 0; in && k < ninside; k++)
+        const struct candidate *in = inside_of(&l->c[i], option[i], &ninside);
+        for (int k = 0; k < ninside; k++)
             *PUSH(x->a, q->modules, q->nmodules, cap) = name_of(x, &in[k], WHOLE);
     }
 }
