@@ -503,6 +503,8 @@ group_output(const struct dynamo *d, const struct group *g)
 {
     const struct graph *gr = d->l->g;
     int self = d->group_of[g->last];
+    if (!g->nnodes) /* a piece */
+        return -1;
     for (int k = g->nnodes - 1; k >= 0; k--) {
         const struct node *n = &gr->n[g->nodes[k]];
         for (int o = 0; o < n->nout; o++) {
@@ -1725,24 +1727,21 @@ norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, 
             args[1 - i].i = cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
     int scope = lower_module(l, g->path ? g->path : "", g->type);
     bool square = starts_with(g->target, "aten.pow.");
-    /* where the file has the copy, it was merged with the kernel's own */
-    for (int i = 0; i < n && k->square_only && !square; i++) {
-        const struct call *c = args[i].kind == ARG_SLOT ? maker(l->p, args[i].i) : NULL;
-        if (c && c->scope == scope && strcmp(c->target, "aten.to.dtype") == 0 && c->args[1].kind == ARG_DTYPE &&
-            c->args[1].i == DT_FLOAT)
-            args[i].i = c->args[0].i;
-    }
-    if ((k->square_only && !square) || is(g->target, CASTS))
-        return;
+    bool reads_float = !is(g->target, CASTS) && (!k->square_only || square);
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
+        if (k->square_only && !square && c && c->scope == scope && strcmp(c->target, "aten.to.dtype") == 0 &&
+            c->args[1].kind == ARG_DTYPE && c->args[1].i == DT_FLOAT)
+            args[i].i = c->args[0].i; /* where the file has the copy, it was merged with the kernel's own */
+        if (!reads_float)
+            continue;
         const struct call *from = c && c->nargs && c->args[0].kind == ARG_SLOT ? maker(l->p, c->args[0].i) : NULL;
         bool lost = c && (starts_with(c->target, "aten.lost_") || /* found where it is read */
                           (strcmp(c->name, g->fx_name) == 0 && from && from->scope != scope));
         bool input = d->norm.scope == scope && d->norm.input == (int)args[i].i;
         if (!c || (c->scope == scope && !lost && !input))
             continue;
-        if (d->norm.scope != scope || d->norm.input != (int)args[i].i) {
+        if (!input) {
             d->norm = (struct norm){scope, (int)args[i].i, -1};
             d->norm.wide = to_float(d, g, (int)args[i].i);
         }
@@ -2056,7 +2055,9 @@ recorded_row(const char *target)
 static const struct fusion {
     const char *rule;
     const char *unless; /* the input is made so: the file hides how often; NULL nothing */
-    bool tables;
+    struct table_of {
+        const char *op, *target;
+    } tables[2]; /* $c and $s */
     struct piece {
         const char *target, *args;
         bool read; /* by the last piece, in this order */
@@ -2064,7 +2065,7 @@ static const struct fusion {
 } fusions[] = {
     {"RmsNormFusion",
      "aten.sub.",
-     false,
+     {{0}},
      {{"aten.pow.Tensor_Scalar", "%$x, 2", false},
       {"aten.mean.dim", "%$0, [-1], True", false},
       {"aten.add.Tensor", "%$1, &", false},
@@ -2072,16 +2073,16 @@ static const struct fusion {
       {"aten.mul.Tensor", "%$x, %$3", true}}},
     {"RotaryEmbedding",
      NULL,
-     true,
+     {{"Cos", "aten.cos.default"}, {"Sin", "aten.sin.default"}},
      {{"aten.mul.Tensor", "%$x, %$c", true},
       {"aten.slice.Tensor", "%$x, -1, 0, #", false},
       {"aten.slice.Tensor", "%$x, -1, #, 9223372036854775807", false},
       {"aten.neg.default", "%$2", false},
       {"aten.cat.default", "[%$3, %$1], -1", false},
       {"aten.mul.Tensor", "%$4, %$s", true}}},
-    {"LayerNormFusion", NULL, false, {{0}}},
-    {"LayerNormBiasFusion", NULL, false, {{0}}},
-    {"OnnxGroupQueryAttention", NULL, false, {{0}}},
+    {"LayerNormFusion", NULL, {{0}}, {{0}}},
+    {"LayerNormBiasFusion", NULL, {{0}}, {{0}}},
+    {"OnnxGroupQueryAttention", NULL, {{0}}, {{0}}},
 };
 
 static const struct fusion *
@@ -2125,16 +2126,17 @@ lower_piece(struct dynamo *d, const struct group *g, const char *name, const cha
 
 /* The name of a table that the model makes once, of both halves' angles: the node reads that of the first half, t. NULL: it is made otherwise. */
 static const char *
-rotary_table(struct dynamo *d, const struct group *g, int t, const char *op, const char *target)
+rotary_table(struct dynamo *d, const struct group *g, int t, const struct table_of *k)
 {
     struct lowering *l = d->l;
     int from = t >= 0 ? l->g->t[t].producer : -1;
     const struct node *n = from >= 0 ? &l->g->n[from] : NULL;
-    int angles = n && strcmp(n->op, op) == 0 && n->nin == 1 ? n->in[0] : -1;
+    int angles = n && strcmp(n->op, k->op) == 0 && n->nin == 1 ? n->in[0] : -1;
     if (angles < 0 || (l->slot_of[angles] < 0 && !l->g->t[angles].is_initializer))
         return NULL;
     const char *half = arena_printf(l->a, "angles~%d", angles), *both = arena_printf(l->a, "both~%d", angles);
-    const char *flat = arena_printf(l->a, "%s~flat~%d", op, angles), *table = arena_printf(l->a, "%s~%d", op, angles);
+    const char *flat = arena_printf(l->a, "%s~flat~%d", k->op, angles),
+               *table = arena_printf(l->a, "%s~%d", k->op, angles);
     if (names_find(l->slots, table) >= 0)
         return table;
     if (l->slot_of[angles] < 0)
@@ -2142,18 +2144,16 @@ rotary_table(struct dynamo *d, const struct group *g, int t, const char *op, con
     names_put(l->slots, half, l->slot_of[angles]);
     if (names_find(l->slots, both) < 0)
         lower_piece(d, g, both, "aten.cat.default", arena_printf(l->a, "[%%%s, %%%s], -1", half, half));
-    lower_piece(d, g, flat, target, arena_printf(l->a, "%%%s", both));
+    lower_piece(d, g, flat, k->target, arena_printf(l->a, "%%%s", both));
     lower_piece(d, g, table, "aten.unsqueeze.default", arena_printf(l->a, "%%%s, 1", flat));
     return table;
 }
 
-/* Whether a piece that the last one reads would be called so: "mul_44" of aten.mul.Tensor. */
 static bool
-names_piece(struct arena *a, const struct fusion *f, const char *name)
+names_piece(const struct fusion *f, const char *name)
 {
-    const char *target = arena_printf(a, "%s.", stem_of(a, name));
     for (int i = 0; i < COUNT(f->piece) && f->piece[i].target; i++)
-        if (f->piece[i].read && starts_with(f->piece[i].target, target))
+        if (f->piece[i].read && named_after(name, f->piece[i].target))
             return true;
     return false;
 }
@@ -2166,7 +2166,7 @@ lost_pieces(struct dynamo *d, const struct group *g, const struct fusion *f, boo
     int n = 0, nargs = parse_args(d->l->a, recorded_row(g->target), g->args, args);
     for (int i = 0; i < nargs; i++)
         if (args[i].kind == ARG_SLOT && names_find(d->l->slots, args[i].s) < 0 && !param_of(d, args[i].s) &&
-            (all || names_piece(d->l->a, f, args[i].s)))
+            (all || names_piece(f, args[i].s)))
             lost[n++] = args[i].s;
     return n;
 }
@@ -2203,12 +2203,13 @@ unfuse(struct dynamo *d, const struct group *g)
     nlost = nlost > nread ? lost_pieces(d, g, f, false, lost) : nlost;
     if (!nread || nlost != nread)
         return -1;
-    if (f->tables && n->nin > 2 && half > 0 && !node_int(n, "interleaved", 0)) {
-        name['c'] = rotary_table(d, g, n->in[1], "Cos", "aten.cos.default");
-        name['s'] = rotary_table(d, g, n->in[2], "Sin", "aten.sin.default");
+    bool whole = half > 0 && !node_int(n, "interleaved", 0);
+    for (int i = 0; i < COUNT(f->tables) && f->tables[i].op; i++) {
+        const char **table = &name[(unsigned char)"cs"[i]];
+        *table = whole && n->nin > i + 1 ? rotary_table(d, g, n->in[i + 1], &f->tables[i]) : NULL;
+        if (!*table)
+            return -1;
     }
-    if (f->tables && (!name['c'] || !name['s']))
-        return -1;
     name['x'] = arena_printf(l->a, "fused~%d", g->last);
     names_put(l->slots, name['x'], l->slot_of[x]);
     for (int i = 0, k = 0; i < COUNT(f->piece) && f->piece[i].target; i++) {
@@ -2227,7 +2228,7 @@ lower_group(struct dynamo *d, struct group *g)
     struct arg args[MAX_ARGS];
     const char *target = renamed(d, g);
     const struct aten *op = recorded_row(target);
-    int out = g->nnodes ? group_output(d, g) : -1, rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
+    int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
     if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
         return; /* sizes */

@@ -12,7 +12,6 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import zipfile
 
@@ -142,7 +141,7 @@ def rows(planner, repository, archive, only):
         points = measured(repository, name)
         shares = [share for share, _ in points]
         trace = Trace(lines)
-        for (share, cost), simulation, (peak, extra, least) in zip(points, simulated(repository, lines, shares), planned(planner, trace, shares)):
+        for (share, cost), simulation, (_, extra, least) in zip(points, simulated(repository, lines, shares), planned(planner, trace, shares)):
             print(f"| {title} | {100 * share:.0f} % | {cost:.1f} %{'' if same else ' (larger)'} | {'gave up' if simulation is None else f'{simulation:.1f} %'} | "
                   f"{'not reached' if extra == '-' else extra + ' %'} | {100 * float(least):.0f} % |", flush=True)
             yield cost, simulation, None if extra == "-" else float(extra)
