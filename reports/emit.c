@@ -311,16 +311,129 @@ devices_text(struct arena *a, const struct result *r)
                         : s;
 }
 
-const char *
-emit_verdict(struct arena *a, const struct result *r)
+/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward" */
+static const char *
+peak_text(struct arena *a, const struct result *r, const char *begin)
 {
-    const char *s = arena_printf(a, "Peak %s allocated", bytes_text(a, r->peak.allocated));
+    const char *s = arena_printf(a, "%s %s allocated", begin, bytes_text(a, r->peak.allocated));
     if (r->setup.batch >= 0)
         s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
-    if (r->peak.op && *r->peak.op)
-        s = arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80));
-    return arena_printf(a, "%s%s", s, devices_text(a, r));
+    return r->peak.op && *r->peak.op ? arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80)) : s;
+}
+
+/* Doubts of one operator are one, and those of the same words: "GatherND, 3 times; dimension batch of the input is open". */
+static const char *
+unknown_text(struct arena *a, const struct result *r)
+{
+    enum { SHOWN = 3, LOOKED = 1000 };
+    const char *s = "";
+    int kinds = 0;
+    struct names *seen = names_new(a);
+    for (int i = 0; i < r->ndoubts && i < LOOKED; i++) {
+        const struct doubt *d = &r->doubts[i];
+        const char *key = d->op ? d->op : d->why ? d->why : "";
+        int n = 0;
+        if (names_find(seen, key) >= 0)
+            continue;
+        names_put(seen, key, 1);
+        if (++kinds > SHOWN)
+            continue;
+        for (int k = i; k < r->ndoubts && d->op; k++)
+            n += r->doubts[k].op && strcmp(r->doubts[k].op, key) == 0 &&
+                 (k == i || !d->node || !r->doubts[k].node || strcmp(r->doubts[k].node, d->node) != 0);
+        const char *what = !d->op  ? emit_clip(a, key, 120)
+                           : n > 1 ? arena_printf(a, "%s, %d times", emit_op(a, key, 48), n)
+                                   : arena_printf(a, "%s at %s", emit_op(a, key, 48), emit_clip(a, d->node, 48));
+        s = arena_printf(a, "%s%s%s", s, *s ? "; " : "", what);
+    }
+    return kinds > SHOWN ? arena_printf(a, "%s; and %d more", s, kinds - SHOWN) : s;
+}
+
+const char *
+emit_verdict(struct arena *a, const struct result *r)
+{
+    if (!r->ndoubts)
+        return arena_printf(a, "%s%s", peak_text(a, r, "Peak"), devices_text(a, r));
+    return arena_printf(a, "%s%s certain; unknown: %s", r->peak.certain > 0 ? "At least " : "",
+                        r->peak.certain > 0 ? arena_printf(a, "%s is", bytes_text(a, r->peak.certain)) : "Nothing is",
+                        unknown_text(a, r));
+}
+
+const char *
+emit_estimate(struct arena *a, const struct result *r)
+{
+    return r->ndoubts ? peak_text(a, r, "With what is unknown left out or assumed, the peak is") : NULL;
+}
+
+const char *
+emit_remedy(struct arena *a, const struct result *r)
+{
+    const char *s = "";
+    struct names *seen = names_new(a);
+    for (int i = 0; i < r->ndoubts; i++) {
+        const char *remedy = r->doubts[i].remedy;
+        if (!remedy || strncmp(remedy, "--", 2) != 0 || names_find(seen, remedy) >= 0)
+            continue;
+        names_put(seen, remedy, 1);
+        s = arena_printf(a, "%s %s", s, remedy);
+    }
+    return *s ? arena_printf(a, "memlint %s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL", emit_clean(a, s))
+              : NULL;
+}
+
+const char *
+emit_setup(struct arena *a, const struct result *r)
+{
+    const char *s = r->setup.mode ? emit_clean(a, r->setup.mode) : "";
+    if (r->setup.batch >= 0)
+        s = arena_printf(a, "%s, batch %lld", s, (long long)r->setup.batch);
+    for (int i = 0; i < r->setup.ndims; i++)
+        if (strcmp(r->setup.dims[i].name, "batch") != 0)
+            s = arena_printf(a, "%s, %s %lld", s, emit_clip(a, r->setup.dims[i].name, 40),
+                             (long long)r->setup.dims[i].n);
+    bool cast = r->setup.precision && strcmp(r->setup.precision, "fp32") != 0;
+    const char *type = !cast && r->model.dtype && strcmp(r->model.dtype, "float32") != 0
+                           ? arena_printf(a, "%s as in the file", emit_clip(a, r->model.dtype, 24))
+                           : emit_clip(a, r->setup.precision, 40);
+    s = arena_printf(a, "%s%s%s, %s", s, r->setup.optimizer ? ", " : "", emit_clip(a, r->setup.optimizer, 40), type);
+    if (r->setup.loss)
+        s = arena_printf(a, "%s, loss %s", s, emit_clip(a, r->setup.loss, 40));
+    static const char *const said[] = {"mode", "optimizer", "precision", "loss"};
+    for (int i = 0; i < r->setup.nchoices; i++) {
+        const struct choice *c = &r->setup.choices[i];
+        bool named = c->standard || !c->value;
+        for (int k = 0; k < COUNT(said); k++)
+            named |= strcmp(said[k], c->name) == 0;
+        if (!named)
+            s = arena_printf(a, "%s, %s %s", s, c->name, emit_clip(a, c->value, 80));
+    }
+    return s;
+}
+
+const char *
+emit_assumption(struct arena *a, const struct result *r, int i)
+{
+    const struct assumption *q = &r->setup.assumptions[i];
+    const char *option = emit_clean(a, q->option);
+    const char *effect =
+        q->measured ? arena_printf(a, ": %s%s", emit_signed(a, q->effect_bytes), q->option ? "" : " if not") : "";
+    return arena_printf(a, "%s%s%s%s%s", emit_clean(a, q->text), q->option ? " (" : "", option, effect,
+                        q->option ? ")" : "");
+}
+
+const char *
+emit_swings(struct arena *a, const struct result *r)
+{
+    const char *s = "";
+    for (int i = 0; i < r->setup.nassumptions && !r->ndoubts; i++) {
+        const struct assumption *q = &r->setup.assumptions[i];
+        if (q->measured && llabs(q->effect_bytes) > r->peak.allocated / 50)
+            s = arena_printf(a, "%s%s%s (%+.0f %%) %s%s", s, *s ? "; " : "", emit_signed(a, q->effect_bytes),
+                             emit_percent(q->effect_bytes, r->peak.allocated),
+                             q->option ? "with " : "if not: ", emit_clip(a, q->option ? q->option : q->text, 100));
+    }
+    return *s ? s : NULL;
 }
 
 const char *

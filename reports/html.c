@@ -254,9 +254,31 @@ notice(struct html *h)
     else if (r->verdict == VERDICT_DOES_NOT_FIT)
         html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device), emit_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
-        html_printf(h, "%d %s not explained, so the peak is a lower bound: ", r->ndoubts,
-                    r->ndoubts == 1 ? "value is" : "values are");
-        html_leaf(h, "a", "see which", "href", "#doubts", NULL);
+        html_printf(h, "%s. ", emit_estimate(h->a, r));
+        if (emit_remedy(h->a, r)) {
+            html_text(h, "Try ");
+            code(h, emit_remedy(h->a, r));
+            html_text(h, ". ");
+        }
+        html_leaf(h, "a", "What is not known", "href", "#doubts", NULL);
+        html_text(h, ".");
+    }
+    html_close(h);
+}
+
+/* What stands right under the headline because it may move it: where the file comes from, and assumptions. */
+static void
+caution(struct html *h)
+{
+    const char *swings = emit_swings(h->a, h->r), *from = h->r->ndoubts ? NULL : h->r->provenance.text;
+    if (!swings && !from)
+        return;
+    html_open(h, "p", "class", "sub caution", NULL);
+    if (from)
+        html_printf(h, "Note: %s. ", emit_clip(h->a, from, 300));
+    if (swings) {
+        html_printf(h, "Assumed, and worth a look: %s: ", swings);
+        html_leaf(h, "a", "assumptions", "href", "#assumptions", NULL);
         html_text(h, ".");
     }
     html_close(h);
@@ -307,26 +329,24 @@ page_header(struct html *h)
     html_open(h, "p", "class", "run", NULL);
     html_leaf(h, "b", "memlint", NULL);
     fact(h, emit_clip(h->a, r->model.file, 120));
-    fact(h, r->setup.mode);
-    if (r->setup.batch >= 0)
-        fact(h, html_format(h, "batch %lld", (long long)r->setup.batch));
-    for (int i = 0; i < r->setup.ndims; i++)
-        if (strcmp(r->setup.dims[i].name, "batch") != 0)
-            fact(h,
-                 html_format(h, "%s %lld", emit_clip(h->a, r->setup.dims[i].name, 40), (long long)r->setup.dims[i].n));
-    fact(h, r->setup.optimizer);
-    fact(h, r->setup.precision);
-    fact(h, r->setup.loss ? html_format(h, "loss %s", r->setup.loss) : NULL);
-    fact(h, r->setup.loop ? html_format(h, "loop %s", r->setup.loop) : NULL);
+    for (const char *s = emit_setup(h->a, r); *s;) {
+        const char *end = strstr(s, ", ");
+        size_t n = end ? (size_t)(end - s) : strlen(s);
+        fact(h, html_format(h, "%.*s", (int)n, s));
+        s += n + (end ? 2 : 0);
+    }
     fact(h, html_format(h, "%s parameters", grouped(h, r->model.parameters)));
     html_close(h);
-    const char *verdict = emit_verdict(h->a, r), *size = bytes_text(h->a, r->peak.allocated);
+    const char *verdict = emit_verdict(h->a, r);
+    const char *size = bytes_text(h->a, r->ndoubts ? r->peak.certain : r->peak.allocated), *at = strstr(verdict, size);
     html_open(h, "h1", NULL);
-    html_text(h, "Peak ");
-    html_leaf(h, "em", size, NULL);
-    html_text(h, verdict + strlen("Peak ") + strlen(size));
+    html_printf(h, "%.*s", (int)(at ? at - verdict : 0), verdict);
+    if (at)
+        html_leaf(h, "em", size, NULL);
+    html_text(h, at ? at + strlen(size) : verdict);
     html_close(h);
     notice(h);
+    caution(h);
     summary(h);
     html_close(h);
 }
@@ -1662,21 +1682,16 @@ section_assumptions(struct html *h)
     static const struct column taken[] = {
         {"", NULL, NULL}, {"Taken", NULL, NULL}, {"Option that says otherwise", NULL, NULL}};
     const struct result *r = h->r;
-    const struct {
-        const char *what, *value, *option;
-    } rows[] = {{"Mode", r->setup.mode, "--mode"},
-                {"Optimizer", r->setup.optimizer, "--optimizer"},
-                {"Precision", r->setup.precision, "--precision"},
-                {"Loss", r->setup.loss, "--loss"},
-                {"Training loop", r->setup.loop, "--loop"},
-                {"Allocator", r->setup.allocator, "--allocator"},
-                {"Device", r->setup.device ? r->setup.device : "any; kernels as on an H100", "--device"}};
     section(h, "assumptions", "Assumptions",
             "What the file can't say, what was taken, and the option that says otherwise.");
     table(h, "The set-up", NULL, NULL);
     table_head(h, taken, COUNT(taken));
-    for (int i = 0; i < COUNT(rows); i++)
-        assumption(h, rows[i].what, rows[i].value, rows[i].option);
+    for (int i = 0; i < r->setup.nchoices; i++)
+        if (r->setup.choices[i].value)
+            assumption(h, r->setup.choices[i].name, emit_clip(h->a, r->setup.choices[i].value, 200),
+                       emit_clip(h->a, r->setup.choices[i].option, 40));
+    if (!r->setup.device)
+        assumption(h, "device", "any; kernels as on an H100", "--device");
     for (int i = 0; i < r->setup.ndims; i++)
         assumption(h, html_format(h, "Dimension %s", emit_clip(h->a, r->setup.dims[i].name, 40)),
                    grouped(h, r->setup.dims[i].n),
@@ -1685,13 +1700,13 @@ section_assumptions(struct html *h)
     if (r->setup.nassumptions) {
         html_open(h, "ul", "class", "assume", NULL);
         for (int i = 0; i < r->setup.nassumptions; i++)
-            html_leaf(h, "li", emit_clip(h->a, r->setup.assumptions[i], 600), NULL);
+            html_leaf(h, "li", emit_clip(h->a, emit_assumption(h->a, r, i), 600), NULL);
         html_close(h);
     }
     html_close(h);
     if (r->ndoubts == 0)
         return;
-    section(h, "doubts", "Not explained", "These values have no known size, so the peak is a lower bound.");
+    section(h, "doubts", "Not explained", "What depends on these is not certain.");
     table(h, "Values that are not explained", "doubts", NULL);
     table_head(h, head, COUNT(head));
     bool *told = NEWN(h->a, bool, r->ndoubts);

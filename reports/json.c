@@ -7,6 +7,7 @@
 #include "json.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void
 json_string(struct json *j, const char *s)
@@ -117,6 +118,15 @@ json_checks(struct json *j, const struct result *r)
 }
 
 static void
+json_provenance(struct json *j, const struct result *r)
+{
+    json_open(j, "provenance", '{');
+    json_text(j, "kind", r->provenance.kind);
+    json_text(j, "text", r->provenance.text);
+    json_close(j, '}');
+}
+
+static void
 json_setup(struct json *j, const struct result *r)
 {
     json_open(j, "setup", '{');
@@ -126,15 +136,26 @@ json_setup(struct json *j, const struct result *r)
     for (int i = 0; i < r->setup.ndims; i++)
         json_int(j, r->setup.dims[i].name, r->setup.dims[i].n);
     json_close(j, '}');
-    json_text(j, "optimizer", r->setup.optimizer);
-    json_text(j, "precision", r->setup.precision);
-    json_text(j, "loss", r->setup.loss);
-    json_text(j, "loop", r->setup.loop);
-    json_text(j, "device", r->setup.device);
-    json_text(j, "allocator", r->setup.allocator);
+    for (int i = 0; i < r->setup.nchoices; i++)
+        if (strcmp(r->setup.choices[i].name, "mode") != 0)
+            json_text(j, r->setup.choices[i].name, r->setup.choices[i].value);
     json_open(j, "assumptions", '[');
     for (int i = 0; i < r->setup.nassumptions; i++)
-        json_text(j, NULL, r->setup.assumptions[i]);
+        json_text(j, NULL, r->setup.assumptions[i].text);
+    json_close(j, ']');
+    json_open(j, "assumed", '[');
+    for (int i = 0; i < r->setup.nassumptions; i++) {
+        const struct assumption *q = &r->setup.assumptions[i];
+        json_open(j, NULL, '{');
+        json_text(j, "text", q->text);
+        json_text(j, "option", q->option);
+        json_next(j, "effect_bytes");
+        if (q->measured)
+            fprintf(j->out, "%" PRId64, q->effect_bytes);
+        else
+            fputs("null", j->out);
+        json_close(j, '}');
+    }
     json_close(j, ']');
     json_close(j, '}');
 }
@@ -146,6 +167,7 @@ json_peak(struct json *j, const struct result *r)
     json_maybe(j, "allocated", r->peak.allocated);
     json_maybe(j, "reserved", r->peak.reserved);
     json_maybe(j, "device", r->peak.device);
+    json_int(j, "certain", r->peak.certain);
     json_open(j, "at", '{');
     json_text(j, "phase", phase_names[r->peak.phase]);
     json_text(j, "operator", r->peak.op);
@@ -278,7 +300,7 @@ json_recompute(struct json *j, const struct result *r)
     json_plans(j, "selective", r->recompute.nselective, r->recompute.selective);
     json_plans(j, "operators", r->recompute.noperators, r->recompute.operators);
     json_maybe(j, "chosen", r->recompute.chosen);
-    json_int(j, "lower_bound", r->recompute.lower_bound);
+    json_maybe(j, "lower_bound", r->recompute.lower_bound);
     json_text(j, "python", r->recompute.python);
     json_text(j, "selective_python", r->recompute.selective_python);
     json_close(j, '}');
@@ -451,13 +473,17 @@ json_oom(struct json *j, const struct oom *o)
 static void
 json_judgements(struct json *j, const struct result *r)
 {
-    json_open(j, "rule_of_thumb", '{');
-    json_int(j, "parameters", r->rule_of_thumb.parameters);
-    json_int(j, "gradients", r->rule_of_thumb.gradients);
-    json_int(j, "optimizer", r->rule_of_thumb.optimizer);
-    json_int(j, "activations", r->rule_of_thumb.activations);
-    json_int(j, "total", r->rule_of_thumb.total);
-    json_close(j, '}');
+    if (r->nthumbs) { /* they are of training */
+        json_open(j, "rule_of_thumb", '{');
+        json_int(j, "parameters", r->rule_of_thumb.parameters);
+        json_int(j, "gradients", r->rule_of_thumb.gradients);
+        json_int(j, "optimizer", r->rule_of_thumb.optimizer);
+        json_int(j, "activations", r->rule_of_thumb.activations);
+        json_int(j, "total", r->rule_of_thumb.total);
+        json_close(j, '}');
+    } else {
+        json_text(j, "rule_of_thumb", NULL);
+    }
     json_open(j, "fits", '[');
     for (int i = 0; i < r->nfits; i++) {
         json_open(j, NULL, '{');
@@ -480,6 +506,11 @@ json_judgements(struct json *j, const struct result *r)
         json_text(j, "operator", r->doubts[i].op);
         json_text(j, "why", r->doubts[i].why);
         json_text(j, "remedy", r->doubts[i].remedy);
+        json_next(j, "effect_bytes");
+        if (r->doubts[i].effect_bytes)
+            fprintf(j->out, "%" PRId64, r->doubts[i].effect_bytes);
+        else
+            fputs("null", j->out);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -587,6 +618,7 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_int(&j, "trainable_parameters", r->model.trainable_parameters);
     json_int(&j, "buffer_bytes", r->model.buffer_bytes);
     json_close(&j, '}');
+    json_provenance(&j, r);
     json_setup(&j, r);
     json_text(&j, "verdict", verdict_names[r->verdict]);
     json_text(&j, "gate", r->gate);

@@ -121,11 +121,11 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);
     for (int i = 0; i < r->setup.nassumptions && i < TENSORS; i++)
-        fprintf(out, "- %s\n", code(a, r->setup.assumptions[i]));
+        fprintf(out, "- %s\n", code(a, emit_assumption(a, r, i)));
     if (r->setup.nassumptions)
         fputs("\n</details>\n", out);
     if (r->ndoubts)
-        fprintf(out, "\n**Not explained** (%d): the peak is a lower bound.\n\n", r->ndoubts);
+        fprintf(out, "\n**Not explained** (%d)\n\n", r->ndoubts);
     for (int i = 0; i < r->ndoubts && i < TENSORS; i++)
         fprintf(out, "- %s %s: %s\n", code(a, r->doubts[i].node), code(a, r->doubts[i].op), code(a, r->doubts[i].why));
     if (r->ndoubts > TENSORS)
@@ -137,13 +137,20 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    fprintf(out, "### memlint: %s, %s\n\n", bytes_text(a, r->peak.allocated), verdict_names[r->verdict]);
+    const char *notes[] = {emit_estimate(a, r), r->ndoubts ? NULL : r->provenance.text, emit_swings(a, r)};
+    fprintf(out, "### memlint: %s%s, %s\n\n", r->ndoubts ? "at least " : "",
+            bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated), verdict_names[r->verdict]);
+    if (r->ndoubts)
+        fprintf(out, "%s\n\n", code(a, emit_verdict(a, r)));
     fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
             bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), bytes_text(a, r->peak.device));
-    if (r->setup.batch >= 0)
-        fprintf(out, ", batch %lld", (long long)r->setup.batch);
-    fprintf(out, ", %s, %s, %s; in phase %s at %s %s\n", r->setup.mode, r->setup.optimizer, r->setup.precision,
-            phase_names[r->peak.phase], code(a, emit_op(a, r->peak.op, 80)), code(a, r->peak.location));
+    fprintf(out, ", %s; in phase %s at %s %s\n", code(a, emit_setup(a, r)), phase_names[r->peak.phase],
+            code(a, emit_op(a, r->peak.op, 80)), code(a, r->peak.location));
+    for (int i = 0; i < COUNT(notes); i++)
+        if (notes[i])
+            fprintf(out, "\n%s%s\n", i == 2 ? "Assumed, and worth a look: " : "", code(a, notes[i]));
+    if (emit_remedy(a, r))
+        fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     if (r->gate)
         fprintf(out, "\n**Gate failed**: %s\n", code(a, r->gate));
     markdown_baseline(a, r, out);

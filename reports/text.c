@@ -91,15 +91,19 @@ bar(const struct page *p, int64_t bytes, int64_t of, int width)
 static void
 text_head(const struct page *p, const struct result *r)
 {
-    fprintf(p->out, "%smemlint%s  %s: %s", on(p, "1"), on(p, "0"), emit_clip(p->a, r->model.file, p->width - 12),
-            r->setup.mode);
-    if (r->setup.batch >= 0)
-        fprintf(p->out, ", batch %lld", (long long)r->setup.batch);
-    fprintf(p->out, ", %s, %s, loss %s\n\n", r->setup.optimizer, r->setup.precision, r->setup.loss);
-    fputs(on(p, "1"), p->out);
-    wrap(p, "", emit_verdict(p->a, r), 3);
+    const char *file = emit_clip(p->a, r->model.file, p->width - 12), *swings = emit_swings(p->a, r);
+    fprintf(p->out, "%smemlint%s", on(p, "1"), on(p, "0"));
+    wrap(p, "  ", arena_printf(p->a, "%s: %s", file, emit_setup(p->a, r)), 3);
+    fprintf(p->out, "\n%s", on(p, "1"));
+    wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
-    if (r->peak.location)
+    const char *notes[] = {r->ndoubts ? NULL : r->provenance.text, emit_estimate(p->a, r), emit_remedy(p->a, r)};
+    for (int i = 0; i < COUNT(notes); i++)
+        if (notes[i])
+            wrap(p, i == 2 ? "  try: " : "  ", notes[i], 4);
+    if (swings)
+        wrap(p, "  assumed, and worth a look: ", swings, 3);
+    if (r->peak.location && !r->ndoubts)
         fprintf(p->out, "  at %s\n", emit_clip(p->a, r->peak.location, p->width - 5));
     if (r->verdict != VERDICT_OK)
         fprintf(p->out, "  %s%s%s%s%s\n", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : "",
@@ -426,20 +430,22 @@ text_judgements(const struct page *p, const struct result *r)
     if (*thumbs)
         fprintf(p->out, "  rule of thumb: %s\n", thumbs);
     for (int i = 0; i < r->setup.nassumptions && i < p->limit->assumed; i++)
-        wrap(p, i ? "               - " : "  assumed:       ", emit_clean(p->a, r->setup.assumptions[i]),
-             p->limit->said);
+        wrap(p, i ? "               - " : "  assumed:       ", emit_assumption(p->a, r, i), p->limit->said);
     if (r->setup.nassumptions > p->limit->assumed)
         fprintf(p->out, "%17s%d more\n", "", r->setup.nassumptions - p->limit->assumed);
     for (int i = 0; i < r->ndoubts && i < p->limit->assumed; i++) {
         const struct doubt *d = &r->doubts[i];
         const char *op = d->op ? arena_printf(p->a, " (%s)", emit_clip(p->a, d->op, 32)) : "";
         wrap(p, i ? "               - " : "  not explained: ",
-             arena_printf(p->a, "%s%s%s%s%s: %s", d->remedy ? "try " : "", emit_clean(p->a, d->remedy),
-                          d->remedy ? ": " : "", emit_clip(p->a, d->node, 48), op, emit_clean(p->a, d->why)),
+             arena_printf(p->a, "%s%s: %s%s%s%s", emit_clip(p->a, d->node, 48), op, emit_clean(p->a, d->why),
+                          d->remedy ? "; try " : "", emit_clean(p->a, d->remedy),
+                          d->effect_bytes
+                              ? arena_printf(p->a, " (%s of what is counted)", emit_signed(p->a, d->effect_bytes))
+                              : ""),
              p->limit->said);
     }
     if (r->ndoubts > p->limit->assumed)
-        fprintf(p->out, "%17s%d more; the peak is a lower bound\n", "", r->ndoubts - p->limit->assumed);
+        fprintf(p->out, "%17s%d more\n", "", r->ndoubts - p->limit->assumed);
 }
 
 static bool

@@ -511,12 +511,8 @@ static void
 compare_setups(struct comparison *c)
 {
     const struct result *old = c->old.r, *now = c->now.r;
-    differs(c, "mode", old->setup.mode, now->setup.mode);
-    differs(c, "optimizer", old->setup.optimizer, now->setup.optimizer);
-    differs(c, "precision", old->setup.precision, now->setup.precision);
-    differs(c, "loss", old->setup.loss, now->setup.loss);
-    differs(c, "loop", old->setup.loop, now->setup.loop);
-    differs(c, "allocator", old->setup.allocator, now->setup.allocator);
+    for (int i = 0; i < old->setup.nchoices && i < now->setup.nchoices; i++) /* the rows of one table */
+        differs(c, old->setup.choices[i].name, old->setup.choices[i].value, now->setup.choices[i].value);
     for (int i = 0; i < old->setup.ndims; i++)
         for (int k = 0; k < now->setup.ndims; k++)
             if (same(old->setup.dims[i].name, now->setup.dims[k].name))

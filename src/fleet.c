@@ -62,15 +62,11 @@ fleet_count(struct arena *a, struct tally *t, const struct result *r)
 static const char *
 other_setup(struct arena *a, const struct setup *s, const struct result *r)
 {
-    const struct {
-        const char *name, *was, *is;
-    } rows[] = {{"mode", r->setup.mode, s->mode == MODE_TRAINING ? "training" : "inference"},
-                {"optimizer", r->setup.optimizer, *(const char *const *)s->optimizer},
-                {"precision", r->setup.precision, *(const char *const *)s->precision},
-                {"loss", r->setup.loss, *(const char *const *)s->loss}};
-    for (int i = 0; i < COUNT(rows); i++)
-        if (rows[i].was && strcmp(rows[i].was, rows[i].is) != 0)
-            return arena_printf(a, "%s %s, now %s", rows[i].name, rows[i].was, rows[i].is);
+    int n;
+    const struct choice *is = choices_of(a, s, &n), *was = r->setup.choices;
+    for (int i = 0; i < n && i < r->setup.nchoices; i++)
+        if (was[i].value && is[i].value && strcmp(was[i].value, is[i].value) != 0)
+            return arena_printf(a, "%s %s, now %s", is[i].name, was[i].value, is[i].value);
     for (int i = 0; i < s->ndims; i++)
         for (int k = 0; k < r->setup.ndims; k++)
             if (strcmp(s->dims[i].name, r->setup.dims[k].name) == 0 && s->dims[i].n != r->setup.dims[k].n)

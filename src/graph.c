@@ -63,7 +63,7 @@ graph_node(struct graph *g)
     return n;
 }
 
-void
+struct doubt *
 graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
 {
     while (g->parent)
@@ -74,7 +74,8 @@ graph_doubt(struct graph *g, const char *node, const char *op, const char *remed
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     struct doubt *d = PUSH(g->arena, g->doubts, g->ndoubts, g->cap_doubts);
-    *d = (struct doubt){node, op, arena_str(g->arena, text), remedy};
+    *d = (struct doubt){.node = node, .op = op, .why = arena_str(g->arena, text), .remedy = remedy};
+    return d;
 }
 
 const struct attr *

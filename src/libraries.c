@@ -62,7 +62,7 @@ struct perf { /* cudnnConvolutionFwdAlgoPerf_t and its two twins */
     int determinism, math, reserved[3];
 };
 
-struct choice { /* cublasLtMatmulHeuristicResult_t */
+struct heuristic { /* cublasLtMatmulHeuristicResult_t */
     uint64_t algo[8];
     size_t bytes;
     int state;
@@ -95,7 +95,7 @@ struct opened {
     int (*limit_create)(void **);
     int (*limit_destroy)(void *);
     int (*limit_set)(void *, int, const void *, size_t);
-    int (*lt_heuristic)(void *, void *, void *, void *, void *, void *, void *, int, struct choice *, int *);
+    int (*lt_heuristic)(void *, void *, void *, void *, void *, void *, void *, int, struct heuristic *, int *);
 };
 
 static const struct {
@@ -179,7 +179,7 @@ static bool
 ask_cublaslt(const struct opened *o, const struct kernel_shape *s, int type, int64_t *bytes)
 {
     void *op = NULL, *a = NULL, *b = NULL, *c = NULL, *limit = NULL;
-    struct choice found;
+    struct heuristic found;
     int32_t ta = s->tb, tb = s->ta;
     uint64_t most = (uint64_t)s->most;
     int n = 0;

@@ -273,10 +273,10 @@ void
 lost_end(const struct lost *x)
 {
     if (x->in_place && x->l->s->inplace == INPLACE_AUTO)
-        program_assume(x->l->p, "operators write in place, as in the libraries whose names the modules have "
-                                "(--assume inplace=none where they don't)");
+        program_assume(x->l->p, ALTERNATIVE_INPLACE,
+                       "operators write in place, as in the libraries whose names the modules have");
     if (x->dropout)
-        program_assume(x->l->p,
+        program_assume(x->l->p, ALTERNATIVE_DROPOUT,
                        "dropout that an evaluation export removed is put back where the names of modules show its "
-                       "place, with a probability above 0 (--dropout none leaves it out)");
+                       "place, with a probability above 0");
 }

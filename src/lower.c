@@ -32,7 +32,7 @@ next_read(struct call_reads *r)
 }
 
 void
-program_assume(struct program *p, const char *fmt, ...)
+program_assume(struct program *p, enum alternative other, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -40,9 +40,10 @@ program_assume(struct program *p, const char *fmt, ...)
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     for (int i = 0; i < p->nassumptions; i++)
-        if (strcmp(p->assumptions[i], text) == 0)
+        if (strcmp(p->assumptions[i].text, text) == 0)
             return;
-    *PUSH(p->arena, p->assumptions, p->nassumptions, p->cap_assumptions) = arena_str(p->arena, text);
+    *PUSH(p->arena, p->assumptions, p->nassumptions, p->cap_assumptions) =
+        (struct assumption){.text = arena_str(p->arena, text), .alternative = other};
 }
 
 static bool
@@ -780,9 +781,9 @@ drops(struct dynamo *d, const struct group *g, int tensor)
     struct lowering *l = d->l;
     if (l->s->dropout != DROPOUT_AUTO || l->s->mode != MODE_TRAINING || is_undropped(d, g, tensor))
         return false;
-    program_assume(l->p,
-                   "dropout is active wherever the evaluation export still shows its place, with a probability above 0 "
-                   "(--dropout none leaves it out)");
+    program_assume(l->p, ALTERNATIVE_DROPOUT,
+                   "dropout is active wherever the evaluation export still shows its place, with a probability above "
+                   "0");
     return true;
 }
 
@@ -1032,7 +1033,8 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     int skip = looked_up ? rank - 2 : 0;
     struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank - skip, size + skip);
     c->args[1] = FLT(1);
-    program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
+    program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
+                   q->name);
     return c->outs[0];
 }
 
@@ -1098,7 +1100,8 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     int indices = at->outs[0];
     struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, &size[rank - 2]);
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
-    program_assume(l->p, "%s, which the exporter folded into a constant, has that constant's size", q->name);
+    program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
+                   q->name);
     return c->outs[0];
 }
 
@@ -2862,8 +2865,8 @@ lower_run(struct graph *g, const struct setup *s)
     lower_outputs(l);
     type_params(g, l->p);
     for (int i = 0; i < l->p->ncalls; i++)
-        if (l->p->calls[i].op && l->p->calls[i].op->assumes)
-            program_assume(l->p, "%s", l->p->calls[i].op->assumes);
+        if (l->p->calls[i].op && l->p->calls[i].op->assumes && assume_open(s, l->p->calls[i].op->alternative))
+            program_assume(l->p, l->p->calls[i].op->alternative, "%s", l->p->calls[i].op->assumes);
     return l->p;
 }
 

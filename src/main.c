@@ -388,6 +388,9 @@ analyse(const struct run *x)
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
     if (is_read(o)) {
         rules_run(&study, r);
+        assume_measure(&study, r);
+    }
+    if (is_read(o) && !r->ndoubts) { /* what is not known fits nothing */
         grid_run(&study, r);
         fits_run(&study, r);
     }

@@ -298,8 +298,17 @@ struct graph {
 /* Something memlint does not know: reported as unexplained; the result is then inconclusive. */
 struct doubt {
     const char *node, *op, *why, *remedy; /* remedy: the option that would settle it, or NULL */
+    enum sure {                           /* what is certain beside it */
+                SURE_CALLS,               /* what does not depend on the node or input that it names */
+                SURE_UPDATE,              /* parameters, inputs, gradients, optimizer states */
+                SURE_MODEL,               /* parameters and inputs */
+                SURE_NOTHING
+    } sure;
+    const char *dim;      /* it is about this dimension, which was taken as 1; NULL about none */
+    int64_t effect_bytes; /* peak at 8 less the peak at 1, where assume_measure ran it; else 0 */
 };
-void graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
+/* The doubt that was added, for who knows more than SURE_CALLS. */
+struct doubt *graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
     PRINTF(5, 6);
 
 /* Reads an ONNX file in binary (or, when its name ends in .txt or .onnxtxt, in ONNX text syntax) form. Weights are never read; external data
@@ -370,6 +379,20 @@ struct device;    /* heap.c */
 struct replay;    /* replay.c */
 struct kernels;   /* libraries.c */
 
+/* What a file can't show is assumed, and the step run with the alternative too: rows of assume.c. */
+enum alternative {
+    ALTERNATIVE_NONE, /* there is none */
+    ALTERNATIVE_LOSS,
+    ALTERNATIVE_LOOP,
+    ALTERNATIVE_DROPOUT,
+    ALTERNATIVE_INPLACE,
+    ALTERNATIVE_ATTENTION,
+    ALTERNATIVE_TIED,
+    ALTERNATIVE_NORMS,
+    ALTERNATIVE_SILU,
+    ALTERNATIVE_COUNT
+};
+
 struct setup {
     int ndims, nshapes, nvalues, nfreeze;
     struct binding *dims;
@@ -388,6 +411,7 @@ struct setup {
     bool accumulate_eager; /* --assume accumulate=eager|never */
     enum attention attention;
     enum inplace inplace;        /* auto: what lines of Python and names of modules tell */
+    unsigned instead;            /* bits 1 << enum alternative: the other reading, where no option says so */
     const struct device *device; /* NULL when not asked */
     int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
     bool expandable;             /* --allocator expandable */
@@ -655,7 +679,13 @@ struct program {
     int nmodules, cap_modules;
     struct module *modules;
     int nassumptions, cap_assumptions;
-    const char **assumptions;
+    struct assumption {
+        const char *text;
+        enum alternative alternative;
+        const char *option;   /* that says otherwise; NULL none */
+        bool measured;        /* assume_measure ran the alternative */
+        int64_t effect_bytes; /* its peak of allocated bytes less the step's */
+    } * assumptions;
     int nregions;
     const struct region *regions; /* an edit: in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
@@ -668,7 +698,12 @@ struct program *lower_run(struct graph *g, const struct setup *s);
 void lower_dump(const struct program *p, FILE *f); /* --dump=calls */
 /* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. */
 int *python_holds(const struct program *p, const char ***by); /* by: the name that holds it, NULL none */
-void program_assume(struct program *p, const char *fmt, ...) PRINTF(2, 3);
+/* States an assumption, once. */
+void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);
+/* assume.c: whether s asks for the other reading of what a file can't show. */
+bool assume_instead(const struct setup *s, enum alternative other);
+/* Whether s leaves it to be assumed. */
+bool assume_open(const struct setup *s, enum alternative other);
 
 /* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */
 
@@ -740,7 +775,8 @@ struct aten {
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
     const char *source;
-    const char *assumes; /* what the report says when a program calls it, NULL nothing */
+    const char *assumes;          /* what the report says when a program calls it, NULL nothing */
+    enum alternative alternative; /* to that */
 };
 extern const char COMPOSITE[];
 
@@ -932,6 +968,10 @@ struct step {
 };
 
 struct step *step_run(struct program *p, const struct setup *s);
+/* The type of a tensor of the model under a precision that casts the model. */
+enum dtype precision_type(const struct precision *p, enum dtype t);
+/* Bytes of the states that an optimizer keeps for a parameter. */
+int64_t optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const int64_t *size);
 void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a recorded trace */
 
 /* ---- live.c: bytes at every instant of the reported step -------------------------------------------------------------------------- */
@@ -1148,23 +1188,39 @@ struct oom {                                                                  /*
     int likely;              /* the match that fits what was allocated, -1 unknown */
 };
 
+/* One thing that was chosen: as an option takes it. */
+struct choice {
+    const char *name, *value; /* value NULL: it means nothing here, or none is chosen */
+    const char *option;       /* that chooses it */
+    bool standard;            /* the default */
+};
+
+/* Where a file comes from, and what that means for the number. */
+struct provenance {
+    const char *kind, *text; /* "pytorch", "quantized"; text: a sentence, NULL where nothing needs saying */
+};
+
 struct result {
     struct {
-        const char *file, *producer;
+        const char *file, *producer, *dtype; /* dtype: of most parameters' bytes, PyTorch's name */
         int opset, nodes;
         int64_t parameters, parameter_bytes, trainable_parameters, buffer_bytes;
     } model;
     struct {
-        const char *mode, *optimizer, *precision, *loss, *loop, *device, *allocator;
+        const char *mode, *optimizer, *precision, *loss, *loop, *device, *allocator; /* NULL: means nothing here */
         int64_t batch; /* -1 when no dimension is called so */
         int ndims;
         const struct binding *dims;
+        int nchoices;
+        const struct choice *choices; /* everything that changes a number, but for dims */
         int nassumptions;
-        const char **assumptions;
+        const struct assumption *assumptions;
     } setup;
     enum verdict verdict;
+    struct provenance provenance;
     struct {
         int64_t allocated, reserved, device;
+        int64_t certain; /* allocated bytes at least, whatever the doubts turn out to be; without any the peak */
         enum phase phase;
         const char *op, *node, *location;
         int instant; /* index into instants */
@@ -1441,8 +1497,25 @@ void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 
+/* choices.c: what was chosen for the step, in the order of the reports. */
+struct choice *choices_of(struct arena *a, const struct setup *s, int *n);
+/* The choices of a stored set-up: value(from, name) is what it says, NULL nothing, which is the default. */
+struct choice *choices_stored(struct arena *a, const char *(*value)(const void *from, const char *name),
+                              const void *from, int *n);
+
+/* provenance.c: where the model comes from; a doubt is added to p's graph where that makes the number one. */
+struct provenance provenance_find(struct program *p, const struct setup *s);
+
+/* certain.c: the least that the step allocates at its peak whatever the doubts turn out to be, bytes. */
+int64_t certain_bytes(const struct step *st);
+
+/* assume.c: runs the alternative of every assumption of r that has one. */
+void assume_measure(const struct study *x, struct result *r);
+
 /* Everything the reports show, from what the passes made. */
-struct result *result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s);
+struct result *result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s);
+/* Makes these the choices of r, those that have a field of their own too. */
+void result_choose(struct result *r, int n, const struct choice *c);
 
 /* ---- stored.c: a JSON result read back -------------------------------------------------------------------------------------- */
 
@@ -1516,8 +1589,18 @@ const char *emit_clip(struct arena *a, const char *s, int max);
 const char *emit_op(struct arena *a, const char *s, int max);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int emit_utf8(const char *s, uint32_t *c);
-/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ..." */
+/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ...", or "At least 1.2 GiB is certain;
+ * unknown: ..." */
 const char *emit_verdict(struct arena *a, const struct result *r);
+/* "training, batch 32, adamw, fp32, loss auto": what was chosen, the defaults of most not named. */
+const char *emit_setup(struct arena *a, const struct result *r);
+/* An assumption, with the option that says otherwise and what that changes. */
+const char *emit_assumption(struct arena *a, const struct result *r, int i);
+/* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL none. */
+const char *emit_swings(struct arena *a, const struct result *r);
+/* Of an inconclusive result: the peak as far as it was counted; the command that settles what options can. NULL none. */
+const char *emit_estimate(struct arena *a, const struct result *r);
+const char *emit_remedy(struct arena *a, const struct result *r);
 const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
 /* A changed layer: its path, and what became of it, "weight [64, 10] -> [64, 20]". The peaks, "1.0 GiB -> 2.0 GiB (+1.0 GiB, +100 %)". */
 const char *emit_layer(struct arena *a, const struct layer_change *l, int max);

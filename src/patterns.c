@@ -427,7 +427,7 @@ emit_gelu(struct matcher *x, const struct node *n)
 static bool
 match_silu(struct matcher *x, const struct node *n)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2 && !assume_instead(x->l->s, ALTERNATIVE_SILU); k++) {
         const struct node *s = only_maker(x, n, k, "Sigmoid");
         if (s && s->in[0] == n->in[1 - k]) {
             cover(x, s);
@@ -446,7 +446,7 @@ emit_silu(struct matcher *x, const struct node *n)
     struct call *c = call_at(x, n, "aten.silu.default", 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
-    program_assume(x->l->p, "x * sigmoid(x) is taken for silu(x): the file can't tell them apart");
+    program_assume(x->l->p, ALTERNATIVE_SILU, "x * sigmoid(x) is taken for silu(x): the file can't tell them apart");
 }
 
 /* 1 / sqrt(x) */
@@ -522,10 +522,10 @@ static struct param *
 tied_table(struct matcher *x, int weight)
 {
     const struct tensor *w = &x->g->t[weight];
-    for (int i = 0; i < x->l->p->nparams; i++) {
+    for (int i = 0; i < x->l->p->nparams && !assume_instead(x->l->s, ALTERNATIVE_TIED); i++) {
         struct param *q = &x->l->p->params[i];
         if (q->rank == 2 && q->is_table && w->rank == 2 && q->size[0] == w->dims[1].n && q->size[1] == w->dims[0].n) {
-            program_assume(x->l->p,
+            program_assume(x->l->p, ALTERNATIVE_TIED,
                            "a weight that constant folding transposed has the shape of the embedding %s: they are "
                            "taken to be tied",
                            q->name);
@@ -1383,8 +1383,9 @@ unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, in
                   made_param(x, name, "running_var", PARAM_BUFFER, DT_FLOAT, 1, channels)};
     made_param(x, name, "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
     finish(x, batch_norm_call(x, n, (struct arg){.kind = ARG_SLOT, .i = conv->outs[0]}, slot, 1e-5), out);
-    program_assume(x->l->p, "an evaluation export folded batch norms into the convolutions: they are put back after "
-                            "every convolution whose weight lost its name");
+    program_assume(x->l->p, ALTERNATIVE_NORMS,
+                   "an evaluation export folded batch norms into the convolutions: they are put back after every "
+                   "convolution whose weight lost its name");
 }
 
 static void
@@ -1392,8 +1393,8 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
     bool transposed = is(n, "ConvTranspose");
     const struct tensor *w = tensor_at(x, n->in[1]);
-    bool folded =
-        w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 && x->l->s->mode == MODE_TRAINING;
+    bool folded = w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 &&
+                  x->l->s->mode == MODE_TRAINING && !assume_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = tensor_arg(x, n, n->in[0], "input"), weight = tensor_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? tensor_arg(x, n, n->in[2], "bias") : NONE;
     int spatial = w->rank - 2;

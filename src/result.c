@@ -34,10 +34,28 @@ elements(int rank, const int64_t *size)
     return n;
 }
 
+void
+result_choose(struct result *r, int n, const struct choice *c)
+{
+    const struct {
+        const char *name, **field;
+    } fields[] = {{"mode", &r->setup.mode},           {"optimizer", &r->setup.optimizer},
+                  {"precision", &r->setup.precision}, {"loss", &r->setup.loss},
+                  {"loop", &r->setup.loop},           {"device", &r->setup.device},
+                  {"allocator", &r->setup.allocator}};
+    r->setup.nchoices = n;
+    r->setup.choices = c;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < COUNT(fields); k++)
+            if (strcmp(c[i].name, fields[k].name) == 0)
+                *fields[k].field = c[i].value;
+}
+
 static void
 gather_model(struct gather *x)
 {
     struct result *r = x->r;
+    int64_t by_type[DT_COUNT] = {0};
     r->model.file = x->g->file;
     const char *version = x->g->producer_version ? x->g->producer_version : "";
     r->model.producer = x->g->producer && *x->g->producer
@@ -57,13 +75,12 @@ gather_model(struct gather *x)
         r->model.parameters = emit_add(r->model.parameters, n);
         r->model.parameter_bytes = emit_add(r->model.parameter_bytes, bytes);
         r->model.trainable_parameters += q->kind == PARAM_TRAINED ? n : 0;
+        by_type[q->dtype] = emit_add(by_type[q->dtype], bytes);
     }
-}
-
-static const char *
-row_name(const void *row)
-{
-    return row ? *(const char *const *)row : NULL; /* every row begins with its name */
+    int most = DT_UNDEFINED;
+    for (int t = 0; t < DT_COUNT; t++)
+        most = by_type[t] > by_type[most] ? t : most;
+    r->model.dtype = by_type[most] > 0 ? dtypes[most].torch : NULL;
 }
 
 static void
@@ -71,13 +88,8 @@ gather_setup(struct gather *x)
 {
     struct result *r = x->r;
     const struct setup *s = x->s;
-    r->setup.mode = s->mode == MODE_TRAINING ? "training" : "inference";
-    r->setup.optimizer = row_name(s->optimizer);
-    r->setup.precision = row_name(s->precision);
-    r->setup.loss = row_name(s->loss);
-    r->setup.loop = s->micro_batches > 1 ? arena_printf(x->a, "accumulate-%d", s->micro_batches) : row_name(s->loop);
-    r->setup.device = s->device ? device_name(s->device) : s->capacity > 0 ? bytes_text(x->a, s->capacity) : NULL;
-    r->setup.allocator = s->expandable ? "expandable" : "native";
+    struct choice *c = choices_of(x->a, s, &r->setup.nchoices);
+    result_choose(r, r->setup.nchoices, c);
     r->setup.ndims = s->ndims;
     r->setup.dims = s->dims;
     const struct binding *batch = setup_batch(s);
@@ -468,7 +480,8 @@ gather_fits(struct gather *x)
         const struct device *d = i < 0 ? NULL : device_row(i);
         int64_t have = d ? device_capacity(d) : x->s->capacity, need = r->peak.reserved + device_context(d, NULL);
         r->fits[r->nfits++] = (struct fit){d ? device_name(d) : r->setup.device, have, need,
-                                           need > have              ? "does not fit"
+                                           r->ndoubts               ? "unknown"
+                                           : need > have            ? "does not fit"
                                            : need > have / 100 * 90 ? "tight"
                                                                     : "fits",
                                            -1};
@@ -476,7 +489,7 @@ gather_fits(struct gather *x)
 }
 
 struct result *
-result_build(const struct graph *g, const struct program *p, struct step *st, const struct setup *s)
+result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s)
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
@@ -489,12 +502,16 @@ result_build(const struct graph *g, const struct program *p, struct step *st, co
     gather_live(&x);
     gather_spans(&x);
     gather_layers(&x);
-    gather_thumbs(&x);
-    gather_fits(&x);
+    if (s->mode == MODE_TRAINING)
+        gather_thumbs(&x);
+    r->provenance = provenance_find(p, s);
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
-    r->verdict = s->capacity > 0 && r->peak.device > s->capacity ? VERDICT_DOES_NOT_FIT
-                 : r->ndoubts                                    ? VERDICT_INCONCLUSIVE
-                                                                 : VERDICT_OK;
+    r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;
+    gather_fits(&x);
+    int64_t least = r->ndoubts ? emit_add(r->peak.certain, device_context(s->device, NULL)) : r->peak.device;
+    r->verdict = s->capacity > 0 && least > s->capacity ? VERDICT_DOES_NOT_FIT
+                 : r->ndoubts                           ? VERDICT_INCONCLUSIVE
+                                                        : VERDICT_OK;
     return r;
 }

@@ -1266,10 +1266,10 @@ rules_run(const struct study *s, struct result *r)
     if (s->s->mode != MODE_TRAINING)
         return;
     if (s->p->graph->nt > MOST_VALUES) {
-        const char **said = NEWN(x.a, const char *, r->setup.nassumptions + 1);
+        struct assumption *said = NEWN(x.a, struct assumption, r->setup.nassumptions + 1);
         for (int i = 0; i < r->setup.nassumptions; i++)
             said[i] = r->setup.assumptions[i];
-        said[r->setup.nassumptions++] =
+        said[r->setup.nassumptions++].text =
             arena_printf(x.a, "advice is not measured for a graph of more than %s values", grouped(&x, MOST_VALUES));
         r->setup.assumptions = said;
         return;

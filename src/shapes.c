@@ -615,7 +615,8 @@ shapes_bind_open(struct graph *g, const struct setup *s)
             names_put(taken, sym, 1);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
             graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym),
-                        "dimension %s of the input is open: taken as 1", sym);
+                        "dimension %s of the input is open: taken as 1", sym)
+                ->dim = sym;
         }
     }
     return own;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 3, RANK = 2 * MAX_RANK };
+enum { ITERATIONS = 3, RANK = 2 * MAX_RANK, MOST_STATES = 4 /* of an optimizer, for a parameter */ };
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------ */
 
@@ -198,7 +198,7 @@ struct script {
     int nparams;                 /* that own their tensor: tied names share */
     struct trained {
         const struct param *param;
-        struct value *v, *grad, *state[4];
+        struct value *v, *grad, *state[MOST_STATES];
     } * params;
     struct value **inputs, *target, *out, *loss;
     bool first;          /* iteration: doubts are noted once */
@@ -208,11 +208,10 @@ struct script {
     struct step *st;
 };
 
-static enum dtype
-model_type(const struct script *x, enum dtype t)
+enum dtype
+precision_type(const struct precision *p, enum dtype t)
 {
-    enum dtype want = x->s->precision->model;
-    return want && t == DT_FLOAT ? want : t;
+    return p->model && t == DT_FLOAT ? p->model : t;
 }
 
 static struct value *
@@ -244,7 +243,7 @@ build_model(struct script *x)
         struct trained *t = &x->params[x->nparams++];
         t->param = q;
         t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                    model_type(x, q->dtype), q->rank, q->size);
+                    precision_type(x->s->precision, q->dtype), q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, &t->grad);
@@ -259,31 +258,46 @@ has_update(const struct trained *t)
 
 enum { BLOCK_8BIT = 256, SMALLEST_8BIT = 4096 }; /* bitsandbytes/optim/optimizer.py: blockwise, min_8bit_size */
 
-static struct value *
-state_new(struct script *x, const struct trained *t, enum dtype type, int rank, const int64_t *size)
+struct state { /* a tensor that an optimizer keeps for a parameter */
+    enum dtype dtype;
+    int rank;
+    int64_t size[MAX_RANK];
+};
+
+/* The states for a parameter of that type and shape, in the order in which they are made: how many. */
+static int
+states_of(const struct optimizer *o, enum dtype t, int rank, const int64_t *size, struct state *out)
 {
-    return born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, type, rank, size);
+    int64_t n = 1;
+    int count = 0;
+    for (int i = 0; i < rank; i++)
+        n = mul_ok(n, size[i], &n) ? n : INT64_MAX;
+    struct state like = {.dtype = o->kind == STATE_8BIT ? n < SMALLEST_8BIT ? DT_FLOAT : DT_UINT8 : t, .rank = rank};
+    memcpy(like.size, size, sizeof(*size) * (size_t)rank);
+    for (int k = 0; k < o->states; k++) {
+        out[count++] = like;
+        if (o->kind == STATE_FACTORED && rank > 1) {
+            out[count++] = like;
+            out[count - 2].size[rank - 1] = out[count - 1].size[rank - 2] = 1;
+        }
+        if (o->kind == STATE_8BIT && n >= SMALLEST_8BIT)
+            out[count++] = (struct state){DT_FLOAT, 1, {div_up(n, BLOCK_8BIT)}};
+    }
+    return count;
 }
 
-static void
-make_state(struct script *x, struct trained *t, int k)
+int64_t
+optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const int64_t *size)
 {
-    const struct value *v = t->v;
-    int64_t n = value_elements(v), blocks = (n + BLOCK_8BIT - 1) / BLOCK_8BIT;
-    enum state_kind kind = x->s->optimizer->kind;
-    if (kind == STATE_FACTORED && v->rank > 1) {
-        int64_t row[MAX_RANK], col[MAX_RANK];
-        memcpy(row, v->size, sizeof(*row) * (size_t)v->rank);
-        memcpy(col, v->size, sizeof(*col) * (size_t)v->rank);
-        row[v->rank - 1] = col[v->rank - 2] = 1;
-        t->state[0] = state_new(x, t, v->dtype, v->rank, row);
-        t->state[1] = state_new(x, t, v->dtype, v->rank, col);
-    } else if (kind == STATE_8BIT && n >= SMALLEST_8BIT) {
-        t->state[k] = state_new(x, t, DT_UINT8, v->rank, v->size);
-        t->state[k + 2] = state_new(x, t, DT_FLOAT, 1, &blocks);
-    } else {
-        t->state[k] = state_new(x, t, kind == STATE_8BIT ? DT_FLOAT : v->dtype, v->rank, v->size);
+    struct state s[MOST_STATES];
+    int64_t sum = 0;
+    for (int i = states_of(o, t, rank, size, s) - 1; i >= 0; i--) {
+        int64_t n = 1;
+        for (int d = 0; d < s[i].rank; d++)
+            n = mul_ok(n, s[i].size[d], &n) ? n : INT64_MAX;
+        sum = emit_add(sum, dtype_bytes(s[i].dtype, n));
     }
+    return sum;
 }
 
 static void
@@ -291,9 +305,13 @@ make_states(struct script *x)
 {
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[i];
-        for (int k = 0; k < x->s->optimizer->states && has_update(t); k++)
-            if (!t->state[k] && (t->grad || x->s->optimizer->at_construction))
-                make_state(x, t, k);
+        struct state s[MOST_STATES];
+        int n = has_update(t) && !t->state[0] && (t->grad || x->s->optimizer->at_construction)
+                    ? states_of(x->s->optimizer, t->v->dtype, t->v->rank, t->v->size, s)
+                    : 0;
+        for (int k = 0; k < n; k++)
+            t->state[k] =
+                born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, s[k].dtype, s[k].rank, s[k].size);
     }
 }
 
@@ -807,11 +825,17 @@ step_run(struct program *p, const struct setup *s)
     find_tables(&x);
     build_model(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
-        program_assume(p, "%s", s->optimizer->caveat);
+        program_assume(p, ALTERNATIVE_NONE, "%s", s->optimizer->caveat);
+    if (s->mode == MODE_TRAINING && s->loss == loss_find("auto"))
+        program_assume(p, ALTERNATIVE_LOSS, "the loss is cross-entropy of the model's first output");
+    if (s->mode == MODE_TRAINING && s->loop == loop_find("plain"))
+        program_assume(p, ALTERNATIVE_LOOP,
+                       "the loop zeroes gradients first, and keeps its names for output and loss until the next step");
     const char *source;
     int64_t context = device_context(s->device, &source);
     program_assume(
-        p, "the device figure adds a CUDA context of %s to what is reserved (%s); cuDNN's workspaces are not in it",
+        p, ALTERNATIVE_NONE,
+        "the device figure adds a CUDA context of %s to what is reserved (%s); cuDNN's workspaces are not in it",
         bytes_text(p->arena, context), source);
     if (s->optimizer->at_construction && s->mode == MODE_TRAINING)
         make_states(&x);
@@ -836,10 +860,12 @@ step_run(struct program *p, const struct setup *s)
     }
     m->a = m->keep;
     if (m->oversized)
-        graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB");
+        graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB")->sure =
+            SURE_MODEL;
     if (m->missing)
         graph_doubt(p->graph, "model", m->missing, NULL,
-                    "arguments of another kind or rank than the operator takes: not counted");
+                    "arguments of another kind or rank than the operator takes: not counted")
+            ->sure = SURE_MODEL;
     for (int i = 0; i < p->ncalls; i++)
         st->forward_flops += st->call_flops[i];
     return st;

@@ -318,16 +318,19 @@ take_layers(struct json_reader *j, const struct item *root, struct result *r)
     }
 }
 
+static const char *
+choice_of(const void *setup, const char *name)
+{
+    return text_of(setup, name);
+}
+
 static void
 take_setup(struct json_reader *j, const struct item *s, struct result *r)
 {
     const struct item *dims = member(s, "dims");
-    r->setup.mode = text_of(s, "mode");
-    r->setup.optimizer = text_of(s, "optimizer");
-    r->setup.precision = text_of(s, "precision");
-    r->setup.loss = text_of(s, "loss");
-    r->setup.loop = text_of(s, "loop");
-    r->setup.allocator = text_of(s, "allocator");
+    int n;
+    const struct choice *c = choices_stored(j->a, choice_of, s, &n);
+    result_choose(r, n, c);
     r->setup.batch = int_of(member(s, "batch"));
     r->setup.ndims = dims && dims->kind == OBJECT ? dims->n : 0;
     struct binding *b = NEWN(j->a, struct binding, r->setup.ndims + 1);

@@ -335,7 +335,8 @@ place_if(struct unroll *u, const struct node *n)
         alias(u, n, copied(&c, taken->out[k]), n->out[k]);
     if (!decided)
         graph_doubt(u->g, name_of(u, n), n->op, remedy_for(u, n->in[0]),
-                    "which branch is taken can't be told from the file: counted as the one that makes more bytes");
+                    "which branch is taken can't be told from the file: counted as the one that makes more bytes")
+            ->sure = SURE_MODEL;
     return true;
 }
 
@@ -364,7 +365,8 @@ doubt_rounds(struct unroll *u, const struct node *n, int asked, int64_t counted,
         graph_doubt(
             u->g, name_of(u, n), n->op, remedy_for(u, asked),
             "how many rounds it runs can't be told from the file: counted as %lld; each more keeps as much again",
-            (long long)counted);
+            (long long)counted)
+            ->sure = SURE_MODEL;
     else
         graph_doubt(u->g, name_of(u, n), n->op, limit_remedy(u->a, LIMIT_UNROLLED),
                     "of its %lld rounds %lld are counted, more nodes than the limit: each more keeps as much again",

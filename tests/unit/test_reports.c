@@ -40,7 +40,10 @@ hostile(void)
         {PHASE_BACKWARD, EVIL, EVIL, {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024}},
         {PHASE_UPDATE, NULL, NULL, {[CLASS_PARAMETERS] = 1024}},
     };
-    static const char *nodes[] = {EVIL}, *assumptions[] = {EVIL};
+    static const char *nodes[] = {EVIL};
+    static const struct assumption assumptions[] = {
+        {.text = EVIL, .option = EVIL, .measured = true, .effect_bytes = 512}};
+    static const struct choice choices[] = {{"freeze", EVIL, "--freeze", false}, {"loop", NULL, "--loop", true}};
     static const struct binding dims[] = {{EVIL, 3}};
     static struct finding findings[] = {
         {EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1.5, EVIL},
@@ -101,10 +104,12 @@ hostile(void)
     baseline.grown = grown;
     baseline.ngrown = COUNT(grown);
     return (struct result){
-        .model = {EVIL, EVIL, 20, 3, 1, 4, 1, 0},
-        .setup = {"training", "adamw", "fp32", "auto", "plain", EVIL, "native", 3, 1, dims, 1, assumptions},
+        .model = {EVIL, EVIL, EVIL, 20, 3, 1, 4, 1, 0},
+        .setup = {"training", "adamw", "fp32", "auto", "plain", EVIL, "native", 3, 1, dims, COUNT(choices), choices, 1,
+                  assumptions},
+        .provenance = {"unknown", EVIL},
         .verdict = VERDICT_INCONCLUSIVE,
-        .peak = {2048, -1, -1, PHASE_BACKWARD, EVIL, EVIL, EVIL, 1},
+        .peak = {2048, -1, -1, 1024, PHASE_BACKWARD, EVIL, EVIL, EVIL, 1},
         .after = {-1, -1, -1, -1, -1},
         .class_bytes = {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024},
         .nlive = COUNT(live),
@@ -248,22 +253,22 @@ test_comment(void)
     struct result r = hostile();
     char *name = arena_alloc(a, LONG + 1);
     memset(name, '|', LONG);
-    const char **names = NEWN(a, const char *, MANY);
+    struct assumption *said = NEWN(a, struct assumption, MANY);
     struct baseline b = *r.baseline;
     r.live = NEWN(a, struct live_tensor, MANY);
     r.findings = NEWN(a, struct finding, MANY);
     b.layers = NEWN(a, struct layer_change, MANY);
     struct doubt *doubts = NEWN(a, struct doubt, MANY);
     for (int i = 0; i < MANY; i++) {
-        names[i] = name;
         r.live[i] = (struct live_tensor){.name = name, .needed_by = name, .location = name};
         r.findings[i] = (struct finding){.rule = name, .severity = "error", .message = name, .suppressed = name};
         b.layers[i] = (struct layer_change){.old.path = name, .now.path = name, .location = name};
-        doubts[i] = (struct doubt){name, name, name, name};
+        doubts[i] = (struct doubt){.node = name, .op = name, .why = name, .remedy = name};
+        said[i] = (struct assumption){.text = name, .option = name, .measured = true};
     }
     r.nlive = r.nfindings = b.nlayers = r.ndoubts = r.setup.nassumptions = MANY;
     r.doubts = doubts;
-    r.setup.assumptions = names;
+    r.setup.assumptions = said;
     r.baseline = &b;
     char *s = render(format_by_name("markdown"), &r);
     CU_ASSERT_TRUE(strlen(s) < 65000);
@@ -422,9 +427,9 @@ test_columns(void)
 static void
 test_nothing(void)
 {
-    struct result r = {.model = {"m", NULL, 0, 0, 0, 0, 0, 0},
+    struct result r = {.model = {"m", NULL, NULL, 0, 0, 0, 0, 0, 0},
                        .setup = {.mode = "training", .optimizer = "", .precision = "", .loss = ""},
-                       .peak = {0, -1, -1, PHASE_FORWARD, NULL, NULL, NULL, 0}};
+                       .peak = {0, -1, -1, 0, PHASE_FORWARD, NULL, NULL, NULL, 0}};
     for (int i = 0; i < nformats; i++)
         free(render(&formats[i], &r));
 }

@@ -1,0 +1,113 @@
+/* assume.c - what a file can't show is assumed, and what an assumption is worth is measured: the model is read and the
+ * step run again with the alternative, in an arena of its own.
+ *
+ * Dimensions that nobody bound are measured alike. A row is an alternative: the option that chooses it, where there is one, and the change of the set-up. Where no option
+ * does, a bit of setup.instead asks the lowering for its other reading.
+ */
+#include "memlint.h"
+
+#include <string.h>
+
+static void
+to_mse(struct setup *s)
+{
+    s->loss = loss_find("mse");
+}
+
+static void
+to_late_zero(struct setup *s)
+{
+    s->loop = loop_find("late-zero");
+}
+
+static void
+without_dropout(struct setup *s)
+{
+    s->dropout = DROPOUT_NONE;
+}
+
+static void
+out_of_place(struct setup *s)
+{
+    s->inplace = INPLACE_NONE;
+}
+
+static void
+to_math(struct setup *s)
+{
+    s->attention = ATTENTION_MATH;
+}
+
+static const struct {
+    const char *option; /* NULL: none says so */
+    void (*change)(struct setup *s);
+} rows[ALTERNATIVE_COUNT] = {
+    [ALTERNATIVE_LOSS] = {"--loss=mse", to_mse},
+    [ALTERNATIVE_LOOP] = {"--loop=late-zero", to_late_zero},
+    [ALTERNATIVE_DROPOUT] = {"--dropout=none", without_dropout},
+    [ALTERNATIVE_INPLACE] = {"--assume inplace=none", out_of_place},
+    [ALTERNATIVE_ATTENTION] = {"--assume attention=math", to_math},
+};
+
+bool
+assume_instead(const struct setup *s, enum alternative other)
+{
+    return s->instead >> other & 1;
+}
+
+bool
+assume_open(const struct setup *s, enum alternative other)
+{
+    return other != ALTERNATIVE_ATTENTION || s->attention == ATTENTION_AUTO;
+}
+
+/* The peak under another set-up, less that of the step; false when the model can't be read so. */
+static bool
+measure(const struct study *x, const struct result *r, struct setup *s, int64_t *effect)
+{
+    struct arena *a = arena_new();
+    struct program *p = x->reload(x, a, s);
+    if (p)
+        *effect = measure_step(p, s, NULL, NULL).allocated - r->peak.allocated;
+    arena_free(a);
+    return p != NULL;
+}
+
+/* Dimensions that nobody bound: what 8 instead of 1 would add, each alone. */
+static void
+measure_dims(const struct study *x, struct result *r)
+{
+    struct doubt *all = arena_dup(x->a, r->doubts, sizeof(*r->doubts) * (size_t)r->ndoubts);
+    for (int i = 0; i < r->ndoubts; i++) {
+        struct setup s = *x->s;
+        s.dims = arena_dup(x->a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
+        for (int k = 0; k < s.ndims && all[i].dim; k++)
+            s.dims[k].n = strcmp(s.dims[k].name, all[i].dim) == 0 ? 8 : s.dims[k].n;
+        if (all[i].dim)
+            measure(x, r, &s, &all[i].effect_bytes);
+    }
+    r->doubts = all;
+}
+
+void
+assume_measure(const struct study *x, struct result *r)
+{
+    struct assumption *all = NEWN(x->a, struct assumption, r->setup.nassumptions + 1);
+    for (int i = 0; i < r->setup.nassumptions; i++) {
+        struct assumption *q = &all[i];
+        *q = r->setup.assumptions[i];
+        if (q->alternative == ALTERNATIVE_NONE)
+            continue;
+        q->option = rows[q->alternative].option;
+        struct setup s = *x->s;
+        if (rows[q->alternative].change)
+            rows[q->alternative].change(&s);
+        else
+            s.instead |= 1u << q->alternative;
+        study_tell(x, "trying assumptions", i, r->setup.nassumptions);
+        q->measured = measure(x, r, &s, &q->effect_bytes);
+    }
+    r->setup.assumptions = all;
+    if (r->ndoubts)
+        measure_dims(x, r);
+}
