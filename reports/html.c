@@ -1039,7 +1039,6 @@ plan_row(struct html *h, const struct plan *p, const char *name, bool own, bool 
                   NULL);
     html_leaf(h, "td", emit_cheapest(h->a, r->recompute.noperators, r->recompute.operators, p->peak), "class", "r",
               NULL);
-    html_leaf(h, "td", html_format(h, "%.1f %%", p->least_flops_percent), "class", "r", NULL);
     plan_modules(h, p);
     html_close(h);
 }
@@ -1048,13 +1047,9 @@ plan_row(struct html *h, const struct plan *p, const char *name, bool own, bool 
 static void
 selective_plans(struct html *h)
 {
-    static const struct column head[] = {{"Plan", "r", NULL},
-                                         {"Peak", "r", NULL},
-                                         {"", "b", NULL},
-                                         {"Extra FLOPs", "r", NULL},
-                                         {"Operators", "r", NULL},
-                                         {"At least", "r", NULL},
-                                         {"Modules under checkpoint, +policy", NULL, NULL}};
+    static const struct column head[] = {{"Plan", "r", NULL},      {"Peak", "r", NULL},
+                                         {"", "b", NULL},          {"Extra FLOPs", "r", NULL},
+                                         {"Operators", "r", NULL}, {"Modules under checkpoint, +policy", NULL, NULL}};
     const struct result *r = h->r;
     if (!r->recompute.selective_python)
         return;
@@ -1075,10 +1070,13 @@ selective_plans(struct html *h)
 static void
 section_recompute(struct html *h)
 {
-    static const struct column head[] = {{"Plan", "r", NULL},      {"Peak", "r", NULL},
-                                         {"", "b", NULL},          {"Extra FLOPs", "r", NULL},
-                                         {"Selective", "r", NULL}, {"Operators", "r", NULL},
-                                         {"At least", "r", NULL},  {"Modules under checkpoint", NULL, NULL}};
+    static const struct column head[] = {{"Plan", "r", NULL},
+                                         {"Peak", "r", NULL},
+                                         {"", "b", NULL},
+                                         {"Extra FLOPs", "r", NULL},
+                                         {"Selective", "r", NULL},
+                                         {"Operators", "r", NULL},
+                                         {"Modules under checkpoint", NULL, NULL}};
     const struct result *r = h->r;
     int n = r->recompute.nfront;
     if (!n)
@@ -1088,15 +1086,16 @@ section_recompute(struct html *h)
         "Which modules to put under torch.utils.checkpoint: every plan was run, none here is beaten by another. The "
         "timeline draws each over the step as it is. Beside a plan's extra FLOPs stands what its peak costs when a "
         "policy "
-        "keeps some results, and when any run of operators may be recomputed; no plan with that peak takes fewer than "
-        "the last. FLOPs are those of products, convolutions and attention.");
+        "keeps some results, and when any run of operators may be recomputed. FLOPs are those of products, "
+        "convolutions and attention.");
     html_open(h, "figure", NULL);
     svg_front(h);
     html_close(h);
     table(h, "Plans, from the highest peak to the lowest", "plans", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < n; i++)
-        plan_row(h, &r->recompute.front[i], i ? html_format(h, "%d", i) : "none", i == r->recompute.chosen, true);
+        plan_row(h, &r->recompute.front[i], r->recompute.front[i].nmodules ? html_format(h, "%d", i) : "none",
+                 i == r->recompute.chosen, true);
     table_end(h);
     if (*r->recompute.front[n - 1].held_by)
         html_leaf(

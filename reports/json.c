@@ -279,7 +279,6 @@ json_plans(struct json *j, const char *name, int n, const struct plan *plan)
         json_open(j, NULL, '{');
         json_int(j, "peak", plan[i].peak);
         json_percent(j, "extra_flops_percent", plan[i].extra_flops_percent);
-        json_percent(j, "least_flops_percent", plan[i].least_flops_percent);
         json_text(j, "held_by", plan[i].held_by);
         json_open(j, "modules", '[');
         for (int k = 0; k < plan[i].nmodules; k++)

@@ -717,7 +717,7 @@ svg_treemap(struct html *h, const struct cluster *k, int n)
 
 /* ---- checkpoint plans ------------------------------------------------------------------------------------------------------ */
 
-/* Where a plan stands: extra FLOPs to the right, peaks from the lower bound up. */
+/* Where a plan stands: extra FLOPs to the right, peaks from the lowest of all plans up. */
 struct ruler {
     double most, low, span;
 };
@@ -761,11 +761,18 @@ svg_front(struct html *h)
     const struct result *r = h->r;
     const struct plan *f = r->recompute.front;
     int n = r->recompute.nfront, ns = r->recompute.nselective, no = r->recompute.noperators;
-    double most = f[n - 1].extra_flops_percent > 0 ? f[n - 1].extra_flops_percent : 1;
-    most = no && r->recompute.operators[no - 1].extra_flops_percent > most
-               ? r->recompute.operators[no - 1].extra_flops_percent
-               : most;
-    double named = 0, top = (double)f[0].peak, low = (double)r->recompute.lower_bound;
+    const struct {
+        int n;
+        const struct plan *plan;
+    } all[] = {{n, f}, {ns, r->recompute.selective}, {no, r->recompute.operators}};
+    double most = 1, named = 0, low = (double)f[n - 1].peak, top = low;
+    for (int k = 0; k < COUNT(all); k++)
+        for (int i = 0; i < all[k].n; i++) {
+            const struct plan *p = &all[k].plan[i];
+            most = p->extra_flops_percent > most ? p->extra_flops_percent : most;
+            low = (double)p->peak < low ? (double)p->peak : low;
+            top = (double)p->peak > top ? (double)p->peak : top;
+        }
     struct ruler u = {most, low, top > low ? top - low : 1};
     html_open(h, "svg", "class", "plot", "role", "img", "width", "100%", "height",
               html_format(h, "%d", FRONT_HIGH + 40), "aria-labelledby", "fr-t fr-d", NULL);
@@ -778,8 +785,6 @@ svg_front(struct html *h)
     html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, FRONT_HIGH), "y2", px(h, FRONT_HIGH), "class", "g0",
               NULL);
     html_close(h);
-    html_leaf(h, "text", html_format(h, "lower bound %s", bytes_text(h->a, r->recompute.lower_bound)), "x", "3", "y",
-              px(h, FRONT_HIGH - 6), "class", "tk halo", NULL);
     other_front(h, &u, "any operators", "fo", no, r->recompute.operators);
     other_front(h, &u, "selective", "fs", ns, r->recompute.selective);
     for (int i = 0; i < n; i++) {
@@ -795,12 +800,12 @@ svg_front(struct html *h)
         double along = f[i].extra_flops_percent / most;
         if (i == 0 || i == n - 1 || i == r->recompute.chosen || (along - named > 0.05 && along < 0.95)) {
             bool end = i == 0 || i == n - 1;
-            html_leaf(
-                h, "text",
-                end ? html_format(h, "%s: %s", i ? html_format(h, "%d", i) : "as it is", bytes_text(h->a, f[i].peak))
-                    : html_format(h, "%d", i),
-                "x", x, "dx", i && end ? "2" : "9", "y", y, "dy", i && end ? "-10" : "-2", "text-anchor",
-                i && end ? "end" : "start", "class", "tk", NULL);
+            html_leaf(h, "text",
+                      end ? html_format(h, "%s: %s", f[i].nmodules ? html_format(h, "%d", i) : "no checkpoints",
+                                        bytes_text(h->a, f[i].peak))
+                          : html_format(h, "%d", i),
+                      "x", x, "dx", i && end ? "2" : "9", "y", y, "dy", i && end ? "-10" : "-2", "text-anchor",
+                      i && end ? "end" : "start", "class", "tk", NULL);
             named = along;
         }
     }

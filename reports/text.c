@@ -307,9 +307,8 @@ text_recompute(const struct page *p, const struct result *r)
                 emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), q->nmodules,
                 emit_clip(p->a, emit_modules(p->a, q), p->width - 52));
     }
-    fprintf(p->out, "  %11s  no choice of operators to recompute goes below; the lowest is held by\n  %11s  %s\n",
-            bytes_text(p->a, r->recompute.lower_bound), "",
-            emit_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 16));
+    fprintf(p->out, "  %11s  the lowest is held by %s\n", "",
+            emit_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 38));
     if (step > 1)
         fprintf(p->out, "  %11s  %d plans; those between are in the other reports\n", "", n);
     if (p->limit == &full && r->recompute.selective_python)

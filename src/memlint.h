@@ -1150,7 +1150,6 @@ struct fit {
 struct plan { /* modules under torch.utils.checkpoint */
     int64_t peak;
     double extra_flops_percent; /* of the step's: products, convolutions and attention; others count nothing */
-    double least_flops_percent; /* no plan with this peak takes fewer */
     const char *held_by;        /* what runs at its peak */
     int nmodules;
     const char **modules; /* qualified names */
@@ -1257,7 +1256,7 @@ struct result {
         int nselective, noperators;
         struct plan *selective;       /* the front with selective policies, "blocks.0+linear" */
         struct plan *operators;       /* and with runs of calls that are no module's, "linear to add_3" */
-        int64_t lower_bound;          /* of any plan's peak */
+        int64_t lower_bound;          /* of any plan's peak: what no call of the model makes; -1 unknown */
         const char *python;           /* the chosen plan, else the one with the lowest peak */
         const char *selective_python; /* the cheapest selective plan within the budget, or of all; NULL none */
     } recompute;

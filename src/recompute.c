@@ -191,17 +191,8 @@ struct front {
     struct plan *plan;
 };
 
-/* What a byte costs that is not kept at the step's peak, the cheapest first. */
-struct price {
-    int64_t bytes;
-    double flops;
-    int call;
-};
-
 struct planner {
     struct arena *a;
-    int nprices;
-    struct price *price;
     const struct study *s;
     struct result *r;
     struct measured base;
@@ -582,61 +573,12 @@ name_of(const struct planner *x, const struct candidate *c, int option)
                                                  (long long)x->grade[option - FIRST_GRADE]);
 }
 
-static int
-by_price(const void *a, const void *b)
-{
-    const struct price *p = a, *q = b;
-    double f = p->flops * (double)q->bytes, g = q->flops * (double)p->bytes;
-    return f < g ? -1 : f > g;
-}
-
-/* Saved tensors at the peak. Who doesn't keep one runs its call again; a call's several tensors share its cost. */
-static void
-find_prices(struct planner *x)
-{
-    const struct step *st = x->s->st;
-    const struct machine *m = st->m;
-    const struct program *p = x->s->p;
-    const struct live *l = live_run(st);
-    int64_t *made = NEWN(x->a, int64_t, p->ncalls + 1);
-    int cap = 0;
-    for (int i = 0; i < m->nst; i++) {
-        const struct storage *s = m->st[i];
-        if (l->alive[i] && s->saved && s->phase == PHASE_FORWARD && s->class == CLASS_SAVED && s->call && s->bytes) {
-            int call = (int)(s->call - p->calls);
-            made[call] += s->bytes;
-            *PUSH(x->a, x->price, x->nprices, cap) = (struct price){s->bytes, st->call_flops[call], call};
-        }
-    }
-    for (int i = 0; i < x->nprices; i++)
-        x->price[i].flops *= (double)x->price[i].bytes / (double)made[x->price[i].call];
-    if (x->nprices)
-        qsort(x->price, (size_t)x->nprices, sizeof(*x->price), by_price);
-}
-
-/* The least work of any plan with that peak, as a fraction of bytes: a bound for plans of whole tensors. */
-static double
-least_percent(const struct planner *x, int64_t peak)
-{
-    double flops = 0;
-    int64_t need = x->base.allocated - peak;
-    for (int i = 0; i < x->nprices && need > 0; i++) {
-        const struct price *p = &x->price[i];
-        int64_t taken = p->bytes < need ? p->bytes : need;
-        flops += p->flops * (double)taken / (double)p->bytes;
-        need -= taken;
-    }
-    return x->base.flops > 0 ? 100 * flops / (3 * x->base.flops) : 0;
-}
-
 static void
 add_plan(struct planner *x, struct front *f, const struct level *l, const unsigned char *option,
          const struct measured *m)
 {
     struct plan *q = PUSH(x->a, f->plan, f->n, f->cap);
-    *q = (struct plan){.peak = m->allocated,
-                       .extra_flops_percent = extra_percent(x, m),
-                       .least_flops_percent = least_percent(x, m->allocated)};
+    *q = (struct plan){.peak = m->allocated, .extra_flops_percent = extra_percent(x, m)};
     q->held_by = m->op ? arena_printf(x->a, "%s in the %s phase%s%s", m->op, phase_names[m->phase],
                                       m->location ? ", at " : "", m->location ? m->location : "")
                        : "";
@@ -777,34 +719,24 @@ keep_front(struct front *front)
     front->n = n;
 }
 
-/* No plan of any operators goes below: at each instant of the backward pass what is not saved is there anyhow, and what its operator
- * reads for the last time. */
+/* No checkpoint takes away what no call of the model made: parameters, states, gradients once they are there, the batch and the loss with all
+ * that it makes. Blocks of other steps have other slack, so bytes are counted as asked for. */
 static int64_t
 bound_of(const struct step *st)
 {
+    static const bool stays[CLASS_COUNT] = {[CLASS_PARAMETERS] = true,
+                                            [CLASS_BUFFERS] = true,
+                                            [CLASS_GRADIENTS] = true,
+                                            [CLASS_OPTIMIZER] = true,
+                                            [CLASS_INPUTS] = true};
     const struct machine *m = st->m;
-    int64_t bound = 0, total = st->before_bytes, saved = 0;
-    bool *counts = NEWN(st->arena, bool, m->nst + 1);
-    for (int i = 0, group = 0; i < m->nev; i++) {
-        const struct event *e = &m->ev[i];
-        int64_t bytes = m->st[e->storage]->bytes;
-        if (i == group) { /* what dies of this operator was read by it */
-            for (group = i; group < m->nev && m->ev[group].call == e->call && m->ev[group].op == e->op &&
-                            m->ev[group].phase == e->phase;
-                 group++)
-                if (!m->ev[group].birth && counts[m->ev[group].storage]) {
-                    counts[m->ev[group].storage] = false;
-                    saved -= m->st[m->ev[group].storage]->bytes;
-                }
-        }
-        if (e->birth && e->phase == PHASE_FORWARD && m->st[e->storage]->saved &&
-            m->st[e->storage]->class == CLASS_SAVED) {
-            counts[e->storage] = true;
-            saved += bytes;
-        }
-        total += e->birth ? bytes : -bytes;
-        if (e->phase >= PHASE_BACKWARD && total - saved > bound)
-            bound = total - saved;
+    int64_t bound = 0, total = 0;
+    for (int i = -st->before; i < m->nev; i++) {
+        const struct storage *s = m->st[i < 0 ? i + st->before : m->ev[i].storage];
+        if (s->class == CLASS_WORKSPACE || (s->call && !stays[s->class]))
+            continue;
+        total += i < 0 || m->ev[i].birth ? s->requested : -s->requested;
+        bound = total > bound ? total : bound;
     }
     return bound;
 }
@@ -1207,7 +1139,6 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     int steps = s->p->ncalls < LARGE      ? 8
                 : s->p->ncalls < HUGE_ONE ? 4
                                           : 2; /* and half as many again for plans of modules */
-    find_prices(&x);
     add_plan(&x, &f, NULL, NULL, &x.base);
     for (int i = 0; i < n; i++) {
         const struct level *finer = NULL;
@@ -1247,7 +1178,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     if (n && s->p->ncalls < LARGE)
         add_nested(&x, &f, &levels[0]);
     show(&x, &f, &r->recompute.noperators, &r->recompute.operators);
-    r->recompute.lower_bound = bound_of(s->st);
+    r->recompute.lower_bound = r->ndoubts ? -1 : bound_of(s->st);
     r->recompute.chosen = chosen_of(r->recompute.nfront, r->recompute.front, budget);
     int shown = r->recompute.chosen >= 0 ? r->recompute.chosen : r->recompute.nfront - 1;
     if (r->recompute.front[shown].nmodules)

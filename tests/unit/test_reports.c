@@ -74,14 +74,9 @@ hostile(void)
     static int64_t reserved[] = {1 << 10, 1 << 21, -1, INT64_MAX / 2};
     static const struct grid grid = {EVIL, EVIL, 2, 2, 0, 1, sizes, sizes, reserved};
     static const char *modules[] = {EVIL, EVIL};
-    static struct plan front[] = {{.peak = 2048, .held_by = EVIL},
-                                  {.peak = 1024,
-                                   .extra_flops_percent = 33,
-                                   .least_flops_percent = 3,
-                                   .held_by = EVIL,
-                                   .nmodules = 2,
-                                   .modules = modules,
-                                   .after = &curve}};
+    static struct plan front[] = {
+        {.peak = 2048, .held_by = EVIL},
+        {.peak = 1024, .extra_flops_percent = 33, .held_by = EVIL, .nmodules = 2, .modules = modules, .after = &curve}};
     static struct device_memory device = {.name = EVIL};
     static const struct libraries libraries = {.convolutions = EVIL, .no_products = EVIL};
     static struct kernel kernel[] = {
