@@ -251,6 +251,9 @@ notice(struct html *h)
               NULL);
     if (r->gate)
         html_printf(h, "%s. ", emit_clip(h->a, r->gate, 400));
+    else if (r->verdict == VERDICT_DOES_NOT_FIT && r->oom && !r->setup.device)
+        html_printf(h, "The step reserves %s, and the process could have had %s. ", bytes_text(h->a, r->peak.reserved),
+                    bytes_text(h->a, r->oom->room));
     else if (r->verdict == VERDICT_DOES_NOT_FIT)
         html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device), emit_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
@@ -367,7 +370,7 @@ page_nav(struct html *h)
         {"recompute", "Checkpoints", r->recompute.nfront > 0},
         {"alive", "Alive at the peak", r->nlive > 0},
         {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0},
+        {"fits", "What fits", r->nfits > 0 && !r->ndoubts},
         {"thumbs", "Rules of thumb", r->nthumbs > 0},
         {"assumptions", "Assumptions", true},
         {"doubts", "Not explained", r->ndoubts > 0},
@@ -992,6 +995,8 @@ section_oom(struct html *h)
     }
     if (o->nmatches)
         table_end(h);
+    if (emit_oom(h->a, o))
+        html_leaf(h, "p", html_format(h, "In the marked row %s.", emit_oom(h->a, o)), NULL);
     if (o->navoided) {
         html_open(h, "p", NULL);
         html_printf(h, "Each of these would have avoided it:");
@@ -1468,8 +1473,8 @@ static int64_t
 grid_need(const struct result *r, const struct fit *f, int column)
 {
     const struct grid *g = r->grid;
-    int64_t reserved = g->reserved[g->own_row * g->ncolumns + column];
-    return reserved < 0 ? -1 : reserved + (f->need - r->peak.reserved);
+    int64_t reserved = g->reserved[f->kind][g->own_row * g->ncolumns + column];
+    return reserved < 0 ? -1 : emit_add(reserved, f->context);
 }
 
 static void
@@ -1495,7 +1500,7 @@ largest_batch(struct html *h, const struct fit *f)
         if (need >= 0 && need <= f->capacity)
             return html_format(h, "≥ %s", grouped(h, g->column[i]));
     }
-    return "not run";
+    return "not known";
 }
 
 /* Devices of one size are one row. */
@@ -1519,7 +1524,8 @@ fits_table(struct html *h, const struct fit **fits, int n)
     table_head(h, head, nhead);
     for (int i = 0, end; i < n; i = end) {
         const char *names = emit_clip(h->a, fits[i]->device, 60);
-        for (end = i + 1; end < n && fits[end]->capacity == fits[i]->capacity && fits[end]->need == fits[i]->need;
+        for (end = i + 1; end < n && fits[end]->capacity == fits[i]->capacity && fits[end]->need == fits[i]->need &&
+                          fits[end]->kind == fits[i]->kind;
              end++)
             names = html_format(h, "%s, %s", names, emit_clip(h->a, fits[end]->device, 60));
         html_open(h, "tr", NULL);
@@ -1541,7 +1547,6 @@ sizes_table(struct html *h, const struct fit **fits, int n)
 {
     const struct result *r = h->r;
     const struct grid *g = r->grid;
-    int64_t context = r->peak.device > r->peak.reserved ? r->peak.device - r->peak.reserved : 0;
     struct column *head = NEWN(h->a, struct column, g->ncolumns + 1);
     head[0] = (struct column){html_format(h, "%s", emit_clip(h->a, g->down, 30)), "r", NULL};
     for (int i = 0; i < g->ncolumns; i++)
@@ -1557,14 +1562,21 @@ sizes_table(struct html *h, const struct fit **fits, int n)
         html_open(h, "tr", NULL);
         html_leaf(h, "th", grouped(h, g->row[k]), "scope", "row", "class", "r", NULL);
         for (int i = 0; i < g->ncolumns; i++) {
-            int64_t reserved = g->reserved[k * g->ncolumns + i], need = reserved + context;
             const struct fit *least = NULL;
-            for (int d = n - 1; d >= 0 && reserved >= 0; d--)
-                least = fits[d]->capacity >= need ? fits[d] : least;
+            int64_t need = -1;
+            for (int d = n - 1; d >= 0;
+                 d--) { /* from the largest on; the smallest says what is needed, else the largest */
+                int64_t reserved = g->reserved[fits[d]->kind][k * g->ncolumns + i];
+                int64_t takes = reserved < 0 ? -1 : emit_add(reserved, fits[d]->context);
+                if (takes < 0 || (need >= 0 && takes > fits[d]->capacity))
+                    continue;
+                need = takes;
+                least = takes <= fits[d]->capacity ? fits[d] : least;
+            }
             html_open(h, "td", "class", html_format(h, "r%s", k == g->own_row && i == g->own_column ? " here" : ""),
                       NULL);
-            html_text(h, reserved < 0 ? "–" : bytes_text(h->a, need));
-            if (reserved >= 0)
+            html_text(h, need < 0 ? "–" : bytes_text(h->a, need));
+            if (need >= 0)
                 html_leaf(h, "small", least ? emit_clip(h->a, least->device, 20) : "✕ none", NULL);
             html_close(h);
         }
@@ -1578,7 +1590,7 @@ section_fits(struct html *h)
 {
     const struct result *r = h->r;
     const struct fit **fits = NEWN(h->a, const struct fit *, r->nfits + 1);
-    if (r->nfits == 0)
+    if (r->nfits == 0 || r->ndoubts)
         return;
     for (int i = 0; i < r->nfits; i++)
         fits[i] = &r->fits[i];

@@ -257,7 +257,8 @@ json_grid(struct json *j, const struct result *r)
         return;
     json_open(j, "sizes", '[');
     for (int i = 0; i < g->nrows * g->ncolumns; i++) {
-        if (g->reserved[i] < 0)
+        int64_t reserved = g->reserved[r->own_kind][i];
+        if (reserved < 0)
             continue;
         json_open(j, NULL, '{');
         json_open(j, "dims", '{');
@@ -265,7 +266,7 @@ json_grid(struct json *j, const struct result *r)
         if (g->down)
             json_int(j, g->down, g->row[i / g->ncolumns]);
         json_close(j, '}');
-        json_int(j, "reserved", g->reserved[i]);
+        json_int(j, "reserved", reserved);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -427,6 +428,7 @@ json_findings(struct json *j, const struct result *r)
         json_text(j, "location", f->location);
         json_maybe(j, "saves_bytes", f->saves_bytes);
         json_maybe(j, "peak_after", f->peak_after);
+        json_maybe(j, "reserved_after", f->reserved_after);
         json_percent(j, "extra_flops_percent", f->extra_flops_percent);
         json_text(j, "how", f->how);
         json_text(j, "suppressed", f->suppressed);
@@ -462,6 +464,8 @@ json_oom(struct json *j, const struct oom *o)
     }
     json_close(j, ']');
     json_maybe(j, "likely", o->likely);
+    json_maybe(j, "room", o->room);
+    json_maybe(j, "simulated", o->simulated);
     json_open(j, "avoided_by", '[');
     for (int i = 0; i < o->navoided; i++)
         json_text(j, NULL, o->avoided_by[i]);

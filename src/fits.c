@@ -1,36 +1,36 @@
 /* fits.c - the largest batch that fits each device, and the largest size of any dimension that fits one.
  *
- * Sizes are affine in a dimension: between the program at the size of the set-up and one at another size, each number of a third lies on the line
- * through its two. Where a number doesn't, or the two differ in more than numbers, the file is read again instead.
+ * A largest batch is exact: the step was run at it and fits, and at the next one and does not. Devices of one kind run the
+ * same step, so a run answers for all of them; the search for one goes where the line between the nearest runs crosses its
+ * memory. It begins at sizes that do not depend on the set-up's, so neither does its answer.
  *
- * The step is run again at other batches. Reserved bytes are nearly linear in the batch, so the next one to try is where the line between the
- * nearest that fits and the nearest that does not crosses the device's capacity. What is reported was run and fits. For the device of --device the search ends
- * when the next larger batch was run and does not fit; for the others after a few runs, and a large model gets fewer.
+ * Sizes are affine in a dimension: between the programs at two sizes, each number of a third lies on the line through its
+ * two. A third size is read to see whether that holds; where a number lies beside the line, or programs differ in more than
+ * numbers, the file is read again for each run. What is said of the device of --device was run from the file in any case.
  */
 #include "memlint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST_SIZE = 1 << 20,
-    MOST_RUNS = 256,
-    TRIES = 3,
-    NEAR = 20 /* sizes are told to 1/NEAR */,
-    OWN_TRIES = 40,
-    CALLS = 24000 /* run for all devices */
+    MOST_SIZE = 1 << 24,
+    FIRST = 2,     /* where searches for a batch begin; 1 is a size of its own to broadcasting */
+    CALLS = 120000 /* run for all devices but that of --device */
 };
 
 struct search {
     const struct study *s;
     int dim; /* index into setup.dims */
     struct arena *own;
-    const struct program *far; /* at far_size; NULL as long as there is none like the study's own */
-    int64_t far_size;
-    int nruns;
+    const struct program *base, *far; /* far NULL: sizes are not on lines */
+    int64_t base_size, far_size;
+    int nruns, cap_runs;
     struct run {
+        int kind;
         int64_t size, reserved; /* -1: the model can't be read so */
-    } runs[MOST_RUNS];
-    int left; /* runs that others than the own device may still take */
+    } * runs;
+    int left; /* runs that devices other than --device's may still take */
 };
 
 struct line {
@@ -74,8 +74,8 @@ args_on_line(struct line *l, int n, struct arg *from, const struct arg *to)
 static const struct program *
 program_at(const struct search *x, struct arena *a, int64_t size)
 {
-    const struct program *p = x->s->p, *far = x->far;
-    struct line l = {x->s->s->dims[x->dim].n, x->far_size, size, far && far->ncalls == p->ncalls};
+    const struct program *p = x->base, *far = x->far;
+    struct line l = {x->base_size, x->far_size, size, far && far->ncalls == p->ncalls};
     l.straight = l.straight && far->nslots == p->nslots && far->ninputs == p->ninputs && far->nparams == p->nparams;
     if (!l.straight)
         return NULL;
@@ -98,43 +98,89 @@ program_at(const struct search *x, struct arena *a, int64_t size)
 }
 
 static struct setup
-setup_at(const struct search *x, struct arena *a, int64_t size)
+setup_at(const struct search *x, struct arena *a, int kind, int64_t size)
 {
     struct setup s = *x->s->s;
     s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
     s.dims[x->dim].n = size;
+    s.device = device_kind(s.device) == kind ? s.device : device_of_kind(kind);
     return s;
 }
 
-static void
-add_run(struct search *x, const struct program *p, const struct setup *s)
+static bool
+same_args(int n, const struct arg *p, const struct arg *q)
 {
-    x->runs[x->nruns++] = (struct run){s->dims[x->dim].n, p ? measure_step(p, s, NULL, NULL).reserved : -1};
-    x->left--;
+    for (int i = 0; i < n; i++)
+        if (p[i].kind != q[i].kind || (p[i].kind == ARG_INT && p[i].i != q[i].i) ||
+            (p[i].kind == ARG_LIST && !(p[i].n == q[i].n && same_args(p[i].n, p[i].list, q[i].list))))
+            return false;
+    return true;
 }
 
-static void
-run_at(struct search *x, int64_t size)
+static bool
+same_ints(int n, const int64_t *p, const int64_t *q)
+{
+    return n <= 0 || memcmp(p, q, sizeof(*p) * (size_t)n) == 0;
+}
+
+/* Whether two programs of equal structure have equal sizes. */
+static bool
+same_sizes(const struct program *p, const struct program *q)
+{
+    bool same = true;
+    for (int i = 0; i < p->ninputs && same; i++)
+        same = same_ints(p->inputs[i].rank, p->inputs[i].size, q->inputs[i].size);
+    for (int i = 0; i < p->ncalls && same; i++) {
+        const struct call *c = &p->calls[i], *d = &q->calls[i];
+        same = c->op == d->op && c->nargs == d->nargs && c->rank == d->rank && same_ints(c->rank, c->size, d->size) &&
+               same_args(c->nargs, c->args, d->args);
+    }
+    return same;
+}
+
+/* Bytes that the step reserves at that size on devices of that kind; -1: the model can't be read so. */
+static int64_t
+run_file(struct search *x, int kind, int64_t size)
 {
     struct arena *a = arena_new();
-    struct setup s = setup_at(x, a, size);
-    const struct program *p = program_at(x, a, size);
-    add_run(x, p ? p : x->s->reload(x->s, a, &s), &s);
+    struct setup s = setup_at(x, a, kind, size);
+    const struct program *p = x->s->reload(x->s, a, &s);
+    int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
     arena_free(a);
+    return reserved;
+}
+
+static int64_t
+run_at(struct search *x, int kind, int64_t size)
+{
+    for (int i = 0; i < x->nruns; i++)
+        if (x->runs[i].kind == kind && x->runs[i].size == size)
+            return x->runs[i].reserved;
+    struct arena *a = arena_new();
+    struct setup s = setup_at(x, a, kind, size);
+    const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
+    struct run r = {kind, size, p ? measure_step(p, &s, NULL, NULL).reserved : run_file(x, kind, size)};
+    arena_free(a);
+    *PUSH(x->own, x->runs, x->nruns, x->cap_runs) = r;
+    x->left--;
+    return r.reserved;
 }
 
 /* The largest size known to fit and the least known not to, as runs; NULL none. */
 static void
-bracket(const struct search *x, int64_t limit, const struct run **lo, const struct run **hi)
+bracket(const struct search *x, int kind, int64_t limit, const struct run **lo, const struct run **hi)
 {
     *lo = *hi = NULL;
     for (int i = 0; i < x->nruns; i++) {
         const struct run *r = &x->runs[i];
-        bool fits = r->reserved >= 0 && r->reserved <= limit;
-        if (fits && (!*lo || r->size > (*lo)->size))
-            *lo = r;
-        if (!fits && (!*hi || r->size < (*hi)->size))
+        if (r->kind == kind && (r->reserved < 0 || r->reserved > limit) && (!*hi || r->size < (*hi)->size))
             *hi = r;
+    }
+    for (int i = 0; i < x->nruns; i++) {
+        const struct run *r = &x->runs[i];
+        if (r->kind == kind && r->reserved >= 0 && r->reserved <= limit && (!*hi || r->size < (*hi)->size) &&
+            (!*lo || r->size > (*lo)->size))
+            *lo = r;
     }
 }
 
@@ -147,35 +193,47 @@ crossing(const struct run *a, const struct run *b, int64_t limit)
     return slope <= 0 || at > MOST_SIZE ? MOST_SIZE : at < 1 ? 1 : (int64_t)at;
 }
 
+/* The largest size that fits: run there and at the next. -1: larger than any that is tried, or there are no runs left. */
 static int64_t
-largest(struct search *x, int64_t limit, bool own)
+largest(struct search *x, int kind, int64_t limit, bool own)
 {
     const struct run *lo, *hi;
-    int before = x->nruns;
-    for (int tries = own ? OWN_TRIES : TRIES;; tries--) {
-        bracket(x, limit, &lo, &hi);
-        int64_t from = lo ? lo->size : 0, to = hi ? hi->size : MOST_SIZE + 1;
-        if (to - from <= 1 || tries == 0 || x->nruns == MOST_RUNS || (!own && x->left <= 0))
-            break;
-        int64_t at = lo && hi && hi->reserved > 0                 ? crossing(lo, hi, limit)
-                     : x->runs[0].reserved != x->runs[1].reserved ? crossing(&x->runs[0], &x->runs[1], limit)
-                                                                  : 2 * from;
-        if (own && tries % 2 && hi) /* a line alone may creep */
+    for (int tries = 0;; tries++) {
+        bracket(x, kind, limit, &lo, &hi);
+        int64_t from = lo ? lo->size : 0, to = hi ? hi->size : MOST_SIZE + 1, at = 2 * from;
+        if (to - from <= 1)
+            return to > MOST_SIZE ? -1 : from;
+        if (!own && x->left <= 0)
+            return -1;
+        if (lo && hi && hi->reserved > 0)
+            at = crossing(lo, hi, limit);
+        if (hi && tries > 2 && tries % 2) /* a line alone may creep */
             at = from + (to - from) / 2;
-        run_at(x, at <= from ? from + 1 : at >= to ? to - 1 : at);
+        run_at(x, kind, at <= from ? from + 1 : at >= to ? to - 1 : at);
     }
-    int64_t from = lo ? lo->size : 0, apart = hi ? hi->size - from : MOST_SIZE;
-    bool aimed = lo >= &x->runs[before];
-    return apart <= 1 || own || aimed || apart <= from / NEAR ? from : -1;
+}
+
+/* As largest, every answer checked against the file itself. */
+static int64_t
+largest_checked(struct search *x, int kind, int64_t limit)
+{
+    int64_t size = largest(x, kind, limit, true);
+    for (int64_t at = size > 0 ? size : 1; x->far && size >= 0 && at <= size + 1; at++)
+        if ((run_at(x, kind, at) <= limit) != (run_file(x, kind, at) <= limit)) {
+            x->far = NULL;
+            x->nruns = 0;
+            return largest(x, kind, limit, true);
+        }
+    return size;
 }
 
 static int64_t
-limit_of(const struct result *r, const struct fit *f)
+limit_of(const struct fit *f)
 {
-    return f->capacity - (f->need - r->peak.reserved);
+    return f->capacity - f->context;
 }
 
-static const struct fit *
+static struct fit *
 own_device(const struct result *r)
 {
     for (int i = 0; i < r->nfits && r->setup.device; i++)
@@ -188,51 +246,30 @@ bool
 fits_device(const struct result *r, int64_t reserved)
 {
     const struct fit *own = own_device(r);
-    return own && reserved <= limit_of(r, own);
+    return own && reserved <= limit_of(own);
 }
 
-/* The limit that most devices without an answer share, 0 none: a large model has no runs for all. */
-static int64_t
-next_limit(const struct result *r, const bool *done)
-{
-    int64_t best = 0;
-    int most = 0;
-    for (int i = 0; i < r->nfits; i++) {
-        int n = 0;
-        for (int k = 0; k < r->nfits && !done[i]; k++)
-            n += !done[k] && limit_of(r, &r->fits[k]) == limit_of(r, &r->fits[i]);
-        if (n > most) {
-            most = n;
-            best = limit_of(r, &r->fits[i]);
-        }
-    }
-    return best;
-}
-
-static void
-answer(struct search *x, struct result *r, int64_t limit, bool own, bool *done)
-{
-    int64_t batch = largest(x, limit, own);
-    for (int i = 0; i < r->nfits; i++)
-        if (limit_of(r, &r->fits[i]) == limit) {
-            r->fits[i].largest_batch = batch;
-            done[i] = true;
-        }
-}
-
-/* Runs at the size of the set-up and near where `most` bytes are reserved; the line between them is the first guess. */
+/* Programs at the first size, the next and one near where `most` bytes are allocated; the second tells whether sizes lie on lines. */
 static struct search
-search_new(const struct study *s, const struct result *r, int dim, int64_t most)
+search_new(const struct study *s, int dim, int64_t first, int64_t most)
 {
-    struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1)};
-    int64_t n = s->s->dims[dim].n, times = r->peak.reserved > 0 ? most / r->peak.reserved + 1 : 2;
-    x.runs[x.nruns++] = (struct run){n, r->peak.reserved};
-    struct setup far = setup_at(&x, x.own, times > MOST_SIZE / n ? MOST_SIZE : times * n);
-    x.far_size = far.dims[dim].n;
+    struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1), .base_size = first};
+    int kind = device_kind(s->s->device);
+    struct setup at = setup_at(&x, x.own, kind, first), next = setup_at(&x, x.own, kind, first + 1);
+    const struct program *base = s->reload(s, x.own, &at), *third = s->reload(s, x.own, &next);
+    if (!base || !third)
+        return x;
+    struct measured m = measure_step(base, &at, NULL, NULL), n = measure_step(third, &next, NULL, NULL);
+    int64_t slope = n.allocated > m.allocated ? n.allocated - m.allocated : 1;
+    x.far_size = first + 3 + (most / slope < MOST_SIZE / 2 ? most / slope : MOST_SIZE / 2);
+    struct setup far = setup_at(&x, x.own, kind, x.far_size);
+    x.base = base;
     x.far = s->reload(s, x.own, &far);
-    add_run(&x, x.far, &far);
-    if (x.far_size == n)
+    const struct program *told = program_at(&x, x.own, first + 1);
+    if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
         x.far = NULL;
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved};
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved};
     return x;
 }
 
@@ -242,39 +279,90 @@ fits_largest(const struct study *s, const struct result *r, int dim)
     const struct fit *own = own_device(r);
     if (!own)
         return -1;
-    struct search x = search_new(s, r, dim, limit_of(r, own));
-    int64_t size = largest(&x, limit_of(r, own), true);
+    struct search x = search_new(s, dim, s->s->dims[dim].n, limit_of(own));
+    int64_t size = largest_checked(&x, own->kind, limit_of(own));
     arena_free(x.own);
     return size;
 }
 
 void
-fits_sizes(const struct study *s, const struct result *r, int dim, int n, const int64_t *size, int64_t most,
-           int64_t *reserved)
+fits_sizes(const struct study *s, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved)
 {
-    struct search x = search_new(s, r, dim, most);
+    struct search x = search_new(s, dim, size[0] > FIRST ? size[0] : FIRST, most);
     for (int i = 0; i < n && (i == 0 || reserved[i - 1] <= most); i++)
-        if (reserved[i] < 0) {
-            run_at(&x, size[i]);
-            reserved[i] = x.runs[x.nruns - 1].reserved;
-        }
+        if (reserved[i] < 0)
+            reserved[i] = run_at(&x, kind, size[i]);
     arena_free(x.own);
 }
 
+static int
+by_limit(const void *a, const void *b)
+{
+    const struct fit *x = *(struct fit *const *)a, *y = *(struct fit *const *)b;
+    int64_t p = limit_of(x), q = limit_of(y);
+    return x->kind != y->kind ? x->kind - y->kind : p != q ? (p > q ? 1 : -1) : (x > y) - (x < y);
+}
+
+const char *
+fits_verdict(int64_t need, int64_t capacity)
+{
+    return need > capacity ? "does not fit" : need > capacity / 100 * 90 ? "tight" : "fits";
+}
+
+/* What devices of another kind need: their step is run. */
+static void
+need_of_kinds(const struct study *s, struct result *r)
+{
+    int own = device_kind(s->s->device);
+    for (int k = 0; k < DEVICE_KINDS; k++) {
+        struct setup other = *s->s;
+        other.device = device_of_kind(k);
+        int64_t reserved = k == own ? r->peak.reserved : measure_step(s->p, &other, NULL, NULL).reserved;
+        for (int i = 0; i < r->nfits; i++)
+            if (r->fits[i].kind == k) {
+                r->fits[i].need = emit_add(reserved, r->fits[i].context);
+                r->fits[i].verdict = fits_verdict(r->fits[i].need, r->fits[i].capacity);
+            }
+    }
+}
+
+/* Of the device of --device, or those next to the step's size: the smallest that has room and the largest that has not. */
+static bool
+is_near(const struct result *r, const struct fit *f)
+{
+    bool fits = f->need <= f->capacity;
+    if (own_device(r))
+        return f == own_device(r);
+    for (int i = 0; i < r->nfits; i++) {
+        const struct fit *g = &r->fits[i];
+        if ((g->need <= g->capacity) == fits && (fits ? g->capacity < f->capacity : g->capacity > f->capacity))
+            return false;
+    }
+    return true;
+}
+
 void
-fits_run(const struct study *s, struct result *r)
+fits_run(const struct study *s, struct result *r, bool all)
 {
     const struct binding *batch = setup_batch(s->s);
-    bool *done = NEWN(s->a, bool, r->nfits + 1);
+    struct fit **order = NEWN(s->a, struct fit *, r->nfits + 1);
+    int n = 0;
     int64_t most = 0;
-    if (!batch || (CALLS / (s->p->ncalls + 1) < TRIES && !r->setup.device))
+    need_of_kinds(s, r);
+    if (!batch)
         return;
     for (int i = 0; i < r->nfits; i++)
-        most = limit_of(r, &r->fits[i]) > most ? limit_of(r, &r->fits[i]) : most;
-    struct search x = search_new(s, r, (int)(batch - s->s->dims), most);
-    if (own_device(r))
-        answer(&x, r, limit_of(r, own_device(r)), true, done);
-    for (int64_t limit; (limit = next_limit(r, done)) > 0;)
-        answer(&x, r, limit, false, done);
+        if (all || is_near(r, &r->fits[i])) {
+            order[n++] = &r->fits[i];
+            most = limit_of(&r->fits[i]) > most ? limit_of(&r->fits[i]) : most;
+        }
+    qsort(order, (size_t)n, sizeof(*order), by_limit);
+    struct search x = search_new(s, (int)(batch - s->s->dims), FIRST, most);
+    for (int i = 0; i < n; i++) {
+        struct fit *f = order[i];
+        study_tell(s, "trying batches", i, n);
+        f->largest_batch =
+            f == own_device(r) ? largest_checked(&x, f->kind, limit_of(f)) : largest(&x, f->kind, limit_of(f), false);
+    }
     arena_free(x.own);
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { COLUMNS = 8, ROWS = 4, BELOW = 3 /* halvings */, MOST_SIZE = 1 << 20, CALLS = 9000 /* run for all */ };
+enum { COLUMNS = 8, ROWS = 4, BELOW = 3 /* halvings */, MOST_SIZE = 1 << 20, CALLS = 18000 /* run for all */ };
 
 /* n, its halves and its doubles, ascending: count of them; *own is where n stands. */
 static int
@@ -28,8 +28,8 @@ sizes_around(int64_t n, int count, int below, int64_t *size, int *own)
 
 /* A row beside the own one: the study at another size of dimension down. */
 static void
-run_row(const struct study *x, const struct result *r, int across, int down, int64_t size, int n, const struct grid *g,
-        int64_t most, int64_t *reserved)
+run_row(const struct study *x, int kind, int across, int down, int64_t size, int n, const struct grid *g, int64_t most,
+        int64_t *reserved)
 {
     struct arena *a = arena_new();
     struct setup s = *x->s;
@@ -39,7 +39,7 @@ run_row(const struct study *x, const struct result *r, int across, int down, int
     own.s = &s;
     own.p = x->reload(x, a, &s);
     if (own.p)
-        fits_sizes(&own, r, across, n, g->column, most, reserved);
+        fits_sizes(&own, kind, across, n, g->column, most, reserved);
     arena_free(a);
 }
 
@@ -64,18 +64,21 @@ grid_run(const struct study *x, struct result *r)
         g->down = s->dims[down].name;
         g->nrows = sizes_around(s->dims[down].n, ROWS, 2, row, &g->own_row);
     }
-    g->reserved = NEWN(x->a, int64_t, g->ncolumns * g->nrows);
-    memset(g->reserved, 0xff, sizeof(*g->reserved) * (size_t)(g->ncolumns * g->nrows));
-    g->reserved[g->own_row * g->ncolumns + g->own_column] = r->peak.reserved;
-    for (int k = 0; k < g->nrows && left > 0; k++) {
-        int at = k == 0 ? g->own_row : k <= g->own_row ? k - 1 : k; /* the asked for one first */
-        int64_t *reserved = &g->reserved[at * g->ncolumns];
+    for (int kind = 0; kind < DEVICE_KINDS; kind++) {
+        g->reserved[kind] = NEWN(x->a, int64_t, g->ncolumns * g->nrows);
+        memset(g->reserved[kind], 0xff, sizeof(int64_t) * (size_t)(g->ncolumns * g->nrows));
+    }
+    g->reserved[device_kind(s->device)][g->own_row * g->ncolumns + g->own_column] = r->peak.reserved;
+    for (int k = 0; k < g->nrows * DEVICE_KINDS && left > 0; k++) {
+        int nth = k / DEVICE_KINDS, kind = k % DEVICE_KINDS;
+        int at = nth == 0 ? g->own_row : nth <= g->own_row ? nth - 1 : nth; /* the asked for one first */
+        int64_t *reserved = &g->reserved[kind][at * g->ncolumns];
         int n = left < g->ncolumns ? left : g->ncolumns;
-        study_tell(x, "trying sizes", k, g->nrows);
+        study_tell(x, "trying sizes", k, g->nrows * DEVICE_KINDS);
         if (at == g->own_row)
-            fits_sizes(x, r, across, n, column, most, reserved);
+            fits_sizes(x, kind, across, n, column, most, reserved);
         else
-            run_row(x, r, across, down, row[at], n, g, most, reserved);
+            run_row(x, kind, across, down, row[at], n, g, most, reserved);
         left -= n;
     }
     r->grid = g;

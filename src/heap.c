@@ -471,6 +471,21 @@ device_sm(const struct device *d)
     return d ? d->sm : 90;
 }
 
+int
+device_kind(const struct device *d)
+{
+    return device_sm(d) >= 90;
+}
+
+const struct device *
+device_of_kind(int kind)
+{
+    const struct device *d = devices;
+    while (device_kind(d) != kind)
+        d++;
+    return d;
+}
+
 void
 device_list(FILE *out)
 {

@@ -331,6 +331,13 @@ is_read(const struct options *o)
     return !o->quiet || o->format || o->noutputs || o->update_baseline || o->fail_on || o->oom_text || o->nsuppress;
 }
 
+/* The text report names the nearest devices alone. */
+static bool
+only_text(const struct options *o)
+{
+    return o->noutputs == 0 && !o->update_baseline && (!o->format || o->format == &formats[0]);
+}
+
 static int
 analyse(const struct run *x)
 {
@@ -392,7 +399,7 @@ analyse(const struct run *x)
     }
     if (is_read(o) && !r->ndoubts) { /* what is not known fits nothing */
         grid_run(&study, r);
-        fits_run(&study, r);
+        fits_run(&study, r, !only_text(o));
     }
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);

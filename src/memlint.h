@@ -428,8 +428,11 @@ const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
 const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
-/* The same with fused=True, whose update makes no lists; NULL when it has none. */
+/* The same with fused=True, whose update makes no lists; NULL when it has none on CUDA, or no lists. */
 const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
+/* Its Python class, and the one that keeps the same states in 8 bits; NULL none. */
+const char *optimizer_python(const struct optimizer *o);
+const char *optimizer_in_8bit(const struct optimizer *o);
 /* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many states it keeps. */
 const char *optimizer_sparse(const struct optimizer *o, int *states);
 const char *device_name(const struct device *d);
@@ -437,6 +440,11 @@ int64_t device_capacity(const struct device *d); /* bytes */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
 int64_t device_context(const struct device *d, const char **source);
 int device_sm(const struct device *d); /* compute capability x 10; an H100's when d is NULL */
+/* Devices of one kind run the same step: what PyTorch does depends on compute capability 9.0 alone (library_workspace in eager.c, attention's
+ * kernels in expand.c). device_of_kind: some device of it. */
+enum { DEVICE_KINDS = 2 };
+int device_kind(const struct device *d);
+const struct device *device_of_kind(int kind);
 void optimizer_list(FILE *out);
 void precision_list(FILE *out);
 void loss_list(FILE *out);
@@ -1066,7 +1074,7 @@ struct finding {
     const char *rule, *severity, *certainty, *message, *location, *how;
     int nnodes;
     const char **nodes;
-    int64_t saves_bytes, peak_after;
+    int64_t saves_bytes, peak_after, reserved_after; /* of the changed step; -1 none was run */
     double extra_flops_percent;
     const char *suppressed;    /* why it doesn't count, else NULL */
     const struct curve *after; /* the changed step; NULL: none was run */
@@ -1142,9 +1150,10 @@ struct check {
 
 struct fit {
     const char *device;
-    int64_t capacity, need; /* need: reserved and context */
-    const char *verdict;    /* "fits", "tight", "does not fit" */
-    int64_t largest_batch;  /* -1 unknown */
+    int64_t capacity, context, need; /* need: reserved and context; -1 as long as its kind has not been run */
+    int kind;                        /* device_kind */
+    const char *verdict;             /* "fits", "tight", "does not fit" */
+    int64_t largest_batch;           /* -1 unknown */
 };
 
 struct plan { /* modules under torch.utils.checkpoint */
@@ -1162,7 +1171,7 @@ struct grid {
     const char *across, *down;                /* dimensions; down NULL: one row */
     int ncolumns, nrows, own_column, own_row; /* own: the size that was asked for */
     const int64_t *column, *row;              /* sizes, ascending; row[0] is -1 when there is no down */
-    int64_t *reserved; /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
+    int64_t *reserved[DEVICE_KINDS]; /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
 };
 
 struct thumb { /* a rule of thumb beside memlint's number */
@@ -1183,8 +1192,10 @@ struct oom {                                                                  /*
     const char *judgement;
     int nmatches, navoided;
     struct oom_match *matches;
-    const char **avoided_by; /* rules whose finding alone stays below what the process could have had */
+    const char **avoided_by; /* rules whose finding alone reserves no more than the process could have had */
     int likely;              /* the match that fits what was allocated, -1 unknown */
+    int64_t room,
+        simulated; /* what the process could have had; allocated here when the likely tensor is asked for; -1 unknown */
 };
 
 /* One thing that was chosen: as an option takes it. */
@@ -1244,7 +1255,7 @@ struct result {
     } rule_of_thumb; /* the first thumb's parts */
     int nthumbs;
     struct thumb *thumbs;
-    int nfits;
+    int nfits, own_kind; /* own_kind: device_kind of the set-up's device */
     struct fit *fits;
     const struct grid *grid; /* NULL: there is no dimension to vary */
     int nfindings;
@@ -1453,14 +1464,16 @@ void rules_list(FILE *out);
 /* What the rule is about, in a few words; NULL where it is none, as a gate. */
 const char *rules_help(const char *id);
 
-/* Fills largest_batch of r->fits by running the step at other batches; -1 stays where there is no batch to vary. */
-void fits_run(const struct study *x, struct result *r);
+/* Fills r->fits: what each device needs, and by running the step at other batches the largest that fits: exactly, or -1 where there is no batch to
+ * vary. all: of every device, otherwise of that of --device or of those next to the step's size. */
+void fits_run(const struct study *x, struct result *r, bool all);
+/* "fits", "tight", "does not fit". */
+const char *fits_verdict(int64_t need, int64_t capacity);
 /* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
 int64_t fits_largest(const struct study *x, const struct result *r, int dim);
-/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes. reserved: bytes; -1 not run,
- * or the model can't be read so; what is there already is not run again. */
-void fits_sizes(const struct study *x, const struct result *r, int dim, int n, const int64_t *size, int64_t most,
-                int64_t *reserved);
+/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes, on devices of that kind.
+ * reserved: bytes; -1 not run, or the model can't be read so; what is there already is not run again. */
+void fits_sizes(const struct study *x, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved);
 /* Whether `reserved` bytes fit the device of --device; false without one. */
 bool fits_device(const struct result *r, int64_t reserved);
 
@@ -1471,8 +1484,9 @@ void grid_run(const struct study *x, struct result *r);
 
 /* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
 
-/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. */
-struct oom *oom_explain(const struct study *x, const struct result *r, const char *text);
+/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. A step that reserves more than
+ * the message left room for does not fit. */
+struct oom *oom_explain(const struct study *x, struct result *r, const char *text);
 
 /* ---- recompute.c: what to recompute ------------------------------------------------------------------------------------------- */
 
@@ -1623,6 +1637,8 @@ int64_t emit_total(const struct instant *at);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
 int emit_columns(const struct result *r, int want, int *at);
+/* What the message held beside what the step holds when it asks, and whether they match; NULL where either is unknown. */
+const char *emit_oom(struct arena *a, const struct oom *o);
 /* The outcome of a replay; that the step was another device's, NULL it was not; whether it was steady, NULL unknown; a kernel by its shapes; what its library said of all convolutions or
  * products, NULL there are none. */
 const char *emit_replay(struct arena *a, const struct replay *q);

@@ -475,16 +475,22 @@ gather_fits(struct gather *x)
     while (device_row(n))
         n++;
     r->fits = NEWN(x->a, struct fit, n + 1);
+    r->own_kind = device_kind(x->s->device);
     bool size = x->s->capacity > 0 && !x->s->device; /* --device SIZE: a device that no row has */
     for (int i = size ? -1 : 0; i < n; i++) {
         const struct device *d = i < 0 ? NULL : device_row(i);
-        int64_t have = d ? device_capacity(d) : x->s->capacity, need = r->peak.reserved + device_context(d, NULL);
-        r->fits[r->nfits++] = (struct fit){d ? device_name(d) : r->setup.device, have, need,
-                                           r->ndoubts               ? "unknown"
-                                           : need > have            ? "does not fit"
-                                           : need > have / 100 * 90 ? "tight"
-                                                                    : "fits",
-                                           -1};
+        struct fit *f = &r->fits[r->nfits++];
+        *f = (struct fit){.device = d ? device_name(d) : r->setup.device,
+                          .capacity = d ? device_capacity(d) : x->s->capacity,
+                          .context = device_context(d, NULL),
+                          .need = -1,
+                          .kind = device_kind(d),
+                          .verdict = "unknown",
+                          .largest_batch = -1};
+        if (!r->ndoubts && f->kind == device_kind(x->s->device)) {
+            f->need = emit_add(r->peak.reserved, f->context);
+            f->verdict = fits_verdict(f->need, f->capacity);
+        }
     }
 }
 

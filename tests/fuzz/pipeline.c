@@ -62,7 +62,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
         lower_dump(p, nowhere());
         step_dump(st, nowhere());
         rules_run(&study, r);
-        fits_run(&study, r);
+        fits_run(&study, r, true);
         if (last & 1)
             recompute_plan(&study, r, 0);
         if (last & 2) {

@@ -46,9 +46,9 @@ hostile(void)
     static const struct choice choices[] = {{"freeze", EVIL, "--freeze", false}, {"loop", NULL, "--loop", true}};
     static const struct binding dims[] = {{EVIL, 3}};
     static struct finding findings[] = {
-        {EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1.5, EVIL},
-        {EVIL, "error", "certain", EVIL, EVIL ":3", EVIL, 1, nodes, 512, 1536, 1.5, NULL}};
-    static struct fit fits[] = {{EVIL, 1 << 20, 1 << 10, "fits", -1}};
+        {EVIL, "warning", "certain", EVIL, EVIL, EVIL, 1, nodes, 512, 1536, 1536, 1.5, EVIL},
+        {EVIL, "error", "certain", EVIL, EVIL ":3", EVIL, 1, nodes, 512, 1536, 1536, 1.5, NULL}};
+    static struct fit fits[] = {{EVIL, 1 << 20, 1 << 9, 1 << 10, 1, "fits", -1}};
     static struct thumb thumbs[] = {{EVIL, EVIL, EVIL, 4096}};
     static struct check checks[] = {{"max-increase", EVIL, CHECK_FAILED}, {"max-peak", EVIL, CHECK_PASSED}};
     static struct tensor_change tensors[] = {
@@ -72,7 +72,7 @@ hostile(void)
     static struct span spans[] = {{EVIL, CLASS_SAVED, 1024, 0, 2}, {NULL, CLASS_INPUTS, 512, 1, 3}};
     static const int64_t sizes[] = {1, 2};
     static int64_t reserved[] = {1 << 10, 1 << 21, -1, INT64_MAX / 2};
-    static const struct grid grid = {EVIL, EVIL, 2, 2, 0, 1, sizes, sizes, reserved};
+    static const struct grid grid = {EVIL, EVIL, 2, 2, 0, 1, sizes, sizes, {reserved, reserved}};
     static const char *modules[] = {EVIL, EVIL};
     static struct plan front[] = {
         {.peak = 2048, .held_by = EVIL},
