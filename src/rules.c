@@ -213,10 +213,9 @@ say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
 }
 
 static bool
-is_adam(struct advice *x)
+has_8bit(struct advice *x)
 {
-    const struct optimizer *o = x->s->s->optimizer;
-    return o == optimizer_find("adam") || o == optimizer_find("adamw");
+    return optimizer_in_8bit(x->s->s->optimizer) != NULL;
 }
 
 static void
@@ -1004,9 +1003,11 @@ owner_of(struct advice *x, const char *name)
 
 HOW(how_autocast,
     "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(batch)\n    loss = loss_fn(out, target)")
-HOW(how_8bit, "optimizer = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=lr)")
-HOW(how_offload, "optimizer = torchao.optim.CPUOffloadOptimizer(model.parameters(), torch.optim.AdamW, lr=lr)")
-HOW(how_fused, "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)")
+HOW(how_8bit, arena_printf(x->a, "optimizer = %s(model.parameters(), lr=lr)", optimizer_in_8bit(x->s->s->optimizer)))
+HOW(how_offload, arena_printf(x->a, "optimizer = torchao.optim.CPUOffloadOptimizer(model.parameters(), %s, lr=lr)",
+                              optimizer_python(x->s->s->optimizer)))
+HOW(how_fused,
+    arena_printf(x->a, "optimizer = %s(model.parameters(), lr=lr, fused=True)", optimizer_python(x->s->s->optimizer)))
 HOW(how_del, "loss.backward()\ndel out\noptimizer.step()\ndel loss  # after loss.item()")
 HOW(how_zero, "optimizer.zero_grad(set_to_none=True)  # right after optimizer.step()")
 HOW(how_micro, "for part, t in zip(batch.chunk(4), target.chunk(4)):\n"
@@ -1067,8 +1068,8 @@ static const struct rule rules[] = {
      how_rms_norm, NULL},
     {"half-precision", "warning", "autocast to bfloat16", NUMERICS, COMBINES, is_fp32, to_autocast, say_autocast,
      how_autocast, NULL},
-    {"optimizer-8bit", "note", "optimizer states in 8 bits, and other optimizers", NUMERICS, COMBINES, is_adam, to_8bit,
-     say_8bit, how_8bit, NULL},
+    {"optimizer-8bit", "note", "optimizer states in 8 bits, and other optimizers", NUMERICS, COMBINES, has_8bit,
+     to_8bit, say_8bit, how_8bit, NULL},
     {"optimizer-offload", "note", "optimizer states on the CPU", TIME, CHANGES, has_states, to_no_update, say_offload,
      how_offload, NULL},
     {"fused-update", "warning", "an update that is the peak", FREE, COMBINES, update_peaks, to_fused, say_fused,
@@ -1122,6 +1123,13 @@ rules_help(const char *id)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------------------------------------ */
 
+static double
+extra_percent(const struct advice *x, const struct measured *m)
+{
+    double more = 3 * (m->flops - x->base.flops) + m->recomputed_flops - x->base.recomputed_flops;
+    return x->base.flops > 0 ? 100 * more / (3 * x->base.flops) : 0; /* backward is twice the forward */
+}
+
 static void
 add(struct advice *x, const struct rule *k, const struct edit *e, const struct measured *m)
 {
@@ -1137,11 +1145,10 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
                           .how = k->how ? k->how(x, e) : NULL,
                           .saves_bytes = changes && saves > 0 ? saves : 0,
                           .peak_after = changes ? m->allocated : -1,
+                          .reserved_after = changes && k->edit ? m->reserved : -1,
                           .after = changes && k->edit ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL};
-    if (changes && !e->reload && x->base.flops > 0)
-        f->extra_flops_percent = 100 *
-                                 (3 * (m->flops - x->base.flops) + m->recomputed_flops - x->base.recomputed_flops) /
-                                 (3 * x->base.flops); /* backward is twice the forward */
+    if (changes && !e->reload)
+        f->extra_flops_percent = extra_percent(x, m);
 }
 
 static const struct rule *
@@ -1232,6 +1239,8 @@ combine(struct advice *x)
                                                  percent_of(x, x->base.allocated - best.allocated)),
                          .saves_bytes = x->base.allocated - best.allocated,
                          .peak_after = best.allocated,
+                         .reserved_after = best.reserved,
+                         .extra_flops_percent = extra_percent(x, &best),
                          .after = arena_dup(x->a, &best.curve, sizeof(best.curve))};
 }
 

@@ -30,46 +30,68 @@ struct optimizer {
     /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
     const char *each[3];
     bool trailing;
-    const char *sparse; /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
-    const char *caveat; /* said in the reports; NULL where records agree */
+    const char *python;  /* its class; NULL none */
+    bool fused;          /* it takes fused=True on CUDA, whose update makes no lists */
+    const char *in_8bit; /* the class that keeps the same states in 8 bits; NULL none */
+    const char *sparse;  /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
+    const char *caveat;  /* said in the reports; NULL where records agree */
 };
 
 static const struct optimizer optimizers[] = {
-    {.name = "sgd", .help = "torch.optim.SGD without momentum: no state", .sparse = "SGD"},
-    {.name = "momentum", .help = "torch.optim.SGD with momentum: one state", .states = 1},
+    {.name = "sgd",
+     .help = "torch.optim.SGD without momentum: no state",
+     .python = "torch.optim.SGD",
+     .fused = true,
+     .sparse = "SGD"},
+    {.name = "momentum",
+     .help = "torch.optim.SGD with momentum: one state",
+     .python = "torch.optim.SGD",
+     .fused = true,
+     .states = 1},
     {.name = "adam",
      .help = "torch.optim.Adam: two states, one list of square roots",
+     .python = "torch.optim.Adam",
+     .fused = true,
+     .in_8bit = "bitsandbytes.optim.Adam8bit",
      .states = 2,
      .lists = {"_foreach_sqrt.default"},
      .sparse = "SparseAdam"},
     {.name = "adamw",
      .help = "torch.optim.AdamW: as Adam",
+     .python = "torch.optim.AdamW",
+     .fused = true,
+     .in_8bit = "bitsandbytes.optim.AdamW8bit",
      .states = 2,
      .lists = {"_foreach_sqrt.default"},
      .sparse = "SparseAdam"},
     {.name = "rmsprop",
      .help = "torch.optim.RMSprop: one state, one list",
+     .python = "torch.optim.RMSprop",
      .states = 1,
      .lists = {"_foreach_sqrt.default"}},
     {.name = "adagrad",
      .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
+     .python = "torch.optim.Adagrad",
      .states = 1,
      .at_construction = true,
      .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"},
      .sparse = "Adagrad"},
     {.name = "adafactor",
      .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
+     .python = "torch.optim.Adafactor",
      .kind = STATE_FACTORED,
      .states = 1,
      .each = {"mm.default"},
      .trailing = true}, /* _single_tensor_adafactor in torch/optim/_adafactor.py */
     {.name = "adam8bit",
      .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element",
+     .python = "bitsandbytes.optim.Adam8bit",
      .kind = STATE_8BIT,
      .states = 2,
      .caveat = "Adam8bit is modelled from bitsandbytes/optim/optimizer.py, not compared with a recorded step"},
     {.name = "lion",
      .help = "lion_pytorch.Lion: one state, one parameter after another",
+     .python = "lion_pytorch.Lion",
      .states = 1,
      .each = {"clone.default", "add.Tensor"},
      .caveat = "Lion is modelled from lion_pytorch/lion_pytorch.py, not compared with a recorded step"},
@@ -175,7 +197,19 @@ optimizer_fused(struct arena *a, const struct optimizer *o)
 {
     struct optimizer *fused = arena_dup(a, o, sizeof(*o));
     memset(fused->lists, 0, sizeof(fused->lists));
-    return o->lists[0] ? fused : NULL;
+    return o->fused && o->lists[0] ? fused : NULL;
+}
+
+const char *
+optimizer_python(const struct optimizer *o)
+{
+    return o->python;
+}
+
+const char *
+optimizer_in_8bit(const struct optimizer *o)
+{
+    return o->in_8bit;
 }
 
 const char *
