@@ -292,6 +292,9 @@ static const char *
 devices_text(struct arena *a, const struct result *r)
 {
     const struct fit *fits = NULL, *none = NULL;
+    if (r->oom && r->oom->room >= 0 && !r->setup.device)
+        return arena_printf(a, "; it reserves %s, the message left room for %s", bytes_text(a, r->peak.reserved),
+                            bytes_text(a, r->oom->room));
     for (int i = 0; i < r->nfits; i++) {
         const struct fit *f = &r->fits[i];
         if (!f->device || !f->verdict)
@@ -590,6 +593,20 @@ emit_replay(struct arena *a, const struct replay *q)
     if (q->name)
         s = arena_printf(a, "%s for %s", s, emit_clip(a, q->name, 80));
     return q->location ? arena_printf(a, "%s at %s", s, emit_clip(a, q->location, 80)) : s;
+}
+
+const char *
+emit_oom(struct arena *a, const struct oom *o)
+{
+    enum { NEAR = 5 }; /* percent */
+    if (o->simulated < 0 || o->allocated < 0)
+        return NULL;
+    double off = emit_percent(o->simulated - o->allocated, o->allocated);
+    return arena_printf(a, "the message had %s allocated, the step here has %s (%+.1f %%): %s",
+                        bytes_text(a, o->allocated), bytes_text(a, o->simulated), off,
+                        off > -NEAR && off < NEAR ? "they match"
+                                                  : "they don't match, so batch, precision, optimizer or model may be "
+                                                    "another one");
 }
 
 const char *

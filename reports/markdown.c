@@ -89,6 +89,31 @@ markdown_baseline(struct arena *a, const struct result *r, FILE *out)
 }
 
 static void
+markdown_oom(struct arena *a, const struct result *r, FILE *out)
+{
+    const struct oom *o = r->oom;
+    if (!o)
+        return;
+    fprintf(out, "\n**Out of memory**: ");
+    if (o->tried >= 0)
+        fprintf(out, "PyTorch tried to allocate %s: ", bytes_text(a, o->tried));
+    fprintf(out, "%s.\n\n", emit_clean(a, o->judgement));
+    for (int i = 0; i < o->nmatches && i < TENSORS; i++) {
+        const struct oom_match *t = &o->matches[i];
+        fprintf(out, "- %s%s: %s, %s %s%s\n", i == o->likely ? "most likely " : "", code(a, emit_op(a, t->name, 120)),
+                phase_names[t->phase], code(a, emit_op(a, t->op, 60)), code(a, t->location),
+                t->count > 1 ? arena_printf(a, ", %d times", t->count) : "");
+    }
+    if (o->nmatches > TENSORS)
+        fprintf(out, "- and %d more\n", o->nmatches - TENSORS);
+    if (emit_oom(a, o))
+        fprintf(out, "\nWhen it asked, %s.\n", emit_oom(a, o));
+    for (int i = 0; i < o->navoided; i++)
+        fprintf(out, "%s%s%s", i ? ", " : "\nEach of these would have avoided it: ", code(a, o->avoided_by[i]),
+                i + 1 == o->navoided ? "\n" : "");
+}
+
+static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
     if (r->nfindings)
@@ -153,6 +178,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     if (r->gate)
         fprintf(out, "\n**Gate failed**: %s\n", code(a, r->gate));
+    markdown_oom(a, r, out);
     markdown_baseline(a, r, out);
     markdown_tables(a, r, out);
     markdown_lists(a, r, out);

@@ -407,6 +407,8 @@ text_oom(const struct page *p, const struct oom *o)
     }
     if (o->nmatches > p->limit->listed)
         fprintf(p->out, "  | and %d more\n", o->nmatches - p->limit->listed);
+    if (emit_oom(p->a, o))
+        wrap(p, "  | ", arena_printf(p->a, "when > was asked for, %s", emit_oom(p->a, o)), 9);
     for (int i = 0; i < o->navoided; i++)
         fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", emit_clean(p->a, o->avoided_by[i]),
                 i + 1 == o->navoided ? "\n" : "");

@@ -156,6 +156,7 @@ find_likely(struct oom *o, const struct study *s)
             if (t->requested == o->matches[k].bytes && t->phase == o->matches[k].phase &&
                 strcmp(name_of(s->a, t), o->matches[k].name) == 0) {
                 o->likely = k;
+                o->simulated = live;
                 least = off;
             }
         live += m->ev[i].birth ? t->bytes : -t->bytes;
@@ -190,10 +191,10 @@ judge(struct arena *a, const struct oom *o)
 }
 
 struct oom *
-oom_explain(const struct study *s, const struct result *r, const char *text)
+oom_explain(const struct study *s, struct result *r, const char *text)
 {
     struct oom *o = NEW(s->a, struct oom);
-    *o = (struct oom){-1, -1, -1, -1, -1, -1, -1, NULL, 0, 0, NULL, NULL, .likely = -1};
+    *o = (struct oom){-1, -1, -1, -1, -1, -1, -1, NULL, 0, 0, NULL, NULL, -1, -1, -1};
     read_message(o, arena_strn(s->a, text, strnlen(text, MOST_TEXT)));
     o->judgement = judge(s->a, o);
     if (o->tried < 0)
@@ -201,17 +202,20 @@ oom_explain(const struct study *s, const struct result *r, const char *text)
     find_tensors(o, s);
     find_likely(o, s);
     int64_t held = o->reserved > o->allocated ? o->reserved : o->allocated;
-    int64_t room = held >= 0 && o->free >= 0 ? held + o->free : o->capacity; /* for this process */
-    if (room >= r->peak.reserved && o->judgement)
+    o->room = held >= 0 && o->free >= 0 ? held + o->free : o->capacity;
+    bool over = o->room >= 0 && r->peak.reserved > o->room;
+    if (over && r->verdict == VERDICT_OK)
+        r->verdict = VERDICT_DOES_NOT_FIT;
+    if (!over && o->room >= 0)
         o->judgement =
             arena_printf(s->a,
                          "%s. The step that is analysed here reserves %s and would have fit: batch, precision, "
                          "optimizer or model was another one",
                          o->judgement, bytes_text(s->a, r->peak.reserved));
     o->avoided_by = NEWN(s->a, const char *, r->nfindings + 1);
-    for (int i = 0; i < r->nfindings; i++) {
+    for (int i = 0; i < r->nfindings && over; i++) {
         const struct finding *f = &r->findings[i];
-        if (f->saves_bytes > 0 && room >= 0 && r->peak.allocated > room && f->peak_after <= room)
+        if (f->reserved_after >= 0 && f->reserved_after <= o->room)
             o->avoided_by[o->navoided++] = f->rule;
     }
     return o;
