@@ -347,7 +347,9 @@ unknown_text(struct arena *a, const struct result *r)
                  (k == i || !d->node || !r->doubts[k].node || strcmp(r->doubts[k].node, d->node) != 0);
         const char *what = !d->op  ? emit_clip(a, key, 120)
                            : n > 1 ? arena_printf(a, "%s, %d times", emit_op(a, key, 48), n)
-                                   : arena_printf(a, "%s at %s", emit_op(a, key, 48), emit_clip(a, d->node, 48));
+                           : !d->node || !*d->node
+                               ? emit_op(a, key, 48)
+                               : arena_printf(a, "%s at %s", emit_op(a, key, 48), emit_clip(a, d->node, 48));
         s = arena_printf(a, "%s%s%s", s, *s ? "; " : "", what);
     }
     return kinds > SHOWN ? arena_printf(a, "%s; and %d more", s, kinds - SHOWN) : s;

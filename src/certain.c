@@ -63,6 +63,7 @@ static void
 find_unsure(struct certain *x)
 {
     const struct program *p = x->p;
+    memset(x->unsure, true, sizeof(*x->unsure) * (size_t)p->nslots); /* what nobody makes */
     for (int i = 0; i < p->ninputs; i++)
         x->unsure[p->inputs[i].slot] = is_doubted(x, p->inputs[i].name) || p->inputs[i].rank < 0;
     for (int i = 0; i < p->nparams; i++)
@@ -99,19 +100,20 @@ find_reaching(struct certain *x)
     const struct program *p = x->p;
     const struct graph *g = p->graph;
     bool *label = NEWN(x->a, bool, p->nslots + 1);
-    bool is_float = g->nout && dtypes[g->t[g->out[0]].dtype].is_float && !*g->t[g->out[0]].wrap;
+    const struct tensor *out = g->nout ? &g->t[g->out[0]] : NULL;
+    bool is_float = out && !*out->wrap && (!out->dtype || dtypes[out->dtype].is_float);
     for (int i = 0; i < p->noutputs && (i == 0 || !is_float); i++)
         *(is_float ? &x->reaches[p->outputs[i]] : &label[p->outputs[i]]) = true;
     for (int i = p->ncalls - 1, slot; i >= 0; i--) {
         const struct call *c = &p->calls[i];
-        bool known = is_known(x, c), out = false, post = false;
+        bool known = is_known(x, c), trained = false, post = false;
         for (int k = 0; k < c->nouts; k++) {
             post |= label[c->outs[k]];
-            out |= x->reaches[c->outs[k]] || (label[c->outs[k]] && known && c->op->grad);
+            trained |= x->reaches[c->outs[k]] || (label[c->outs[k]] && known && c->op->grad);
         }
         for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
-            x->reaches[slot] |= out && known && differentiates(c->op, r.arg);
-            label[slot] |= post && !out;
+            x->reaches[slot] |= trained && known && differentiates(c->op, r.arg);
+            label[slot] |= post && !trained;
         }
     }
 }
@@ -126,14 +128,19 @@ bytes_of(enum dtype t, int rank, const int64_t *size)
     return bytes < 0 ? 0 : bytes;
 }
 
-/* Of the forward pass, over what the model and its inputs take: run without autograd over the calls that are sure. */
+static int64_t
+input_bytes(const struct certain *x, const struct input *in)
+{
+    return x->unsure[in->slot] ? 0 : bytes_of(precision_type(x->s->precision, in->dtype), in->rank, in->size);
+}
+
 static void
 look(const struct step *st, void *to)
 {
-    const struct live *l = live_run(st);
-    *(int64_t *)to = l->peak_bytes - st->after.inputs;
+    *(int64_t *)to = live_run(st)->peak_bytes - st->after.model;
 }
 
+/* Of the forward pass, over what the model and its inputs take: run without autograd over the calls that are sure. */
 static int64_t
 forward_bytes(const struct certain *x)
 {
@@ -147,14 +154,17 @@ forward_bytes(const struct certain *x)
     sure.calls = NEWN(x->a, struct call, p->ncalls + 1);
     sure.ncalls = sure.nregions = 0;
     sure.inputs = arena_dup(x->a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);
-    for (int i = 0; i < p->ninputs; i++)
+    int64_t inputs = 0;
+    for (int i = 0; i < p->ninputs; i++) {
         sure.inputs[i].rank = x->unsure[p->inputs[i].slot] ? -1 : p->inputs[i].rank;
+        inputs = emit_add(inputs, input_bytes(x, &p->inputs[i]));
+    }
     for (int i = 0; i < p->ncalls; i++)
         if (p->calls[i].nouts && !x->unsure[p->calls[i].outs[0]])
             sure.calls[sure.ncalls++] = p->calls[i];
     sure.release = true; /* names that hold tensors belong to positions among all calls */
     measure_step(&sure, &s, look, &bytes);
-    return bytes;
+    return bytes > inputs ? bytes - inputs : 0;
 }
 
 int64_t
@@ -182,9 +192,7 @@ certain_bytes(const struct step *st)
         states = emit_add(states, optimizer_state_bytes(x.s->optimizer, t, q->rank, q->size));
     }
     for (int i = 0; i < p->ninputs; i++)
-        if (!x.unsure[p->inputs[i].slot])
-            model = emit_add(model, bytes_of(precision_type(x.s->precision, p->inputs[i].dtype), p->inputs[i].rank,
-                                             p->inputs[i].size));
+        model = emit_add(model, input_bytes(&x, &p->inputs[i]));
     if (x.sure == SURE_CALLS)
         forward = forward_bytes(&x);
     arena_free(x.a);

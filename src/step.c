@@ -500,8 +500,8 @@ run_call(struct script *x, int at, double *flops)
     struct arg args[MAX_ARGS];
     const struct aten *op = c->op;
     int nargs = c->nargs;
-    bool ran = bind_args(x, c->args, nargs, args) && op && aten_takes(op, args, nargs);
-    if (!ran && x->first && op)
+    bool bound = bind_args(x, c->args, nargs, args), ran = bound && op && aten_takes(op, args, nargs);
+    if (!ran && x->first && op && (bound || !x->p->graph->ndoubts)) /* what follows from a doubt is none of its own */
         graph_doubt(x->p->graph, c->node, c->target, NULL,
                     "an argument is missing or has another rank than the operator takes: only its result is counted");
     if (!ran) {
