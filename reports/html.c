@@ -400,7 +400,7 @@ section_peaks(struct html *h)
     const struct result *r = h->r;
     html_open(h, "section", "class", "peaks", "aria-label", "Three peaks", NULL);
     html_open(h, "dl", NULL);
-    peak_figure(h, "Allocated", r->peak.allocated, "live tensors");
+    peak_figure(h, "Allocated", r->peak.allocated, r->ndoubts ? "as far as it is known" : "live tensors");
     peak_figure(h, "Reserved", r->peak.reserved, "held by the allocator");
     peak_figure(h, "Device", r->peak.device, "with the CUDA context, estimated");
     html_close(h);

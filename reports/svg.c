@@ -721,7 +721,7 @@ svg_treemap(struct html *h, const struct cluster *k, int n)
 struct ruler {
     double most, low, span;
 };
-enum { FRONT_HIGH = 200, FRONT_TOP = 8 };
+enum { FRONT_HIGH = 200, FRONT_TOP = 20 };
 
 static const char *
 plan_x(struct html *h, const struct ruler *u, const struct plan *p)
@@ -743,15 +743,16 @@ front_line(struct html *h, const struct ruler *u, const struct plan *from, const
     html_close(h);
 }
 
-/* Another front in the same picture, named at its middle. */
+/* Another front in the same picture, named at its start, dy pixels below. */
 static void
-other_front(struct html *h, const struct ruler *u, const char *name, const char *class, int n, const struct plan *f)
+other_front(struct html *h, const struct ruler *u, const char *name, const char *class, const char *dy, int n,
+            const struct plan *f)
 {
     for (int i = 1; i < n; i++)
         front_line(h, u, &f[i - 1], class);
     if (n > 1)
-        html_leaf(h, "text", name, "x", plan_x(h, u, &f[n / 2]), "dx", "6", "y", plan_y(h, u, &f[n / 2]), "dy", "14",
-                  "class", "tk halo", NULL);
+        html_leaf(h, "text", name, "x", plan_x(h, u, f), "dx", "6", "y", plan_y(h, u, f), "dy", dy, "class", "tk halo",
+                  NULL);
 }
 
 /* Peak against extra FLOPs. */
@@ -785,8 +786,8 @@ svg_front(struct html *h)
     html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, FRONT_HIGH), "y2", px(h, FRONT_HIGH), "class", "g0",
               NULL);
     html_close(h);
-    other_front(h, &u, "any operators", "fo", no, r->recompute.operators);
-    other_front(h, &u, "selective", "fs", ns, r->recompute.selective);
+    other_front(h, &u, "any operators", "fo", "16", no, r->recompute.operators);
+    other_front(h, &u, "selective", "fs", "-6", ns, r->recompute.selective);
     for (int i = 0; i < n; i++) {
         const char *x = plan_x(h, &u, &f[i]), *y = plan_y(h, &u, &f[i]);
         if (i)
@@ -798,7 +799,7 @@ svg_front(struct html *h)
                   NULL);
         html_close(h);
         double along = f[i].extra_flops_percent / most;
-        if (i == 0 || i == n - 1 || i == r->recompute.chosen || (along - named > 0.05 && along < 0.95)) {
+        if (i == 0 || i == n - 1 || i == r->recompute.chosen || (along - named > 0.05 && along < 0.8)) {
             bool end = i == 0 || i == n - 1;
             html_leaf(h, "text",
                       end ? html_format(h, "%s: %s", f[i].nmodules ? html_format(h, "%d", i) : "no checkpoints",
