@@ -3431,6 +3431,7 @@ const struct aten aten_table[] = {
 
     /* normalization */
     {.name = "batch_norm.default",
+     .whole_batch = true,
      .takes = "b",
      .args = "input weight bias running_mean running_var training momentum eps",
      .run = expand_batch_norm,
@@ -3445,6 +3446,7 @@ const struct aten aten_table[] = {
      .args = "input grad weight running_mean running_var save_mean save_var",
      .run = run_batch_norm_backward},
     {.name = "native_batch_norm.default",
+     .whole_batch = true,
      .takes = "b",
      .args = "input weight bias running_mean running_var training momentum eps",
      .run = run_batch_norm,

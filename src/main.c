@@ -398,8 +398,10 @@ analyse(const struct run *x)
         assume_measure(&study, r);
     }
     if (is_read(o) && !r->ndoubts) { /* what is not known fits nothing */
-        grid_run(&study, r);
-        fits_run(&study, r, !only_text(o));
+        bool all = !only_text(o);
+        if (all)
+            grid_run(&study, r);
+        fits_run(&study, r, all);
     }
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);

@@ -382,9 +382,13 @@ static const char *
 say_parts(struct advice *x, const struct edit *e, const struct measured *m)
 {
     int64_t n = setup_batch(x->s->s)->n;
+    bool norms = false;
     (void)e;
-    return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s", grouped(x, n), MICRO_BATCHES,
-                        peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ", n % 8 ? "" : aside(x, to_8_parts));
+    for (int i = 0; i < x->s->p->ncalls; i++)
+        norms |= x->s->p->calls[i].op && x->s->p->calls[i].op->whole_batch;
+    return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s%s", grouped(x, n), MICRO_BATCHES,
+                        peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ", n % 8 ? "" : aside(x, to_8_parts),
+                        norms ? ". Batch norm's statistics are then those of a part: not the same training" : "");
 }
 
 /* ---- Python names ------------------------------------------------------------------------------------------------------------------ */

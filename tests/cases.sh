@@ -13,7 +13,7 @@ cd "$SOURCE/tests/cases" 2>/dev/null || skip "no cases"
 
 begin() { # runs memlint with the arguments of a "# run:" line
     read -ra words <<<"$1"
-    [[ $1 =~ (--dump|--format|--list|-q|-o) ]] || words+=(--format=full)
+    [[ " $1 " =~ \ (--dump|--format|--list)|\ -[qo]\  ]] || words+=(--format=full)
     want=0
     run "${words[@]}" "$file"
 }

@@ -1,0 +1,59 @@
+#!/bin/bash
+# What sounds sure is right: the largest batch passes and the next one fails whatever one began with, an inconclusive result
+# promises nothing in any format, no plan lies below the bound, and an assumption's effect is that of the option it names.
+. "$(dirname "$0")/lib.sh"
+cd "$SOURCE" || exit 1
+model=examples/tiny_gpt.onnx
+
+# ---- the largest batch
+batches() { # batches BATCH: "DEVICE N" a line
+    "$MEMLINT" "$model" --dim "batch=$1" --format=json | grep -o '"device": "[^"]*", "capacity": [0-9]*, "verdict": "[^"]*", "largest_batch": [0-9]*' |
+        sed 's/"device": "\([^"]*\)".*: /\1 /'
+}
+batches 4 >"$work/4"
+batches 9 >"$work/9"
+ok "largest batches that hang on the batch one began with" cmp -s "$work/4" "$work/9"
+ok "devices without a largest batch" [ "$(wc -l <"$work/4")" = "$("$MEMLINT" --list=devices | wc -l)" ]
+while read -r device n; do
+    case $device in rtx-2060 | t4 | a100-40 | h100 | rtx-5090) ;; *) continue ;; esac
+    exits 0 "$model" -q --device="$device" --dim "batch=$n"
+    exits 1 "$model" -q --device="$device" --dim "batch=$((n + 1))"
+done <"$work/4"
+
+# ---- an inconclusive result, in every format
+for file in tests/cases/sure/*.txt; do
+    case $file in *torchscript*) continue ;; esac
+    for format in $("$MEMLINT" --list=formats | cut -f 1); do
+        run "$file" --format="$format"
+        ok "$file: $format does not say what is certain" grep -qE 'At least |at least |Nothing is certain|"certain": |inconclusive' "$work/out"
+        ok "$file: $format promises" bash -c '! grep -qiE "fits|largest (batch|N)|lower bound|\"largest_batch\": [0-9]" "$1" || grep -q "\"fits\"" "$1"' - "$work/out"
+    done
+    run "$file" --format=json
+    ok "$file: a device has a verdict" bash -c '! grep -qE "\"verdict\": \"(fits|tight|does not fit)\"" "$1"' - "$work/out"
+    exits 1 "$file" -q --max-peak=1TiB
+done
+
+# ---- no plan below the bound
+run "$model" --dim batch=8 --recompute=auto --format=json
+bound=$(grep -o '"lower_bound": [0-9]*' "$work/out" | tr -dc 0-9)
+lowest=$(grep -o '"peak": [0-9]*, "extra_flops' "$work/out" | tr -dc '0-9\n' | sort -n | head -1)
+ok "a plan of $lowest bytes is below the bound of $bound" [ "$bound" -le "$lowest" ]
+
+# ---- what an assumption is worth
+peak() { "$MEMLINT" "$model" --dim batch=8 --format=json "$@" | grep -o '"allocated": [0-9]*' | head -1 | tr -dc 0-9; }
+own=$(peak)
+while IFS=$'\t' read -r option effect; do
+    read -ra words <<<"$option"
+    ok "$option changes the peak by $effect" [ "$(peak "${words[@]}")" = $((own + effect)) ]
+done < <("$MEMLINT" "$model" --dim batch=8 --format=json |
+    grep -o '"option": "--[^"]*", "effect_bytes": -\?[0-9]*' | sed 's/"option": "\([^"]*\)", "effect_bytes": /\1\t/')
+
+# ---- everything that was chosen is in the set-up, and two results that differ in it are not equals
+"$MEMLINT" "$model" --dim batch=8 -q -o "$work/base.json"
+for option in --freeze=blocks.* --dropout=none '--assume attention=math' '--assume inplace=none' '--assume accumulate=never' --recompute=blocks.0 --device=t4; do
+    read -ra words <<<"$option"
+    run "$model" --dim batch=8 "${words[@]}" --baseline="$work/base.json" --max-increase=50% --format=json
+    ok "$option is no other set-up" [ "$code" = 1 ]
+    ok "$option is not in the set-up" grep -q '"setup_differs": \["' "$work/out"
+done
+finish
