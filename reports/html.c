@@ -1893,8 +1893,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     h.n = emit_columns(r, COLUMNS, h.columns);
     choose_overlays(&h);
     fputs("<!DOCTYPE html>\n", out);
-    xmlOutputBufferPtr buffer = xmlOutputBufferCreateFile(out, NULL);
-    h.w = buffer ? xmlNewTextWriter(buffer) : NULL;
+    h.w = xml_writer(out);
     if (!h.w) {
         arena_free(h.a);
         return false;

@@ -3,8 +3,7 @@
 #define HTML_H
 
 #include "memlint.h"
-
-#include <libxml/xmlwriter.h>
+#include "xml.h"
 
 struct overlay {           /* another step over the timeline */
     const char *id, *name; /* id: a CSS class, ov0 to ov31 */

@@ -2,8 +2,7 @@
  * Bazel read in common is kept: no time and no host, so that the same input gives the same bytes.
  */
 #include "memlint.h"
-
-#include <libxml/xmlwriter.h>
+#include "xml.h"
 
 #define XML(s) ((const xmlChar *)(s))
 
@@ -51,8 +50,7 @@ junit_write(const struct result *r, FILE *out, bool colour, int width)
     count[explained.outcome]++;
     for (int i = 0; i < r->nchecks; i++)
         count[r->checks[i].outcome]++;
-    xmlOutputBufferPtr buffer = xmlOutputBufferCreateFile(out, NULL);
-    xmlTextWriterPtr w = buffer ? xmlNewTextWriter(buffer) : NULL;
+    xmlTextWriterPtr w = xml_writer(out);
     if (!w) {
         arena_free(a);
         return false;

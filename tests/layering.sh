@@ -12,7 +12,7 @@ only_in() { # only_in FOLDER PATTERN: no file elsewhere includes it
 only_in onnx/ '(protobuf-c|onnx\.pb-c|onnx/onnx\.pb-c)'
 only_in reports/ 'libxml'
 only_in src/cuda.c 'cuda'
-only_in reports/ '(html|json|assets)\.h'
+only_in reports/ '(html|json|xml|assets)\.h'
 
 # Reports look at a const result: they call no pass and write through emit.c alone.
 for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_; do
