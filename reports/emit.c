@@ -1,9 +1,10 @@
 /* emit.c - what every report needs: writing it safely, and the words and columns that several formats share.
  *
  * report_write makes a report all or nothing. The report goes to a temporary file in the target's folder, is synced and
- * renamed over the target; whatever fails before the rename leaves an older report untouched and no litter. One
- * temporary file exists at a time, and its name is known to a signal handler and to exit(): Ctrl-C removes it, and the
- * program ends with exit status 4. A target that is no regular file (/dev/stdout, a pipe) is written in place.
+ * renamed over the target; whatever fails before the rename leaves an older report untouched and no litter. The file has
+ * no name until it is whole (O_TMPFILE), so that a kill leaves nothing either. Where a file system can't do that, its name
+ * is known to a signal handler and to exit(): Ctrl-C removes it, and the program ends with exit status 4. A target that is
+ * no regular file (/dev/stdout, a pipe) is written in place.
  *
  * emit_clean is the one place where strings from a model become printable: invalid UTF-8 becomes U+FFFD, and control
  * characters, which could move a terminal's cursor or end a line, become a visible \xNN. So do the characters that turn
@@ -12,6 +13,7 @@
  * emit_columns thins the timeline for a picture. It never mixes instants: a column shows one instant of the step, the
  * largest of those it stands for, because the maximum of each class would be a moment that never was.
  */
+#include "config.h"
 #include "memlint.h"
 
 #include <ctype.h>
@@ -58,25 +60,60 @@ emit_guard(void)
     }
 }
 
-/* A new file beside path, its name in temporary. Signals wait meanwhile, so that no file is without a name. */
+static char proc[32]; /* the file without a name, as /proc shows it; "" it has one */
+
+/* A new file beside path. Signals wait meanwhile, so that no file has a name that is not in temporary. */
 static int
 emit_open(const char *path)
 {
     sigset_t all, before;
     sigfillset(&all);
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int folder = slash ? (int)(slash - path) + 1 : 0, fd = -1;
     char name[sizeof(temporary)];
     if (snprintf(name, sizeof(name), "%.*s.memlint-XXXXXX", folder, path) >= (int)sizeof(name)) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    sigprocmask(SIG_BLOCK, &all, &before);
-    int fd = mkstemp(name);
+    proc[0] = '\0';
+#ifdef O_TMPFILE
+    char where[sizeof(temporary)];
+    snprintf(where, sizeof(where), "%.*s.", folder, path);
+    if ((fd = open(where, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)) >= 0)
+        snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(proc, F_OK) == 0)
+        return fd;
+    proc[0] = '\0';
     if (fd >= 0)
+        close(fd);
+#endif
+    sigprocmask(SIG_BLOCK, &all, &before);
+    if ((fd = mkstemp(name)) >= 0)
         strcpy(temporary, name);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return fd;
+}
+
+/* The whole file becomes target. Signals wait while it has a name of its own, which only an older target needs. */
+static bool
+emit_rename(FILE *out, const char *target)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    bool ok = !proc[0] || linkat(AT_FDCWD, proc, AT_FDCWD, target, AT_SYMLINK_FOLLOW) == 0, linked = ok && proc[0];
+    if (!ok && errno == EEXIST) {
+        const char *slash = strrchr(target, '/');
+        snprintf(temporary, sizeof(temporary), "%.*s.memlint-%06ld", slash ? (int)(slash - target) + 1 : 0, target,
+                 (long)getpid() % 1000000);
+        unlink(temporary); /* of a process that was killed here and had this number */
+        ok = linkat(AT_FDCWD, proc, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0;
+    }
+    ok = ok && (linked || rename(temporary, target) == 0);
+    if (ok)
+        temporary[0] = '\0';
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return fclose(out) == 0 && ok;
 }
 
 static bool
@@ -120,10 +157,8 @@ report_write(const struct result *r, const struct format *f, const char *path, c
               fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask) == 0;
     if (!ok)
         emit_fail(out, why);
-    else if (fclose(out) || rename(temporary, target))
+    else if (!emit_rename(out, target))
         ok = emit_fail(NULL, why);
-    else
-        temporary[0] = '\0';
     free(target);
     return ok;
 }
