@@ -18,6 +18,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -493,6 +494,78 @@ clash(const struct options *o, struct arena *a, char **models, int n)
     return NULL;
 }
 
+struct inputs { /* files that are read, by device and inode */
+    struct arena *a;
+    struct names *seen;
+    int n, cap;
+    struct input_file {
+        const char *path, *what;
+        bool is_baseline;
+    } * file;
+};
+
+/* The place of a file in the map, NULL when it is none that could be overwritten. */
+static const char *
+file_key(struct arena *a, const char *path)
+{
+    struct stat st;
+    bool regular = path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return regular ? arena_printf(a, "%llx:%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino) : NULL;
+}
+
+static void
+read_from(struct inputs *in, const char *path, const char *what, bool is_baseline)
+{
+    const char *key = file_key(in->a, path);
+    if (!key || (is_baseline && names_find(in->seen, key) >= 0))
+        return;
+    names_put(in->seen, key, in->n);
+    *PUSH(in->a, in->file, in->n, in->cap) = (struct input_file){arena_str(in->a, path), what, is_baseline};
+}
+
+/* What is wrong with writing to path, NULL nothing; update: of the baseline, which may be an input. */
+static const char *
+write_to(const struct inputs *in, const char *path, bool update)
+{
+    const char *key = file_key(in->a, path);
+    int at = key ? names_find(in->seen, key) : -1;
+    if (at < 0 || (update && in->file[at].is_baseline))
+        return NULL;
+    return arena_printf(in->a, "%s %s: it would overwrite the %s %s; choose another name",
+                        update ? "--update-baseline" : "-o", path, in->file[at].what, in->file[at].path);
+}
+
+/* No output may be an input of this run, whatever links lead to it. */
+static const char *
+overwrites(const struct options *o, struct arena *a, char **models, int n)
+{
+    struct inputs in = {.a = a, .seen = names_new(a)};
+    struct arena *scratch = arena_new();
+    const char *wrong = NULL;
+    for (int pass = 0; pass < 2; pass++) /* all inputs are known before an output is looked at */
+        for (int i = 0; i < n && !wrong; i++) {
+            struct options own;
+            if (options_for(&own, scratch, o, models[i]))
+                continue; /* told when its turn comes */
+            const char *baseline = own.baseline ? report_path(scratch, own.baseline, models[i]) : NULL;
+            if (pass == 0) {
+                read_from(&in, baseline, "baseline", true);
+                read_from(&in, models[i], "model", false);
+                read_from(&in, own.flags, "flag file", false);
+                read_from(&in, own.oom_file, "message", false);
+                read_from(&in, own.files_from, "list", false);
+                for (int k = 0; k < own.setup.nvalues; k++)
+                    read_from(&in, own.value_files[k], "input's value", false);
+                continue;
+            }
+            wrong = own.update_baseline ? write_to(&in, baseline, true) : NULL;
+            for (int k = 0; k < own.noutputs && !wrong; k++)
+                wrong = write_to(&in, report_path(scratch, own.outputs[k].path, models[i]), false);
+        }
+    arena_free(scratch);
+    return wrong;
+}
+
 static int
 all(const struct options *o, struct arena *a)
 {
@@ -503,6 +576,7 @@ all(const struct options *o, struct arena *a)
     bool many = o->nmodels > 1 || o->files_from || o->resume;
     bool counted = o->progress == WHEN_ALWAYS || (o->progress == WHEN_AUTO && isatty(STDERR_FILENO) && many);
     wrong = wrong ? wrong : clash(o, a, models, n);
+    wrong = wrong ? wrong : overwrites(o, a, models, n);
     if (wrong)
         fprintf(stderr, "memlint: %s\n", emit_clean(a, wrong));
     if (wrong || !open_logs(o, a, &t))

@@ -499,7 +499,7 @@ struct options {
     const char *files_from;
     int shard, shards; /* 1-based; 0 all */
     bool resume;
-    const char *oom_text; /* --explain-oom: the message; NULL none */
+    const char *oom_text, *oom_file; /* --explain-oom: the message, and the file that holds it; NULL none */
     enum when colour, progress;
     bool quiet, verbose, help, version;
     bool recompute;                     /* --recompute auto or SIZE: */

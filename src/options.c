@@ -424,6 +424,7 @@ read_oom(struct reader *r, const char *arg)
 {
     FILE *f = strchr(arg, '\n') ? NULL : fopen(arg, "rb");
     r->o->oom_text = arg;
+    r->o->oom_file = f ? arg : NULL;
     if (!f)
         return strstr(arg, "allocate") ? NULL : "wanted PyTorch's message, or a file that holds it";
     char *text = arena_alloc(r->a, MOST_MESSAGE + 1);

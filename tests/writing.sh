@@ -24,6 +24,7 @@ failed_clean() { # failed_clean NAME: what came before ended as it must
     ok "$1: exit 4, not $code" [ "$code" = 4 ]
     ok "$1: the older reports stay, without litter" same reports
     ok "$1: says what is wrong" grep -q '^memlint: ' err
+    ok "$1: and nobody else speaks: $(grep -v '^memlint: ' err | head -1)" [ "$(grep -vc '^memlint: ' err)" = 0 ]
 }
 
 older reports
@@ -110,6 +111,63 @@ for signal in INT TERM HUP; do
     code=$?
     failed_clean "SIG$signal"
 done
+
+# A kill, at any time: nothing but whole reports.
+mkdir killed
+many=()
+for i in $(seq 60); do
+    many+=(-o "killed/$i.html")
+done
+for i in $(seq 20); do
+    "$MEMLINT" "$model" -q --dim batch=2 "${many[@]}" 2>err &
+    child=$!
+    for _ in $(seq 500); do
+        [ -e killed/$((i * 2)).html ] && break
+        sleep 0.01
+    done
+    kill -KILL $child
+    wait $child 2>/dev/null
+done
+ok "a kill leaves no litter: $(find killed -name '.*' -type f | head -1)" [ -z "$(find killed -name '.*' -type f)" ]
+for report in killed/*.html; do
+    grep -q '</html>' "$report" || ok "a kill left a part of $report" false
+done
+
+# No output is an input, whatever links lead to it: exit 2, one line that names both, and nothing is written.
+mkdir inputs inputs/sub
+cp "$SOURCE/tests/gate/base.txt" inputs/a.txt
+cp "$SOURCE/tests/gate/wider.txt" inputs/b.txt
+cp "$model" inputs/in.json
+"$MEMLINT" inputs/a.txt -q --dim batch=2 --flags=none -o inputs/old.json
+ln inputs/a.txt inputs/hard.txt
+ln -s ../a.txt inputs/sub/soft.txt
+printf 'a.txt\nb.txt\n' >inputs/list.jsonl
+echo 'CUDA out of memory. Tried to allocate 2.00 GiB.' >inputs/oom.txt
+printf -- '--dim batch=2\n' >inputs/flags.txt
+before=$(cd inputs && cat * 2>/dev/null | cksum && ls -R)
+while IFS='|' read -r input arguments; do
+    # shellcheck disable=SC2086 # words
+    (cd inputs && "$MEMLINT" --dim batch=2 -q $arguments) 2>err
+    code=$?
+    ok "exit 2, not $code: $arguments" [ $code = 2 ]
+    ok "names both: $arguments: $(cat err)" grep -q "would overwrite the $input" err
+    ok "as it was: $arguments" [ "$(cd inputs && cat * 2>/dev/null | cksum && ls -R)" = "$before" ]
+done <<'END'
+model a.txt|a.txt b.txt -o %.txt
+model b.txt|sub/soft.txt b.txt -o %.txt
+model a.txt|a.txt -o a.txt
+model ./in.json|./in.json -o r.html -o ../inputs/in.json
+model in.json|in.json --baseline=in.json --update-baseline
+model a.txt|a.txt -o hard.txt
+model a.txt|a.txt -o sub/soft.txt
+baseline old.json|b.txt --baseline=old.json -o old.json
+baseline old.json|b.txt --baseline=old.json --update-baseline -o old.json
+list list.jsonl|--files-from=list.jsonl -o list.jsonl
+message oom.txt|a.txt --explain-oom=oom.txt -o oom.txt
+flag file flags.txt|a.txt --flags=flags.txt -o flags.txt
+END
+"$MEMLINT" inputs/b.txt -q --dim batch=2 --flags=none --baseline=inputs/old.json --update-baseline 2>err
+ok "--update-baseline may write what it reads: $(cat err)" [ ! -s err ]
 
 # What can be written is: a link stays a link, the mode stays.
 older reports
