@@ -40,9 +40,9 @@ flags_read(struct arena *a, const char *path, int *n, const char **wrong)
     struct err e = {0};
     struct flag_line *lines = NULL;
     int cap = 0, number = 0;
-    char *next = stored_text(a, path, &e);
+    char *next = stored_text(a, path, LIMIT_LIST, &e);
     if (!next)
-        *wrong = arena_printf(a, "%s: %s", path, e.message);
+        *wrong = arena_printf(a, "%s: %s%s%s", path, e.message, e.remedy ? "; " : "", e.remedy ? e.remedy : "");
     while (next) {
         char *s = strsep(&next, "\n");
         s += strspn(s, blanks);

@@ -22,22 +22,47 @@ fleet_mine(const char *model, int shard, int shards)
     return shards == 0 || h % (uint64_t)shards == (uint64_t)shard - 1;
 }
 
+/* The lines of a list that are not blank, without a carriage return at their end. */
+static char **
+list_read(struct arena *a, const char *path, int *n, const char **wrong)
+{
+    struct err e = {0};
+    char **list = NULL, *next = stored_text(a, strcmp(path, "-") ? path : "/dev/stdin", LIMIT_LIST, &e);
+    int cap = 0, number = 0;
+    if (!next)
+        *wrong =
+            arena_printf(a, "--files-from=%s: %s%s%s", path, e.message, e.remedy ? "; " : "", e.remedy ? e.remedy : "");
+    while (next && !*wrong) {
+        char *line = strsep(&next, "\n"), *end = line + strlen(line);
+        number++;
+        if (end > line && end[-1] == '\r')
+            *--end = '\0';
+        for (const char *p = line; *p && !*wrong; p++)
+            if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
+                *wrong = arena_printf(a,
+                                      "--files-from=%s: line %d is no name: it holds a control character; a list "
+                                      "has a model's name on each line",
+                                      path, number);
+        if (line[strspn(line, " \t")])
+            *PUSH(a, list, *n, cap) = line;
+    }
+    if (!*wrong && !list)
+        *wrong = arena_printf(a, "--files-from=%s: it names no model", path);
+    return *wrong ? NULL : list;
+}
+
 char **
 fleet_list(struct arena *a, const struct options *o, int *n, const char **wrong)
 {
-    struct err e = {0};
-    char **list = NEWN(a, char *, 1), *line = NULL;
-    int cap = 0;
-    char *next = o->files_from ? stored_text(a, strcmp(o->files_from, "-") ? o->files_from : "/dev/stdin", &e) : NULL;
-    if (o->files_from && !next)
-        *wrong = arena_printf(a, "--files-from=%s: %s", o->files_from, e.message);
+    char **models = o->models, **mine = NULL;
+    int all = o->nmodels, cap = 0;
     *n = 0;
-    for (int i = 0; next || i < (o->files_from ? 0 : o->nmodels); i++) {
-        line = next ? strsep(&next, "\n") : o->models[i];
-        if (*line && fleet_mine(line, o->shard, o->shards))
-            *PUSH(a, list, *n, cap) = line;
-    }
-    return list;
+    if (o->files_from && !(models = list_read(a, o->files_from, &all, wrong)))
+        return NULL;
+    for (int i = 0; i < all; i++)
+        if (fleet_mine(models[i], o->shard, o->shards))
+            *PUSH(a, mine, *n, cap) = models[i];
+    return mine;
 }
 
 void

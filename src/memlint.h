@@ -111,6 +111,7 @@ enum limit { /* the rows of --list=limits */
              LIMIT_INLINED,
              LIMIT_UNROLLED,
              LIMIT_BASELINE,
+             LIMIT_LIST,
              LIMIT_DEPTH,
              LIMIT_RANK,
              LIMIT_CALLS,
@@ -1537,8 +1538,8 @@ void result_choose(struct result *r, int n, const struct choice *c);
 struct result *stored_read(struct arena *a, const char *path, struct err *e);
 /* The same from one line of a jsonl file. */
 struct result *stored_parse(struct arena *a, const char *path, const char *text, struct err *e);
-/* A whole text file; NULL and e. */
-char *stored_text(struct arena *a, const char *path, struct err *e);
+/* A whole text file of at most that limit's bytes; NULL and e. */
+char *stored_text(struct arena *a, const char *path, enum limit most, struct err *e);
 
 /* ---- compare.c: two results -------------------------------------------------------------------------------------------------- */
 
@@ -1560,7 +1561,7 @@ int gate_code(enum verdict v);
 
 /* ---- fleet.c: many models --------------------------------------------------------------------------------------------------------- */
 
-/* The names in --files-from, one a line, those of this shard only. NULL and *wrong. */
+/* The models of the command line or of --files-from, one a line, those of this shard only; *wrong when there are none. */
 char **fleet_list(struct arena *a, const struct options *o, int *n, const char **wrong);
 /* Whether the model is in shard I of N: by a hash of its name, so that a longer list moves no other model. */
 bool fleet_mine(const char *model, int shard, int shards);

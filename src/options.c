@@ -769,6 +769,9 @@ check(const struct options *o, struct arena *a)
         return "no model given";
     if (o->nmodels && o->files_from)
         return "--files-from: models stand on the command line, too";
+    for (int i = 0; i < o->nmodels; i++)
+        if (!*o->models[i])
+            return arena_printf(a, "the name of model %d is empty", i + 1);
     bool lines = false;
     for (int i = 0; i < o->noutputs; i++) {
         bool jsonl = strcmp(o->outputs[i].format->name, "jsonl") == 0;

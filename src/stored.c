@@ -381,15 +381,17 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
 }
 
 char *
-stored_text(struct arena *a, const char *path, struct err *e)
+stored_text(struct arena *a, const char *path, enum limit most, struct err *e)
 {
     enum { PIECE = 1 << 16 };
     FILE *f = fopen(path, "r");
     char *s = NULL;
     int n = 0, cap = 0, got = f ? PIECE : 0;
-    while (got > 0 && n <= limit(LIMIT_BASELINE)) {
+    bool zero = false;
+    while (got > 0 && n <= limit(most) && !zero) {
         s = arena_grow(a, s, &cap, n + PIECE + 1, 1);
         got = (int)fread(s + n, 1, PIECE, f);
+        zero = memchr(s + n, '\0', (size_t)got) != NULL;
         n += got;
         s[n] = '\0';
     }
@@ -397,10 +399,10 @@ stored_text(struct arena *a, const char *path, struct err *e)
     bool ok = f && !ferror(f);
     if (!ok)
         err_set(e, a, NULL, "can't be read: %s", strerror(errno));
-    else if (n > limit(LIMIT_BASELINE))
-        ok = err_limit(e, a, NULL, LIMIT_BASELINE, "the file is too long");
-    else if (s && (int)strlen(s) < n)
+    else if (zero)
         ok = err_set(e, a, NULL, "no text: it holds a zero byte");
+    else if (n > limit(most))
+        ok = err_limit(e, a, NULL, most, "the file is too long");
     if (f)
         fclose(f);
     return ok ? s : NULL;
@@ -409,6 +411,6 @@ stored_text(struct arena *a, const char *path, struct err *e)
 struct result *
 stored_read(struct arena *a, const char *path, struct err *e)
 {
-    char *s = stored_text(a, path, e);
+    char *s = stored_text(a, path, LIMIT_BASELINE, e);
     return s ? stored_parse(a, path, s, e) : NULL;
 }

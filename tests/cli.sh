@@ -52,6 +52,8 @@ usage '24GiB' --max-peak=lots "$model"
 usage 'inconclusive' --fail-on=all "$model"
 usage '5% or a size' --max-increase=lots "$model"
 usage '5% or a size' --max-increase=-5% "$model"
+usage 'name of model 1 is empty' ''
+usage 'name of model 2 is empty' "$model" ''
 usage 'needs a --baseline' --max-increase=5% "$model"
 usage 'needs the --baseline' --update-baseline --baseline=old.onnx "$model"
 usage 'RULE' --suppress x "$model"
@@ -166,9 +168,10 @@ unrolled 20 0 tests/cases/calls/loop.txt
 fold 1 0 tests/cases/shapes/range.txt
 folded 1 0 tests/cases/shapes/range.txt
 baseline 9 3 tests/gate/base.txt --baseline=$work/older.json
+list 9 2 tests/gate/base.txt --flags=$work/older.json
 END
 "$MEMLINT" --list=limits | grep -v fixed | cut -f1 | sort >"$work/limits"
-ok "no limit that nothing meets" diff "$work/limits" <(sed -n '/^done <<END/,/^END/s/^\([a-z]*\) [0-9]* [03] .*/\1/p' "$SOURCE/tests/cli.sh" | sort)
+ok "no limit that nothing meets" diff "$work/limits" <(sed -n '/^done <<END/,/^END/s/^\([a-z]*\) [0-9]* [023] .*/\1/p' "$SOURCE/tests/cli.sh" | sort)
 exits 2 "$model" --limit rank=70
 ok "a fixed limit says so" grep -q 'fixed at 64' "$work/err"
 exits 2 "$model" --limit nodes=0
