@@ -1,4 +1,4 @@
-/* csv.c - the tensors alive at the peak as comma-separated values, RFC 4180, for spreadsheets. Every text is quoted, and
+/* csv.c - the tensors alive at the peak, each with why the model is stopped, as comma-separated values, RFC 4180, for spreadsheets. Every text is quoted, and
  * one that a spreadsheet would take for a formula gets an apostrophe before it. One that reads semicolons as commas begins a cell after each.
  */
 #include "memlint.h"
@@ -29,7 +29,7 @@ csv_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    fputs("model,name,bytes,class,dtype,shape,layer,location,born,needed_by\n", out);
+    fputs("model,name,bytes,class,dtype,shape,layer,location,born,needed_by,gate\n", out);
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
         text(a, out, r->model.file, ',');
@@ -40,7 +40,8 @@ csv_write(const struct result *r, FILE *out, bool colour, int width)
         text(a, out, t->layer, ',');
         text(a, out, t->location, ',');
         text(a, out, t->born, ',');
-        text(a, out, t->needed_by, '\n');
+        text(a, out, t->needed_by, ',');
+        text(a, out, r->gate, '\n');
     }
     arena_free(a);
     return !ferror(out);

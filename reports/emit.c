@@ -612,6 +612,18 @@ emit_increase(struct arena *a, const struct result *r)
                : arena_printf(a, "%s, unchanged", bytes_text(a, b->peak));
 }
 
+const char *
+emit_let_pass(struct arena *a, const struct result *r)
+{
+    const char *s = NULL;
+    for (int i = 0; i < r->nchecks; i++) {
+        const struct check *c = &r->checks[i];
+        if (c->outcome == CHECK_ACCEPTED || (c->outcome == CHECK_SKIPPED && c->message))
+            s = s ? arena_printf(a, "%s; %s", s, c->message) : c->message;
+    }
+    return s;
+}
+
 /* ---- the replay ----------------------------------------------------------------------------------------------------------- */
 
 const char *
@@ -803,10 +815,10 @@ emit_issues(struct arena *a, const struct result *r, int *n)
     *n = 0;
     for (int c = 0; c < r->nchecks; c++) {
         const struct check *k = &r->checks[c];
-        if (k->outcome != CHECK_FAILED)
+        if (!check_stops(k))
             continue;
-        bool grew = strcmp(k->name, "max-increase") == 0 && r->baseline && r->baseline->nlayers;
-        const struct layer_change *l = grew ? &r->baseline->layers[0] : NULL;
+        bool grew = strcmp(k->name, "max-increase") == 0 && r->baseline && r->baseline->first >= 0;
+        const struct layer_change *l = grew ? &r->baseline->layers[r->baseline->first] : NULL;
         struct issue *i = &all[*n];
         *i = (struct issue){.rule = arena_printf(a, "gate-%s", k->name),
                             .message = k->message,
@@ -825,6 +837,7 @@ emit_issues(struct arena *a, const struct result *r, int *n)
                                 .message = k->message,
                                 .how = k->how,
                                 .suppressed = k->suppressed,
+                                .known = k->known,
                                 .severity = severity,
                                 .node = k->nnodes ? k->nodes[0] : NULL};
             issue_place(a, r, i, k->location);

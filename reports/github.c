@@ -30,13 +30,14 @@ github_write(const struct result *r, FILE *out, bool colour, int width)
     static const char data[] = "%", property[] = "%:,";
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    int n, shown[4] = {[0] = 1}, rest = 0;
+    int n, shown[4] = {[0] = 1}, rest = 0, known = 0;
     struct issue *all = emit_issues(a, r, &n);
     const char *model = escape(a, r->model.file, property);
     for (int i = 0; i < n; i++) {
         const struct issue *k = &all[i];
+        known += k->known;
         int level = k->severity < 3 ? k->severity : 2;
-        if (k->suppressed)
+        if (k->suppressed || k->known)
             continue;
         if (shown[level]++ >= SHOWN) {
             rest++;
@@ -48,6 +49,10 @@ github_write(const struct result *r, FILE *out, bool colour, int width)
     const char *words = emit_verdict(a, r);
     if (r->baseline)
         words = arena_printf(a, "%s; against the baseline: %s", words, emit_increase(a, r));
+    if (known)
+        words = arena_printf(a, "%s; %d findings that the baseline has, too, are left out", words, known);
+    if (emit_let_pass(a, r))
+        words = arena_printf(a, "%s; %s", words, emit_let_pass(a, r));
     if (rest)
         words = arena_printf(a, "%s; %d more findings stand in the other reports", words, rest);
     fprintf(out, "::notice file=%s,line=1,title=memlint::%s\n", model, escape(a, words, data));

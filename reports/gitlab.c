@@ -18,7 +18,7 @@ gitlab_write(const struct result *r, FILE *out, bool colour, int width)
     json_open(&j, NULL, '[');
     for (int i = 0; i < n; i++) {
         const char *path = emit_clip(a, all[i].file, 500);
-        if (all[i].suppressed)
+        if (all[i].suppressed || all[i].known)
             continue;
         json_open(&j, NULL, '{');
         json_text(&j, "description", emit_clip(a, all[i].message, 1000));
@@ -40,15 +40,40 @@ gitlab_write(const struct result *r, FILE *out, bool colour, int width)
 }
 
 static void
-metric(FILE *out, const char *name, const char *model, int64_t bytes)
+escaped(FILE *out, const char *s, const char *special)
+{
+    for (; *s; s++)
+        fprintf(out, strchr(special, *s) ? "\\%c" : "%c", *s);
+}
+
+static void
+metric(FILE *out, const char *name, const char *model, int64_t n)
+{
+    fprintf(out, "memlint_%s{model=\"", name);
+    escaped(out, model, "\"\\");
+    fprintf(out, "\"} %" PRId64 "\n", n);
+}
+
+static void
+bytes_metric(struct arena *a, FILE *out, const char *name, const char *model, int64_t bytes)
 {
     if (bytes < 0)
         return;
-    fprintf(out, "# TYPE memlint_%s_bytes gauge\n# UNIT memlint_%s_bytes bytes\nmemlint_%s_bytes{model=\"", name, name,
-            name);
-    for (const char *p = model; *p; p++)
-        fprintf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-    fprintf(out, "\"} %" PRId64 "\n", bytes);
+    fprintf(out, "# TYPE memlint_%s_bytes gauge\n# UNIT memlint_%s_bytes bytes\n", name, name);
+    metric(out, arena_printf(a, "%s_bytes", name), model, bytes);
+}
+
+/* Of each gate that was asked for whether it stops the model, so that a change shows, and its sentence. */
+static void
+metric_of_gate(struct arena *a, FILE *out, const char *model, const struct check *c)
+{
+    char *name = arena_printf(a, "gate_%s", c->name);
+    for (char *p = name; *p; p++)
+        *p = *p == '-' ? '_' : *p;
+    fprintf(out, "# TYPE memlint_%s gauge\n# HELP memlint_%s %s: ", name, name, outcome_names[c->outcome]);
+    escaped(out, emit_clip(a, c->message, 1000), "\"\\");
+    fputc('\n', out);
+    metric(out, name, model, check_stops(c));
 }
 
 bool
@@ -57,13 +82,16 @@ gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width)
     (void)colour, (void)width;
     struct arena *a = arena_new();
     const char *model = emit_clip(a, r->model.file, 500);
-    metric(out, "peak_allocated", model, r->peak.allocated);
-    metric(out, "peak_reserved", model, r->peak.reserved);
-    metric(out, "peak_device", model, r->peak.device);
-    metric(out, "parameters", model, r->model.parameter_bytes);
+    bytes_metric(a, out, "peak_allocated", model, r->peak.allocated);
+    bytes_metric(a, out, "peak_reserved", model, r->peak.reserved);
+    bytes_metric(a, out, "peak_device", model, r->peak.device);
+    bytes_metric(a, out, "parameters", model, r->model.parameter_bytes);
     for (int c = 0; c < CLASS_COUNT; c++)
         if (c != CLASS_PARAMETERS)
-            metric(out, class_names[c], model, r->class_bytes[c]);
+            bytes_metric(a, out, class_names[c], model, r->class_bytes[c]);
+    for (int i = 0; i < r->nchecks; i++)
+        if (r->checks[i].message)
+            metric_of_gate(a, out, model, &r->checks[i]);
     fputs("# EOF\n", out);
     arena_free(a);
     return !ferror(out);

@@ -241,6 +241,9 @@ static void
 notice(struct html *h)
 {
     const struct result *r = h->r;
+    const char *passed = emit_let_pass(h->a, r);
+    if (passed)
+        html_leaf(h, "p", emit_clip(h->a, passed, 2000), NULL);
     if (r->verdict == VERDICT_OK && !r->gate)
         return;
     html_open(h, "p", "class", html_format(h, "notice v-%s", verdict_names[r->verdict]), NULL);
@@ -250,7 +253,7 @@ notice(struct html *h)
                                                    : "? Inconclusive: ",
               NULL);
     if (r->gate)
-        html_printf(h, "%s. ", emit_clip(h->a, r->gate, 400));
+        html_printf(h, "%s. ", emit_clip(h->a, r->gate, 2000));
     else if (r->verdict == VERDICT_DOES_NOT_FIT && r->oom && !r->setup.device)
         html_printf(h, "The step reserves %s, and the process could have had %s. ", bytes_text(h->a, r->peak.reserved),
                     bytes_text(h->a, r->oom->room));

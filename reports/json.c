@@ -103,14 +103,13 @@ json_percent(struct json *j, const char *key, double v)
 static void
 json_checks(struct json *j, const struct result *r)
 {
-    static const char *const outcomes[] = {"passed", "failed", "skipped"};
     json_open(j, "gates", '[');
     for (int i = 0; i < r->nchecks; i++) {
-        if (r->checks[i].outcome == CHECK_SKIPPED)
+        if (!r->checks[i].message)
             continue;
         json_open(j, NULL, '{');
         json_text(j, "name", r->checks[i].name);
-        json_text(j, "outcome", outcomes[r->checks[i].outcome]);
+        json_text(j, "outcome", outcome_names[r->checks[i].outcome]);
         json_text(j, "message", r->checks[i].message);
         json_close(j, '}');
     }
@@ -432,6 +431,10 @@ json_findings(struct json *j, const struct result *r)
         json_percent(j, "extra_flops_percent", f->extra_flops_percent);
         json_text(j, "how", f->how);
         json_text(j, "suppressed", f->suppressed);
+        if (r->baseline) {
+            json_next(j, "in_baseline");
+            fputs(f->known ? "true" : "false", j->out);
+        }
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -573,6 +576,8 @@ json_baseline(struct json *j, const struct baseline *b)
     json_int(j, "increase_bytes", b->increase_bytes);
     json_percent(j, "increase_percent", b->increase_percent);
     json_int(j, "parameters", b->parameters);
+    json_text(j, "most_by", b->most);
+    json_int(j, "most_by_bytes", b->most_bytes);
     json_open(j, "setup_differs", '[');
     for (int i = 0; i < b->ndiffers; i++)
         json_text(j, NULL, b->differs[i]);

@@ -24,14 +24,17 @@ property(xmlTextWriterPtr w, struct arena *a, const char *name, const char *valu
 static void
 testcase(xmlTextWriterPtr w, struct arena *a, const struct result *r, const struct check *c)
 {
-    static const char *const element[] = {NULL, "failure", "skipped"};
+    static const char *const element[CHECK_COUNT] = {[CHECK_FAILED] = "failure",
+                                                     [CHECK_SKIPPED] = "skipped",
+                                                     [CHECK_UNJUDGED] = "error",
+                                                     [CHECK_ACCEPTED] = "skipped"};
     xmlTextWriterStartElement(w, XML("testcase"));
     attribute(w, a, "classname", r->model.file);
     attribute(w, a, "name", c->name);
     if (element[c->outcome]) {
         xmlTextWriterStartElement(w, XML(element[c->outcome]));
         attribute(w, a, "message", c->message ? c->message : "not asked for");
-        if (c->outcome == CHECK_FAILED)
+        if (check_stops(c))
             attribute(w, a, "type", c->name);
         xmlTextWriterEndElement(w);
     }
@@ -46,7 +49,7 @@ junit_write(const struct result *r, FILE *out, bool colour, int width)
     const struct check explained = {"explained",
                                     r->ndoubts ? "values without a known size: the peak is a lower bound" : NULL,
                                     r->ndoubts ? CHECK_SKIPPED : CHECK_PASSED};
-    int count[3] = {0};
+    int count[CHECK_COUNT] = {0};
     count[explained.outcome]++;
     for (int i = 0; i < r->nchecks; i++)
         count[r->checks[i].outcome]++;
@@ -62,8 +65,8 @@ junit_write(const struct result *r, FILE *out, bool colour, int width)
     attribute(w, a, "name", arena_printf(a, "memlint %s", r->model.file));
     attribute(w, a, "tests", arena_printf(a, "%d", r->nchecks + 1));
     attribute(w, a, "failures", arena_printf(a, "%d", count[CHECK_FAILED]));
-    attribute(w, a, "errors", "0");
-    attribute(w, a, "skipped", arena_printf(a, "%d", count[CHECK_SKIPPED]));
+    attribute(w, a, "errors", arena_printf(a, "%d", count[CHECK_UNJUDGED]));
+    attribute(w, a, "skipped", arena_printf(a, "%d", count[CHECK_SKIPPED] + count[CHECK_ACCEPTED]));
     xmlTextWriterStartElement(w, XML("properties"));
     property(w, a, "peak_allocated_bytes", arena_printf(a, "%lld", (long long)r->peak.allocated));
     property(w, a, "verdict", verdict_names[r->verdict]);

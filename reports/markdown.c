@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-enum { TENSORS = 20 };
+enum { TENSORS = 20, SENTENCE = 2000 };
 
 static const char *
-code(struct arena *a, const char *s)
+span(struct arena *a, const char *s, int max)
 {
-    s = emit_clip(a, s, 120);
+    s = emit_clip(a, s, max);
     if (!*s)
         return "";
     int run = 0, longest = 0, n = 0;
@@ -32,6 +32,12 @@ code(struct arena *a, const char *s)
     memset(fence, '`', (size_t)longest + 1);
     const char *pad = longest ? " " : "";
     return arena_printf(a, "%s%s%s%s%s", fence, pad, body, pad, fence);
+}
+
+static const char *
+code(struct arena *a, const char *s)
+{
+    return span(a, s, 120);
 }
 
 static void
@@ -116,10 +122,14 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
 static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
+    int known = 0;
     if (r->nfindings)
         fputs("\n**Findings**\n\n", out);
     for (int i = 0; i < r->nfindings && i < TENSORS; i++) {
         const struct finding *f = &r->findings[i];
+        known += f->known;
+        if (f->known)
+            continue;
         fprintf(out, "- %s %s: %s", f->severity, code(a, f->rule), code(a, f->message));
         if (f->saves_bytes > 0)
             fprintf(out, " saves %s", bytes_text(a, f->saves_bytes));
@@ -127,6 +137,8 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
             fprintf(out, " (suppressed %s)", code(a, f->suppressed));
         fputc('\n', out);
     }
+    if (known)
+        fprintf(out, "- %d that the baseline has, too, are left out\n", known);
     if (r->recompute.nfront)
         fputs("\n| checkpointed modules | peak | extra FLOPs | selective | operators |\n| --- | ---: | ---: | ---: | "
               "---: |\n",
@@ -176,8 +188,10 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
             fprintf(out, "\n%s%s\n", i == 2 ? "Assumed, and worth a look: " : "", code(a, notes[i]));
     if (emit_remedy(a, r))
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
-    if (r->gate)
-        fprintf(out, "\n**Gate failed**: %s\n", code(a, r->gate));
+    for (int i = 0; i < r->nchecks; i++)
+        if (r->checks[i].message && r->checks[i].outcome != CHECK_PASSED)
+            fprintf(out, "\n**Gate %s**: %s\n", outcome_names[r->checks[i].outcome],
+                    span(a, r->checks[i].message, SENTENCE));
     markdown_oom(a, r, out);
     markdown_baseline(a, r, out);
     markdown_tables(a, r, out);

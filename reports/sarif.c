@@ -68,7 +68,7 @@ rules(struct arena *a, struct json *j, const struct issue *all, int n)
         message(j, "fullDescription",
                 help ? arena_printf(a, "%s: memlint ran the training step with this changed; docs/RULES.md explains it",
                                     help)
-                     : arena_printf(a, "A gate of memlint failed: --%s", rule + strlen("gate-")));
+                     : arena_printf(a, "A gate of memlint stops the model: --%s", rule + strlen("gate-")));
         message(j, "help",
                 all[i].how ? emit_clip(a, all[i].how, TEXT) : "memlint --list=rules and man memlint say more.");
         json_open(j, "defaultConfiguration", '{');
@@ -107,13 +107,16 @@ place(struct arena *a, struct json *j, const struct issue *i)
     json_close(j, ']');
 }
 
+/* state: whether it says what of it the baseline has. */
 static void
-result(struct arena *a, struct json *j, const struct issue *i, int index)
+result(struct arena *a, struct json *j, const struct issue *i, int index, bool state)
 {
     json_open(j, NULL, '{');
     json_text(j, "ruleId", emit_clip(a, i->rule, 200));
     json_int(j, "ruleIndex", index);
     json_text(j, "level", levels[i->severity]);
+    if (state)
+        json_text(j, "baselineState", i->known ? "unchanged" : "new");
     message(j, "message", emit_clip(a, i->message, TEXT));
     place(a, j, i);
     json_open(j, "partialFingerprints", '{');
@@ -157,7 +160,7 @@ sarif_write(const struct result *r, FILE *out, bool colour, int width)
     json_close(&j, '}');
     json_open(&j, "results", '[');
     for (int i = 0; i < n; i++)
-        result(a, &j, &all[i], rule_index(all, n, all[i].rule));
+        result(a, &j, &all[i], rule_index(all, n, all[i].rule), r->baseline != NULL);
     json_close(&j, ']');
     json_open(&j, "properties", '{');
     json_text(&j, "model", emit_clean(a, r->model.file));

@@ -108,6 +108,8 @@ text_head(const struct page *p, const struct result *r)
     if (r->verdict != VERDICT_OK)
         fprintf(p->out, "  %s%s%s%s%s\n", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : "",
                 emit_clean(p->a, r->gate));
+    if (emit_let_pass(p->a, r))
+        fprintf(p->out, "  %s\n", emit_clean(p->a, emit_let_pass(p->a, r)));
     fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
             bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
 }

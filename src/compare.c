@@ -485,6 +485,82 @@ compare_tensors(struct comparison *c)
         b->ngrown--;
 }
 
+/* ---- who did it ----------------------------------------------------------------------------------------------------------------- */
+
+struct share { /* a module and what became of everything below it at the peak */
+    const char *path;
+    int parent;
+    int64_t bytes;
+};
+
+/* Adds a layer's increase to the modules that its path goes through, up to a depth that no model of people has. */
+static void
+share_out(struct comparison *c, struct share **all, int *n, int *cap, struct names *seen, const struct layer_change *l)
+{
+    enum { DEEP = 24 };
+    const char *path = l->now.path ? l->now.path : l->old.path;
+    int64_t bytes = l->now.peak_bytes - l->old.peak_bytes;
+    (*all)[0].bytes += bytes;
+    size_t end = 0;
+    for (int parent = 0, depth = 0; path[end] && depth < DEEP; depth++) {
+        end += end > 0;
+        end += path == OUTSIDE ? strlen(path) : strcspn(path + end, ".");
+        const char *key = arena_strn(c->a, path, end);
+        int at = names_find(seen, key);
+        if (at < 0) {
+            names_put(seen, key, at = *n);
+            *PUSH(c->a, *all, *n, *cap) = (struct share){.path = key, .parent = parent};
+        }
+        (*all)[at].bytes += bytes;
+        parent = at;
+    }
+}
+
+/* From the model downwards to whoever adds most, as long as it is more than half of what its parent adds. */
+static void
+blame(struct comparison *c)
+{
+    struct baseline *b = c->b;
+    struct share *all = NEW(c->a, struct share);
+    struct names *seen = names_new(c->a);
+    int n = 1, cap = 1, at = 0;
+    int64_t sign = b->increase_bytes < 0 ? -1 : 1;
+    all[0].path = "";
+    b->first = -1;
+    for (int i = 0; i < b->nlayers; i++) {
+        const struct layer_change *l = &b->layers[i];
+        share_out(c, &all, &n, &cap, seen, l);
+        if (b->first < 0 && l->cause && (l->now.peak_bytes - l->old.peak_bytes) * sign >= 0)
+            b->first = i;
+    }
+    for (bool deeper = true; deeper;) {
+        int next = -1;
+        for (int i = 1; i < n; i++)
+            if (all[i].parent == at && (next < 0 || all[i].bytes * sign > all[next].bytes * sign))
+                next = i;
+        deeper = next >= 0 && all[next].bytes * sign > (at ? all[at].bytes * sign / 2 : 0);
+        at = deeper ? next : at;
+    }
+    if (all[at].bytes * sign > 0) {
+        b->most = all[at].path;
+        b->most_bytes = all[at].bytes;
+    }
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------------------------- */
+
+void
+compare_findings(const struct result *old, struct result *now)
+{
+    for (int i = 0; i < now->nfindings; i++)
+        for (int k = 0; k < old->nfindings; k++) {
+            struct finding *f = &now->findings[i];
+            const struct finding *was = &old->findings[k];
+            bool as_large = (double)f->saves_bytes <= 1.1 * (double)was->saves_bytes;
+            f->known |= same(was->rule, f->rule) && (as_large || same(was->location, f->location));
+        }
+}
+
 static const struct curve *
 curve_of_result(struct arena *a, const struct result *r)
 {
@@ -531,7 +607,7 @@ compare_run(struct arena *a, const struct result *old, const struct result *now)
     b->phase = old->peak.phase;
     b->op = old->peak.op;
     b->parameters = old->model.parameters;
-    b->inconclusive = old->ndoubts > 0;
+    b->ndoubts = old->ndoubts;
     memcpy(b->class_bytes, old->class_bytes, sizeof(b->class_bytes));
     b->increase_bytes = now->peak.allocated - b->peak;
     b->increase_percent = b->peak > 0 ? 100.0 * (double)b->increase_bytes / (double)b->peak : 0;
@@ -550,6 +626,7 @@ compare_run(struct arena *a, const struct result *old, const struct result *now)
             lone_change(&c, &c.old, i, CHANGE_REMOVED);
     if (b->nlayers)
         qsort(b->layers, (size_t)b->nlayers, sizeof(*b->layers), by_weight);
+    blame(&c);
     compare_tensors(&c);
     b->curve = curve_of_result(a, old);
     return b;

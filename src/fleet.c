@@ -3,7 +3,8 @@
  * memlint is one leaf of a larger run and starts nothing itself. A part of the models is chosen by a hash of the name,
  * so that parts stay the same when the list grows. What is done stands in the jsonl file itself, a line a model; a run
  * that was killed leaves whole lines and at most one torn one, which is cut off. Models that were refused have a line,
- * too, and the verdicts of earlier lines count in the summary, so that a resumed run is no greener than a whole one.
+ * too. Earlier lines count in the summary: what a gate stopped stays stopped, the others are judged anew by the gates of
+ * this run, so that a resumed run is no greener than a whole one.
  */
 #include "memlint.h"
 
@@ -74,7 +75,7 @@ fleet_count(struct arena *a, struct tally *t, const struct result *r)
         t->code = EXIT_MODEL > t->code ? EXIT_MODEL : t->code;
         return;
     }
-    int code = gate_code(r->verdict);
+    int code = gate_code(r);
     t->by_verdict[r->verdict]++;
     t->code = code > t->code ? code : t->code;
     if (r->peak.allocated > t->highest) {
@@ -89,9 +90,11 @@ other_setup(struct arena *a, const struct setup *s, const struct result *r)
 {
     int n;
     const struct choice *is = choices_of(a, s, &n), *was = r->setup.choices;
-    for (int i = 0; i < n && i < r->setup.nchoices; i++)
-        if (was[i].value && is[i].value && strcmp(was[i].value, is[i].value) != 0)
-            return arena_printf(a, "%s %s, now %s", is[i].name, was[i].value, is[i].value);
+    for (int i = 0; i < n && i < r->setup.nchoices; i++) {
+        const char *old = was[i].value ? was[i].value : "none", *now = is[i].value ? is[i].value : "none";
+        if (strcmp(old, now) != 0)
+            return arena_printf(a, "%s %s, now %s", is[i].name, old, now);
+    }
     for (int i = 0; i < s->ndims; i++)
         for (int k = 0; k < r->setup.ndims; k++)
             if (strcmp(s->dims[i].name, r->setup.dims[k].name) == 0 && s->dims[i].n != r->setup.dims[k].n)
@@ -101,7 +104,8 @@ other_setup(struct arena *a, const struct setup *s, const struct result *r)
 }
 
 bool
-fleet_resume(struct arena *a, const struct options *o, const char *path, struct tally *t, struct err *e)
+fleet_resume(struct arena *a, const struct options *o, const char *path, fleet_judge *judge, struct tally *t,
+             struct err *e)
 {
     t->done = names_new(a);
     e->file = path;
@@ -116,12 +120,15 @@ fleet_resume(struct arena *a, const struct options *o, const char *path, struct 
     for (int number = 1; ok && (n = getline(&line, &room, f)) > 0 && line && line[n - 1] == '\n'; number++) {
         struct arena *one = arena_new();
         struct err fault = {0};
-        const struct result *r = stored_parse(one, path, line, &fault);
-        const char *other = r && (int)r->verdict >= 0 ? other_setup(one, &o->setup, r) : NULL;
-        if (!r)
-            ok = err_set(e, a, arena_printf(a, "line %d", number), "%s", fault.message);
-        else if (other)
-            ok = err_set(e, a, arena_printf(a, "line %d", number), "it holds results of another set-up: %s", other);
+        struct options own;
+        struct result *r = stored_parse(one, path, line, &fault);
+        const char *why = r ? options_for(&own, one, o, r->model.file) : fault.message;
+        const char *other = !why && (int)r->verdict >= 0 ? other_setup(one, &own.setup, r) : NULL;
+        if (other)
+            why = arena_printf(one, "it holds results of another set-up: %s", other);
+        bool open = !why && (int)r->verdict >= 0 && gate_code(r) == EXIT_CLEAN; /* what was stopped stays so */
+        if (why || (open && !judge(one, &own, r, &why)))
+            ok = err_set(e, a, arena_printf(a, "line %d", number), "%s", why);
         if (ok && r && names_find(t->done, r->model.file) < 0) {
             names_put(t->done, arena_str(a, r->model.file), number);
             fleet_count(a, t, r);

@@ -1,6 +1,8 @@
 /* gate.c - which results are stopped: a table of gates, each judged by itself, and the suppressions of findings.
  *
- * A gate that was asked for and can't be judged fails: what wasn't compared must not pass unseen. Suppressions have a
+ * A gate that was asked for and can't be judged stops the model, too: what wasn't compared, or isn't known, must not pass
+ * unseen. Two things let a gate pass, and the reports say so: --fail-on=known, which a reviewed flag file may hold, what is
+ * unjudged; --accept, with its reason, what is about bytes. Suppressions have a
  * reason and a day on which they end; those that are over or cover nothing are told, so that they don't pile up.
  */
 #include "memlint.h"
@@ -61,6 +63,8 @@ gate_suppress(struct arena *a, const struct options *o, struct result *r)
 
 /* ---- gates ----------------------------------------------------------------------------------------------------------------- */
 
+const char *const outcome_names[CHECK_COUNT] = {"passed", "failed", "skipped", "unjudged", "accepted"};
+
 static struct check
 outcome(bool failed, const char *message)
 {
@@ -70,24 +74,54 @@ outcome(bool failed, const char *message)
 static const struct check skipped = {.outcome = CHECK_SKIPPED};
 
 static struct check
+unjudged(struct arena *a, const char *budget, const char *why)
+{
+    return (struct check){.message = arena_printf(a, "%s is unjudged: %s", budget, why), .outcome = CHECK_UNJUDGED};
+}
+
+static const char *
+unexplained(struct arena *a, const char *what, int n)
+{
+    return arena_printf(a, "%s is inconclusive, %d %s not explained", what, n, n == 1 ? "value is" : "values are");
+}
+
+/* A budget of an inconclusive result: above it for certain, or unjudged. */
+static struct check
+uncertain(struct arena *a, const struct result *r, const char *budget, int64_t most)
+{
+    if (r->peak.certain > most)
+        return outcome(true, arena_printf(a, "%s of the peak are certain, which is above %s", bytes_text(a, r->peak.certain), budget));
+    const char *why = unexplained(a, "the result", r->ndoubts), *remedy = r->doubts ? r->doubts[0].remedy : NULL;
+    if (remedy)
+        why = arena_printf(a, "%s; %s may settle it", why, emit_clip(a, remedy, 120));
+    return unjudged(a, budget, why);
+}
+
+static struct check
 max_peak(struct arena *a, const struct options *o, const struct result *r)
 {
     bool over = r->peak.allocated > o->max_peak;
     if (o->max_peak < 0)
         return skipped;
-    return outcome(over, arena_printf(a, "the peak of %s is %s --max-peak %s", bytes_text(a, r->peak.allocated),
-                                      over ? "above" : "within", bytes_text(a, o->max_peak)));
+    const char *budget = arena_printf(a, "--max-peak %s", o->max_peak_text);
+    if (r->ndoubts)
+        return uncertain(a, r, budget, o->max_peak);
+    return outcome(over, arena_printf(a, "the peak of %s is %s %s", bytes_text(a, r->peak.allocated),
+                                      over ? "above" : "within", budget));
 }
 
-/* The layer that comes first among those that changed, in a few words. */
+/* Where most of the increase lies, and what changed by itself. */
 static const char *
 culprit(struct arena *a, const struct baseline *b)
 {
-    if (b->nlayers == 0)
-        return "";
-    const struct layer_change *l = &b->layers[0];
-    return arena_printf(a, "; first %s%s%s: %s", emit_layer(a, l, 120), l->location ? " at " : "",
-                        l->location ? l->location : "", emit_change(a, l));
+    const struct layer_change *l = b->first >= 0 ? &b->layers[b->first] : NULL;
+    const char *s = "", *path = l ? emit_layer(a, l, 120) : NULL;
+    if (b->most && (!path || strcmp(path, b->most) != 0))
+        s = arena_printf(a, "; most by %s (%s)", *b->most ? emit_clip(a, b->most, 120) : "the model itself",
+                         emit_signed(a, b->most_bytes));
+    return l ? arena_printf(a, "%s; first %s%s%s: %s", s, path, l->location ? " at " : "",
+                            l->location ? l->location : "", emit_change(a, l))
+             : s;
 }
 
 static struct check
@@ -95,21 +129,36 @@ max_increase(struct arena *a, const struct options *o, const struct result *r)
 {
     const struct baseline *b = r->baseline;
     double percent = o->max_increase_percent;
-    if ((o->max_increase_bytes < 0 && percent < 0) || !b || o->update_baseline)
+    if ((o->max_increase_bytes < 0 && percent < 0) || o->update_baseline)
         return skipped;
-    if (b->ndiffers)
-        return outcome(true, arena_printf(a,
-                                          "--max-increase can't be judged, the baseline has another set-up (%s); "
-                                          "--update-baseline writes it anew",
-                                          b->differs[0]));
-    double part = percent >= 0 ? (double)b->peak / 100 * percent : -1;
+    if (o->no_baseline)
+        return (struct check){.message = "no increase to judge: --baseline=none says that the model is new",
+                              .outcome = CHECK_SKIPPED};
+    double part = percent >= 0 && b ? (double)b->peak / 100 * percent : -1;
     int64_t allowed = part > (double)o->max_increase_bytes ? (int64_t)part : o->max_increase_bytes;
+    bool by_percent = o->max_increase_bytes < 0 || allowed > o->max_increase_bytes;
+    const char *budget =
+        arena_printf(a, "--max-increase %s", by_percent ? o->increase_percent_text : o->increase_bytes_text);
+    if (!b)
+        return unjudged(a, budget,
+                        "there is no baseline to compare with; --baseline names one, --baseline=none says that "
+                        "the model is new");
+    if (b->ndiffers)
+        return unjudged(a, budget,
+                        arena_printf(a, "the baseline has another set-up (%s), with which the peak was %s, now %s",
+                                     b->differs[0], bytes_text(a, b->peak), bytes_text(a, r->peak.allocated)));
+    if (r->ndoubts)
+        return uncertain(a, r, budget, b->ndoubts ? INT64_MAX : emit_add(b->peak, allowed));
+    if (b->ndoubts)
+        return unjudged(a, budget, unexplained(a, "the baseline", b->ndoubts));
     bool over = b->increase_bytes > allowed;
     const char *change = arena_printf(a, "the peak %s by %s (%+.3g %%)", b->increase_bytes < 0 ? "shrank" : "grew",
                                       bytes_text(a, b->increase_bytes < 0 ? -b->increase_bytes : b->increase_bytes),
                                       b->increase_percent);
-    return outcome(over, arena_printf(a, "%s, %s --max-increase %s%s", change, over ? "more than" : "within",
-                                      bytes_text(a, allowed), over ? culprit(a, b) : ""));
+    if (by_percent)
+        budget = arena_printf(a, "%s (%s)", budget, bytes_text(a, allowed));
+    return outcome(over, arena_printf(a, "%s, %s %s%s", b->increase_bytes ? change : "the peak is unchanged",
+                                      over ? "more than" : "within", budget, over ? culprit(a, b) : ""));
 }
 
 static struct check
@@ -119,9 +168,8 @@ fail_on(struct arena *a, const struct options *o, const struct result *r)
         return skipped;
     int least = severity_rank(o->fail_on);
     if (least < 0)
-        return outcome(r->ndoubts > 0, r->ndoubts
-                                           ? arena_printf(a, "inconclusive: %d values are not explained", r->ndoubts)
-                                           : "every value is explained");
+        return outcome(r->ndoubts > 0,
+                       r->ndoubts ? unexplained(a, "the result", r->ndoubts) : "every value is explained");
     for (int i = 0; i < r->nfindings; i++)
         if (!r->findings[i].suppressed && severity_rank(r->findings[i].severity) >= least)
             return outcome(true, arena_printf(a, "%s %s, and --fail-on %s", r->findings[i].severity,
@@ -135,19 +183,23 @@ device(struct arena *a, const struct options *o, const struct result *r)
     bool fits = r->peak.device <= o->setup.capacity;
     if (o->setup.capacity <= 0)
         return skipped;
-    return outcome(!fits, arena_printf(a, "%s of the device %s in --device %s", bytes_text(a, r->peak.device),
-                                       fits ? "fit" : "don't fit", bytes_text(a, o->setup.capacity)));
+    const char *budget = arena_printf(a, "--device %s", o->device_text);
+    if (r->ndoubts)
+        return uncertain(a, r, budget, o->setup.capacity);
+    return outcome(!fits, arena_printf(a, "%s of the device %s in %s (%s)", bytes_text(a, r->peak.device),
+                                       fits ? "fit" : "don't fit", budget, bytes_text(a, o->setup.capacity)));
 }
 
 static const struct {
     const char *name;
     struct check (*judge)(struct arena *a, const struct options *o, const struct result *r);
-    enum verdict verdict; /* when it fails */
+    enum verdict verdict; /* when it stops the model */
+    bool acceptable;      /* --accept lets it pass */
 } gates[] = {
-    {"max-peak", max_peak, VERDICT_GATE_FAILED},
-    {"max-increase", max_increase, VERDICT_GATE_FAILED},
-    {"fail-on", fail_on, VERDICT_GATE_FAILED},
-    {"device", device, VERDICT_DOES_NOT_FIT},
+    {"max-peak", max_peak, VERDICT_GATE_FAILED, true},
+    {"max-increase", max_increase, VERDICT_GATE_FAILED, true},
+    {"fail-on", fail_on, VERDICT_GATE_FAILED, false},
+    {"device", device, VERDICT_DOES_NOT_FIT, true},
 };
 
 void
@@ -155,18 +207,32 @@ gate_judge(struct arena *a, const struct options *o, struct result *r)
 {
     r->checks = NEWN(a, struct check, COUNT(gates));
     r->nchecks = COUNT(gates);
+    r->verdict = r->ndoubts ? VERDICT_INCONCLUSIVE : VERDICT_OK;
     for (int i = COUNT(gates) - 1; i >= 0; i--) { /* the first one's verdict counts */
-        r->checks[i] = gates[i].judge(a, o, r);
-        r->checks[i].name = gates[i].name;
-        if (r->checks[i].outcome != CHECK_FAILED)
+        struct check *c = &r->checks[i];
+        *c = gates[i].judge(a, o, r);
+        c->name = gates[i].name;
+        if (check_stops(c) && gates[i].acceptable && o->accept) {
+            c->outcome = CHECK_ACCEPTED;
+            c->message = arena_printf(a, "%s; accepted: %s", c->message, emit_clip(a, o->accept, 200));
+        } else if (c->outcome == CHECK_UNJUDGED && o->fail_on_known) {
+            c->outcome = CHECK_SKIPPED;
+            c->message = arena_printf(a, "%s; --fail-on=known lets it pass", c->message);
+        }
+        if (!check_stops(c))
             continue;
-        r->gate = r->gate ? arena_printf(a, "%s; %s", r->checks[i].message, r->gate) : r->checks[i].message;
-        r->verdict = gates[i].verdict;
+        r->gate = r->gate ? arena_printf(a, "%s; %s", c->message, r->gate) : c->message;
+        r->verdict = r->ndoubts                     ? VERDICT_INCONCLUSIVE
+                     : c->outcome == CHECK_UNJUDGED ? VERDICT_GATE_FAILED
+                                                    : gates[i].verdict;
     }
 }
 
 int
-gate_code(enum verdict v)
+gate_code(const struct result *r)
 {
-    return v == VERDICT_GATE_FAILED || v == VERDICT_DOES_NOT_FIT ? EXIT_GATE : EXIT_CLEAN;
+    for (int i = 0; i < r->nchecks; i++)
+        if (check_stops(&r->checks[i]))
+            return EXIT_GATE;
+    return EXIT_CLEAN;
 }

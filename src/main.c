@@ -265,17 +265,32 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
 
 /* ---- the baseline ------------------------------------------------------------------------------------------------------------ */
 
+/* Somebody sees or judges the findings: a gate on the peak alone need not wait for them. */
+static bool
+is_read(const struct options *o)
+{
+    return !o->quiet || o->format || o->noutputs || o->update_baseline || o->fail_on || o->oom_text || o->nsuppress;
+}
+
 /* The result of an older model under the same set-up, or the one that was stored; NULL: see e. */
 static struct result *
-older(const char *path, struct arena *a, const struct setup *s, struct err *e)
+older(const char *path, struct arena *a, const struct options *o, struct err *e)
 {
     const char *dot = strrchr(path, '.');
     if (dot && strcasecmp(dot, ".json") == 0)
         return stored_read(a, path, e);
-    struct setup own = *s;
+    struct setup own = o->setup;
     e->file = path;
     struct program *p = program_of(path, a, &own, e);
-    return p ? result_build(p->graph, p, step_run(p, &own), &own) : NULL;
+    if (!p)
+        return NULL;
+    struct step *st = step_run(p, &own);
+    recompute_check(st);
+    struct result *r = result_build(p->graph, p, st, &own);
+    struct study study = {.a = a, .path = path, .s = &own, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    if (is_read(o))
+        rules_run(&study, r);
+    return r;
 }
 
 static bool
@@ -286,11 +301,12 @@ compare(const struct run *x, struct result *r, struct err *e)
     const char *path = report_path(x->a, x->o->baseline, r->model.file);
     if (x->o->update_baseline && access(path, F_OK) != 0)
         return true;
-    struct result *old = older(path, x->a, &x->o->setup, e);
+    struct result *old = older(path, x->a, x->o, e);
     if (!old)
         return false;
     r->baseline = compare_run(x->a, old, r);
     r->baseline->file = path;
+    compare_findings(old, r);
     if (strcmp(r->version, old->version ? old->version : "") != 0)
         say(x, arena_printf(x->a, "the baseline %s was made by memlint %s, this is %s", path,
                             old->version ? old->version : "of unknown version", r->version));
@@ -313,6 +329,17 @@ update(const struct run *x, const struct result *r)
     return write_file(x, &plain, format_by_name("json"), report_path(x->a, x->o->baseline, r->model.file), false);
 }
 
+/* What stops the model, on one line, and what was let pass. */
+static void
+say_gates(const struct run *x, const struct result *r)
+{
+    if (r->gate)
+        say(x, r->gate);
+    const char *passed = emit_let_pass(x->a, r);
+    if (passed)
+        say(x, passed);
+}
+
 /* --expect-fail: a canary. */
 static int
 expected(const struct run *x, int code)
@@ -324,13 +351,6 @@ expected(const struct run *x, int code)
 }
 
 /* ---- one model, and many ------------------------------------------------------------------------------------------------------- */
-
-/* Somebody sees or judges the findings: a gate on the peak alone need not wait for them. */
-static bool
-is_read(const struct options *o)
-{
-    return !o->quiet || o->format || o->noutputs || o->update_baseline || o->fail_on || o->oom_text || o->nsuppress;
-}
 
 /* The text report names the nearest devices alone. */
 static bool
@@ -407,9 +427,9 @@ analyse(const struct run *x)
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
-    progress_end();
     if (!compare(x, r, &e))
         return refuse(x, &e);
+    progress_end();
     arena_guard(NULL); /* what follows holds more than memory */
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
@@ -418,10 +438,9 @@ analyse(const struct run *x)
     for (const char **note = gate_suppress(a, o, r); *note; note++)
         say(x, *note);
     gate_judge(a, o, r);
-    if (r->gate)
-        say(x, r->gate);
+    say_gates(x, r);
     fleet_count(x->whole, x->tally, r);
-    return worse(expected(x, worse(report(x, r), gate_code(r->verdict))), update(x, r));
+    return worse(expected(x, worse(report(x, r), gate_code(r))), update(x, r));
 }
 
 static int
@@ -458,6 +477,24 @@ one(const struct options *o, const char *path, struct tally *t, struct arena *wh
     return code;
 }
 
+/* The result of an earlier run under the gates of this one; the file keeps what it says. */
+static bool
+judge_stored(struct arena *a, const struct options *o, struct result *r, const char **why)
+{
+    struct options own = *o;
+    struct run x = {.o = &own, .a = a, .path = r->model.file};
+    struct err e = {0};
+    r->version = r->version ? r->version : "of unknown version";
+    if (!compare(&x, r, &e)) {
+        *why = arena_printf(a, "%s: %s", e.file, e.message);
+        return false;
+    }
+    gate_suppress(a, o, r);
+    gate_judge(a, o, r);
+    say_gates(&x, r);
+    return true;
+}
+
 /* The files of results: what they hold is done, or they begin anew. */
 static bool
 open_logs(const struct options *o, struct arena *a, struct tally *t)
@@ -467,7 +504,7 @@ open_logs(const struct options *o, struct arena *a, struct tally *t)
     for (int i = 0; i < o->noutputs; i++)
         if (is_log(o, i) && !o->resume)
             (void)!truncate(o->outputs[i].path, 0); /* there may be none; writing tells what is wrong */
-        else if (is_log(o, i) && !t->done && !fleet_resume(a, o, o->outputs[i].path, t, &e)) {
+        else if (is_log(o, i) && !t->done && !fleet_resume(a, o, o->outputs[i].path, judge_stored, t, &e)) {
             x.path = e.place ? arena_printf(a, "%s: %s", e.file, e.place) : e.file;
             say(&x, arena_printf(a, "%s; %s", e.message, e.remedy));
             return false;

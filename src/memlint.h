@@ -487,9 +487,13 @@ struct options {
     void (*list)(FILE *out);    /* --list: print this table and stop */
     int64_t max_peak;           /* -1 no gate */
     const char *fail_on;        /* a severity or "inconclusive"; NULL no gate */
+    bool fail_on_known;         /* a gate that can't be judged passes */
     const char *baseline;       /* NULL none; % stands for the model's name */
+    bool no_baseline;           /* --baseline=none: the model is new */
     int64_t max_increase_bytes; /* -1 no gate */
     double max_increase_percent;
+    const char *max_peak_text, *device_text, *increase_bytes_text, *increase_percent_text; /* as they were typed */
+    const char *accept; /* --accept: the reason; NULL none */
     bool update_baseline, expect_fail;
     int nsuppress;
     struct suppression *suppress;
@@ -1079,6 +1083,7 @@ struct finding {
     int64_t saves_bytes, peak_after, reserved_after; /* of the changed step; -1 none was run */
     double extra_flops_percent;
     const char *suppressed;    /* why it doesn't count, else NULL */
+    bool known;                /* the baseline has it, too */
     const struct curve *after; /* the changed step; NULL: none was run */
 };
 
@@ -1141,14 +1146,23 @@ struct baseline {
     const struct curve *curve;   /* of the old step; NULL: a stored result has none */
     int ndiffers;
     const char **differs; /* set-ups: "optimizer sgd, now adamw"; none: comparable */
-    bool inconclusive;
+    int ndoubts;          /* of the old result */
+    const char *most;     /* path of the module below which most of the increase lies, of its sign; NULL none */
+    int64_t most_bytes;
+    int first; /* the layer that differs by itself and adds most, of the increase's sign; -1 none */
 };
 
 /* A gate and what came of it. */
 struct check {
-    const char *name, *message;
-    enum { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED } outcome;
+    const char *name, *message; /* message: NULL where the gate was not asked for */
+    enum outcome { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED, CHECK_UNJUDGED, CHECK_ACCEPTED, CHECK_COUNT } outcome;
 };
+extern const char *const outcome_names[CHECK_COUNT]; /* "passed" "failed" "skipped" "unjudged" "accepted" */
+static inline bool
+check_stops(const struct check *c)
+{
+    return c->outcome == CHECK_FAILED || c->outcome == CHECK_UNJUDGED;
+}
 
 struct fit {
     const char *device;
@@ -1277,7 +1291,7 @@ struct result {
     int ndoubts;
     const struct doubt *doubts;
     const struct oom *oom; /* --explain-oom, else NULL */
-    const char *gate;      /* gate.c: why gates failed, else NULL */
+    const char *gate;      /* gate.c: why the gates stop it, else NULL */
     int nchecks;
     struct check *checks;
     const char *version;       /* memlint's */
@@ -1544,6 +1558,8 @@ char *stored_text(struct arena *a, const char *path, enum limit most, struct err
 /* ---- compare.c: two results -------------------------------------------------------------------------------------------------- */
 
 struct baseline *compare_run(struct arena *a, const struct result *old, const struct result *now);
+/* Marks the findings of now that old has, too: of the same rule at the same place, or elsewhere but about as large. */
+void compare_findings(const struct result *old, struct result *now);
 
 /* ---- sources.c ------------------------------------------------------------------------------------------------------------------- */
 
@@ -1556,8 +1572,8 @@ const char **sources_find(struct arena *a, const char *folder, int *n);
 const char **gate_suppress(struct arena *a, const struct options *o, struct result *r);
 /* Fills r->checks, r->gate and r->verdict. */
 void gate_judge(struct arena *a, const struct options *o, struct result *r);
-/* The exit code of a verdict. */
-int gate_code(enum verdict v);
+/* The exit code of a judged result. */
+int gate_code(const struct result *r);
 
 /* ---- fleet.c: many models --------------------------------------------------------------------------------------------------------- */
 
@@ -1574,8 +1590,11 @@ struct tally { /* of a run over many models */
     struct names *done; /* models that a file of results holds */
 };
 void fleet_count(struct arena *a, struct tally *t, const struct result *r);
-/* Reads a jsonl file that an earlier run left: counts its models, cuts off a last line that is not whole. False and e. */
-bool fleet_resume(struct arena *a, const struct options *o, const char *path, struct tally *t, struct err *e);
+/* Reads a jsonl file that an earlier run left: has its lines judged, counts its models, cuts off a last line that is not
+ * whole. judge: false and *why when this run can't judge the result. False and e. */
+typedef bool fleet_judge(struct arena *a, const struct options *o, struct result *r, const char **why);
+bool fleet_resume(struct arena *a, const struct options *o, const char *path, fleet_judge *judge, struct tally *t,
+                  struct err *e);
 const char *fleet_summary(struct arena *a, const struct tally *t);
 
 /* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
@@ -1629,6 +1648,8 @@ struct change_group {
 };
 struct change_group *emit_changes(struct arena *a, const struct baseline *b, int *n);
 const char *emit_increase(struct arena *a, const struct result *r);
+/* What of the gates was let pass, and why: accepted, or not to be judged. NULL nothing. */
+const char *emit_let_pass(struct arena *a, const struct result *r);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
 /* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */
@@ -1648,10 +1669,11 @@ const char *emit_capability(struct arena *a, const struct replay *q);
 const char *emit_steps(struct arena *a, const struct replay *q);
 const char *emit_kernel(struct arena *a, const struct kernel_shape *s);
 const char *emit_library(struct arena *a, const struct replay *q, bool products);
-/* What servers of continuous integration list: failed gates first, then findings, the gravest first. */
+/* What servers of continuous integration list: gates that stop the model first, then findings, the gravest first. */
 struct issue {
     const char *rule, *message, *how, *suppressed;
-    int severity;            /* as severity_rank; 3: a failed gate */
+    int severity;            /* as severity_rank; 3: a gate that stops the model */
+    bool known;              /* the baseline has it, too */
     const char *file, *node; /* file: the Python file where the place is known, else the model */
     int line;
     bool in_code; /* file is the Python file */

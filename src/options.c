@@ -245,6 +245,7 @@ static const char *
 read_device(struct reader *r, const char *arg)
 {
     struct setup *s = &r->o->setup;
+    r->o->device_text = arg;
     s->device = device_find(arg);
     s->capacity = s->device ? device_capacity(s->device) : bytes_parse(arg);
     return s->capacity > 0 ? NULL : "neither a size such as 24GiB nor a device of --list=devices";
@@ -412,6 +413,7 @@ severity_rank(const char *name)
 static const char *
 read_max_peak(struct reader *r, const char *arg)
 {
+    r->o->max_peak_text = arg;
     r->o->max_peak = bytes_parse(arg);
     return r->o->max_peak >= 0 ? NULL : "wanted a size such as 24GiB or 512MB";
 }
@@ -439,10 +441,14 @@ read_oom(struct reader *r, const char *arg)
 static const char *
 read_fail_on(struct reader *r, const char *arg)
 {
-    r->o->fail_on = arg;
-    return strcmp(arg, "inconclusive") == 0 || severity_rank(arg) >= 0
+    bool known = strcmp(arg, "known") == 0;
+    if (known)
+        r->o->fail_on_known = true;
+    else
+        r->o->fail_on = arg;
+    return known || strcmp(arg, "inconclusive") == 0 || severity_rank(arg) >= 0
                ? NULL
-               : choices(r, "note, warning, error, inconclusive");
+               : choices(r, "note, warning, error, inconclusive, known");
 }
 
 /* In a flag file a path starts at the file's folder. */
@@ -450,7 +456,10 @@ static const char *
 read_baseline(struct reader *r, const char *arg)
 {
     const char *slash = r->file && *arg != '/' ? strrchr(r->file, '/') : NULL;
-    r->o->baseline = slash ? arena_printf(r->a, "%.*s%s", (int)(slash - r->file) + 1, r->file, arg) : arg;
+    r->o->no_baseline = strcmp(arg, "none") == 0;
+    r->o->baseline = r->o->no_baseline ? NULL
+                     : slash           ? arena_printf(r->a, "%.*s%s", (int)(slash - r->file) + 1, r->file, arg)
+                                       : arg;
     return *arg ? NULL : "wanted a model or a JSON result";
 }
 
@@ -461,10 +470,20 @@ read_max_increase(struct reader *r, const char *arg)
     double percent = *arg >= '0' && *arg <= '9' ? strtod(arg, &end) : -1;
     if (percent >= 0 && strcmp(end, "%") == 0 && percent < 1e9) {
         r->o->max_increase_percent = percent;
+        r->o->increase_percent_text = arg;
         return NULL;
     }
+    r->o->increase_bytes_text = arg;
     r->o->max_increase_bytes = bytes_parse(arg);
     return r->o->max_increase_bytes >= 0 ? NULL : "wanted 5% or a size such as 64MiB";
+}
+
+/* Not in a flag file: it is about one change, not about all to come. */
+static const char *
+read_accept(struct reader *r, const char *arg)
+{
+    r->o->accept = arg;
+    return *arg ? NULL : "wanted the reason";
 }
 
 static const char *
@@ -621,13 +640,18 @@ static const struct row {
     {"Gates", "max-peak", "SIZE", "exit 1 when the allocated peak is above SIZE", 0, read_max_peak, true},
     {NULL, "baseline", "FILE",
      "report the difference to an older model, analysed the same way, or to a JSON result; a % in it stands for the "
-     "model's name",
+     "model's name; none: the model is new, and no increase is judged",
      0, read_baseline, true},
     {NULL, "max-increase", "SIZE|PCT",
      "exit 1 when the peak grew more than this over the baseline, as in 64MiB or 5%; of both the larger counts", 0,
      read_max_increase, true},
-    {NULL, "fail-on", "LEVEL", "exit 1 on a finding of note, warning or error and above, or when inconclusive", 0,
-     read_fail_on, true},
+    {NULL, "fail-on", "LEVEL",
+     "exit 1 on a finding of note, warning or error and above, or when inconclusive; known: a gate that can't be "
+     "judged "
+     "passes, which exits 1 otherwise; may repeat",
+     0, read_fail_on, true},
+    {NULL, "accept", "REASON", "a gate on bytes lets the model pass for this reason, which the reports repeat", 0,
+     read_accept},
     {NULL, "update-baseline", NULL, "write the result to the JSON file of --baseline, whose increase is accepted", 0,
      read_update_baseline},
     {NULL, "expect-fail", NULL, "a test of the gate: exit 0 when it failed and 1 when it passed", 0, read_expect_fail},
@@ -910,7 +934,5 @@ options_for(struct options *own, struct arena *a, const struct options *o, const
     own->flags = path;
     own->flag = flag;
     own->nflags = n;
-    if (!wrong && (o->max_increase_bytes >= 0 || o->max_increase_percent >= 0) && !own->baseline)
-        return "--max-increase: it needs a --baseline";
     return wrong ? wrong : check_gates(own);
 }

@@ -324,6 +324,39 @@ choice_of(const void *setup, const char *name)
     return text_of(setup, name);
 }
 
+/* Results of earlier versions may lack them. */
+static void
+take_findings(struct json_reader *j, const struct item *list, struct result *r)
+{
+    r->nfindings = list && list->kind == LIST ? list->n : 0;
+    r->findings = NEWN(j->a, struct finding, r->nfindings + 1);
+    for (int i = 0; i < r->nfindings; i++) {
+        const struct item *kid = &list->kids[i];
+        r->findings[i] = (struct finding){.rule = text_of(kid, "rule"),
+                                          .severity = text_of(kid, "severity"),
+                                          .message = text_of(kid, "message"),
+                                          .location = text_of(kid, "location"),
+                                          .suppressed = text_of(kid, "suppressed"),
+                                          .saves_bytes = int_of(member(kid, "saves_bytes"))};
+        if (!r->findings[i].rule || severity_rank(r->findings[i].severity) < 0)
+            fault(j, kid->line, "a finding without its rule or severity");
+    }
+}
+
+static void
+take_gates(struct json_reader *j, const struct item *list, struct result *r)
+{
+    r->nchecks = list && list->kind == LIST ? list->n : 0;
+    r->checks = NEWN(j->a, struct check, r->nchecks + 1);
+    for (int i = 0; i < r->nchecks; i++) {
+        const struct item *kid = &list->kids[i];
+        int outcome = named(outcome_names, CHECK_COUNT, text_of(kid, "outcome"), -1);
+        r->checks[i] = (struct check){text_of(kid, "name"), text_of(kid, "message"), (enum outcome)outcome};
+        if (outcome < 0)
+            fault(j, kid->line, "a gate without an outcome");
+    }
+}
+
 static void
 take_setup(struct json_reader *j, const struct item *s, struct result *r)
 {
@@ -367,6 +400,7 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
     if (member(&root, "error")) /* a line that says that the model was refused */
         return r;
     r->peak.allocated = int_of(member(peak, "allocated"));
+    r->peak.device = int_of(member(peak, "device"));
     r->peak.phase = (enum phase)named(phase_names, PHASE_COUNT, text_of(member(peak, "at"), "phase"), PHASE_FORWARD);
     r->peak.op = text_of(member(peak, "at"), "operator");
     for (int c = 0; c < CLASS_COUNT; c++)
@@ -377,6 +411,8 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
     take_setup(&j, member(&root, "setup"), r);
     take_live(&j, &root, r);
     take_layers(&j, &root, r);
+    take_findings(&j, member(&root, "findings"), r);
+    take_gates(&j, member(&root, "gates"), r);
     return e->message ? NULL : r;
 }
 

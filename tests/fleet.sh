@@ -88,6 +88,37 @@ for n in 1 3 7; do
     done | grep -c . >count
     ok "$n shards are the whole: $(cat count)" [ "$(cat count)" = "$("$MEMLINT" --files-from=few --format=jsonl 2>/dev/null | wc -l)" ]
 done
+# ---- a list is text, has an end, and names something
+printf '\n  \nmodels/1.txt\r\n\n' >blank
+exits 0 --files-from=blank --format=jsonl
+ok "blank lines are skipped" [ "$(wc -l <out)" = 1 ]
+printf '\n \n\t\r\n' >blank
+exits 2 --files-from=blank -q
+ok "a list of none is an error: $(cat err)" grep -q 'blank: it names no model' err
+exits 2 --files-from=/dev/null -q
+exits 2 --files-from=/dev/zero -q
+ok "a list is text: $(cat err)" grep -q '/dev/zero: no text' err
+exits 2 --files-from="$SOURCE/tests/gate/../../examples/tiny_gpt.onnx" -q
+printf 'models/1.txt\nmodels\033/2.txt\n' >strange
+exits 2 --files-from=strange -q
+ok "names its line: $(cat err)" grep -q 'strange: line 2 is no name' err
+yes models/1.txt | "$MEMLINT" --files-from=- -q 2>err
+ok "without an end it is refused: $(cat err)" grep -q 'the file is too long.*limit "list".*--limit list=' err
+exits 0 --files-from=few --shard=1000000/1000000 -q
+ok "a shard may be empty" grep -q '^memlint: 0 models' err
+
+# ---- a resumed run is judged by the gates that it is given
+exits 0 --files-from=good -o g.jsonl -q --dim N=4
+exits 1 --files-from=good -o g.jsonl -q --dim N=4 --resume --max-peak=1KiB
+ok "each line that it stops is told" [ "$(grep -c 'above --max-peak 1KiB' err)" = 5 ]
+ok "and none is written again" [ "$(wc -l <g.jsonl)" = 5 ]
+exits 0 --files-from=good -o g.jsonl -q --dim N=4 --resume --max-peak=1GiB
+exits 3 --files-from=good -o g.jsonl -q --dim N=4 --resume --device=t4
+ok "another device is another step: $(cat err)" grep -q 'device none, now t4' err
+exits 1 --files-from=good -o g.jsonl -q --dim N=4 --resume --fail-on=note
+printf -- '--max-peak=1KiB\n' >models/.memlint
+exits 1 --files-from=good -o g.jsonl -q --dim N=4 --resume
+rm models/.memlint
 exits 2 --files-from=missing
 exits 2 --files-from=few "$SOURCE/examples/tiny_gpt.onnx"
 exits 2 --resume --files-from=few

@@ -71,6 +71,87 @@ ok "and when it passed" grep -q 'the gate passed, and --expect-fail' err
 run "$models/none.txt" "$@" --expect-fail
 ok "what can't be analysed is no failed gate" [ "$code" = 3 ]
 
+# ---- what can't be judged is red, with a sentence of its own
+sentence() { # sentence EXIT TEXT ARGUMENT...: of wider
+    local want=$1 text=$2
+    shift 2
+    run "$models/wider.txt" --flags=none -q "$@"
+    ok "exit $want, not $code: $*" [ "$code" = "$want" ]
+    ok "$*: $(cat err)" grep -q -e "$text" err
+}
+base=--baseline=$models/base.txt
+unknown='is unjudged: the result is inconclusive, 1 value is not explained; --dim batch=8 may settle it'
+sentence 1 "max-peak 1TiB $unknown" --max-peak=1TiB
+sentence 1 "device h200 $unknown" --device=h200
+sentence 1 "max-increase 5% $unknown" --max-increase=5% "$base"
+sentence 1 'max-increase 5% is unjudged: there is no baseline' --dim batch=16 --max-increase=5%
+"$MEMLINT" "$models/base.txt" "$@" -o small.json -q
+"$MEMLINT" "$models/base.txt" --flags=none -o open.json -q
+sentence 1 'is unjudged: the baseline has another set-up (batch 16, now 32), with which the peak was 77.* MiB, now' \
+    --dim batch=32 --max-increase=5% --baseline=small.json
+sentence 1 'is unjudged: the baseline is inconclusive, 1 value is not explained' --dim batch=1 --max-increase=5% --baseline=open.json
+sentence 0 'inconclusive.*; --fail-on=known lets it pass' --max-peak=1TiB --fail-on=known
+sentence 0 'no baseline.*; --fail-on=known lets it pass' --dim batch=16 --max-increase=1% --fail-on=known
+sentence 1 'more than --max-increase 1%' --dim batch=16 --max-increase=1% --fail-on=known "$base"
+sentence 1 'is inconclusive, 1 value' --fail-on=inconclusive --fail-on=known
+sentence 0 '--baseline=none says that the model is new' --dim batch=16 --max-increase=1% --baseline=none
+printf -- '--dim batch=16\n--max-increase=1%%\n' >flags
+run "$models/wider.txt" --flags=flags -q
+ok "a flag file's gate without a baseline is red, too" [ "$code" = 1 ]
+printf -- '--fail-on=known\n--fail-on=error\n' >>flags
+run "$models/wider.txt" --flags=flags -q
+ok "and may relax it" [ "$code" = 0 ]
+while read -r format pattern; do
+    run "$models/wider.txt" --flags=none --max-peak=1TiB --format="$format"
+    ok "$format: exit $code" [ "$code" = 1 ]
+    ok "$format says it" grep -q -- "$pattern.*1TiB is unjudged: the result is inconclusive" <(tr -d '\n' <out)
+done <<'EOF'
+text inconclusive: --max-peak
+full inconclusive: --max-peak
+json "verdict": "inconclusive",.*"outcome": "unjudged", "message": "--max-peak
+jsonl "verdict": "inconclusive",.*"outcome": "unjudged", "message": "--max-peak
+markdown [*][*]Gate unjudged[*][*]: `--max-peak
+html Inconclusive: .*--max-peak
+sarif "level": "error",.*"message": {.*"text": "--max-peak
+junit errors="1".*<error message="--max-peak
+gitlab "description": "--max-peak
+gitlab-metrics HELP memlint_gate_max_peak unjudged: --max-peak
+github ::error file=.*gate-max-peak::--max-peak
+csv ,"'--max-peak
+EOF
+gate 0 --accept='bigger batches, issue 12' --max-increase=1%
+ok "an accepted increase passes and is told: $(cat err)" grep -q 'more than --max-increase 1%.*; accepted: bigger batches, issue 12' err
+for format in text json jsonl markdown html junit gitlab-metrics github; do
+    run "$models/wider.txt" "$@" "$base" --max-increase=1% --accept='bigger batches' --format=$format
+    ok "$format: accepted" grep -q 'accepted: bigger batches' out
+    ok "$format: nothing is wrong" [ "$code" = 0 ]
+done
+sentence 0 'accepted: new loss' --accept='new loss' --max-peak=1TiB
+gate 1 --accept='why not' --fail-on=note
+ok "a finding is suppressed, not accepted" grep -q 'and --fail-on note$' err
+
+# ---- the sentence: whose sign the change has, and the budget as it was typed
+gate 1 --max-increase=1.0%
+ok "as typed: $(cat err)" grep -q 'more than --max-increase 1.0% (790.79 KiB); most by blocks (+1.38 MiB); first blocks.0.up at' err
+gate 1 --max-increase=1e6 --max-peak=70000KiB
+ok "both as typed: $(cat err)" grep -q 'above --max-peak 70000KiB; .* more than --max-increase 1e6; ' err
+run "$models/wider.txt" "$@" "$base" --max-increase=1e6 --format=markdown
+ok "Markdown has the cause" grep -q 'Gate failed.*: `the peak grew by .*first blocks.0.up at net.py:7: weight \[256, 64\] -> \[384, 64\], bias \[256\] -> \[384\]`$' out
+# The head, which comes first, went back to a tied one and shrank.
+run "$models/silu.txt" "$@" --baseline="$models/untied.txt" --max-increase=0 -q
+ok "not a layer that shrank: $(cat err)" grep -q '; most by blocks (+2.00 MiB); first blocks.0.act at net.py:7: ReLU -> SiLU$' err
+
+# ---- findings that the baseline has, too
+for old in "$models/base.txt" small.json; do
+    run "$models/renamed.txt" "$@" --baseline="$old" --format=github
+    ok "a refactoring annotates nothing: $(head -1 out)" [ "$(wc -l <out)" = 1 ]
+    ok "but says so" grep -q '[0-9]* findings that the baseline has, too, are left out' out
+done
+rules=$SOURCE/tests/cases/rules
+run "$rules/gelu.txt" --loss=sum --flags=none --baseline="$rules/leaky.txt" --format=github
+ok "a new finding is annotated" grep -q '^::notice.*title=memlint fused-gelu::\|^::warning.*title=memlint fused-gelu::' out
+ok "an old one is not" [ "$(grep -c 'title=memlint optimizer-8bit::' out)" = 0 ]
+
 # ---- stored baselines
 "$MEMLINT" "$models/base.txt" "$@" -q --baseline=stored.json --update-baseline
 ok "it is made" [ $? = 0 -a -s stored.json ]
@@ -122,7 +203,7 @@ run repository/models/wider.txt --dim batch=2 --format=json
 ok "also for a dimension" grep -q '"dims": {"batch": 2}' out
 run repository/models/wider.txt -q --flags=none
 ok "or leaves it out" [ "$code" = 0 ]
-printf -- '--max-peak=1MiB\n' >repository/models/.memlint
+printf -- '--dim batch=16\n--max-peak=1MiB\n' >repository/models/.memlint
 run repository/models/wider.txt -q
 ok "the one beside the model is nearer" grep -q 'above --max-peak' err
 rm repository/models/.memlint
