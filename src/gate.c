@@ -90,7 +90,8 @@ static struct check
 uncertain(struct arena *a, const struct result *r, const char *budget, int64_t most)
 {
     if (r->peak.certain > most)
-        return outcome(true, arena_printf(a, "%s of the peak are certain, which is above %s", bytes_text(a, r->peak.certain), budget));
+        return outcome(true, arena_printf(a, "%s of the peak are certain, which is above %s",
+                                          bytes_text(a, r->peak.certain), budget));
     const char *why = unexplained(a, "the result", r->ndoubts), *remedy = r->doubts ? r->doubts[0].remedy : NULL;
     if (remedy)
         why = arena_printf(a, "%s; %s may settle it", why, emit_clip(a, remedy, 120));
@@ -185,7 +186,7 @@ device(struct arena *a, const struct options *o, const struct result *r)
         return skipped;
     const char *budget = arena_printf(a, "--device %s", o->device_text);
     if (r->ndoubts)
-        return uncertain(a, r, budget, o->setup.capacity);
+        return uncertain(a, r, budget, o->setup.capacity - device_context(o->setup.device, NULL));
     return outcome(!fits, arena_printf(a, "%s of the device %s in %s (%s)", bytes_text(a, r->peak.device),
                                        fits ? "fit" : "don't fit", budget, bytes_text(a, o->setup.capacity)));
 }
@@ -222,9 +223,8 @@ gate_judge(struct arena *a, const struct options *o, struct result *r)
         if (!check_stops(c))
             continue;
         r->gate = r->gate ? arena_printf(a, "%s; %s", c->message, r->gate) : c->message;
-        r->verdict = r->ndoubts                     ? VERDICT_INCONCLUSIVE
-                     : c->outcome == CHECK_UNJUDGED ? VERDICT_GATE_FAILED
-                                                    : gates[i].verdict;
+        if (c->outcome == CHECK_FAILED || !r->ndoubts) /* else it stays inconclusive */
+            r->verdict = c->outcome == CHECK_FAILED ? gates[i].verdict : VERDICT_GATE_FAILED;
     }
 }
 
