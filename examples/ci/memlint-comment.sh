@@ -4,7 +4,7 @@
 # GITHUB_REPOSITORY and MEMLINT_PULL (the pull request's number) say where; gh (or what GH names) does it, with GH_TOKEN.
 # A comment that can't be written, as with the read-only token of a fork, fails nothing: the job summary has it, too.
 set -u
-gh=${GH:-gh} mark="<!-- memlint: ${2//-->/} -->"
+gh=${GH:-gh} mark="<!-- memlint: $(tr -s '\n\r ' ' ' <<<"${2//-->/}")-->"
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 { echo "$mark"; cat "$1"; } >"$body"
