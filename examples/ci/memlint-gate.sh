@@ -142,16 +142,17 @@ md=$work/md
         printf '### memlint: %s models, exit status %s\n\n| model | under | result |\n| --- | --- | --- |\n' "${#models[@]}" $worst
     fi
     for i in $(seq $reports); do
-        [ $reports -gt 1 ] && [ -e "$md/$i.md" ] || continue
+        if [ $reports = 1 ] || [ ! -e "$md/$i.md" ]; then continue; fi
         printf '| %s | %s | %s |\n' "$(sed -n 's/: peak .*//p' "$md/$i.md" | head -1)" "$(cat "$md/$i.under")" \
             "$(sed -n 's/^### memlint: //p; s/^\*\*Gate /; **Gate /p' "$md/$i.md" | tr -d '\n')"
     done
     sed 's/^/\n/' "$notes"
     size=$(cat "$md"/*.md 2>/dev/null | wc -c)
     for i in $(seq $reports); do
-        [ -e "$md/$i.md" ] && { [ "$i" = 1 ] || [ "$size" -lt 60000 ]; } || continue
-        echo
-        cat "$md/$i.md"
+        if [ -e "$md/$i.md" ] && { [ "$i" = 1 ] || [ "$size" -lt 60000 ]; }; then
+            echo
+            cat "$md/$i.md"
+        fi
     done
 } >"$out/memlint.md"
 exit $worst
