@@ -65,7 +65,7 @@ branch() { to main && git checkout -q -b "$1"; } # branch NAME: a new one, off m
 said() { ok "the comment says: $1" grep -q -e "$1" memlint-out/memlint.md; }
 options='' labels='' list='' export=$export_all
 git checkout -q main && git rm -q source.txt && cp "$models/base.txt" src/model.txt
-printf -- '--dim batch=16\n--max-increase=1%%\n--max-peak=79MiB\n' >.memlint && commit "one model, and budgets"
+printf -- '--dim batch=16\n--max-increase=1%%\n--max-peak=79MiB\n--baseline=stored.json\n' >.memlint && commit "one model, and budgets"
 
 branch grows && cp "$models/wider.txt" src/model.txt && commit grows
 pull "grows" 1 'grew by 1.38 MiB (+1.78 %), more than --max-increase 1% (.*); most by blocks (+1.38 MiB); first blocks.0.up at net.py:7'

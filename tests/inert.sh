@@ -74,7 +74,7 @@ def judge(extension, s):
         assert page.scripts == 1 and "Content-Security-Policy" in s and "default-src 'none'" in s
     elif extension == "csv":
         for row in csv.reader(lines):
-            assert len(row) in (0, 10) and not any(re.match(r"\s*[=+@-]", cell) or re.search(r";\s*[=+@-]", cell) for cell in row), row
+            assert len(row) in (0, 11) and not any(re.match(r"\s*[=+@-]", cell) or re.search(r";\s*[=+@-]", cell) for cell in row), row
     elif extension == "md":
         plain = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", s)
         assert MARK not in plain, plain[max(plain.find(MARK) - 60, 0):][:100]

@@ -69,15 +69,15 @@ accepted() { # accepted FLAGS
     done < <(sed -n 's/^[[:blank:]]*#[[:blank:]]*memlint-gate:[[:blank:]]*accept=//p' "$1" | tr ',' '\n' | tr -d '\r ')
 }
 
-# The flag file that counts for a model: beside it, or at the top.
+# The flag file that counts for a model: beside it, or at the top. Its baseline is the base.
 flags_of() { # flags_of FOLDER MODEL
     local beside
     beside=$1/$(dirname "$2")/.memlint
     [ -e "$beside" ] || beside=$1/.memlint
-    cat "$beside" 2>/dev/null || true
+    sed 's/^[[:blank:]]*--baseline.*//' "$beside" 2>/dev/null || true
 }
 plain() { grep -Ev '^[[:blank:]]*(#|$)' "$1" | tr -d '\r' || true; }
-budgets='^[[:blank:]]*--(max-peak|max-increase|fail-on|device|suppress|baseline)([=[:blank:]]|$)'
+budgets='^[[:blank:]]*--(max-peak|max-increase|fail-on|device|suppress)([=[:blank:]]|$)'
 
 judge() { # judge MODEL NAME UNDER FLAGS ARGUMENT...: one run of memlint
     local model=$1 name=$2 under=$3 flags=$4 status=0 kind files=() kinds=(json xml)

@@ -15,13 +15,13 @@ sudo=sudo
 built=$prefix/bin/memlint
 $sudo apt-get update -q
 if [ -x "$built" ]; then # the cache has the program, not the libraries
-    "$built" --version >/dev/null 2>&1 || $sudo apt-get install -q -y libprotobuf-c1 libxml2
+    "$built" --version >/dev/null 2>&1 || $sudo apt-get install -q -y libprotobuf-c-dev libxml2-dev
     "$built" --version && exit
 fi
 $sudo apt-get install -q -y autoconf automake gcc make pkg-config protobuf-c-compiler libprotobuf-c-dev libxml2-dev
 autoreconf -i
 ./configure -q --prefix="$prefix"
 make -s -j"$(nproc)"
-[ -w "$(dirname "$prefix")" ] && sudo=
 mkdir -p "$prefix" 2>/dev/null || true
+[ ! -w "$prefix" ] || sudo=
 $sudo make -s install

@@ -50,7 +50,10 @@ hostile(void)
         {EVIL, "error", "certain", EVIL, EVIL ":3", EVIL, 1, nodes, 512, 1536, 1536, 1.5, NULL}};
     static struct fit fits[] = {{EVIL, 1 << 20, 1 << 9, 1 << 10, 1, "fits", -1}};
     static struct thumb thumbs[] = {{EVIL, EVIL, EVIL, 4096}};
-    static struct check checks[] = {{"max-increase", EVIL, CHECK_FAILED}, {"max-peak", EVIL, CHECK_PASSED}};
+    static struct check checks[] = {{"max-increase", EVIL, CHECK_FAILED},
+                                    {"max-peak", EVIL, CHECK_PASSED},
+                                    {"device", EVIL, CHECK_UNJUDGED},
+                                    {"fail-on", EVIL, CHECK_ACCEPTED}};
     static struct tensor_change tensors[] = {
         {CLASS_PARAMETERS, {EVIL, EVIL, 2, shape, 512}, {EVIL "2", EVIL "2", 2, shape, 1024}},
         {CLASS_PARAMETERS, {0}, {EVIL, EVIL, 2, shape, 1024}}};
@@ -59,6 +62,7 @@ hostile(void)
         {CHANGE_REMOVED, true, false, NULL, {EVIL, EVIL, 1, 2, 3}, {0}, EVIL, 0, NULL}};
     static const char *differs[] = {EVIL};
     static struct baseline baseline = {.file = EVIL,
+                                       .most = EVIL,
                                        .peak = 1024,
                                        .increase_bytes = 1024,
                                        .increase_percent = 100,
