@@ -208,7 +208,8 @@ gate_judge(struct arena *a, const struct options *o, struct result *r)
 {
     r->checks = NEWN(a, struct check, COUNT(gates));
     r->nchecks = COUNT(gates);
-    r->verdict = r->ndoubts ? VERDICT_INCONCLUSIVE : VERDICT_OK;
+    bool unfit = r->verdict == VERDICT_DOES_NOT_FIT && o->setup.capacity <= 0; /* as --explain-oom found */
+    r->verdict = r->ndoubts ? VERDICT_INCONCLUSIVE : unfit ? VERDICT_DOES_NOT_FIT : VERDICT_OK;
     for (int i = COUNT(gates) - 1; i >= 0; i--) { /* the first one's verdict counts */
         struct check *c = &r->checks[i];
         *c = gates[i].judge(a, o, r);
