@@ -409,12 +409,16 @@ emit_estimate(struct arena *a, const struct result *r)
 const char *
 emit_remedy(struct arena *a, const struct result *r)
 {
+    enum { MOST = 16 }; /* options that a person would type */
     const char *s = "";
+    int n = 0;
     struct names *seen = names_new(a);
     for (int i = 0; i < r->ndoubts; i++) {
         const char *remedy = r->doubts[i].remedy;
         if (!remedy || strncmp(remedy, "--", 2) != 0 || names_find(seen, remedy) >= 0)
             continue;
+        if (n++ == MOST)
+            return NULL;
         names_put(seen, remedy, 1);
         s = arena_printf(a, "%s %s", s, remedy);
     }
@@ -428,10 +432,13 @@ emit_setup(struct arena *a, const struct result *r)
     const char *s = r->setup.mode ? emit_clean(a, r->setup.mode) : "";
     if (r->setup.batch >= 0)
         s = arena_printf(a, "%s, batch %lld", s, (long long)r->setup.batch);
-    for (int i = 0; i < r->setup.ndims; i++)
+    enum { DIMS = 6 };
+    for (int i = 0; i < r->setup.ndims && i < DIMS; i++)
         if (strcmp(r->setup.dims[i].name, "batch") != 0)
             s = arena_printf(a, "%s, %s %lld", s, emit_clip(a, r->setup.dims[i].name, 40),
                              (long long)r->setup.dims[i].n);
+    if (r->setup.ndims > DIMS)
+        s = arena_printf(a, "%s, %d more dimensions", s, r->setup.ndims - DIMS);
     bool cast = r->setup.precision && strcmp(r->setup.precision, "fp32") != 0;
     const char *type = !cast && r->model.dtype && strcmp(r->model.dtype, "float32") != 0
                            ? arena_printf(a, "%s as in the file", emit_clip(a, r->model.dtype, 24))

@@ -1458,6 +1458,9 @@ void replay_asked(struct replay *p, enum phase phase, const char *op, const char
 
 /* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
 
+/* A graph of more values is run once: no edits, no assumptions. */
+enum { MOST_VALUES = 50000 };
+
 struct study {
     struct arena *a;
     const char *path;

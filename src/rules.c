@@ -9,13 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MICRO_BATCHES = 4,
-    WORTH = 200 /* a saving of 1/200 of the peak */,
-    MOST_VALUES = 50000,
-    MOST_DIMS = 8,
-    MOST_LENGTH = 1 << 24
-};
+enum { MICRO_BATCHES = 4, WORTH = 200 /* a saving of 1/200 of the peak */, MOST_DIMS = 8, MOST_LENGTH = 1 << 24 };
 
 /* What a change asks of its author, as the percentage of its saving that counts when changes are ranked. */
 enum cost { FREE = 100, NUMERICS = 80, MODEL = 75, WORK = 50, TIME = 30 };
