@@ -29,7 +29,7 @@ csv_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    fputs("model,name,bytes,class,dtype,shape,layer,location,born,needed_by,gate\n", out);
+    fputs("model,name,bytes,class,dtype,shape,layer,location,born,needed_by,judgement\n", out);
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
         text(a, out, r->model.file, ',');
@@ -41,7 +41,7 @@ csv_write(const struct result *r, FILE *out, bool colour, int width)
         text(a, out, t->location, ',');
         text(a, out, t->born, ',');
         text(a, out, t->needed_by, ',');
-        text(a, out, r->gate, '\n');
+        text(a, out, r->gate ? r->gate : r->ndoubts ? emit_verdict(a, r) : NULL, '\n');
     }
     arena_free(a);
     return !ferror(out);

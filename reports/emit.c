@@ -818,7 +818,7 @@ issue_id(const struct result *r, struct issue *all, int n)
 struct issue *
 emit_issues(struct arena *a, const struct result *r, int *n)
 {
-    struct issue *all = NEWN(a, struct issue, r->nchecks + r->nfindings + 1);
+    struct issue *all = NEWN(a, struct issue, r->nchecks + r->nfindings + 2);
     *n = 0;
     for (int c = 0; c < r->nchecks; c++) {
         const struct check *k = &r->checks[c];
@@ -832,6 +832,12 @@ emit_issues(struct arena *a, const struct result *r, int *n)
                             .severity = 3,
                             .node = l ? emit_layer(a, l, 200) : r->peak.node};
         issue_place(a, r, i, l ? l->location : r->peak.location);
+        issue_id(r, all, (*n)++);
+    }
+    if (r->ndoubts) {
+        all[*n] = (struct issue){
+            .rule = "inconclusive", .message = emit_verdict(a, r), .how = emit_remedy(a, r), .severity = 1};
+        issue_place(a, r, &all[*n], NULL);
         issue_id(r, all, (*n)++);
     }
     for (int severity = 2; severity >= 0; severity--)

@@ -83,6 +83,7 @@ gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width)
     struct arena *a = arena_new();
     const char *model = emit_clip(a, r->model.file, 500);
     bytes_metric(a, out, "peak_allocated", model, r->peak.allocated);
+    bytes_metric(a, out, "peak_certain", model, r->peak.certain);
     bytes_metric(a, out, "peak_reserved", model, r->peak.reserved);
     bytes_metric(a, out, "peak_device", model, r->peak.device);
     bytes_metric(a, out, "parameters", model, r->model.parameter_bytes);

@@ -46,8 +46,7 @@ junit_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    const struct check explained = {"explained",
-                                    r->ndoubts ? "values without a known size: the peak is a lower bound" : NULL,
+    const struct check explained = {"explained", r->ndoubts ? emit_verdict(a, r) : NULL,
                                     r->ndoubts ? CHECK_SKIPPED : CHECK_PASSED};
     int count[CHECK_COUNT] = {0};
     count[explained.outcome]++;

@@ -63,12 +63,15 @@ rules(struct arena *a, struct json *j, const struct issue *all, int n)
         next++;
         json_open(j, NULL, '{');
         json_text(j, "id", rule);
+        static const char gate[] = "gate-";
         const char *help = rules_help(all[i].rule);
+        bool stops = strncmp(rule, gate, sizeof(gate) - 1) == 0;
         message(j, "shortDescription", help ? help : rule);
         message(j, "fullDescription",
                 help ? arena_printf(a, "%s: memlint ran the training step with this changed; docs/RULES.md explains it",
                                     help)
-                     : arena_printf(a, "A gate of memlint stops the model: --%s", rule + strlen("gate-")));
+                : stops ? arena_printf(a, "A gate of memlint stops the model: --%s", rule + sizeof(gate) - 1)
+                        : "What memlint can't tell from the file; what does not depend on it is certain");
         message(j, "help",
                 all[i].how ? emit_clip(a, all[i].how, TEXT) : "memlint --list=rules and man memlint say more.");
         json_open(j, "defaultConfiguration", '{');
