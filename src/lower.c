@@ -2852,16 +2852,29 @@ type_params(struct graph *g, struct program *p)
     }
 }
 
+/* Operators that no row knows, in a file whose others PyTorch's exporter recorded. */
+static void
+doubt_unrecorded(struct graph *g)
+{
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        if (!n->row && !n->fx && !n->made)
+            graph_doubt(g, n->name, n->op, NULL, "the operator is not known, and the exporter recorded nothing of it");
+    }
+}
+
 struct program *
 lower_run(struct graph *g, const struct setup *s)
 {
     struct lowering *l = lowering_new(g, s);
     lower_module(l, "", NULL);
     lower_inputs(l);
-    if (g->signature)
+    if (g->signature) {
         lower_dynamo(l);
-    else
+        doubt_unrecorded(g);
+    } else {
         lower_patterns(l);
+    }
     lower_outputs(l);
     type_params(g, l->p);
     for (int i = 0; i < l->p->ncalls; i++)
