@@ -21,8 +21,9 @@ sizes_around(int64_t n, int count, int below, int64_t *size, int *own)
         if (k == 0 || n >> i > size[k - 1])
             size[k++] = n >> i;
     *own = k;
-    for (; k < count && n <= MOST_SIZE; n *= 2)
-        size[k++] = n;
+    size[k++] = n;
+    while (k < count && n <= MOST_SIZE / 2)
+        size[k++] = n *= 2;
     return k;
 }
 

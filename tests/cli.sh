@@ -104,6 +104,8 @@ exits 0 "$model" "$@" --format=json -o "$work/s.html" -q
 ok "--format beside -o and -q" grep -q '"schema": 1' "$work/out"
 ok "the same JSON" cmp -s "$work/out" "$work/r.json"
 exits 0 --dim batch=2 -- "$model"
+exits 0 "$model" --dim batch=1048577 --format=jsonl
+ok "the table of sizes has a size above its doubles" grep -q '"sizes": .*"batch": 1048577}, "reserved"' "$work/out"
 
 # ---- several models
 cp "$model" "$work/a.onnx"
