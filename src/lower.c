@@ -255,21 +255,20 @@ fx_split(struct arena *a, const char *fx, struct group *g)
 static const char *
 list_entry(struct arena *a, const char *list, int from_end)
 {
-    const char *found[256];
-    size_t len[256];
-    int n = 0;
-    if (!list)
-        return NULL;
-    for (const char *p = list; *p && n < 256; p++)
+    struct entry {
+        const char *s;
+        size_t len;
+    } *found = NULL;
+    int n = 0, cap = 0;
+    for (const char *p = list; p && *p; p++)
         if (*p == '\'' || *p == '"') {
             const char *end = strchr(p + 1, *p);
             if (!end)
                 break;
-            found[n] = p + 1;
-            len[n++] = (size_t)(end - p - 1);
+            *PUSH(a, found, n, cap) = (struct entry){p + 1, (size_t)(end - p - 1)};
             p = end;
         }
-    return from_end <= n ? arena_strn(a, found[n - from_end], len[n - from_end]) : NULL;
+    return from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
 }
 
 /* The last frame outside site-packages as "file.py:123". */
@@ -319,10 +318,16 @@ frames(struct arena *a, const char *stack)
 
 /* While arguments are read, names stay text; resolve() turns them into slots. */
 static const char *
-parse_arg(struct arena *a, const char *p, struct arg *out)
+parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
 {
     while (*p == ' ')
         p++;
+    if ((*p == '[' || *p == '(') && depth == MAX_DEPTH) {
+        graph_doubt(l->g, "model", "fx_node", limit_remedy(l->a, LIMIT_DEPTH),
+                    "a recorded argument has more than %d lists in lists", MAX_DEPTH);
+        *out = NONE;
+        return p + strlen(p);
+    }
     if (*p == '[' || *p == '(') {
         char close = *p == '[' ? ']' : ')';
         int cap = 0;
@@ -330,10 +335,10 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
         p++;
         while (*p && *p != close) {
             struct arg e;
-            const char *next = parse_arg(a, p, &e);
+            const char *next = parse_arg(l, p, &e, depth + 1);
             if (next == p)
                 break;
-            *PUSH(a, out->list, out->n, cap) = e;
+            *PUSH(l->a, out->list, out->n, cap) = e;
             p = next;
             while (*p == ',' || *p == ' ')
                 p++;
@@ -346,7 +351,7 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
     const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
     if (isalpha((unsigned char)*p) && arrow && list && end < arrow && arrow < list) /* an equation with blanks */
         end = list;
-    char *word = arena_strn(a, p, (size_t)(end - p)), *rest;
+    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest;
     double f = strtod(word, &rest);
     if (*word == '%')
         *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
@@ -366,13 +371,13 @@ parse_arg(struct arena *a, const char *p, struct arg *out)
 
 /* Positional arguments, then keyword ones at their place in the row; the rest of out[MAX_ARGS] is NONE. */
 static int
-parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *out)
+parse_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out)
 {
     int n = 0;
     for (int i = 0; i < MAX_ARGS; i++)
         out[i] = NONE;
     while (*p && *p != ')' && n < MAX_ARGS) {
-        p = parse_arg(a, p, &out[n++]);
+        p = parse_arg(l, p, &out[n++], 0);
         while (*p == ',' || *p == ' ')
             p++;
     }
@@ -384,7 +389,7 @@ parse_args(struct arena *a, const struct aten *op, const char *p, struct arg *ou
         char key[64];
         snprintf(key, sizeof(key), "%.*s", (int)(colon - p), p);
         struct arg v;
-        p = parse_arg(a, colon + 1, &v);
+        p = parse_arg(l, colon + 1, &v, 0);
         int at = op ? aten_arg(op, key) : -1;
         if (at >= 0 && at < MAX_ARGS) {
             out[at] = v;
@@ -827,7 +832,8 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     int at = names_find(d->params, norm_weight), first, count = 0;
-    if (n->nin < 2 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || l->slot_of[n->in[0]] < 0)
+    if (n->nin < 2 || n->nout < 1 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || n->out[0] < 0 ||
+        l->slot_of[n->in[0]] < 0)
         return -1;
     const struct tensor *w = &l->g->t[n->in[1]];
     struct param *named = param_called(d, w->name), *bias_named = NULL;
@@ -1779,7 +1785,7 @@ value_after(struct dynamo *d, const struct group *g)
         int missing = 0;
         if (!h->path || strcmp(h->path, g->path) != 0 || strncmp(h->target, "aten.matmul", 11) != 0)
             continue;
-        if (parse_args(d->l->a, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
+        if (parse_args(d->l, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
             return -1;
         resolve_known(d, &args[1], &missing);
         return (int)args[1].i;
@@ -2166,7 +2172,7 @@ static int
 lost_pieces(struct dynamo *d, const struct group *g, const struct fusion *f, bool all, const char **lost)
 {
     struct arg args[MAX_ARGS];
-    int n = 0, nargs = parse_args(d->l->a, recorded_row(g->target), g->args, args);
+    int n = 0, nargs = parse_args(d->l, recorded_row(g->target), g->args, args);
     for (int i = 0; i < nargs; i++)
         if (args[i].kind == ARG_SLOT && names_find(d->l->slots, args[i].s) < 0 && !param_of(d, args[i].s) &&
             (all || names_piece(f, args[i].s)))
@@ -2236,7 +2242,7 @@ lower_group(struct dynamo *d, struct group *g)
     if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
         return; /* sizes */
     d->fed = unfuse(d, g);
-    int n = parse_args(l->a, op, g->args, args);
+    int n = parse_args(l, op, g->args, args);
     if (out >= 0)
         lower_sizes(l, &l->g->t[out], &rank, &size);
     for (int i = 0; i < n; i++)
@@ -2366,7 +2372,7 @@ static bool
 names_param(struct dynamo *d, const struct group *g)
 {
     struct arg args[MAX_ARGS];
-    int n = parse_args(d->l->a, NULL, g->args, args);
+    int n = parse_args(d->l, NULL, g->args, args);
     for (int i = 0; i < n; i++)
         if (args[i].kind == ARG_SLOT && args[i].s && param_of(d, args[i].s))
             return true;
@@ -2388,7 +2394,7 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
         if (ended && !(starts_with(h->target, w->last) && names_param(d, h)))
             break;
         struct arg args[MAX_ARGS];
-        int n = parse_args(l->a, NULL, h->args, args), missing = 0;
+        int n = parse_args(l, NULL, h->args, args), missing = 0;
         for (int k = 0; k < n; k++) {
             resolve_known(d, &args[k], &missing);
             if (args[k].kind != ARG_SLOT)
@@ -2453,7 +2459,7 @@ lower_bloom_gelu(struct dynamo *d, int at)
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
     struct arg args[MAX_ARGS];
-    int n = parse_args(l->a, NULL, g->args, args), missing = 0;
+    int n = parse_args(l, NULL, g->args, args), missing = 0;
     for (int k = 0; k < n; k++)
         resolve_known(d, &args[k], &missing);
     for (int i = at; i < d->ngroups; i++)
@@ -2544,7 +2550,7 @@ lower_split(struct dynamo *d, int at)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[at];
-    if (n->nin < 1 || n->in[0] < 0)
+    if (n->nin < 1 || n->nout < 1 || n->in[0] < 0)
         return;
     const struct tensor *from = &l->g->t[n->in[0]];
     struct param *q = from->is_initializer ? param_called(d, from->name) : NULL;
