@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK = 2 * MAX_RANK, MAX_PARTS = 4096 /* of a split */ };
+enum { RANK = 2 * MAX_RANK };
 
 #define V(i) arg_value(f, i)
 
@@ -675,20 +675,27 @@ run_diagonal(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, v, rank + 1, size, stride));
 }
 
+/* How many parts of that many are made; with fewer the step is in doubt. */
+static int64_t
+parts_of(struct machine *m, int64_t parts)
+{
+    m->many_parts |= parts > limit(LIMIT_PARTS);
+    return parts < limit(LIMIT_PARTS) ? parts : limit(LIMIT_PARTS);
+}
+
 static void
 run_split(struct machine *m, struct frame *f)
 {
-    int64_t part[RANK], size[RANK];
+    int64_t size[RANK];
     struct value *v = V(0);
-    int d = wrap_dim(arg_int(f, 2, 0), v->rank), n = arg_ints(f, 1, part, RANK);
+    const struct arg *sizes = f->a[1].kind == ARG_LIST ? f->a[1].list : NULL;
+    int d = wrap_dim(arg_int(f, 2, 0), v->rank);
     memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    bool sizes = f->a[1].kind == ARG_LIST;
-    int64_t step = n && part[0] > 0 ? part[0] : 1;
-    int64_t parts = (v->size[d] + step - 1) / step;
-    int count = sizes ? n : parts < MAX_PARTS ? (int)parts : MAX_PARTS;
-    for (int i = 0; i < count; i++) {
+    int64_t step = sizes || arg_int(f, 1, 1) < 1 ? 1 : arg_int(f, 1, 1);
+    int64_t count = parts_of(m, sizes ? f->a[1].n : div_up(v->size[d], step));
+    for (int64_t i = 0; i < count; i++) {
         int64_t rest = v->size[d] - step * i;
-        size[d] = sizes ? part[i] : rest < step ? rest : step;
+        size[d] = sizes ? (sizes[i].kind == ARG_INT ? sizes[i].i : -1) : rest < step ? rest : step;
         out_add(m, f, value_view(m, v, v->rank, size, v->stride));
     }
 }
@@ -704,7 +711,8 @@ run_unbind(struct machine *m, struct frame *f)
             size[rank] = v->size[i];
             stride[rank++] = v->stride[i];
         }
-    for (int64_t i = 0; i < v->size[d] && i < MAX_PARTS; i++)
+    int64_t count = parts_of(m, v->size[d]);
+    for (int64_t i = 0; i < count; i++)
         out_add(m, f, value_view(m, v, rank, size, stride));
 }
 
@@ -743,11 +751,11 @@ run_stack_backward(struct machine *m, struct frame *f)
 /* ---- joining, padding, indexing --------------------------------------------------------------------------------------------------------- */
 
 /* Gradients that nobody sent are zeros. */
-static int
-list_filled(struct machine *m, struct frame *f, int list, const struct value *like, int64_t dim, struct value **out,
-            int max)
+static struct value **
+list_filled(struct machine *m, struct frame *f, int list, const struct value *like, int64_t dim)
 {
-    int n = f->a[list].n < max ? f->a[list].n : max;
+    int n = f->a[list].n;
+    struct value **out = NEWN(m->a, struct value *, n + 1);
     for (int i = 0; i < n; i++) {
         out[i] = f->a[list].list[i].kind == ARG_VALUE ? f->a[list].list[i].v : NULL;
         if (!out[i] && like) {
@@ -758,7 +766,7 @@ list_filled(struct machine *m, struct frame *f, int list, const struct value *li
             out[i] = OP(m, "zeros.default", ints_arg(m, like->rank, size), DTYPE(like->dtype));
         }
     }
-    return n;
+    return out;
 }
 
 static void
@@ -802,9 +810,9 @@ run_stack(struct machine *m, struct frame *f)
 static void
 run_split_backward(struct machine *m, struct frame *f)
 {
-    enum { MOST = 256 };
-    struct value *part[MOST], *like = V(1);
-    int d = wrap_dim(arg_int(f, 2, 0), like->rank), n = list_filled(m, f, 0, like, d, part, MOST);
+    struct value *like = V(1);
+    int d = wrap_dim(arg_int(f, 2, 0), like->rank), n = f->a[0].n;
+    struct value **part = list_filled(m, f, 0, like, d);
     struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n)};
     for (int i = 0; i < n; i++)
         l.list[i] = VAL(part[i]);
@@ -814,9 +822,8 @@ run_split_backward(struct machine *m, struct frame *f)
 static void
 run_unbind_backward(struct machine *m, struct frame *f)
 {
-    enum { MOST = 256 };
-    struct value *part[MOST], *like = V(1), *any = NULL;
-    int n = list_filled(m, f, 0, NULL, -1, part, MOST);
+    struct value **part = list_filled(m, f, 0, NULL, -1), *like = V(1), *any = NULL;
+    int n = f->a[0].n;
     for (int i = 0; i < n; i++)
         any = any ? any : part[i];
     struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n)};

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512, MAX_FORMULAS = 8, MAX_SAVED = 12 };
+enum { BLOCK = 512 };
 
 /* No device holds more in one tensor: larger sizes are a broken model's, and sums must not overflow. */
 
@@ -349,13 +349,13 @@ struct save {
 };
 
 struct derivative { /* a row's parsed derivative */
-    int nformulas;
+    int nformulas, cap_formulas;
     struct formula {
         int ntargets, target[MAX_ARGS]; /* arguments */
         struct expr *e;
-    } formula[MAX_FORMULAS];
-    int nsaved;
-    struct save saved[MAX_SAVED];
+    } * formula;
+    int nsaved, cap_saved;
+    struct save *saved;
 };
 
 struct parser {
@@ -392,8 +392,8 @@ note_saved(struct parser *p, bool result, int at)
                 r->saved[i].guard = -1;
             return;
         }
-    if (r->nsaved < MAX_SAVED)
-        r->saved[r->nsaved++] = (struct save){result, at, p->multi && alone && !result ? p->now->target[0] : -1};
+    *PUSH(p->m->keep, r->saved, r->nsaved, r->cap_saved) =
+        (struct save){result, at, p->multi && alone && !result ? p->now->target[0] : -1};
 }
 
 static struct expr *
@@ -412,8 +412,9 @@ parse_expr(struct parser *p)
         assert(e->op); /* a derivative names an operator without a row */
         do {
             p->p++;
+            assert(e->n < MAX_ARGS);
             e->arg[e->n++] = parse_expr(p);
-        } while (*p->p == ',' && e->n < MAX_ARGS);
+        } while (*p->p == ',');
         p->p++; /* ) */
         while (*p->p == ' ')
             p->p++;
@@ -458,8 +459,8 @@ rule_parse(struct machine *m, const struct aten *op)
         colons += *c == ':';
     commas = strchr(op->grad, ',') && strchr(op->grad, ',') < strchr(op->grad, ':');
     p.multi = colons > 1 || commas;
-    while (*p.p && r->nformulas < MAX_FORMULAS) {
-        p.now = &r->formula[r->nformulas++];
+    while (*p.p) {
+        p.now = PUSH(m->keep, r->formula, r->nformulas, r->cap_formulas);
         do {
             p.p += *p.p == ',' || *p.p == ';';
             int at = aten_arg(op, word(&p, buf, sizeof(buf)));

@@ -741,17 +741,16 @@ einsum_product(struct machine *m, char *la, struct value *a, const char *lb, str
 void
 expand_einsum(struct machine *m, struct frame *f)
 {
-    enum { MOST = 8 };
-    char label[MOST][RANK] = {""}, out[RANK] = "", *to = label[0];
     const char *eq = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
     struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
-    int operands = 1, n = 0;
-    bool plain = l && l->n > 0 && l->n <= MOST;
+    int operands = 1, n = 0, most = l && l->n ? l->n : 1;
+    char(*label)[RANK] = arena_alloc(m->a, sizeof(*label) * (size_t)most), out[RANK] = "", *to = label[0];
+    bool plain = l && l->n > 0;
     for (const char *p = eq; *p; p++) {
         if (*p == '>') {
             to = out;
             n = 0;
-        } else if (*p == ',' && operands < MOST) {
+        } else if (*p == ',' && operands < most) {
             to = label[operands++];
             n = 0;
         } else if (((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) && n < MAX_RANK) {

@@ -48,6 +48,10 @@ static struct row {
     [LIMIT_BASELINE] = {"baseline", 256 << 20, NUMBER, "bytes of a stored result", "it is read whole"},
     [LIMIT_LIST] = {"list", 16 << 20, NUMBER, "bytes of a list of models or a flag file",
                     "they are read whole; a name of 100 bytes for each of 160,000 models"},
+    [LIMIT_PARTS] = {"parts", 1 << 16, NUMBER, "parts that one call splits a tensor into",
+                     "a dimension says how many in eight bytes"},
+    [LIMIT_FRAMES] = {"frames", 1 << 26, NUMBER, "steps from call to call within Python frames",
+                      "each call looks at those of its frame, and a frame can have them all"},
     /* below: sizes of arrays and depths of recursion */
     [LIMIT_DEPTH] = {"depth", MAX_DEPTH, FIXED, "messages in messages; a subgraph costs three",
                      "the official parsers refuse the same"},

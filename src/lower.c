@@ -324,7 +324,8 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
         p++;
     if ((*p == '[' || *p == '(') && depth == MAX_DEPTH) {
         graph_doubt(l->g, "model", "fx_node", limit_remedy(l->a, LIMIT_DEPTH),
-                    "a recorded argument has more than %d lists in lists", MAX_DEPTH);
+                    "a recorded argument has more than %d lists in lists", MAX_DEPTH)
+            ->sure = SURE_MODEL;
         *out = NONE;
         return p + strlen(p);
     }

@@ -110,6 +110,8 @@ enum limit { /* the rows of --list=limits */
              LIMIT_FOLDED,
              LIMIT_INLINED,
              LIMIT_UNROLLED,
+             LIMIT_PARTS,
+             LIMIT_FRAMES,
              LIMIT_BASELINE,
              LIMIT_LIST,
              LIMIT_DEPTH,
@@ -851,6 +853,7 @@ struct machine {
     void *rerun_to;
     const char *missing; /* an operator was met whose arguments its row can't take */
     bool oversized;      /* a tensor of 4 TiB or more was met: counted as 4 TiB */
+    bool many_parts;     /* a split into more than limit(LIMIT_PARTS) was met: so many are counted */
 };
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PADS = 16 };
+enum { MAX_PADS = 2 * MAX_RANK };
 
 struct matcher {
     struct lowering *l;
@@ -932,7 +932,7 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     c->outs[0] = lower_slot(x->l);
     c->outs[1] = lower_slot(x->l);
     finish(x, c, n->out[0]);
-    x->l->slot_of[p.state->out[0]] = c->outs[1];
+    set_slot(x, p.state->out[0], c->outs[1]);
 }
 
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
@@ -1081,7 +1081,7 @@ emit_permute(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_slice(struct matcher *x, const struct node *n, const char *target)
 {
-    enum { MOST = 8 };
+    enum { MOST = MAX_RANK };
     int64_t v[4][MOST];
     int count[4];
     static const char *const names[] = {"starts", "ends", "axes", "steps"};
@@ -1901,19 +1901,18 @@ static void
 emit_unknown(struct matcher *x, const struct node *n)
 {
     const char *op = *n->domain ? arena_printf(x->l->a, "%s.%s", n->domain, n->op) : n->op;
-    struct arg a[MAX_ARGS];
-    int k = 0;
-    for (int i = 0; i < n->nin && k < MAX_ARGS; i++)
+    struct arg a = {.kind = ARG_LIST, .list = NEWN(x->l->a, struct arg, n->nin + 1)};
+    for (int i = 0; i < n->nin; i++)
         if (n->in[i] >= 0)
-            a[k++] = tensor_arg(x, n, n->in[i], "weight");
+            a.list[a.n++] = tensor_arg(x, n, n->in[i], "weight");
     graph_doubt(x->g, n->name, op, NULL,
                 "what PyTorch runs for this operator is not known: only its result is counted");
     for (int o = 0; o < n->nout; o++) {
         if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
             continue;
-        struct call *c = call_at(x, n, op, k);
+        struct call *c = call_at(x, n, op, 1);
         c->op = NULL; /* whatever its name says */
-        memcpy(c->args, a, sizeof(*a) * (size_t)k);
+        c->args[0] = a;
         finish(x, c, n->out[o]);
     }
 }
@@ -1948,7 +1947,7 @@ lower_made(struct lowering *l, int at)
     struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
     const struct node *n = &l->g->n[at];
     const struct single *s = single_for(n);
-    bool ready = s && n->nin > 0;
+    bool ready = s && n->nin > 0 && n->nout > 0 && !broken(n);
     x.data = NEWN(l->a, bool, l->g->nn + 1);
     memset(x.data, true, sizeof(*x.data) * (size_t)l->g->nn);
     for (int k = 0; k < n->nin && ready; k++)

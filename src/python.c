@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SCOPES = 64, MOST_STEPS = 1 << 26 };
-
 struct spot {  /* a frame of a call */
     int where; /* file, function and module, as a number */
     int line;
@@ -48,26 +46,28 @@ number_of(struct tracer *t, const char *name)
 }
 
 /* The entries of a Python list of strings. */
-static int
-scope_list(struct arena *a, const char *list, const char **out)
+static const char **
+scope_list(struct arena *a, const char *list, int *n)
 {
-    int n = 0;
-    for (const char *p = list; p && *p && n < MAX_SCOPES; p++)
+    const char **out = NULL;
+    int cap = 0;
+    for (const char *p = list; p && *p; p++)
         if (*p == '\'' || *p == '"') {
             const char *end = strchr(p + 1, *p);
             if (!end)
                 break;
-            out[n++] = arena_strn(a, p + 1, (size_t)(end - p - 1));
+            *PUSH(a, out, *n, cap) = arena_strn(a, p + 1, (size_t)(end - p - 1));
             p = end;
         }
-    return n;
+    return out;
 }
 
 static void
 read_stack(struct tracer *t, const struct call *c, struct stack *s)
 {
-    const char *scope[MAX_SCOPES];
-    int nscopes = scope_list(t->a, c->scopes, scope) - 1, depth = 0, cap = 0; /* the last entry is the call itself */
+    int n = 0, depth = 0, cap = 0;
+    const char **scope = scope_list(t->a, c->scopes, &n);
+    int nscopes = n - 1; /* the last entry is the call itself */
     for (const char *p = c->stack ? c->stack : ""; (p = strstr(p, "File \""));) {
         const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
         if (!end || !in || in > end)
@@ -115,21 +115,21 @@ inside(const struct tracer *t, const struct stack *s, int level, int i)
 static int
 frame_end(struct tracer *t, const struct stack *s, int level, int i)
 {
-    while (i + 1 < t->p->ncalls && t->steps++ < MOST_STEPS && (!t->stacks[i + 1].n || inside(t, s, level, i + 1)))
+    while (i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES) && (!t->stacks[i + 1].n || inside(t, s, level, i + 1)))
         i++;
     return i;
 }
 
-/* "x, y = f(z)": the n-th name, or the first; false when the line binds no name. */
-static bool
-bound_name(const char *text, int n, char *name, int size)
+/* "x, y = f(z)": the n-th name, or the last; NULL when the line binds no name. */
+static const char *
+bound_name(const char *text, int n, size_t *len)
 {
     const char *eq = strchr(text, '=');
     if (!eq || eq == text || eq[1] == '=' || strchr("!<>", eq[-1]))
-        return false;
+        return NULL;
     for (const char *p = text; p < eq; p++)
         if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
-            return false;
+            return NULL;
     const char *p = text;
     for (int i = 0; i < n; i++) {
         const char *comma = strchr(p, ',');
@@ -138,25 +138,21 @@ bound_name(const char *text, int n, char *name, int size)
         p = comma + 1;
     }
     p += strspn(p, " ");
-    int len = 0;
-    while ((isalnum((unsigned char)p[len]) || p[len] == '_') && len < size - 1) {
-        name[len] = p[len];
-        len++;
-    }
-    name[len] = 0;
-    return len > 0;
+    *len = 0;
+    while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
+        ++*len;
+    return *len ? p : NULL;
 }
 
 static bool
 binds(const char *text, const char *name)
 {
-    char other[64], first[64];
-    for (int i = 0; i < 8 && bound_name(text, i, other, sizeof(other)); i++) {
-        if (strcmp(other, name) == 0)
+    size_t len;
+    const char *other, *before = NULL;
+    for (int i = 0; (other = bound_name(text, i, &len)) && other != before; i++) {
+        if (strncmp(other, name, len) == 0 && !name[len])
             return true;
-        if (i && strcmp(other, first) == 0)
-            break; /* no more names */
-        memcpy(first, other, sizeof(first));
+        before = other;
     }
     return false;
 }
@@ -194,14 +190,15 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
     int level = parting(s, u);
-    char name[64];
+    size_t len;
     *by = NULL;
     if (!s->n || !u->n)
         return -1;
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
-        if (bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, name, sizeof(name))) {
-            *by = arena_str(t->p->arena, name);
-            return local_end(t, from, level, name);
+        const char *name = bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, &len);
+        if (name) {
+            *by = arena_strn(t->p->arena, name, len);
+            return local_end(t, from, level, *by);
         }
         if (collects(s->at[level].text))
             return frame_end(t, s, level, from);
@@ -265,6 +262,10 @@ python_holds(const struct program *p, const char ***by)
             until[slot] = end;
             (*by)[slot] = name;
         }
+    if (t.steps > limit(LIMIT_FRAMES))
+        graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
+                    "how long names of the Python program hold tensors takes too many steps to tell")
+            ->sure = SURE_MODEL;
     arena_free(own);
     return until;
 }

@@ -896,6 +896,10 @@ step_run(struct program *p, const struct setup *s)
     if (m->oversized)
         graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB")->sure =
             SURE_MODEL;
+    if (m->many_parts)
+        graph_doubt(p->graph, "model", "aten.split", limit_remedy(m->keep, LIMIT_PARTS),
+                    "a tensor is split into more than %lld parts: so many are counted", (long long)limit(LIMIT_PARTS))
+            ->sure = SURE_MODEL;
     if (m->missing)
         graph_doubt(p->graph, "model", m->missing, NULL,
                     "arguments of another kind or rank than the operator takes: not counted")

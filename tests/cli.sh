@@ -167,6 +167,8 @@ attribute 1 3 examples/tiny_gpt.onnx
 text 100 3 tests/gate/base.txt
 inlined 1 3 tests/cases/shapes/function.txt
 unrolled 20 0 tests/cases/calls/loop.txt
+parts 1 0 tests/cases/calls/sequence.txt
+frames 3 0 examples/tiny_gpt.onnx --dim batch=2
 fold 1 0 tests/cases/shapes/range.txt
 folded 1 0 tests/cases/shapes/range.txt
 baseline 9 3 tests/gate/base.txt --baseline=$work/older.json
