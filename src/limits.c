@@ -87,25 +87,27 @@ err_limit(struct err *e, struct arena *a, const char *place, enum limit which, c
 }
 
 const char *
+limit_name(int i)
+{
+    return i < COUNT(rows) ? rows[i].name : NULL;
+}
+
+const char *
 limit_set(struct arena *a, const char *name, int64_t n)
 {
-    const char *known = "";
     for (int i = 0; i < COUNT(rows); i++) {
         struct row *r = &rows[i];
-        if (strcmp(r->name, name) == 0 && r->kind == FIXED)
+        int64_t most = r->kind == SIZE ? INT64_C(1) << 50 : 1 << 30;
+        if (strcmp(r->name, name) != 0)
+            continue;
+        if (r->kind == FIXED)
             return arena_printf(a, "the limit is fixed at %lld", (long long)r->n);
-        if (strcmp(r->name, name) == 0) {
-            int64_t most = r->kind == SIZE ? INT64_C(1) << 50 : 1 << 30;
-            if (n < 1 || n > most)
-                return arena_printf(a, "wanted a %s from 1 to %lld", r->kind == SIZE ? "size" : "number",
-                                    (long long)most);
-            r->n = n;
-            return NULL;
-        }
-        if (r->kind != FIXED)
-            known = arena_printf(a, "%s%s%s", known, *known ? ", " : "", r->name);
+        if (n < 1 || n > most)
+            return arena_printf(a, "wanted a %s from 1 to %lld", r->kind == SIZE ? "size" : "number", (long long)most);
+        r->n = n;
+        return NULL;
     }
-    return arena_printf(a, "wanted one of %s", known);
+    return "no limit of that name, see --list=limits";
 }
 
 void

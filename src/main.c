@@ -73,6 +73,15 @@ progress_end(void)
     late = 0;
 }
 
+/* What is wrong with the command line or a flag file. */
+static int
+misused(struct arena *a, const char *wrong)
+{
+    bool asks = wrong[strlen(wrong) - 1] == '?';
+    fprintf(stderr, "memlint: %s%s see memlint --help\n", emit_clean(a, wrong), asks ? "" : ";");
+    return EXIT_USAGE;
+}
+
 /* Tells about a model on one line, whatever its strings hold. */
 static void
 say(const struct run *x, const char *what)
@@ -470,9 +479,7 @@ one(const struct options *o, const char *path, struct tally *t, struct arena *wh
     for (int i = 0; i < own.nflags && own.verbose && !wrong; i++)
         fprintf(stderr, "memlint: %s:%d: %s\n", emit_clip(a, own.flags, 300), own.flag[i].line,
                 emit_clip(a, own.flag[i].text, 300));
-    if (wrong)
-        fprintf(stderr, "memlint: %s; see memlint --help\n", emit_clean(a, wrong));
-    int code = wrong ? EXIT_USAGE : guarded(&x);
+    int code = wrong ? misused(a, wrong) : guarded(&x);
     arena_free_newer(whole);
     return code;
 }
@@ -652,8 +659,7 @@ main(int argc, char **argv)
     const char *wrong = options_read(&o, a, argc, argv);
     int code = EXIT_CLEAN;
     if (wrong) {
-        fprintf(stderr, "memlint: %s; see memlint --help\n", emit_clean(a, wrong));
-        code = EXIT_USAGE;
+        code = misused(a, wrong);
     } else if (o.help) {
         options_help(stdout);
         code = finish_stdout();

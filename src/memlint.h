@@ -85,8 +85,12 @@ int64_t to_int(double v);
 
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */
 const char *bytes_text(struct arena *a, int64_t bytes);
-/* Reads 24GiB, 512MB, 1e9, 1073741824: bytes, or -1. */
+/* Reads 24GiB, 24g, 512 MB, 1e9, 1073741824: bytes, or -1. */
 int64_t bytes_parse(const char *text);
+/* Whether two names differ in case, hyphens, underscores and blanks at most. */
+bool word_same(const char *a, const char *b);
+/* Those of the names that were probably meant by word, "adam or adamw"; NULL when none is near. */
+const char *words_near(struct arena *a, const char *word, int n, const char *const *names);
 /* Whether a name of the model may stand in a command or a program that people paste: letters, digits and _.-:/ alone. */
 bool is_pasteable(const char *s);
 /* Shell-style match of * ? and [...]; a star matches dots too. */
@@ -123,6 +127,7 @@ enum limit { /* the rows of --list=limits */
 /* Those that can't be moved. */
 enum { MAX_DEPTH = 100, MAX_RANK = 64, MAX_CALLS = 64, MAX_SEQUENCE = 64, MAX_WINDOW = 1 << 30 };
 int64_t limit(enum limit which);
+const char *limit_name(int i); /* NULL past the last */
 /* Sets a limit, for the whole program; returns what is wrong, or NULL. */
 const char *limit_set(struct arena *a, const char *name, int64_t n);
 /* Fills e and returns false: what, which the limit ended, and how to raise it. */
@@ -425,6 +430,10 @@ struct setup {
 
 /* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
  * of help, and each *_list prints them: NAME, a tab, the help. The row of --loop accumulate-N is called "accumulate-N". */
+const char *optimizer_name(int i); /* NULL past the last, and so below */
+const char *precision_name(int i);
+const char *loss_name(int i);
+const char *loop_name(int i);
 const struct optimizer *optimizer_find(const char *name);
 const struct precision *precision_find(const char *name);
 const struct loss *loss_find(const char *name);

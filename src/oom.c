@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 1 << 20, MOST_MATCHES = 64 };
+enum { MOST_MATCHES = 64 };
 
 static const struct phrase {
     const char *before, *after; /* a size stands between; an empty one matches everything */
@@ -195,7 +195,7 @@ oom_explain(const struct study *s, struct result *r, const char *text)
 {
     struct oom *o = NEW(s->a, struct oom);
     *o = (struct oom){-1, -1, -1, -1, -1, -1, -1, NULL, 0, 0, NULL, NULL, -1, -1, -1};
-    read_message(o, arena_strn(s->a, text, strnlen(text, MOST_TEXT)));
+    read_message(o, arena_str(s->a, text));
     o->judgement = judge(s->a, o);
     if (o->tried < 0)
         return o;

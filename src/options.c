@@ -1,9 +1,9 @@
 /* options.c - the command line, as one table.
  *
  * A row says how an option is called, what it takes, what it is for and which function reads its argument into struct
- * options. getopt_long's table, --help, --list=options, the completions (--list=completions) and the man page's list
- * (--list=mdoc, compared by a test) are all printed from the rows. A row without a function is an option of a later
- * version: it is named in the help as such and refused with a clear message, never silently accepted.
+ * options. getopt_long's table, --help, --list=options, the completions (--list=bash, zsh, fish) and the man page's list
+ * (--list=mdoc, compared by a test) are all printed from the rows. Where an option takes names, its row says from which
+ * table: they are found without regard to case, hyphens and blanks, and the reader gets the name as the table has it.
  *
  * A reader returns NULL or what is wrong, as an end of the sentence "memlint: --mode=x: ...". Nothing here prints
  * but the functions behind --help and --list, and nothing touches the model.
@@ -14,6 +14,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 struct reader {
     struct options *o;
@@ -23,10 +25,69 @@ struct reader {
     int line;
 };
 
+/* ---- names and sizes ------------------------------------------------------------------------------------------------- */
+
+/* The names that an option takes: rows of a table. */
+struct words {
+    const char *what, *list; /* "optimizer"; its --list, NULL where the names are few */
+    const char *(*name)(int i);
+};
+
+#define NAMES(function, ...)                              \
+    static const char *function(int i)                    \
+    {                                                     \
+        static const char *const names[] = {__VA_ARGS__}; \
+        return i < COUNT(names) ? names[i] : NULL;        \
+    }
+
+/* The name as its table spells it; NULL when it has none such. */
 static const char *
-choices(struct reader *r, const char *list)
+word_find(const struct words *w, const char *word)
 {
-    return arena_printf(r->a, "wanted one of %s", list);
+    const char *name;
+    for (int i = 0; (name = w->name(i)); i++)
+        if (word_same(name, word))
+            return name;
+    return NULL;
+}
+
+static const char **
+word_list(struct arena *a, const struct words *w, int *n)
+{
+    const char **names = NULL, *name;
+    int cap = 0;
+    *n = 0;
+    while ((name = w->name(*n)))
+        *PUSH(a, names, *n, cap) = name;
+    return names;
+}
+
+static const char *
+unknown_word(struct reader *r, const struct words *w, const char *word)
+{
+    int n;
+    const char **names = word_list(r->a, w, &n), *near = words_near(r->a, word, n, names), *all = names[0];
+    if (w->list && near)
+        return arena_printf(r->a, "unknown %s; did you mean %s? (--list=%s)", w->what, near, w->list);
+    if (w->list)
+        return arena_printf(r->a, "unknown %s, see --list=%s", w->what, w->list);
+    for (int i = 1; i < n; i++)
+        all = arena_printf(r->a, "%s, %s", all, names[i]);
+    return near ? arena_printf(r->a, "wanted one of %s; did you mean %s?", all, near)
+                : arena_printf(r->a, "wanted one of %s", all);
+}
+
+/* Bytes: of a number without a unit it can't be told what it counts, unless it is large enough to be bytes. */
+static const char *
+read_size(struct reader *r, const char *arg, int64_t *bytes)
+{
+    enum { SURE = 1 << 20, LARGEST_DEVICE = 256 /* GiB */ };
+    *bytes = bytes_parse(arg);
+    if (*bytes < 0)
+        return "not a size such as 24GiB or 512MB";
+    if (arg[strspn(arg, "0123456789. ")] || *bytes >= SURE || !strpbrk(arg, "123456789"))
+        return NULL;
+    return arena_printf(r->a, "%s has no unit; %s%s?", arg, arg, *bytes < LARGEST_DEVICE ? "GiB" : "MiB");
 }
 
 /* ---- NAME=VALUE ------------------------------------------------------------------------------------------------------ */
@@ -106,45 +167,60 @@ read_value(struct reader *r, const char *arg)
     return NULL;
 }
 
+static const struct words limits = {"limit", "limits", limit_name};
+
 /* Not in a flag file: that may come with the model. */
 static const char *
 read_limit(struct reader *r, const char *arg)
 {
     const char *value, *name = split(r, arg, &value);
     int64_t n = name ? bytes_parse(value) : -1;
-    return n < 0 ? "wanted NAME=N, as in --limit nodes=4000000 or --limit memory=16GiB" : limit_set(r->a, name, n);
+    if (n < 0)
+        return "wanted NAME=N, as in --limit nodes=4000000 or --limit memory=16GiB";
+    const char *known = word_find(&limits, name);
+    return known ? limit_set(r->a, known, n) : unknown_word(r, &limits, name);
 }
 
 /* ---- the step ---------------------------------------------------------------------------------------------------------- */
 
+NAMES(mode_name, "training", "inference")
+static const struct words modes = {"mode", NULL, mode_name};
+
 static const char *
 read_mode(struct reader *r, const char *arg)
 {
-    bool inference = strcmp(arg, "inference") == 0;
-    r->o->setup.mode = inference ? MODE_INFERENCE : MODE_TRAINING;
-    return inference || strcmp(arg, "training") == 0 ? NULL : choices(r, "training, inference");
+    r->o->setup.mode = strcmp(arg, "inference") == 0 ? MODE_INFERENCE : MODE_TRAINING;
+    return NULL;
 }
+
+static const struct words optimizers = {"optimizer", "optimizers", optimizer_name};
 
 static const char *
 read_optimizer(struct reader *r, const char *arg)
 {
     r->o->setup.optimizer = optimizer_find(arg);
-    return r->o->setup.optimizer ? NULL : "unknown, see --list=optimizers";
+    return NULL;
 }
+
+static const struct words precisions = {"precision", "precisions", precision_name};
 
 static const char *
 read_precision(struct reader *r, const char *arg)
 {
     r->o->setup.precision = precision_find(arg);
-    return r->o->setup.precision ? NULL : "unknown, see --list=precisions";
+    return NULL;
 }
+
+static const struct words losses = {"loss", "losses", loss_name};
 
 static const char *
 read_loss(struct reader *r, const char *arg)
 {
     r->o->setup.loss = loss_find(arg);
-    return r->o->setup.loss ? NULL : "unknown, see --list=losses";
+    return NULL;
 }
+
+static const struct words loops = {"loop", "loops", loop_name};
 
 static const char *
 read_loop(struct reader *r, const char *arg)
@@ -152,22 +228,24 @@ read_loop(struct reader *r, const char *arg)
     static const char accumulate[] = "accumulate-";
     struct setup *s = &r->o->setup;
     size_t prefix = sizeof(accumulate) - 1;
-    bool many = strncmp(arg, accumulate, prefix) == 0;
+    bool many = strncasecmp(arg, accumulate, prefix - 1) == 0;
     int64_t n = 1;
     char *end = "";
-    if (many && (!number(arg + prefix, &end, 1, &n) || *end || n > 4096))
+    if (many && (strlen(arg) <= prefix || !number(arg + prefix, &end, 1, &n) || *end || n > 4096))
         return "wanted accumulate-N with N from 1 to 4096";
     s->loop = loop_find(many ? "accumulate-N" : arg);
     s->micro_batches = (int)n;
-    return s->loop ? NULL : "unknown, see --list=loops";
+    return s->loop ? NULL : unknown_word(r, &loops, arg);
 }
+
+NAMES(dropout_name, "auto", "none")
+static const struct words dropouts = {"dropout", NULL, dropout_name};
 
 static const char *
 read_dropout(struct reader *r, const char *arg)
 {
-    bool none = strcmp(arg, "none") == 0;
-    r->o->setup.dropout = none ? DROPOUT_NONE : DROPOUT_AUTO;
-    return none || strcmp(arg, "auto") == 0 ? NULL : choices(r, "auto, none");
+    r->o->setup.dropout = strcmp(arg, "none") == 0 ? DROPOUT_NONE : DROPOUT_AUTO;
+    return NULL;
 }
 
 static const char *
@@ -184,54 +262,68 @@ read_replay(struct reader *r, const char *arg)
 static const char *
 read_replay_limit(struct reader *r, const char *arg)
 {
-    r->o->replay_limit = bytes_parse(arg);
-    return r->o->replay_limit > 0 ? NULL : "not a size such as 16GiB";
+    const char *wrong = read_size(r, arg, &r->o->replay_limit);
+    return wrong ? wrong : r->o->replay_limit > 0 ? NULL : "not a size such as 16GiB";
 }
 
 static const char *
 read_replay_spare(struct reader *r, const char *arg)
 {
-    r->o->replay_spare = bytes_parse(arg);
-    return r->o->replay_spare >= 0 ? NULL : "not a size such as 1GiB or 0";
+    return read_size(r, arg, &r->o->replay_spare);
 }
 
+NAMES(recompute_name, "auto", "none")
+static const struct words recomputes = {"plan", NULL, recompute_name};
+
+/* What is no size and none of the words names modules; so does a number in brackets, as Sequential calls them. */
 static const char *
 read_recompute(struct reader *r, const char *arg)
 {
     struct options *o = r->o;
-    int64_t budget = bytes_parse(arg);
-    o->setup.recompute = NULL;
-    o->recompute = strcmp(arg, "auto") == 0 || budget > 0;
+    bool none = strcmp(arg, "none") == 0, any = strcmp(arg, "auto") == 0;
+    int64_t budget;
+    const char *wrong = read_size(r, arg, &budget);
+    if (wrong && budget >= 0)
+        return arena_printf(r->a, "%s Modules of that name are [%s]", wrong, arg);
+    o->recompute = any || budget > 0;
     o->recompute_budget = budget > 0 ? budget : 0;
-    if (!o->recompute && strcmp(arg, "none") != 0)
-        o->setup.recompute = arg;
-    return *arg ? NULL : choices(r, "auto, none, a size such as 8GiB, names of modules");
+    o->setup.recompute = o->recompute || none ? NULL : arg;
+    return *arg ? NULL : "wanted auto, none, a size such as 8GiB, or names of modules";
 }
+
+static const struct {
+    const char *text;
+    enum { ACCUMULATE, ATTENTION, INPLACE } what;
+    int value;
+} assumptions[] = {
+    {"accumulate=eager", ACCUMULATE, true},          {"accumulate=never", ACCUMULATE, false},
+    {"attention=flash", ATTENTION, ATTENTION_FLASH}, {"attention=efficient", ATTENTION, ATTENTION_EFFICIENT},
+    {"attention=math", ATTENTION, ATTENTION_MATH},   {"inplace=none", INPLACE, INPLACE_NONE},
+    {"inplace=relu", INPLACE, INPLACE_RELU},
+};
+
+static const char *
+assumption_name(int i)
+{
+    return i < COUNT(assumptions) ? assumptions[i].text : NULL;
+}
+
+static const struct words assumed = {"assumption", NULL, assumption_name};
 
 static const char *
 read_assume(struct reader *r, const char *arg)
 {
     struct setup *s = &r->o->setup;
-    static const struct {
-        const char *text;
-        int what, value;
-    } rows[] = {
-        {"accumulate=eager", 0, true},           {"accumulate=never", 0, false},
-        {"attention=flash", 1, ATTENTION_FLASH}, {"attention=efficient", 1, ATTENTION_EFFICIENT},
-        {"attention=math", 1, ATTENTION_MATH},   {"inplace=none", 2, INPLACE_NONE},
-        {"inplace=relu", 2, INPLACE_RELU},
-    };
-    for (int i = 0; i < COUNT(rows); i++)
-        if (strcmp(arg, rows[i].text) == 0) {
-            if (rows[i].what == 0)
-                s->accumulate_eager = rows[i].value;
-            else if (rows[i].what == 1)
-                s->attention = (enum attention)rows[i].value;
-            else
-                s->inplace = (enum inplace)rows[i].value;
-            return NULL;
-        }
-    return choices(r, "accumulate=eager|never, attention=flash|efficient|math, inplace=none|relu");
+    int i = 0;
+    while (strcmp(arg, assumptions[i].text) != 0)
+        i++;
+    if (assumptions[i].what == ACCUMULATE)
+        s->accumulate_eager = assumptions[i].value;
+    else if (assumptions[i].what == ATTENTION)
+        s->attention = (enum attention)assumptions[i].value;
+    else
+        s->inplace = (enum inplace)assumptions[i].value;
+    return NULL;
 }
 
 static const char *
@@ -242,32 +334,68 @@ read_freeze(struct reader *r, const char *arg)
 }
 
 static const char *
+device_word(int i)
+{
+    const struct device *d = device_row(i);
+    return d ? device_name(d) : NULL;
+}
+
+static const struct words devices = {"device", "devices", device_word};
+
+/* "4090" is rtx-4090: a name without the family before it, where one row alone has it. */
+static const char *
+without_family(const char *arg)
+{
+    const char *found = NULL, *name;
+    for (int i = 0; (name = device_word(i)); i++) {
+        const char *dash = strchr(name, '-');
+        bool family = dash && strcspn(name, "0123456789") > (size_t)(dash - name);
+        if (!family || !strpbrk(arg, "0123456789") || !word_same(dash, arg))
+            continue;
+        if (found)
+            return NULL;
+        found = name;
+    }
+    return found;
+}
+
+static const char *
 read_device(struct reader *r, const char *arg)
 {
     struct setup *s = &r->o->setup;
     r->o->device_text = arg;
-    s->device = device_find(arg);
-    s->capacity = s->device ? device_capacity(s->device) : bytes_parse(arg);
-    return s->capacity > 0 ? NULL : "neither a size such as 24GiB nor a device of --list=devices";
+    const char *name = without_family(arg);
+    s->device = device_find(name ? name : arg);
+    if (!s->device) {
+        bool size = (*arg >= '0' && *arg <= '9') || *arg == '.';
+        const char *wrong = size ? read_size(r, arg, &s->capacity) : unknown_word(r, &devices, arg);
+        if (wrong && !size)
+            return arena_printf(r->a, "%s, or give a size such as 24GiB", wrong);
+        return wrong ? wrong : s->capacity > 0 ? NULL : "not a size such as 24GiB";
+    }
+    s->capacity = device_capacity(s->device);
+    return NULL;
 }
+
+NAMES(allocator_name, "native", "expandable")
+static const struct words allocators = {"allocator", NULL, allocator_name};
 
 static const char *
 read_allocator(struct reader *r, const char *arg)
 {
     r->o->setup.expandable = strcmp(arg, "expandable") == 0;
-    return r->o->setup.expandable || strcmp(arg, "native") == 0 ? NULL : choices(r, "native, expandable");
+    return NULL;
 }
 
 /* ---- what comes out ------------------------------------------------------------------------------------------------------ */
 
 static const char *
-format_names(struct reader *r)
+format_name(int i)
 {
-    const char *s = formats[0].name;
-    for (int i = 1; i < nformats; i++)
-        s = arena_printf(r->a, "%s, %s", s, formats[i].name);
-    return s;
+    return i < nformats ? formats[i].name : NULL;
 }
+
+static const struct words format_words = {"format", NULL, format_name};
 
 static const char *
 read_output(struct reader *r, const char *arg)
@@ -287,7 +415,7 @@ static const char *
 read_format(struct reader *r, const char *arg)
 {
     r->o->format = format_by_name(arg);
-    return r->o->format ? NULL : choices(r, format_names(r));
+    return NULL;
 }
 
 static const struct {
@@ -296,17 +424,27 @@ static const struct {
 } dumps[] = {{"graph", DUMP_GRAPH}, {"shapes", DUMP_SHAPES}, {"calls", DUMP_CALLS}, {"step", DUMP_STEP}};
 
 static const char *
+dump_name(int i)
+{
+    return i < COUNT(dumps) ? dumps[i].name : NULL;
+}
+
+static const struct words dump_words = {"pass", NULL, dump_name};
+
+static const char *
 read_dump(struct reader *r, const char *arg)
 {
     for (int i = 0; i < COUNT(dumps); i++)
         if (strcmp(arg, dumps[i].name) == 0)
             r->o->dump = dumps[i].dump;
-    return r->o->dump ? NULL : choices(r, "graph, shapes, calls, step");
+    return NULL;
 }
 
 static void options_list(FILE *out);
 static void options_mdoc(FILE *out);
-static void options_completions(FILE *out);
+static void options_bash(FILE *out);
+static void options_zsh(FILE *out);
+static void options_fish(FILE *out);
 
 static const struct {
     const char *name;
@@ -325,44 +463,49 @@ static const struct {
     {"limits", limits_list},
     {"options", options_list},
     {"mdoc", options_mdoc},
-    {"completions", options_completions},
+    {"completions", options_bash},
+    {"zsh", options_zsh},
+    {"fish", options_fish},
 };
+
+static const char *
+list_name(int i)
+{
+    return i < COUNT(lists) ? lists[i].name : NULL;
+}
+
+static const struct words list_words = {"table", NULL, list_name};
 
 static const char *
 read_list(struct reader *r, const char *arg)
 {
-    const char *known = lists[0].name;
-    for (int i = 0; i < COUNT(lists); i++) {
+    for (int i = 0; i < COUNT(lists); i++)
         if (strcmp(arg, lists[i].name) == 0)
             r->o->list = lists[i].list;
-        if (i)
-            known = arena_printf(r->a, "%s, %s", known, lists[i].name);
-    }
-    return r->o->list ? NULL : choices(r, known);
+    return NULL;
 }
 
-static const char *
-read_when(struct reader *r, const char *arg, enum when *when)
+NAMES(when_name, "auto", "always", "never")
+static const struct words whens = {"time", NULL, when_name};
+
+static enum when
+when_of(const char *arg)
 {
-    static const char *const names[] = {"auto", "always", "never"};
-    for (int i = 0; i < COUNT(names); i++)
-        if (strcmp(arg, names[i]) == 0) {
-            *when = (enum when)i;
-            return NULL;
-        }
-    return choices(r, "auto, always, never");
+    return strcmp(arg, "always") == 0 ? WHEN_ALWAYS : strcmp(arg, "never") == 0 ? WHEN_NEVER : WHEN_AUTO;
 }
 
 static const char *
 read_colour(struct reader *r, const char *arg)
 {
-    return read_when(r, arg, &r->o->colour);
+    r->o->colour = when_of(arg);
+    return NULL;
 }
 
 static const char *
 read_progress(struct reader *r, const char *arg)
 {
-    return read_when(r, arg, &r->o->progress);
+    r->o->progress = when_of(arg);
+    return NULL;
 }
 
 static const char *
@@ -399,13 +542,15 @@ read_version(struct reader *r, const char *arg)
 
 /* ---- gates ----------------------------------------------------------------------------------------------------------------- */
 
-static const char *const severities[] = {"note", "warning", "error"};
+NAMES(level_name, "note", "warning", "error", "inconclusive", "known")
+static const struct words levels = {"level", NULL, level_name};
 
 int
 severity_rank(const char *name)
 {
-    for (int i = 0; i < COUNT(severities); i++)
-        if (name && strcmp(name, severities[i]) == 0)
+    enum { SEVERITIES = 3 };
+    for (int i = 0; i < SEVERITIES; i++)
+        if (name && strcmp(name, level_name(i)) == 0)
             return i;
     return -1;
 }
@@ -414,41 +559,31 @@ static const char *
 read_max_peak(struct reader *r, const char *arg)
 {
     r->o->max_peak_text = arg;
-    r->o->max_peak = bytes_parse(arg);
-    return r->o->max_peak >= 0 ? NULL : "wanted a size such as 24GiB or 512MB";
+    return read_size(r, arg, &r->o->max_peak);
 }
-
-enum { MOST_MESSAGE = 1 << 20 };
 
 /* The message itself or a file that holds it. */
 static const char *
 read_oom(struct reader *r, const char *arg)
 {
-    FILE *f = strchr(arg, '\n') ? NULL : fopen(arg, "rb");
+    struct err e = {0};
     r->o->oom_text = arg;
-    r->o->oom_file = f ? arg : NULL;
-    if (!f)
+    bool message = strchr(arg, '\n') || access(arg, F_OK) != 0;
+    r->o->oom_file = message ? NULL : arg;
+    if (message)
         return strstr(arg, "allocate") ? NULL : "wanted PyTorch's message, or a file that holds it";
-    char *text = arena_alloc(r->a, MOST_MESSAGE + 1);
-    size_t n = fread(text, 1, MOST_MESSAGE, f);
-    bool failed = ferror(f);
-    fclose(f);
-    text[n] = '\0';
-    r->o->oom_text = text;
-    return failed ? "can't be read" : NULL;
+    r->o->oom_text = stored_text(r->a, arg, LIMIT_BASELINE, &e);
+    return r->o->oom_text ? NULL : e.message;
 }
 
 static const char *
 read_fail_on(struct reader *r, const char *arg)
 {
-    bool known = strcmp(arg, "known") == 0;
-    if (known)
+    if (strcmp(arg, "known") == 0)
         r->o->fail_on_known = true;
     else
         r->o->fail_on = arg;
-    return known || strcmp(arg, "inconclusive") == 0 || severity_rank(arg) >= 0
-               ? NULL
-               : choices(r, "note, warning, error, inconclusive, known");
+    return NULL;
 }
 
 /* In a flag file a path starts at the file's folder. */
@@ -468,14 +603,17 @@ read_max_increase(struct reader *r, const char *arg)
 {
     char *end = "";
     double percent = *arg >= '0' && *arg <= '9' ? strtod(arg, &end) : -1;
+    end += strspn(end, " ");
     if (percent >= 0 && strcmp(end, "%") == 0 && percent < 1e9) {
         r->o->max_increase_percent = percent;
         r->o->increase_percent_text = arg;
         return NULL;
     }
     r->o->increase_bytes_text = arg;
-    r->o->max_increase_bytes = bytes_parse(arg);
-    return r->o->max_increase_bytes >= 0 ? NULL : "wanted 5% or a size such as 64MiB";
+    const char *wrong = read_size(r, arg, &r->o->max_increase_bytes);
+    return !wrong                         ? NULL
+           : r->o->max_increase_bytes < 0 ? "wanted 5% or a size such as 64MiB"
+                                          : arena_printf(r->a, "%s has no unit; %s%% or %sMiB?", arg, arg, arg);
 }
 
 /* Not in a flag file: it is about one change, not about all to come. */
@@ -586,47 +724,53 @@ static const struct row {
     const char *group;             /* set in the first row of a group */
     const char *name, *arg, *help; /* arg: NULL none; in brackets: may be left out */
     char letter;
-    const char *(*read)(struct reader *r, const char *arg); /* NULL: not in this version */
-    bool in_file;                                           /* may stand in a flag file */
+    const char *(*read)(struct reader *r, const char *arg);
+    bool in_file;              /* may stand in a flag file */
+    const struct words *words; /* the names that it takes, NULL none */
+    bool others;               /* and what is no such name, too */
 } table[] = {
     {"Reports", "output", "FILE",
      "write a report; the extension picks the format, and a % in it stands for the model's name; may repeat", 'o',
      read_output},
-    {NULL, "format", "FMT", "format on standard output: text (default) or another of --list=formats", 0, read_format},
+    {NULL, "format", "FMT", "format on standard output: text (default) or another of --list=formats", 0, read_format,
+     false, &format_words},
     {NULL, "sources", "DIR",
      "Python files lie below DIR: reports for servers of continuous integration name their paths, from there", 0,
      read_sources},
     {NULL, "quiet", NULL, "nothing on standard output but what --format asks for", 'q', read_quiet},
     {NULL, "verbose", NULL, "say on standard error what is read and written", 'v', read_verbose},
-    {NULL, "color", "WHEN", "colour the text report: auto (default), always, never", 0, read_colour},
+    {NULL, "color", "WHEN", "colour the text report: auto (default), always, never", 0, read_colour, false, &whens},
     {NULL, "progress", "WHEN", "how far long work is, on standard error: auto (default), always, never", 0,
-     read_progress},
+     read_progress, false, &whens},
     {"Inputs", "dim", "NAME=N", "bind a symbolic dimension, as in --dim batch=32; may repeat", 0, read_dim, true},
     {NULL, "input-shape", "NAME=DIMS", "fix an input's shape, as in --input-shape x=2x3x224x224; may repeat", 0,
      read_shape, true},
     {NULL, "input-value", "NAME=FILE", "give an input's value, a serialized TensorProto; may repeat", 0, read_value},
     {NULL, "limit", "NAME=N", "take more, or less, of a model than the N of --list=limits; may repeat", 0, read_limit},
-    {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode, true},
-    {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer, true},
-    {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true},
-    {NULL, "loss", "NAME", "loss: auto (default) or another of --list=losses", 0, read_loss, true},
+    {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode, true, &modes},
+    {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer, true,
+     &optimizers},
+    {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true,
+     &precisions},
+    {NULL, "loss", "NAME", "loss: auto (default) or another of --list=losses", 0, read_loss, true, &losses},
     {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop,
-     true},
+     true, &loops, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
-     read_dropout, true},
+     read_dropout, true, &dropouts},
     {NULL, "assume", "NAME",
      "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
      "inplace=none|relu; may repeat",
-     0, read_assume, true},
+     0, read_assume, true, &assumed},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "recompute", "HOW",
      "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger, none "
      "(default); or names of modules that are under checkpoint, with * and commas, each with +POLICY of "
      "--list=policies if that keeps results, +POLICY:N if of products only those with an inner dimension of N or more",
-     0, read_recompute, true},
+     0, read_recompute, true, &recomputes, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
-     read_device, true},
-    {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true},
+     read_device, true, &devices, true},
+    {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true,
+     &allocators},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
     {NULL, "replay", "[N]",
      "run the step's allocations on the first CUDA device and compare; with N the step is played N times, to show "
@@ -649,7 +793,7 @@ static const struct row {
      "exit 1 on a finding of note, warning or error and above, or when inconclusive; known: a gate that can't be "
      "judged "
      "passes, which exits 1 otherwise; may repeat",
-     0, read_fail_on, true},
+     0, read_fail_on, true, &levels},
     {NULL, "accept", "REASON", "a gate on bytes lets the model pass for this reason, which the reports repeat", 0,
      read_accept},
     {NULL, "update-baseline", NULL, "write the result to the JSON file of --baseline, whose increase is accepted", 0,
@@ -664,9 +808,9 @@ static const struct row {
      0, read_flags},
     {"Inspection", "list", "TABLE",
      "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, policies, formats, "
-     "limits, options, mdoc, completions",
-     0, read_list},
-    {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump},
+     "limits, options, mdoc; completions (of bash), zsh, fish",
+     0, read_list, false, &list_words},
+    {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump, false, &dump_words},
     {"Many models", "files-from", "FILE", "read the models' names from FILE, one a line; - is standard input", 0,
      read_files_from},
     {NULL, "shard", "I/N", "analyse part I of N of the models; a model stays in its part when others come", 0,
@@ -714,8 +858,6 @@ options_help(FILE *out)
           out);
     for (int i = 0; i < COUNT(table); i++) {
         const struct row *r = &table[i];
-        if (!r->read)
-            continue;
         if (r->group)
             fprintf(out, "\n%s:\n", r->group);
         int at = r->letter ? fprintf(out, "  -%c, ", r->letter) : fprintf(out, "      ");
@@ -724,13 +866,11 @@ options_help(FILE *out)
         wrap(out, r->help, INDENT, INDENT, WIDTH, false);
         fputc('\n', out);
     }
-    fputs("\nNot in this version:", out);
-    for (int i = 0; i < COUNT(table); i++)
-        if (!table[i].read)
-            fprintf(out, " --%s", table[i].name);
-    fputs("\n\nExit status: 0 clean, 1 a gate failed, 2 usage, 3 a model can't be analysed, 4 the environment failed.\n"
-          "Example: memlint model.onnx --dim batch=32 -o report.html\n",
-          out);
+    fputs(
+        "\nSizes: KiB, MiB, GiB, TiB and K, M, G, T are powers of 1024, KB, MB, GB, TB of 1000; case does not matter.\n"
+        "Exit status: 0 clean, 1 a gate failed, 2 usage, 3 a model can't be analysed, 4 the environment failed.\n"
+        "Example: memlint model.onnx --dim batch=32 -o report.html\n",
+        out);
 }
 
 static void
@@ -739,7 +879,7 @@ options_list(FILE *out)
     for (int i = 0; i < COUNT(table); i++) {
         fprintf(out, "--%s", table[i].name);
         arg_print(out, &table[i]);
-        fprintf(out, "\t%s\n", table[i].read ? table[i].help : "(not in this version)");
+        fprintf(out, "\t%s\n", table[i].help);
     }
 }
 
@@ -748,8 +888,6 @@ options_mdoc(FILE *out)
 {
     for (int i = 0; i < COUNT(table); i++) {
         const struct row *r = &table[i];
-        if (!r->read)
-            continue;
         fputs(".It ", out);
         if (r->letter)
             fprintf(out, "Fl %c , ", r->letter);
@@ -765,20 +903,103 @@ options_mdoc(FILE *out)
 }
 
 static void
-options_completions(FILE *out)
+words_print(FILE *out, const struct words *w)
+{
+    const char *name;
+    for (int i = 0; w && (name = w->name(i)); i++)
+        fprintf(out, "%s%s", i ? " " : "", name);
+}
+
+static bool
+takes_file(const struct row *r)
+{
+    return r->arg && (strstr(r->arg, "FILE") || strcmp(r->arg, "DIR") == 0) && !strstr(r->arg, "NAME");
+}
+
+/* The help's first clause, inside of single quotes; the characters of escape get a backslash. */
+static void
+brief_print(FILE *out, const char *help, const char *escape)
+{
+    for (const char *p = help; *p && *p != ';'; p++)
+        fprintf(out, *p == '\'' ? "'\\''" : strchr(escape, *p) ? "\\%c" : "%c", *p);
+}
+
+static void
+options_bash(FILE *out)
 {
     fputs("# bash completion for memlint, printed by memlint --list=completions\n"
-          "_memlint()\n{\n    local word=${COMP_WORDS[COMP_CWORD]}\n    case $word in\n    -*)\n        "
-          "COMPREPLY=($(compgen -W \"",
+          "_memlint()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} values=\n"
+          "    [ \"$word\" != = ] || word=\n"
+          "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    case $before in\n",
           out);
+    for (int i = 0; i < COUNT(table); i++) {
+        const struct row *r = &table[i];
+        if (!r->words)
+            continue;
+        fprintf(out, "    --%s) values=\"", r->name);
+        words_print(out, r->words);
+        fputs("\" ;;\n", out);
+    }
+    fputs("    esac\n    case $word in\n    -*)\n        COMPREPLY=($(compgen -W \"", out);
     for (int i = 0; i < COUNT(table); i++)
-        if (table[i].read)
-            fprintf(out, "%s--%s%s", i ? " " : "", table[i].name, table[i].arg && !is_optional(&table[i]) ? "=" : "");
-    fputs("\" -- \"$word\"))\n        [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;\n"
-          "    *)\n        COMPREPLY=($(compgen -f -X '!*.@(onnx|onnxtxt|txt)' -- \"$word\") $(compgen -d -- "
-          "\"$word\")) ;;\n"
-          "    esac\n}\ncomplete -F _memlint -o filenames memlint\n",
-          out);
+        fprintf(out, "%s--%s%s", i ? " " : "", table[i].name, table[i].arg && !is_optional(&table[i]) ? "=" : "");
+    fputs(
+        "\" -- \"$word\"))\n        [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace ;;\n"
+        "    *)\n        if [ -n \"$values\" ]; then\n            COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n"
+        "        elif [[ $before == -* ]]; then\n            COMPREPLY=($(compgen -f -- \"$word\"))\n        else\n"
+        "            COMPREPLY=($(compgen -f -X '!*.@(onnx|onnxtxt|txt)' -- \"$word\") $(compgen -d -- \"$word\"))\n"
+        "        fi ;;\n"
+        "    esac\n}\ncomplete -F _memlint -o filenames memlint\n",
+        out);
+}
+
+static void
+options_zsh(FILE *out)
+{
+    fputs("#compdef memlint\n# zsh completion for memlint, printed by memlint --list=zsh\n_arguments -s \\\n", out);
+    for (int i = 0; i < COUNT(table); i++) {
+        const struct row *r = &table[i];
+        if (r->letter)
+            fprintf(out, "    '*-%c%s[%s]%s' \\\n", r->letter, r->arg ? "+" : "", r->name,
+                    r->arg ? ":FILE:_files" : "");
+        fprintf(out, "    '*--%s%s[", r->name, !r->arg ? "" : is_optional(r) ? "=-" : "=");
+        brief_print(out, r->help, "[]:\\");
+        fputc(']', out);
+        if (r->arg)
+            fprintf(out, "%s:value:", is_optional(r) ? ":" : "");
+        if (r->words) {
+            fputc('(', out);
+            words_print(out, r->words);
+            fputc(')', out);
+        } else if (takes_file(r)) {
+            fputs("_files", out);
+        }
+        fputs("' \\\n", out);
+    }
+    fputs("    '*:model:_files -g \"*.(onnx|onnxtxt|txt)\"'\n", out);
+}
+
+static void
+options_fish(FILE *out)
+{
+    fputs("# fish completion for memlint, printed by memlint --list=fish\n", out);
+    for (int i = 0; i < COUNT(table); i++) {
+        const struct row *r = &table[i];
+        fprintf(out, "complete -c memlint -l %s", r->name);
+        if (r->letter)
+            fprintf(out, " -s %c", r->letter);
+        if (r->words) {
+            fputs(" -x -a '", out);
+            words_print(out, r->words);
+            fputc('\'', out);
+        } else if (r->arg && !is_optional(r)) {
+            fputs(takes_file(r) ? " -r" : " -x", out);
+        }
+        fputs(" -d '", out);
+        brief_print(out, r->help, "\\");
+        fputs("'\n", out);
+    }
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------------------- */
@@ -821,6 +1042,87 @@ check_gates(const struct options *o)
     return NULL;
 }
 
+static const char *
+read_argument(struct reader *r, const struct row *row, const char *arg)
+{
+    const char *name = row->words && arg ? word_find(row->words, arg) : NULL;
+    if (row->words && !name && !row->others)
+        return unknown_word(r, row->words, arg);
+    return row->read(r, name ? name : arg);
+}
+
+/* What people type who know other programs. */
+static const struct typed {
+    const char *word, *meant;
+} typed[] = {
+    {"batch", "--dim batch=32"},
+    {"batch-size", "--dim batch=32"},
+    {"bs", "--dim batch=32"},
+    {"per-device-train-batch-size", "--dim batch=32"},
+    {"seq", "--dim NAME=N with the model's name for it"},
+    {"seq-len", "--dim NAME=N with the model's name for it"},
+    {"seq-length", "--dim NAME=N with the model's name for it"},
+    {"sequence-length", "--dim NAME=N with the model's name for it"},
+    {"max-length", "--dim NAME=N with the model's name for it"},
+    {"input", "--input-shape NAME=2x3x224x224"},
+    {"gpu", "--device=NAME of --list=devices"},
+    {"memory", "--device=24GiB"},
+    {"vram", "--device=24GiB"},
+    {"gpu-memory", "--device=24GiB"},
+    {"budget", "--max-peak=24GiB"},
+    {"max-memory", "--max-peak=24GiB"},
+    {"amp", "--precision=amp-bf16"},
+    {"bf16", "--precision=bf16"},
+    {"fp16", "--precision=fp16"},
+    {"half", "--precision=fp16"},
+    {"dtype", "--precision=NAME of --list=precisions"},
+    {"mixed-precision", "--precision=amp-bf16"},
+    {"optim", "--optimizer=NAME of --list=optimizers"},
+    {"inference", "--mode=inference"},
+    {"eval", "--mode=inference"},
+    {"train", "--mode=training"},
+    {"checkpoint", "--recompute=auto"},
+    {"checkpointing", "--recompute=auto"},
+    {"gradient-checkpointing", "--recompute=auto"},
+    {"accumulate", "--loop=accumulate-4"},
+    {"accumulation", "--loop=accumulate-4"},
+    {"gradient-accumulation-steps", "--loop=accumulate-4"},
+    {"json", "--format=json"},
+    {"html", "-o report.html"},
+    {"report", "-o report.html"},
+    {"config", "--flags=FILE"},
+    {"ignore", "--suppress"},
+    {"compare", "--baseline=FILE"},
+    {"oom", "--explain-oom=FILE"},
+};
+
+static const char *
+option_name(int i)
+{
+    return i < COUNT(table) ? table[i].name : NULL;
+}
+
+/* text: with its dashes, and perhaps its value. */
+static const char *
+unknown_option(struct arena *a, const char *text)
+{
+    static const struct words options = {"option", "options", option_name};
+    int n;
+    const char **names = word_list(a, &options, &n);
+    const char *name = text + strspn(text, "-");
+    name = arena_strn(a, name, strcspn(name, "= \t"));
+    for (int i = 0; i < COUNT(typed); i++)
+        if (word_same(typed[i].word, name))
+            return arena_printf(a, "unknown option --%s; did you mean %s?", name, typed[i].meant);
+    const char *near = words_near(a, name, n, names), *begin = NULL;
+    for (int i = 0; i < n; i++)
+        if (strncmp(names[i], name, strlen(name)) == 0)
+            begin = begin ? arena_printf(a, "%s, --%s", begin, names[i]) : names[i];
+    return begin  ? arena_printf(a, "ambiguous option --%s: --%s", name, begin)
+           : near ? arena_printf(a, "unknown option --%s; did you mean --%s?", name, near)
+                  : arena_printf(a, "unknown option --%s", name);
+}
+
 /* One line of a flag file: --NAME, --NAME=VALUE or --NAME VALUE. */
 static const char *
 read_line(struct reader *r, const char *text)
@@ -831,12 +1133,14 @@ read_line(struct reader *r, const char *text)
     for (int i = 0; n && i < COUNT(table); i++)
         if (strncmp(table[i].name, text + 2, n) == 0 && table[i].name[n] == '\0')
             row = &table[i];
-    if (!row)
+    if (!n)
         return "no option; a line is one option, as in --max-peak=24GiB";
-    if (!row->in_file || !row->read)
+    if (!row)
+        return unknown_option(r->a, text);
+    if (!row->in_file)
         return "this option can't stand in a flag file";
     arg += *arg ? 1 + strspn(arg + 1, " \t") : 0;
-    return *arg ? row->read(r, arg) : "its value is missing";
+    return *arg ? read_argument(r, row, arg) : "its value is missing";
 }
 
 static void
@@ -859,10 +1163,11 @@ read_words(struct reader *r, int argc, char **argv)
     struct option longs[COUNT(table) + 1] = {{0}};
     char shorts[2 * COUNT(table) + 2] = ":", *s = shorts + 1;
     for (int i = 0; i < COUNT(table); i++) {
-        longs[i] = (struct option){table[i].name, table[i].arg && table[i].read ? required_argument : no_argument, NULL,
-                                   FIRST + i};
-        if (is_optional(&table[i]) || (!table[i].read && table[i].arg))
-            longs[i].has_arg = optional_argument;
+        longs[i] = (struct option){table[i].name,
+                                   !table[i].arg            ? no_argument
+                                   : is_optional(&table[i]) ? optional_argument
+                                                            : required_argument,
+                                   NULL, FIRST + i};
         if (table[i].letter)
             *s++ = table[i].letter;
         if (table[i].letter && table[i].arg)
@@ -882,10 +1187,8 @@ read_words(struct reader *r, int argc, char **argv)
         if (!row && optopt >= FIRST)
             return arena_printf(a, "--%s takes no argument", table[optopt - FIRST].name);
         if (!row)
-            return arena_printf(a, "unknown or ambiguous option %s", argv[optind - 1]);
-        if (!row->read)
-            return arena_printf(a, "--%s is not in this version", row->name);
-        const char *wrong = row->read(r, optarg);
+            return unknown_option(a, argv[optind - 1]);
+        const char *wrong = read_argument(r, row, optarg);
         if (wrong)
             return arena_printf(a, "--%s=%s: %s", row->name, optarg, wrong);
     }

@@ -115,7 +115,8 @@ inside(const struct tracer *t, const struct stack *s, int level, int i)
 static int
 frame_end(struct tracer *t, const struct stack *s, int level, int i)
 {
-    while (i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES) && (!t->stacks[i + 1].n || inside(t, s, level, i + 1)))
+    while (i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES) &&
+           (!t->stacks[i + 1].n || inside(t, s, level, i + 1)))
         i++;
     return i;
 }

@@ -174,6 +174,10 @@ static const struct loss losses[] = {
 };
 
 #define FINDER(type, table)                                       \
+    const char *type##_name(int i)                                \
+    {                                                             \
+        return i < COUNT(table) ? table[i].name : NULL;           \
+    }                                                             \
     const struct type *type##_find(const char *name)              \
     {                                                             \
         for (int i = 0; i < COUNT(table); i++)                    \

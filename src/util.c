@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 /* Under AddressSanitizer what is not given out is poisoned, and a gap lies between allocations. */
@@ -347,7 +348,6 @@ static const struct unit {
     {"GB", 1000000000},
     {"MB", 1000000},
     {"KB", 1000},
-    {"kB", 1000},
     {"T", INT64_C(1) << 40},
     {"G", 1 << 30},
     {"M", 1 << 20},
@@ -369,19 +369,85 @@ bytes_text(struct arena *a, int64_t bytes)
 int64_t
 bytes_parse(const char *text)
 {
-    char *end;
+    char *end = (char *)text;
     errno = 0;
-    double v = strtod(text, &end);
-    if (end == text || errno || !(v >= 0))
+    double v = (*text >= '0' && *text <= '9') || *text == '.' ? strtod(text, &end) : -1;
+    if (end == text || errno || text[strspn(text, "0")] == 'x')
         return -1;
     while (*end == ' ')
         end++;
     for (int i = 0; i < COUNT(units); i++)
-        if (strcmp(end, units[i].name) == 0) {
+        if (strcasecmp(end, units[i].name) == 0) {
             v *= (double)units[i].bytes;
             return v < 9e18 ? (int64_t)v : -1;
         }
     return -1;
+}
+
+/* The letters and digits of s alone, small, as far as there is room. */
+static void
+word_plain(const char *s, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *s && n < room - 1; s++)
+        if (!strchr("-_ ", *s))
+            out[n++] = *s >= 'A' && *s <= 'Z' ? (char)(*s - 'A' + 'a') : *s;
+    out[n] = '\0';
+}
+
+enum { LONGEST_WORD = 80 };
+
+bool
+word_same(const char *a, const char *b)
+{
+    char x[LONGEST_WORD], y[LONGEST_WORD];
+    word_plain(a, x, sizeof(x));
+    word_plain(b, y, sizeof(y));
+    return *x && strcmp(x, y) == 0;
+}
+
+/* Letters to insert, remove, replace or swap until a is b. */
+static int
+word_distance(const char *a, const char *b)
+{
+    int d[LONGEST_WORD][LONGEST_WORD], na = (int)strlen(a), nb = (int)strlen(b);
+    for (int i = 0; i <= na; i++)
+        for (int k = 0; k <= nb; k++) {
+            int least = !i ? k : !k ? i : d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+            if (i && k && d[i - 1][k] + 1 < least)
+                least = d[i - 1][k] + 1;
+            if (i && k && d[i][k - 1] + 1 < least)
+                least = d[i][k - 1] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && d[i - 2][k - 2] + 1 < least)
+                least = d[i - 2][k - 2] + 1;
+            d[i][k] = least;
+        }
+    return d[na][nb];
+}
+
+const char *
+words_near(struct arena *a, const char *word, int n, const char *const *names)
+{
+    enum { SHOWN = 3, SHORT = 3 };
+    char x[LONGEST_WORD], y[LONGEST_WORD];
+    const char *near[SHOWN], *text = NULL;
+    word_plain(word, x, sizeof(x));
+    int count = 0, size = (int)strlen(x), best = size < SHORT ? 1 : 1 + size / SHORT;
+    for (int i = 0; i < n && size; i++) {
+        word_plain(names[i], y, sizeof(y));
+        int distance = size >= SHORT && strstr(y, x) ? 0 : word_distance(x, y);
+        if (distance > 1 && strlen(y) >= SHORT && strstr(x, y))
+            distance = 1;
+        if (distance > best || (distance == best && count == SHOWN))
+            continue;
+        count = distance < best ? 0 : count;
+        best = distance;
+        if (count < SHOWN)
+            near[count++] = names[i];
+    }
+    for (int i = 0; i < count; i++)
+        text = i ? arena_printf(a, "%s%s %s", text, i == count - 1 ? " or" : ",", near[i]) : near[i];
+    return text;
 }
 
 bool

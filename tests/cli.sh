@@ -74,16 +74,73 @@ exits 0 --recompute='blocks.0,blocks.0.mlp' "$model"
 
 # ---- help and lists
 exits 0 --help
+ok "no heading without options" bash -c "! grep -q 'Not in this version' '$work/out'"
 ok "help names every option" [ "$(grep -c -e '--' "$work/out")" -gt 20 ]
 ok "help fits 100 columns" [ "$(awk 'length > m {m = length} END {print m}' "$work/out")" -le 120 ]
 exits 0 --version
 ok "version" grep -q '^memlint [0-9]' "$work/out"
-for table in ops aten optimizers precisions losses loops devices formats options mdoc completions; do
+for table in ops aten optimizers precisions losses loops devices formats options mdoc completions zsh fish; do
     exits 0 --list=$table
     ok "--list=$table prints" [ -s "$work/out" ]
 done
 "$MEMLINT" --list=completions >"$work/completions"
-ok "completions are shell" bash -n "$work/completions"
+complete_with() { # complete_with WORD...: what bash offers for the last one
+    bash -c '. "$0"; COMP_WORDS=(memlint "$@"); COMP_CWORD=$#; compopt() { :; }; _memlint; echo "${COMPREPLY[*]}"' "$work/completions" "$@"
+}
+ok "completes options" grep -qw -e '--optimizer=' <<<"$(complete_with --opt)"
+ok "and values after =" [ "$(complete_with --device = rtx-40)" = "$("$MEMLINT" --list=devices | cut -f1 | grep ^rtx-40 | paste -sd " ")" ]
+ok "before a letter of them" [ "$(complete_with --mode =)" = "training inference" ]
+ok "and after a blank" [ "$(complete_with --loss m)" = mse ]
+for shell in zsh fish; do
+    exits 0 --list=$shell
+    ok "$shell has every option" [ "$(grep -c -e '--[a-z-]*[=[]' -e ' -l [a-z]' "$work/out")" -ge "$(($("$MEMLINT" --list=options | wc -l)))" ]
+    ok "$shell has the values" grep -q 'sgd momentum' "$work/out"
+    ok "$shell parses it" bash -c "! command -v $shell >/dev/null || $shell -n '$work/out'"
+done
+
+# ---- names and sizes: found without regard to case, hyphens and blanks; a near miss is named
+while IFS='|' read -r option says; do
+    usage "$says" "$option" "$model"
+done <<'END'
+--device=24|24 has no unit; 24GiB?
+--device=16384|16384MiB?
+--max-peak=24|24GiB?
+--max-peak=0.5|0.5GiB?
+--replay-limit=16|16GiB?
+--replay-spare=1|1GiB?
+--max-increase=5|5% or 5MiB?
+--recompute=8|8GiB? Modules of that name are .8.
+--device=0x10|not a size
+--device=-1GiB|24GiB
+--device=A100|a100-40 or a100-80
+--device=rtx-409|rtx-4090
+--device=NVIDIA GeForce RTX 3090|did you mean rtx-3090?
+--optimizer=adamx|adam or adamw? (--list=optimizers)
+--precision=pf16|bf16 or fp16
+--loss=crossentropi|cross-entropy?
+--loop=acumulate-4|accumulate-N?
+--loop=accumulate-|accumulate-N with N
+--assume=attention=flsh|attention=flash?
+--format=htm|html?
+--color=allways|always?
+--fail-on=warn|warning?
+--list=device|devices?
+--limit=node=9|did you mean nodes?
+--batch-size=8|--dim batch=32?
+--batch_size|--dim batch=32?
+--gpu=4090|--device=NAME
+--seq-len=512|--dim NAME=N
+--optimiser=adam|--optimizer?
+--re|ambiguous option --re: --recompute, --replay
+END
+for option in --device=4090 --device=A100_80 '--device=RTX 3090' --device=rtx3090 --device=1.5e9 --optimizer=AdamW --precision='AMP BF16' \
+    --loss=CrossEntropy --loop=Accumulate_4 --mode=Training; do
+    exits 0 --dim=batch=2 -q "$option" "$model"
+done
+for size in 24G 24gb 24GiB '24 GB' 24g 1.5e9 1073741824 0.5TiB; do
+    exits 0 --dim=batch=2 -q --max-peak="$size" "$model"
+done
+exits 1 --dim=batch=2 -q --max-peak=0 "$model"
 
 # ---- a clean run, and where things go
 exits 0 "$model" "$@"

@@ -51,6 +51,11 @@ test_sizes(void)
         {"24GiB", INT64_C(24) << 30},
         {"1.5 MiB", 3 << 19},
         {"512MB", 512000000},
+        {"512 mb", 512000000},
+        {"24g", INT64_C(24) << 30},
+        {".5kib", 512},
+        {"0x10", -1},
+        {"inf", -1},
         {"1e9", 1000000000},
         {"1073741824", 1 << 30},
         {"0", 0},
@@ -67,6 +72,30 @@ test_sizes(void)
     CU_ASSERT_STRING_EQUAL(bytes_text(a, 5476083302), "5.10 GiB");
     CU_ASSERT_STRING_EQUAL(bytes_text(a, 512), "512 B");
     CU_ASSERT_STRING_EQUAL(bytes_text(a, 0), "0 B");
+    arena_free(a);
+}
+
+static void
+test_words(void)
+{
+    static const char *const names[] = {"adam", "adamw", "rtx-4090", "rtx-4060", "cross-entropy", "a100-40", "a100-80"};
+    static const struct {
+        const char *word, *near;
+    } rows[] = {{"adamx", "adam or adamw"},
+                {"RTX 409", "rtx-4090"},
+                {"4060", "rtx-4060"},
+                {"corss_entropy", "cross-entropy"},
+                {"A100", "a100-40 or a100-80"},
+                {"nonsense", NULL},
+                {"", NULL}};
+    struct arena *a = arena_new();
+    for (int i = 0; i < COUNT(rows); i++) {
+        const char *near = words_near(a, rows[i].word, COUNT(names), names);
+        CU_ASSERT_TRUE(rows[i].near ? near && strcmp(near, rows[i].near) == 0 : !near);
+    }
+    CU_ASSERT_TRUE(word_same("RTX 40_90", "rtx-4090"));
+    CU_ASSERT_FALSE(word_same("", "-"));
+    CU_ASSERT_FALSE(word_same("rtx-409", "rtx-4090"));
     arena_free(a);
 }
 
@@ -116,6 +145,7 @@ suite_util(void)
     CU_add_test(s, "arena: zeroed, aligned, growing", test_arena);
     CU_add_test(s, "names: found, replaced, absent", test_names);
     CU_add_test(s, "sizes: read and printed", test_sizes);
+    CU_add_test(s, "words: the same, near", test_words);
     CU_add_test(s, "products: checked; element types", test_products);
     CU_add_test(s, "globs", test_globs);
 }
