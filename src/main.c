@@ -283,14 +283,21 @@ is_read(const struct options *o)
 
 /* The result of an older model under the same set-up, or the one that was stored; NULL: see e. */
 static struct result *
-older(const char *path, struct arena *a, const struct options *o, struct err *e)
+older(const struct run *x, const char *path, struct err *e)
 {
+    struct arena *a = x->a;
+    const struct options *o = x->o;
     const char *dot = strrchr(path, '.');
     if (dot && strcasecmp(dot, ".json") == 0)
         return stored_read(a, path, e);
     struct setup own = o->setup;
     e->file = path;
+    own.dims = arena_dup(a, own.dims, sizeof(*own.dims) * (size_t)own.ndims);
+    for (int i = 0; i < own.ndims; i++) /* an older model may lack a dimension */
+        own.dims[i].place = "--baseline";
     struct program *p = program_of(path, a, &own, e);
+    for (int i = 0; p && i < p->graph->nidle; i++)
+        say(x, arena_printf(a, "%s: %s", path, p->graph->idle[i]));
     if (!p)
         return NULL;
     struct step *st = step_run(p, &own);
@@ -310,7 +317,7 @@ compare(const struct run *x, struct result *r, struct err *e)
     const char *path = report_path(x->a, x->o->baseline, r->model.file);
     if (x->o->update_baseline && access(path, F_OK) != 0)
         return true;
-    struct result *old = older(path, x->a, x->o, e);
+    struct result *old = older(x, path, e);
     if (!old)
         return false;
     r->baseline = compare_run(x->a, old, r);
@@ -368,6 +375,34 @@ only_text(const struct options *o)
     return o->noutputs == 0 && !o->update_baseline && (!o->format || o->format == &formats[0]);
 }
 
+/* Every --freeze names parameters; one of a flag file may be for other models. */
+static bool
+freezes(const struct run *x, const struct program *p, struct err *e)
+{
+    const struct setup *s = &x->o->setup;
+    const char **names = NEWN(x->a, const char *, p->nparams + 1);
+    int n = 0;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind == PARAM_TRAINED || p->params[i].kind == PARAM_FROZEN)
+            names[n++] = p->params[i].name;
+    for (int i = 0; i < s->nfreeze; i++) {
+        int k = 0;
+        while (k < n && !glob_match(s->freeze[i], names[k]))
+            k++;
+        if (k < n)
+            continue;
+        const char *near = words_near(x->a, s->freeze[i], n, names);
+        const char *option = arena_printf(x->a, "--freeze=%s", s->freeze[i]);
+        const char *why = near ? arena_printf(x->a, "no parameter matches; did you mean %s?", near)
+                          : n  ? arena_printf(x->a, "no parameter matches; the first is %s", names[0])
+                               : "the model has no parameters";
+        if (i >= x->o->nfile_freeze)
+            return err_set(e, x->a, option, "%s", why);
+        say(x, arena_printf(x->a, "%s: %s: %s", x->o->flags, option, why));
+    }
+    return true;
+}
+
 static int
 analyse(const struct run *x)
 {
@@ -405,6 +440,10 @@ analyse(const struct run *x)
         return finish_stdout();
     }
     struct program *p = lower_run(g, s);
+    for (int i = 0; i < g->nidle; i++)
+        say(x, g->idle[i]);
+    if (!freezes(x, p, &e))
+        return refuse(x, &e);
     if (o->dump == DUMP_CALLS) {
         lower_dump(p, stdout);
         return finish_stdout();

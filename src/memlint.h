@@ -298,7 +298,10 @@ struct graph {
     struct graph *parent; /* the enclosing graph of a subgraph */
     int unrolled;         /* nodes more than the file has, since unroll.c */
     int nf, cap_f;
-    struct function *f; /* root graph only; graph_finish puts their bodies in place of the calls */
+    struct function *f;  /* root graph only; graph_finish puts their bodies in place of the calls */
+    const char *leading; /* the dimension that --dim batch binds under another name; NULL none */
+    int nidle, cap_idle;
+    const char **idle; /* root graph only: lines of a flag file that bind nothing here */
     int ndoubts, cap_doubts;
     struct doubt *doubts; /* root graph only */
 };
@@ -361,12 +364,14 @@ int64_t tensor_elements(const struct tensor *t);
 struct binding {
     const char *name;
     int64_t n;
+    const char *place; /* where a flag file says so, for models of all kinds; NULL on the command line */
 };
 
 struct input_shape {
     const char *name;
     int rank;
     int64_t *dims;
+    const char *place;
 };
 
 struct input_value {
@@ -518,6 +523,7 @@ struct options {
     const char *oom_text, *oom_file; /* --explain-oom: the message, and the file that holds it; NULL none */
     enum when colour, progress;
     bool quiet, verbose, help, version;
+    int nfile_freeze;                   /* of setup.freeze: the first ones, which a flag file has */
     bool recompute;                     /* --recompute auto or SIZE: */
     int64_t recompute_budget;           /* bytes; 0 none */
     int replay;                         /* how often the step is played on the GPU; 0 not at all */
@@ -567,8 +573,9 @@ void op_list(FILE *out); /* --list=ops */
 
 /* Binds dimensions from s, runs shape and value rules over g in order. Total: what stays unknown gets a doubt.
  * Evaluates dims that are expressions of symbols ("197*batch", "(s0 + 1)//2"). False and e only when an option
- * contradicts the model (unknown input name, a rank that differs) or input dimensions stay unbound and need_bound is
- * set: the message then lists them with an example command line. */
+ * contradicts the model (no input or dimension of that name, a rank that differs) or input dimensions stay unbound and
+ * need_bound is set: the message then lists them with an example command line. What a flag file binds in vain is
+ * noted in g->idle instead. */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
 /* A copy of s in which every named dimension of an input that nobody bound is 1, each with a doubt that says so: a number for a first look. */
 struct setup shapes_bind_open(struct graph *g, const struct setup *s);

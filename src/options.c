@@ -90,6 +90,13 @@ read_size(struct reader *r, const char *arg, int64_t *bytes)
     return arena_printf(r->a, "%s has no unit; %s%s?", arg, arg, *bytes < LARGEST_DEVICE ? "GiB" : "MiB");
 }
 
+/* Where it stands in a flag file; NULL on the command line. */
+static const char *
+place(const struct reader *r)
+{
+    return r->file ? arena_printf(r->a, "%s:%d", r->file, r->line) : NULL;
+}
+
 /* ---- NAME=VALUE ------------------------------------------------------------------------------------------------------ */
 
 /* Splits at the last '=': names of a model may hold one. */
@@ -123,10 +130,10 @@ read_dim(struct reader *r, const char *arg)
         return "wanted NAME=N with N of 1 or more, as in --dim batch=32";
     for (int i = 0; i < s->ndims; i++) /* the command line wins over the flag file */
         if (strcmp(s->dims[i].name, name) == 0) {
-            s->dims[i].n = n;
+            s->dims[i] = (struct binding){name, n, place(r)};
             return NULL;
         }
-    *PUSH(r->a, s->dims, s->ndims, r->cap_dims) = (struct binding){name, n};
+    *PUSH(r->a, s->dims, s->ndims, r->cap_dims) = (struct binding){name, n, place(r)};
     return NULL;
 }
 
@@ -134,7 +141,7 @@ static const char *
 read_shape(struct reader *r, const char *arg)
 {
     struct setup *s = &r->o->setup;
-    struct input_shape in = {0};
+    struct input_shape in = {.place = place(r)};
     const char *value;
     int cap = 0;
     in.name = split(r, arg, &value);
@@ -663,7 +670,7 @@ static const char *
 read_suppress(struct reader *r, const char *arg)
 {
     static const char form[] = "wanted RULE[@GLOB] until=YYYY-MM-DD reason=\"...\"";
-    struct suppression s = {.place = r->file ? arena_printf(r->a, "%s:%d", r->file, r->line) : "--suppress"};
+    struct suppression s = {.place = r->file ? place(r) : "--suppress"};
     const char *until = strstr(arg, " until="), *reason = strstr(arg, " reason=");
     if (!until || !reason || reason < until || until == arg || !is_date(until + 7))
         return form;
@@ -1225,6 +1232,7 @@ options_for(struct options *own, struct arena *a, const struct options *o, const
     if (wrong)
         return wrong;
     r.file = NULL;
+    own->nfile_freeze = own->setup.nfreeze;
     int64_t bytes = own->max_increase_bytes;
     double percent = own->max_increase_percent;
     own->max_increase_bytes = -1; /* one on the command line wins over both of the file */

@@ -113,6 +113,17 @@ policy_split(struct arena *a, char *glob, struct region *r)
     return r->keeps && (!colon || (r->inner > 0 && !*end));
 }
 
+static const char *
+no_module(struct arena *a, const struct program *p, const char *glob)
+{
+    const char **paths = NEWN(a, const char *, p->nmodules);
+    for (int i = 1; i < p->nmodules; i++)
+        paths[i - 1] = p->modules[i].path;
+    const char *near = words_near(a, glob, p->nmodules - 1, paths);
+    return near ? arena_printf(a, "no module called %s runs as one piece; did you mean %s?", glob, near)
+                : arena_printf(a, "no module called %s runs as one piece", glob);
+}
+
 bool
 recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
@@ -126,20 +137,26 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
             *why = "no policy of that name in --list=policies";
             return false;
         }
-        for (int i = 1; i < p->nmodules; i++)
-            if (!taken[i] && glob_match(glob, p->modules[i].path)) {
-                taken[i] = true;
-                like.first = all[i].first;
-                like.end = all[i].end;
-                if (like.first >= 0)
-                    r[n++] = like;
-            }
+        bool any = false;
+        for (int i = 1; i < p->nmodules; i++) {
+            if (!glob_match(glob, p->modules[i].path) || all[i].first < 0)
+                continue;
+            any = true;
+            like.first = all[i].first;
+            like.end = all[i].end;
+            if (!taken[i])
+                r[n++] = like;
+            taken[i] = true;
+        }
+        if (!any) {
+            *why = no_module(a, p, glob);
+            return false;
+        }
     }
     qsort(r, (size_t)n, sizeof(*r), by_place);
     p->nregions = n;
     p->regions = r;
-    *why = "no module of that name runs as one piece";
-    return n > 0;
+    return true;
 }
 
 void

@@ -1,7 +1,7 @@
 /* shapes.c - bind dimensions and run the rules of the operator table over a graph.
  *
- *   bind     symbols get numbers from --dim and --input-shape; a binding that names no dimension of the model goes to
- *            its only open leading dimension, if there is exactly one
+ *   bind     symbols get numbers from --dim and --input-shape; a binding of the batch that names no dimension of the
+ *            model goes to its only open leading dimension, if there is exactly one. What binds nothing is refused
  *   eval     a dimension may be an expression of symbols, as exporters print them: 197*batch, (s0 + 1)//2, Max(1, s1)
  *   run      nodes in order: shape rule, then value rule; what a rule leaves open is filled from value_info. Where both
  *            know something and differ, the rule is right, and the value is marked `contradicted`
@@ -291,12 +291,117 @@ only_leading(const struct graph *g)
 }
 
 static bool
+is_batch(const char *name)
+{
+    static const char *const names[] = {"batch", "batch-size", "bs"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (word_same(names[i], name))
+            return true;
+    return false;
+}
+
+/* The binding of the batch, where the model calls its only open leading dimension otherwise; NULL none. */
+static const struct binding *
+for_leading(const struct graph *g, const struct setup *s, const struct names *open)
+{
+    for (int i = 0; i < s->ndims && only_leading(g); i++)
+        if (is_batch(s->dims[i].name) && names_find(open, s->dims[i].name) < 0)
+            return &s->dims[i];
+    return NULL;
+}
+
+/* A name on its own in an expression. */
+static bool
+mentions(const char *sym, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = sym; sym && n && (p = strstr(p, name)); p++)
+        if ((p == sym || !is_symbol(p[-1])) && !is_symbol(p[n]))
+            return true;
+    return false;
+}
+
+/* Whether dimensions inside of the model, which no input has, are called so. */
+static bool
+is_inside(const struct graph *g, const char *name)
+{
+    for (int i = 0; i < g->nt; i++) {
+        const struct tensor *t = &g->t[i];
+        for (int d = 0; d < t->rank; d++)
+            if (mentions(t->dims[d].sym, name))
+                return true;
+        for (int d = 0; d < t->declared_rank; d++)
+            if (mentions(t->declared[d].sym, name))
+                return true;
+    }
+    return false;
+}
+
+/* Notes what a flag file says in vain: it may be for models of all kinds. */
+static void
+note_idle(struct graph *g, const char *place, const char *option, const char *why)
+{
+    *PUSH(g->arena, g->idle, g->nidle, g->cap_idle) = arena_printf(g->arena, "%s: %s: %s", place, option, why);
+}
+
+static bool
+no_input(struct shapes *run, const char *place, const char *option, const char *name, struct err *e)
+{
+    struct graph *g = run->root;
+    const char **names = NEWN(run->a, const char *, g->nin + 1), *all = "none";
+    option = arena_printf(run->a, "--%s %s", option, name);
+    for (int i = 0; i < g->nin; i++) {
+        names[i] = g->t[g->in[i]].name;
+        all = i ? arena_printf(run->a, "%s, %s", all, names[i]) : names[i];
+    }
+    const char *near = words_near(run->a, name, g->nin, names);
+    const char *why = near ? arena_printf(run->a, "the model has no input of that name; did you mean %s?", near)
+                           : arena_printf(run->a, "the model has no input of that name; it has %s", all);
+    if (!place)
+        return err_set(e, run->a, option, "%s", why);
+    note_idle(g, place, option, why);
+    return true;
+}
+
+/* Why a binding binds no dimension; NULL: it does, or it is that of the batch and says what the file has fixed. */
+static const char *
+no_dimension(const struct graph *g, const struct names *open, const struct binding *b)
+{
+    struct arena *a = g->arena;
+    const char **names = NULL, *all = "";
+    int n = 0, cap = 0;
+    struct names *seen = names_new(a);
+    const struct tensor *first = NULL;
+    for (int i = 0; i < g->nin; i++) {
+        const struct tensor *t = &g->t[g->in[i]];
+        first = first || t->rank < 1 || *t->wrap ? first : t;
+        for (int d = 0; d < t->rank; d++) {
+            const char *sym = t->dims[d].sym;
+            if (t->dims[d].n >= 0 || (sym && names_find(seen, sym) >= 0))
+                continue;
+            const char *name = sym ? sym : arena_printf(a, "%s[%d], which has no name", t->name, d);
+            if (sym)
+                names_put(seen, sym, 1);
+            *PUSH(a, names, n, cap) = name;
+            all = arena_printf(a, "%s%s%s", all, n > 1 ? ", " : "", name);
+        }
+    }
+    if (names_find(open, b->name) >= 0 || is_inside(g, b->name) ||
+        (is_batch(b->name) && (only_leading(g) || (first && first->dims[0].n == b->n))))
+        return NULL;
+    const char *near = words_near(a, b->name, n, names);
+    return near ? arena_printf(a, "the model has no dimension of that name; did you mean %s?", near)
+           : n  ? arena_printf(a, "the model has no dimension of that name; it has %s", all)
+                : "the model's dimensions are fixed; export it with dynamic shapes";
+}
+
+static bool
 fix_input(struct shapes *run, const struct input_shape *s, struct err *e)
 {
     struct graph *g = run->root;
     int id = graph_find(g, s->name);
     if (id < 0 || !g->t[id].is_input)
-        return err_set(e, run->a, s->name, "the model has no input of that name");
+        return no_input(run, s->place, "input-shape", s->name, e);
     struct tensor *t = &g->t[id];
     if (t->rank >= 0 && t->rank != s->rank)
         return err_set(e, run->a, s->name, "the input has rank %d, --input-shape says %d", t->rank, s->rank);
@@ -318,7 +423,7 @@ fix_value(struct shapes *run, const struct input_value *v, struct err *e)
     struct graph *g = run->root;
     int id = graph_find(g, v->name);
     if (id < 0 || !g->t[id].is_input)
-        return err_set(e, run->a, v->name, "the model has no input of that name");
+        return no_input(run, NULL, "input-value", v->name, e);
     struct tensor *t = &g->t[id];
     if (*t->wrap)
         return true;
@@ -353,15 +458,25 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
         if (!fix_value(run, &s->values[i], e))
             return false;
     const struct names *open = open_symbols(g);
+    const struct binding *leading = for_leading(g, s, open);
     for (int i = 0; i < s->ndims; i++) {
-        bind(run, s->dims[i].name, s->dims[i].n);
-        if (names_find(open, s->dims[i].name) >= 0)
-            continue;
-        struct dim *d = only_leading(g);
-        if (d && d->sym && names_find(run->bound, d->sym) < 0)
-            bind(run, d->sym, s->dims[i].n);
-        else if (d && !d->sym)
-            d->n = s->dims[i].n;
+        const struct binding *b = &s->dims[i];
+        const char *option = arena_printf(run->a, "--dim %s=%lld", b->name, (long long)b->n);
+        int shaped = names_find(run->bound, b->name);
+        if (shaped >= 0 && run->values[shaped] != b->n)
+            return err_set(e, run->a, option, "--input-shape makes it %lld", (long long)run->values[shaped]);
+        const char *idle = shaped >= 0 || b->place ? NULL : no_dimension(g, open, b);
+        if (idle)
+            return err_set(e, run->a, option, "%s", idle);
+        bind(run, b->name, b->n);
+    }
+    struct dim *d = leading ? only_leading(g) : NULL;
+    if (d && (!d->sym || names_find(run->bound, d->sym) < 0)) {
+        g->leading = d->sym ? d->sym : "one without a name";
+        if (d->sym)
+            bind(run, d->sym, leading->n);
+        else
+            d->n = leading->n;
     }
     bind_graph(run, g);
     return true;
@@ -586,7 +701,7 @@ struct binding *
 setup_batch(const struct setup *s)
 {
     for (int i = 0; i < s->ndims; i++)
-        if (strcmp(s->dims[i].name, "batch") == 0)
+        if (is_batch(s->dims[i].name))
             return &s->dims[i];
     return NULL;
 }
@@ -595,11 +710,21 @@ struct setup
 shapes_bind_open(struct graph *g, const struct setup *s)
 {
     struct setup own = *s;
-    int cap = s->ndims;
-    struct names *taken = names_new(g->arena);
-    for (int k = 0; k < s->ndims; k++)
-        names_put(taken, s->dims[k].name, 1);
-    bool leading = s->ndims > 0 && only_leading(g);
+    int cap = 0;
+    struct names *taken = names_new(g->arena), *open = open_symbols(g);
+    own.dims = NULL;
+    own.ndims = 0;
+    for (int k = 0; k < s->ndims; k++) {
+        const struct binding *b = &s->dims[k];
+        const char *idle = b->place ? no_dimension(g, open, b) : NULL;
+        if (idle) {
+            note_idle(g, b->place, arena_printf(g->arena, "--dim %s=%lld", b->name, (long long)b->n), idle);
+            continue;
+        }
+        names_put(taken, b->name, 1);
+        *PUSH(g->arena, own.dims, own.ndims, cap) = *b;
+    }
+    bool leading = for_leading(g, &own, open);
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
         for (int d = 0; d < t->rank; d++) {
@@ -610,8 +735,6 @@ shapes_bind_open(struct graph *g, const struct setup *s)
                 bound = strcmp(s->shapes[k].name, t->name) == 0;
             if (bound)
                 continue;
-            if (own.dims == s->dims)
-                own.dims = arena_dup(g->arena, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
             names_put(taken, sym, 1);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
             graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym),

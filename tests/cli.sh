@@ -69,7 +69,7 @@ usage 'needs a %' -o "$work/r.html" "$model" "$model"
 exits 0 --recompute=none "$model"
 exits 0 --quiet --recompute='blocks.0,blocks.1' --dim=batch=2 "$model"
 exits 3 --recompute=nothing.here "$model"
-ok "names the modules" grep -q 'nothing.here: no module of that name runs as one piece' "$work/err"
+ok "names the modules" grep -q 'nothing.here: no module called nothing.here runs as one piece' "$work/err"
 exits 0 --recompute='blocks.0,blocks.0.mlp' "$model"
 
 # ---- help and lists
@@ -191,6 +191,41 @@ ok "inconclusive" grep -q '"verdict": "inconclusive"' "$work/out"
 ok "and says which option settles it" grep -q -e '--dim batch' "$work/out"
 exits 1 "$model" --fail-on=inconclusive -q
 exits 0 "$model" "$@" --fail-on=inconclusive -q
+
+# ---- options that name nothing of the model
+sed 's/batch,/4,/g' "$SOURCE/tests/gate/base.txt" >"$work/fixed.txt"
+while IFS='|' read -r file option says; do
+    file=${file/fixed/$work/fixed.txt}
+    exits 3 "${file/base/$SOURCE/tests/gate/base.txt}" -q "$option" --flags=none
+    ok "$option is named, and what there is: $(cat "$work/err")" grep -qF -e "$says" "$work/err"
+    ok "$option: one line" one_line
+done <<'END'
+base|--dim=sequence=512|--dim sequence=512: the model has no dimension of that name; it has batch
+base|--dim=bathc=8|did you mean batch?
+fixed|--dim=batch=64|the model's dimensions are fixed; export it with dynamic shapes
+fixed|--dim=sequence=64|the model's dimensions are fixed
+base|--freeze=nosuch*|--freeze=nosuch*: no parameter matches; the first is embed.weight
+base|--freeze=blocks.0.weight|did you mean blocks.0.up.weight?
+base|--input-shape=token=4x64|did you mean tokens?
+base|--recompute=blocks.0,nothing|no module called nothing runs as one piece
+END
+exits 0 "$work/fixed.txt" --dim batch=4 -q
+exits 3 "$SOURCE/tests/gate/base.txt" --dim batch=8 --input-shape tokens=4x64 -q
+ok "two options that differ" grep -q -e '--input-shape makes it 4' "$work/err"
+sed 's/batch,/s7,/g' "$SOURCE/tests/gate/base.txt" >"$work/other.txt"
+for name in batch batch_size; do
+    exits 0 "$work/other.txt" --dim $name=8 --format=json
+    ok "$name binds the only open leading dimension, and says so" grep -q 'the batch is s7, the only leading' "$work/out"
+    ok "$name is the batch" grep -q '"batch": 8' "$work/out"
+done
+exits 3 "$work/other.txt" --dim sequence=8
+printf -- '--dim sequence=5\n--freeze=nosuch*\n--input-shape=z=1\n--dim batch=4\n' >"$work/flags"
+exits 0 "$SOURCE/tests/gate/base.txt" --flags="$work/flags" --format=json
+ok "a flag file may be for other models, too: a note each" [ "$(wc -l <"$work/err")" = 3 ]
+ok "which names its line" grep -q "flags:1: --dim sequence=5: the model has no dimension" "$work/err"
+ok "and the set-up lacks it" grep -q '"dims": {"batch": 4}' "$work/out"
+exits 0 "$work/other.txt" --dim=s7=4 --baseline="$SOURCE/tests/gate/base.txt" --flags=none
+ok "an older model may lack a dimension: a note" grep -q 'base.txt: --baseline: --dim s7=4' "$work/err"
 
 # ---- models that can't be analysed
 echo older >"$work/kept.html"
