@@ -2885,8 +2885,7 @@ lower_run(struct graph *g, const struct setup *s)
     lower_outputs(l);
     type_params(g, l->p);
     if (g->leading)
-        program_assume(l->p, ALTERNATIVE_NONE,
-                       "the batch is %s, the only leading dimension of an input that is open",
+        program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);
     for (int i = 0; i < l->p->ncalls; i++)
         if (l->p->calls[i].op && l->p->calls[i].op->assumes && assume_open(s, l->p->calls[i].op->alternative))

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_EXPRESSION = 4096, MAX_PARENTHESES = 32 };
+enum { MAX_EXPRESSION = 4096, MAX_PARENTHESES = 32, TOLD = 20 /* names in a message */ };
 
 struct shapes {
     struct arena *a;
@@ -352,7 +352,8 @@ no_input(struct shapes *run, const char *place, const char *option, const char *
     option = arena_printf(run->a, "--%s %s", option, name);
     for (int i = 0; i < g->nin; i++) {
         names[i] = g->t[g->in[i]].name;
-        all = i ? arena_printf(run->a, "%s, %s", all, names[i]) : names[i];
+        if (i < TOLD)
+            all = i ? arena_printf(run->a, "%s, %s", all, names[i]) : names[i];
     }
     const char *near = words_near(run->a, name, g->nin, names);
     const char *why = near ? arena_printf(run->a, "the model has no input of that name; did you mean %s?", near)
@@ -363,6 +364,12 @@ no_input(struct shapes *run, const char *place, const char *option, const char *
     return true;
 }
 
+static const char *
+option_of(struct arena *a, const struct binding *b)
+{
+    return arena_printf(a, "--dim %s=%lld", b->name, (long long)b->n);
+}
+
 /* Why a binding binds no dimension; NULL: it does, or it is that of the batch and says what the file has fixed. */
 static const char *
 no_dimension(const struct graph *g, const struct names *open, const struct binding *b)
@@ -370,6 +377,8 @@ no_dimension(const struct graph *g, const struct names *open, const struct bindi
     struct arena *a = g->arena;
     const char **names = NULL, *all = "";
     int n = 0, cap = 0;
+    if (names_find(open, b->name) >= 0 || is_inside(g, b->name) || (is_batch(b->name) && only_leading(g)))
+        return NULL;
     struct names *seen = names_new(a);
     const struct tensor *first = NULL;
     for (int i = 0; i < g->nin; i++) {
@@ -383,12 +392,12 @@ no_dimension(const struct graph *g, const struct names *open, const struct bindi
             if (sym)
                 names_put(seen, sym, 1);
             *PUSH(a, names, n, cap) = name;
-            all = arena_printf(a, "%s%s%s", all, n > 1 ? ", " : "", name);
         }
     }
-    if (names_find(open, b->name) >= 0 || is_inside(g, b->name) ||
-        (is_batch(b->name) && (only_leading(g) || (first && first->dims[0].n == b->n))))
+    if (is_batch(b->name) && first && first->dims[0].n == b->n)
         return NULL;
+    for (int i = 0; i < n && i < TOLD; i++)
+        all = arena_printf(a, "%s%s%s", all, i ? ", " : "", names[i]);
     const char *near = words_near(a, b->name, n, names);
     return near ? arena_printf(a, "the model has no dimension of that name; did you mean %s?", near)
            : n  ? arena_printf(a, "the model has no dimension of that name; it has %s", all)
@@ -461,13 +470,13 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
     const struct binding *leading = for_leading(g, s, open);
     for (int i = 0; i < s->ndims; i++) {
         const struct binding *b = &s->dims[i];
-        const char *option = arena_printf(run->a, "--dim %s=%lld", b->name, (long long)b->n);
         int shaped = names_find(run->bound, b->name);
         if (shaped >= 0 && run->values[shaped] != b->n)
-            return err_set(e, run->a, option, "--input-shape makes it %lld", (long long)run->values[shaped]);
+            return err_set(e, run->a, option_of(run->a, b), "--input-shape makes it %lld",
+                           (long long)run->values[shaped]);
         const char *idle = shaped >= 0 || b->place ? NULL : no_dimension(g, open, b);
         if (idle)
-            return err_set(e, run->a, option, "%s", idle);
+            return err_set(e, run->a, option_of(run->a, b), "%s", idle);
         bind(run, b->name, b->n);
     }
     struct dim *d = leading ? only_leading(g) : NULL;
@@ -718,7 +727,7 @@ shapes_bind_open(struct graph *g, const struct setup *s)
         const struct binding *b = &s->dims[k];
         const char *idle = b->place ? no_dimension(g, open, b) : NULL;
         if (idle) {
-            note_idle(g, b->place, arena_printf(g->arena, "--dim %s=%lld", b->name, (long long)b->n), idle);
+            note_idle(g, b->place, option_of(g->arena, b), idle);
             continue;
         }
         names_put(taken, b->name, 1);
