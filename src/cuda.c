@@ -310,7 +310,19 @@ cuda_close(struct device_memory *d)
     close_cuda();
 }
 
+int
+cuda_headers(void)
+{
+    return CUDA_VERSION;
+}
+
 #else
+
+int
+cuda_headers(void)
+{
+    return 0;
+}
 
 bool
 cuda_open(struct arena *a, struct device_memory *d, const char **why)

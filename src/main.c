@@ -4,6 +4,7 @@
  * analysed; the program exits with the gravest code of all. Gates are judged here, so that every report shows the same
  * verdict.
  */
+#include "commit.h"
 #include "config.h"
 #include "memlint.h"
 
@@ -679,6 +680,19 @@ all(const struct options *o, struct arena *a)
     return code;
 }
 
+static int
+version(void)
+{
+    int cuda = cuda_headers();
+    printf("memlint %s%s%s%s\n", PACKAGE_VERSION, *COMMIT ? " (commit " : "", COMMIT, *COMMIT ? ")" : "");
+    if (cuda)
+        printf("Replay: built with the headers of CUDA %d.%d\n", cuda / 1000, cuda % 1000 / 10);
+    else
+        printf("Replay: not there, built without the headers of CUDA\n");
+    printf("Licence: Apache-2.0\n");
+    return finish_stdout();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -703,8 +717,7 @@ main(int argc, char **argv)
         options_help(stdout);
         code = finish_stdout();
     } else if (o.version) {
-        printf("memlint %s\nLicence: Apache-2.0\n", PACKAGE_VERSION);
-        code = finish_stdout();
+        code = version();
     } else if (o.list) {
         o.list(stdout);
         code = finish_stdout();

@@ -1415,6 +1415,8 @@ struct device_memory { /* a CUDA device; in the tests a stand-in. false: it fail
 /* The first CUDA device, its context made; false and *why when there is none. What is open when the program ends is closed then. */
 bool cuda_open(struct arena *a, struct device_memory *d, const char **why);
 void cuda_close(struct device_memory *d);
+/* The version of the CUDA headers that memlint was built with, 1000 x major + 10 x minor; 0: without. */
+int cuda_headers(void);
 
 struct replayed_step {                                          /* bytes, as the allocator counts them */
     int64_t allocated, most_allocated, reserved, most_reserved; /* after the step; at most in it */
