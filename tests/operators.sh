@@ -12,6 +12,13 @@ page() {
     cat <<'EOF'
 # Operators
 
+Few people need this page: the report of a model says under *not explained* which of its operators memlint does not know, and a model without
+such a line has none. Look here before you write a model with unusual operators, or when you add a row ([HACKING.md](HACKING.md)).
+
+* The first table is about shapes: an operator of the ONNX file that has no row there leaves the sizes after it open, unless the file states them.
+* The second is about memory: what PyTorch runs, and what its backward pass needs. *saved for the backward pass* can be read off it: in
+  `self: mul(grad, other)` the tensor `other` is kept until then, and with `#other` only its sizes are.
+
 Printed from the program's tables; `tests/operators.sh --update` writes this page, and a test fails when it is stale.
 
 ## ONNX operators
