@@ -268,6 +268,20 @@ emit_clip(struct arena *a, const char *s, int max)
 }
 
 const char *
+emit_tail(struct arena *a, const char *s, int max)
+{
+    s = emit_clean(a, s);
+    int n = 0;
+    for (const char *p = s; *p; p++)
+        n += (*p & 0xc0) != 0x80;
+    if (n <= max)
+        return s;
+    for (n -= max - 3; n > 0; n -= (*s & 0xc0) != 0x80)
+        s++;
+    return arena_printf(a, "...%s", s);
+}
+
+const char *
 emit_op(struct arena *a, const char *s, int max)
 {
     static const char overload[] = ".default";

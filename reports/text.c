@@ -49,29 +49,64 @@ heading(const struct page *p, const char *title)
     fprintf(p->out, "\n%s%s%s\n", on(p, "1"), title, on(p, "0"));
 }
 
+/* Columns of n bytes; escapes take none. */
+static int
+columns(const char *s, size_t n)
+{
+    int wide = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (i < n && s[i] == '\033')
+            i += strcspn(s + i, "m") + 1;
+        wide += i < n && (s[i] & 0xc0) != 0x80;
+    }
+    return wide;
+}
+
+/* How much of a text stands on at most so many lines and ends where a clause does, so that no number is cut off; at least
+ * one clause. */
+static size_t
+clauses(const char *text, int room, int most)
+{
+    size_t fits = 0;
+    int at = 0, line = 1;
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        size_t n = strcspn(word, " ");
+        int wide = columns(word, n);
+        bool ends = strchr(",;:.", word[n - 1]) || !word[n];
+        line += at && at + 1 + wide > room;
+        at = at && at + 1 + wide <= room ? at + 1 + wide : wide;
+        word += n;
+        if (ends && (line <= most || !fits) && (!*word || at + 4 <= room)) /* " ..." */
+            fits = (size_t)(word - text);
+    }
+    return fits;
+}
+
 /* A text over at most so many lines, the first after prefix, which the others are as far in as; the bar before each keeps
  * a model's string from beginning it. */
 static void
 wrap(const struct page *p, const char *prefix, const char *text, int most)
 {
-    int in = 0, at = 0, room, n;
-    for (const char *c = prefix; *c; c++)
-        in += (*c & 0xc0) != 0x80;
-    room = p->width - in - 2;
+    int in = columns(prefix, strlen(prefix)), at = 0, room;
+    in = in < 4 ? 4 : in;
+    room = p->width - in;
+    size_t fits = clauses(text, room, most), n;
+    bool cut = fits < strlen(text);
+    while (cut && fits && strchr(",;:.", text[fits - 1]))
+        fits--;
     fputs(prefix, p->out);
-    for (const char *word = text; *word; word += n + (int)strspn(word + n, " ")) {
-        n = (int)strcspn(word, " ");
-        if (at && at + 1 + n > room) {
-            if (--most == 0) {
-                fputs(" ...", p->out);
-                break;
-            }
-            fprintf(p->out, "\n%*s| ", in < 4 ? 2 : in - 2, "");
+    for (const char *word = text, *end = text + fits; word < end; word += n, word += strspn(word, " ")) {
+        n = strcspn(word, " ");
+        n = word + n > end ? (size_t)(end - word) : n;
+        int wide = columns(word, n);
+        if (at && at + 1 + wide > room) {
+            fprintf(p->out, "\n%*s| ", in - 2, "");
             at = 0;
         }
-        at += fprintf(p->out, "%s%.*s", at ? " " : "", n, word);
+        fprintf(p->out, "%s%.*s", at ? " " : "", (int)n, word);
+        at += (at > 0) + wide;
     }
-    fputc('\n', p->out);
+    fputs(cut ? " ...\n" : "\n", p->out);
 }
 
 /* A bar of at most width cells, an eighth of a cell exact where the character set allows. */
@@ -91,9 +126,9 @@ bar(const struct page *p, int64_t bytes, int64_t of, int width)
 static void
 text_head(const struct page *p, const struct result *r)
 {
-    const char *file = emit_clip(p->a, r->model.file, p->width - 12), *swings = emit_swings(p->a, r);
-    fprintf(p->out, "%smemlint%s", on(p, "1"), on(p, "0"));
-    wrap(p, "  ", arena_printf(p->a, "%s: %s", file, emit_setup(p->a, r)), 3);
+    const char *file = emit_tail(p->a, r->model.file, p->width - 12), *swings = emit_swings(p->a, r);
+    wrap(p, arena_printf(p->a, "%smemlint%s  ", on(p, "1"), on(p, "0")),
+         arena_printf(p->a, "%s: %s", file, emit_setup(p->a, r)), 3);
     fprintf(p->out, "\n%s", on(p, "1"));
     wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
@@ -106,10 +141,11 @@ text_head(const struct page *p, const struct result *r)
     if (r->peak.location && !r->ndoubts)
         fprintf(p->out, "  at %s\n", emit_clip(p->a, r->peak.location, p->width - 5));
     if (r->verdict != VERDICT_OK)
-        fprintf(p->out, "  %s%s%s%s%s\n", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : "",
-                emit_clean(p->a, r->gate));
+        wrap(p,
+             arena_printf(p->a, "  %s%s%s%s", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : ""),
+             emit_clean(p->a, r->gate), ALL);
     if (emit_let_pass(p->a, r))
-        fprintf(p->out, "  %s\n", emit_clean(p->a, emit_let_pass(p->a, r)));
+        wrap(p, "  ", emit_clean(p->a, emit_let_pass(p->a, r)), ALL);
     fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
             bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
 }
@@ -178,8 +214,9 @@ static void
 text_timeline(const struct page *p, const struct result *r)
 {
     static const char *const level[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    int width = p->width - 4, *at = NEWN(p->a, int, r->ninstants + 1),
-        n = emit_columns(r, width < 90 ? width - 8 : 82, at);
+    enum { BESIDE = 15 /* margins, and "1023.99 MiB" */, MOST = 82 };
+    int *at = NEWN(p->a, int, r->ninstants + 1),
+        n = emit_columns(r, p->width - BESIDE < MOST ? p->width - BESIDE : MOST, at);
     int64_t peak = r->peak.allocated;
     if (n < 2 || peak <= 0)
         return;
@@ -214,7 +251,7 @@ text_live(const struct page *p, const struct result *r)
 {
     heading(p, "Largest tensors alive then");
     bool wide = p->width >= 90;
-    int n = r->nlive < p->limit->tensors ? r->nlive : p->limit->tensors, name = p->width - (wide ? 56 : 32);
+    int n = r->nlive < p->limit->tensors ? r->nlive : p->limit->tensors, room = p->width - (wide ? 58 : 28);
     int64_t rest = 0;
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
@@ -222,11 +259,14 @@ text_live(const struct page *p, const struct result *r)
             rest = emit_add(rest, t->bytes);
             continue;
         }
-        const char *shape = wide ? emit_clip(p->a, emit_shape(p->a, t->rank, t->shape), 22) : "";
+        const char *shape = !wide
+                                ? ""
+                                : arena_printf(p->a, "%s %s", emit_clip(p->a, emit_shape(p->a, t->rank, t->shape), 20),
+                                               emit_clip(p->a, t->dtype, 8));
         fprintf(p->out, "  %11s  %s%-11s%s  %-*s%s%s%s%s%s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),
-                class_names[t->class], on(p, "0"), wide ? 24 : 0, shape,
-                emit_op(p->a, t->name, t->location ? name * 2 / 3 : name), on(p, "2"), t->location ? "  " : "",
-                emit_clip(p->a, t->location, name / 2), on(p, "0"));
+                class_names[t->class], on(p, "0"), wide ? 30 : 0, shape,
+                emit_op(p->a, t->name, t->location ? room * 3 / 5 : room), on(p, "2"), t->location ? "  " : "",
+                emit_tail(p->a, t->location, room * 2 / 5 - 2), on(p, "0"));
     }
     if (r->nlive > n)
         fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), r->nlive - n);
@@ -281,12 +321,29 @@ text_fits(const struct page *p, const struct result *r)
         wrap(p, "  largest batch: ", s, p->limit->said);
 }
 
+/* Python; a line that is too long goes on after a comma, which lies in brackets there. */
+static void
+code(const struct page *p, const char *line)
+{
+    size_t in = strspn(line, " "), n;
+    for (int indent = 0; *line; indent = (int)in + 8, line += n) {
+        bool quoted = line[strspn(line, " ")] == '#';
+        n = strlen(line);
+        for (size_t k = 1, wide = n; columns(line, wide) + indent > p->width - 6 && k + 1 < wide; k++) {
+            quoted ^= line[k] == '"';
+            if (!quoted && line[k] == ',' && line[k + 1] == ' ' && columns(line, k + 1) + indent <= p->width - 6)
+                n = k + 2;
+        }
+        size_t shown = n - (line[n] && line[n - 1] == ' ');
+        fprintf(p->out, "  |   %s%*s%.*s%s\n", on(p, "36"), indent, "", (int)shown, line, on(p, "0"));
+    }
+}
+
 static void
 lines(const struct page *p, const char *text, int most)
 {
     for (; text && *text && most > 0; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] != 0), most--)
-        fprintf(p->out, "  |   %s%s%s\n", on(p, "36"), emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))),
-                on(p, "0"));
+        code(p, emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))));
     if (text && *text)
         fprintf(p->out, "  |   ...\n");
 }
@@ -296,7 +353,7 @@ text_recompute(const struct page *p, const struct result *r)
 {
     if (!r->recompute.nfront)
         return;
-    heading(p, "Checkpoint plans, and what their peaks cost with policies and with any runs of calls");
+    heading(p, "Checkpoint plans; what their peaks cost with policies and any runs of calls");
     int n = r->recompute.nfront, step = p->limit == &full ? 1 : n / PLANS + 1;
     fprintf(p->out, "  %11s  %7s  %9s  %9s  modules\n", "peak", "FLOPs", "selective", "operators");
     for (int i = 0; i < n; i++) {
@@ -402,10 +459,11 @@ text_oom(const struct page *p, const struct oom *o)
         wrap(p, "  | ", "no tensor of this step has that size: is it the same batch, precision and optimizer?", 9);
     for (int i = 0; i < o->nmatches && i < p->limit->listed; i++) {
         const struct oom_match *t = &o->matches[i];
-        fprintf(p->out, "  | %c %s: %s, %s%s%s%s\n", i == o->likely ? '>' : '-', emit_op(p->a, t->name, 80),
-                phase_names[t->phase], emit_op(p->a, t->op, 60), t->location ? ", " : "",
-                emit_clip(p->a, t->location, p->width / 3),
-                t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : "");
+        wrap(p, i == o->likely ? "  | > " : "  | - ",
+             arena_printf(p->a, "%s: %s, %s%s%s%s", emit_op(p->a, t->name, 80), phase_names[t->phase],
+                          emit_op(p->a, t->op, 60), t->location ? ", " : "", emit_clip(p->a, t->location, p->width / 3),
+                          t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : ""),
+             ALL);
     }
     if (o->nmatches > p->limit->listed)
         fprintf(p->out, "  | and %d more\n", o->nmatches - p->limit->listed);
@@ -427,11 +485,11 @@ text_judgements(const struct page *p, const struct result *r)
     fputc('\n', p->out);
     text_fits(p, r);
     for (int i = 0; i < r->nthumbs; i++)
-        thumbs =
-            arena_printf(p->a, "%s%s%s (%+.0f %%)", thumbs, *thumbs ? ", " : "", bytes_text(p->a, r->thumbs[i].bytes),
-                         emit_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated));
+        thumbs = arena_printf(p->a, "%s%s%s: %s (%+.0f %%)", thumbs, *thumbs ? "; " : "",
+                              emit_clean(p->a, r->thumbs[i].name), bytes_text(p->a, r->thumbs[i].bytes),
+                              emit_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated));
     if (*thumbs)
-        fprintf(p->out, "  rule of thumb: %s\n", thumbs);
+        wrap(p, "  rules of thumb: ", thumbs, 3);
     for (int i = 0; i < r->setup.nassumptions && i < p->limit->assumed; i++)
         wrap(p, i ? "               - " : "  assumed:       ", emit_assumption(p->a, r, i), p->limit->said);
     if (r->setup.nassumptions > p->limit->assumed)

@@ -1643,6 +1643,7 @@ bool report_append(const struct result *r, const struct format *f, const char *p
  * characters, which become \xNN or U+FFFD; NULL becomes "". emit_clip: at most max characters of it, the middle cut. */
 const char *emit_clean(struct arena *a, const char *s);
 const char *emit_clip(struct arena *a, const char *s, int max);
+const char *emit_tail(struct arena *a, const char *s, int max); /* the beginning cut: of a path the end tells most */
 /* The same of a text with names of operators, whose overload ".default" goes without saying. */
 const char *emit_op(struct arena *a, const char *s, int max);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */

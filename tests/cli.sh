@@ -168,6 +168,22 @@ exits 0 --dim batch=2 -- "$model"
 exits 0 "$model" --dim batch=1048577 --format=jsonl
 ok "the table of sizes has a size above its doubles" grep -q '"sizes": .*"batch": 1048577}, "reserved"' "$work/out"
 
+# ---- the text report keeps within the terminal, and cuts off nothing that matters
+deep=$work/$(printf 'folder%02d/' {1..15})
+mkdir -p "$deep"
+cp "$model" "$deep/mine.onnx"
+for width in 80 100 120; do
+    for options in --device=1GiB --recompute=auto '--explain-oom=CUDA out of memory. Tried to allocate 500.00 MiB.'; do
+        COLUMNS=$width LC_ALL=C.UTF-8 "$MEMLINT" "$deep/mine.onnx" --dim batch=256 "$options" >"$work/out" 2>/dev/null
+        ok "$width columns, not $(LC_ALL=C.UTF-8 wc -L <"$work/out"): $options" [ "$(LC_ALL=C.UTF-8 wc -L <"$work/out")" -le $width ]
+    done
+    ok "$width: a path keeps its end" grep -q '^memlint  \.\.\..*/mine.onnx:' "$work/out"
+    ok "$width: what half precision gives is there" grep -q 'bfloat16 the peak is [0-9.]* GiB' "$work/out"
+    ok "$width: nothing ends at a preposition" bash -c "! grep -qE ' (at|is|of|in|the|to) \.\.\.\$' '$work/out'"
+done
+ok "rules of thumb have names" grep -q 'rules of thumb: parameters and twice the activations: ' "$work/out"
+ok "tensors have types" grep -q '\[16384, 8000\] float32' "$work/out"
+
 # ---- several models
 cp "$model" "$work/a.onnx"
 cp "$model" "$work/b.onnx"
