@@ -113,4 +113,31 @@ ok "a slice of nine axes is nine calls" [ "$(grep -c aten.slice out)" = 9 ]
 run many.txt --dump=calls
 ok "an unknown operator reads all of twenty inputs" grep -q 'own.Odd.*%20' out
 
+
+# ---- dense and wide: no row of the table of limits is met
+{
+    echo '<ir_version: 10, opset_import: ["": 20]>'
+    echo 'g (float[4, 8] x) => (float[4, 8] y299)'
+    echo '<float[4, 8] w = {}>'
+    echo '{ y0 = Mul (x, w)'
+    names=y0
+    for i in {1..299}; do
+        echo "    y$i = Sum ($names)"
+        names+=", y$i"
+    done
+    echo '}'
+} >dense.txt
+run dense.txt --format=json
+ok "300 nodes with 45,000 edges: exit 0, not $code: $(cat err)" [ "$code" = 0 ]
+{
+    echo '<ir_version: 10, opset_import: ["": 20]>'
+    echo 'g (int64[4, 8] x) => (float[4, 8, 16] s9999)'
+    seq -f ' float[100, 16] "e.%g.weight" = {},' 0 9999 | sed -e '1s/^/</' -e '$s/,$/>/'
+    echo '{ s0 = Gather ("e.0.weight", x)'
+    awk 'BEGIN {for (i = 1; i < 10000; i++) printf "    a%d = Gather (\"e.%d.weight\", x)\n    s%d = Add (s%d, a%d)\n", i, i, i, i - 1, i}'
+    echo '}'
+} >embeddings.txt
+run embeddings.txt --format=json
+ok "10,000 embeddings: exit 0, not $code: $(cat err)" [ "$code" = 0 ]
+ok "and all are counted" grep -q '"parameters": 16000000' out
 finish
