@@ -90,6 +90,7 @@ wrap(const struct page *p, const char *prefix, const char *text, int most)
     int in = columns(prefix, strlen(prefix)), at = 0, room;
     in = in < 4 ? 4 : in;
     room = p->width - in;
+    text += strspn(text, " ");
     size_t fits = clauses(text, room, most), n;
     bool cut = fits < strlen(text);
     while (cut && fits && strchr(",;:.", text[fits - 1]))
