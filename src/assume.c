@@ -96,7 +96,7 @@ void
 assume_measure(const struct study *x, struct result *r)
 {
     struct assumption *all = NEWN(x->a, struct assumption, r->setup.nassumptions + 1);
-    if (x->p->graph->nt > MOST_VALUES)
+    if (study_is_large(x))
         return;
     for (int i = 0; i < r->setup.nassumptions; i++) {
         struct assumption *q = &all[i];

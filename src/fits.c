@@ -348,7 +348,7 @@ fits_run(const struct study *s, struct result *r, bool all)
     struct fit **order = NEWN(s->a, struct fit *, r->nfits + 1);
     int n = 0;
     int64_t most = 0;
-    if (s->p->graph->nt > MOST_VALUES)
+    if (study_is_large(s))
         return;
     need_of_kinds(s, r);
     if (!batch)

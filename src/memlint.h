@@ -1479,9 +1479,6 @@ void replay_asked(struct replay *p, enum phase phase, const char *op, const char
 
 /* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
 
-/* A graph of more values is run once: no edits, no assumptions. */
-enum { MOST_VALUES = 50000 };
-
 struct study {
     struct arena *a;
     const char *path;
@@ -1492,6 +1489,13 @@ struct study {
     struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
     void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */
 };
+/* Larger steps are run once: no edits, no assumptions, no other batches. */
+enum { MOST_VALUES = 50000, MOST_EVENTS = 250000 };
+static inline bool
+study_is_large(const struct study *x)
+{
+    return x->p->graph->nt > MOST_VALUES || x->st->m->nev > MOST_EVENTS;
+}
 static inline void
 study_tell(const struct study *x, const char *what, int done, int of)
 {

@@ -1272,12 +1272,13 @@ rules_run(const struct study *s, struct result *r)
                                .recomputed_flops = s->st->recomputed_flops};
     if (s->s->mode != MODE_TRAINING)
         return;
-    if (s->p->graph->nt > MOST_VALUES) {
+    if (study_is_large(s)) {
         struct assumption *said = NEWN(x.a, struct assumption, r->setup.nassumptions + 1);
         for (int i = 0; i < r->setup.nassumptions; i++)
             said[i] = r->setup.assumptions[i];
-        said[r->setup.nassumptions++].text =
-            arena_printf(x.a, "advice is not measured for a graph of more than %s values", grouped(&x, MOST_VALUES));
+        said[r->setup.nassumptions++].text = arena_printf(
+            x.a, "advice is not measured for a graph of more than %s values, or a step of more than %s events",
+            grouped(&x, MOST_VALUES), grouped(&x, MOST_EVENTS));
         r->setup.assumptions = said;
         return;
     }
