@@ -434,7 +434,8 @@ struct setup {
 };
 
 /* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
- * of help, and each *_list prints them: NAME, a tab, the help. The row of --loop accumulate-N is called "accumulate-N". */
+ * of help, and each *_list prints them: NAME, a tab, the help; device_list adds the memory and its source. The row of --loop
+ * accumulate-N is called "accumulate-N". */
 const char *optimizer_name(int i); /* NULL past the last, and so below */
 const char *precision_name(int i);
 const char *loss_name(int i);
@@ -453,7 +454,7 @@ const char *optimizer_in_8bit(const struct optimizer *o);
 /* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many states it keeps. */
 const char *optimizer_sparse(const struct optimizer *o, int *states);
 const char *device_name(const struct device *d);
-int64_t device_capacity(const struct device *d); /* bytes */
+int64_t device_capacity(const struct device *d); /* bytes that the driver gives to programs, not the nominal size */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
 int64_t device_context(const struct device *d, const char **source);
 int device_sm(const struct device *d); /* compute capability x 10; an H100's when d is NULL */

@@ -205,6 +205,17 @@ exits 1 "$model" "$@" --device 1MiB --format=json
 ok "does not fit" grep -q '"verdict": "does-not-fit"' "$work/out"
 exits 0 "$model" "$@" --device 1TiB
 
+# ---- a card holds what its driver gives to programs, not its nominal size
+exits 0 --list=devices
+ok "each device's memory is below the nominal, with its source" awk -F'\t' '
+    !match($2, /[0-9]+ GB$/) || $3 !~ /^[0-9.]+ GiB$/ || $3 + 0 >= substr($2, RSTART) + 0 || NF != 4 || $4 == "" {print; bad = 1}
+    END {exit bad || NR == 0}' "$work/out"
+exits 0 "$model" "$@" --format=json
+ok "a T4's memory to the byte" grep -q '"device": "t4", "capacity": 15828320256,' "$work/out"
+exits 1 "$model" --dim batch=1365 -q --device=t4
+ok "14.9 GiB don't fit in a T4" grep -q '14\.9. GiB of the device .*(14\.74 GiB)' "$work/err"
+exits 0 "$model" --dim batch=1365 -q --device=15GiB
+
 # ---- a dimension nobody bound is no error: the result is inconclusive, which is a gate of its own
 exits 0 "$model" --format=json
 ok "inconclusive" grep -q '"verdict": "inconclusive"' "$work/out"
