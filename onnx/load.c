@@ -13,7 +13,7 @@
  * Element types that the format does not know become undefined. Missing names, types and values are left open: later
  * passes say what they could not find out.
  */
-#include "memlint.h"
+#include "onnx/onnx.h"
 #include "scan.h"
 
 #include "onnx.pb-c.h"

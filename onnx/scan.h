@@ -2,7 +2,7 @@
 #ifndef SCAN_H
 #define SCAN_H
 
-#include "memlint.h"
+#include "onnx/onnx.h"
 
 struct skeleton {
     const uint8_t *data;

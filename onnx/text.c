@@ -20,7 +20,7 @@
  *
  * The first fault ends the parse: every function returns at once when p->bad is set.
  */
-#include "memlint.h"
+#include "onnx/onnx.h"
 #include "scan.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* csv.c - the tensors alive at the peak, each with why the model is stopped, as comma-separated values, RFC 4180, for spreadsheets. Every text is quoted, and
  * one that a spreadsheet would take for a formula gets an apostrophe before it. One that reads semicolons as commas begins a cell after each.
  */
-#include "memlint.h"
+#include "reports/reports.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 static void
 text(struct arena *a, FILE *out, const char *s, char after)
 {
-    s = emit_clean(a, s);
+    s = string_clean(a, s);
     fputc('"', out);
     bool begins = true;
     for (; *s; s++) {

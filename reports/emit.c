@@ -6,7 +6,7 @@
  * is known to a signal handler and to exit(): Ctrl-C removes it, and the program ends with exit status 4. A target that is
  * no regular file (/dev/stdout, a pipe) is written in place.
  *
- * emit_clean is the one place where strings from a model become printable: invalid UTF-8 becomes U+FFFD, and control
+ * string_clean is the one place where strings from a model become printable: invalid UTF-8 becomes U+FFFD, and control
  * characters, which could move a terminal's cursor or end a line, become a visible \xNN. So do the characters that turn
  * the direction of the text around. Each format then does its own quoting on top (emit knows no format).
  *
@@ -14,7 +14,7 @@
  * largest of those it stands for, because the maximum of each class would be a moment that never was.
  */
 #include "config.h"
-#include "memlint.h"
+#include "reports/reports.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -187,116 +187,6 @@ report_append(const struct result *r, const struct format *f, const char *path, 
 
 /* ---- strings that came from a model ------------------------------------------------------------------------------- */
 
-int
-emit_utf8(const char *s, uint32_t *c)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    int n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
-    if (n == 0)
-        return 0;
-    *c = n == 1 ? p[0] : p[0] & (0x7f >> n);
-    for (int i = 1; i < n; i++) {
-        if (p[i] >> 6 != 2)
-            return 0;
-        *c = *c << 6 | (p[i] & 0x3f);
-    }
-    return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
-}
-
-/* Controls, line separators, marks that change the direction of text or can't be seen, noncharacters. */
-static bool
-emit_invisible(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c & 0xfffe) == 0xfffe ||
-           (c >= 0xfdd0 && c <= 0xfdef) || (c >= 0xe0000 && c <= 0xe0fff);
-}
-
-const char *
-emit_clean(struct arena *a, const char *s)
-{
-    uint32_t c;
-    int n;
-    if (!s)
-        return "";
-    const char *p = s;
-    while (*p) { /* most strings are clean, and plain */
-        if (*p >= 0x20 && *p < 0x7f)
-            p++;
-        else if ((n = emit_utf8(p, &c)) > 0 && !emit_invisible(c))
-            p += n;
-        else
-            break;
-    }
-    if (!*p)
-        return s;
-    char *out = arena_alloc(a, strlen(s) * 8 + 1), *o = out;
-    for (p = s; *p; p += n ? n : 1) {
-        n = emit_utf8(p, &c);
-        if (n && !emit_invisible(c)) {
-            memcpy(o, p, (size_t)n);
-            o += n;
-        } else {
-            o += n == 0 ? sprintf(o, "\xef\xbf\xbd") : sprintf(o, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
-        }
-    }
-    return out;
-}
-
-const char *
-emit_clip(struct arena *a, const char *s, int max)
-{
-    s = emit_clean(a, s);
-    int n = 0;
-    for (const char *p = s; *p; p++)
-        n += (*p & 0xc0) != 0x80;
-    if (n <= max)
-        return s;
-    int head = (max - 3) / 2, tail = max - 3 - head, at = 0;
-    const char *left = NULL, *right = NULL;
-    for (const char *p = s; *p; p++) {
-        if ((*p & 0xc0) == 0x80)
-            continue;
-        if (at == head)
-            left = p;
-        if (at == n - tail)
-            right = p;
-        at++;
-    }
-    return arena_printf(a, "%.*s...%s", (int)(left - s), s, right ? right : "");
-}
-
-const char *
-emit_tail(struct arena *a, const char *s, int max)
-{
-    s = emit_clean(a, s);
-    int n = 0;
-    for (const char *p = s; *p; p++)
-        n += (*p & 0xc0) != 0x80;
-    if (n <= max)
-        return s;
-    for (n -= max - 3; n > 0; n -= (*s & 0xc0) != 0x80)
-        s++;
-    return arena_printf(a, "...%s", s);
-}
-
-const char *
-emit_op(struct arena *a, const char *s, int max)
-{
-    static const char overload[] = ".default";
-    size_t n = sizeof(overload) - 1;
-    char *out = arena_str(a, s ? s : ""), *o = out;
-    for (const char *p = out; *p;) {
-        if (strncmp(p, overload, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '_')
-            p += n;
-        else
-            *o++ = *p++;
-    }
-    *o = '\0';
-    return emit_clip(a, out, max);
-}
-
 /* ---- words ------------------------------------------------------------------------------------------------------------ */
 
 const char *
@@ -304,7 +194,7 @@ emit_modules(struct arena *a, const struct plan *p)
 {
     const char *s = p->nmodules ? "" : "none";
     for (int i = 0; i < p->nmodules; i++)
-        s = arena_printf(a, "%s%s%s", s, i ? ", " : "", emit_clip(a, p->modules[i], 200));
+        s = arena_printf(a, "%s%s%s", s, i ? ", " : "", string_clip(a, p->modules[i], 200));
     return s;
 }
 
@@ -350,17 +240,18 @@ devices_text(struct arena *a, const struct result *r)
             continue;
         if (r->setup.device && strcmp(r->setup.device, f->device) == 0)
             return arena_printf(a, "; it %s %s", strcmp(f->verdict, "tight") == 0 ? "is tight on" : f->verdict,
-                                emit_clip(a, f->device, 40));
+                                string_clip(a, f->device, 40));
         if (strcmp(f->verdict, "fits") == 0)
             fits = !fits || f->capacity < fits->capacity ? f : fits;
         if (strcmp(f->verdict, "does not fit") == 0)
             none = !none || f->capacity > none->capacity ? f : none;
     }
-    const char *s = fits ? arena_printf(a, "; fits %s (%s)", emit_clip(a, fits->device, 40), capacity_text(a, fits))
+    const char *s = fits ? arena_printf(a, "; fits %s (%s)", string_clip(a, fits->device, 40), capacity_text(a, fits))
                     : r->nfits ? "; fits none of the devices listed"
                                : "";
-    return fits && none ? arena_printf(a, "%s, not %s (%s)", s, emit_clip(a, none->device, 40), capacity_text(a, none))
-                        : s;
+    return fits && none
+               ? arena_printf(a, "%s, not %s (%s)", s, string_clip(a, none->device, 40), capacity_text(a, none))
+               : s;
 }
 
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward" */
@@ -371,7 +262,7 @@ peak_text(struct arena *a, const struct result *r, const char *begin)
     if (r->setup.batch >= 0)
         s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
     s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
-    return r->peak.op && *r->peak.op ? arena_printf(a, "%s at %s", s, emit_op(a, r->peak.op, 80)) : s;
+    return r->peak.op && *r->peak.op ? arena_printf(a, "%s at %s", s, string_op(a, r->peak.op, 80)) : s;
 }
 
 /* Doubts of one operator are one, and those of the same words: "GatherND, 3 times; dimension batch of the input is open". */
@@ -394,11 +285,11 @@ unknown_text(struct arena *a, const struct result *r)
         for (int k = i; k < r->ndoubts && d->op; k++)
             n += r->doubts[k].op && strcmp(r->doubts[k].op, key) == 0 &&
                  (k == i || !d->node || !r->doubts[k].node || strcmp(r->doubts[k].node, d->node) != 0);
-        const char *what = !d->op  ? emit_clip(a, key, 120)
-                           : n > 1 ? arena_printf(a, "%s, %d times", emit_op(a, key, 48), n)
+        const char *what = !d->op  ? string_clip(a, key, 120)
+                           : n > 1 ? arena_printf(a, "%s, %d times", string_op(a, key, 48), n)
                            : !d->node || !*d->node
-                               ? emit_op(a, key, 48)
-                               : arena_printf(a, "%s at %s", emit_op(a, key, 48), emit_clip(a, d->node, 48));
+                               ? string_op(a, key, 48)
+                               : arena_printf(a, "%s at %s", string_op(a, key, 48), string_clip(a, d->node, 48));
         s = arena_printf(a, "%s%s%s", s, *s ? "; " : "", what);
     }
     return kinds > SHOWN ? arena_printf(a, "%s; and %d more", s, kinds - SHOWN) : s;
@@ -436,30 +327,31 @@ emit_remedy(struct arena *a, const struct result *r)
         names_put(seen, remedy, 1);
         s = arena_printf(a, "%s %s", s, remedy);
     }
-    return *s ? arena_printf(a, "memlint %s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL", emit_clean(a, s))
+    return *s ? arena_printf(a, "memlint %s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL",
+                             string_clean(a, s))
               : NULL;
 }
 
 const char *
 emit_setup(struct arena *a, const struct result *r)
 {
-    const char *s = r->setup.mode ? emit_clean(a, r->setup.mode) : "";
+    const char *s = r->setup.mode ? string_clean(a, r->setup.mode) : "";
     if (r->setup.batch >= 0)
         s = arena_printf(a, "%s, batch %lld", s, (long long)r->setup.batch);
     enum { DIMS = 6 };
     for (int i = 0; i < r->setup.ndims && i < DIMS; i++)
         if (strcmp(r->setup.dims[i].name, "batch") != 0)
-            s = arena_printf(a, "%s, %s %lld", s, emit_clip(a, r->setup.dims[i].name, 40),
+            s = arena_printf(a, "%s, %s %lld", s, string_clip(a, r->setup.dims[i].name, 40),
                              (long long)r->setup.dims[i].n);
     if (r->setup.ndims > DIMS)
         s = arena_printf(a, "%s, %d more dimensions", s, r->setup.ndims - DIMS);
     bool cast = r->setup.precision && strcmp(r->setup.precision, "fp32") != 0;
     const char *type = !cast && r->model.dtype && strcmp(r->model.dtype, "float32") != 0
-                           ? arena_printf(a, "%s as in the file", emit_clip(a, r->model.dtype, 24))
-                           : emit_clip(a, r->setup.precision, 40);
-    s = arena_printf(a, "%s%s%s, %s", s, r->setup.optimizer ? ", " : "", emit_clip(a, r->setup.optimizer, 40), type);
+                           ? arena_printf(a, "%s as in the file", string_clip(a, r->model.dtype, 24))
+                           : string_clip(a, r->setup.precision, 40);
+    s = arena_printf(a, "%s%s%s, %s", s, r->setup.optimizer ? ", " : "", string_clip(a, r->setup.optimizer, 40), type);
     if (r->setup.loss)
-        s = arena_printf(a, "%s, loss %s", s, emit_clip(a, r->setup.loss, 40));
+        s = arena_printf(a, "%s, loss %s", s, string_clip(a, r->setup.loss, 40));
     static const char *const said[] = {"mode", "optimizer", "precision", "loss"};
     for (int i = 0; i < r->setup.nchoices; i++) {
         const struct choice *c = &r->setup.choices[i];
@@ -467,7 +359,7 @@ emit_setup(struct arena *a, const struct result *r)
         for (int k = 0; k < COUNT(said); k++)
             named |= strcmp(said[k], c->name) == 0;
         if (!named)
-            s = arena_printf(a, "%s, %s %s", s, c->name, emit_clip(a, c->value, 80));
+            s = arena_printf(a, "%s, %s %s", s, c->name, string_clip(a, c->value, 80));
     }
     return s;
 }
@@ -476,10 +368,10 @@ const char *
 emit_assumption(struct arena *a, const struct result *r, int i)
 {
     const struct assumption *q = &r->setup.assumptions[i];
-    const char *option = emit_clean(a, q->option);
+    const char *option = string_clean(a, q->option);
     const char *effect =
         q->measured ? arena_printf(a, ": %s%s", emit_signed(a, q->effect_bytes), q->option ? "" : " if not") : "";
-    return arena_printf(a, "%s%s%s%s%s", emit_clean(a, q->text), q->option ? " (" : "", option, effect,
+    return arena_printf(a, "%s%s%s%s%s", string_clean(a, q->text), q->option ? " (" : "", option, effect,
                         q->option ? ")" : "");
 }
 
@@ -491,8 +383,8 @@ emit_swings(struct arena *a, const struct result *r)
         const struct assumption *q = &r->setup.assumptions[i];
         if (q->measured && llabs(q->effect_bytes) > r->peak.allocated / 50)
             s = arena_printf(a, "%s%s%s (%+.0f %%) %s%s", s, *s ? "; " : "", emit_signed(a, q->effect_bytes),
-                             emit_percent(q->effect_bytes, r->peak.allocated),
-                             q->option ? "with " : "if not: ", emit_clip(a, q->option ? q->option : q->text, 100));
+                             bytes_percent(q->effect_bytes, r->peak.allocated),
+                             q->option ? "with " : "if not: ", string_clip(a, q->option ? q->option : q->text, 100));
     }
     return *s ? s : NULL;
 }
@@ -509,16 +401,16 @@ tensor_text(struct arena *a, const struct tensor_change *t)
     const struct tensor_state *o = &t->old, *n = &t->now;
     const char *shape = emit_shape(a, n->rank, n->shape), *was = emit_shape(a, o->rank, o->shape);
     if (!o->name)
-        return arena_printf(a, "%s %s added", emit_clip(a, n->name, 60), shape);
+        return arena_printf(a, "%s %s added", string_clip(a, n->name, 60), shape);
     if (!n->name)
-        return arena_printf(a, "%s %s removed", emit_clip(a, o->name, 60), was);
-    const char *s = emit_clip(a, n->name, 60);
+        return arena_printf(a, "%s %s removed", string_clip(a, o->name, 60), was);
+    const char *s = string_clip(a, n->name, 60);
     if (strcmp(o->name, n->name) != 0)
-        s = arena_printf(a, "%s (was %s)", s, emit_clip(a, o->name, 60));
+        s = arena_printf(a, "%s (was %s)", s, string_clip(a, o->name, 60));
     if (strcmp(shape, was) != 0)
         s = arena_printf(a, "%s %s -> %s", s, was, shape);
     if (o->dtype && n->dtype && strcmp(o->dtype, n->dtype) != 0)
-        s = arena_printf(a, "%s %s -> %s", s, emit_clip(a, o->dtype, 16), emit_clip(a, n->dtype, 16));
+        s = arena_printf(a, "%s %s -> %s", s, string_clip(a, o->dtype, 16), string_clip(a, n->dtype, 16));
     return s;
 }
 
@@ -527,14 +419,14 @@ static const char *
 class_name(struct arena *a, const char *type)
 {
     const char *dot = type ? strrchr(type, '.') : NULL;
-    return emit_clip(a, dot ? dot + 1 : type, 40);
+    return string_clip(a, dot ? dot + 1 : type, 40);
 }
 
 const char *
 emit_layer(struct arena *a, const struct layer_change *l, int max)
 {
     const char *path = l->now.path ? l->now.path : l->old.path;
-    return *path ? emit_clip(a, path, max) : "(the model itself)";
+    return *path ? string_clip(a, path, max) : "(the model itself)";
 }
 
 const char *
@@ -547,7 +439,7 @@ emit_change(struct arena *a, const struct layer_change *l)
         return arena_printf(a, "%s, %lld parameters", change_names[l->kind], (long long)params);
     const char *s = "";
     if (l->renamed && l->old.path)
-        s = arena_printf(a, ", was %s", emit_clip(a, l->old.path, 80));
+        s = arena_printf(a, ", was %s", string_clip(a, l->old.path, 80));
     if (l->kind == CHANGE_TYPE)
         s = arena_printf(a, "%s, %s -> %s", s, class_name(a, l->old.type), class_name(a, l->now.type));
     for (int i = 0; i < l->ntensors && i < SHOWN; i++)
@@ -555,7 +447,7 @@ emit_change(struct arena *a, const struct layer_change *l)
     if (l->ntensors > SHOWN)
         s = arena_printf(a, "%s, %d more", s, l->ntensors - SHOWN);
     if (l->operators && l->kind == CHANGE_OPERATORS)
-        s = arena_printf(a, "%s, %s", s, emit_op(a, l->operators, 200));
+        s = arena_printf(a, "%s, %s", s, string_op(a, l->operators, 200));
     if (kept)
         s = arena_printf(a, "%s, keeps %s for the backward pass", s, emit_signed(a, kept));
     return *s ? s + 2 : l->kind == CHANGE_RENAMED ? "renamed" : "follows";
@@ -614,7 +506,7 @@ emit_changes(struct arena *a, const struct baseline *b, int *n)
             all[at].name = name;
         }
         all[at].n++;
-        all[at].increase_bytes = emit_add(all[at].increase_bytes, l->now.peak_bytes - l->old.peak_bytes);
+        all[at].increase_bytes = bytes_add(all[at].increase_bytes, l->now.peak_bytes - l->old.peak_bytes);
     }
     for (int i = 0; i < *n; i++)
         if (all[i].n > 1)
@@ -650,7 +542,7 @@ emit_let_pass(struct arena *a, const struct result *r)
 const char *
 emit_replay(struct arena *a, const struct replay *q)
 {
-    const char *name = emit_clip(a, q->d->name, 60);
+    const char *name = string_clip(a, q->d->name, 60);
     if (!q->refused)
         return q->most == q->announced
                    ? arena_printf(a, "%s gave every segment that was announced, and no more was needed", name)
@@ -659,10 +551,10 @@ emit_replay(struct arena *a, const struct replay *q)
     const char *s = q->at_limit ? arena_printf(a, "The limit of %s on %s", bytes_text(a, q->limit), name) : name;
     s = arena_printf(a, "%s refused a request of %s, block %d of step %d, %s, by %s", s,
                      bytes_text(a, q->refused_bytes), q->refused_block, q->refused_step + 1, when[q->phase],
-                     emit_op(a, arena_printf(a, "aten.%s", q->op), 80));
+                     string_op(a, arena_printf(a, "aten.%s", q->op), 80));
     if (q->name)
-        s = arena_printf(a, "%s for %s", s, emit_clip(a, q->name, 80));
-    return q->location ? arena_printf(a, "%s at %s", s, emit_clip(a, q->location, 80)) : s;
+        s = arena_printf(a, "%s for %s", s, string_clip(a, q->name, 80));
+    return q->location ? arena_printf(a, "%s at %s", s, string_clip(a, q->location, 80)) : s;
 }
 
 const char *
@@ -671,7 +563,7 @@ emit_oom(struct arena *a, const struct oom *o)
     enum { NEAR = 5 }; /* percent */
     if (o->simulated < 0 || o->allocated < 0)
         return NULL;
-    double off = emit_percent(o->simulated - o->allocated, o->allocated);
+    double off = bytes_percent(o->simulated - o->allocated, o->allocated);
     return arena_printf(a, "the message had %s allocated, the step here has %s (%+.1f %%): %s",
                         bytes_text(a, o->allocated), bytes_text(a, o->simulated), off,
                         off > -NEAR && off < NEAR ? "they match"
@@ -741,15 +633,16 @@ emit_library(struct arena *a, const struct replay *q, bool products)
         return NULL;
     if (!name)
         return arena_printf(a, "%s was not asked about %d %s%s%s", products ? "cuBLASLt" : "cuDNN", n, kind,
-                            l ? ": " : "", l ? emit_clip(a, products ? l->no_products : l->no_convolutions, 120) : "");
+                            l ? ": " : "",
+                            l ? string_clip(a, products ? l->no_products : l->no_convolutions, 120) : "");
     const char *s = arena_printf(
-        a, "%s, by its heuristics (%s), for %d %s of different shapes: %d want a workspace", emit_clip(a, name, 40),
+        a, "%s, by its heuristics (%s), for %d %s of different shapes: %d want a workspace", string_clip(a, name, 40),
         products ? "cublasLtMatmulAlgoGetHeuristic within PyTorch's buffer"
                  : "cudnnGetConvolution...Algorithm_v7; PyTorch asks its graph API, which may choose others",
         n, kind, want);
     if (most)
         s = arena_printf(a, "%s, at most %s (%s%s%s)", s, bytes_text(a, most->bytes), kernel_names[most->shape.kind],
-                         most->location ? " at " : "", emit_clip(a, most->location, 80));
+                         most->location ? " at " : "", string_clip(a, most->location, 80));
     if (none)
         s = arena_printf(a, "%s; for %d it has no answer", s, none);
     return arena_printf(a, "%s. %s", s,
@@ -861,6 +754,7 @@ emit_issues(struct arena *a, const struct result *r, int *n)
             if (severity_rank(k->severity) != severity && !(severity == 0 && severity_rank(k->severity) < 0))
                 continue;
             *i = (struct issue){.rule = k->rule,
+                                .help = k->help,
                                 .message = k->message,
                                 .how = k->how,
                                 .suppressed = k->suppressed,
@@ -874,28 +768,6 @@ emit_issues(struct arena *a, const struct result *r, int *n)
 }
 
 /* ---- the timeline ------------------------------------------------------------------------------------------------------ */
-
-double
-emit_percent(int64_t part, int64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
-int64_t
-emit_add(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-int64_t
-emit_total(const struct instant *at)
-{
-    int64_t total = 0;
-    for (int c = 0; c < CLASS_COUNT; c++)
-        total = emit_add(total, at->class_bytes[c]);
-    return total;
-}
 
 int
 emit_columns(const struct result *r, int want, int *at)
@@ -920,7 +792,7 @@ emit_columns(const struct result *r, int want, int *at)
             int from = start + (int)((int64_t)length * c / columns);
             int to = start + (int)((int64_t)length * (c + 1) / columns), best = from;
             for (int i = from; i < to; i++)
-                if (emit_total(&r->instants[i]) > emit_total(&r->instants[best]))
+                if (instant_bytes(&r->instants[i]) > instant_bytes(&r->instants[best]))
                     best = i;
             at[out++] = r->peak.instant >= from && r->peak.instant < to ? r->peak.instant : best;
         }

@@ -1,7 +1,7 @@
 /* formats.c - the table of report formats. A format is a row here and a file that writes it; --format, the extension of
  * -o FILE, --list=formats, the help and the man page all read this table.
  */
-#include "memlint.h"
+#include "reports/reports.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,7 +4,7 @@
  * written, and a last line counts the others. What could end a property or the command is escaped, so that no string
  * of a model begins a command of its own.
  */
-#include "memlint.h"
+#include "reports/reports.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { SHOWN = 9 };
 static const char *
 escape(struct arena *a, const char *s, const char *also)
 {
-    s = emit_clip(a, s, 1000);
+    s = string_clip(a, s, 1000);
     char *out = arena_alloc(a, strlen(s) * 3 + 1), *o = out;
     for (; *s; s++)
         if (strchr(also, *s))

@@ -17,12 +17,12 @@ gitlab_write(const struct result *r, FILE *out, bool colour, int width)
     struct issue *all = emit_issues(a, r, &n);
     json_open(&j, NULL, '[');
     for (int i = 0; i < n; i++) {
-        const char *path = emit_clip(a, all[i].file, 500);
+        const char *path = string_clip(a, all[i].file, 500);
         if (all[i].suppressed || all[i].known)
             continue;
         json_open(&j, NULL, '{');
-        json_text(&j, "description", emit_clip(a, all[i].message, 1000));
-        json_text(&j, "check_name", emit_clip(a, all[i].rule, 200));
+        json_text(&j, "description", string_clip(a, all[i].message, 1000));
+        json_text(&j, "check_name", string_clip(a, all[i].rule, 200));
         json_text(&j, "fingerprint", arena_printf(a, "%016" PRIx64, all[i].id));
         json_text(&j, "severity", severities[all[i].severity]);
         json_open(&j, "location", '{');
@@ -71,7 +71,7 @@ metric_of_gate(struct arena *a, FILE *out, const char *model, const struct check
     for (char *p = name; *p; p++)
         *p = *p == '-' ? '_' : *p;
     fprintf(out, "# TYPE memlint_%s gauge\n# HELP memlint_%s %s: ", name, name, outcome_names[c->outcome]);
-    escaped(out, emit_clip(a, c->message, 1000), "\"\\");
+    escaped(out, string_clip(a, c->message, 1000), "\"\\");
     fputc('\n', out);
     metric(out, name, model, check_stops(c));
 }
@@ -81,7 +81,7 @@ gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    const char *model = emit_clip(a, r->model.file, 500);
+    const char *model = string_clip(a, r->model.file, 500);
     bytes_metric(a, out, "peak_allocated", model, r->peak.allocated);
     bytes_metric(a, out, "peak_certain", model, r->peak.certain);
     bytes_metric(a, out, "peak_reserved", model, r->peak.reserved);

@@ -30,7 +30,7 @@ attributes(struct html *h, va_list ap)
     for (const char *name; (name = va_arg(ap, const char *));) {
         const char *value = va_arg(ap, const char *);
         if (value)
-            xmlTextWriterWriteAttribute(h->w, XML(name), XML(emit_clean(h->a, value)));
+            xmlTextWriterWriteAttribute(h->w, XML(name), XML(string_clean(h->a, value)));
     }
 }
 
@@ -76,7 +76,7 @@ html_void(struct html *h, const char *name, ...)
 void
 html_text(struct html *h, const char *s)
 {
-    xmlTextWriterWriteString(h->w, XML(emit_clean(h->a, s)));
+    xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));
 }
 
 static const char *
@@ -200,7 +200,7 @@ static void
 code(struct html *h, const char *s)
 {
     if (s && *s)
-        html_leaf(h, "code", emit_op(h->a, s, NAME), NULL);
+        html_leaf(h, "code", string_op(h->a, s, NAME), NULL);
 }
 
 /* ---- first screen ------------------------------------------------------------------------------------------------------------------ */
@@ -220,7 +220,7 @@ page_head(struct html *h)
     html_void(h, "meta", "name", "viewport", "content", "width=device-width, initial-scale=1", NULL);
     html_void(h, "meta", "name", "color-scheme", "content", "light dark", NULL);
     html_open(h, "title", NULL);
-    html_printf(h, "%s: peak %s - memlint", emit_clip(h->a, r->model.file, 80), bytes_text(h->a, r->peak.allocated));
+    html_printf(h, "%s: peak %s - memlint", string_clip(h->a, r->model.file, 80), bytes_text(h->a, r->peak.allocated));
     html_close(h);
     html_open(h, "style", NULL);
     xmlTextWriterWriteRaw(h->w, XML(html_style));
@@ -243,7 +243,7 @@ notice(struct html *h)
     const struct result *r = h->r;
     const char *passed = emit_let_pass(h->a, r);
     if (passed)
-        html_leaf(h, "p", emit_clip(h->a, passed, 2000), NULL);
+        html_leaf(h, "p", string_clip(h->a, passed, 2000), NULL);
     if (r->verdict == VERDICT_OK && !r->gate)
         return;
     html_open(h, "p", "class", html_format(h, "notice v-%s", verdict_names[r->verdict]), NULL);
@@ -253,12 +253,13 @@ notice(struct html *h)
                                                    : "? Inconclusive: ",
               NULL);
     if (r->gate)
-        html_printf(h, "%s. ", emit_clip(h->a, r->gate, 2000));
+        html_printf(h, "%s. ", string_clip(h->a, r->gate, 2000));
     else if (r->verdict == VERDICT_DOES_NOT_FIT && r->oom && !r->setup.device)
         html_printf(h, "The step reserves %s, and the process could have had %s. ", bytes_text(h->a, r->peak.reserved),
                     bytes_text(h->a, r->oom->room));
     else if (r->verdict == VERDICT_DOES_NOT_FIT)
-        html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device), emit_clip(h->a, r->setup.device, 40));
+        html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device),
+                    string_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
         html_printf(h, "%s. ", emit_estimate(h->a, r));
         if (emit_remedy(h->a, r)) {
@@ -281,7 +282,7 @@ caution(struct html *h)
         return;
     html_open(h, "p", "class", "sub caution", NULL);
     if (from)
-        html_printf(h, "Note: %s. ", emit_clip(h->a, from, 300));
+        html_printf(h, "Note: %s. ", string_clip(h->a, from, 300));
     if (swings) {
         html_printf(h, "Assumed, and worth a look: %s: ", swings);
         html_leaf(h, "a", "assumptions", "href", "#assumptions", NULL);
@@ -307,12 +308,12 @@ summary(struct html *h)
     for (int i = 1; i < CLASS_COUNT; i++)
         c = r->class_bytes[i] > r->class_bytes[c] ? i : c;
     for (int64_t sum = 0; half < r->nlive && sum <= r->peak.allocated / 2; half++)
-        sum = emit_add(sum, r->live[half].bytes);
+        sum = bytes_add(sum, r->live[half].bytes);
     if (r->peak.allocated <= 0 || half == 0)
         return;
     html_open(h, "p", "class", "sub", NULL);
     html_printf(h, "%s %.0f %% of it; %s of the %s tensors alive then hold%s more than half.", holds[c],
-                emit_percent(r->class_bytes[c], r->peak.allocated), grouped(h, half), grouped(h, r->nlive),
+                bytes_percent(r->class_bytes[c], r->peak.allocated), grouped(h, half), grouped(h, r->nlive),
                 half == 1 ? "s" : "");
     if (r->peak.location) {
         html_text(h, " The operator stands at ");
@@ -334,7 +335,7 @@ page_header(struct html *h)
     html_open(h, "header", NULL);
     html_open(h, "p", "class", "run", NULL);
     html_leaf(h, "b", "memlint", NULL);
-    fact(h, emit_clip(h->a, r->model.file, 120));
+    fact(h, string_clip(h->a, r->model.file, 120));
     for (const char *s = emit_setup(h->a, r); *s;) {
         const char *end = strstr(s, ", ");
         size_t n = end ? (size_t)(end - s) : strlen(s);
@@ -424,7 +425,7 @@ readout(struct html *h)
     html_leaf(h, "h3", "At the peak", "id", "rd-h", NULL);
     html_leaf(h, "p", bytes_text(h->a, r->peak.allocated), "class", "total", "id", "rd-t", NULL);
     html_open(h, "p", "class", "where", "id", "rd-w", NULL);
-    html_printf(h, "%s, %s", phase_names[r->peak.phase], emit_op(h->a, r->peak.op, 80));
+    html_printf(h, "%s, %s", phase_names[r->peak.phase], string_op(h->a, r->peak.op, 80));
     html_close(h);
     html_open(h, "table", NULL);
     html_leaf(h, "caption", "Bytes by class", "class", "vh", NULL);
@@ -442,7 +443,7 @@ readout(struct html *h)
         html_text(h, class_names[c]);
         html_close(h);
         html_leaf(h, "td", bytes_text(h->a, r->class_bytes[c]), "data-c", class_names[c], NULL);
-        html_leaf(h, "td", html_format(h, "%.1f %%", emit_percent(r->class_bytes[c], r->peak.allocated)), "data-p",
+        html_leaf(h, "td", html_format(h, "%.1f %%", bytes_percent(r->class_bytes[c], r->peak.allocated)), "data-p",
                   class_names[c], NULL);
         html_close(h);
     }
@@ -455,7 +456,7 @@ readout(struct html *h)
         const struct live_tensor *t = &r->live[i];
         html_open(h, "li", NULL);
         html_leaf(h, "span", "", "class", html_format(h, "sw s-%s", class_names[t->class]), NULL);
-        html_leaf(h, "span", emit_op(h->a, t->name, 40), "class", "nm", NULL);
+        html_leaf(h, "span", string_op(h->a, t->name, 40), "class", "nm", NULL);
         html_leaf(h, "b", bytes_text(h->a, t->bytes), NULL);
         html_close(h);
         rest -= t->bytes;
@@ -479,7 +480,7 @@ timeline_phases(struct html *h)
     for (int i = 0, end, rows = 0; i < r->ninstants; i = end, rows++) {
         int64_t highest = 0;
         for (end = i; end < r->ninstants && r->instants[end].phase == r->instants[i].phase; end++)
-            highest = emit_total(&r->instants[end]) > highest ? emit_total(&r->instants[end]) : highest;
+            highest = instant_bytes(&r->instants[end]) > highest ? instant_bytes(&r->instants[end]) : highest;
         if (rows >= 200 && end < r->ninstants) /* the last one is told, too */
             continue;
         html_open(h, "tr", NULL);
@@ -489,7 +490,7 @@ timeline_phases(struct html *h)
                   "scope", "row", NULL);
         cell(h, grouped(h, end - i), end - i);
         cell_mib(h, highest);
-        cell_mib(h, emit_total(&r->instants[end - 1]));
+        cell_mib(h, instant_bytes(&r->instants[end - 1]));
         html_close(h);
     }
     table_end(h);
@@ -523,8 +524,8 @@ timeline_table(struct html *h)
         html_open(h, "tr", "class", h->columns[k] == r->peak.instant ? "peak" : NULL, NULL);
         html_leaf(h, "td", html_format(h, "%d", h->columns[k] + 1), NULL);
         html_leaf(h, "td", phase_names[at->phase], NULL);
-        html_leaf(h, "td", emit_op(h->a, at->op, 60), NULL);
-        html_leaf(h, "td", html_format(h, "%.2f", (double)emit_total(at) / (1 << 20)), NULL);
+        html_leaf(h, "td", string_op(h->a, at->op, 60), NULL);
+        html_leaf(h, "td", html_format(h, "%.2f", (double)instant_bytes(at) / (1 << 20)), NULL);
         for (int i = 0; i < n; i++)
             html_leaf(h, "td",
                       at->class_bytes[show[i]] ? html_format(h, "%.2f", (double)at->class_bytes[show[i]] / (1 << 20))
@@ -558,7 +559,7 @@ spans_table(struct html *h)
     for (int i = 0; i < r->nspans; i++) {
         const struct span *s = &r->spans[i];
         html_open(h, "tr", NULL);
-        html_leaf(h, "td", emit_op(h->a, s->name, 60), NULL);
+        html_leaf(h, "td", string_op(h->a, s->name, 60), NULL);
         html_leaf(h, "td", class_names[s->class], NULL);
         html_leaf(h, "td", html_format(h, "%.2f", (double)s->bytes / (1 << 20)), "class", "r", NULL);
         html_leaf(h, "td", html_format(h, "%d", s->born + 1), "class", "r", NULL);
@@ -605,7 +606,7 @@ add_overlay(struct html *h, const char *name, const struct curve *c, int64_t pea
     if (!c || c->n < 2 || h->noverlays == OVERLAYS)
         return;
     h->overlays[h->noverlays] =
-        (struct overlay){html_format(h, "ov%d", h->noverlays), emit_clip(h->a, name, 60), c, peak, plan};
+        (struct overlay){html_format(h, "ov%d", h->noverlays), string_clip(h->a, name, 60), c, peak, plan};
     h->noverlays++;
 }
 
@@ -645,18 +646,18 @@ best_changes(struct html *h)
         html_open(h, "li", NULL);
         html_open(h, "div", NULL);
         html_open(h, "a", "href", html_format(h, "#finding-%d", i + 1), NULL);
-        html_leaf(h, "b", html_format(h, "%d. %s", n, emit_clip(h->a, f->rule, 40)), NULL);
+        html_leaf(h, "b", html_format(h, "%d. %s", n, string_clip(h->a, f->rule, 40)), NULL);
         html_close(h);
         html_open(h, "p", "class", "ba", NULL);
         html_printf(h, "%s → ", bytes_text(h->a, r->peak.allocated));
         html_leaf(h, "strong", bytes_text(h->a, f->peak_after), NULL);
-        html_leaf(h, "span", html_format(h, " −%.0f %%", emit_percent(f->saves_bytes, r->peak.allocated)), NULL);
+        html_leaf(h, "span", html_format(h, " −%.0f %%", bytes_percent(f->saves_bytes, r->peak.allocated)), NULL);
         if (f->extra_flops_percent > 0.05)
             html_printf(h, ", FLOPs\u00a0%+.0f\u00a0%%", f->extra_flops_percent);
         html_close(h);
         html_close(h);
         svg_after(h, f->peak_after, r->peak.allocated);
-        html_leaf(h, "p", emit_clip(h->a, f->message, 240), "class", "why", NULL);
+        html_leaf(h, "p", string_clip(h->a, f->message, 240), "class", "why", NULL);
         html_close(h);
     }
     if (n == 0)
@@ -735,12 +736,12 @@ finding(struct html *h, int i)
     const struct finding *f = &r->findings[i];
     html_open(h, "li", "id", html_format(h, "finding-%d", i + 1), NULL);
     html_open(h, "div", NULL);
-    html_leaf(h, "h3", emit_clip(h->a, f->rule, 60), NULL);
-    html_leaf(h, "p", emit_clip(h->a, f->message, 600), "class", "says", NULL);
+    html_leaf(h, "h3", string_clip(h->a, f->rule, 60), NULL);
+    html_leaf(h, "p", string_clip(h->a, f->message, 600), "class", "says", NULL);
     html_open(h, "p", "class", "meta", NULL);
     html_printf(h, "%s, %s", f->severity, f->certainty);
     if (f->suppressed)
-        html_printf(h, ", suppressed: %s", emit_clip(h->a, f->suppressed, 200));
+        html_printf(h, ", suppressed: %s", string_clip(h->a, f->suppressed, 200));
     if (f->location) {
         html_text(h, ", ");
         code(h, f->location);
@@ -755,7 +756,7 @@ finding(struct html *h, int i)
         html_leaf(h, "strong", bytes_text(h->a, f->peak_after), NULL);
         html_leaf(h, "b",
                   html_format(h, " saves %s, %.0f %%", bytes_text(h->a, f->saves_bytes),
-                              emit_percent(f->saves_bytes, r->peak.allocated)),
+                              bytes_percent(f->saves_bytes, r->peak.allocated)),
                   NULL);
         if (f->extra_flops_percent > 0.05 || f->extra_flops_percent < -0.05)
             html_printf(h, ", FLOPs %+.1f %%", f->extra_flops_percent);
@@ -989,11 +990,11 @@ section_oom(struct html *h)
     for (int i = 0; i < o->nmatches; i++) {
         const struct oom_match *t = &o->matches[i];
         html_open(h, "tr", "class", i == o->likely ? "own" : NULL, NULL);
-        html_leaf(h, "td", emit_op(h->a, t->name, 120), NULL);
+        html_leaf(h, "td", string_op(h->a, t->name, 120), NULL);
         cell(h, bytes_text(h->a, t->bytes), t->bytes);
         html_leaf(h, "td", phase_names[t->phase], NULL);
-        html_leaf(h, "td", emit_op(h->a, t->op, 60), NULL);
-        html_leaf(h, "td", emit_clip(h->a, t->location, 80), NULL);
+        html_leaf(h, "td", string_op(h->a, t->op, 60), NULL);
+        html_leaf(h, "td", string_clip(h->a, t->location, 80), NULL);
         html_close(h);
     }
     if (o->nmatches)
@@ -1020,8 +1021,8 @@ plan_modules(struct html *h, const struct plan *p)
     if (p->nmodules > SHOWN) {
         html_open(h, "details", NULL);
         html_leaf(h, "summary",
-                  html_format(h, "%d modules, %s to %s", p->nmodules, emit_clip(h->a, p->modules[0], 60),
-                              emit_clip(h->a, p->modules[p->nmodules - 1], 60)),
+                  html_format(h, "%d modules, %s to %s", p->nmodules, string_clip(h->a, p->modules[0], 60),
+                              string_clip(h->a, p->modules[p->nmodules - 1], 60)),
                   NULL);
         html_text(h, emit_modules(h->a, p));
         html_close(h);
@@ -1106,10 +1107,10 @@ section_recompute(struct html *h)
                  i == r->recompute.chosen, true);
     table_end(h);
     if (*r->recompute.front[n - 1].held_by)
-        html_leaf(
-            h, "p",
-            html_format(h, "What holds the lowest peak: %s.", emit_clip(h->a, r->recompute.front[n - 1].held_by, 300)),
-            NULL);
+        html_leaf(h, "p",
+                  html_format(h, "What holds the lowest peak: %s.",
+                              string_clip(h->a, r->recompute.front[n - 1].held_by, 300)),
+                  NULL);
     if (r->recompute.python)
         html_lines(h, r->recompute.python);
     selective_plans(h);
@@ -1175,7 +1176,7 @@ fold_rest(struct html *h, struct group *groups, int *n)
                 out[*at] = (struct group){
                     .name = html_format(h, "others in %s", k[of[i]].name), .first = &h->r->live[i], .mixed = true};
             }
-            out[*at].bytes = emit_add(out[*at].bytes, h->r->live[i].bytes);
+            out[*at].bytes = bytes_add(out[*at].bytes, h->r->live[i].bytes);
             *PUSH(h->a, out[*at].member, out[*at].count, out[*at].cap) = i;
         }
     *n = kept;
@@ -1203,7 +1204,7 @@ fold(struct html *h, int *n)
             *PUSH(h->a, groups, *n, cap) = (struct group){.name = name, .first = t};
         }
         struct group *g = &groups[id];
-        g->bytes = emit_add(g->bytes, t->bytes); /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */
+        g->bytes = bytes_add(g->bytes, t->bytes); /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */
         *PUSH(h->a, g->member, g->count, g->cap) = i;
     }
     if (*n)
@@ -1241,9 +1242,9 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
                 html_printf(h, "and %d more", g->count - MEMBERS + 1);
                 i += g->count - MEMBERS;
             } else {
-                html_text(h, emit_op(h->a, m->name, NAME));
+                html_text(h, string_op(h->a, m->name, NAME));
                 if (m->location && *m->location)
-                    html_printf(h, ", %s", emit_clip(h->a, m->location, 80));
+                    html_printf(h, ", %s", string_clip(h->a, m->location, 80));
             }
             html_close(h);
         }
@@ -1259,17 +1260,17 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
     cell_class(h, t->class);
     html_open(h, "td", "class", "sh", NULL);
     if (!g->mixed)
-        html_printf(h, "%s %s", emit_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
+        html_printf(h, "%s %s", string_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
     html_close(h);
     html_open(h, "td", NULL);
     if (!g->mixed)
-        html_text(h, emit_op(h->a, t->needed_by, NAME));
+        html_text(h, string_op(h->a, t->needed_by, NAME));
     if (!g->mixed && t->born)
-        html_leaf(h, "small", html_format(h, "since %s", emit_op(h->a, t->born, NAME)), NULL);
+        html_leaf(h, "small", html_format(h, "since %s", string_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
     if (g->count == 1 && t->location)
-        html_leaf(h, "code", emit_clip(h->a, t->location, 80), NULL);
+        html_leaf(h, "code", string_clip(h->a, t->location, 80), NULL);
     html_close(h);
     html_close(h);
 }
@@ -1332,7 +1333,7 @@ section_alive(struct html *h)
     int open = n < OPEN_ROWS + 10 ? n : OPEN_ROWS;
     int64_t rest = 0;
     for (int i = open; i < n; i++)
-        rest = emit_add(rest, g[i].bytes);
+        rest = bytes_add(rest, g[i].bytes);
     section(h, "alive", "What is alive at the peak",
             html_format(
                 h,
@@ -1396,13 +1397,14 @@ layer_row(struct html *h, int first, int last, int count, int64_t most)
     const char *path = l->path && *l->path ? l->path : "(model)";
     html_open(h, "tr", "data-d", html_format(h, "%d", l->depth), NULL);
     html_open(h, "th", "scope", "row", "class", html_format(h, "d%d", l->depth > 12 ? 12 : l->depth), NULL);
-    html_leaf(h, "code", emit_clip(h->a, l->depth > 1 ? last_part(path, '.') : path, NAME), NULL);
+    html_leaf(h, "code", string_clip(h->a, l->depth > 1 ? last_part(path, '.') : path, NAME), NULL);
     if (count > 1)
         html_leaf(h, "b",
-                  html_format(h, " – %s × %d", emit_clip(h->a, last_part(h->r->layers[last].path, '.'), NAME), count),
+                  html_format(h, " – %s × %d", string_clip(h->a, last_part(h->r->layers[last].path, '.'), NAME), count),
                   NULL);
     if (l->type)
-        html_leaf(h, "span", html_format(h, " %s", emit_clip(h->a, last_part(l->type, '.'), 60)), "class", "ty", NULL);
+        html_leaf(h, "span", html_format(h, " %s", string_clip(h->a, last_part(l->type, '.'), 60)), "class", "ty",
+                  NULL);
     html_close(h);
     cell_mib(h, l->saved_bytes);
     html_open(h, "td", "class", "b", NULL);
@@ -1477,7 +1479,7 @@ grid_need(const struct result *r, const struct fit *f, int column)
 {
     const struct grid *g = r->grid;
     int64_t reserved = g->reserved[f->kind][g->own_row * g->ncolumns + column];
-    return reserved < 0 ? -1 : emit_add(reserved, f->context);
+    return reserved < 0 ? -1 : bytes_add(reserved, f->context);
 }
 
 static void
@@ -1487,7 +1489,7 @@ share_cell(struct html *h, int64_t need, int64_t capacity, bool own)
     const char *text = need < 0 ? "–"
                        : need > capacity
                            ? html_format(h, "✕ %.1f×", (double)need / (double)(capacity > 0 ? capacity : 1))
-                           : html_format(h, "%s %.0f %%", *css == 't' ? "!" : "✓", emit_percent(need, capacity));
+                           : html_format(h, "%s %.0f %%", *css == 't' ? "!" : "✓", bytes_percent(need, capacity));
     html_leaf(h, "td", text, "class", html_format(h, "%s%s", css, own ? " here" : ""), NULL);
 }
 
@@ -1518,19 +1520,19 @@ fits_table(struct html *h, const struct fit **fits, int n)
     head[nhead++] = (struct column){"Device", NULL, NULL};
     for (int i = 0; g && i < g->ncolumns; i++)
         head[nhead++] = (struct column){
-            html_format(h, "%s %s", i ? "" : emit_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
+            html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
     if (!g)
         head[nhead++] = (struct column){"Share", "r", NULL};
     head[nhead++] =
-        (struct column){g ? html_format(h, "Largest %s", emit_clip(h->a, g->across, 20)) : "Largest", "r", NULL};
+        (struct column){g ? html_format(h, "Largest %s", string_clip(h->a, g->across, 20)) : "Largest", "r", NULL};
     table(h, "Devices by sizes: the share of the device that a step takes", "fits", NULL);
     table_head(h, head, nhead);
     for (int i = 0, end; i < n; i = end) {
-        const char *names = emit_clip(h->a, fits[i]->device, 60);
+        const char *names = string_clip(h->a, fits[i]->device, 60);
         for (end = i + 1; end < n && fits[end]->capacity == fits[i]->capacity && fits[end]->need == fits[i]->need &&
                           fits[end]->kind == fits[i]->kind;
              end++)
-            names = html_format(h, "%s, %s", names, emit_clip(h->a, fits[end]->device, 60));
+            names = html_format(h, "%s, %s", names, string_clip(h->a, fits[end]->device, 60));
         html_open(h, "tr", NULL);
         html_leaf(h, "td", bytes_text(h->a, fits[i]->capacity), "class", "r", NULL);
         html_leaf(h, "th", names, "scope", "row", NULL);
@@ -1551,13 +1553,13 @@ sizes_table(struct html *h, const struct fit **fits, int n)
     const struct result *r = h->r;
     const struct grid *g = r->grid;
     struct column *head = NEWN(h->a, struct column, g->ncolumns + 1);
-    head[0] = (struct column){html_format(h, "%s", emit_clip(h->a, g->down, 30)), "r", NULL};
+    head[0] = (struct column){html_format(h, "%s", string_clip(h->a, g->down, 30)), "r", NULL};
     for (int i = 0; i < g->ncolumns; i++)
         head[i + 1] = (struct column){
-            html_format(h, "%s %s", i ? "" : emit_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
+            html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
     html_leaf(h, "h3",
               html_format(h, "%s and %s: the memory of the device, and the smallest that has it",
-                          emit_clip(h->a, g->across, 30), emit_clip(h->a, g->down, 30)),
+                          string_clip(h->a, g->across, 30), string_clip(h->a, g->down, 30)),
               NULL);
     table(h, "Device memory by two dimensions", "fits two", NULL);
     table_head(h, head, g->ncolumns + 1);
@@ -1570,7 +1572,7 @@ sizes_table(struct html *h, const struct fit **fits, int n)
             for (int d = n - 1; d >= 0;
                  d--) { /* from the largest on; the smallest says what is needed, else the largest */
                 int64_t reserved = g->reserved[fits[d]->kind][k * g->ncolumns + i];
-                int64_t takes = reserved < 0 ? -1 : emit_add(reserved, fits[d]->context);
+                int64_t takes = reserved < 0 ? -1 : bytes_add(reserved, fits[d]->context);
                 if (takes < 0 || (need >= 0 && takes > fits[d]->capacity))
                     continue;
                 need = takes;
@@ -1580,7 +1582,7 @@ sizes_table(struct html *h, const struct fit **fits, int n)
                       NULL);
             html_text(h, need < 0 ? "–" : bytes_text(h->a, need));
             if (need >= 0)
-                html_leaf(h, "small", least ? emit_clip(h->a, least->device, 20) : "✕ none", NULL);
+                html_leaf(h, "small", least ? string_clip(h->a, least->device, 20) : "✕ none", NULL);
             html_close(h);
         }
         html_close(h);
@@ -1616,7 +1618,7 @@ thumb_row(struct html *h, const struct thumb *t, int64_t most, bool own)
     html_open(h, "td", "class", "b", NULL);
     svg_bar(h, t->bytes, most, own ? "own" : "left");
     html_close(h);
-    cell(h, own ? "" : html_format(h, "%+.0f %%", emit_percent(t->bytes - h->r->peak.allocated, h->r->peak.allocated)),
+    cell(h, own ? "" : html_format(h, "%+.0f %%", bytes_percent(t->bytes - h->r->peak.allocated, h->r->peak.allocated)),
          t->bytes);
     html_leaf(h, "td", t->formula, NULL);
     html_leaf(h, "td", t->leaves_out, NULL);
@@ -1652,7 +1654,7 @@ assumption(struct html *h, const char *what, const char *value, const char *opti
 {
     html_open(h, "tr", NULL);
     html_leaf(h, "th", what, "scope", "row", NULL);
-    html_leaf(h, "td", emit_clip(h->a, value, 80), NULL);
+    html_leaf(h, "td", string_clip(h->a, value, 80), NULL);
     html_open(h, "td", NULL);
     html_leaf(h, "code", option, NULL);
     html_close(h);
@@ -1678,13 +1680,13 @@ doubt_row(struct html *h, int first, const int *next)
         html_printf(h, " × %d", n);
         html_close(h);
         for (int i = first; i >= 0; i = next[i])
-            html_printf(h, "%s%s", emit_clip(h->a, h->r->doubts[i].node, NAME), next[i] >= 0 ? ", " : "");
+            html_printf(h, "%s%s", string_clip(h->a, h->r->doubts[i].node, NAME), next[i] >= 0 ? ", " : "");
         html_close(h);
     }
     html_close(h);
-    html_leaf(h, "td", emit_clip(h->a, d->op, 80), NULL);
-    html_leaf(h, "td", emit_clip(h->a, d->why, 300), NULL);
-    html_leaf(h, "td", emit_clip(h->a, d->remedy, 200), NULL);
+    html_leaf(h, "td", string_clip(h->a, d->op, 80), NULL);
+    html_leaf(h, "td", string_clip(h->a, d->why, 300), NULL);
+    html_leaf(h, "td", string_clip(h->a, d->remedy, 200), NULL);
     html_close(h);
 }
 
@@ -1702,19 +1704,19 @@ section_assumptions(struct html *h)
     table_head(h, taken, COUNT(taken));
     for (int i = 0; i < r->setup.nchoices; i++)
         if (r->setup.choices[i].value)
-            assumption(h, r->setup.choices[i].name, emit_clip(h->a, r->setup.choices[i].value, 200),
-                       emit_clip(h->a, r->setup.choices[i].option, 40));
+            assumption(h, r->setup.choices[i].name, string_clip(h->a, r->setup.choices[i].value, 200),
+                       string_clip(h->a, r->setup.choices[i].option, 40));
     if (!r->setup.device)
         assumption(h, "device", "any; kernels as on an H100", "--device");
     for (int i = 0; i < r->setup.ndims; i++)
-        assumption(h, html_format(h, "Dimension %s", emit_clip(h->a, r->setup.dims[i].name, 40)),
+        assumption(h, html_format(h, "Dimension %s", string_clip(h->a, r->setup.dims[i].name, 40)),
                    grouped(h, r->setup.dims[i].n),
-                   html_format(h, "--dim %s=N", emit_clip(h->a, r->setup.dims[i].name, 40)));
+                   html_format(h, "--dim %s=N", string_clip(h->a, r->setup.dims[i].name, 40)));
     table_end(h);
     if (r->setup.nassumptions) {
         html_open(h, "ul", "class", "assume", NULL);
         for (int i = 0; i < r->setup.nassumptions; i++)
-            html_leaf(h, "li", emit_clip(h->a, emit_assumption(h->a, r, i), 600), NULL);
+            html_leaf(h, "li", string_clip(h->a, emit_assumption(h->a, r, i), 600), NULL);
         html_close(h);
     }
     html_close(h);
@@ -1768,7 +1770,7 @@ waterfall(struct html *h, const char *caption, const struct bar *bars, int n)
         return;
     int shown = n <= ROWS + 1 ? n : ROWS;
     for (int i = shown; i < n; i++)
-        rest = emit_add(rest, bars[i].bytes);
+        rest = bytes_add(rest, bars[i].bytes);
     for (int i = 0; i <= shown; i++) {
         low = at < low ? at : low;
         high = at > high ? at : high;
@@ -1846,20 +1848,20 @@ section_baseline(struct html *h)
         return;
     section(h, "baseline", "Against the baseline",
             html_format(h, "%s: %s. The bars begin at the baseline's peak; their scale does not begin at zero.",
-                        emit_clip(h->a, b->file, 200), emit_increase(h->a, h->r)));
+                        string_clip(h->a, b->file, 200), emit_increase(h->a, h->r)));
     for (int i = 0; i < b->ndiffers; i++)
-        html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", emit_clip(h->a, b->differs[i], 200)),
+        html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", string_clip(h->a, b->differs[i], 200)),
                   "class", "notice", NULL);
     int n;
     const struct change_group *g = emit_changes(h->a, b, &n);
     struct bar *bars = NEWN(h->a, struct bar, n + 1), *grown = NEWN(h->a, struct bar, b->ngrown + 1);
     for (int i = 0; i < n; i++)
-        bars[i] = (struct bar){emit_clip(h->a, g[i].name, NAME), emit_clip(h->a, g[i].change, 300), g[i].location,
+        bars[i] = (struct bar){string_clip(h->a, g[i].name, NAME), string_clip(h->a, g[i].change, 300), g[i].location,
                                g[i].increase_bytes < 0 ? "less" : "more", g[i].increase_bytes};
     for (int i = 0; i < b->ngrown; i++) {
         const struct tensor_growth *t = &b->grown[i];
         grown[i] =
-            (struct bar){emit_op(h->a, t->name, NAME),
+            (struct bar){string_op(h->a, t->name, NAME),
                          html_format(h, "%s: %d with %s, now %d with %s", class_names[t->class], t->old_count,
                                      bytes_text(h->a, t->old_bytes), t->now_count, bytes_text(h->a, t->now_bytes)),
                          NULL, html_class(h, t->class), t->now_bytes - t->old_bytes};
@@ -1880,7 +1882,7 @@ page_footer(struct html *h)
     html_open(h, "p", NULL);
     html_printf(h, "Read from the file alone: %s nodes, opset %d", grouped(h, r->model.nodes), r->model.opset);
     if (r->model.producer && *r->model.producer)
-        html_printf(h, ", written by %s", emit_clip(h->a, r->model.producer, 80));
+        html_printf(h, ", written by %s", string_clip(h->a, r->model.producer, 80));
     html_printf(h, ". Nothing was run, and no weight was read. MiB are 1,048,576 bytes; a tensor counts as allocated, "
                    "rounded up to 512 bytes.");
     html_close(h);

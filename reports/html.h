@@ -2,7 +2,7 @@
 #ifndef HTML_H
 #define HTML_H
 
-#include "memlint.h"
+#include "reports/reports.h"
 #include "xml.h"
 
 struct overlay {           /* another step over the timeline */

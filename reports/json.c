@@ -19,7 +19,7 @@ json_string(struct json *j, const char *s)
     fputc('"', j->out);
     for (int n; *s; s += n ? n : 1) {
         uint32_t c = 0xfffd;
-        n = emit_utf8(s, &c);
+        n = string_utf8(s, &c);
         if (n == 0)
             fputs("\\ufffd", j->out);
         else if (c == '"' || c == '\\')

@@ -2,7 +2,7 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include "memlint.h"
+#include "reports/reports.h"
 
 struct json {
     FILE *out;

@@ -1,7 +1,7 @@
 /* junit.c - JUnit XML: the model is a suite, a gate a case. There is no official schema; what Jenkins, GitLab and
  * Bazel read in common is kept: no time and no host, so that the same input gives the same bytes.
  */
-#include "memlint.h"
+#include "reports/reports.h"
 #include "xml.h"
 
 #define XML(s) ((const xmlChar *)(s))
@@ -9,7 +9,7 @@
 static void
 attribute(xmlTextWriterPtr w, struct arena *a, const char *name, const char *value)
 {
-    xmlTextWriterWriteAttribute(w, XML(name), XML(emit_clip(a, value, 2000)));
+    xmlTextWriterWriteAttribute(w, XML(name), XML(string_clip(a, value, 2000)));
 }
 
 static void

@@ -4,7 +4,7 @@
  * longer than any run of backticks inside. A pipe would end a table's cell even there, so it is escaped. Every list is
  * cut, so that the whole stays below the 65,536 characters that GitHub takes for a comment.
  */
-#include "memlint.h"
+#include "reports/reports.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum { TENSORS = 20, SENTENCE = 2000 };
 static const char *
 span(struct arena *a, const char *s, int max)
 {
-    s = emit_clip(a, s, max);
+    s = string_clip(a, s, max);
     if (!*s)
         return "";
     int run = 0, longest = 0, n = 0;
@@ -55,7 +55,7 @@ markdown_tables(struct arena *a, const struct result *r, FILE *out)
         const struct live_tensor *t = &r->live[i];
         fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", code(a, t->name), bytes_text(a, t->bytes),
                 class_names[t->class], code(a, emit_shape(a, t->rank, t->shape)),
-                code(a, emit_op(a, t->needed_by, 120)), code(a, t->location));
+                code(a, string_op(a, t->needed_by, 120)), code(a, t->location));
     }
     if (r->nlive > TENSORS)
         fprintf(out, "\n%d smaller tensors are not listed.\n", r->nlive - TENSORS);
@@ -103,11 +103,11 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
     fprintf(out, "\n**Out of memory**: ");
     if (o->tried >= 0)
         fprintf(out, "PyTorch tried to allocate %s: ", bytes_text(a, o->tried));
-    fprintf(out, "%s.\n\n", emit_clean(a, o->judgement));
+    fprintf(out, "%s.\n\n", string_clean(a, o->judgement));
     for (int i = 0; i < o->nmatches && i < TENSORS; i++) {
         const struct oom_match *t = &o->matches[i];
-        fprintf(out, "- %s%s: %s, %s %s%s\n", i == o->likely ? "most likely " : "", code(a, emit_op(a, t->name, 120)),
-                phase_names[t->phase], code(a, emit_op(a, t->op, 60)), code(a, t->location),
+        fprintf(out, "- %s%s: %s, %s %s%s\n", i == o->likely ? "most likely " : "", code(a, string_op(a, t->name, 120)),
+                phase_names[t->phase], code(a, string_op(a, t->op, 60)), code(a, t->location),
                 t->count > 1 ? arena_printf(a, ", %d times", t->count) : "");
     }
     if (o->nmatches > TENSORS)
@@ -145,7 +145,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
               out);
     for (int i = 0; i < r->recompute.nfront; i++) {
         const struct plan *p = &r->recompute.front[i];
-        fprintf(out, "| %s | %s | %.1f %% | %s | %s |\n", code(a, emit_clip(a, emit_modules(a, p), 200)),
+        fprintf(out, "| %s | %s | %.1f %% | %s | %s |\n", code(a, string_clip(a, emit_modules(a, p), 200)),
                 bytes_text(a, p->peak), p->extra_flops_percent,
                 emit_cheapest(a, r->recompute.nselective, r->recompute.selective, p->peak),
                 emit_cheapest(a, r->recompute.noperators, r->recompute.operators, p->peak));
@@ -182,7 +182,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
             bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), bytes_text(a, r->peak.device));
     fprintf(out, ", %s; in phase %s at %s %s\n", code(a, emit_setup(a, r)), phase_names[r->peak.phase],
-            code(a, emit_op(a, r->peak.op, 80)), code(a, r->peak.location));
+            code(a, string_op(a, r->peak.op, 80)), code(a, r->peak.location));
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
             fprintf(out, "\n%s%s\n", i == 2 ? "Assumed, and worth a look: " : "", code(a, notes[i]));

@@ -18,7 +18,7 @@ static const char *
 uri(struct arena *a, const char *path)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-    path = emit_clip(a, path, 1000);
+    path = string_clip(a, path, 1000);
     char *out = arena_alloc(a, strlen(path) * 3 + 16), *o = out;
     if (*path == '/')
         o += sprintf(o, "file://");
@@ -57,14 +57,14 @@ rules(struct arena *a, struct json *j, const struct issue *all, int n)
 {
     json_open(j, "rules", '[');
     for (int i = 0, next = 0; i < n; i++) {
-        const char *rule = emit_clip(a, all[i].rule, 200);
+        const char *rule = string_clip(a, all[i].rule, 200);
         if (rule_index(all, n, all[i].rule) != next)
             continue;
         next++;
         json_open(j, NULL, '{');
         json_text(j, "id", rule);
         static const char gate[] = "gate-";
-        const char *help = rules_help(all[i].rule);
+        const char *help = all[i].help;
         bool stops = strncmp(rule, gate, sizeof(gate) - 1) == 0;
         message(j, "shortDescription", help ? help : rule);
         message(j, "fullDescription",
@@ -73,7 +73,7 @@ rules(struct arena *a, struct json *j, const struct issue *all, int n)
                 : stops ? arena_printf(a, "A gate of memlint stops the model: --%s", rule + sizeof(gate) - 1)
                         : "What memlint can't tell from the file; what does not depend on it is certain");
         message(j, "help",
-                all[i].how ? emit_clip(a, all[i].how, TEXT) : "memlint --list=rules and man memlint say more.");
+                all[i].how ? string_clip(a, all[i].how, TEXT) : "memlint --list=rules and man memlint say more.");
         json_open(j, "defaultConfiguration", '{');
         json_text(j, "level", levels[all[i].severity]);
         json_close(j, '}');
@@ -101,7 +101,7 @@ place(struct arena *a, struct json *j, const struct issue *i)
     if (i->node && *i->node) {
         json_open(j, "logicalLocations", '[');
         json_open(j, NULL, '{');
-        json_text(j, "fullyQualifiedName", emit_clip(a, i->node, TEXT));
+        json_text(j, "fullyQualifiedName", string_clip(a, i->node, TEXT));
         json_text(j, "kind", "element");
         json_close(j, '}');
         json_close(j, ']');
@@ -115,12 +115,12 @@ static void
 result(struct arena *a, struct json *j, const struct issue *i, int index, bool state)
 {
     json_open(j, NULL, '{');
-    json_text(j, "ruleId", emit_clip(a, i->rule, 200));
+    json_text(j, "ruleId", string_clip(a, i->rule, 200));
     json_int(j, "ruleIndex", index);
     json_text(j, "level", levels[i->severity]);
     if (state)
         json_text(j, "baselineState", i->known ? "unchanged" : "new");
-    message(j, "message", emit_clip(a, i->message, TEXT));
+    message(j, "message", string_clip(a, i->message, TEXT));
     place(a, j, i);
     json_open(j, "partialFingerprints", '{');
     json_text(j, "primaryLocationLineHash", arena_printf(a, "%016" PRIx64 ":1", i->id));
@@ -130,7 +130,7 @@ result(struct arena *a, struct json *j, const struct issue *i, int index, bool s
         json_open(j, "suppressions", '[');
         json_open(j, NULL, '{');
         json_text(j, "kind", "external");
-        json_text(j, "justification", emit_clip(a, i->suppressed, TEXT));
+        json_text(j, "justification", string_clip(a, i->suppressed, TEXT));
         json_close(j, '}');
         json_close(j, ']');
     }
@@ -166,7 +166,7 @@ sarif_write(const struct result *r, FILE *out, bool colour, int width)
         result(a, &j, &all[i], rule_index(all, n, all[i].rule), r->baseline != NULL);
     json_close(&j, ']');
     json_open(&j, "properties", '{');
-    json_text(&j, "model", emit_clean(a, r->model.file));
+    json_text(&j, "model", string_clean(a, r->model.file));
     json_text(&j, "verdict", verdict_names[r->verdict]);
     json_int(&j, "peakAllocatedBytes", r->peak.allocated);
     json_close(&j, '}');

@@ -119,7 +119,7 @@ ruler_device(struct html *h, const struct fit *f, double scale, bool left)
 {
     double x = (double)f->capacity * scale;
     bool fits = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
-    const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", emit_clip(h->a, f->device, 16));
+    const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", string_clip(h->a, f->device, 16));
     const char *at = pct(h, x), *dx = left ? "2" : "-2", *anchor = left ? "end" : "start";
     const char *q = fitting(h, characters(label), 7.6, left ? x : 1 - x);
     html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "stroke", "#000",
@@ -188,7 +188,7 @@ svg_ruler(struct html *h)
         ruler_device(h, below, scale, true);
     if (far)
         html_leaf(h, "text",
-                  html_format(h, "✓ %s, %s →", emit_clip(h->a, least->device, 16), bytes_text(h->a, least->capacity)),
+                  html_format(h, "✓ %s, %s →", string_clip(h->a, least->device, 16), bytes_text(h->a, least->capacity)),
                   "x", "100%", "y", "15", "text-anchor", "end", "class", "tk2", NULL);
     else if (least)
         ruler_device(h, least, scale, (double)least->capacity * scale > 0.8);
@@ -366,7 +366,7 @@ timeline_peak(struct html *h)
     html_leaf(h, "text", html_format(h, "Peak %s", bytes_text(h->a, r->peak.allocated)), "x", px_x, "dx", dx, "y", "18",
               "text-anchor", anchor, "data-x", col, "class", "pk1", NULL);
     const char *where =
-        html_format(h, "%s%s%s", phase_names[r->peak.phase], r->peak.op ? ", " : "", emit_op(h->a, r->peak.op, 60));
+        html_format(h, "%s%s%s", phase_names[r->peak.phase], r->peak.op ? ", " : "", string_op(h->a, r->peak.op, 60));
     const char *q = fitting(h, characters(where), 7, (x > 0.5 ? x : 1 - x) - 0.02);
     if (*q)
         html_leaf(h, "text", where, "x", px_x, "dx", dx, "y", "36", "text-anchor", anchor, "data-x", col, "class",
@@ -447,7 +447,7 @@ svg_timeline(struct html *h)
 static int64_t
 rank_of(const struct html *h, int64_t bytes)
 {
-    return (int64_t)(10 * emit_percent(bytes, h->r->peak.allocated));
+    return (int64_t)(10 * bytes_percent(bytes, h->r->peak.allocated));
 }
 
 static int
@@ -465,8 +465,8 @@ cluster_add(struct html *h, struct cluster *c, int i)
 {
     const struct live_tensor *t = &h->r->live[i];
     *PUSH(h->a, c->member, c->n, c->cap) = i;
-    c->bytes = emit_add(c->bytes, t->bytes);
-    c->class_bytes[t->class] = emit_add(c->class_bytes[t->class], t->bytes);
+    c->bytes = bytes_add(c->bytes, t->bytes);
+    c->class_bytes[t->class] = bytes_add(c->class_bytes[t->class], t->bytes);
     c->rank = rank_of(h, c->bytes);
 }
 
@@ -613,13 +613,13 @@ fill_box(struct html *of, struct tile *tiles, int n, double x, double y, double 
 static void
 treemap_tile(struct html *h, const struct tile *t, enum class c, double width, int64_t rest)
 {
-    const char *name = t->t ? emit_op(h->a, t->t->name, 60) : html_format(h, "%d small", t->count);
+    const char *name = t->t ? string_op(h->a, t->t->name, 60) : html_format(h, "%d small", t->count);
     const char *bytes = bytes_text(h->a, t->t ? t->t->bytes : rest);
     html_open(h, "rect", "x", pct(h, t->x / width), "y", px(h, t->y), "width", pct(h, t->w / width), "height",
               px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2", html_class(h, c)), NULL);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
-    const char *const labels[] = {emit_clip(h->a, name, 28), emit_clip(h->a, name, 15), bytes};
+    const char *const labels[] = {string_clip(h->a, name, 28), string_clip(h->a, name, 15), bytes};
     const char *label = bytes;
     for (int i = 0; i < COUNT(labels); i++) { /* the longest that shows in most windows */
         int step = width_for(characters(labels[i]), 7.4, t->w / width);
@@ -651,7 +651,7 @@ treemap_class(struct html *h, const struct cluster *k, enum class c, const struc
         if (t->class == c && (double)t->bytes >= least)
             tiles[n++] = (struct tile){.size = (double)t->bytes, .t = t};
         else if (t->class == c)
-            few.count++, rest = emit_add(rest, t->bytes);
+            few.count++, rest = bytes_add(rest, t->bytes);
     }
     few.size = (double)rest;
     if (rest > 0)
@@ -679,9 +679,9 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
     for (int i = 0; i < n; i++) {
         const struct cluster *c = &k[box[i].count];
         struct tile b = box[i];
-        const char *name = emit_clip(h->a, c->name, 40), *q = fitting(h, characters(name), 6.8, b.w / width);
+        const char *name = string_clip(h->a, c->name, 40), *q = fitting(h, characters(name), 6.8, b.w / width);
         if (!*q && strrchr(name, '.')) {
-            name = emit_clip(h->a, strrchr(name, '.') + 1, 20);
+            name = string_clip(h->a, strrchr(name, '.') + 1, 20);
             q = fitting(h, characters(name), 6.8, b.w / width);
         }
         if (b.w <= 0)

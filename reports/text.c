@@ -6,10 +6,10 @@
  * plans, a replay and an out-of-memory message have been asked for and come on top of the screen.
  *
  * Pictures use block elements when the locale's character set is UTF-8 and plain ASCII otherwise. Colour only repeats
- * what the words say. Every string of the model goes through emit_clip, and no line begins with one, so that a log which
+ * what the words say. Every string of the model goes through string_clip, and no line begins with one, so that a log which
  * reads commands at the start of a line (as continuous integration servers do) meets none.
  */
-#include "memlint.h"
+#include "reports/reports.h"
 
 #include <langinfo.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ bar(const struct page *p, int64_t bytes, int64_t of, int width)
 static void
 text_head(const struct page *p, const struct result *r)
 {
-    const char *file = emit_tail(p->a, r->model.file, p->width - 12), *swings = emit_swings(p->a, r);
+    const char *file = string_tail(p->a, r->model.file, p->width - 12), *swings = emit_swings(p->a, r);
     wrap(p, arena_printf(p->a, "%smemlint%s  ", on(p, "1"), on(p, "0")),
          arena_printf(p->a, "%s: %s", file, emit_setup(p->a, r)), 3);
     fprintf(p->out, "\n%s", on(p, "1"));
@@ -140,13 +140,13 @@ text_head(const struct page *p, const struct result *r)
     if (swings)
         wrap(p, "  assumed, and worth a look: ", swings, 3);
     if (r->peak.location && !r->ndoubts)
-        fprintf(p->out, "  at %s\n", emit_clip(p->a, r->peak.location, p->width - 5));
+        fprintf(p->out, "  at %s\n", string_clip(p->a, r->peak.location, p->width - 5));
     if (r->verdict != VERDICT_OK)
         wrap(p,
              arena_printf(p->a, "  %s%s%s%s", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : ""),
-             emit_clean(p->a, r->gate), ALL);
+             string_clean(p->a, r->gate), ALL);
     if (emit_let_pass(p->a, r))
-        wrap(p, "  ", emit_clean(p->a, emit_let_pass(p->a, r)), ALL);
+        wrap(p, "  ", string_clean(p->a, emit_let_pass(p->a, r)), ALL);
     fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
             bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
 }
@@ -164,17 +164,17 @@ text_classes(const struct page *p, const struct result *r)
         if (r->class_bytes[c] <= 0)
             continue;
         if (r->class_bytes[c] < r->peak.allocated / 100) {
-            small = emit_add(small, r->class_bytes[c]);
+            small = bytes_add(small, r->class_bytes[c]);
             nsmall++;
             continue;
         }
         fprintf(p->out, "  %-12s %11s %5.1f %%  %s%s%s\n", class_names[c], bytes_text(p->a, r->class_bytes[c]),
-                emit_percent(r->class_bytes[c], r->peak.allocated), on(p, paint[c]),
+                bytes_percent(r->class_bytes[c], r->peak.allocated), on(p, paint[c]),
                 bar(p, r->class_bytes[c], most, p->width - 36), on(p, "0"));
     }
     if (nsmall)
         fprintf(p->out, "  %-12s %11s %5.1f %%\n", nsmall == 1 ? "one other" : arena_printf(p->a, "%d others", nsmall),
-                bytes_text(p->a, small), emit_percent(small, r->peak.allocated));
+                bytes_text(p->a, small), bytes_percent(small, r->peak.allocated));
 }
 
 static void
@@ -184,16 +184,16 @@ text_baseline(const struct page *p, const struct result *r)
     if (!b)
         return;
     heading(p, "Against the baseline");
-    fprintf(p->out, "  %s: %s\n", emit_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r));
+    fprintf(p->out, "  %s: %s\n", string_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r));
     for (int i = 0; i < b->ndiffers; i++)
-        fprintf(p->out, "  another set-up: %s\n", emit_clip(p->a, b->differs[i], p->width - 20));
+        fprintf(p->out, "  another set-up: %s\n", string_clip(p->a, b->differs[i], p->width - 20));
     int n;
     const struct change_group *g = emit_changes(p->a, b, &n);
     for (int i = 0; i < n && i < p->limit->listed; i++, g++) {
         fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, g->increase_bytes),
-                emit_clip(p->a, g->name, p->width / 2), g->location ? "  " : "",
-                emit_clip(p->a, g->location, p->width / 3));
-        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), emit_clip(p->a, g->change, p->width - 16), on(p, "0"));
+                string_clip(p->a, g->name, p->width / 2), g->location ? "  " : "",
+                string_clip(p->a, g->location, p->width / 3));
+        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), string_clip(p->a, g->change, p->width - 16), on(p, "0"));
     }
     if (n > p->limit->listed)
         fprintf(p->out, "  %12s  %d more changes\n", "", n - p->limit->listed);
@@ -226,7 +226,7 @@ text_timeline(const struct page *p, const struct result *r)
         fputs("  ", p->out);
         for (int i = 0; i < n; i++) {
             const struct instant *in = &r->instants[at[i]];
-            int eighths = (int)((double)emit_total(in) / (double)peak * ROWS * 8) - row * 8;
+            int eighths = (int)((double)instant_bytes(in) / (double)peak * ROWS * 8) - row * 8;
             eighths = eighths < 0 ? 0 : eighths > 8 ? 8 : eighths;
             fprintf(p->out, "%s%s", on(p, at[i] == r->peak.instant ? "1;31" : paint[largest_class(in)]),
                     p->utf8        ? level[eighths]
@@ -257,17 +257,17 @@ text_live(const struct page *p, const struct result *r)
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
         if (i >= n) {
-            rest = emit_add(rest, t->bytes);
+            rest = bytes_add(rest, t->bytes);
             continue;
         }
-        const char *shape = !wide
-                                ? ""
-                                : arena_printf(p->a, "%s %s", emit_clip(p->a, emit_shape(p->a, t->rank, t->shape), 20),
-                                               emit_clip(p->a, t->dtype, 8));
+        const char *shape =
+            !wide ? ""
+                  : arena_printf(p->a, "%s %s", string_clip(p->a, emit_shape(p->a, t->rank, t->shape), 20),
+                                 string_clip(p->a, t->dtype, 8));
         fprintf(p->out, "  %11s  %s%-11s%s  %-*s%s%s%s%s%s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),
                 class_names[t->class], on(p, "0"), wide ? 30 : 0, shape,
-                emit_op(p->a, t->name, t->location ? room * 3 / 5 : room), on(p, "2"), t->location ? "  " : "",
-                emit_tail(p->a, t->location, room * 2 / 5 - 2), on(p, "0"));
+                string_op(p->a, t->name, t->location ? room * 3 / 5 : room), on(p, "2"), t->location ? "  " : "",
+                string_tail(p->a, t->location, room * 2 / 5 - 2), on(p, "0"));
     }
     if (r->nlive > n)
         fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), r->nlive - n);
@@ -295,7 +295,7 @@ text_layers(const struct page *p, const struct result *r)
     heading(p, "Layers that keep most for the backward pass");
     for (int i = 0; i < n && i < p->limit->layers; i++)
         fprintf(p->out, "  %11s  %s\n", bytes_text(p->a, leaf[i]->saved_bytes),
-                emit_clip(p->a, leaf[i]->path, p->width - 16));
+                string_clip(p->a, leaf[i]->path, p->width - 16));
     if (n > p->limit->layers)
         fprintf(p->out, "  %11s  %d more\n", "", n - p->limit->layers);
 }
@@ -315,7 +315,7 @@ text_fits(const struct page *p, const struct result *r)
         if (!next)
             break;
         s = arena_printf(p->a, "%s%s%lld on %s", s, *s ? ", " : "", (long long)next->largest_batch,
-                         emit_clip(p->a, next->device, 24));
+                         string_clip(p->a, next->device, 24));
         last = next;
     }
     if (*s)
@@ -344,7 +344,7 @@ static void
 lines(const struct page *p, const char *text, int most)
 {
     for (; text && *text && most > 0; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] != 0), most--)
-        code(p, emit_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))));
+        code(p, string_clean(p->a, arena_strn(p->a, text, strcspn(text, "\n"))));
     if (text && *text)
         fprintf(p->out, "  |   ...\n");
 }
@@ -365,10 +365,10 @@ text_recompute(const struct page *p, const struct result *r)
                 bytes_text(p->a, q->peak), q->extra_flops_percent,
                 emit_cheapest(p->a, r->recompute.nselective, r->recompute.selective, q->peak),
                 emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), q->nmodules,
-                emit_clip(p->a, emit_modules(p->a, q), p->width - 52));
+                string_clip(p->a, emit_modules(p->a, q), p->width - 52));
     }
     fprintf(p->out, "  %11s  the lowest is held by %s\n", "",
-            emit_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 38));
+            string_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 38));
     if (step > 1)
         fprintf(p->out, "  %11s  %d plans; those between are in the other reports\n", "", n);
     if (p->limit == &full && r->recompute.selective_python)
@@ -411,10 +411,10 @@ text_findings(const struct page *p, const struct result *r)
         heading(p, "What to change");
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
-        const char *rule = emit_clean(p->a, f->rule), *saves = bytes_text(p->a, f->saves_bytes);
+        const char *rule = string_clean(p->a, f->rule), *saves = bytes_text(p->a, f->saves_bytes);
         if (f->suppressed)
-            hidden =
-                arena_printf(p->a, "%s%s%s %s", hidden, *hidden ? "; " : "", rule, emit_clip(p->a, f->suppressed, 120));
+            hidden = arena_printf(p->a, "%s%s%s %s", hidden, *hidden ? "; " : "", rule,
+                                  string_clip(p->a, f->suppressed, 120));
         if (p->limit != &full && (f->suppressed || f->saves_bytes <= 0)) {
             notes += !f->suppressed;
             continue;
@@ -429,11 +429,11 @@ text_findings(const struct page *p, const struct result *r)
                 rule);
         if (f->saves_bytes > 0)
             fprintf(p->out, ": saves %s%s%s (%.0f %%), peak %s", on(p, "1"), saves, on(p, "0"),
-                    emit_percent(f->saves_bytes, r->peak.allocated), bytes_text(p->a, f->peak_after));
+                    bytes_percent(f->saves_bytes, r->peak.allocated), bytes_text(p->a, f->peak_after));
         if (f->extra_flops_percent > 0.05)
             fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
         fputc('\n', p->out);
-        wrap(p, "  | ", emit_clean(p->a, f->message), p->limit->said + (best == 0));
+        wrap(p, "  | ", string_clean(p->a, f->message), p->limit->said + (best == 0));
         if ((best++ == 0 || p->limit == &full) && f->saves_bytes > 0)
             lines(p, f->how, p->limit->how);
     }
@@ -461,8 +461,9 @@ text_oom(const struct page *p, const struct oom *o)
     for (int i = 0; i < o->nmatches && i < p->limit->listed; i++) {
         const struct oom_match *t = &o->matches[i];
         wrap(p, i == o->likely ? "  | > " : "  | - ",
-             arena_printf(p->a, "%s: %s, %s%s%s%s", emit_op(p->a, t->name, 80), phase_names[t->phase],
-                          emit_op(p->a, t->op, 60), t->location ? ", " : "", emit_clip(p->a, t->location, p->width / 3),
+             arena_printf(p->a, "%s: %s, %s%s%s%s", string_op(p->a, t->name, 80), phase_names[t->phase],
+                          string_op(p->a, t->op, 60), t->location ? ", " : "",
+                          string_clip(p->a, t->location, p->width / 3),
                           t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : ""),
              ALL);
     }
@@ -471,7 +472,7 @@ text_oom(const struct page *p, const struct oom *o)
     if (emit_oom(p->a, o))
         wrap(p, "  | ", arena_printf(p->a, "when > was asked for, %s", emit_oom(p->a, o)), 9);
     for (int i = 0; i < o->navoided; i++)
-        fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", emit_clean(p->a, o->avoided_by[i]),
+        fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", string_clean(p->a, o->avoided_by[i]),
                 i + 1 == o->navoided ? "\n" : "");
 }
 
@@ -487,8 +488,8 @@ text_judgements(const struct page *p, const struct result *r)
     text_fits(p, r);
     for (int i = 0; i < r->nthumbs; i++)
         thumbs = arena_printf(p->a, "%s%s%s: %s (%+.0f %%)", thumbs, *thumbs ? "; " : "",
-                              emit_clean(p->a, r->thumbs[i].name), bytes_text(p->a, r->thumbs[i].bytes),
-                              emit_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated));
+                              string_clean(p->a, r->thumbs[i].name), bytes_text(p->a, r->thumbs[i].bytes),
+                              bytes_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated));
     if (*thumbs)
         wrap(p, "  rules of thumb: ", thumbs, 3);
     for (int i = 0; i < r->setup.nassumptions && i < p->limit->assumed; i++)
@@ -497,10 +498,10 @@ text_judgements(const struct page *p, const struct result *r)
         fprintf(p->out, "%17s%d more\n", "", r->setup.nassumptions - p->limit->assumed);
     for (int i = 0; i < r->ndoubts && i < p->limit->assumed; i++) {
         const struct doubt *d = &r->doubts[i];
-        const char *op = d->op ? arena_printf(p->a, " (%s)", emit_clip(p->a, d->op, 32)) : "";
+        const char *op = d->op ? arena_printf(p->a, " (%s)", string_clip(p->a, d->op, 32)) : "";
         wrap(p, i ? "               - " : "  not explained: ",
-             arena_printf(p->a, "%s%s: %s%s%s%s", emit_clip(p->a, d->node, 48), op, emit_clean(p->a, d->why),
-                          d->remedy ? "; try " : "", emit_clean(p->a, d->remedy),
+             arena_printf(p->a, "%s%s: %s%s%s%s", string_clip(p->a, d->node, 48), op, string_clean(p->a, d->why),
+                          d->remedy ? "; try " : "", string_clean(p->a, d->remedy),
                           d->effect_bytes
                               ? arena_printf(p->a, " (%s of what is counted)", emit_signed(p->a, d->effect_bytes))
                               : ""),

@@ -1,8 +1,45 @@
 #!/bin/bash
-# Who may include what: the architecture, checked over #include lines and function names.
+# Who may include what: the rooms and their floors, checked over #include lines, function names and, where there is nm, symbols.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1
 sources=$(find src onnx reports -name '*.[ch]' ! -name '*pb-c*' ! -name assets.h)
+
+# The floors from below: a room includes its own headers and those below it.
+floors='base graph onnx program torch lower device result advice reports cli'
+
+room() { # room PATH: of a file, or of a header as it is included
+    case $1 in
+    src/*) set -- "${1#src/}" ;;
+    esac
+    echo "${1%%/*}"
+}
+floor() { # floor ROOM: its number, from 1; nothing for what is no room
+    local n=1 f
+    for f in $floors; do
+        [ "$f" = "$1" ] && echo "$n" && return
+        n=$((n + 1))
+    done
+}
+for file in $sources; do
+    own=$(floor "$(room "$file")")
+    ok "$file is in no room" [ -n "$own" ]
+    for header in $(grep -ohE '#include "[a-z]+/[a-z_]+\.h"' "$file" | sed 's/.*"\(.*\)"/\1/'); do
+        below=$(floor "$(room "$header")")
+        ok "$file includes $header, which is above it" [ "${below:-99}" -le "$own" ]
+    done
+done
+
+# The same of what is called: no object needs a symbol of a higher floor. Each line: object, D or U, symbol.
+objects=$(cd "$(dirname "$MEMLINT")" && find src onnx reports -name '*.o' ! -name '*pb-c*' 2>/dev/null)
+if command -v nm >/dev/null && [ -n "$objects" ]; then
+    (cd "$(dirname "$MEMLINT")" && for o in $objects; do nm "$o" | awk -v o="$o" 'NF == 3 && $2 ~ /[TDRBV]/ {print o, "D", $3} NF == 2 && $1 == "U" {print o, "U", $2}'; done) >"$work/symbols"
+    up=$(awk -v floors="$floors" '
+        BEGIN { n = split(floors, f, " "); for (i = 1; i <= n; i++) at[f[i]] = i }
+        function room(o) { sub(/^src\//, "", o); sub(/\/.*/, "", o); return o }
+        NR == FNR { if ($2 == "D") by[$3] = $1; next }
+        $2 == "U" && ($3 in by) && at[room(by[$3])] > at[room($1)] { print $1 " needs " $3 " of " by[$3] }' "$work/symbols" "$work/symbols" | head -3)
+    ok "a room needs what lies above it: $up" [ -z "$up" ]
+fi
 
 only_in() { # only_in FOLDER PATTERN: no file elsewhere includes it
     local bad
@@ -11,11 +48,15 @@ only_in() { # only_in FOLDER PATTERN: no file elsewhere includes it
 }
 only_in onnx/ '(protobuf-c|onnx\.pb-c|onnx/onnx\.pb-c)'
 only_in reports/ 'libxml'
-only_in src/cuda.c 'cuda'
+only_in src/device/cuda.c 'cuda'
 only_in reports/ '(html|json|xml|assets)\.h'
+only_in src/graph/ 'graph/infer\.h'
+only_in src/torch/ 'torch/expand\.h'
+only_in src/lower/ 'lower/lowering\.h'
+only_in src/advice/ 'advice/edit\.h'
 
 # Reports look at a const result: they call no pass and write through emit.c alone.
-for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_; do
+for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_ rules_ fits_run; do
     bad=$(grep -nE "\\b${pass}[a-z_]*\\(" reports/*.c | head -1)
     ok "a report calls a pass: $bad" [ -z "$bad" ]
 done
@@ -23,8 +64,8 @@ bad=$(grep -nE '\b(fopen|creat|mkstemp)\(' reports/*.c | grep -v '^reports/emit.
 ok "a report opens a file: $bad" [ -z "$bad" ]
 
 # Passes never print, and only util.c and main.c may give up.
-bad=$(grep -nE '\b(printf|puts|putchar)\(|\bstderr\b' $sources | grep -vE '^src/(main|util)\.c' | head -1)
+bad=$(grep -nE '\b(printf|puts|putchar)\(|\bstderr\b' $sources | grep -vE '^src/(cli/main|base/util)\.c' | head -1)
 ok "a pass prints: $bad" [ -z "$bad" ]
-bad=$(grep -nE '\bdie\(|\bexit\(' $sources | grep -vE '^src/(main|util|memlint)\.[ch]|^reports/emit.c.*atexit|^[^:]*:[0-9]*: ?(/\*|\*)' | head -1)
+bad=$(grep -nE '\bdie\(|\bexit\(' $sources | grep -vE '^src/(cli/main\.c|base/(util\.c|base\.h))|^reports/emit.c.*atexit|^[^:]*:[0-9]*: ?(/\*|\*)' | head -1)
 ok "exits: $bad" [ -z "$bad" ]
 finish

@@ -7,7 +7,7 @@
  * calls that this takes. The judge writes down the order of all runs, and a tensor lives from the run that makes it to the last one that reads
  * it before it is made anew: whatever the order is, its peak and its time are those of a program that works.
  */
-#include "../src/memlint.h"
+#include "tests/all.h"
 
 #include <limits.h>
 #include <stdio.h>

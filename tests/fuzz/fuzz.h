@@ -2,7 +2,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "memlint.h"
+#include "tests/all.h"
 
 /* What libFuzzer and AFL++ call, and what libFuzzer has. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -59,7 +59,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
         struct study study = {.a = a, .path = "fuzz.onnx", .s = &s, .p = p, .st = st, .reload = reload};
         struct result *r = result_build(p->graph, p, st, &s);
         shapes_dump(p->graph, nowhere());
-        lower_dump(p, nowhere());
+        program_dump(p, nowhere());
         step_dump(st, nowhere());
         rules_run(&study, r);
         fits_run(&study, r, true);

@@ -16,9 +16,9 @@ quoted() {
 # Words of models: operators, element types, and the attributes and metadata that the source names. Words of stored results.
 {
     "$programs/memlint" --list=ops | cut -f1 | tr ' .:' '\n\n\n'
-    quoted "$SOURCE"/src/*.c "$SOURCE"/onnx/*.c
+    quoted "$SOURCE"/src/*/*.c "$SOURCE"/onnx/*.c
 } | grep -xE '[A-Za-z_.][A-Za-z_0-9.(]{1,60}' | sort -u | sed 's/.*/"&"/' >"$folder/words"
-quoted "$SOURCE"/src/stored.c "$SOURCE"/src/result.c | sed 's/.*/"\\"&\\""/' >"$folder/keys"
+quoted "$SOURCE"/src/result/*.c | sed 's/.*/"\\"&\\""/' >"$folder/keys"
 
 for target in bytes text pipeline stored; do
     mkdir -p "$folder/$target" "$folder/found-$target"

@@ -1,8 +1,6 @@
 /* test_aten.c - the framework operator table as a table: names found, formulas that parse, layouts by PyTorch's rules. */
-#include "../src/expand.h"
-#include "../src/lower.h"
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_graph.c - text syntax, order, users, inlining, captures. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

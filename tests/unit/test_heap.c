@@ -1,6 +1,6 @@
 /* test_heap.c - the caching allocator on sequences worked out by hand from CUDACachingAllocator.cpp. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 

@@ -1,6 +1,6 @@
 /* test_live.c - the sweep against an independent count, on generated models. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

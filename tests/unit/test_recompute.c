@@ -1,6 +1,6 @@
 /* test_recompute.c - the planner of nested regions on uniform chains, whose optima are known. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 

@@ -1,7 +1,7 @@
 /* test_replay.c - the replay on a stand-in device: order, refusal, fragmentation, steady state, failures, cleaning up; and on stand-in
  * libraries: which kernels they are asked about, and what becomes of the answers. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -382,7 +382,9 @@ heap_on(struct arena *a, struct replay *r, bool expandable, int64_t limit)
     begin(64 * GiB);
     *r = (struct replay){.a = a, .d = &stand_in, .limit = limit, .total = device.total};
     struct heap *h = heap_new(a, expandable);
-    heap_play(h, r);
+    struct player *player = NEW(a, struct player);
+    *player = replay_player(r);
+    heap_play(h, player);
     return h;
 }
 
@@ -473,14 +475,14 @@ test_fragmentation(void)
         (void)heap_malloc(h, 30 * MiB);
         heap_free(h, first);
         (void)heap_malloc(h, 40 * MiB);
-        replay_step(&r, heap_allocated(h));
+        replay_player(&r).step(&r, heap_allocated(h));
         CU_ASSERT_EQUAL_FATAL(r.nsteps, 1);
         CU_ASSERT_EQUAL(r.steps[0].most_allocated, 70 * MiB);
         CU_ASSERT_EQUAL(r.steps[0].idle, 30 * MiB);
         CU_ASSERT_EQUAL(r.steps[0].reserved, 100 * MiB);
         CU_ASSERT_EQUAL(r.steps[0].taken, 100 * MiB);
         (void)heap_malloc(h, 20 * MiB); /* the hole serves that */
-        replay_step(&r, heap_allocated(h));
+        replay_player(&r).step(&r, heap_allocated(h));
         CU_ASSERT_EQUAL(r.steps[1].taken, 0);
         CU_ASSERT_EQUAL(r.steps[1].idle, 10 * MiB);
         arena_free(a);

@@ -3,8 +3,8 @@
  * The result is made by hand: small, every list filled, every string a variant of one that would be markup, an escape
  * sequence, a workflow command, a table cell's end or broken UTF-8 somewhere.
  */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>
@@ -167,7 +167,7 @@ printable(const char *s)
 {
     uint32_t c;
     for (int n; *s; s += n) {
-        n = emit_utf8(s, &c);
+        n = string_utf8(s, &c);
         if (n == 0 || (c < 0x20 && c != '\n') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e))
             return false;
     }
@@ -236,10 +236,11 @@ test_clean(void)
     };
     struct arena *a = arena_new();
     for (int i = 0; i < COUNT(rows); i++)
-        CU_ASSERT_STRING_EQUAL(emit_clean(a, rows[i].in), rows[i].out);
-    CU_ASSERT_STRING_EQUAL(emit_clip(a, "abcdefghij", 10), "abcdefghij");
-    CU_ASSERT_STRING_EQUAL(emit_clip(a, "abcdefghijk", 10), "abc...hijk");
-    CU_ASSERT_STRING_EQUAL(emit_clip(a, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 5), "\xc3\xa9...\xc3\xa9");
+        CU_ASSERT_STRING_EQUAL(string_clean(a, rows[i].in), rows[i].out);
+    CU_ASSERT_STRING_EQUAL(string_clip(a, "abcdefghij", 10), "abcdefghij");
+    CU_ASSERT_STRING_EQUAL(string_clip(a, "abcdefghijk", 10), "abc...hijk");
+    CU_ASSERT_STRING_EQUAL(string_clip(a, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 5),
+                           "\xc3\xa9...\xc3\xa9");
     arena_free(a);
 }
 
@@ -451,7 +452,7 @@ test_huge(void)
     r.peak.allocated = INT64_MAX;
     for (int i = 0; i < nformats; i++)
         free(render(&formats[i], &r));
-    CU_ASSERT_EQUAL(emit_total(&instants[1]), INT64_MAX);
+    CU_ASSERT_EQUAL(instant_bytes(&instants[1]), INT64_MAX);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------------------------- */

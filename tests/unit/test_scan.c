@@ -1,7 +1,7 @@
 /* test_scan.c - the wire scanner over hand-made bytes: what it refuses, and what it leaves out. */
 #include "../../onnx/scan.h"
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_shapes.c - binding, need_bound, values, doubts: what the dumps of tests/cases do not show. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_step.c - a training step small enough to count by hand. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>

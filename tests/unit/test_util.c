@@ -1,6 +1,6 @@
 /* test_util.c - memory, text, sizes, globs and element types. */
-#include "memlint.h"
 #include "suites.h"
+#include "tests/all.h"
 
 #include <CUnit/CUnit.h>
 #include <stdint.h>

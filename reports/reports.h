@@ -1,0 +1,95 @@
+/* reports.h - views of one const struct result. */
+#ifndef REPORTS_H
+#define REPORTS_H
+
+#include "device/device.h"
+#include "result/result.h"
+
+/* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
+
+struct format {
+    const char *name, *extension, *help;
+    /* Writes r to out; false when the stream failed. colour and width concern text only. */
+    bool (*write)(const struct result *r, FILE *out, bool colour, int width);
+};
+extern const struct format formats[];
+extern const int nformats;
+const struct format *format_by_name(const char *name);
+const struct format *format_by_extension(const char *path);
+/* For main, once: SIGINT, SIGTERM and SIGHUP remove a report that is not whole and end the program with exit status 4. */
+void emit_guard(void);
+/* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
+bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
+/* Adds a report of one line to path in one write: what is there after a kill is whole lines and at most one torn. */
+bool report_append(const struct result *r, const struct format *f, const char *path, const char **why);
+
+/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ...", or "At least 1.2 GiB is certain;
+ * unknown: ..." */
+const char *emit_verdict(struct arena *a, const struct result *r);
+/* "training, batch 32, adamw, fp32, loss auto": what was chosen, the defaults of most not named. */
+const char *emit_setup(struct arena *a, const struct result *r);
+/* An assumption, with the option that says otherwise and what that changes. */
+const char *emit_assumption(struct arena *a, const struct result *r, int i);
+/* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL none. */
+const char *emit_swings(struct arena *a, const struct result *r);
+/* Of an inconclusive result: the peak as far as it was counted; the command that settles what options can. NULL none. */
+const char *emit_estimate(struct arena *a, const struct result *r);
+const char *emit_remedy(struct arena *a, const struct result *r);
+const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
+/* A changed layer: its path, and what became of it, "weight [64, 10] -> [64, 20]". The peaks, "1.0 GiB -> 2.0 GiB (+1.0 GiB, +100 %)". */
+const char *emit_layer(struct arena *a, const struct layer_change *l, int max);
+const char *emit_change(struct arena *a, const struct layer_change *l);
+/* Layers that changed alike and differ in their numbers alone are one: "blocks.*.up". */
+struct change_group {
+    const char *name, *change, *location;
+    int n, first; /* layers; index of the first */
+    bool cause, outside;
+    int64_t increase_bytes;
+};
+struct change_group *emit_changes(struct arena *a, const struct baseline *b, int *n);
+const char *emit_increase(struct arena *a, const struct result *r);
+/* What of the gates was let pass, and why: accepted, or not to be judged. NULL nothing. */
+const char *emit_let_pass(struct arena *a, const struct result *r);
+const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
+const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
+/* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */
+const char *emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak);
+/* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
+ * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
+int emit_columns(const struct result *r, int want, int *at);
+/* What the message held beside what the step holds when it asks, and whether they match; NULL where either is unknown. */
+const char *emit_oom(struct arena *a, const struct oom *o);
+/* The outcome of a replay; that the step was another device's, NULL it was not; whether it was steady, NULL unknown; a kernel by its shapes; what its library said of all convolutions or
+ * products, NULL there are none. */
+const char *emit_replay(struct arena *a, const struct replay *q);
+const char *emit_capability(struct arena *a, const struct replay *q);
+const char *emit_steps(struct arena *a, const struct replay *q);
+const char *emit_kernel(struct arena *a, const struct kernel_shape *s);
+const char *emit_library(struct arena *a, const struct replay *q, bool products);
+/* What servers of continuous integration list: gates that stop the model first, then findings, the gravest first. */
+struct issue {
+    const char *rule, *message, *how, *suppressed;
+    const char *help;        /* what the rule is about, in a few words; NULL it is none */
+    int severity;            /* as severity_rank; 3: a gate that stops the model */
+    bool known;              /* the baseline has it, too */
+    const char *file, *node; /* file: the Python file where the place is known, else the model */
+    int line;
+    bool in_code; /* file is the Python file */
+    uint64_t id;  /* the same as long as rule, model, file and node are; different ones differ */
+};
+struct issue *emit_issues(struct arena *a, const struct result *r, int *n);
+bool text_write(const struct result *r, FILE *out, bool colour, int width);
+bool full_write(const struct result *r, FILE *out, bool colour, int width);
+bool json_write(const struct result *r, FILE *out, bool colour, int width);
+bool jsonl_write(const struct result *r, FILE *out, bool colour, int width);
+bool markdown_write(const struct result *r, FILE *out, bool colour, int width);
+bool html_write(const struct result *r, FILE *out, bool colour, int width);
+bool sarif_write(const struct result *r, FILE *out, bool colour, int width);
+bool junit_write(const struct result *r, FILE *out, bool colour, int width);
+bool gitlab_write(const struct result *r, FILE *out, bool colour, int width);
+bool gitlab_metrics_write(const struct result *r, FILE *out, bool colour, int width);
+bool github_write(const struct result *r, FILE *out, bool colour, int width);
+bool csv_write(const struct result *r, FILE *out, bool colour, int width);
+void format_list(FILE *out);
+
+#endif

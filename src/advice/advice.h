@@ -1,0 +1,83 @@
+/* advice.h - what could be changed: edits of the step that are run again. */
+#ifndef ADVICE_H
+#define ADVICE_H
+
+#include "result/passes.h"
+
+/* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
+
+struct study {
+    struct arena *a;
+    const char *path;
+    const struct setup *s;
+    struct program *p;
+    struct step *st;
+    /* The program again under another set-up; NULL when the model can't be read so. */
+    struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
+    void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */
+};
+/* Larger steps are run once: no edits, no assumptions, no other batches. */
+enum { MOST_VALUES = 50000, MOST_EVENTS = 250000 };
+static inline bool
+study_is_large(const struct study *x)
+{
+    return x->p->graph->nt > MOST_VALUES || x->st->m->nev > MOST_EVENTS;
+}
+static inline void
+study_tell(const struct study *x, const char *what, int done, int of)
+{
+    if (x->tell)
+        x->tell(what, done, of);
+}
+/* Adds the findings to r, the largest saving first. */
+void rules_run(const struct study *x, struct result *r);
+void rules_list(FILE *out);
+
+/* Fills r->fits: what each device needs, and by running the step at other batches the largest that fits: exactly, or -1 where there is no batch to
+ * vary. all: of every device, otherwise of that of --device or of those next to the step's size. */
+void fits_run(const struct study *x, struct result *r, bool all);
+/* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
+int64_t fits_largest(const struct study *x, const struct result *r, int dim);
+/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes, on devices of that kind.
+ * reserved: bytes; -1 not run, or the model can't be read so; what is there already is not run again. */
+void fits_sizes(const struct study *x, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved);
+/* Whether `reserved` bytes fit the device of --device; false without one. */
+bool fits_device(const struct result *r, int64_t reserved);
+
+/* ---- grid.c: the step at other sizes ------------------------------------------------------------------------------------- */
+
+/* Fills r->grid by running the step at other sizes of the batch and of one more dimension. */
+void grid_run(const struct study *x, struct result *r);
+
+/* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
+
+/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. A step that reserves more than
+ * the message left room for does not fit. */
+struct oom *oom_explain(const struct study *x, struct result *r, const char *text);
+
+/* ---- recompute.c: what to recompute ------------------------------------------------------------------------------------------- */
+
+/* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none can be. */
+bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
+/* A doubt for each region that PyTorch refuses to run. */
+void recompute_check(const struct step *st);
+/* Puts the modules under checkpoint in p that give the lowest peak, within a thousandth, at the least work; false when none can be. */
+bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
+                     const char **python);
+/* How to reverse a chain of equal steps, [values * (steps + 1) + n]: forward evaluations, the gradients' not among them, and how many steps the
+ * first region holds. */
+#define NO_CHAIN INT64_C(1000000000000) /* too few values */
+struct chain {
+    int steps;
+    int64_t *cost;
+    int *first;
+};
+struct chain recompute_chain(struct arena *a, int steps, int values);
+void policy_list(FILE *out); /* --list=policies */
+/* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
+void recompute_plan(const struct study *x, struct result *r, int64_t budget);
+
+/* assume.c: runs the alternative of every assumption of r that has one. */
+void assume_measure(const struct study *x, struct result *r);
+
+#endif

@@ -1,0 +1,364 @@
+/* fits.c - the largest batch that fits each device, and the largest size of any dimension that fits one.
+ *
+ * A largest batch is exact: the step was run at it and fits, and at the next one and does not. Devices of one kind run the
+ * same step, so a run answers for all of them; the search for one goes where the line between the nearest runs crosses its
+ * memory. It begins at sizes that do not depend on the set-up's, so neither does its answer.
+ *
+ * Sizes are affine in a dimension: between the programs at two sizes, each number of a third lies on the line through its
+ * two. A third size is read to see whether that holds; where a number lies beside the line, or programs differ in more than
+ * numbers, the file is read again for each run. What is said of the device of --device was run from the file in any case.
+ */
+#include "advice/advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_SIZE = 1 << 24,
+    FIRST = 2,     /* where searches for a batch begin; 1 is a size of its own to broadcasting */
+    CALLS = 120000 /* run for all devices but that of --device */
+};
+
+struct search {
+    const struct study *s;
+    int dim; /* index into setup.dims */
+    struct arena *own;
+    const struct program *base, *far; /* far NULL: sizes are not on lines */
+    int64_t base_size, far_size;
+    int nruns, cap_runs;
+    struct run {
+        int kind;
+        int64_t size, reserved; /* -1: the model can't be read so */
+    } * runs;
+    int left; /* runs that devices other than --device's may still take */
+};
+
+struct line {
+    int64_t from, to, at;
+    bool straight;
+};
+
+static int64_t
+on_line(struct line *l, int64_t from, int64_t to)
+{
+    int64_t rise = 0;
+    if (from == to)
+        return from;
+    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
+    return from + rise / (l->to - l->from);
+}
+
+static const int64_t *
+sizes_on_line(struct line *l, struct arena *a, int rank, const int64_t *from, const int64_t *to)
+{
+    int64_t *s = NEWN(a, int64_t, rank > 0 ? rank : 1);
+    for (int i = 0; i < rank; i++)
+        s[i] = on_line(l, from[i], to[i]);
+    return s;
+}
+
+static void
+args_on_line(struct line *l, int n, struct arg *from, const struct arg *to)
+{
+    for (int i = 0; i < n && l->straight; i++) {
+        l->straight &= from[i].kind == to[i].kind && (from[i].kind != ARG_SLOT || from[i].i == to[i].i) &&
+                       (from[i].kind != ARG_LIST || from[i].n == to[i].n);
+        if (from[i].kind == ARG_INT)
+            from[i].i = on_line(l, from[i].i, to[i].i);
+        if (from[i].kind == ARG_LIST && l->straight)
+            args_on_line(l, from[i].n, from[i].list, to[i].list);
+    }
+}
+
+/* The program at that size, NULL where only the file tells. */
+static const struct program *
+program_at(const struct search *x, struct arena *a, int64_t size)
+{
+    const struct program *p = x->base, *far = x->far;
+    struct line l = {x->base_size, x->far_size, size, far && far->ncalls == p->ncalls};
+    l.straight = l.straight && far->nslots == p->nslots && far->ninputs == p->ninputs && far->nparams == p->nparams;
+    if (!l.straight)
+        return NULL;
+    struct program *q = arena_dup(a, p, sizeof(*p));
+    q->inputs = arena_dup(a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);
+    for (int i = 0; i < p->ninputs && l.straight; i++)
+        if ((l.straight = p->inputs[i].rank == far->inputs[i].rank))
+            q->inputs[i].size = sizes_on_line(&l, a, p->inputs[i].rank, p->inputs[i].size, far->inputs[i].size);
+    q->calls = arena_dup(a, p->calls, sizeof(*p->calls) * (size_t)p->ncalls);
+    for (int i = 0; i < p->ncalls && l.straight; i++) {
+        struct call *c = &q->calls[i];
+        const struct call *d = &far->calls[i];
+        if (!(l.straight = c->op == d->op && c->nargs == d->nargs && c->rank == d->rank))
+            break;
+        c->size = sizes_on_line(&l, a, c->rank, c->size, d->size);
+        c->args = args_copy(a, c->nargs, c->args);
+        args_on_line(&l, c->nargs, c->args, d->args);
+    }
+    return l.straight ? q : NULL;
+}
+
+static struct setup
+setup_at(const struct search *x, struct arena *a, int kind, int64_t size)
+{
+    struct setup s = *x->s->s;
+    s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
+    s.dims[x->dim].n = size;
+    s.device = device_kind(s.device) == kind ? s.device : device_of_kind(kind);
+    return s;
+}
+
+static bool
+same_args(int n, const struct arg *p, const struct arg *q)
+{
+    for (int i = 0; i < n; i++)
+        if (p[i].kind != q[i].kind || (p[i].kind == ARG_INT && p[i].i != q[i].i) ||
+            (p[i].kind == ARG_LIST && !(p[i].n == q[i].n && same_args(p[i].n, p[i].list, q[i].list))))
+            return false;
+    return true;
+}
+
+static bool
+same_ints(int n, const int64_t *p, const int64_t *q)
+{
+    return n <= 0 || memcmp(p, q, sizeof(*p) * (size_t)n) == 0;
+}
+
+/* Whether two programs of equal structure have equal sizes. */
+static bool
+same_sizes(const struct program *p, const struct program *q)
+{
+    bool same = true;
+    for (int i = 0; i < p->ninputs && same; i++)
+        same = same_ints(p->inputs[i].rank, p->inputs[i].size, q->inputs[i].size);
+    for (int i = 0; i < p->ncalls && same; i++) {
+        const struct call *c = &p->calls[i], *d = &q->calls[i];
+        same = c->op == d->op && c->nargs == d->nargs && c->rank == d->rank && same_ints(c->rank, c->size, d->size) &&
+               same_args(c->nargs, c->args, d->args);
+    }
+    return same;
+}
+
+/* Bytes that the step reserves at that size on devices of that kind; -1: the model can't be read so. */
+static int64_t
+run_file(struct search *x, int kind, int64_t size)
+{
+    struct arena *a = arena_new();
+    struct setup s = setup_at(x, a, kind, size);
+    const struct program *p = x->s->reload(x->s, a, &s);
+    int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
+    arena_free(a);
+    return reserved;
+}
+
+static int64_t
+run_at(struct search *x, int kind, int64_t size)
+{
+    for (int i = 0; i < x->nruns; i++)
+        if (x->runs[i].kind == kind && x->runs[i].size == size)
+            return x->runs[i].reserved;
+    struct arena *a = arena_new();
+    struct setup s = setup_at(x, a, kind, size);
+    const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
+    struct run r = {kind, size, p ? measure_step(p, &s, NULL, NULL).reserved : run_file(x, kind, size)};
+    arena_free(a);
+    *PUSH(x->own, x->runs, x->nruns, x->cap_runs) = r;
+    x->left--;
+    return r.reserved;
+}
+
+/* The largest size known to fit and the least known not to, as runs; NULL none. */
+static void
+bracket(const struct search *x, int kind, int64_t limit, const struct run **lo, const struct run **hi)
+{
+    *lo = *hi = NULL;
+    for (int i = 0; i < x->nruns; i++) {
+        const struct run *r = &x->runs[i];
+        if (r->kind == kind && (r->reserved < 0 || r->reserved > limit) && (!*hi || r->size < (*hi)->size))
+            *hi = r;
+    }
+    for (int i = 0; i < x->nruns; i++) {
+        const struct run *r = &x->runs[i];
+        if (r->kind == kind && r->reserved >= 0 && r->reserved <= limit && (!*hi || r->size < (*hi)->size) &&
+            (!*lo || r->size > (*lo)->size))
+            *lo = r;
+    }
+}
+
+/* Where the line between two runs reaches the limit. */
+static int64_t
+crossing(const struct run *a, const struct run *b, int64_t limit)
+{
+    double slope = (double)(b->reserved - a->reserved) / (double)(b->size - a->size);
+    double at = (double)a->size + (double)(limit - a->reserved) / slope;
+    return slope <= 0 || at > MOST_SIZE ? MOST_SIZE : at < 1 ? 1 : (int64_t)at;
+}
+
+/* The largest size that fits: run there and at the next. -1: larger than any that is tried, or there are no runs left. */
+static int64_t
+largest(struct search *x, int kind, int64_t limit, bool own)
+{
+    const struct run *lo, *hi;
+    for (int tries = 0;; tries++) {
+        bracket(x, kind, limit, &lo, &hi);
+        int64_t from = lo ? lo->size : 0, to = hi ? hi->size : MOST_SIZE + 1, at = 2 * from;
+        if (to - from <= 1)
+            return to > MOST_SIZE ? -1 : from;
+        if (!own && x->left <= 0)
+            return -1;
+        if (lo && hi && hi->reserved > 0)
+            at = crossing(lo, hi, limit);
+        if (hi && tries > 2 && tries % 2) /* a line alone may creep */
+            at = from + (to - from) / 2;
+        run_at(x, kind, at <= from ? from + 1 : at >= to ? to - 1 : at);
+    }
+}
+
+/* As largest, every answer checked against the file itself. */
+static int64_t
+largest_checked(struct search *x, int kind, int64_t limit)
+{
+    int64_t size = largest(x, kind, limit, true);
+    for (int64_t at = size > 0 ? size : 1; x->far && size >= 0 && at <= size + 1; at++)
+        if ((run_at(x, kind, at) <= limit) != (run_file(x, kind, at) <= limit)) {
+            x->far = NULL;
+            x->nruns = 0;
+            return largest(x, kind, limit, true);
+        }
+    return size;
+}
+
+static int64_t
+limit_of(const struct fit *f)
+{
+    return f->capacity - f->context;
+}
+
+static struct fit *
+own_device(const struct result *r)
+{
+    for (int i = 0; i < r->nfits && r->setup.device; i++)
+        if (strcmp(r->fits[i].device, r->setup.device) == 0)
+            return &r->fits[i];
+    return NULL;
+}
+
+bool
+fits_device(const struct result *r, int64_t reserved)
+{
+    const struct fit *own = own_device(r);
+    return own && reserved <= limit_of(own);
+}
+
+/* Programs at the first size, the next and one near where `most` bytes are allocated; the second tells whether sizes lie on lines. */
+static struct search
+search_new(const struct study *s, int dim, int64_t first, int64_t most)
+{
+    struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1), .base_size = first};
+    int kind = device_kind(s->s->device);
+    struct setup at = setup_at(&x, x.own, kind, first), next = setup_at(&x, x.own, kind, first + 1);
+    const struct program *base = s->reload(s, x.own, &at), *third = s->reload(s, x.own, &next);
+    if (!base || !third)
+        return x;
+    struct measured m = measure_step(base, &at, NULL, NULL), n = measure_step(third, &next, NULL, NULL);
+    int64_t slope = n.allocated > m.allocated ? n.allocated - m.allocated : 1;
+    x.far_size = first + 3 + (most / slope < MOST_SIZE / 2 ? most / slope : MOST_SIZE / 2);
+    struct setup far = setup_at(&x, x.own, kind, x.far_size);
+    x.base = base;
+    x.far = s->reload(s, x.own, &far);
+    const struct program *told = program_at(&x, x.own, first + 1);
+    if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
+        x.far = NULL;
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved};
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved};
+    return x;
+}
+
+int64_t
+fits_largest(const struct study *s, const struct result *r, int dim)
+{
+    const struct fit *own = own_device(r);
+    if (!own)
+        return -1;
+    struct search x = search_new(s, dim, s->s->dims[dim].n, limit_of(own));
+    int64_t size = largest_checked(&x, own->kind, limit_of(own));
+    arena_free(x.own);
+    return size;
+}
+
+void
+fits_sizes(const struct study *s, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved)
+{
+    struct search x = search_new(s, dim, size[0] > FIRST ? size[0] : FIRST, most);
+    for (int i = 0; i < n && (i == 0 || reserved[i - 1] <= most); i++)
+        if (reserved[i] < 0)
+            reserved[i] = run_at(&x, kind, size[i]);
+    arena_free(x.own);
+}
+
+static int
+by_limit(const void *a, const void *b)
+{
+    const struct fit *x = *(struct fit *const *)a, *y = *(struct fit *const *)b;
+    int64_t p = limit_of(x), q = limit_of(y);
+    return x->kind != y->kind ? x->kind - y->kind : p != q ? (p > q ? 1 : -1) : (x > y) - (x < y);
+}
+
+/* What devices of another kind need: their step is run. */
+static void
+need_of_kinds(const struct study *s, struct result *r)
+{
+    int own = device_kind(s->s->device);
+    for (int k = 0; k < DEVICE_KINDS; k++) {
+        struct setup other = *s->s;
+        other.device = device_of_kind(k);
+        int64_t reserved = k == own ? r->peak.reserved : measure_step(s->p, &other, NULL, NULL).reserved;
+        for (int i = 0; i < r->nfits; i++)
+            if (r->fits[i].kind == k) {
+                r->fits[i].need = bytes_add(reserved, r->fits[i].context);
+                r->fits[i].verdict = fits_verdict(r->fits[i].need, r->fits[i].capacity);
+            }
+    }
+}
+
+/* Of the device of --device, or those next to the step's size: the smallest that has room and the largest that has not. */
+static bool
+is_near(const struct result *r, const struct fit *f)
+{
+    bool fits = f->need <= f->capacity;
+    if (own_device(r))
+        return f == own_device(r);
+    for (int i = 0; i < r->nfits; i++) {
+        const struct fit *g = &r->fits[i];
+        if ((g->need <= g->capacity) == fits && (fits ? g->capacity < f->capacity : g->capacity > f->capacity))
+            return false;
+    }
+    return true;
+}
+
+void
+fits_run(const struct study *s, struct result *r, bool all)
+{
+    const struct binding *batch = setup_batch(s->s);
+    struct fit **order = NEWN(s->a, struct fit *, r->nfits + 1);
+    int n = 0;
+    int64_t most = 0;
+    if (study_is_large(s))
+        return;
+    need_of_kinds(s, r);
+    if (!batch)
+        return;
+    for (int i = 0; i < r->nfits; i++)
+        if (all || is_near(r, &r->fits[i])) {
+            order[n++] = &r->fits[i];
+            most = limit_of(&r->fits[i]) > most ? limit_of(&r->fits[i]) : most;
+        }
+    qsort(order, (size_t)n, sizeof(*order), by_limit);
+    struct search x = search_new(s, (int)(batch - s->s->dims), FIRST, most);
+    for (int i = 0; i < n; i++) {
+        struct fit *f = order[i];
+        study_tell(s, "trying batches", i, n);
+        f->largest_batch =
+            f == own_device(r) ? largest_checked(&x, f->kind, limit_of(f)) : largest(&x, f->kind, limit_of(f), false);
+    }
+    arena_free(x.own);
+}

@@ -1,0 +1,86 @@
+/* grid.c - the step at other sizes: what a table of batch and sequence against devices needs.
+ *
+ * Every number in the table is a run of the step. The first row is the size that was asked for; more rows vary the first
+ * dimension beside the batch. Runs stop where no device is large enough, and a large model gets fewer of them: what was
+ * not run stays -1.
+ */
+#include "advice/advice.h"
+
+#include <string.h>
+
+enum { COLUMNS = 8, ROWS = 4, BELOW = 3 /* halvings */, MOST_SIZE = 1 << 20, CALLS = 18000 /* run for all */ };
+
+/* n, its halves and its doubles, ascending: count of them; *own is where n stands. */
+static int
+sizes_around(int64_t n, int count, int below, int64_t *size, int *own)
+{
+    int k = 0;
+    while (below > 0 && n >> below == 0)
+        below--;
+    for (int i = below; i > 0; i--)
+        if (k == 0 || n >> i > size[k - 1])
+            size[k++] = n >> i;
+    *own = k;
+    size[k++] = n;
+    while (k < count && n <= MOST_SIZE / 2)
+        size[k++] = n *= 2;
+    return k;
+}
+
+/* A row beside the own one: the study at another size of dimension down. */
+static void
+run_row(const struct study *x, int kind, int across, int down, int64_t size, int n, const struct grid *g, int64_t most,
+        int64_t *reserved)
+{
+    struct arena *a = arena_new();
+    struct setup s = *x->s;
+    struct study own = *x;
+    s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
+    s.dims[down].n = size;
+    own.s = &s;
+    own.p = x->reload(x, a, &s);
+    if (own.p)
+        fits_sizes(&own, kind, across, n, g->column, most, reserved);
+    arena_free(a);
+}
+
+void
+grid_run(const struct study *x, struct result *r)
+{
+    const struct setup *s = x->s;
+    const struct binding *batch = setup_batch(s);
+    int64_t *column = NEWN(x->a, int64_t, COLUMNS), *row = NEWN(x->a, int64_t, ROWS), most = 0;
+    int across = batch ? (int)(batch - s->dims) : 0, down = -1, left = CALLS / (x->p->ncalls + 1);
+    if (s->ndims == 0 || s->dims[across].n < 1)
+        return;
+    for (int i = s->ndims - 1; i >= 0; i--)
+        down = i != across && s->dims[i].n > 1 ? i : down;
+    for (int i = 0; i < r->nfits; i++)
+        most = r->fits[i].capacity > most ? r->fits[i].capacity : most;
+    struct grid *g = NEW(x->a, struct grid);
+    *g = (struct grid){.across = s->dims[across].name, .nrows = 1, .column = column, .row = row};
+    g->ncolumns = sizes_around(s->dims[across].n, COLUMNS, BELOW, column, &g->own_column);
+    row[0] = -1;
+    if (down >= 0) {
+        g->down = s->dims[down].name;
+        g->nrows = sizes_around(s->dims[down].n, ROWS, 2, row, &g->own_row);
+    }
+    for (int kind = 0; kind < DEVICE_KINDS; kind++) {
+        g->reserved[kind] = NEWN(x->a, int64_t, g->ncolumns * g->nrows);
+        memset(g->reserved[kind], 0xff, sizeof(int64_t) * (size_t)(g->ncolumns * g->nrows));
+    }
+    g->reserved[device_kind(s->device)][g->own_row * g->ncolumns + g->own_column] = r->peak.reserved;
+    for (int k = 0; k < g->nrows * DEVICE_KINDS && left > 0; k++) {
+        int nth = k / DEVICE_KINDS, kind = k % DEVICE_KINDS;
+        int at = nth == 0 ? g->own_row : nth <= g->own_row ? nth - 1 : nth; /* the asked for one first */
+        int64_t *reserved = &g->reserved[kind][at * g->ncolumns];
+        int n = left < g->ncolumns ? left : g->ncolumns;
+        study_tell(x, "trying sizes", k, g->nrows * DEVICE_KINDS);
+        if (at == g->own_row)
+            fits_sizes(x, kind, across, n, column, most, reserved);
+        else
+            run_row(x, kind, across, down, row[at], n, g, most, reserved);
+        left -= n;
+    }
+    r->grid = g;
+}

@@ -1,0 +1,1294 @@
+/* rules.c - advice: each rule is an edit of the training step, and what it saves is measured by running the edited step.
+ *
+ * A rule says when it applies and makes the edit: another set-up, another program (edit.c), or both. The driver runs the step again, drops
+ * edits that lower nothing (but for those that people believe in), ranks the rest by what they save against what they cost and measures the
+ * best ones together. docs/RULES.md explains every rule to the one who has to change the model.
+ */
+#include "advice/edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MICRO_BATCHES = 4, WORTH = 200 /* a saving of 1/200 of the peak */, MOST_DIMS = 8, MOST_LENGTH = 1 << 24 };
+
+/* What a change asks of its author, as the percentage of its saving that counts when changes are ranked. */
+enum cost { FREE = 100, NUMERICS = 80, MODEL = 75, WORK = 50, TIME = 30 };
+
+struct advice {
+    const struct study *s;
+    struct result *r;
+    struct arena *a;
+    struct measured base;
+    int nregions; /* checkpoint: its modules, found once, and the Python that wraps them */
+    struct region *regions;
+    const char *wrapped, *wrapping;
+    const char *local; /* del-locals: the name, NULL unknown */
+};
+
+struct rule {
+    const char *id, *severity, *help;
+    enum cost cost;
+    enum {
+        CHANGES,
+        COMBINES /* with the others into "together" */,
+        BELIEVED /* told without an effect, too */,
+        INFORMS /* no change of the step */,
+        RESERVES /* lowers what the allocator holds, not what is alive */,
+        ESTIMATES
+    } kind;
+    bool (*applies)(struct advice *x); /* NULL: where the edit finds a place */
+    void (*edit)(struct edit *e);
+    const char *(*message)(struct advice *x, const struct edit *e, const struct measured *after);
+    const char *(*how)(struct advice *x, const struct edit *e);
+    bool (*minor)(struct advice *x); /* a note, however much it saves */
+};
+
+/* ---- measuring and wording ------------------------------------------------------------------------------------------------ */
+
+static struct measured
+measure(struct advice *x, struct edit *e)
+{
+    struct arena *a = arena_new();
+    struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
+    struct measured m = {.allocated = -1};
+    if (p)
+        m = measure_step(p, &e->setup, NULL, NULL);
+    arena_free(a);
+    return m;
+}
+
+static struct edit
+edit_of(struct advice *x, struct arena *a)
+{
+    struct edit e = edit_new(a, x->s->s, x->s->p);
+    e.advice = x;
+    return e;
+}
+
+/* The peak after another edit, for comparison. */
+static const char *
+aside(struct advice *x, void (*edit)(struct edit *e))
+{
+    struct arena *own = arena_new();
+    struct edit e = edit_of(x, own);
+    edit(&e);
+    const char *text = bytes_text(x->a, measure(x, &e).allocated);
+    arena_free(own);
+    return text;
+}
+
+static const char *
+percent_of(struct advice *x, int64_t bytes)
+{
+    return arena_printf(x->a, "%.0f %%", 100.0 * (double)bytes / (double)(x->base.allocated ? x->base.allocated : 1));
+}
+
+/* 867813 as 867,813. */
+static const char *
+grouped(struct advice *x, int64_t n)
+{
+    return n < 1000 ? arena_printf(x->a, "%lld", (long long)n)
+                    : arena_printf(x->a, "%s,%03d", grouped(x, n / 1000), (int)(n % 1000));
+}
+
+static const char *
+peak(struct advice *x, const struct measured *m)
+{
+    return bytes_text(x->a, m->allocated);
+}
+
+/* "1 convolution", "53 convolutions" */
+static const char *
+several(struct advice *x, int n, const char *thing)
+{
+    return n == 1 ? arena_printf(x->a, "1 %s", thing) : arena_printf(x->a, "%d %ss", n, thing);
+}
+
+/* ---- precision and optimizer -------------------------------------------------------------------------------------------------- */
+
+static bool
+is_fp32(struct advice *x)
+{
+    return x->s->s->precision == precision_find("fp32");
+}
+
+static void
+to_autocast(struct edit *e)
+{
+    e->setup.precision = precision_find("amp-bf16");
+}
+
+static void
+to_bf16(struct edit *e)
+{
+    e->setup.precision = precision_find("bf16");
+}
+
+/* Saved tensors at the peak by the operator that made them: of half the size, of fp32's. */
+enum { MOST_OPERATORS = 64, NAMED = 3 };
+struct by_operator {
+    struct arena *a;
+    struct total {
+        const char *op;
+        int64_t bytes;
+    } total[2][MOST_OPERATORS];
+    int n[2];
+};
+
+static void
+add_by_operator(const struct step *st, void *to)
+{
+    struct by_operator *b = to;
+    const struct machine *m = st->m;
+    const struct live *l = live_run(st);
+    for (int i = 0; i < m->nst; i++) {
+        const struct storage *s = m->st[i];
+        if (!l->alive[i] || !s->saved || !dtypes[s->dtype].is_float || s->class != CLASS_SAVED)
+            continue;
+        bool wide = dtypes[s->dtype].bits > 16;
+        /* the model's own operator, of which s->op may be a part; rows outlive the step */
+        const char *op =
+            s->call && s->call->op && strncmp(s->call->op->name, "lost_", 5) != 0 ? s->call->op->name : s->op;
+        int k = 0;
+        while (k < b->n[wide] && strcmp(b->total[wide][k].op, op) != 0)
+            k++;
+        if (k == MOST_OPERATORS)
+            continue;
+        b->total[wide][k].op = op;
+        b->total[wide][k].bytes += s->bytes;
+        b->n[wide] += k == b->n[wide];
+    }
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+    const struct total *f = a, *g = b;
+    return f->bytes != g->bytes ? (f->bytes < g->bytes ? 1 : -1) : strcmp(f->op, g->op);
+}
+
+/* "softmax 4.50 MiB, layer_norm 1.00 MiB and 3 more" */
+static const char *
+largest(struct advice *x, struct by_operator *b, bool wide)
+{
+    const char *text = "";
+    qsort(b->total[wide], (size_t)b->n[wide], sizeof(**b->total), by_bytes);
+    for (int i = 0; i < b->n[wide] && i < NAMED; i++) {
+        const struct total *t = &b->total[wide][i];
+        text = arena_printf(x->a, "%s%s%.*s %s", text, i ? ", " : "", (int)strcspn(t->op, "."), t->op,
+                            bytes_text(x->a, t->bytes));
+    }
+    if (b->n[wide] > NAMED)
+        text = arena_printf(x->a, "%s and %d more", text, b->n[wide] - NAMED);
+    return *text ? text : "nothing";
+}
+
+static const char *
+say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    int64_t weights = 0;
+    for (int i = 0; i < x->s->p->nparams; i++) {
+        const struct param *q = &x->s->p->params[i];
+        if (edit_owns(q) && q->rank > 1 && !edit_is_table(x->s->p, q))
+            weights += 2 * edit_elements(q);
+    }
+    struct by_operator b = {.a = x->a};
+    measure_step(e->program, &e->setup, add_by_operator, &b);
+    const char *kept =
+        b.n[0] + b.n[1]
+            ? arena_printf(x->a, "; of what is saved for the backward pass then, %s are narrower, %s still in fp32",
+                           largest(x, &b, false), largest(x, &b, true))
+            : "";
+    return arena_printf(
+        x->a,
+        "Under torch.autocast with bfloat16 the peak is %s%s. Its copies of the weights take up to %s in "
+        "the forward pass. The whole model in bfloat16 peaks at %s",
+        peak(x, m), kept, bytes_text(x->a, weights), aside(x, to_bf16));
+}
+
+static bool
+has_8bit(struct advice *x)
+{
+    return optimizer_in_8bit(x->s->s->optimizer) != NULL;
+}
+
+static void
+to_8bit(struct edit *e)
+{
+    e->setup.optimizer = optimizer_find("adam8bit");
+}
+
+static void
+to_sgd(struct edit *e)
+{
+    e->setup.optimizer = optimizer_find("sgd");
+}
+
+static void
+to_momentum(struct edit *e)
+{
+    e->setup.optimizer = optimizer_find("momentum");
+}
+
+static void
+to_adafactor(struct edit *e)
+{
+    e->setup.optimizer = optimizer_find("adafactor");
+}
+
+static const char *
+say_8bit(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "With Adam's states in 8 bits the peak is %s. Others: SGD %s, with momentum %s, Adafactor %s",
+                        peak(x, m), aside(x, to_sgd), aside(x, to_momentum), aside(x, to_adafactor));
+}
+
+static bool
+has_states(struct advice *x)
+{
+    return x->r->class_bytes[CLASS_OPTIMIZER] > 0;
+}
+
+static void
+to_no_update(struct edit *e)
+{
+    e->setup.optimizer = optimizer_find("none");
+}
+
+static const char *
+say_offload(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "With the optimizer's states and its update on the CPU the peak is %s; every step then moves "
+                        "%s of gradients and as much of parameters over the bus",
+                        peak(x, m), bytes_text(x->a, x->r->model.parameter_bytes));
+}
+
+static bool
+update_peaks(struct advice *x)
+{
+    return x->base.phase == PHASE_UPDATE && optimizer_fused(x->a, x->s->s->optimizer);
+}
+
+static void
+to_fused(struct edit *e)
+{
+    const struct optimizer *fused = optimizer_fused(e->a, e->setup.optimizer);
+    e->setup.optimizer = fused ? fused : e->setup.optimizer;
+}
+
+static const char *
+say_fused(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "The optimizer's update is the peak: its foreach lists are as large as all parameters, %s; a "
+                        "fused update makes none and peaks at %s",
+                        bytes_text(x->a, x->r->model.parameter_bytes), peak(x, m));
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_plain(struct advice *x)
+{
+    return x->s->s->loop == loop_find("plain");
+}
+
+static void
+to_del(struct edit *e)
+{
+    e->setup.loop = loop_find("del");
+}
+
+static const char *
+say_del(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "`out` and `loss` of the last step stay alive through the next forward pass; with `del` after "
+                        "their last use the peak is %s",
+                        peak(x, m));
+}
+
+static bool
+keeps_gradients(struct advice *x)
+{
+    const struct loop *l = x->s->s->loop;
+    return l == loop_find("late-zero") || l == loop_find("zero-in-place");
+}
+
+static void
+to_plain(struct edit *e)
+{
+    e->setup.loop = loop_find("plain");
+}
+
+static const char *
+say_plain(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "Gradients stay alive through the forward pass; with zero_grad(set_to_none=True) before it the "
+                        "peak is %s",
+                        peak(x, m));
+}
+
+static bool
+divides(struct advice *x)
+{
+    const struct binding *b = setup_batch(x->s->s);
+    return is_plain(x) && x->s->s->micro_batches == 1 && b && b->n % MICRO_BATCHES == 0;
+}
+
+static void
+accumulate(struct edit *e, int n)
+{
+    e->setup.dims = arena_dup(e->a, e->setup.dims, sizeof(*e->setup.dims) * (size_t)e->setup.ndims);
+    setup_batch(&e->setup)->n /= n;
+    e->setup.loop = loop_find("accumulate-N");
+    e->setup.micro_batches = n;
+    e->reload = true;
+}
+
+static void
+to_2_parts(struct edit *e)
+{
+    accumulate(e, 2);
+}
+
+static void
+to_4_parts(struct edit *e)
+{
+    accumulate(e, MICRO_BATCHES);
+}
+
+static void
+to_8_parts(struct edit *e)
+{
+    accumulate(e, 8);
+}
+
+static const char *
+say_parts(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    int64_t n = setup_batch(x->s->s)->n;
+    bool norms = false;
+    (void)e;
+    for (int i = 0; i < x->s->p->ncalls; i++)
+        norms |= x->s->p->calls[i].op && x->s->p->calls[i].op->whole_batch;
+    return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s%s", grouped(x, n), MICRO_BATCHES,
+                        peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ", n % 8 ? "" : aside(x, to_8_parts),
+                        norms ? ". Batch norm's statistics are then those of a part: not the same training" : "");
+}
+
+/* ---- Python names ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+to_released(struct edit *e)
+{
+    e->program->release = true;
+}
+
+static bool
+in_forward(struct advice *x)
+{
+    return x->base.phase == PHASE_FORWARD;
+}
+
+/* The largest tensor that only a Python name keeps alive at the peak: its slot, -1 none; *last its last reader. */
+static int
+held_at_peak(struct advice *x, int64_t *bytes, int *last)
+{
+    const struct program *p = x->s->p;
+    const struct machine *m = x->s->st->m;
+    const struct live *l = live_run(x->s->st);
+    const struct call *now = l->peak >= 0 ? m->ev[l->peak].call : NULL;
+    int best = -1;
+    *bytes = 0;
+    for (int i = 0; i < m->nst; i++) {
+        const struct storage *s = m->st[i];
+        if (!l->alive[i] || !s->call || s->saved || s->bytes <= *bytes || !now)
+            continue;
+        int slot = s->call->outs[0], read = -1;
+        for (int k = 0; k < p->ncalls; k++)
+            for (int g = 0; g < p->calls[k].nargs; g++)
+                if (p->calls[k].args[g].kind == ARG_SLOT && p->calls[k].args[g].i == slot)
+                    read = k;
+        if (read < 0 || p->held[slot] <= read || now - p->calls <= read || now - p->calls > p->held[slot])
+            continue;
+        best = slot;
+        *last = read;
+        *bytes = s->bytes;
+    }
+    return best;
+}
+
+static const char *
+say_released(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    const struct program *p = x->s->p;
+    int64_t bytes;
+    int last, slot = held_at_peak(x, &bytes, &last);
+    const char *name = x->local = slot >= 0 && p->held_by ? p->held_by[slot] : NULL;
+    (void)e;
+    if (slot < 0)
+        return arena_printf(x->a,
+                            "Names of forward methods hold tensors that nothing reads any more; with `del` after each "
+                            "one's last use the peak is %s",
+                            peak(x, m));
+    return arena_printf(
+        x->a,
+        "%s%s%s still holds %s at the peak, though nothing reads it after %s; with `del` there, and after "
+        "the last use of every such name, the peak is %s",
+        name ? "`" : "A name of a forward method", name ? name : "", name ? "`" : "", bytes_text(x->a, bytes),
+        p->calls[last].location ? p->calls[last].location : p->calls[last].target, peak(x, m));
+}
+
+/* ---- recomputation ------------------------------------------------------------------------------------------------------------------- */
+
+static bool
+can_recompute(struct advice *x)
+{
+    return !x->s->p->nregions;
+}
+
+/* On the program as it was traced: regions count its calls. */
+static void
+to_checkpoints(struct edit *e)
+{
+    struct advice *x = e->advice;
+    struct program *p = e->program;
+    if (!x->regions) {
+        recompute_level(x->s, x->r, p, &x->wrapped, &x->wrapping);
+        x->nregions = p->nregions;
+        x->regions = arena_dup(x->a, p->nregions ? p->regions : &(struct region){0},
+                               sizeof(*x->regions) * (size_t)(p->nregions ? p->nregions : 1));
+    }
+    struct region *r = NEWN(e->a, struct region, x->nregions + CHUNKS + 1);
+    memcpy(r, x->regions, sizeof(*r) * (size_t)x->nregions);
+    p->regions = r;
+    p->nregions = e->places = x->nregions;
+}
+
+static const char *
+say_checkpoints(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "torch.utils.checkpoint around %s recomputes their forward passes and peaks at %s; --recompute "
+                        "auto has the plans between",
+                        x->wrapped, peak(x, m));
+}
+
+/* ---- written by hand -------------------------------------------------------------------------------------------------------------- */
+
+static const char *
+say_fused_attention(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a,
+                        "Attention by hand, at %s, keeps matrices of length x length for the backward pass; with "
+                        "F.scaled_dot_product_attention the peak is %s",
+                        several(x, e->places, "place"), peak(x, m));
+}
+
+/* What a fused operator keeps instead of a tensor for each step. */
+static const char *
+say_by_hand(struct advice *x, const struct edit *e, const struct measured *m, const char *what, const char *fused,
+            const char *keeps)
+{
+    return arena_printf(x->a, "%s by hand, at %s, keeps a tensor for each of its steps; %s keeps %s and peaks at %s",
+                        what, several(x, e->places, "place"), fused, keeps, peak(x, m));
+}
+
+static const char *
+say_gelu(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return say_by_hand(x, e, m, "GELU", "F.gelu", "its input alone");
+}
+
+static const char *
+say_rms_norm(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return say_by_hand(x, e, m, "RMSNorm", "F.rms_norm", "its input and a number a row");
+}
+
+static const char *
+say_layer_norm(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return say_by_hand(x, e, m, "LayerNorm", "F.layer_norm", "its input and two numbers a row");
+}
+
+/* ---- logits and loss ---------------------------------------------------------------------------------------------------------------- */
+
+static const char *
+say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    const struct call *head = edit_head(x->s->p);
+    int64_t n = 1, each = 0;
+    int copies = 0;
+    (void)e;
+    for (int i = 0; i < head->rank; i++)
+        n *= head->size[i];
+    for (int i = 0; i < x->r->nlive; i++) {
+        const struct live_tensor *t = &x->r->live[i];
+        int64_t k = 1;
+        for (int d = 0; d < t->rank; d++)
+            k *= t->shape[d];
+        if (k == n) {
+            copies++;
+            each = t->bytes > each ? t->bytes : each;
+        }
+    }
+    return arena_printf(
+        x->a,
+        "%s of the logits' size, %s%s, %s alive at the peak; with head and loss in %d chunks, each under "
+        "checkpoint, it is %s",
+        several(x, copies, "tensor"), bytes_text(x->a, each), copies == 1 ? "" : " each", copies == 1 ? "is" : "are",
+        CHUNKS, peak(x, m));
+}
+
+/* ---- tables -------------------------------------------------------------------------------------------------------------------------- */
+
+/* The parameters whose first dimension is the vocabulary, "64 in embed.weight, ..."; *width: of all, an entry. */
+static const char *
+table_parts(struct advice *x, int64_t n, int64_t *width)
+{
+    const struct program *p = x->s->p;
+    const char *parts = "";
+    *width = 0;
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        bool tied = false;
+        if (!edit_owns(q) || q->rank < 1 || q->size[0] != n)
+            continue;
+        for (int k = 0; k < p->nparams; k++)
+            tied |= p->params[k].tied_to == i;
+        *width += edit_elements(q) / n;
+        parts =
+            arena_printf(x->a, "%s%s%s in %s%s", parts, *parts ? ", " : "", grouped(x, edit_elements(q) / n), q->name,
+                         q->rank != 2 || !tied ? ""
+                         : edit_is_table(p, q) ? " (tied to the head)"
+                                               : " (read by nothing but the head tied to it)");
+    }
+    return parts;
+}
+
+/* Sharing the peak with activations, as a usual vocabulary does. */
+static bool
+is_small_vocabulary(struct advice *x)
+{
+    int64_t n = edit_entries(x->s->p), width, copies = 2;
+    table_parts(x, n, &width);
+    for (int i = 0; i < CLASS_COUNT; i++)
+        copies += i == CLASS_OPTIMIZER && x->r->class_bytes[i] > x->r->model.parameter_bytes;
+    return 4 * n * width * copies < x->base.allocated / 4;
+}
+
+static const char *
+say_half_vocabulary(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    int64_t width;
+    const char *parts = table_parts(x, e->size, &width);
+    return arena_printf(
+        x->a,
+        "%s vocabulary entries take %s parameters each: %s. One entry costs %s at the peak; with half of "
+        "them it is %s",
+        grouped(x, e->size), grouped(x, width), parts,
+        bytes_text(x->a, (x->base.allocated - m->allocated) / (e->size - e->size / 2)), peak(x, m));
+}
+
+static const char *
+say_tied(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a, "%s and %s have the same shape and are not tied; one tensor for both peaks at %s",
+                        e->what, e->with, peak(x, m));
+}
+
+static const char *
+say_equal_tables(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a, "The tables %s and %s have the same shape; one table for both peaks at %s", e->what,
+                        e->with, peak(x, m));
+}
+
+static const char *
+say_shared_table(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a,
+                        "Nothing but the head reads %s; a head that projects to %s columns and reads %s, which has the "
+                        "same entries, does without it and peaks at %s",
+                        e->what, grouped(x, e->size), e->with, peak(x, m));
+}
+
+static const char *
+say_narrow_table(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a, "%s is %s columns wide; with %d and a projection to the old width the peak is %s",
+                        e->what, grouped(x, e->size), NARROW, peak(x, m));
+}
+
+static const char *
+say_tables_on_cpu(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a, "With %s%s on the CPU, where an embedding only fetches rows, the peak is %s", e->what,
+                        e->places > 1 ? arena_printf(x->a, " and %d more", e->places - 1) : "", peak(x, m));
+}
+
+static const char *
+say_sparse_tables(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    int states;
+    return arena_printf(x->a,
+                        "%s%s gets a gradient for each of its %s entries, though a step reads few of them; with "
+                        "sparse=True and torch.optim.%s the peak is %s",
+                        e->what, e->places > 1 ? arena_printf(x->a, ", as %d more,", e->places - 1) : "",
+                        grouped(x, e->size), optimizer_sparse(x->s->s->optimizer, &states), peak(x, m));
+}
+
+/* ---- structure ---------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *
+say_in_place(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    bool saves = m->allocated < x->base.allocated;
+    return arena_printf(x->a, "%s could run in place; the peak would %s%s", several(x, e->places, "activation"),
+                        saves ? "be " : "stay the same: each result is kept anyway, and its input is not",
+                        saves ? peak(x, m) : "");
+}
+
+static const char *
+say_no_bias(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    bool saves = m->allocated < x->base.allocated;
+    return arena_printf(x->a,
+                        "%s %s a bias that the batch norm after it subtracts again; without it the peak would %s%s",
+                        several(x, e->places, "convolution"), e->places == 1 ? "adds" : "add",
+                        saves ? "be " : "stay the same", saves ? peak(x, m) : "");
+}
+
+static const char *
+say_unused_parameters(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a, "Nothing reads %s%s: %s parameters; without %s the peak is %s", e->what,
+                        e->places > 1 ? arena_printf(x->a, " and %d other parameters", e->places - 1) : "",
+                        grouped(x, e->size), e->places > 1 ? "them" : "it", peak(x, m));
+}
+
+static const char *
+say_unused_outputs(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    return arena_printf(x->a, "The loss reads the first output alone; without the %s after it the peak is %s",
+                        several(x, e->places, "output"), peak(x, m));
+}
+
+static int
+by_saved(const void *a, const void *b)
+{
+    const struct layer *f = *(const struct layer *const *)a, *g = *(const struct layer *const *)b;
+    return f->saved_bytes != g->saved_bytes ? (f->saved_bytes < g->saved_bytes ? 1 : -1) : strcmp(f->path, g->path);
+}
+
+/* The layers without layers below, most saved bytes first. */
+static int
+leaves(struct advice *x, const struct layer **to)
+{
+    int n = 0;
+    for (int i = 0; i < x->r->nlayers; i++)
+        if (i + 1 == x->r->nlayers || x->r->layers[i + 1].depth <= x->r->layers[i].depth)
+            to[n++] = &x->r->layers[i];
+    qsort(to, (size_t)n, sizeof(*to), by_saved);
+    return n;
+}
+
+enum { STANDS_OUT = 4 /* times the median, and 1/STANDS_OUT of all */ };
+
+static const struct layer *
+outlier(struct advice *x, bool parameters)
+{
+    const struct layer **l = NEWN(x->a, const struct layer *, x->r->nlayers + 1), *best = NULL;
+    int64_t total = 0, all = 0;
+    int n = leaves(x, l);
+    for (int i = 0; i < n; i++) {
+        total += l[i]->saved_bytes;
+        all += l[i]->parameter_bytes;
+        best = !best || (parameters ? l[i]->parameter_bytes > best->parameter_bytes : false) ? l[i] : best;
+    }
+    if (n < STANDS_OUT ||
+        (parameters ? best->parameter_bytes * STANDS_OUT < all
+                    : best->saved_bytes * STANDS_OUT < total || best->saved_bytes < STANDS_OUT * l[n / 2]->saved_bytes))
+        return NULL;
+    return best;
+}
+
+static bool
+has_outliers(struct advice *x)
+{
+    return outlier(x, false) || outlier(x, true);
+}
+
+static const char *
+say_outliers(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    const struct layer *saved = outlier(x, false), *heavy = outlier(x, true);
+    const char *text = "";
+    (void)e, (void)m;
+    if (heavy)
+        text = arena_printf(x->a, "%s holds %s of the %s of parameters", heavy->path,
+                            bytes_text(x->a, heavy->parameter_bytes), bytes_text(x->a, x->r->model.parameter_bytes));
+    return saved ? arena_printf(x->a, "%s%s%s keeps %s for the backward pass, far more than other layers", text,
+                                heavy ? "; " : "", saved->path, bytes_text(x->a, saved->saved_bytes))
+                 : text;
+}
+
+static bool
+always(struct advice *x)
+{
+    (void)x;
+    return true;
+}
+
+static void
+to_expandable(struct edit *e)
+{
+    e->setup.expandable = true;
+}
+
+static bool
+is_fragmented(struct advice *x)
+{
+    return !x->s->s->expandable && x->base.reserved > x->base.allocated + x->base.allocated / 8;
+}
+
+static const char *
+say_expandable(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(x->a,
+                        "The allocator holds %s for a peak of %s; with expandable segments it holds %s (live tensors "
+                        "stay the same)",
+                        bytes_text(x->a, x->base.reserved), bytes_text(x->a, x->base.allocated),
+                        bytes_text(x->a, m->reserved));
+}
+
+/* ---- evaluation and several devices ------------------------------------------------------------------------------------------------ */
+
+static void
+to_inference(struct edit *e)
+{
+    e->setup.mode = MODE_INFERENCE;
+    e->reload = true;
+}
+
+/* What one forward pass leaves to a backward pass. */
+static int64_t
+graph_bytes(struct advice *x)
+{
+    int64_t n = x->s->st->after.forward - x->s->st->after.inputs;
+    return n > 0 ? n : 0;
+}
+
+static const char *
+say_inference(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e;
+    return arena_printf(
+        x->a,
+        "Evaluation of this batch under torch.no_grad() peaks at %s, so its batch may be larger than in "
+        "training; without no_grad every batch also keeps %s for a backward pass that never runs",
+        peak(x, m), bytes_text(x->a, graph_bytes(x)));
+}
+
+static const char *
+say_loss_item(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    (void)e, (void)m;
+    return arena_printf(
+        x->a,
+        "`total_loss += loss` keeps every loss: 512 B an iteration in training, and in evaluation without "
+        "no_grad the %s of each batch's graph; `loss.item()` keeps neither",
+        bytes_text(x->a, graph_bytes(x)));
+}
+
+enum { MOST_GPUS = 1024 };
+
+static int64_t
+largest_layer(struct advice *x, const char **path)
+{
+    int64_t most = 0;
+    const struct layer **l = NEWN(x->a, const struct layer *, x->r->nlayers + 1);
+    int n = leaves(x, l);
+    for (int i = 0; i < n; i++)
+        if (l[i]->parameter_bytes > most) {
+            most = l[i]->parameter_bytes;
+            *path = l[i]->path;
+        }
+    return most;
+}
+
+/* What one of n GPUs keeps of a class, and what has to be whole on each for a while. Source: the papers of ZeRO (arXiv 1910.02054) and of
+ * PyTorch FSDP (arXiv 2304.11277), CPUOffload in torch/distributed/fsdp/api.py. */
+static const struct sharding {
+    const char *name;
+    bool gradients, parameters, on_host; /* sharded as well as the optimizer's states; the shards are on the CPU */
+} shardings[] = {
+    {"ZeRO-1", false, false, false},
+    {"ZeRO-2", true, false, false},
+    {"ZeRO-3/FSDP", true, true, false},
+    {"FSDP, CPU offload", true, true, true},
+};
+
+/* The most bytes at any instant of the step. */
+static int64_t
+sharded(struct advice *x, int n, const struct sharding *k, int64_t layer)
+{
+    const struct step *st = x->s->st;
+    const struct machine *m = st->m;
+    double share = k->on_host ? 0 : 1.0 / n, now = 0, most = 0, scattered = 0;
+    for (int i = -st->before; i < m->nev; i++) {
+        const struct event *e = i < 0 ? NULL : &m->ev[i];
+        const struct storage *s = m->st[e ? e->storage : i + st->before];
+        bool in_update = e && s->phase == PHASE_UPDATE && s->class == CLASS_TEMPORARIES;
+        bool shared = s->class == CLASS_OPTIMIZER || in_update || (k->gradients && s->class == CLASS_GRADIENTS) ||
+                      (k->parameters && s->class == CLASS_PARAMETERS);
+        now += (e && !e->birth ? -1 : 1) * (double)s->bytes * (shared ? share : 1);
+        if (e && e->birth && s->class == CLASS_GRADIENTS) /* whole until the next one: then each keeps its share */
+            scattered = k->gradients ? (double)s->bytes * (1 - share) : 0;
+        double whole = scattered;
+        if (!e || e->phase > PHASE_BACKWARD)
+            whole = scattered = 0;
+        else if (k->parameters && e->phase >= PHASE_FORWARD)
+            whole += (double)layer;
+        most = now + whole > most ? now + whole : most;
+    }
+    return (int64_t)most;
+}
+
+static const char *
+say_sharded(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    const char *path = "";
+    int64_t layer = largest_layer(x, &path);
+    (void)e, (void)m;
+    return arena_printf(
+        x->a,
+        "On 8 GPUs with the same batch each, FSDP or ZeRO-3 needs about %s on each, from the classes at "
+        "every instant of the step and without what communication takes; the largest layer, %s, is "
+        "whole on each for a while, and so is its gradient (%s each)",
+        bytes_text(x->a, sharded(x, 8, &shardings[2], layer)), path, bytes_text(x->a, layer));
+}
+
+static const char *
+how_sharded(struct advice *x, const struct edit *e)
+{
+    const char *s = "GPUs", *path;
+    int64_t layer = largest_layer(x, &path);
+    (void)e;
+    for (int k = 0; k < COUNT(shardings); k++)
+        s = arena_printf(x->a, "%s  %17s", s, shardings[k].name);
+    for (int n = 2; n <= MOST_GPUS; n *= 2) {
+        s = arena_printf(x->a, "%s\n%4d", s, n);
+        for (int k = 0; k < COUNT(shardings); k++)
+            s = arena_printf(x->a, "%s  %17s", s, bytes_text(x->a, sharded(x, n, &shardings[k], layer)));
+    }
+    return arena_printf(x->a, "%s\nSharded within nodes of 8 and replicated over nodes (HSDP): as on 8 GPUs", s);
+}
+
+/* ---- sizes of the input ---------------------------------------------------------------------------------------------------------------- */
+
+static bool
+has_dims(struct advice *x)
+{
+    return x->s->s->ndims > 0;
+}
+
+/* From which size on the model can be read, when it is not 1: a convolution's window may be wider. */
+static int64_t
+shortest(struct advice *x, int dim)
+{
+    int64_t lo = 0, hi = x->s->s->dims[dim].n;
+    for (int64_t at = 1; hi - lo > 1; at = lo + (hi - lo) / 2) {
+        struct arena *own = arena_new();
+        struct setup s = *x->s->s;
+        s.dims = arena_dup(own, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
+        s.dims[dim].n = at;
+        const struct program *p = x->s->reload(x->s, own, &s);
+        if (p && p->graph->ndoubts <= x->s->p->graph->ndoubts)
+            hi = at;
+        else
+            lo = at;
+        arena_free(own);
+    }
+    return hi;
+}
+
+static const char *
+say_dims(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    const struct setup *s = x->s->s;
+    const struct binding *batch = setup_batch(s);
+    const char *text = "";
+    (void)e, (void)m;
+    for (int i = 0; i < s->ndims && i < MOST_DIMS; i++) {
+        struct edit more = {.setup = *s, .reload = true};
+        more.setup.dims = arena_dup(x->a, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
+        int64_t by = s->dims[i].n / 8 > 0 ? s->dims[i].n / 8 : 1;
+        more.setup.dims[i].n += by;
+        int64_t after = measure(x, &more).allocated, from = &s->dims[i] == batch ? 1 : shortest(x, i);
+        int64_t most = &s->dims[i] == batch ? -1 : fits_largest(x->s, x->r, i);
+        if (after < 0)
+            continue;
+        text = arena_printf(x->a, "%s%s%s by %s a unit (%s now%s%s%s%s)", text, *text ? ", with " : "", s->dims[i].name,
+                            bytes_text(x->a, (after - x->base.allocated) / by), grouped(x, s->dims[i].n),
+                            from > 1 ? ", the model takes no less than " : "", from > 1 ? grouped(x, from) : "",
+                            most < 0 ? "" : ", the most that fits is ", most < 0 ? "" : grouped(x, most));
+    }
+    return arena_printf(x->a, "The peak grows with %s", *text ? text : "no dimension");
+}
+
+/* The largest fixed length that fits the device. */
+static int64_t
+longest(struct advice *x, int64_t length)
+{
+    int64_t lo = 0, hi = length;
+    for (bool grows = true; hi - lo > 1 && hi <= MOST_LENGTH;) {
+        int64_t at = grows ? hi : lo + (hi - lo) / 2;
+        struct arena *own = arena_new();
+        struct edit e = edit_of(x, own);
+        edit_length(&e, at);
+        bool fits = e.places && fits_device(x->r, measure(x, &e).reserved);
+        arena_free(own);
+        grows &= fits;
+        lo = fits ? at : lo;
+        hi = grows ? 2 * at : fits ? hi : at;
+    }
+    return lo;
+}
+
+static const char *
+say_half_length(struct advice *x, const struct edit *e, const struct measured *m)
+{
+    int64_t saves = x->base.allocated - m->allocated, n = e->size, from = edit_shortest(x->s->p, n);
+    const char *least = from > 1 ? arena_printf(x->a, "; the model takes no less than %s", grouped(x, from)) : "";
+    const char *most =
+        x->r->setup.device ? arena_printf(x->a, "; the most that fits is %s", grouped(x, longest(x, n))) : "";
+    return arena_printf(
+        x->a,
+        "Every sample is padded to the %s of the longest one in the last dimension of %s, %s of the peak a "
+        "unit; cut to %s it peaks at %s%s%s",
+        grouped(x, n), e->what, bytes_text(x->a, saves / (n - n / 2)), grouped(x, n / 2), peak(x, m), least, most);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* The module of a parameter's name. */
+static const char *
+owner_of(struct advice *x, const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? arena_strn(x->a, name, (size_t)(dot - name)) : name;
+}
+
+#define HOW(name, ...)                                              \
+    static const char *name(struct advice *x, const struct edit *e) \
+    {                                                               \
+        (void)x, (void)e;                                           \
+        return __VA_ARGS__;                                         \
+    }
+
+HOW(how_autocast,
+    "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(batch)\n    loss = loss_fn(out, target)")
+HOW(how_8bit, arena_printf(x->a, "optimizer = %s(model.parameters(), lr=lr)", optimizer_in_8bit(x->s->s->optimizer)))
+HOW(how_offload, arena_printf(x->a, "optimizer = torchao.optim.CPUOffloadOptimizer(model.parameters(), %s, lr=lr)",
+                              optimizer_python(x->s->s->optimizer)))
+HOW(how_fused,
+    arena_printf(x->a, "optimizer = %s(model.parameters(), lr=lr, fused=True)", optimizer_python(x->s->s->optimizer)))
+HOW(how_del, "loss.backward()\ndel out\noptimizer.step()\ndel loss  # after loss.item()")
+HOW(how_zero, "optimizer.zero_grad(set_to_none=True)  # right after optimizer.step()")
+HOW(how_micro, "for part, t in zip(batch.chunk(4), target.chunk(4)):\n"
+               "    (loss_fn(model(part), t) / 4).backward()\noptimizer.step()\noptimizer.zero_grad()")
+HOW(how_locals,
+    arena_printf(x->a, "del %s  # after its last use in forward()", is_pasteable(x->local) ? x->local : "name"))
+HOW(how_checkpoints, x->wrapping)
+HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
+HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
+HOW(how_layer_norm, "x = F.layer_norm(x, weight.shape, weight, bias, eps)")
+HOW(how_rms_norm, "x = F.rms_norm(x, weight.shape, weight, eps)")
+HOW(how_chunks, "for h, t in zip(hidden.chunk(8, 1), target.chunk(8, 1)):\n"
+                "    loss = loss + checkpoint(lambda h, t: loss_fn(head(h), t), h, t, use_reentrant=False) / 8")
+HOW(how_tied,
+    is_pasteable(e->with) && is_pasteable(e->what) ? arena_printf(x->a, "model.%s = model.%s", e->with, e->what) : NULL)
+HOW(how_shared,
+    !is_pasteable(e->with)
+        ? NULL
+        : arena_printf(x->a, "logits = F.linear(self.project(hidden), model.%s)  # project: nn.Linear(width, %lld)",
+                       e->with, (long long)e->size))
+HOW(how_narrow, "x = nn.Linear(128, width, bias=False)(nn.Embedding(entries, 128)(ids))")
+HOW(how_cpu, "x = table(ids.cpu()).to(\"cuda\")  # table stays on the CPU, with an optimizer of its own")
+HOW(how_sparse, "table = nn.Embedding(entries, width, sparse=True)  # and an optimizer that takes sparse gradients")
+HOW(how_in_place, "nn.ReLU(inplace=True)")
+HOW(how_no_bias, "nn.Conv2d(..., bias=False)")
+HOW(how_unused, is_pasteable(e->what) ? arena_printf(x->a, "del model.%s", owner_of(x, e->what)) : NULL)
+HOW(how_expandable, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py")
+HOW(how_no_grad, "with torch.no_grad():\n    out = model(batch)")
+HOW(how_loss_item, "total_loss += loss.item()")
+HOW(how_vocabulary, "Count the entries that the data uses; drop the rest, or hash them into fewer")
+HOW(how_length, "Sort samples into batches of like length, or cut the few that are far longer than the rest")
+
+static const struct rule rules[] = {
+    {"logits-chunks", "warning", "many copies of the logits at the peak", FREE, COMBINES, NULL, edit_chunks, say_chunks,
+     how_chunks, NULL},
+    {"vocabulary", "warning", "a table whose entries take much of the peak", MODEL, CHANGES, NULL, edit_half_vocabulary,
+     say_half_vocabulary, how_vocabulary, is_small_vocabulary},
+    {"shared-table", "warning", "a head's table beside a narrower one with the same entries", MODEL, COMBINES, NULL,
+     edit_shared_table, say_shared_table, how_shared, NULL},
+    {"narrow-table", "note", "a wide embedding", MODEL, CHANGES, NULL, edit_narrow_table, say_narrow_table, how_narrow,
+     NULL},
+    {"table-on-cpu", "note", "embeddings on the CPU", TIME, CHANGES, NULL, edit_tables_on_cpu, say_tables_on_cpu,
+     how_cpu, NULL},
+    {"sparse-gradients", "note", "embeddings with dense gradients", NUMERICS, CHANGES, NULL, edit_sparse_tables,
+     say_sparse_tables, how_sparse, NULL},
+    {"length", "warning", "padding to the longest sample", MODEL, CHANGES, NULL, edit_half_length, say_half_length,
+     how_length, NULL},
+    {"untied-head", "warning", "a head as large as the embedding and not tied to it", MODEL, COMBINES, NULL, edit_tied,
+     say_tied, how_tied, NULL},
+    {"equal-tables", "warning", "two tables of one shape", MODEL, COMBINES, NULL, edit_equal_tables, say_equal_tables,
+     how_tied, NULL},
+    {"fused-attention", "warning", "attention written by hand", FREE, COMBINES, NULL, edit_attention,
+     say_fused_attention, how_attention, NULL},
+    {"fused-gelu", "warning", "GELU written by hand", FREE, COMBINES, NULL, edit_gelu, say_gelu, how_gelu, NULL},
+    {"fused-layer-norm", "warning", "LayerNorm written by hand", FREE, COMBINES, NULL, edit_layer_norm, say_layer_norm,
+     how_layer_norm, NULL},
+    {"fused-norm", "warning", "RMSNorm written by hand", FREE, COMBINES, NULL, edit_rms_norm, say_rms_norm,
+     how_rms_norm, NULL},
+    {"half-precision", "warning", "autocast to bfloat16", NUMERICS, COMBINES, is_fp32, to_autocast, say_autocast,
+     how_autocast, NULL},
+    {"optimizer-8bit", "note", "optimizer states in 8 bits, and other optimizers", NUMERICS, COMBINES, has_8bit,
+     to_8bit, say_8bit, how_8bit, NULL},
+    {"optimizer-offload", "note", "optimizer states on the CPU", TIME, CHANGES, has_states, to_no_update, say_offload,
+     how_offload, NULL},
+    {"fused-update", "warning", "an update that is the peak", FREE, COMBINES, update_peaks, to_fused, say_fused,
+     how_fused, NULL},
+    {"del-outputs", "warning", "outputs of the last step that are still alive", FREE, COMBINES, is_plain, to_del,
+     say_del, how_del, NULL},
+    {"del-locals", "warning", "local variables that hold tensors for nothing", FREE, COMBINES, in_forward, to_released,
+     say_released, how_locals, NULL},
+    {"zero-grad", "warning", "gradients that live through the forward pass", FREE, COMBINES, keeps_gradients, to_plain,
+     say_plain, how_zero, NULL},
+    {"accumulate", "note", "the batch in parts", TIME, CHANGES, divides, to_4_parts, say_parts, how_micro, NULL},
+    {"checkpoint", "note", "saved tensors that recomputation replaces", WORK, COMBINES, can_recompute, to_checkpoints,
+     say_checkpoints, how_checkpoints, NULL},
+    {"in-place", "note", "activations that could overwrite their input", FREE, BELIEVED, NULL, edit_in_place,
+     say_in_place, how_in_place, NULL},
+    {"conv-bias", "note", "a bias before a batch norm", FREE, BELIEVED, NULL, edit_no_bias, say_no_bias, how_no_bias,
+     NULL},
+    {"unused-parameters", "warning", "parameters that nothing reads", FREE, COMBINES, NULL, edit_unused_parameters,
+     say_unused_parameters, how_unused, NULL},
+    {"unused-outputs", "note", "outputs that the loss does not read", FREE, COMBINES, NULL, edit_unused_outputs,
+     say_unused_outputs, NULL, NULL},
+    {"fragmentation", "note", "reserved far above allocated", FREE, RESERVES, is_fragmented, to_expandable,
+     say_expandable, how_expandable, NULL},
+    {"outliers", "note", "layers whose activations or weights stand out", FREE, INFORMS, has_outliers, NULL,
+     say_outliers, NULL, NULL},
+    {"evaluation", "note", "the peak of evaluation, and without no_grad", FREE, INFORMS, always, to_inference,
+     say_inference, how_no_grad, NULL},
+    {"loss-item", "note", "the leak total_loss += loss", FREE, INFORMS, always, NULL, say_loss_item, how_loss_item,
+     NULL},
+    {"dimensions", "note", "bytes per unit of the input's dimensions", FREE, INFORMS, has_dims, NULL, say_dims, NULL,
+     NULL},
+    {"sharding", "note", "ZeRO and FSDP over GPUs", FREE, ESTIMATES, always, NULL, say_sharded, how_sharded, NULL},
+    {"together", "note", "the best changes at once", FREE, CHANGES, NULL, NULL, NULL, NULL, NULL},
+};
+
+void
+rules_list(FILE *out)
+{
+    for (int i = 0; i < COUNT(rules); i++)
+        fprintf(out, "%s\t%s\n", rules[i].id, rules[i].help);
+}
+
+static const char *
+rules_help(const char *id)
+{
+    for (int i = 0; i < COUNT(rules); i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return rules[i].help;
+    return NULL;
+}
+
+/* ---- the pass ------------------------------------------------------------------------------------------------------------------------------ */
+
+static double
+extra_percent(const struct advice *x, const struct measured *m)
+{
+    double more = 3 * (m->flops - x->base.flops) + m->recomputed_flops - x->base.recomputed_flops;
+    return x->base.flops > 0 ? 100 * more / (3 * x->base.flops) : 0; /* backward is twice the forward */
+}
+
+static void
+add(struct advice *x, const struct rule *k, const struct edit *e, const struct measured *m)
+{
+    struct result *r = x->r;
+    int64_t saves = x->base.allocated - m->allocated;
+    bool changes = k->kind < INFORMS, small = saves * 20 < x->base.allocated || (k->minor && k->minor(x));
+    struct finding *f = &r->findings[r->nfindings++];
+    *f = (struct finding){.rule = k->id,
+                          .help = k->help,
+                          .severity = changes && small ? "note" : k->severity,
+                          .certainty = k->kind == ESTIMATES ? "estimated" : "simulated",
+                          .message = k->message(x, e, m),
+                          .location = e->location,
+                          .how = k->how ? k->how(x, e) : NULL,
+                          .saves_bytes = changes && saves > 0 ? saves : 0,
+                          .peak_after = changes ? m->allocated : -1,
+                          .reserved_after = changes && k->edit ? m->reserved : -1,
+                          .after = changes && k->edit ? arena_dup(x->a, &m->curve, sizeof(m->curve)) : NULL};
+    if (changes && !e->reload)
+        f->extra_flops_percent = extra_percent(x, m);
+}
+
+static const struct rule *
+rule_of(const struct finding *f)
+{
+    for (int i = 0; i < COUNT(rules); i++)
+        if (strcmp(rules[i].id, f->rule) == 0)
+            return &rules[i];
+    return NULL;
+}
+
+/* What is only a note here although it saves much stands back. */
+static int64_t
+weight(const struct finding *f)
+{
+    const struct rule *k = rule_of(f);
+    return f->saves_bytes / 100 * k->cost / (strcmp(f->severity, k->severity) == 0 ? 1 : 2);
+}
+
+/* What is grave before what is small, what saves more for its cost before what saves less, what only informs last. */
+static int
+by_rank(const void *a, const void *b)
+{
+    const struct finding *f = a, *g = b;
+    int severe = severity_rank(g->severity) - severity_rank(f->severity);
+    if (severe)
+        return severe;
+    if (weight(f) != weight(g))
+        return weight(f) < weight(g) ? 1 : -1;
+    return rule_of(f) < rule_of(g) ? -1 : rule_of(f) > rule_of(g);
+}
+
+/* Regions under checkpoint count calls as traced, and then move along; the chunks hide the head from others. */
+static int
+turn(const struct rule *k)
+{
+    return k->edit == to_checkpoints ? 0 : k->edit == edit_chunks ? 2 : 1;
+}
+
+/* Several rules' edits of one program. */
+static struct edit
+edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
+{
+    struct edit e = edit_of(x, a);
+    for (int at = 0; at < 3; at++)
+        for (int i = 0; i < n; i++)
+            if (turn(rule[i]) == at) {
+                struct edit next = edit_new(a, &e.setup, e.program);
+                next.advice = x;
+                rule[i]->edit(&next);
+                e = next;
+            }
+    return e;
+}
+
+/* The best ones first, each only when it lowers the peak of those before it. */
+static void
+combine(struct advice *x)
+{
+    struct result *r = x->r;
+    struct measured best = x->base;
+    const struct rule *chosen[COUNT(rules)];
+    const char *names = "";
+    int n = 0, savers = 0;
+    for (; savers < r->nfindings && r->findings[savers].saves_bytes > 0; savers++) {
+        chosen[n] = rule_of(&r->findings[savers]);
+        if (chosen[n]->kind != COMBINES)
+            continue;
+        struct arena *own = arena_new();
+        struct edit e = edit_with(x, own, chosen, n + 1);
+        struct measured m = measure(x, &e);
+        arena_free(own);
+        if (m.allocated < 0 || best.allocated - m.allocated < x->base.allocated / WORTH)
+            continue;
+        best = m;
+        names = arena_printf(x->a, "%s%s%s", names, n ? ", " : "", chosen[n]->id);
+        n++;
+    }
+    if (n < 2)
+        return;
+    memmove(&r->findings[savers + 1], &r->findings[savers], sizeof(*r->findings) * (size_t)(r->nfindings - savers));
+    r->nfindings++;
+    r->findings[savers] =
+        (struct finding){.rule = "together",
+                         .help = rules_help("together"),
+                         .severity = "note",
+                         .certainty = "simulated",
+                         .message = arena_printf(x->a, "%s at once peak at %s, %s less", names, peak(x, &best),
+                                                 percent_of(x, x->base.allocated - best.allocated)),
+                         .saves_bytes = x->base.allocated - best.allocated,
+                         .peak_after = best.allocated,
+                         .reserved_after = best.reserved,
+                         .extra_flops_percent = extra_percent(x, &best),
+                         .after = arena_dup(x->a, &best.curve, sizeof(best.curve))};
+}
+
+static void
+run(struct advice *x, const struct rule *k)
+{
+    if (!k->message || (k->applies && !k->applies(x)))
+        return;
+    struct arena *own = arena_new();
+    struct edit e = k->edit ? edit_of(x, own) : (struct edit){.setup = *x->s->s};
+    struct measured m = x->base;
+    if (k->edit) {
+        k->edit(&e);
+        m = e.places || (k->applies && k->edit != to_checkpoints) ? measure(x, &e) : (struct measured){.allocated = -1};
+    }
+    bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
+                                      : x->base.allocated - m.allocated > x->base.allocated / WORTH;
+    if (m.allocated >= 0 && (lowers || k->kind == BELIEVED || k->kind == INFORMS || k->kind == ESTIMATES))
+        add(x, k, &e, &m);
+    arena_free(own);
+}
+
+void
+rules_run(const struct study *s, struct result *r)
+{
+    struct advice x = {.s = s, .r = r, .a = s->a};
+    x.base = (struct measured){.allocated = r->peak.allocated,
+                               .reserved = r->peak.reserved,
+                               .phase = r->peak.phase,
+                               .flops = s->st->forward_flops,
+                               .recomputed_flops = s->st->recomputed_flops};
+    if (s->s->mode != MODE_TRAINING)
+        return;
+    if (study_is_large(s)) {
+        struct assumption *said = NEWN(x.a, struct assumption, r->setup.nassumptions + 1);
+        for (int i = 0; i < r->setup.nassumptions; i++)
+            said[i] = r->setup.assumptions[i];
+        said[r->setup.nassumptions++].text = arena_printf(
+            x.a, "advice is not measured for a graph of more than %s values, or a step of more than %s events",
+            grouped(&x, MOST_VALUES), grouped(&x, MOST_EVENTS));
+        r->setup.assumptions = said;
+        return;
+    }
+    r->findings = NEWN(x.a, struct finding, COUNT(rules) + 1);
+    for (int i = 0; i < COUNT(rules); i++) {
+        study_tell(s, "trying changes", i, COUNT(rules));
+        run(&x, &rules[i]);
+    }
+    qsort(r->findings, (size_t)r->nfindings, sizeof(*r->findings), by_rank);
+    combine(&x);
+}

@@ -1,0 +1,89 @@
+/* setup.h - what the command line says about the training step. */
+#ifndef SETUP_H
+#define SETUP_H
+
+#include "base/base.h"
+
+/* ---- set-up: what the command line says about the training step ------------------------------------------------ */
+
+struct input_shape {
+    const char *name;
+    int rank;
+    int64_t *dims;
+    const char *place;
+};
+
+struct input_value {
+    const char *name;
+    const struct tensor *t;
+};
+
+enum mode { MODE_TRAINING, MODE_INFERENCE };
+enum dropout { DROPOUT_AUTO, DROPOUT_NONE };
+enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
+enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU };
+
+struct optimizer; /* step.c */
+struct precision; /* expand.c */
+struct loss;      /* step.c */
+struct loop;      /* step.c */
+struct device;    /* heap.c */
+struct player;    /* torch.h */
+struct kernels;   /* libraries.c */
+
+/* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of cudaGetDeviceProperties, the total of
+ * cudaMemGetInfo and the total capacity in PyTorch's message are one figure on Linux (Windows' display driver tells the nominal size).
+ * Drivers differ by up to one percent; of several messages the smallest counts. */
+struct device {
+    const char *name, *help; /* help has the nominal size */
+    int sm;                  /* compute capability x 10 */
+    int64_t bytes;
+    const char *source;
+};
+/* Compute capability x 10; an H100's when d is NULL. */
+static inline int
+device_sm(const struct device *d)
+{
+    return d ? d->sm : 90;
+}
+
+struct setup {
+    int ndims, nshapes, nvalues, nfreeze;
+    struct binding *dims;
+    struct input_shape *shapes;
+    struct input_value *values;
+    const char **freeze; /* globs over qualified parameter names */
+    enum mode mode;
+    bool unroll; /* shapes_run makes control flow straight, for the step */
+    const struct optimizer *optimizer;
+    const struct precision *precision;
+    const struct loss *loss; /* never NULL: the row "auto" is resolved by step_build */
+    const struct loop *loop;
+    int micro_batches; /* accumulate-N: N, else 1 */
+    int repeats;       /* of the reported step; 0 as 1 */
+    enum dropout dropout;
+    bool accumulate_eager; /* --assume accumulate=eager|never */
+    enum attention attention;
+    enum inplace inplace;        /* auto: what lines of Python and names of modules tell */
+    unsigned instead;            /* bits 1 << enum alternative: the other reading, where no option says so */
+    const struct device *device; /* NULL when not asked */
+    int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
+    bool expandable;             /* --allocator expandable */
+    const char *recompute;       /* --recompute; NULL none */
+    const struct player *player; /* where the allocator's segments are taken from a device; NULL nowhere */
+    struct kernels *kernels;     /* where kernels of libraries are noted; NULL nowhere */
+};
+
+/* Whether s asks for the other reading of what a file can't show; whether it leaves it to be assumed. */
+static inline bool
+setup_instead(const struct setup *s, enum alternative other)
+{
+    return s->instead >> other & 1;
+}
+static inline bool
+setup_assumes(const struct setup *s, enum alternative other)
+{
+    return other != ALTERNATIVE_ATTENTION || s->attention == ATTENTION_AUTO;
+}
+
+#endif

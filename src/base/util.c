@@ -1,0 +1,582 @@
+/* util.c - memory, text, names and element types.
+ *
+ * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at
+ * once. Nothing else in memlint frees memory. die() is the only way out when the machine refuses; a model that asks for
+ * more than limit(LIMIT_MEMORY) leaves by the jump of arena_guard, and arena_free_newer drops what lay on the way.
+ */
+#include "base/base.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* Under AddressSanitizer what is not given out is poisoned, and a gap lies between allocations. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+enum { GAP = 0 };
+#endif
+
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 20 };
+
+struct block {
+    struct block *next;
+    size_t size, used;
+    _Alignas(ALIGN) char data[];
+};
+
+struct arena {
+    struct block *blocks; /* the first one is being filled */
+    size_t bytes;
+    struct arena *older, *newer;
+};
+
+static struct arena *newest;
+static size_t taken; /* by all arenas */
+static jmp_buf *guard;
+
+void
+arena_guard(jmp_buf *over)
+{
+    guard = over;
+}
+
+void
+die(const char *fmt, ...)
+{
+    va_list ap;
+    fputs("memlint: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    exit(EXIT_ENVIRONMENT);
+}
+
+void *
+grow_or_die(void *p, size_t bytes)
+{
+    p = realloc(p, bytes);
+    if (!p)
+        die("out of memory: %zu bytes wanted", bytes);
+    return p;
+}
+
+struct arena *
+arena_new(void)
+{
+    struct arena *a = calloc(1, sizeof(*a));
+    if (!a)
+        die("out of memory");
+    a->older = newest;
+    if (newest)
+        newest->newer = a;
+    newest = a;
+    return a;
+}
+
+void
+arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    for (struct block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
+        free(b);
+    }
+    if (a->older)
+        a->older->newer = a->newer;
+    if (a == newest)
+        newest = a->older;
+    else
+        a->newer->older = a->older;
+    taken -= a->bytes;
+    free(a);
+}
+
+void
+arena_free_newer(const struct arena *a)
+{
+    while (newest != a)
+        arena_free(newest);
+}
+
+static struct block *
+block_new(struct arena *a, size_t size)
+{
+    if (guard && taken + size > (size_t)limit(LIMIT_MEMORY))
+        longjmp(*guard, 1);
+    struct block *b = calloc(1, sizeof(*b) + size);
+    if (!b)
+        die("out of memory: %zu bytes wanted", size);
+    b->size = size;
+    ASAN_POISON_MEMORY_REGION(b->data, size);
+    a->bytes += size;
+    taken += size;
+    return b;
+}
+
+void *
+arena_alloc(struct arena *a, size_t bytes)
+{
+    if (bytes > PTRDIFF_MAX - ALIGN) {
+        if (guard)
+            longjmp(*guard, 2);
+        die("out of memory: %zu bytes wanted", bytes);
+    }
+    size_t wanted = bytes;
+    bytes = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
+    struct block *b = a->blocks;
+    if (!b || b->size - b->used < bytes) {
+        size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
+        if (bytes > size / 4) { /* a block of its own, behind the one being filled */
+            struct block *own = block_new(a, bytes);
+            own->used = bytes;
+            ASAN_UNPOISON_MEMORY_REGION(own->data, wanted);
+            if (b) {
+                own->next = b->next;
+                b->next = own;
+            } else {
+                a->blocks = own;
+            }
+            return own->data;
+        }
+        struct block *fresh = block_new(a, size);
+        fresh->next = b;
+        a->blocks = b = fresh;
+    }
+    void *p = b->data + b->used;
+    b->used += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(p, wanted);
+    return p;
+}
+
+size_t
+arena_bytes(const struct arena *a)
+{
+    return a->bytes;
+}
+
+void *
+arena_dup(struct arena *a, const void *p, size_t bytes)
+{
+    return bytes ? memcpy(arena_alloc(a, bytes), p, bytes) : arena_alloc(a, 1);
+}
+
+char *
+arena_strn(struct arena *a, const char *s, size_t n)
+{
+    char *copy = arena_alloc(a, n + 1);
+    memcpy(copy, s, n);
+    return copy;
+}
+
+char *
+arena_str(struct arena *a, const char *s)
+{
+    return arena_strn(a, s, strlen(s));
+}
+
+static char *
+arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *s = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, fmt, ap);
+    return s;
+}
+
+char *
+arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+void *
+arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
+{
+    if (n <= *cap)
+        return array;
+    int64_t want = *cap ? (int64_t)*cap * 2 : 8;
+    while (want < n)
+        want *= 2;
+    if (want > INT32_MAX)
+        die("out of memory: more than %d elements", INT32_MAX);
+    void *fresh = arena_alloc(a, (size_t)want * size);
+    if (*cap)
+        memcpy(fresh, array, (size_t)*cap * size);
+    *cap = (int)want;
+    return fresh;
+}
+
+/* ---- names: open addressing, grown at two thirds ---------------------------------------------------------- */
+
+struct names {
+    struct arena *a;
+    uint64_t seed;
+    int n, cap; /* cap is a power of two */
+    struct name {
+        const char *s;
+        uint32_t hash;
+        int id;
+    } * slot;
+};
+
+/* Names come from files: a seed of the run keeps them from being chosen to collide. */
+static uint32_t
+hash(const struct names *m, const char *s)
+{
+    uint64_t h = m->seed;
+    for (; *s; s++) {
+        h = (h ^ (unsigned char)*s) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 29;
+    }
+    return (uint32_t)(h ^ h >> 32);
+}
+
+struct names *
+names_new(struct arena *a)
+{
+    struct names *m = NEW(a, struct names);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    m->seed =
+        ((uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^ (uint64_t)(uintptr_t)m) * UINT64_C(0xbf58476d1ce4e5b9);
+    m->a = a;
+    m->cap = 64;
+    m->slot = NEWN(a, struct name, m->cap);
+    return m;
+}
+
+static struct name *
+names_slot(const struct names *m, const char *s, uint32_t h)
+{
+    int at = (int)(h & (uint32_t)(m->cap - 1));
+    while (m->slot[at].s && (m->slot[at].hash != h || strcmp(m->slot[at].s, s) != 0))
+        at = (at + 1) & (m->cap - 1);
+    return &m->slot[at];
+}
+
+int
+names_find(const struct names *m, const char *s)
+{
+    const struct name *n = names_slot(m, s, hash(m, s));
+    return n->s ? n->id : -1;
+}
+
+void
+names_put(struct names *m, const char *s, int id)
+{
+    uint32_t h = hash(m, s);
+    struct name *n = names_slot(m, s, h);
+    if (!n->s && m->n * 3 >= m->cap * 2) {
+        struct name *old = m->slot;
+        int cap = m->cap;
+        m->cap *= 2;
+        m->slot = NEWN(m->a, struct name, m->cap);
+        for (int i = 0; i < cap; i++)
+            if (old[i].s)
+                *names_slot(m, old[i].s, old[i].hash) = old[i];
+        n = names_slot(m, s, h);
+    }
+    m->n += !n->s;
+    *n = (struct name){s, h, id};
+}
+
+bool
+err_set(struct err *e, struct arena *a, const char *place, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    e->place = place;
+    e->message = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+int
+by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+bool
+mul_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+
+bool
+add_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
+}
+
+int64_t
+to_int(double v)
+{
+    return v != v ? 0 : v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------ */
+
+static const struct unit {
+    const char *name;
+    int64_t bytes;
+} units[] = {
+    {"TiB", INT64_C(1) << 40},
+    {"GiB", 1 << 30},
+    {"MiB", 1 << 20},
+    {"KiB", 1 << 10},
+    {"TB", INT64_C(1000000000000)},
+    {"GB", 1000000000},
+    {"MB", 1000000},
+    {"KB", 1000},
+    {"T", INT64_C(1) << 40},
+    {"G", 1 << 30},
+    {"M", 1 << 20},
+    {"K", 1 << 10},
+    {"B", 1},
+    {"", 1},
+};
+
+const char *
+bytes_text(struct arena *a, int64_t bytes)
+{
+    double b = (double)bytes;
+    for (int i = 0; i < 4; i++)
+        if (b >= (double)units[i].bytes || -b >= (double)units[i].bytes)
+            return arena_printf(a, "%.2f %s", b / (double)units[i].bytes, units[i].name);
+    return arena_printf(a, "%lld B", (long long)bytes);
+}
+
+int64_t
+bytes_parse(const char *text)
+{
+    char *end = (char *)text;
+    errno = 0;
+    double v = (*text >= '0' && *text <= '9') || *text == '.' ? strtod(text, &end) : -1;
+    if (end == text || errno || text[strspn(text, "0")] == 'x')
+        return -1;
+    while (*end == ' ')
+        end++;
+    for (int i = 0; i < COUNT(units); i++)
+        if (strcasecmp(end, units[i].name) == 0) {
+            v *= (double)units[i].bytes;
+            return v < 9e18 ? (int64_t)v : -1;
+        }
+    return -1;
+}
+
+/* The letters and digits of s alone, small, as far as there is room. */
+static void
+word_plain(const char *s, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *s && n < room - 1; s++)
+        if (!strchr("-_ ", *s))
+            out[n++] = *s >= 'A' && *s <= 'Z' ? (char)(*s - 'A' + 'a') : *s;
+    out[n] = '\0';
+}
+
+enum { LONGEST_WORD = 80 };
+
+bool
+word_same(const char *a, const char *b)
+{
+    char x[LONGEST_WORD], y[LONGEST_WORD];
+    word_plain(a, x, sizeof(x));
+    word_plain(b, y, sizeof(y));
+    return *x && strcmp(x, y) == 0;
+}
+
+/* Letters to insert, remove, replace or swap until a is b. */
+static int
+word_distance(const char *a, const char *b)
+{
+    int d[LONGEST_WORD][LONGEST_WORD], na = (int)strlen(a), nb = (int)strlen(b);
+    for (int i = 0; i <= na; i++)
+        for (int k = 0; k <= nb; k++) {
+            int least = !i ? k : !k ? i : d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+            if (i && k && d[i - 1][k] + 1 < least)
+                least = d[i - 1][k] + 1;
+            if (i && k && d[i][k - 1] + 1 < least)
+                least = d[i][k - 1] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && d[i - 2][k - 2] + 1 < least)
+                least = d[i - 2][k - 2] + 1;
+            d[i][k] = least;
+        }
+    return d[na][nb];
+}
+
+const char *
+words_near(struct arena *a, const char *word, int n, const char *const *names)
+{
+    enum { SHOWN = 3, SHORT = 3 };
+    char x[LONGEST_WORD], y[LONGEST_WORD];
+    const char *near[SHOWN], *text = NULL;
+    word_plain(word, x, sizeof(x));
+    int count = 0, size = (int)strlen(x), best = size < SHORT ? 1 : 1 + size / SHORT;
+    for (int i = 0; i < n && size; i++) {
+        word_plain(names[i], y, sizeof(y));
+        int distance = size >= SHORT && strstr(y, x) ? 0 : word_distance(x, y);
+        if (distance > 1 && strlen(y) >= SHORT && strstr(x, y))
+            distance = 1;
+        if (distance > best || (distance == best && count == SHOWN))
+            continue;
+        count = distance < best ? 0 : count;
+        best = distance;
+        if (count < SHOWN)
+            near[count++] = names[i];
+    }
+    for (int i = 0; i < count; i++)
+        text = i ? arena_printf(a, "%s%s %s", text, i == count - 1 ? " or" : ",", near[i]) : near[i];
+    return text;
+}
+
+bool
+is_pasteable(const char *s)
+{
+    enum { LONGEST = 200 };
+    size_t n = !s ? 0 : strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:/");
+    return n && n <= LONGEST && !s[n] && *s != '-';
+}
+
+/* One element of a glob against one character: the glob after it, or NULL. */
+static const char *
+glob_one(const char *g, char c)
+{
+    if (*g == '?')
+        return g + 1;
+    if (*g != '[' || !strchr(g + 1, ']'))
+        return *g == c ? g + 1 : NULL;
+    bool not = g[1] == '!', in = false;
+    const char *p = g + 1 + not ;
+    do {
+        if (p[1] == '-' && p[2] && p[2] != ']') {
+            in |= *p <= c && c <= p[2];
+            p += 3;
+        } else {
+            in |= *p++ == c;
+        }
+    } while (*p && *p != ']');
+    return in != not &&*p ? p + 1 : NULL;
+}
+
+bool
+glob_match(const char *glob, const char *text)
+{
+    const char *star = NULL, *mark = NULL; /* where to resume after the last star */
+    while (*text) {
+        const char *next = *glob && *glob != '*' ? glob_one(glob, *text) : NULL;
+        if (*glob == '*') {
+            star = ++glob;
+            mark = text;
+        } else if (next) {
+            glob = next;
+            text++;
+        } else if (star) {
+            glob = star;
+            text = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return !*glob;
+}
+
+/* ---- element types ------------------------------------------------------------------------------------------------ */
+
+const struct dtype_row dtypes[DT_COUNT] = {
+    [DT_UNDEFINED] = {"undefined", NULL, 0, false},
+    [DT_FLOAT] = {"float", "float32", 32, true},
+    [DT_UINT8] = {"uint8", "uint8", 8, false},
+    [DT_INT8] = {"int8", "int8", 8, false},
+    [DT_UINT16] = {"uint16", "uint16", 16, false},
+    [DT_INT16] = {"int16", "int16", 16, false},
+    [DT_INT32] = {"int32", "int32", 32, false},
+    [DT_INT64] = {"int64", "int64", 64, false},
+    [DT_STRING] = {"string", NULL, 0, false},
+    [DT_BOOL] = {"bool", "bool", 8, false},
+    [DT_FLOAT16] = {"float16", "float16", 16, true},
+    [DT_DOUBLE] = {"double", "float64", 64, true},
+    [DT_UINT32] = {"uint32", "uint32", 32, false},
+    [DT_UINT64] = {"uint64", "uint64", 64, false},
+    [DT_COMPLEX64] = {"complex64", "complex64", 64, true},
+    [DT_COMPLEX128] = {"complex128", "complex128", 128, true},
+    [DT_BFLOAT16] = {"bfloat16", "bfloat16", 16, true},
+    [DT_FLOAT8E4M3FN] = {"float8e4m3fn", "float8_e4m3fn", 8, true},
+    [DT_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", "float8_e4m3fnuz", 8, true},
+    [DT_FLOAT8E5M2] = {"float8e5m2", "float8_e5m2", 8, true},
+    [DT_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", "float8_e5m2fnuz", 8, true},
+    [DT_UINT4] = {"uint4", NULL, 4, false},
+    [DT_INT4] = {"int4", NULL, 4, false},
+    [DT_FLOAT4E2M1] = {"float4e2m1", NULL, 4, true},
+    [DT_FLOAT8E8M0] = {"float8e8m0", "float8_e8m0fnu", 8, true},
+    [DT_UINT2] = {"uint2", NULL, 2, false},
+    [DT_INT2] = {"int2", NULL, 2, false},
+};
+
+int64_t
+dtype_bytes(enum dtype t, int64_t n)
+{
+    int64_t bits;
+    if (n < 0 || !mul_ok(n, dtypes[t].bits, &bits))
+        return -1;
+    return bits / 8 + (bits % 8 != 0);
+}
+
+enum dtype
+dtype_by_onnx(const char *name)
+{
+    for (int i = 1; i < DT_COUNT; i++)
+        if (strcmp(dtypes[i].onnx, name) == 0)
+            return (enum dtype)i;
+    return DT_UNDEFINED;
+}
+
+enum dtype
+dtype_by_torch(const char *name)
+{
+    for (int i = 1; i < DT_COUNT; i++)
+        if (dtypes[i].torch && strcmp(dtypes[i].torch, name) == 0)
+            return (enum dtype)i;
+    return DT_UNDEFINED;
+}
+
+/* ---- words ---- */
+
+const char *const phase_names[PHASE_COUNT] = {"build", "input", "forward", "loss", "backward", "update"};
+const char *const class_names[CLASS_COUNT] = {"parameters",  "buffers",   "gradients", "optimizer", "saved",
+                                              "temporaries", "workspace", "inputs",    "outputs"};
+
+int64_t
+bytes_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+double
+bytes_percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}

@@ -1,0 +1,237 @@
+/* gate.c - which results are stopped: a table of gates, each judged by itself, and the suppressions of findings.
+ *
+ * A gate that was asked for and can't be judged stops the model, too: what wasn't compared, or isn't known, must not pass
+ * unseen. Two things let a gate pass, and the reports say so: --fail-on=known, which a reviewed flag file may hold, what is
+ * unjudged; --accept, with its reason, what is about bytes. Suppressions have a
+ * reason and a day on which they end; those that are over or cover nothing are told, so that they don't pile up.
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- suppressions ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+covers(const struct suppression *s, const struct finding *f)
+{
+    bool hit = !s->glob || (f->location && glob_match(s->glob, f->location));
+    for (int i = 0; i < f->nnodes && !hit; i++)
+        hit = f->nodes[i] && glob_match(s->glob, f->nodes[i]);
+    return hit && f->rule && glob_match(s->rule, f->rule);
+}
+
+/* Today as YYYY-MM-DD in UTC; SOURCE_DATE_EPOCH, for reports that can be made again, is another day. */
+static const char *
+today(struct arena *a)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm tm;
+    char *s = arena_alloc(a, 64);
+    if (gmtime_r(&now, &tm))
+        strftime(s, 64, "%Y-%m-%d", &tm);
+    return s;
+}
+
+const char **
+gate_suppress(struct arena *a, const struct options *o, struct result *r)
+{
+    const char **notes = NEWN(a, const char *, o->nsuppress + 1), *day = today(a);
+    int n = 0;
+    for (int i = 0; i < o->nsuppress; i++) {
+        struct suppression *s = &o->suppress[i];
+        bool over = strcmp(s->until, day) < 0;
+        s->used = false;
+        for (int k = 0; k < r->nfindings; k++)
+            if (covers(s, &r->findings[k])) {
+                s->used = true;
+                if (!over)
+                    r->findings[k].suppressed = arena_printf(a, "until %s: %s", s->until, s->reason);
+            }
+        const char *what = arena_printf(a, "%s: the suppression of %s%s%s", s->place, s->rule, s->glob ? "@" : "",
+                                        s->glob ? s->glob : "");
+        if (!s->used)
+            notes[n++] = arena_printf(a, "%s covers no finding; remove it", what);
+        else if (over)
+            notes[n++] = arena_printf(a, "%s ended on %s; mend the finding, or decide anew", what, s->until);
+    }
+    return notes;
+}
+
+/* ---- gates ----------------------------------------------------------------------------------------------------------------- */
+
+static struct check
+outcome(bool failed, const char *message)
+{
+    return (struct check){.message = message, .outcome = failed ? CHECK_FAILED : CHECK_PASSED};
+}
+
+static const struct check skipped = {.outcome = CHECK_SKIPPED};
+
+static struct check
+unjudged(struct arena *a, const char *budget, const char *why)
+{
+    return (struct check){.message = arena_printf(a, "%s is unjudged: %s", budget, why), .outcome = CHECK_UNJUDGED};
+}
+
+static const char *
+unexplained(struct arena *a, const char *what, int n)
+{
+    return arena_printf(a, "%s is inconclusive, %d %s not explained", what, n, n == 1 ? "value is" : "values are");
+}
+
+/* A budget of an inconclusive result: above it for certain, or unjudged. */
+static struct check
+uncertain(struct arena *a, const struct result *r, const char *budget, int64_t most)
+{
+    if (r->peak.certain > most)
+        return outcome(true, arena_printf(a, "%s of the peak are certain, which is above %s",
+                                          bytes_text(a, r->peak.certain), budget));
+    const char *why = unexplained(a, "the result", r->ndoubts), *remedy = r->doubts ? r->doubts[0].remedy : NULL;
+    if (remedy)
+        why = arena_printf(a, "%s; %s may settle it", why, string_clip(a, remedy, 120));
+    return unjudged(a, budget, why);
+}
+
+static struct check
+max_peak(struct arena *a, const struct options *o, const struct result *r)
+{
+    bool over = r->peak.allocated > o->max_peak;
+    if (o->max_peak < 0)
+        return skipped;
+    const char *budget = arena_printf(a, "--max-peak %s", o->max_peak_text);
+    if (r->ndoubts)
+        return uncertain(a, r, budget, o->max_peak);
+    return outcome(over, arena_printf(a, "the peak of %s is %s %s", bytes_text(a, r->peak.allocated),
+                                      over ? "above" : "within", budget));
+}
+
+/* Where most of the increase lies, and what changed by itself. */
+static const char *
+culprit(struct arena *a, const struct baseline *b)
+{
+    const struct layer_change *l = b->first >= 0 ? &b->layers[b->first] : NULL;
+    const char *s = "", *path = l ? emit_layer(a, l, 120) : NULL;
+    if (b->most && (!path || strcmp(path, b->most) != 0))
+        s = arena_printf(a, "; most by %s (%s)", *b->most ? string_clip(a, b->most, 120) : "the model itself",
+                         emit_signed(a, b->most_bytes));
+    return l ? arena_printf(a, "%s; first %s%s%s: %s", s, path, l->location ? " at " : "",
+                            l->location ? l->location : "", emit_change(a, l))
+             : s;
+}
+
+static struct check
+max_increase(struct arena *a, const struct options *o, const struct result *r)
+{
+    const struct baseline *b = r->baseline;
+    double percent = o->max_increase_percent;
+    if ((o->max_increase_bytes < 0 && percent < 0) || o->update_baseline)
+        return skipped;
+    if (o->no_baseline)
+        return (struct check){.message = "no increase to judge: --baseline=none says that the model is new",
+                              .outcome = CHECK_SKIPPED};
+    double part = percent >= 0 && b ? (double)b->peak / 100 * percent : -1;
+    int64_t allowed = part > (double)o->max_increase_bytes ? (int64_t)part : o->max_increase_bytes;
+    bool by_percent = o->max_increase_bytes < 0 || allowed > o->max_increase_bytes;
+    const char *budget =
+        arena_printf(a, "--max-increase %s", by_percent ? o->increase_percent_text : o->increase_bytes_text);
+    if (!b)
+        return unjudged(a, budget,
+                        "there is no baseline to compare with; --baseline names one, --baseline=none says that "
+                        "the model is new");
+    if (b->ndiffers)
+        return unjudged(a, budget,
+                        arena_printf(a, "the baseline has another set-up (%s), with which the peak was %s, now %s",
+                                     b->differs[0], bytes_text(a, b->peak), bytes_text(a, r->peak.allocated)));
+    if (r->ndoubts)
+        return uncertain(a, r, budget, b->ndoubts ? INT64_MAX : bytes_add(b->peak, allowed));
+    if (b->ndoubts)
+        return unjudged(a, budget, unexplained(a, "the baseline", b->ndoubts));
+    bool over = b->increase_bytes > allowed;
+    const char *change = arena_printf(a, "the peak %s by %s (%+.3g %%)", b->increase_bytes < 0 ? "shrank" : "grew",
+                                      bytes_text(a, b->increase_bytes < 0 ? -b->increase_bytes : b->increase_bytes),
+                                      b->increase_percent);
+    if (by_percent)
+        budget = arena_printf(a, "%s (%s)", budget, bytes_text(a, allowed));
+    return outcome(over, arena_printf(a, "%s, %s %s%s", b->increase_bytes ? change : "the peak is unchanged",
+                                      over ? "more than" : "within", budget, over ? culprit(a, b) : ""));
+}
+
+static struct check
+fail_on(struct arena *a, const struct options *o, const struct result *r)
+{
+    if (!o->fail_on)
+        return skipped;
+    int least = severity_rank(o->fail_on);
+    if (least < 0)
+        return outcome(r->ndoubts > 0,
+                       r->ndoubts ? unexplained(a, "the result", r->ndoubts) : "every value is explained");
+    for (int i = 0; i < r->nfindings; i++)
+        if (!r->findings[i].suppressed && severity_rank(r->findings[i].severity) >= least)
+            return outcome(true, arena_printf(a, "%s %s, and --fail-on %s", r->findings[i].severity,
+                                              r->findings[i].rule, o->fail_on));
+    return outcome(false, arena_printf(a, "no finding of %s or above", o->fail_on));
+}
+
+static struct check
+device(struct arena *a, const struct options *o, const struct result *r)
+{
+    bool fits = r->peak.device <= o->setup.capacity;
+    if (o->setup.capacity <= 0)
+        return skipped;
+    const char *budget = arena_printf(a, "--device %s", o->device_text);
+    if (r->ndoubts)
+        return uncertain(a, r, budget, o->setup.capacity - device_context(o->setup.device, NULL));
+    return outcome(!fits, arena_printf(a, "%s of the device %s in %s (%s)", bytes_text(a, r->peak.device),
+                                       fits ? "fit" : "don't fit", budget, bytes_text(a, o->setup.capacity)));
+}
+
+static const struct {
+    const char *name;
+    struct check (*judge)(struct arena *a, const struct options *o, const struct result *r);
+    enum verdict verdict; /* when it stops the model */
+    bool acceptable;      /* --accept lets it pass */
+} gates[] = {
+    {"max-peak", max_peak, VERDICT_GATE_FAILED, true},
+    {"max-increase", max_increase, VERDICT_GATE_FAILED, true},
+    {"fail-on", fail_on, VERDICT_GATE_FAILED, false},
+    {"device", device, VERDICT_DOES_NOT_FIT, true},
+};
+
+void
+gate_judge(struct arena *a, const struct options *o, struct result *r)
+{
+    r->checks = NEWN(a, struct check, COUNT(gates));
+    r->nchecks = COUNT(gates);
+    bool unfit = r->verdict == VERDICT_DOES_NOT_FIT && o->setup.capacity <= 0; /* as --explain-oom found */
+    r->verdict = r->ndoubts ? VERDICT_INCONCLUSIVE : unfit ? VERDICT_DOES_NOT_FIT : VERDICT_OK;
+    for (int i = COUNT(gates) - 1; i >= 0; i--) { /* the first one's verdict counts */
+        struct check *c = &r->checks[i];
+        *c = gates[i].judge(a, o, r);
+        c->name = gates[i].name;
+        if (check_stops(c) && gates[i].acceptable && o->accept) {
+            c->outcome = CHECK_ACCEPTED;
+            c->message = arena_printf(a, "%s; accepted: %s", c->message, string_clip(a, o->accept, 200));
+        } else if (c->outcome == CHECK_UNJUDGED && o->fail_on_known) {
+            c->outcome = CHECK_SKIPPED;
+            c->message = arena_printf(a, "%s; --fail-on=known lets it pass", c->message);
+        }
+        if (!check_stops(c))
+            continue;
+        r->gate = r->gate ? arena_printf(a, "%s; %s", c->message, r->gate) : c->message;
+        if (c->outcome == CHECK_FAILED || !r->ndoubts) /* else it stays inconclusive */
+            r->verdict = c->outcome == CHECK_FAILED ? gates[i].verdict : VERDICT_GATE_FAILED;
+    }
+}
+
+int
+gate_code(const struct result *r)
+{
+    for (int i = 0; i < r->nchecks; i++)
+        if (check_stops(&r->checks[i]))
+            return EXIT_GATE;
+    return EXIT_CLEAN;
+}

@@ -1,0 +1,140 @@
+/* devices.c - the table of devices, and what the CUDA context takes of them. */
+#include "device/device.h"
+
+#include <string.h>
+
+/* ---- devices -------------------------------------------------------------------------------------------------------------------------- */
+
+#define MIB(x)     (INT64_C(x) << 20)
+#define GIB(x)     ((int64_t)((x) * (1 << 30)))
+#define PROPERTIES "cudaGetDeviceProperties: "
+#define MESSAGE    "PyTorch's out-of-memory message: "
+/* Before release 510 nvidia-smi's total left out what the driver keeps. */
+#define OLD_SMI "nvidia-smi of an old driver: "
+/* No figure is published. What a driver keeps is at most 4.8 % on cards without ECC (7805 MiB of 8 GiB remain on an RTX 4070 Laptop,
+ * ggml-org/llama.cpp 20184), and 8.5 % where ECC lies in the memory itself (the L4 below). */
+#define NO_ECC(nominal)   GIB((nominal)*0.952), "no figure published; nominal less 4.8 %, the most seen without ECC"
+#define WITH_ECC(nominal) GIB((nominal)*0.915), "no figure published; nominal less 8.5 %, the most seen with ECC"
+
+static const struct device devices[] = {
+    {"gtx-1080-ti", "GeForce GTX 1080 Ti, 11 GB", 61, NO_ECC(11)},
+    {"rtx-2060", "GeForce RTX 2060, 6 GB", 75, GIB(5.79), MESSAGE "facebookresearch/meshrcnn 92"},
+    {"rtx-2080", "GeForce RTX 2080, 8 GB", 75, NO_ECC(8)},
+    {"rtx-2080-ti", "GeForce RTX 2080 Ti, 11 GB", 75, GIB(10.76), MESSAGE "ispc-lab/TMA 5"},
+    {"titan-rtx", "Titan RTX, 24 GB", 75, MIB(24219), OLD_SMI "lambdal/lambda-tensorflow-benchmark 10"},
+    {"rtx-3060", "GeForce RTX 3060, 12 GB", 86, GIB(11.75), MESSAGE "Kunhao-Liu/StyleGaussian 12"},
+    {"rtx-3070", "GeForce RTX 3070, 8 GB", 86, GIB(7.76), MESSAGE "sshan-zhao/GASDA 19"},
+    {"rtx-3080", "GeForce RTX 3080, 10 GB", 86, GIB(9.78), MESSAGE "zai-org/CogVideo 34"},
+    {"rtx-3090", "GeForce RTX 3090, 24 GB", 86, INT64_C(25438126080), PROPERTIES "NVIDIA GeForce RTX 3090"},
+    {"rtx-4060", "GeForce RTX 4060, 8 GB", 89, NO_ECC(8)},
+    {"rtx-4060-ti", "GeForce RTX 4060 Ti, 16 GB", 89, NO_ECC(16)},
+    {"rtx-4070", "GeForce RTX 4070, 12 GB", 89, NO_ECC(12)},
+    {"rtx-4070-ti-super", "GeForce RTX 4070 Ti Super, 16 GB", 89, GIB(15.60),
+     MESSAGE "kinggongzilla/whatsapp-ai-clone 12"},
+    {"rtx-4080", "GeForce RTX 4080, 16 GB", 89, NO_ECC(16)},
+    {"rtx-4090", "GeForce RTX 4090, 24 GB", 89, INT64_C(25393692672), PROPERTIES "NVIDIA GeForce RTX 4090"},
+    {"rtx-5070", "GeForce RTX 5070, 12 GB", 120, NO_ECC(12)},
+    {"rtx-5070-ti", "GeForce RTX 5070 Ti, 16 GB", 120, NO_ECC(16)},
+    {"rtx-5080", "GeForce RTX 5080, 16 GB", 120, NO_ECC(16)},
+    {"rtx-5090", "GeForce RTX 5090, 32 GB", 120, GIB(31.37), MESSAGE "Wan-Video/Wan2.1 465"},
+    {"rtx-8000", "Quadro RTX 8000, 48 GB", 75, GIB(47.46), MESSAGE "Victarry/stable-dreambooth 8"},
+    {"rtx-a4000", "RTX A4000, 16 GB", 86, GIB(15.61), MESSAGE "DengKaiCQ/VGGT-Long 6"},
+    {"rtx-a5000", "RTX A5000, 24 GB", 86, NO_ECC(24)},
+    {"rtx-a6000", "RTX A6000, 48 GB", 86, NO_ECC(48)},
+    {"rtx-4000-ada", "RTX 4000 Ada, 20 GB", 89, NO_ECC(20)},
+    {"rtx-5000-ada", "RTX 5000 Ada, 32 GB", 89, NO_ECC(32)},
+    {"rtx-6000-ada", "RTX 6000 Ada, 48 GB", 89, GIB(44.43), MESSAGE "DINGYANB/MTVCrafter 21, with ECC on"},
+    {"rtx-pro-6000", "RTX PRO 6000 Blackwell, 96 GB", 120, GIB(94.97),
+     "total memory in a program's log: antirez/ds4 431"},
+    {"p100", "Tesla P100, 16 GB", 60, MIB(16280), OLD_SMI "karpathy/minGPT 1"},
+    {"t4", "Tesla T4, 16 GB", 75, INT64_C(15828320256), PROPERTIES "Tesla T4"},
+    {"v100-16", "Tesla V100, 16 GB", 70, GIB(15.78), MESSAGE "kchengiva/Shift-GCN 34"},
+    {"v100-32", "Tesla V100, 32 GB", 70, GIB(31.74), MESSAGE "liucongg/ChatGLM-Finetuning 73"},
+    {"a10", "A10, 24 GB", 86, INT64_C(23609475072), PROPERTIES "NVIDIA A10"},
+    {"a10g", "A10G, 24 GB", 86, GIB(21.95),
+     "total memory in a program's log, the least that prints as 22.0 GiB: batteries-included/batteries-included 1663"},
+    {"a30", "A30, 24 GB", 80, GIB(23.53), MESSAGE "google/RB-Modulation 5"},
+    {"a40", "A40, 48 GB", 86, WITH_ECC(48)},
+    {"a100-40", "A100, 40 GB", 80, INT64_C(42298834944), PROPERTIES "NVIDIA A100-SXM4-40GB"},
+    {"a100-80", "A100, 80 GB", 80, INT64_C(85100068864), PROPERTIES "NVIDIA A100-SXM4-80GB"},
+    {"l4", "L4, 24 GB", 89, INT64_C(23580639232), PROPERTIES "NVIDIA L4"},
+    {"l40s", "L40S, 48 GB", 89, GIB(44.42), MESSAGE "stepfun-ai/Step-Video-T2V 8"},
+    {"h100", "H100 SXM, 80 GB", 90, INT64_C(85017493504), PROPERTIES "NVIDIA H100 80GB HBM3"},
+    {"h100-nvl", "H100 NVL, 94 GB", 90, GIB(93.00), MESSAGE "ali-vilab/VACE 56"},
+    {"h200", "H200, 141 GB", 90, INT64_C(150754820096), PROPERTIES "NVIDIA H200"},
+    {"b200", "B200, 180 GB", 100, INT64_C(191514673152), PROPERTIES "NVIDIA B200"},
+};
+
+const struct device *
+device_find(const char *name)
+{
+    for (int i = 0; i < COUNT(devices); i++)
+        if (strcmp(devices[i].name, name) == 0)
+            return &devices[i];
+    return NULL;
+}
+
+const struct device *
+device_row(int i)
+{
+    return i < COUNT(devices) ? &devices[i] : NULL;
+}
+
+const char *
+device_name(const struct device *d)
+{
+    return d->name;
+}
+
+/* What the driver keeps for a process beside PyTorch's segments, kernels being loaded lazily; the default is the largest figure published
+ * since. It grows with the libraries that are loaded. */
+static const struct context {
+    const char *device; /* NULL: any other */
+    int64_t bytes;
+    const char *source;
+} contexts[] = {
+    {"rtx-3090", INT64_C(256) << 20, "measured with torch 2.7.1, CUDA 12.8: invoke-ai/InvokeAI 9413"},
+    {"rtx-6000-ada", INT64_C(426) << 20, "measured with torch 2.10, CUDA 13.0: unsloth-zoo 1053"},
+    {NULL, INT64_C(426) << 20,
+     "measured on an RTX 6000 Ada with torch 2.10, CUDA 13.0: unsloth-zoo 1053; others report 256 to 400 MB"},
+};
+
+int64_t
+device_context(const struct device *d, const char **source)
+{
+    const struct context *c = contexts;
+    while (c->device && (!d || strcmp(c->device, d->name) != 0))
+        c++;
+    if (source)
+        *source = c->source;
+    return c->bytes;
+}
+
+int64_t
+device_capacity(const struct device *d)
+{
+    return d->bytes;
+}
+
+int
+device_kind(const struct device *d)
+{
+    return device_sm(d) >= 90;
+}
+
+const struct device *
+device_of_kind(int kind)
+{
+    const struct device *d = devices;
+    while (device_kind(d) != kind)
+        d++;
+    return d;
+}
+
+void
+device_list(FILE *out)
+{
+    for (int i = 0; i < COUNT(devices); i++)
+        fprintf(out, "%s\t%s\t%.2f GiB\t%s\n", devices[i].name, devices[i].help, (double)devices[i].bytes / (1 << 30),
+                devices[i].source);
+}

@@ -1,0 +1,13 @@
+/* lower.h - how a file tells the program that it was exported from. */
+#ifndef LOWER_H
+#define LOWER_H
+
+#include "program/program.h"
+
+/* Total: what can't be lowered becomes a doubt of g. */
+struct program *lower_run(struct graph *g, const struct setup *s);
+
+/* provenance.c: where the model comes from; a doubt is added to p's graph where that makes the number one. */
+struct provenance provenance_find(struct program *p, const struct setup *s);
+
+#endif

@@ -1,0 +1,2013 @@
+/* patterns.c - files without recorded calls: their nodes to framework calls.
+ *
+ * TorchScript exports keep the names of modules and parameters but not the calls. First the nodes that carry data are told from those that only
+ * compute shapes, by walking back from the outputs through data inputs. Then patterns (gelu, attention, linear, ...) are matched at their
+ * last node and cover the nodes they stand for; what no pattern covers is lowered one to one, by the row of its operator. What can't be
+ * told apart is assumed, and said: x.reshape from contiguous().view, F.gelu from the same formula by hand, SiLU from x * sigmoid(x).
+ *
+ * Control flow that unroll.c left gets a doubt.
+ */
+#include "lower/lowering.h"
+#include "torch/torch.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PADS = 2 * MAX_RANK };
+
+struct matcher {
+    struct lowering *l;
+    struct graph *g;
+    bool *data;                   /* per node: carries data of the step */
+    const struct pattern **match; /* per node: the pattern that ends here */
+    bool *covered;                /* per node: inside a pattern that ends elsewhere */
+    struct names *params;         /* initializer (or alias) name to param */
+    bool folded;                  /* batch norms were folded into convolutions */
+};
+
+/* ---- which nodes carry data ------------------------------------------------------------------------------------------ */
+
+/* Inputs that are settings, not data: a bit a position. */
+static const struct settings {
+    const char *op;
+    unsigned positions;
+} settings[] = {
+    {"Reshape", 2},
+    {"Expand", 2},
+    {"Slice", 30},
+    {"Unsqueeze", 2},
+    {"Squeeze", 2},
+    {"ConstantOfShape", 1},
+    {"Range", 7},
+    {"Pad", 14},
+    {"Resize", 14},
+    {"Upsample", 2},
+    {"Tile", 2},
+    {"Split", 2},
+    {"Trilu", 2},
+    {"TopK", 2},
+    {"Dropout", 6},
+    {"OneHot", 6},
+    {"Clip", 6},
+    {"CumSum", 2},
+    {"ReduceMean", 2},
+    {"ReduceSum", 2},
+    {"ReduceMax", 2},
+    {"ReduceMin", 2},
+    {"ReduceProd", 2},
+    {"ReduceL2", 2},
+    {"ReduceL1", 2},
+    {"ReduceSumSquare", 2},
+    {"ReduceLogSumExp", 2},
+    {"ScatterND", 2},
+    {"Shape", 1},
+    {"Size", 1},
+    {"LSTM", 158},
+    {"GRU", 158},
+    {"RNN", 158},
+    {"RandomNormal", 0},
+    {"EyeLike", 1},
+};
+
+static unsigned
+settings_of(const struct node *n)
+{
+    for (int i = 0; i < COUNT(settings); i++)
+        if (strcmp(settings[i].op, n->op) == 0)
+            return settings[i].positions;
+    return 0;
+}
+
+/* Python numbers of the traced program: what is computed from sizes and constants alone. Factories make tensors of them. */
+static bool *
+find_numbers(const struct matcher *x)
+{
+    static const char *const factories[] = {"ConstantOfShape", "Range", "Expand", "Trilu", "RandomNormal"};
+    const struct graph *g = x->g;
+    bool *numeric = NEWN(x->l->a, bool, g->nt + 1);
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        bool sizes = strcmp(n->op, "Shape") == 0 || strcmp(n->op, "Size") == 0, all = true, some = sizes;
+        for (int k = 0; k < n->nin && !sizes; k++) {
+            int t = n->in[k], from = t < 0 ? -1 : g->t[t].producer;
+            bool constant = t < 0 || g->t[t].is_initializer || (from >= 0 && strcmp(g->n[from].op, "Constant") == 0);
+            all &= constant || numeric[t];
+            some |= t >= 0 && numeric[t];
+        }
+        for (int f = 0; f < COUNT(factories); f++)
+            all &= strcmp(n->op, factories[f]) != 0;
+        for (int o = 0; o < n->nout && all && some; o++) /* a size, a list of sizes */
+            if (n->out[o] >= 0 && g->t[n->out[o]].rank <= 1)
+                numeric[n->out[o]] = true;
+    }
+    return numeric;
+}
+
+static void
+find_data(struct matcher *x)
+{
+    struct graph *g = x->g;
+    bool *wanted = NEWN(x->l->a, bool, g->nt + 1), *numeric = find_numbers(x);
+    for (int i = 0; i < g->nout; i++)
+        wanted[g->out[i]] = true;
+    for (int i = g->nn - 1; i >= 0; i--) {
+        const struct node *n = &g->n[i];
+        for (int o = 0; o < n->nout; o++)
+            x->data[i] |= n->out[o] >= 0 && wanted[n->out[o]] && !numeric[n->out[o]];
+        x->data[i] &= strcmp(n->op, "Constant") != 0;
+        unsigned skip = settings_of(n);
+        for (int k = 0; k < n->nin && x->data[i]; k++)
+            if (n->in[k] >= 0 && !(k < 32 && skip >> k & 1))
+                wanted[n->in[k]] = true;
+    }
+}
+
+/* ---- constants and parameters ---------------------------------------------------------------------------------------------- */
+
+static bool
+is(const struct node *n, const char *op)
+{
+    return strcmp(n->op, op) == 0 && !*n->domain;
+}
+
+/* Operators that read a second or third input whatever happens. */
+static const struct needs {
+    const char *op;
+    int inputs;
+} needs[] = {{"Gather", 2},
+             {"GatherElements", 2},
+             {"Gemm", 2},
+             {"Conv", 2},
+             {"ConvTranspose", 2},
+             {"BatchNormalization", 5},
+             {"LayerNormalization", 2},
+             {"GroupNormalization", 3},
+             {"Pow", 2},
+             {"Where", 3},
+             {"MatMul", 2},
+             {"Add", 2},
+             {"Mul", 2},
+             {"Div", 2},
+             {"Sub", 2},
+             {"Equal", 2},
+             {"ScatterND", 3}};
+
+static bool
+broken(const struct node *n)
+{
+    static const char *const makers[] = {"ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "SequenceEmpty"};
+    int least = 1;
+    for (int i = 0; i < COUNT(makers); i++)
+        least = strcmp(n->op, makers[i]) == 0 ? 0 : least;
+    for (int i = 0; i < COUNT(needs); i++)
+        if (strcmp(needs[i].op, n->op) == 0)
+            least = needs[i].inputs;
+    for (int k = 0; k < least; k++)
+        if (k >= n->nin || n->in[k] < 0)
+            return true;
+    return false;
+}
+
+/* A tensor by its id: one that is omitted has no type and no name. */
+static const struct tensor *
+tensor_at(const struct matcher *x, int tensor)
+{
+    static const struct tensor omitted = {.name = "", .wrap = "", .rank = -1, .declared_rank = -1, .producer = -1};
+    return tensor < 0 ? &omitted : &x->g->t[tensor];
+}
+
+static const struct node *
+maker(const struct matcher *x, int tensor)
+{
+    int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an id has a tensor */
+    return at < 0 || (broken(&x->g->n[at]) && strcmp(x->g->n[at].op, "Constant") != 0) ? NULL : &x->g->n[at];
+}
+
+static bool
+is_constant(const struct matcher *x, int tensor)
+{
+    const struct node *n = maker(x, tensor);
+    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && is(n, "Constant")) ||
+                           names_find(x->params, x->g->t[tensor].name) >= 0);
+}
+
+/* The value of a constant of one element. */
+static bool
+number(const struct matcher *x, int tensor, double *v)
+{
+    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
+    if (!t || !t->value || t->value->n != 1 || t->rank > 1 || (t->value->known && !t->value->known[0]))
+        return false;
+    *v = t->value->i ? (double)t->value->i[0] : t->value->f[0];
+    return true;
+}
+
+static int
+integers(const struct matcher *x, int tensor, int64_t *out, int max)
+{
+    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
+    if (!t || !t->value || !t->value->i)
+        return 0;
+    int n = t->value->n < max ? t->value->n : max;
+    memcpy(out, t->value->i, sizeof(*out) * (size_t)n);
+    return n;
+}
+
+static const char *
+node_name(const struct node *n)
+{
+    return n->name ? n->name : "";
+}
+
+/* "/layer1/layer1.0/conv1/Conv" to "layer1.0.conv1": a component that begins with its parent's name replaces it. */
+const char *
+lower_node_module(struct arena *a, const struct node *n)
+{
+    char path[512] = "";
+    size_t len = 0, start = 0; /* of the last component in path */
+    const char *p = node_name(n);
+    while (*p == '/') {
+        const char *end = strchr(p + 1, '/');
+        size_t n = end ? (size_t)(end - p - 1) : 0;
+        if (!end || len + n + 2 > sizeof(path))
+            break;
+        size_t last = len - start;
+        if (len && n > last && strncmp(path + start, p + 1, last) == 0 && p[1 + last] == '.') {
+            len = start;
+        } else if (len) {
+            path[len++] = '.';
+            start = len;
+        }
+        memcpy(path + len, p + 1, n);
+        len += n;
+        path[len] = 0;
+        p = end;
+    }
+    return arena_str(a, path);
+}
+
+/* The parameter behind an initializer, made at its first use. */
+static struct param *
+param_for(struct matcher *x, int tensor, const struct node *user, const char *role, bool transposed, bool buffer)
+{
+    struct lowering *l = x->l;
+    const struct tensor *t = &x->g->t[tensor];
+    int at = names_find(x->params, t->name);
+    if (at >= 0)
+        return &l->p->params[at];
+    const char *name = t->name;
+    if (strncmp(name, "onnx::", 6) == 0 || !strchr(name, '.')) {
+        const char *path = lower_node_module(l->a, user);
+        name = strncmp(name, "onnx::", 6) == 0 ? arena_printf(l->a, "%s%s%s", path, *path ? "." : "", role) : name;
+    }
+    bool state = buffer || !dtypes[t->dtype].is_float;
+    struct param *q = lower_param(l, name, state ? PARAM_BUFFER : PARAM_TRAINED);
+    names_put(x->params, t->name, l->p->nparams - 1);
+    lower_param_shape(l, q, t);
+    if (transposed && q->rank == 2) {
+        int64_t *size = NEWN(l->a, int64_t, 2);
+        size[0] = q->size[1];
+        size[1] = q->size[0];
+        q->size = size;
+    }
+    if (q->rank < 0)
+        graph_doubt(l->g, name, "parameter", NULL, "the file does not state its size");
+    return q;
+}
+
+/* A tensor as an argument: a slot, a number, or a parameter made on the way. */
+static struct arg
+tensor_arg(struct matcher *x, const struct node *n, int tensor, const char *role)
+{
+    double v;
+    if (tensor < 0)
+        return NONE;
+    if (x->l->slot_of[tensor] >= 0)
+        return (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[tensor]};
+    const struct tensor *t = &x->g->t[tensor];
+    if (number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer))
+        return t->value->i ? INT(to_int(v)) : FLT(v);
+    if (t->producer >= 0 && !x->data[t->producer] && !is_constant(x, tensor))
+        return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
+    if (is_constant(x, tensor)) {
+        struct param *q = param_for(x, tensor, n, role, false, !t->is_initializer);
+        x->l->slot_of[tensor] = q->slot;
+        return (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    }
+    return INT(-1);
+}
+
+static struct call *
+call_at(struct matcher *x, const struct node *n, const char *target, int nargs)
+{
+    struct lowering *l = x->l;
+    struct call *c = lower_call(l, target, nargs);
+    c->node = c->name = n->name;
+    c->scope = lower_module(l, lower_node_module(l->a, n), NULL);
+    const char *path = l->p->modules[c->scope].path;
+    c->location = *path ? path : NULL;
+    return c;
+}
+
+static void
+finish(struct matcher *x, struct call *c, int tensor)
+{
+    if (tensor < 0)
+        return;
+    lower_sizes(x->l, &x->g->t[tensor], &c->rank, &c->size);
+    x->l->slot_of[tensor] = c->outs[0];
+}
+
+static void
+set_slot(struct matcher *x, int tensor, int slot)
+{
+    if (tensor >= 0)
+        x->l->slot_of[tensor] = slot;
+}
+
+static struct arg
+ints(struct matcher *x, int n, const int64_t *v)
+{
+    if (n < 0) /* as many as the dimensions of something whose rank is unknown */
+        return NONE;
+    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(x->l->a, struct arg, n ? n : 1)};
+    for (int i = 0; i < n; i++)
+        l.list[i] = INT(v[i]);
+    return l;
+}
+
+static struct arg
+attr_ints(struct matcher *x, const struct node *n, const char *name, int from, int count)
+{
+    const struct attr *a = node_attr(n, name);
+    if (!a || a->type != ATTR_INTS || !a->ints || a->n <= from)
+        return NONE;
+    return ints(x, count > 0 && count < a->n - from ? count : a->n - from, a->ints + from);
+}
+
+/* The axes of a reduction or a squeeze: an attribute in older opsets, an input later. */
+static struct arg
+axes_arg(struct matcher *x, const struct node *n)
+{
+    int64_t v[MAX_PADS];
+    const struct attr *a = node_attr(n, "axes");
+    a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
+    int count = a ? 0 : n->nin > 1 ? integers(x, n->in[1], v, MAX_PADS) : 0;
+    return a ? ints(x, a->n, a->ints) : count ? ints(x, count, v) : NONE;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------------------------------- */
+
+/* The node that makes input k, when its result goes nowhere else. */
+static const struct node *
+only_maker(const struct matcher *x, const struct node *n, int k, const char *op)
+{
+    const struct node *m = k < n->nin ? maker(x, n->in[k]) : NULL;
+    return m && is(m, op) && tensor_at(x, n->in[k])->nusers == 1 && !tensor_at(x, n->in[k])->is_output ? m : NULL;
+}
+
+/* A binary node with a constant on one side: the position of the other. */
+static int
+beside_number(const struct matcher *x, const struct node *n, double want)
+{
+    double v;
+    for (int k = 0; k < 2 && n->nin == 2; k++)
+        if (number(x, n->in[1 - k], &v) && (isnan(want) || fabs(v - want) <= 1e-3 * fabs(want)))
+            return k;
+    return -1;
+}
+
+static void
+cover(struct matcher *x, const struct node *n)
+{
+    x->covered[n - x->g->n] = true;
+}
+
+/* x * (1 + erf(x / sqrt 2)) * 0.5, in either order of the last two products. */
+static bool
+match_gelu(struct matcher *x, const struct node *n)
+{
+    int at = beside_number(x, n, 0.5);
+    const struct node *mul = at < 0 ? NULL : only_maker(x, n, at, "Mul");
+    for (int k = 0; mul && k < 2; k++) {
+        const struct node *add = only_maker(x, mul, k, "Add"), *erf, *div;
+        int one = add ? beside_number(x, add, 1) : -1;
+        erf = one < 0 ? NULL : only_maker(x, add, one, "Erf");
+        div = !erf ? NULL : only_maker(x, erf, 0, "Div");
+        if (div && div->in[0] == mul->in[1 - k]) {
+            cover(x, mul), cover(x, add), cover(x, erf), cover(x, div);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int
+gelu_input(const struct matcher *x, const struct node *n)
+{
+    int at = beside_number(x, n, 0.5);
+    const struct node *mul = maker(x, n->in[at]);
+    return is(maker(x, mul->in[0]) ? maker(x, mul->in[0]) : mul, "Add") &&
+                   beside_number(x, maker(x, mul->in[0]), 1) >= 0
+               ? mul->in[1]
+               : mul->in[0];
+}
+
+static void
+emit_gelu(struct matcher *x, const struct node *n)
+{
+    struct arg in = tensor_arg(x, n, gelu_input(x, n), "input");
+    struct call *c = call_at(x, n, "aten.gelu.default", 1);
+    c->args[0] = in;
+    finish(x, c, n->out[0]);
+}
+
+static bool
+match_silu(struct matcher *x, const struct node *n)
+{
+    for (int k = 0; k < 2 && !setup_instead(x->l->s, ALTERNATIVE_SILU); k++) {
+        const struct node *s = only_maker(x, n, k, "Sigmoid");
+        if (s && s->in[0] == n->in[1 - k]) {
+            cover(x, s);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+emit_silu(struct matcher *x, const struct node *n)
+{
+    const struct node *m = maker(x, n->in[0]);
+    int in = m && is(m, "Sigmoid") && m->in[0] == n->in[1] ? n->in[1] : n->in[0];
+    struct arg a = tensor_arg(x, n, in, "input");
+    struct call *c = call_at(x, n, "aten.silu.default", 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+    program_assume(x->l->p, ALTERNATIVE_SILU, "x * sigmoid(x) is taken for silu(x): the file can't tell them apart");
+}
+
+/* 1 / sqrt(x) */
+static bool
+match_rsqrt(struct matcher *x, const struct node *n)
+{
+    double v;
+    bool reciprocal = is(n, "Reciprocal");
+    const struct node *s = only_maker(x, n, reciprocal ? 0 : 1, "Sqrt");
+    if (!s || (!reciprocal && (!number(x, n->in[0], &v) || v != 1)) || !x->data[s - x->g->n])
+        return false;
+    cover(x, s);
+    return true;
+}
+
+static void
+emit_rsqrt(struct matcher *x, const struct node *n)
+{
+    struct arg a = tensor_arg(x, n, maker(x, n->in[is(n, "Reciprocal") ? 0 : 1])->in[0], "input");
+    struct call *c = call_at(x, n, "aten.rsqrt.default", 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+/* The weight of a linear layer behind a MatMul: through a Transpose, or already transposed by constant folding. */
+static int
+linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
+{
+    const struct node *t = mm->nin == 2 ? maker(x, mm->in[1]) : NULL;
+    *folded = false;
+    if (t && is(t, "Transpose") && is_constant(x, t->in[0]) && tensor_at(x, t->in[0])->rank == 2)
+        return t->in[0];
+    if (mm->nin == 2 && tensor_at(x, mm->in[1])->is_initializer && tensor_at(x, mm->in[1])->rank == 2) {
+        *folded = strncmp(tensor_at(x, mm->in[1])->name, "onnx::", 6) == 0;
+        return *folded ? mm->in[1] : -1;
+    }
+    return -1;
+}
+
+/* MatMul with a weight, then Add of a one-dimensional constant. */
+static bool
+match_linear_bias(struct matcher *x, const struct node *n)
+{
+    bool folded;
+    for (int k = 0; k < 2; k++) {
+        const struct node *mm = only_maker(x, n, k, "MatMul");
+        const struct tensor *b = tensor_at(x, n->in[1 - k]);
+        if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && is_constant(x, n->in[1 - k])) {
+            cover(x, mm);
+            const struct node *t = maker(x, mm->in[1]);
+            if (t)
+                cover(x, t);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+match_linear(struct matcher *x, const struct node *n)
+{
+    bool folded;
+    if (linear_weight(x, n, &folded) < 0)
+        return false;
+    const struct node *t = maker(x, n->in[1]);
+    if (t)
+        cover(x, t);
+    return true;
+}
+
+/* An embedding whose transpose a folded weight could be: evaluation exports write tied weights twice. */
+static struct param *
+tied_table(struct matcher *x, int weight)
+{
+    const struct tensor *w = &x->g->t[weight];
+    for (int i = 0; i < x->l->p->nparams && !setup_instead(x->l->s, ALTERNATIVE_TIED); i++) {
+        struct param *q = &x->l->p->params[i];
+        if (q->rank == 2 && q->is_table && w->rank == 2 && q->size[0] == w->dims[1].n && q->size[1] == w->dims[0].n) {
+            program_assume(x->l->p, ALTERNATIVE_TIED,
+                           "a weight that constant folding transposed has the shape of the embedding %s: they are "
+                           "taken to be tied",
+                           q->name);
+            return q;
+        }
+    }
+    return NULL;
+}
+
+static void
+emit_linear(struct matcher *x, const struct node *n)
+{
+    bool folded, biased = is(n, "Add");
+    const struct node *mm = !biased                                                  ? n
+                            : maker(x, n->in[0]) && is(maker(x, n->in[0]), "MatMul") ? maker(x, n->in[0])
+                                                                                     : maker(x, n->in[1]);
+    assert(mm); /* match_linear's, or match_linear_bias's */
+    int weight = linear_weight(x, mm, &folded), bias = !biased ? -1 : n->in[n->in[0] == mm->out[0] ? 1 : 0];
+    struct arg in = tensor_arg(x, mm, mm->in[0], "input");
+    struct param *q = folded ? tied_table(x, weight) : NULL;
+    q = q ? q : param_for(x, weight, mm, "weight", folded, false);
+    struct arg w = {.kind = ARG_SLOT, .i = q->slot}, b = tensor_arg(x, mm, bias, "bias");
+    x->l->slot_of[weight] = q->slot;
+    struct call *c = call_at(x, mm, "aten.linear.default", 3);
+    c->args[0] = in;
+    c->args[1] = w;
+    c->args[2] = b;
+    finish(x, c, n->out[0]);
+}
+
+/* The product by the square root of the scale that both operands of scaled_dot_product_attention's scores get. */
+static const struct node *
+scaled(const struct matcher *x, const struct node *mm, int k)
+{
+    const struct node *mul = only_maker(x, mm, k, "Mul");
+    const struct node *s = mul ? maker(x, mul->in[1]) : NULL;
+    double v;
+    return mul && ((s && is(s, "Sqrt")) || number(x, mul->in[1], &v)) ? mul : NULL;
+}
+
+/* What the mask comes from: itself, a boolean under Where, or nothing for the triangle of is_causal. */
+static int
+mask_of(const struct matcher *x, int tensor, bool *causal)
+{
+    const struct node *w = maker(x, tensor);
+    *causal = false;
+    if (!w || !is(w, "Where"))
+        return tensor;
+    const struct node *eq = maker(x, w->in[0]), *tri = eq && is(eq, "Equal") ? maker(x, eq->in[0]) : eq;
+    for (int hops = 0; tri && hops < 3 && !is(tri, "Trilu"); hops++)
+        tri = tri->nin ? maker(x, tri->in[0]) : NULL;
+    if (tri && is(tri, "Trilu")) {
+        *causal = true;
+        return -1;
+    }
+    double a, b;
+    return number(x, w->in[1], &a) && number(x, w->in[2], &b) && a == 0 && isinf(b) ? w->in[0] : tensor;
+}
+
+struct sdpa {
+    const struct node *qmul, *kmul, *scores, *add, *softmax, *drop;
+};
+
+static bool
+sdpa_parts(const struct matcher *x, const struct node *n, struct sdpa *s)
+{
+    memset(s, 0, sizeof(*s));
+    s->drop = only_maker(x, n, 0, "Dropout");
+    s->softmax = only_maker(x, s->drop ? s->drop : n, 0, "Softmax");
+    if (!s->softmax)
+        return false;
+    s->scores = only_maker(x, s->softmax, 0, "MatMul");
+    if (!s->scores && (s->add = only_maker(x, s->softmax, 0, "Add")))
+        s->scores = only_maker(x, s->add, 0, "MatMul");
+    if (!s->scores)
+        return false;
+    s->qmul = scaled(x, s->scores, 0);
+    s->kmul = scaled(x, s->scores, 1);
+    return s->qmul && s->kmul;
+}
+
+static bool
+match_attention(struct matcher *x, const struct node *n)
+{
+    struct sdpa s;
+    bool causal;
+    if (!sdpa_parts(x, n, &s))
+        return false;
+    const struct node *inner[] = {s.qmul, s.kmul, s.scores, s.add, s.softmax, s.drop};
+    for (int i = 0; i < COUNT(inner); i++)
+        if (inner[i])
+            cover(x, inner[i]);
+    if (s.add) { /* the mask's own nodes never run when it is a triangle, and a Where over a boolean mask is attention's */
+        int t = s.add->in[1];
+        const struct node *w = maker(x, t);
+        if (mask_of(x, t, &causal) != t && w)
+            cover(x, w);
+        for (const struct node *m = causal ? w : NULL; m; m = m->nin ? maker(x, m->in[0]) : NULL)
+            cover(x, m);
+    }
+    return true;
+}
+
+static void
+emit_attention(struct matcher *x, const struct node *n)
+{
+    struct sdpa s;
+    bool causal = false;
+    double p = 0;
+    sdpa_parts(x, n, &s);
+    assert(s.qmul && s.kmul); /* as when it was matched */
+    struct arg q = tensor_arg(x, n, s.qmul->in[0], "query"), k = tensor_arg(x, n, s.kmul->in[0], "key"),
+               v = tensor_arg(x, n, n->in[1], "value");
+    struct arg mask = s.add ? tensor_arg(x, n, mask_of(x, s.add->in[1], &causal), "attn_mask") : NONE;
+    if (s.drop && s.drop->nin > 1)
+        number(x, s.drop->in[1], &p);
+    struct call *t = call_at(x, n, "aten.transpose.int", 3); /* the file holds key transposed */
+    t->args[0] = k;
+    t->args[1] = INT(-2);
+    t->args[2] = INT(-1);
+    k = (struct arg){.kind = ARG_SLOT, .i = t->outs[0]};
+    struct call *c = call_at(x, n, "aten.scaled_dot_product_attention.default", 6);
+    c->args[0] = q;
+    c->args[1] = k;
+    c->args[2] = v;
+    c->args[3] = mask;
+    c->args[4] = FLT(p);
+    c->args[5] = BOOL(causal);
+    finish(x, c, n->out[0]);
+}
+
+/* Before opset 17: (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias. */
+struct norm {
+    const struct node *mul, *div, *sub, *mean, *sqrt, *eps, *var, *pow;
+};
+
+static bool
+norm_parts(const struct matcher *x, const struct node *n, struct norm *p)
+{
+    for (int k = 0; k < 2; k++) {
+        p->mul = only_maker(x, n, k, "Mul");
+        for (int j = 0; p->mul && j < 2; j++) {
+            p->div = only_maker(x, p->mul, j, "Div");
+            if (!p->div || !is_constant(x, p->mul->in[1 - j]) || !is_constant(x, n->in[1 - k]))
+                continue;
+            p->sub = maker(x, p->div->in[0]);
+            p->sqrt = maker(x, p->div->in[1]);
+            p->mean = p->sub && is(p->sub, "Sub") ? maker(x, p->sub->in[1]) : NULL;
+            p->eps = p->sqrt && is(p->sqrt, "Sqrt") ? maker(x, p->sqrt->in[0]) : NULL;
+            int at = p->eps && is(p->eps, "Add") ? beside_number(x, p->eps, NAN) : -1;
+            p->var = at < 0 ? NULL : maker(x, p->eps->in[at]);
+            p->pow = p->var && is(p->var, "ReduceMean") ? maker(x, p->var->in[0]) : NULL;
+            if (p->mean && is(p->mean, "ReduceMean") && p->pow && p->mean->in[0] == p->sub->in[0])
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool
+match_layer_norm(struct matcher *x, const struct node *n)
+{
+    struct norm p;
+    if (!norm_parts(x, n, &p))
+        return false;
+    const struct node *inner[] = {p.mul, p.div, p.sub, p.mean, p.sqrt, p.eps, p.var, p.pow};
+    for (int i = 0; i < COUNT(inner); i++)
+        cover(x, inner[i]);
+    return true;
+}
+
+static void
+emit_layer_norm(struct matcher *x, const struct node *n)
+{
+    struct norm p;
+    norm_parts(x, n, &p);
+    int w = is_constant(x, p.mul->in[0]) ? p.mul->in[0] : p.mul->in[1],
+        b = is_constant(x, n->in[0]) ? n->in[0] : n->in[1];
+    struct arg in = tensor_arg(x, n, p.sub->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
+               bias = tensor_arg(x, n, b, "bias");
+    struct call *c = call_at(x, n, "aten.layer_norm.default", 4);
+    int rank = x->g->t[w].rank;
+    c->args[0] = in;
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = rank, .list = NEWN(x->l->a, struct arg, rank ? rank : 1)};
+    for (int i = 0; i < rank; i++)
+        c->args[1].list[i] = INT(x->g->t[w].dims[i].n);
+    c->args[2] = weight;
+    c->args[3] = bias;
+    finish(x, c, n->out[0]);
+}
+
+/* A constant, or the one that an Unsqueeze gives more dimensions; -1 none. */
+static int
+constant_behind(const struct matcher *x, int tensor)
+{
+    const struct node *m = maker(x, tensor);
+    if (m && is(m, "Unsqueeze") && m->nin)
+        tensor = m->in[0];
+    return is_constant(x, tensor) ? tensor : -1;
+}
+
+/* group_norm: Reshape to [N, G, -1], InstanceNormalization, Reshape back, Mul, Add. */
+static const struct node *
+group_norm_core(const struct matcher *x, const struct node *n, const struct node **mul, const struct node **back)
+{
+    for (int k = 0; k < 2; k++) {
+        *mul = only_maker(x, n, k, "Mul");
+        for (int j = 0; *mul && j < 2; j++) {
+            *back = only_maker(x, *mul, j, "Reshape");
+            const struct node *core = *back ? only_maker(x, *back, 0, "InstanceNormalization") : NULL;
+            if (core && only_maker(x, core, 0, "Reshape") && constant_behind(x, (*mul)->in[1 - j]) >= 0 &&
+                constant_behind(x, n->in[1 - k]) >= 0)
+                return core;
+        }
+    }
+    return NULL;
+}
+
+static bool
+match_group_norm(struct matcher *x, const struct node *n)
+{
+    const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back), *sides[2];
+    if (!core)
+        return false;
+    sides[0] = maker(x, mul->in[mul->in[0] == back->out[0]]);
+    sides[1] = maker(x, n->in[n->in[0] == mul->out[0]]);
+    for (int i = 0; i < 2; i++)
+        if (sides[i] && is(sides[i], "Unsqueeze"))
+            cover(x, sides[i]);
+    cover(x, mul), cover(x, back), cover(x, core), cover(x, maker(x, core->in[0]));
+    return true;
+}
+
+static void
+emit_group_norm(struct matcher *x, const struct node *n)
+{
+    const struct node *mul, *back, *core = group_norm_core(x, n, &mul, &back);
+    const struct tensor *grouped = tensor_at(x, core->in[0]);
+    int w = constant_behind(x, mul->in[mul->in[0] == back->out[0]]),
+        b = constant_behind(x, n->in[n->in[0] == mul->out[0]]);
+    struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
+               bias = tensor_arg(x, n, b, "bias");
+    struct call *c = call_at(x, n, "aten.group_norm.default", 4);
+    c->args[0] = in;
+    c->args[1] = INT(grouped->rank > 1 ? grouped->dims[1].n : 1);
+    c->args[2] = weight;
+    c->args[3] = bias;
+    finish(x, c, n->out[0]);
+}
+
+/* glu: the first half times the sigmoid of the second. */
+static const struct node *
+glu_split(const struct matcher *x, const struct node *n, const struct node **gate)
+{
+    for (int k = 0; k < 2; k++) {
+        *gate = only_maker(x, n, 1 - k, "Sigmoid");
+        const struct node *split = maker(x, n->in[k]);
+        if (*gate && split && is(split, "Split") && split->nout == 2 && split->out[0] == n->in[k] &&
+            split->out[1] == (*gate)->in[0] && tensor_at(x, split->out[0])->nusers == 1 &&
+            tensor_at(x, split->out[1])->nusers == 1)
+            return split;
+    }
+    return NULL;
+}
+
+static bool
+match_glu(struct matcher *x, const struct node *n)
+{
+    const struct node *gate, *split = glu_split(x, n, &gate);
+    if (!split)
+        return false;
+    cover(x, gate), cover(x, split);
+    return true;
+}
+
+static void
+emit_glu(struct matcher *x, const struct node *n)
+{
+    const struct node *gate, *split = glu_split(x, n, &gate);
+    struct arg a = tensor_arg(x, n, split->in[0], "input");
+    struct call *c = call_at(x, n, "aten.glu.default", 2);
+    c->args[0] = a;
+    c->args[1] = INT(node_int(split, "axis", -1));
+    finish(x, c, n->out[0]);
+}
+
+/* mish: x times the tanh of its softplus. */
+static const struct node *
+mish_inner(const struct matcher *x, const struct node *n, const struct node **tanh)
+{
+    for (int k = 0; k < 2; k++) {
+        *tanh = only_maker(x, n, 1 - k, "Tanh");
+        const struct node *soft = *tanh ? only_maker(x, *tanh, 0, "Softplus") : NULL;
+        if (soft && soft->in[0] == n->in[k])
+            return soft;
+    }
+    return NULL;
+}
+
+static bool
+match_mish(struct matcher *x, const struct node *n)
+{
+    const struct node *tanh, *soft = mish_inner(x, n, &tanh);
+    if (!soft)
+        return false;
+    cover(x, tanh), cover(x, soft);
+    return true;
+}
+
+static void
+emit_mish(struct matcher *x, const struct node *n)
+{
+    const struct node *tanh;
+    struct arg a = tensor_arg(x, n, mish_inner(x, n, &tanh)->in[0], "input");
+    struct call *c = call_at(x, n, "aten.mish.default", 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+/* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two products. */
+struct cell {
+    const struct node *out, *tanh, *state, *keep, *add, *gate[4], *split, *gates, *product[2];
+    int cx;
+};
+
+static bool
+sigmoid_beside(const struct matcher *x, const struct node *mul, const char *other, const struct node **s,
+               const struct node **o)
+{
+    for (int k = 0; k < 2 && mul->nin == 2; k++) {
+        *s = only_maker(x, mul, k, "Sigmoid");
+        *o = other ? only_maker(x, mul, 1 - k, other) : NULL;
+        if (*s && (!other || *o))
+            return true;
+    }
+    return false;
+}
+
+static bool
+cell_parts(const struct matcher *x, const struct node *n, struct cell *p)
+{
+    const struct node *none;
+    memset(p, 0, sizeof(*p));
+    p->out = n;
+    if (!sigmoid_beside(x, n, "Tanh", &p->gate[3], &p->tanh))
+        return false;
+    p->state = maker(x, p->tanh->in[0]);
+    for (int k = 0; p->state && is(p->state, "Add") && k < 2 && !p->product[0]; k++) {
+        p->add = only_maker(x, p->state, k, "Mul");
+        p->keep = only_maker(x, p->state, 1 - k, "Mul");
+        if (!p->add || !p->keep || !sigmoid_beside(x, p->add, "Tanh", &p->gate[0], &p->gate[2]) ||
+            !sigmoid_beside(x, p->keep, NULL, &p->gate[1], &none))
+            continue;
+        p->cx = p->keep->in[p->keep->in[0] == p->gate[1]->out[0]];
+        p->split = maker(x, p->gate[0]->in[0]);
+        p->gates = p->split && is(p->split, "Split") && p->split->nout == 4 ? only_maker(x, p->split, 0, "Add") : NULL;
+        for (int g = 0; g < 4 && p->gates; g++)
+            if (maker(x, p->gate[g]->in[0]) != p->split)
+                p->gates = NULL;
+        const struct node *h = p->gates ? only_maker(x, p->gates, 0, "Gemm") : NULL,
+                          *i = p->gates ? only_maker(x, p->gates, 1, "Gemm") : NULL;
+        if (h && i && h->nin > 2 && i->nin > 2 && node_int(h, "transB", 0) && node_int(i, "transB", 0)) {
+            p->product[0] = i;
+            p->product[1] = h;
+        }
+    }
+    return p->product[0];
+}
+
+static bool
+match_lstm_cell(struct matcher *x, const struct node *n)
+{
+    struct cell p;
+    if (!cell_parts(x, n, &p))
+        return false;
+    const struct node *inner[] = {p.tanh,    p.state,   p.keep,  p.add,   p.gate[0],    p.gate[1],
+                                  p.gate[2], p.gate[3], p.split, p.gates, p.product[0], p.product[1]};
+    for (int i = 0; i < COUNT(inner); i++)
+        cover(x, inner[i]);
+    return true;
+}
+
+static void
+emit_lstm_cell(struct matcher *x, const struct node *n)
+{
+    struct cell p;
+    struct arg a[5];
+    cell_parts(x, n, &p);
+    for (int i = 0; i < 2; i++) {
+        const struct node *g = p.product[i];
+        assert(g); /* as when it was matched */
+        struct arg in = tensor_arg(x, g, g->in[0], "input"), w = tensor_arg(x, g, g->in[1], "weight");
+        a[3 + i] = tensor_arg(x, g, g->in[2], "bias");
+        struct call *c = call_at(x, g, "aten.linear.default", 2);
+        c->args[0] = in;
+        c->args[1] = w;
+        a[i] = (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+    }
+    a[2] = tensor_arg(x, p.keep, p.cx, "cx");
+    struct call *c = call_at(x, n, "aten._thnn_fused_lstm_cell.default", 5);
+    memcpy(c->args, a, sizeof(a));
+    c->nouts = 2;
+    c->outs = NEWN(x->l->a, int, 2);
+    c->outs[0] = lower_slot(x->l);
+    c->outs[1] = lower_slot(x->l);
+    finish(x, c, n->out[0]);
+    set_slot(x, p.state->out[0], c->outs[1]);
+}
+
+/* In the order in which they are tried: a larger pattern before one that could be its part. */
+static const struct pattern {
+    const char *root;
+    int whole; /* opset from which PyTorch's exporter writes one node, so that the pattern was written by hand; 0 none */
+    bool (*match)(struct matcher *x, const struct node *n); /* covers its inner nodes */
+    void (*emit)(struct matcher *x, const struct node *n);
+} patterns[] = {
+    {"MatMul", 0, match_attention, emit_attention},
+    {"Add", 17 /* torch.onnx's symbolic_opset17.py */, match_layer_norm, emit_layer_norm},
+    {"Add", 0, match_group_norm, emit_group_norm},
+    {"Add", 0, match_linear_bias, emit_linear},
+    {"MatMul", 0, match_linear, emit_linear},
+    {"Mul", 0, match_lstm_cell, emit_lstm_cell},
+    {"Mul", 20 /* symbolic_opset20.py */, match_gelu, emit_gelu},
+    {"Mul", 0, match_silu, emit_silu},
+    {"Mul", 0, match_glu, emit_glu},
+    {"Mul", 0, match_mish, emit_mish},
+    {"Div", 0, match_rsqrt, emit_rsqrt},
+    {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
+};
+
+/* ---- one to one --------------------------------------------------------------------------------------------------------------------------- */
+
+struct single;
+
+/* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
+static const struct reflected {
+    const char *target, *instead;
+} reflections[] = {
+    {"aten.add.Tensor", "aten.add.Tensor"},  {"aten.mul.Tensor", "aten.mul.Tensor"},
+    {"aten.sub.Tensor", "aten.rsub.Scalar"}, {"aten.div.Tensor", "aten.mul.Scalar"},
+    {"aten.lt.Tensor", "aten.gt.Scalar"},    {"aten.le.Tensor", "aten.ge.Scalar"},
+    {"aten.gt.Tensor", "aten.lt.Scalar"},    {"aten.ge.Tensor", "aten.le.Scalar"},
+    {"aten.eq.Tensor", "aten.eq.Scalar"},
+};
+
+/* Before opset 7: the second input begins at an axis of the first, by default so that both end together. */
+static struct arg
+from_axis(struct matcher *x, const struct node *n, struct arg b)
+{
+    const struct tensor *to = tensor_at(x, n->in[0]), *t = tensor_at(x, n->in[1]);
+    int64_t size[MAX_PADS], axis = node_int(n, "axis", to->rank - t->rank);
+    int rank = to->rank - (int)axis;
+    if (t->rank < 0 || axis < 0 || axis > to->rank || rank <= t->rank || rank > MAX_PADS)
+        return b;
+    for (int i = 0; i < rank; i++)
+        size[i] = i < t->rank ? t->dims[i].n : 1;
+    struct call *c = call_at(x, n, "aten.reshape.default", 2);
+    c->args[0] = b;
+    c->args[1] = ints(x, rank, size);
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
+/* All inputs in order. */
+static void
+emit_inputs(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a[MAX_ARGS];
+    int k = n->nin < MAX_ARGS ? n->nin : MAX_ARGS;
+    for (int i = 0; i < k; i++)
+        a[i] = tensor_arg(x, n, n->in[i], "constant");
+    if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
+        a[1] = from_axis(x, n, a[1]);
+    bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
+    for (int i = 0; i < COUNT(reflections) && reflect; i++) {
+        if (strcmp(reflections[i].target, target) != 0)
+            continue;
+        struct arg number = a[0];
+        a[0] = a[1];
+        a[1] = number;
+        if (strcmp(target, "aten.div.Tensor") == 0) {
+            struct call *c = call_at(x, n, "aten.reciprocal.default", 1);
+            c->args[0] = a[0];
+            a[0].i = c->outs[0];
+        }
+        target = reflections[i].instead;
+        break;
+    }
+    struct call *c = call_at(x, n, target, k);
+    memcpy(c->args, a, sizeof(*a) * (size_t)k);
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_first(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_alias(struct matcher *x, const struct node *n, const char *target)
+{
+    (void)target;
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (a.kind == ARG_SLOT)
+        set_slot(x, n->out[0], (int)a.i);
+}
+
+/* An Identity of an initializer is a second parameter of equal content. */
+static void
+emit_identity(struct matcher *x, const struct node *n, const char *target)
+{
+    const struct tensor *from = tensor_at(x, n->in[0]), *to = tensor_at(x, n->out[0]);
+    if (!from->is_initializer || !dtypes[from->dtype].is_float) {
+        emit_alias(x, n, target);
+        return;
+    }
+    struct param *q = lower_param(x->l, to->name, PARAM_TRAINED);
+    lower_param_shape(x->l, q, from);
+    names_put(x->params, to->name, x->l->p->nparams - 1);
+    set_slot(x, n->out[0], q->slot);
+}
+
+static void
+emit_axis(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = a;
+    c->args[1] = INT(node_int(n, "axis", -1));
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_permute(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "weight");
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = a;
+    c->args[1] = attr_ints(x, n, "perm", 0, 0);
+    if (c->args[1].kind == ARG_NONE) {
+        int rank = tensor_at(x, n->in[0])->rank;
+        int64_t v[MAX_PADS];
+        for (int i = 0; i < rank && i < MAX_PADS; i++)
+            v[i] = rank - 1 - i;
+        c->args[1] = ints(x, rank < MAX_PADS ? rank : MAX_PADS, v);
+    }
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_slice(struct matcher *x, const struct node *n, const char *target)
+{
+    enum { MOST = MAX_RANK };
+    int64_t v[4][MOST];
+    int count[4];
+    static const char *const names[] = {"starts", "ends", "axes", "steps"};
+    for (int k = 0; k < 4; k++) {
+        const struct attr *a = node_attr(n, names[k]);
+        a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
+        count[k] = a ? (a->n < MOST ? a->n : MOST) : k + 1 < n->nin ? integers(x, n->in[k + 1], v[k], MOST) : 0;
+        for (int i = 0; a && i < count[k]; i++)
+            v[k][i] = a->ints[i];
+    }
+    struct arg in = tensor_arg(x, n, n->in[0], "constant");
+    int axes = count[0] > 0 ? count[0] : 1;
+    for (int i = 0; i < axes; i++) {
+        struct call *c = call_at(x, n, target, 5);
+        c->args[0] = in;
+        c->args[1] = INT(i < count[2] ? v[2][i] : i);
+        c->args[2] = INT(i < count[0] ? v[0][i] : 0);
+        c->args[3] = INT(i < count[1] ? v[1][i] : INT64_MAX);
+        c->args[4] = INT(i < count[3] ? v[3][i] : 1);
+        in = (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+        if (i == axes - 1)
+            finish(x, c, n->out[0]);
+    }
+}
+
+/* A table of parameters read by indices is an embedding; a constant index selects; else index_select. */
+static void
+emit_gather(struct matcher *x, const struct node *n, const char *target)
+{
+    double v;
+    const struct tensor *table = tensor_at(x, n->in[0]), *index = tensor_at(x, n->in[1]);
+    bool embedding = (table->is_initializer || names_find(x->params, table->name) >= 0) && table->rank == 2 &&
+                     dtypes[table->dtype].is_float && node_int(n, "axis", 0) == 0;
+    struct arg a = tensor_arg(x, n, n->in[0], "weight");
+    if (number(x, n->in[1], &v) && index->rank == 0) {
+        struct call *c = call_at(x, n, "aten.select.int", 3);
+        c->args[0] = a;
+        c->args[1] = INT(node_int(n, "axis", 0));
+        c->args[2] = INT(to_int(v));
+        finish(x, c, n->out[0]);
+        return;
+    }
+    struct arg i = tensor_arg(x, n, n->in[1], "index");
+    struct call *c = call_at(x, n,
+                             embedding         ? "aten.embedding.default"
+                             : index->rank > 1 ? "aten.index.Tensor"
+                                               : target,
+                             3);
+    c->args[0] = a;
+    if (embedding) {
+        x->l->p->params[names_find(x->params, table->name)].is_table = true;
+        c->args[1] = i;
+    } else if (index->rank > 1) {
+        c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(x->l->a, struct arg, 1)};
+        c->args[1].list[0] = i;
+    } else {
+        c->args[1] = INT(node_int(n, "axis", 0));
+        c->args[2] = i;
+    }
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_gather_elements(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input"), i = tensor_arg(x, n, n->in[1], "index");
+    struct call *c = call_at(x, n, target, 3);
+    c->args[0] = a;
+    c->args[1] = INT(node_int(n, "axis", 0));
+    c->args[2] = i;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_concat(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg l = {.kind = ARG_LIST, .n = n->nin, .list = NEWN(x->l->a, struct arg, n->nin ? n->nin : 1)};
+    for (int i = 0; i < n->nin; i++)
+        l.list[i] = tensor_arg(x, n, n->in[i], "constant");
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = l;
+    c->args[1] = INT(node_int(n, "axis", 0));
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_split(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    int64_t axis = node_int(n, "axis", 0), *part = NEWN(x->l->a, int64_t, n->nout);
+    struct call *c = call_at(x, n, target, 3);
+    c->nouts = n->nout;
+    c->outs = NEWN(x->l->a, int, n->nout);
+    for (int i = 0; i < n->nout; i++) {
+        const struct tensor *t = tensor_at(x, n->out[i]);
+        int64_t d = axis < 0 ? axis + t->rank : axis;
+        part[i] = d >= 0 && d < t->rank ? t->dims[d].n : 0;
+        c->outs[i] = lower_slot(x->l);
+        set_slot(x, n->out[i], c->outs[i]);
+    }
+    c->args[0] = a;
+    c->args[1] = ints(x, n->nout, part);
+    c->args[2] = INT(axis);
+}
+
+/* Whether the node makes a weight wider, or one that was transposed. */
+static bool
+widens_weight(const struct matcher *x, const struct node *n)
+{
+    const struct tensor *from = tensor_at(x, n->in[0]), *to = tensor_at(x, n->out[0]);
+    const struct node *made = from->producer >= 0 ? &x->g->n[from->producer] : NULL;
+    if (made && strcmp(made->op, "Transpose") == 0 && made->nin && made->in[0] >= 0)
+        from = tensor_at(x, made->in[0]);
+    return from->is_initializer && dtypes[from->dtype].is_float && dtypes[to->dtype].is_float &&
+           dtypes[to->dtype].bits > dtypes[from->dtype].bits;
+}
+
+static void
+emit_cast(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (widens_weight(x, n))
+        graph_doubt(x->g, n->name, n->op, NULL,
+                    "the exporter may have cast this weight to make types agree, where PyTorch computes in the "
+                    "weight's type: an export with dynamo=True, or of the model in float with --precision, is exact");
+    struct call *c = call_at(x, n, target, 2);
+    int64_t to = tensor_at(x, n->out[0])->dtype ? tensor_at(x, n->out[0])->dtype : node_int(n, "to", DT_FLOAT);
+    c->args[0] = a;
+    c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_factory(struct matcher *x, const struct node *n, const char *target)
+{
+    struct call *c = call_at(x, n, target, 3);
+    c->args[2] = DTYPE(tensor_at(x, n->out[0])->dtype);
+    finish(x, c, n->out[0]);
+}
+
+/* Of a number: a fresh tensor. */
+static void
+emit_expand(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (a.kind != ARG_SLOT) {
+        emit_factory(x, n, "aten.full.default");
+        return;
+    }
+    struct call *c = call_at(x, n, target, 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_reduce(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 3);
+    c->args[0] = a;
+    c->args[1] = axes_arg(x, n);
+    c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_arg_reduce(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 3);
+    c->args[0] = a;
+    c->args[1] = INT(node_int(n, "axis", 0));
+    c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_norm(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 4);
+    c->args[0] = a;
+    c->args[1] = FLT(is(n, "ReduceL1") ? 1 : 2);
+    c->args[2] = axes_arg(x, n);
+    c->args[3] = BOOL(node_int(n, "keepdims", 1) != 0);
+    finish(x, c, n->out[0]);
+}
+
+/* Numbers, not tensors, clamp; 0 and 6 are ReLU6's, which PyTorch runs as hardtanh. */
+static void
+emit_clamp(struct matcher *x, const struct node *n, const char *target)
+{
+    double lo = 0, hi = 0;
+    bool from = n->nin > 1 ? number(x, n->in[1], &lo) : false, to = n->nin > 2 ? number(x, n->in[2], &hi) : false;
+    const struct attr *l = node_attr(n, "min"), *h = node_attr(n, "max");
+    lo = l ? l->f : lo;
+    hi = h ? h->f : hi;
+    from |= l != NULL;
+    to |= h != NULL;
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    bool relu6 = from && to && lo == 0 && hi == 6;
+    struct call *c = call_at(x, n,
+                             relu6        ? "aten.hardtanh.default"
+                             : from && to ? target
+                             : from       ? "aten.clamp_min.default"
+                                          : "aten.clamp_max.default",
+                             from && to ? 3 : 2);
+    c->args[0] = a;
+    c->args[1] = FLT(from ? lo : hi);
+    if (from && to)
+        c->args[2] = FLT(hi);
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_gemm(struct matcher *x, const struct node *n, const char *target)
+{
+    bool weight = is_constant(x, n->in[1]) || names_find(x->params, tensor_at(x, n->in[1])->name) >= 0,
+         transposed = node_int(n, "transB", 0);
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
+               b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    struct call *c;
+    if (transposed || !weight || b.kind != ARG_SLOT) {
+        c = call_at(x, n, transposed ? target : "aten.matmul.default", 3);
+        c->args[0] = in;
+        c->args[1] = w;
+        c->args[2] = b;
+        c->nargs = transposed ? 3 : 2;
+    } else { /* Transformers' Conv1D */
+        c = call_at(x, n, "aten.addmm.default", 3);
+        c->args[0] = b;
+        c->args[1] = in;
+        c->args[2] = w;
+    }
+    finish(x, c, n->out[0]);
+}
+
+static int
+buffer_slot(struct matcher *x, const struct node *n, int tensor, const char *role)
+{
+    if (tensor < 0)
+        return -1;
+    if (x->l->slot_of[tensor] < 0 && is_constant(x, tensor))
+        x->l->slot_of[tensor] = param_for(x, tensor, n, role, false, true)->slot;
+    return x->l->slot_of[tensor];
+}
+
+static int
+made_param(struct matcher *x, const char *path, const char *role, enum param_kind kind, enum dtype t, int rank,
+           int64_t channels)
+{
+    struct param *q = lower_param(x->l, arena_printf(x->l->a, "%s%s%s", path, *path ? "." : "", role), kind);
+    int64_t *size = NEWN(x->l->a, int64_t, 1);
+    *size = channels;
+    q->rank = rank;
+    q->size = size;
+    q->dtype = t;
+    return q->slot;
+}
+
+static struct call *
+batch_norm_call(struct matcher *x, const struct node *n, struct arg in, const int *slot, double eps)
+{
+    struct call *c = call_at(x, n, "aten.batch_norm.default", 8);
+    c->args[0] = in;
+    for (int i = 0; i < 4; i++)
+        c->args[1 + i] = slot[i] >= 0 ? (struct arg){.kind = ARG_SLOT, .i = slot[i]} : NONE;
+    c->args[5] = BOOL(x->l->s->mode == MODE_TRAINING);
+    c->args[6] = FLT(0.1);
+    c->args[7] = FLT(eps);
+    return c;
+}
+
+static void
+emit_batch_norm(struct matcher *x, const struct node *n, const char *target)
+{
+    (void)target;
+    int slot[4];
+    struct arg in = tensor_arg(x, n, n->in[0], "input");
+    static const char *const roles[] = {"weight", "bias", "running_mean", "running_var"};
+    for (int i = 0; i < 4; i++) {
+        struct arg a = i < 2 ? tensor_arg(x, n, n->in[1 + i], roles[i]) : NONE;
+        slot[i] = i < 2 ? (a.kind == ARG_SLOT ? (int)a.i : -1) : buffer_slot(x, n, n->in[1 + i], roles[i]);
+    }
+    made_param(x, lower_node_module(x->l->a, n), "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
+    finish(x, batch_norm_call(x, n, in, slot, node_float(n, "epsilon", 1e-5)), n->out[0]);
+}
+
+/* A batch norm that an evaluation export folded away: the convolution's weight lost its name. */
+static void
+unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, int out)
+{
+    const char *path = x->l->p->modules[conv->scope].path;
+    const char *name = arena_printf(x->l->a, "%s.norm", path);
+    int64_t channels = conv->rank > 1 ? conv->size[1] : 0;
+    int slot[] = {made_param(x, name, "weight", PARAM_TRAINED, DT_FLOAT, 1, channels),
+                  made_param(x, name, "bias", PARAM_TRAINED, DT_FLOAT, 1, channels),
+                  made_param(x, name, "running_mean", PARAM_BUFFER, DT_FLOAT, 1, channels),
+                  made_param(x, name, "running_var", PARAM_BUFFER, DT_FLOAT, 1, channels)};
+    made_param(x, name, "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
+    finish(x, batch_norm_call(x, n, (struct arg){.kind = ARG_SLOT, .i = conv->outs[0]}, slot, 1e-5), out);
+    program_assume(x->l->p, ALTERNATIVE_NORMS,
+                   "an evaluation export folded batch norms into the convolutions: they are put back after every "
+                   "convolution whose weight lost its name");
+}
+
+static void
+emit_conv(struct matcher *x, const struct node *n, const char *target)
+{
+    bool transposed = is(n, "ConvTranspose");
+    const struct tensor *w = tensor_at(x, n->in[1]);
+    bool folded = w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 &&
+                  x->l->s->mode == MODE_TRAINING && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), weight = tensor_arg(x, n, n->in[1], "weight");
+    struct arg bias = n->nin > 2 && !folded ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    int spatial = w->rank - 2;
+    struct call *c = call_at(x, n, target, 9);
+    c->args[0] = in;
+    c->args[1] = weight;
+    c->args[2] = bias;
+    c->args[3] = attr_ints(x, n, "strides", 0, 0);
+    c->args[4] = attr_ints(x, n, "pads", 0, spatial);
+    c->args[5] = attr_ints(x, n, "dilations", 0, 0);
+    c->args[6] = BOOL(transposed);
+    c->args[7] = attr_ints(x, n, "output_padding", 0, 0);
+    c->args[8] = INT(node_int(n, "group", 1));
+    finish(x, c, n->out[0]);
+    if (folded)
+        unfold_batch_norm(x, n, c, n->out[0]);
+}
+
+static void
+emit_pool(struct matcher *x, const struct node *n, const char *target)
+{
+    bool max = is(n, "MaxPool");
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    int spatial = tensor_at(x, n->in[0])->rank - 2;
+    struct call *c = call_at(
+        x, n, spatial == 1 ? (max ? "aten.max_pool1d.default" : "aten.avg_pool1d.default") : target, max ? 6 : 5);
+    c->args[0] = a;
+    c->args[1] = attr_ints(x, n, "kernel_shape", 0, 0);
+    c->args[2] = attr_ints(x, n, "strides", 0, 0);
+    c->args[3] = attr_ints(x, n, "pads", 0, spatial);
+    if (max)
+        c->args[4] = attr_ints(x, n, "dilations", 0, 0);
+    c->args[max ? 5 : 4] = BOOL(node_int(n, "ceil_mode", 0));
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_global_pool(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = a;
+    c->args[1] = INT(1);
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
+               b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    struct call *c = call_at(x, n, target, 4);
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    int64_t axis = node_int(n, "axis", -1), v[MAX_PADS];
+    int from = (int)(axis < 0 ? axis + t->rank : axis), k = 0;
+    for (int i = from; i >= 0 && i < t->rank && k < MAX_PADS; i++)
+        v[k++] = t->dims[i].n;
+    c->args[0] = in;
+    c->args[1] = ints(x, k, v);
+    c->args[2] = w;
+    c->args[3] = b;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_group_norm_node(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
+               b = tensor_arg(x, n, n->in[2], "bias");
+    struct call *c = call_at(x, n, target, 4);
+    c->args[0] = in;
+    c->args[1] = INT(node_int(n, "num_groups", 1));
+    c->args[2] = w;
+    c->args[3] = b;
+    finish(x, c, n->out[0]);
+}
+
+/* Without parameters the exporter writes ones and zeros. */
+static void
+emit_instance_norm(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a[3] = {tensor_arg(x, n, n->in[0], "input"), NONE, NONE};
+    static const char *const roles[] = {NULL, "weight", "bias"};
+    for (int i = 1; i < 3 && i < n->nin; i++)
+        if (n->in[i] >= 0 && tensor_at(x, n->in[i])->is_initializer)
+            a[i] = tensor_arg(x, n, n->in[i], roles[i]);
+    struct call *c = call_at(x, n, target, 3);
+    memcpy(c->args, a, sizeof(a));
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_dropout(struct matcher *x, const struct node *n, const char *target)
+{
+    double p = node_float(n, "ratio", 0.5), train = 0;
+    bool given = n->nin > 1 && number(x, n->in[1], &p),
+         training = n->nin > 2 && number(x, n->in[2], &train) && train != 0;
+    (void)given;
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if ((!training && n->nin > 2) || x->l->s->mode != MODE_TRAINING) {
+        if (a.kind == ARG_SLOT)
+            set_slot(x, n->out[0], (int)a.i);
+        return;
+    }
+    struct call *c = call_at(x, n, target, 3);
+    c->args[0] = a;
+    c->args[1] = FLT(p);
+    c->args[2] = BOOL(true);
+    finish(x, c, n->out[0]);
+}
+
+/* ONNX lists all leading pads, then all trailing ones; PyTorch pairs, from the last dimension. The result's size is the file's. */
+static void
+emit_pad(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    const char *mode = node_str(n, "mode", "constant");
+    struct call *c = call_at(x, n, target, 3);
+    c->args[0] = a;
+    c->args[1] = NONE;
+    c->args[2] = (struct arg){.kind = ARG_TEXT, .s = strcmp(mode, "edge") == 0 ? "replicate" : mode};
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_resize(struct matcher *x, const struct node *n, const char *target)
+{
+    static const char *const rows[][3] = {
+        {"aten.upsample_nearest1d.default", "aten.upsample_nearest2d.default", "aten.upsample_nearest3d.default"},
+        {"aten.upsample_linear1d.default", "aten.upsample_bilinear2d.default", "aten.upsample_trilinear3d.default"},
+        {"aten.upsample_bicubic2d.default", "aten.upsample_bicubic2d.default", "aten.upsample_bicubic2d.default"}};
+    (void)target;
+    const char *mode = node_str(n, "mode", "nearest");
+    int kind = strcmp(mode, "linear") == 0  ? 1
+               : strcmp(mode, "cubic") == 0 ? 2
+                                            : 0,
+        rank = tensor_at(x, n->out[0])->rank;
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct call *c = call_at(x, n, rows[kind][rank == 3 ? 0 : rank == 5 ? 2 : 1], 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_pow(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = tensor_arg(x, n, n->in[0], "input"), e = tensor_arg(x, n, n->in[1], "exponent");
+    struct call *c = call_at(
+        x, n, e.kind == ARG_SLOT ? a.kind == ARG_SLOT ? "aten.pow.Tensor_Tensor" : "aten.pow.Scalar" : target, 2);
+    c->args[0] = a;
+    c->args[1] = e;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_where(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a[3];
+    for (int i = 0; i < 3; i++)
+        a[i] = tensor_arg(x, n, n->in[i], "constant");
+    bool tensors = a[1].kind == ARG_SLOT && a[2].kind == ARG_SLOT;
+    struct call *c = call_at(x, n, tensors ? target : "aten.where.ScalarOther", 3);
+    memcpy(c->args, a, sizeof(a));
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_einsum(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg l = {.kind = ARG_LIST, .n = n->nin, .list = NEWN(x->l->a, struct arg, n->nin ? n->nin : 1)};
+    for (int i = 0; i < n->nin; i++)
+        l.list[i] = tensor_arg(x, n, n->in[i], "constant");
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = (struct arg){.kind = ARG_TEXT, .s = node_str(n, "equation", "")};
+    c->args[1] = l;
+    finish(x, c, n->out[0]);
+}
+
+static void
+emit_topk(struct matcher *x, const struct node *n, const char *target)
+{
+    int64_t k = node_int(n, "k", 1);
+    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    if (n->nin > 1)
+        integers(x, n->in[1], &k, 1);
+    struct call *c = call_at(x, n, target, 3);
+    c->nouts = 2;
+    c->outs = NEWN(x->l->a, int, 2);
+    c->outs[0] = lower_slot(x->l);
+    c->outs[1] = lower_slot(x->l);
+    c->args[0] = a;
+    c->args[1] = INT(k);
+    c->args[2] = INT(node_int(n, "axis", -1));
+    finish(x, c, n->out[0]);
+    if (n->nout > 1)
+        set_slot(x, n->out[1], c->outs[1]);
+}
+
+static void emit_unknown(struct matcher *x, const struct node *n);
+
+/* The parameters behind a weight that reordering of gates took apart and put together. */
+static void
+weights_behind(struct matcher *x, const struct node *n, int tensor, const char *role, struct arg *list, int depth)
+{
+    static const char *const movers[] = {"Unsqueeze", "Concat", "Slice", "Squeeze", "Transpose", "Reshape", "Split"};
+    const struct node *from = maker(x, tensor);
+    if (tensor < 0 || depth > 8)
+        return;
+    if (is_constant(x, tensor) || x->l->slot_of[tensor] >= 0) {
+        struct arg a = tensor_arg(x, n, tensor, role);
+        for (int i = 0; i < list->n; i++)
+            if (list->list[i].i == a.i)
+                return;
+        if (list->n < MAX_PADS)
+            list->list[list->n++] = a;
+        return;
+    }
+    for (int i = 0; i < COUNT(movers) && from; i++)
+        for (int k = 0; is(from, movers[i]) && k < from->nin && (k == 0 || is(from, "Concat")); k++)
+            weights_behind(x, n, from->in[k], role, list, depth + 1);
+}
+
+/* The state that the node reads, or the zeros that the module makes. */
+static struct arg
+initial_state(struct matcher *x, const struct node *n, int k, const int64_t *size)
+{
+    if (k < n->nin && n->in[k] >= 0)
+        return tensor_arg(x, n, n->in[k], "hx");
+    struct call *c = call_at(x, n, "aten.zeros.default", 2);
+    c->args[0] = ints(x, 3, size);
+    c->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
+    c->rank = 3;
+    c->size = arena_dup(x->l->a, size, 3 * sizeof(*size));
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
+/* A view of what a call made: sizes as stated. */
+static int
+viewed(struct matcher *x, const struct node *n, const char *target, int slot, struct arg how, int rank,
+       const int64_t *size)
+{
+    struct call *c = call_at(x, n, target, 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = how;
+    c->rank = rank;
+    c->size = arena_dup(x->l->a, size, sizeof(*size) * (size_t)rank);
+    return c->outs[0];
+}
+
+/* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */
+static void
+emit_rnn(struct matcher *x, const struct node *n, const char *target)
+{
+    static const char *const roles[] = {"weight_ih", "weight_hh", "bias"};
+    const struct tensor *in = tensor_at(x, n->in[0]);
+    bool lstm = is(n, "LSTM"), batch_first = node_int(n, "layout", 0) != 0;
+    int64_t both = strcmp(node_str(n, "direction", ""), "bidirectional") == 0 ? 2 : 1, hidden;
+    hidden = node_int(
+        n, "hidden_size",
+        n->nin > 2 && n->in[2] >= 0 && tensor_at(x, n->in[2])->rank == 3 ? tensor_at(x, n->in[2])->dims[2].n : -1);
+    struct arg input = tensor_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
+    weights.list = NEWN(x->l->a, struct arg, MAX_PADS);
+    for (int k = 1; k < 4 && k < n->nin; k++)
+        weights_behind(x, n, n->in[k], roles[k - 1], &weights, 0);
+    if (in->rank != 3 || in->dims[0].n < 0 || in->dims[1].n < 0 || hidden < 1 || hidden > INT32_MAX || !weights.n) {
+        emit_unknown(x, n);
+        return;
+    }
+    int64_t time = in->dims[batch_first].n, batch = in->dims[!batch_first].n, state[] = {both, batch, hidden};
+    hx = initial_state(x, n, 5, state);
+    if (lstm)
+        cx = initial_state(x, n, 6, state);
+    struct call *c = call_at(x, n, target, 9);
+    struct arg pair = {.kind = ARG_LIST, .n = 2, .list = NEWN(x->l->a, struct arg, 2)};
+    pair.list[0] = hx;
+    pair.list[1] = cx;
+    struct arg args[] = {
+        input,      lstm ? pair : hx, weights,          BOOL(n->nin > 3 && n->in[3] >= 0), INT(1), FLT(0),
+        BOOL(true), BOOL(both > 1),   BOOL(batch_first)};
+    memcpy(c->args, args, sizeof(args));
+    c->nouts = lstm ? 3 : 2;
+    c->outs = NEWN(x->l->a, int, c->nouts);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(x->l);
+    for (int i = 1; i < c->nouts && i < n->nout; i++)
+        set_slot(x, n->out[i], c->outs[i]);
+    int64_t sides[2] = {batch_first ? batch : time, batch_first ? time : batch}, perm[] = {0, 2, 1, 3};
+    int64_t apart[] = {sides[0], sides[1], both, hidden}, onnx[] = {sides[0], both, sides[1], hidden};
+    c->rank = 3;
+    c->size = arena_dup(x->l->a, (int64_t[]){sides[0], sides[1], both * hidden}, 3 * sizeof(*apart));
+    if (n->out[0] < 0)
+        return;
+    int slot = viewed(x, n, "aten.reshape.default", c->outs[0], ints(x, 4, apart), 4, apart);
+    if (!batch_first) /* with layout 1 the file has batch, time, direction, hidden */
+        slot = viewed(x, n, "aten.permute.default", slot, ints(x, 4, perm), 4, onnx);
+    set_slot(x, n->out[0], slot);
+}
+
+static void
+emit_gelu_node(struct matcher *x, const struct node *n, const char *target)
+{
+    emit_first(x, n, target);
+}
+
+static const struct single {
+    const char *op, *target;
+    void (*emit)(struct matcher *x, const struct node *n, const char *target);
+} singles[] = {
+    {"Add", "aten.add.Tensor", emit_inputs},
+    {"Sub", "aten.sub.Tensor", emit_inputs},
+    {"Mul", "aten.mul.Tensor", emit_inputs},
+    {"Div", "aten.div.Tensor", emit_inputs},
+    {"Mod", "aten.remainder.Tensor", emit_inputs},
+    {"Pow", "aten.pow.Tensor_Scalar", emit_pow},
+    {"Equal", "aten.eq.Tensor", emit_inputs},
+    {"Greater", "aten.gt.Tensor", emit_inputs},
+    {"GreaterOrEqual", "aten.ge.Tensor", emit_inputs},
+    {"Less", "aten.lt.Tensor", emit_inputs},
+    {"LessOrEqual", "aten.le.Tensor", emit_inputs},
+    {"And", "aten.logical_and.default", emit_inputs},
+    {"Or", "aten.logical_or.default", emit_inputs},
+    {"Not", "aten.logical_not.default", emit_inputs},
+    {"IsNaN", "aten.isnan.default", emit_inputs},
+    {"Where", "aten.where.self", emit_where},
+    {"Neg", "aten.neg.default", emit_first},
+    {"Abs", "aten.abs.default", emit_first},
+    {"Sign", "aten.sign.default", emit_first},
+    {"Sqrt", "aten.sqrt.default", emit_first},
+    {"Reciprocal", "aten.reciprocal.default", emit_first},
+    {"Exp", "aten.exp.default", emit_first},
+    {"Log", "aten.log.default", emit_first},
+    {"Sin", "aten.sin.default", emit_first},
+    {"Cos", "aten.cos.default", emit_first},
+    {"Erf", "aten.erf.default", emit_first},
+    {"Floor", "aten.floor.default", emit_first},
+    {"Ceil", "aten.ceil.default", emit_first},
+    {"Round", "aten.round.default", emit_first},
+    {"Relu", "aten.relu.default", emit_first},
+    {"LeakyRelu", "aten.leaky_relu.default", emit_first},
+    {"Elu", "aten.elu.default", emit_first},
+    {"Selu", "aten.selu.default", emit_first},
+    {"Celu", "aten.celu.default", emit_first},
+    {"PRelu", "aten.prelu.default", emit_inputs},
+    {"Sigmoid", "aten.sigmoid.default", emit_first},
+    {"Tanh", "aten.tanh.default", emit_first},
+    {"Softplus", "aten.softplus.default", emit_first},
+    {"HardSigmoid", "aten.hardsigmoid.default", emit_first},
+    {"HardSwish", "aten.hardswish.default", emit_first},
+    {"Mish", "aten.mish.default", emit_first},
+    {"Gelu", "aten.gelu.default", emit_gelu_node},
+    {"Swish", "aten.silu.default", emit_first},
+    {"Clip", "aten.clamp.default", emit_clamp},
+    {"Softmax", "aten.softmax.int", emit_axis},
+    {"LogSoftmax", "aten.log_softmax.int", emit_axis},
+    {"Identity", NULL, emit_identity},
+    {"Reshape", "aten.reshape.default", emit_first},
+    {"Flatten", "aten.reshape.default", emit_first},
+    {"Squeeze", "aten.reshape.default", emit_first},
+    {"Unsqueeze", "aten.reshape.default", emit_first},
+    {"ScatterND", NULL, emit_alias}, /* an assignment to a slice: in place */
+    {"Transpose", "aten.permute.default", emit_permute},
+    {"Expand", "aten.expand.default", emit_expand},
+    {"Slice", "aten.slice.Tensor", emit_slice},
+    {"Gather", "aten.index_select.default", emit_gather},
+    {"GatherElements", "aten.gather.default", emit_gather_elements},
+    {"Concat", "aten.cat.default", emit_concat},
+    {"Split", "aten.split_with_sizes.default", emit_split},
+    {"Tile", "aten.repeat.default", emit_first},
+    {"Pad", "aten.pad.default", emit_pad},
+    {"Cast", "aten.to.dtype", emit_cast},
+    {"ConstantOfShape", "aten.full.default", emit_factory},
+    {"EyeLike", "aten.eye.default", emit_factory},
+    {"RandomNormal", "aten.randn.default", emit_factory},
+    {"RandomUniform", "aten.rand.default", emit_factory},
+    {"BlackmanWindow", "aten.full.default", emit_factory},
+    {"HammingWindow", "aten.full.default", emit_factory},
+    {"HannWindow", "aten.full.default", emit_factory},
+    {"MelWeightMatrix", "aten.full.default", emit_factory},
+    {"Optional", NULL, emit_alias},
+    {"OptionalGetElement", NULL, emit_alias},
+    {"Range", "aten.arange.default", emit_factory},
+    {"RandomUniformLike", "aten.rand_like.default", emit_first},
+    {"RandomNormalLike", "aten.randn_like.default", emit_first},
+    {"Trilu", "aten.tril.default", emit_first},
+    {"CumSum", "aten.cumsum.default", emit_first},
+    {"ReduceMean", "aten.mean.dim", emit_reduce},
+    {"ReduceSum", "aten.sum.dim_IntList", emit_reduce},
+    {"ReduceMax", "aten.amax.default", emit_reduce},
+    {"ReduceMin", "aten.amin.default", emit_reduce},
+    {"ReduceL1", "aten.linalg_vector_norm.default", emit_norm},
+    {"ReduceL2", "aten.linalg_vector_norm.default", emit_norm},
+    {"ReduceLogSumExp", "aten.logsumexp.default", emit_reduce},
+    {"ArgMax", "aten.argmax.default", emit_arg_reduce},
+    {"ArgMin", "aten.argmin.default", emit_arg_reduce},
+    {"TopK", "aten.topk.default", emit_topk},
+    {"MatMul", "aten.matmul.default", emit_inputs},
+    {"Gemm", "aten.linear.default", emit_gemm},
+    {"Einsum", "aten.einsum.default", emit_einsum},
+    {"Conv", "aten.convolution.default", emit_conv},
+    {"ConvTranspose", "aten.convolution.default", emit_conv},
+    {"MaxPool", "aten.max_pool2d.default", emit_pool},
+    {"AveragePool", "aten.avg_pool2d.default", emit_pool},
+    {"GlobalAveragePool", "aten.adaptive_avg_pool2d.default", emit_global_pool},
+    {"Resize", "aten.upsample_nearest2d.vec", emit_resize},
+    {"Upsample", "aten.upsample_nearest2d.vec", emit_resize},
+    {"DepthToSpace", "aten.pixel_shuffle.default", emit_first},
+    {"BatchNormalization", NULL, emit_batch_norm},
+    {"LayerNormalization", "aten.layer_norm.default", emit_layer_norm_node},
+    {"GroupNormalization", "aten.group_norm.default", emit_group_norm_node},
+    {"InstanceNormalization", "aten.instance_norm.default", emit_instance_norm},
+    {"LSTM", "aten.lstm.input", emit_rnn},
+    {"GRU", "aten.gru.input", emit_rnn},
+    {"RNN", "aten.rnn_tanh.input", emit_rnn},
+    {"Dropout", "aten.dropout.default", emit_dropout},
+};
+
+static const struct single *row_of(const char *op);
+
+/* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its name. */
+static const struct fused {
+    const char *domain, *op, *is;
+} fused[] = {
+    {"com.microsoft", "FusedConv", "Conv"},
+    {"com.microsoft", "FusedGemm", "Gemm"},
+    {"com.microsoft.nchwc", "AveragePool", "AveragePool"},
+    {"com.microsoft.nchwc", "Conv", "Conv"},
+    {"com.microsoft.nchwc", "GlobalAveragePool", "GlobalAveragePool"},
+    {"com.microsoft.nchwc", "MaxPool", "MaxPool"},
+    {"com.microsoft.nchwc", "ReorderInput", "Identity"},
+    {"com.microsoft.nchwc", "ReorderOutput", "Identity"},
+    {"com.microsoft.nchwc", "Upsample", "Upsample"},
+};
+
+static bool
+emit_fused(struct matcher *x, const struct node *n)
+{
+    const struct fused *f = NULL;
+    for (int i = 0; i < COUNT(fused) && !f; i++)
+        if (strcmp(fused[i].op, n->op) == 0 && strcmp(fused[i].domain, n->domain) == 0)
+            f = &fused[i];
+    const struct single *row = f ? row_of(f->is) : NULL, *after = row_of(node_str(n, "activation", ""));
+    if (!row)
+        return false;
+    struct node plain = *n;
+    bool sum = strcmp(f->is, "Conv") == 0 && n->nin > 3 && n->in[3] >= 0;
+    plain.domain = "";
+    plain.op = f->is;
+    if (broken(&plain) || n->out[0] < 0)
+        return false;
+    row->emit(x, &plain, row->target);
+    if (sum) {
+        struct arg with = tensor_arg(x, n, n->in[3], "sum");
+        struct call *c = call_at(x, n, "aten.add.Tensor", 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
+        c->args[1] = with;
+        finish(x, c, n->out[0]);
+    }
+    if (after && after->target) {
+        struct call *c = call_at(x, n, after->target, 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
+        finish(x, c, n->out[0]);
+    }
+    return true;
+}
+
+static const struct single *
+row_of(const char *op)
+{
+    for (int i = 0; i < COUNT(singles); i++)
+        if (strcmp(singles[i].op, op) == 0)
+            return &singles[i];
+    return NULL;
+}
+
+static const struct single *
+single_for(const struct node *n)
+{
+    return *n->domain ? NULL : row_of(n->op);
+}
+
+struct arg
+matcher_input(struct matcher *x, const struct node *n, int k)
+{
+    return k < n->nin ? tensor_arg(x, n, n->in[k], "weight") : NONE;
+}
+
+struct call *
+matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs)
+{
+    return call_at(x, n, target, nargs);
+}
+
+void
+matcher_define(struct matcher *x, int tensor, int slot)
+{
+    struct program *p = x->l->p;
+    x->l->slot_of[tensor] = slot;
+    if (p->ncalls && p->calls[p->ncalls - 1].outs[0] == slot)
+        lower_sizes(x->l, &x->g->t[tensor], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
+}
+
+/* An operator without a row: its result as large as the file says, made of what it reads. */
+static void
+emit_unknown(struct matcher *x, const struct node *n)
+{
+    const char *op = *n->domain ? arena_printf(x->l->a, "%s.%s", n->domain, n->op) : n->op;
+    struct arg a = {.kind = ARG_LIST, .list = NEWN(x->l->a, struct arg, n->nin + 1)};
+    for (int i = 0; i < n->nin; i++)
+        if (n->in[i] >= 0)
+            a.list[a.n++] = tensor_arg(x, n, n->in[i], "weight");
+    graph_doubt(x->g, n->name, op, NULL,
+                "what PyTorch runs for this operator is not known: only its result is counted");
+    for (int o = 0; o < n->nout; o++) {
+        if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
+            continue;
+        struct call *c = call_at(x, n, op, 1);
+        c->op = NULL; /* whatever its name says */
+        c->args[0] = a;
+        finish(x, c, n->out[o]);
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+match_patterns(struct matcher *x)
+{
+    bool by_torch = x->g->producer && strcmp(x->g->producer, "pytorch") == 0;
+    for (int i = x->g->nn - 1; i >= 0;
+         i--) /* from the end: an outer pattern takes its parts before they can match alone */
+        for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i] && !broken(&x->g->n[i]);
+             k++)
+            if (is(&x->g->n[i], patterns[k].root) &&
+                !(by_torch && patterns[k].whole && patterns[k].whole <= x->g->opset) &&
+                patterns[k].match(x, &x->g->n[i]))
+                x->match[i] = &patterns[k];
+}
+
+/* One number whose value is known: Python's. */
+static bool
+is_number(const struct matcher *x, const struct node *n)
+{
+    double v;
+    return n->nout == 1 && number(x, n->out[0], &v) && !tensor_at(x, n->out[0])->is_output;
+}
+
+void
+lower_made(struct lowering *l, int at)
+{
+    struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
+    const struct node *n = &l->g->n[at];
+    const struct single *s = single_for(n);
+    bool ready = s && n->nin > 0 && n->nout > 0 && !broken(n);
+    x.data = NEWN(l->a, bool, l->g->nn + 1);
+    memset(x.data, true, sizeof(*x.data) * (size_t)l->g->nn);
+    for (int k = 0; k < n->nin && ready; k++)
+        ready = n->in[k] >= 0 && (l->slot_of[n->in[k]] >= 0 || is_constant(&x, n->in[k]));
+    if (ready)
+        s->emit(&x, n, s->target);
+    for (int k = 0; k < n->nout; k++)
+        if (n->out[k] >= 0 && l->slot_of[n->out[k]] >= 0)
+            names_put(l->slots, l->g->t[n->out[k]].name, l->slot_of[n->out[k]]);
+}
+
+static void
+emit_node(struct matcher *x, const struct node *n)
+{
+    struct lowering *l = x->l;
+    const struct pattern *match = x->match[n - x->g->n];
+    const struct single *s;
+    if (match)
+        match->emit(x, n);
+    else if (n->out[0] >= 0 && l->slot_of[n->out[0]] >= 0)
+        return; /* an Identity: done */
+    else if (lower_composed(l, x, n) || emit_fused(x, n))
+        return;
+    else if ((s = single_for(n)))
+        s->emit(x, n, s->target);
+    else if (n->row && n->row->aten && aten_find(n->row->aten) && n->nout == 1)
+        emit_inputs(x, n, n->row->aten); /* all inputs in order */
+    else
+        emit_unknown(x, n);
+}
+
+void
+lower_patterns(struct lowering *l)
+{
+    struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
+    x.data = NEWN(l->a, bool, l->g->nn + 1);
+    x.covered = NEWN(l->a, bool, l->g->nn + 1);
+    x.match = NEWN(l->a, const struct pattern *, l->g->nn + 1);
+    find_data(&x);
+    for (int i = 0; i < l->g->nn; i++)
+        if (is(&l->g->n[i], "Identity") && x.data[i] && !broken(&l->g->n[i]) &&
+            l->g->t[l->g->n[i].in[0]].is_initializer)
+            emit_identity(&x, &l->g->n[i], NULL);
+    match_patterns(&x);
+    struct lost lost = lost_new(l);
+    for (int i = 0; i < l->g->nn; i++) {
+        const struct node *n = &l->g->n[i];
+        if (!x.data[i] || x.covered[i] || n->nout < 1 || (n->out[0] < 0 && n->nout < 2))
+            continue;
+        if (broken(n)) {
+            graph_doubt(l->g, n->name, n->op, NULL, "an input that the operator can't do without is missing");
+            continue;
+        }
+        if (is_number(&x, n))
+            continue;
+        int before = l->p->ncalls;
+        emit_node(&x, n);
+        if (l->p->ncalls > before)
+            lost_after(&lost, n, l->p->ncalls - 1);
+    }
+    lost_end(&lost);
+}

@@ -1,0 +1,249 @@
+/* provenance.c - where a file comes from, and what that means for the number.
+ *
+ * memlint answers for the step that PyTorch runs. How a file tells that step depends on who wrote it: PyTorch's exporters
+ * record enough, a tool in between may have taken that away or have fused it, another framework runs other kernels, and a
+ * quantized file is not what is trained. Each case is a row; the first that holds is the file's provenance. Rows that make
+ * the number uncertain add a doubt, so that the result is inconclusive and says why.
+ *
+ * Sources: producer names as the tools write them (torch/onnx/_internal/exporter/_core.py, torch/csrc/jit/serialization/
+ * export.cpp, tf2onnx/graph.py, skl2onnx/convert.py, onnxmltools/utils/utils_backend.py, paddle2onnx/mapper/exporter.cc,
+ * onnxruntime/python/tools/transformers/onnx_model.py, onnxruntime/python/tools/quantization/quant_utils.py); operators
+ * as onnxruntime/core/graph/contrib_ops and nchwc_schema_defs.cc define them.
+ */
+#include "lower/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Who wrote the file: what the producer's name begins with, without case. */
+static const struct producer {
+    const char *name;
+    enum { PYTORCH, TOOL, FRAMEWORK, CLASSICAL } kind;
+    const char *is; /* what people call it */
+} producers[] = {
+    {"pytorch", PYTORCH, "PyTorch"},
+    {"onnxruntime", TOOL, "ONNX Runtime's optimizer"},
+    {"onnx.quantize", TOOL, "ONNX Runtime's quantizer"},
+    {"onnx-simplifier", TOOL, "onnx-simplifier"},
+    {"onnxsim", TOOL, "onnx-simplifier"},
+    {"onnxslim", TOOL, "OnnxSlim"},
+    {"olive", TOOL, "Olive"},
+    {"optimum", TOOL, "Optimum"},
+    {"neural-compressor", TOOL, "Neural Compressor"},
+    {"tf2onnx", FRAMEWORK, "TensorFlow, by tf2onnx"},
+    {"keras2onnx", FRAMEWORK, "Keras, by keras2onnx"},
+    {"jax", FRAMEWORK, "JAX"},
+    {"paddle", FRAMEWORK, "Paddle"},
+    {"mxnet", FRAMEWORK, "MXNet"},
+    {"cntk", FRAMEWORK, "CNTK"},
+    {"chainer", FRAMEWORK, "Chainer"},
+    {"onnx-caffe2", FRAMEWORK, "Caffe2"},
+    {"caffe", FRAMEWORK, "Caffe"},
+    {"onnxmltools", FRAMEWORK, "another library, by OnnxMLTools"},
+    {"winmltools", FRAMEWORK, "another library, by WinMLTools"},
+    {"coremltools", FRAMEWORK, "Core ML"},
+    {"matlab", FRAMEWORK, "MATLAB"},
+    {"mindspore", FRAMEWORK, "MindSpore"},
+    {"nnabla", FRAMEWORK, "NNabla"},
+    {"deeplearning4j", FRAMEWORK, "Deeplearning4j"},
+    {"skl2onnx", CLASSICAL, "scikit-learn"},
+    {"sklearn", CLASSICAL, "scikit-learn"},
+    {"hummingbird", CLASSICAL, "Hummingbird"},
+};
+
+/* Operators that no exporter of a float model writes. */
+static const struct {
+    const char *domain, *op; /* globs */
+    enum { QUANTIZED, FUSED, CLASSIC } kind;
+} operators[] = {
+    {"", "QuantizeLinear", QUANTIZED},
+    {"", "DequantizeLinear", QUANTIZED},
+    {"", "DynamicQuantizeLinear", QUANTIZED},
+    {"", "QLinear*", QUANTIZED},
+    {"", "ConvInteger", QUANTIZED},
+    {"", "MatMulInteger", QUANTIZED},
+    {"com.microsoft", "Q*", QUANTIZED},
+    {"com.microsoft", "Dequantize*", QUANTIZED},
+    {"com.microsoft", "Dynamic*", QUANTIZED},
+    {"com.microsoft", "MatMulInteger*", QUANTIZED},
+    {"com.microsoft", "MatMulNBits", QUANTIZED},
+    {"com.microsoft", "MatMulBnb4", QUANTIZED},
+    {"com.microsoft", "GatherBlockQuantized", QUANTIZED},
+    {"com.microsoft*", "*", FUSED},
+    {"ai.onnx.ml", "*", CLASSIC},
+};
+
+struct file {
+    const struct graph *g;
+    const struct program *p;
+    const struct setup *s;
+    const struct producer *producer;       /* NULL unknown */
+    const struct node *found[CLASSIC + 1]; /* the first of each kind */
+    bool recorded;                         /* PyTorch's own record of the program is there */
+    int weights, trained;                  /* initializers of floats of two and more dimensions; parameters */
+};
+
+static bool
+is_quantized(const struct file *f)
+{
+    return f->found[QUANTIZED];
+}
+
+/* Trees, scalers and linear models have operators of their own and no weights that are trained by gradients. */
+static bool
+is_classical(const struct file *f)
+{
+    return (f->producer && f->producer->kind == CLASSICAL) || (f->found[CLASSIC] && f->weights == 0);
+}
+
+static bool
+is_fused(const struct file *f)
+{
+    return f->found[FUSED];
+}
+
+static bool
+is_tools(const struct file *f)
+{
+    return f->producer && f->producer->kind == TOOL;
+}
+
+static bool
+is_foreign(const struct file *f)
+{
+    return f->producer && f->producer->kind == FRAMEWORK;
+}
+
+/* The default exporter writes IR version 10 and the whole version of PyTorch, with what it was built for; TorchScript's
+ * writes at most 9 and no "+". */
+static bool
+is_stripped(const struct file *f)
+{
+    return f->producer && f->producer->kind == PYTORCH && !f->recorded &&
+           (f->g->ir_version >= 10 || (f->g->producer_version && strchr(f->g->producer_version, '+')));
+}
+
+/* Lowering put back what evaluation mode takes away. */
+static bool
+is_evaluation(const struct file *f)
+{
+    for (int i = 0; i < f->p->nassumptions; i++)
+        if (f->p->assumptions[i].alternative == ALTERNATIVE_NORMS ||
+            f->p->assumptions[i].alternative == ALTERNATIVE_DROPOUT)
+            return true;
+    return false;
+}
+
+static bool
+is_untrained(const struct file *f)
+{
+    return f->s->mode == MODE_TRAINING && f->trained == 0;
+}
+
+static bool
+is_pytorch(const struct file *f)
+{
+    return f->producer && f->producer->kind == PYTORCH;
+}
+
+static bool
+is_any(const struct file *f)
+{
+    return f->g->producer && *f->g->producer;
+}
+
+static const struct {
+    const char *kind;
+    bool (*holds)(const struct file *f);
+    const char *text; /* %s: the producer, as people call it, or the first operator of the kind; NULL: nothing to say */
+    const char *remedy; /* remedy: NULL none */
+    bool doubt;
+    enum sure sure;
+    enum { BY_PRODUCER, BY_OPERATOR } of; /* what %s is, where there is such an operator */
+    int found;
+} rows[] = {
+    {"not-a-network", is_classical, "this is no neural network that PyTorch trains (%s)", NULL, true, SURE_NOTHING,
+     BY_OPERATOR, CLASSIC},
+    {"quantized", is_quantized,
+     "the file is quantized (%s): PyTorch trains the float model, whose tensors are other than these",
+     "export the float model", true, SURE_NOTHING, BY_OPERATOR, QUANTIZED},
+    {"fused", is_fused,
+     "an optimizer fused operators for inference (%s): what PyTorch runs and keeps for them is not told",
+     "analyse the file that torch.onnx.export wrote", true, SURE_NOTHING, BY_OPERATOR, FUSED},
+    {"converted", is_tools, "the file was written by %s, which changes what PyTorch recorded",
+     "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"foreign", is_foreign,
+     "the model is from %s: the step is one of PyTorch with the same layers, not that framework's", NULL, true,
+     SURE_UPDATE, BY_PRODUCER, 0},
+    {"stripped", is_stripped,
+     "a tool between the export and this file removed PyTorch's record of the program, and perhaps operators",
+     "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"untrained", is_untrained, "the file has no parameter that is trained: there is no backward pass", NULL, false, 0,
+     BY_PRODUCER, 0},
+    {"evaluation", is_evaluation,
+     "an export in evaluation mode is read as a training step: what that mode removes is put back where the file shows "
+     "its place",
+     "export in training mode", false, 0, BY_PRODUCER, 0},
+    {"pytorch", is_pytorch, NULL, NULL, false, 0, BY_PRODUCER, 0},
+    {"unknown", is_any, "the file is by %s, and is read as one of PyTorch's", NULL, false, 0, BY_PRODUCER, 0},
+    {"unknown", NULL, NULL, NULL, false, 0, BY_PRODUCER, 0},
+};
+
+static bool
+begins(const char *s, const char *with)
+{
+    for (; *with; s++, with++)
+        if ((*s >= 'A' && *s <= 'Z' ? *s - 'A' + 'a' : *s) != *with)
+            return false;
+    return true;
+}
+
+static void
+look_at_nodes(struct file *f)
+{
+    const struct graph *g = f->g;
+    f->recorded = g->signature != NULL;
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        f->recorded |= n->fx || n->stack || n->classes;
+        for (int k = 0; k < COUNT(operators) && !n->made; k++)
+            if (glob_match(operators[k].domain, n->domain) && glob_match(operators[k].op, n->op)) {
+                const struct node **first = &f->found[operators[k].kind];
+                *first = *first ? *first : n;
+                break;
+            }
+    }
+}
+
+struct provenance
+provenance_find(struct program *p, const struct setup *s)
+{
+    struct graph *g = p->graph;
+    struct file f = {.g = g, .p = p, .s = s};
+    for (int i = 0; i < COUNT(producers) && !f.producer; i++)
+        if (g->producer && begins(g->producer, producers[i].name))
+            f.producer = &producers[i];
+    for (int i = 0; i < g->nt; i++)
+        f.weights += g->t[i].is_initializer && g->t[i].rank > 1 && dtypes[g->t[i].dtype].is_float;
+    for (int i = 0; i < p->nparams; i++)
+        f.trained += p->params[i].kind == PARAM_TRAINED;
+    look_at_nodes(&f);
+    int i = 0;
+    while (rows[i].holds && !rows[i].holds(&f))
+        i++;
+    const struct node *n = rows[i].of == BY_OPERATOR ? f.found[rows[i].found] : NULL;
+    const char *of = n            ? arena_printf(g->arena, "%s%s%s", n->domain, *n->domain ? "." : "", n->op)
+                     : f.producer ? f.producer->is
+                                  : g->producer;
+    const char *mark = rows[i].text ? strstr(rows[i].text, "%s") : NULL;
+    struct provenance r = {rows[i].kind, rows[i].text};
+    if (mark)
+        r.text = arena_printf(g->arena, "%.*s%s%s", (int)(mark - rows[i].text), rows[i].text, of, mark + 2);
+    if (rows[i].doubt) {
+        graph_doubt(g, "model", NULL, rows[i].remedy, "%s", r.text)->sure = rows[i].sure;
+        struct doubt first = g->doubts[g->ndoubts - 1];
+        memmove(g->doubts + 1, g->doubts, sizeof(*g->doubts) * (size_t)(g->ndoubts - 1));
+        g->doubts[0] = first;
+    }
+    return r;
+}

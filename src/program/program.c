@@ -1,0 +1,118 @@
+/* program.c - the calls of a Python program: reading them, what is assumed of them, and printing them. */
+#include "program/program.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int
+next_read(struct call_reads *r)
+{
+    for (; r->arg < r->call->nargs; r->arg++, r->element = 0) {
+        struct arg *a = &r->call->args[r->arg];
+        while (r->element < (a->kind == ARG_LIST ? a->n : 1)) {
+            r->at = a->kind == ARG_LIST ? &a->list[r->element] : a;
+            r->element++;
+            if (r->at->kind == ARG_SLOT && r->at->i >= 0)
+                return (int)r->at->i;
+        }
+    }
+    return -1;
+}
+
+/* Operators whose result shows their first argument under other sizes, without overloads. */
+static const char *const views[] = {
+    "view",   "_unsafe_view", "view_as",   "reshape", "select",    "slice", "split", "split_with_sizes",
+    "unbind", "squeeze",      "unsqueeze", "expand",  "expand_as",
+};
+
+bool
+target_views(const char *target)
+{
+    const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
+    size_t n = strcspn(name, ".");
+    for (int i = 0; i < COUNT(views); i++)
+        if (strlen(views[i]) == n && strncmp(views[i], name, n) == 0)
+            return true;
+    return false;
+}
+
+void
+program_assume(struct program *p, enum alternative other, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char text[512];
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    for (int i = 0; i < p->nassumptions; i++)
+        if (strcmp(p->assumptions[i].text, text) == 0)
+            return;
+    *PUSH(p->arena, p->assumptions, p->nassumptions, p->cap_assumptions) =
+        (struct assumption){.text = arena_str(p->arena, text), .alternative = other};
+}
+
+/* ---- --dump=calls ---------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+dump_arg(const struct arg *a, FILE *f)
+{
+    switch (a->kind) {
+    case ARG_SLOT:
+        fprintf(f, "%%%lld", (long long)a->i);
+        break;
+    case ARG_INT:
+        fprintf(f, "%lld", (long long)a->i);
+        break;
+    case ARG_BOOL:
+        fputs(a->i ? "True" : "False", f);
+        break;
+    case ARG_FLOAT:
+        fprintf(f, "%g", a->f);
+        break;
+    case ARG_DTYPE:
+        fputs(dtypes[a->i].onnx, f);
+        break;
+    case ARG_TEXT:
+        fputs(a->s, f);
+        break;
+    case ARG_LIST:
+        fputc('[', f);
+        for (int i = 0; i < a->n; i++) {
+            fputs(i ? "," : "", f);
+            dump_arg(&a->list[i], f);
+        }
+        fputc(']', f);
+        break;
+    default:
+        fputs("None", f);
+    }
+}
+
+/* One call a line: slots, target, arguments, sizes, module, Python line. */
+void
+program_dump(const struct program *p, FILE *f)
+{
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        fprintf(f, "param\t%%%d\t%s\t%s\t[", q->slot, q->name, q->tied_to >= 0 ? p->params[q->tied_to].name : "-");
+        for (int k = 0; k < q->rank; k++)
+            fprintf(f, "%s%lld", k ? "," : "", (long long)q->size[k]);
+        fprintf(f, "%s\n", q->rank < 0 ? "?]" : "]");
+    }
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        fputs("call\t", f);
+        for (int k = 0; k < c->nouts; k++)
+            fprintf(f, "%s%%%d", k ? "," : "", c->outs[k]);
+        fprintf(f, "\t%s\t(", c->target);
+        for (int k = 0; k < c->nargs; k++) {
+            fputs(k ? ", " : "", f);
+            dump_arg(&c->args[k], f);
+        }
+        fputs(")\t[", f);
+        for (int k = 0; k < c->rank; k++)
+            fprintf(f, "%s%lld", k ? "," : "", (long long)c->size[k]);
+        fprintf(f, "%s\t%s\t%s\n", c->rank < 0 ? "?]" : "]", p->modules[c->scope].path,
+                c->location ? c->location : "-");
+    }
+}

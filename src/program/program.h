@@ -1,0 +1,115 @@
+/* program.h - what a Python program called: calls, parameters, modules. */
+#ifndef PROGRAM_H
+#define PROGRAM_H
+
+#include "graph/graph.h"
+
+/* ---- program.c, python.c ------------------------------------------ */
+
+/* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
+struct arg {
+    enum arg_kind { ARG_NONE, ARG_SLOT, ARG_VALUE, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_DTYPE, ARG_TEXT, ARG_LIST } kind;
+    int n; /* elements of a list */
+    union {
+        int64_t i; /* slot, int, bool, dtype */
+        double f;
+        struct arg *list;
+        struct value *v;
+    };
+    const char *s; /* text; of a slot, its name in the traced program */
+};
+
+enum { MAX_ARGS = 16, SHOWN_RANK = 8 };
+
+struct aten;
+
+/* One call of a framework operator by the Python program. */
+struct call {
+    const struct aten *op;
+    const char *target; /* as the file names it, "aten.linear.default" */
+    int nargs;
+    struct arg *args; /* in the order of op->args */
+    int nouts;
+    int *outs; /* slots */
+    int rank;  /* sizes of outs[0] as the file states them; -1 unknown */
+    const int64_t *size;
+    int scope;                          /* module, index into program.modules */
+    const char *location, *node, *name; /* name: of the first output */
+    const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
+    const char *stack, *scopes; /* the exporter's text of both, NULL none */
+    bool in_place;              /* writes over its first argument: relu_, += */
+};
+
+/* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
+struct call_reads {
+    const struct call *call;
+    int arg, element;
+    struct arg *at; /* where the last one stands */
+};
+int next_read(struct call_reads *r); /* -1 no more */
+/* Whether the operator shows its first argument under other sizes. */
+bool target_views(const char *target);
+
+enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
+
+/* A parameter, buffer or constant of the model, in registration order; tied names share a slot. */
+struct param {
+    const char *name; /* qualified: "blocks.0.qkv.weight" */
+    enum param_kind kind;
+    int slot, module;
+    int tied_to;   /* param, or -1 */
+    bool is_table; /* an embedding reads it */
+    enum dtype dtype;
+    int rank; /* -1: the file has the name but not the shape */
+    const int64_t *size;
+};
+
+struct module {
+    const char *path, *type; /* type NULL unknown */
+    int parent;              /* -1 for the model itself */
+};
+
+/* Calls of a module under torch.utils.checkpoint(use_reentrant=False). */
+struct region {
+    int first, end; /* calls */
+    const bool
+        *keeps;    /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
+    int64_t inner; /* of products only those with an inner dimension of at least this */
+};
+
+struct program {
+    struct arena *arena;
+    struct graph *graph; /* doubts are added to it */
+    int nslots;
+    int nparams, cap_params;
+    struct param *params;
+    int ninputs;
+    struct input {
+        const char *name;
+        int slot;
+        enum dtype dtype;
+        int rank;
+        const int64_t *size;
+    } * inputs;
+    int ncalls, cap_calls;
+    struct call *calls;
+    int noutputs;
+    int *outputs; /* slots */
+    int nmodules, cap_modules;
+    struct module *modules;
+    int nassumptions, cap_assumptions;
+    struct assumption *assumptions;
+    int nregions;
+    const struct region *regions; /* an edit: in order, apart from each other */
+    int *held;                    /* python_holds, found by the first step */
+    const char **held_by;         /* and the names, NULL where an expression holds it */
+    bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
+};
+
+void program_dump(const struct program *p, FILE *f); /* --dump=calls */
+/* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. */
+int *python_holds(const struct program *p, const char ***by); /* by: the name that holds it, NULL none */
+/* States an assumption, once. */
+void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);
+
+#endif

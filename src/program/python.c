@@ -1,0 +1,272 @@
+/* python.c - how long the names of the traced program hold a tensor.
+ *
+ * Every call carries the Python frames it ran in, with their source lines and modules. Where the frames of a value's maker and of its
+ * reader first differ tells who held the value in between:
+ *
+ *   - only by the line: it was a local of that frame; its name stands before the "=" of the maker's line. It lives until another
+ *     statement has bound the name anew, or until the frame returns. What was appended to a list lives until the frame returns.
+ *   - otherwise it was passed on without a name: as an argument it lives until the reader's function returns.
+ *
+ * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one entry of the module path.
+ */
+#include "program/program.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct spot {  /* a frame of a call */
+    int where; /* file, function and module, as a number */
+    int line;
+    const char *text;
+};
+
+struct stack {
+    int n;
+    struct spot *at;
+};
+
+struct tracer {
+    const struct program *p;
+    struct arena *a;
+    struct names *names;
+    struct stack *stacks; /* per call */
+    int steps;
+};
+
+static int
+number_of(struct tracer *t, const char *name)
+{
+    int at = names_find(t->names, name);
+    if (at < 0) {
+        at = t->steps++;
+        names_put(t->names, name, at);
+    }
+    return at;
+}
+
+/* The entries of a Python list of strings. */
+static const char **
+scope_list(struct arena *a, const char *list, int *n)
+{
+    const char **out = NULL;
+    int cap = 0;
+    for (const char *p = list; p && *p; p++)
+        if (*p == '\'' || *p == '"') {
+            const char *end = strchr(p + 1, *p);
+            if (!end)
+                break;
+            *PUSH(a, out, *n, cap) = arena_strn(a, p + 1, (size_t)(end - p - 1));
+            p = end;
+        }
+    return out;
+}
+
+static void
+read_stack(struct tracer *t, const struct call *c, struct stack *s)
+{
+    int n = 0, depth = 0, cap = 0;
+    const char **scope = scope_list(t->a, c->scopes, &n);
+    int nscopes = n - 1; /* the last entry is the call itself */
+    for (const char *p = c->stack ? c->stack : ""; (p = strstr(p, "File \""));) {
+        const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
+        if (!end || !in || in > end)
+            break;
+        depth += strncmp(in, ", in forward\n", 13) == 0;
+        const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
+        const char *text = end + 1 + strspn(end + 1, " "), *next = text + strcspn(text, "\n");
+        struct spot spot = {.line = atoi(line + 8), .text = arena_strn(t->a, text, (size_t)(next - text))};
+        spot.where = number_of(t, arena_printf(t->a, "%.*s %.*s %s", (int)(line - p), p, (int)(end - in), in, module));
+        *PUSH(t->a, s->at, s->n, cap) = spot;
+        p = next;
+    }
+}
+
+static bool
+same_spot(const struct spot *a, const struct spot *b)
+{
+    return a->where == b->where && a->line == b->line;
+}
+
+/* The level at which two stacks first differ. */
+static int
+parting(const struct stack *a, const struct stack *b)
+{
+    int j = 0;
+    while (j < a->n && j < b->n && same_spot(&a->at[j], &b->at[j]))
+        j++;
+    return j;
+}
+
+/* Call i runs in the frame that is at `level` of s. */
+static bool
+inside(const struct tracer *t, const struct stack *s, int level, int i)
+{
+    const struct stack *o = &t->stacks[i];
+    if (o->n <= level || o->at[level].where != s->at[level].where)
+        return false;
+    for (int k = level - 1; k >= 0; k--)
+        if (!same_spot(&o->at[k], &s->at[k]))
+            return false;
+    return true;
+}
+
+/* The last call before that frame returns, from call i on. */
+static int
+frame_end(struct tracer *t, const struct stack *s, int level, int i)
+{
+    while (i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES) &&
+           (!t->stacks[i + 1].n || inside(t, s, level, i + 1)))
+        i++;
+    return i;
+}
+
+/* "x, y = f(z)": the n-th name, or the last; NULL when the line binds no name. */
+static const char *
+bound_name(const char *text, int n, size_t *len)
+{
+    const char *eq = strchr(text, '=');
+    if (!eq || eq == text || eq[1] == '=' || strchr("!<>", eq[-1]))
+        return NULL;
+    for (const char *p = text; p < eq; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
+            return NULL;
+    const char *p = text;
+    for (int i = 0; i < n; i++) {
+        const char *comma = strchr(p, ',');
+        if (!comma || comma > eq)
+            break;
+        p = comma + 1;
+    }
+    p += strspn(p, " ");
+    *len = 0;
+    while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
+        ++*len;
+    return *len ? p : NULL;
+}
+
+static bool
+binds(const char *text, const char *name)
+{
+    size_t len;
+    const char *other, *before = NULL;
+    for (int i = 0; (other = bound_name(text, i, &len)) && other != before; i++) {
+        if (strncmp(other, name, len) == 0 && !name[len])
+            return true;
+        before = other;
+    }
+    return false;
+}
+
+static bool
+collects(const char *text)
+{
+    return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
+}
+
+/* A local of the frame at that level, made by call `from`: the last call before its name is bound anew. */
+static int
+local_end(struct tracer *t, int from, int level, const char *name)
+{
+    const struct stack *s = &t->stacks[from];
+    int end = frame_end(t, s, level, from), line = s->at[level].line;
+    bool left = false;
+    for (int i = from + 1; i <= end; i++) {
+        const struct stack *o = &t->stacks[i];
+        if (!o->n)
+            continue;
+        left |= o->at[level].line != line;
+        if (!left || !binds(o->at[level].text, name))
+            continue;
+        int bound = o->at[level].line;
+        while (i + 1 <= end && (!t->stacks[i + 1].n || t->stacks[i + 1].at[level].line == bound))
+            i++;
+        return i;
+    }
+    return end;
+}
+
+static int
+held_until(struct tracer *t, int from, int out, int user, const char **by)
+{
+    const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    int level = parting(s, u);
+    size_t len;
+    *by = NULL;
+    if (!s->n || !u->n)
+        return -1;
+    if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
+        const char *name = bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, &len);
+        if (name) {
+            *by = arena_strn(t->p->arena, name, len);
+            return local_end(t, from, level, *by);
+        }
+        if (collects(s->at[level].text))
+            return frame_end(t, s, level, from);
+        level++;
+    }
+    return level && level < u->n ? frame_end(t, u, level, user) : -1;
+}
+
+/* A call that the exporter lost has the frames that its input's maker and its reader share; the statement is taken for the maker's. */
+static void
+borrow_stack(struct tracer *t, int from, int reader, struct stack *s)
+{
+    const struct stack *m = &t->stacks[from], *r = &t->stacks[reader];
+    int n = parting(m, r);
+    s->n = n + (n < m->n && n < r->n && m->at[n].where == r->at[n].where);
+    s->at = m->at;
+}
+
+int *
+python_holds(const struct program *p, const char ***by)
+{
+    *by = NEWN(p->arena, const char *, p->nslots + 1);
+    struct arena *own = arena_new();
+    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(own, int, p->nslots + 1),
+        *place = NEWN(own, int, p->nslots + 1), *reader = NEWN(own, int, p->nslots + 1);
+    memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    memset(reader, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    t.stacks = NEWN(own, struct stack, p->ncalls + 1);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        read_stack(&t, c, &t.stacks[i]);
+        for (int k = 0; k < c->nouts; k++) {
+            maker[c->outs[k]] = i;
+            place[c->outs[k]] = k;
+        }
+    }
+    t.steps = 0;
+    for (int i = p->ncalls - 1; i >= 0; i--)
+        for (int k = 0; k < p->calls[i].nargs; k++)
+            if (p->calls[i].args[k].kind == ARG_SLOT && p->calls[i].args[k].i >= 0)
+                reader[p->calls[i].args[k].i] = i;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool lost = !t.stacks[i].n || (c->op && strcmp(c->target, "aten.lost_clone.default") == 0);
+        int in = lost && c->nargs && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1, next = -1;
+        for (int k = 0; k < c->nouts && next < 0; k++)
+            next = reader[c->outs[k]];
+        if (in >= 0 && maker[in] >= 0 && maker[in] < i && next > i)
+            borrow_stack(&t, maker[in], next, &t.stacks[i]);
+    }
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+            if (maker[slot] < 0 || maker[slot] >= i)
+                continue;
+            const char *name;
+            int end = held_until(&t, maker[slot], place[slot], i, &name);
+            if (end <= until[slot])
+                continue;
+            until[slot] = end;
+            (*by)[slot] = name;
+        }
+    if (t.steps > limit(LIMIT_FRAMES))
+        graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
+                    "how long names of the Python program hold tensors takes too many steps to tell")
+            ->sure = SURE_MODEL;
+    arena_free(own);
+    return until;
+}

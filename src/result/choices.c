@@ -1,0 +1,192 @@
+/* choices.c - everything that was chosen for a step and changes a number, as one table.
+ *
+ * The reports' headers, the set-up in JSON, the comparison of two results and a resumed run all ask these rows, so that
+ * an option which is forgotten here is forgotten nowhere else. Sizes of dimensions are not among them: struct result has
+ * them with their names.
+ */
+#include "result/passes.h"
+
+#include <string.h>
+
+static const char *
+name_of(const void *row)
+{
+    return row ? *(const char *const *)row : NULL; /* every row begins with its name */
+}
+
+static const char *
+mode(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->mode == MODE_TRAINING ? "training" : "inference";
+}
+
+static const char *
+optimizer(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return name_of(s->optimizer);
+}
+
+static const char *
+precision(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return name_of(s->precision);
+}
+
+static const char *
+loss(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return name_of(s->loss);
+}
+
+static const char *
+loop(struct arena *a, const struct setup *s)
+{
+    return s->micro_batches > 1 ? arena_printf(a, "accumulate-%d", s->micro_batches) : name_of(s->loop);
+}
+
+static const char *
+dropout(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->dropout == DROPOUT_NONE ? "none" : "auto";
+}
+
+static const char *
+accumulate(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->accumulate_eager ? "eager" : "never";
+}
+
+static const char *
+attention(struct arena *a, const struct setup *s)
+{
+    static const char *const names[] = {"auto", "flash", "efficient", "math"};
+    (void)a;
+    return names[s->attention];
+}
+
+static const char *
+inplace(struct arena *a, const struct setup *s)
+{
+    static const char *const names[] = {"auto", "none", "relu"};
+    (void)a;
+    return names[s->inplace];
+}
+
+static const char *
+freeze(struct arena *a, const struct setup *s)
+{
+    const char *list = s->nfreeze ? s->freeze[0] : "none";
+    for (int i = 1; i < s->nfreeze; i++)
+        list = arena_printf(a, "%s,%s", list, s->freeze[i]);
+    return list;
+}
+
+static const char *
+recompute(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->recompute ? s->recompute : "none";
+}
+
+static const char *
+shapes(struct arena *a, const struct setup *s)
+{
+    const char *list = s->nshapes ? "" : "none";
+    for (int i = 0; i < s->nshapes; i++) {
+        list = arena_printf(a, "%s%s%s=", list, i ? "," : "", s->shapes[i].name);
+        for (int d = 0; d < s->shapes[i].rank; d++)
+            list = arena_printf(a, "%s%s%lld", list, d ? "x" : "", (long long)s->shapes[i].dims[d]);
+    }
+    return list;
+}
+
+/* Values are told apart by their elements, as far as they were read. */
+static const char *
+values(struct arena *a, const struct setup *s)
+{
+    const char *list = s->nvalues ? "" : "none";
+    for (int i = 0; i < s->nvalues; i++) {
+        const struct constant *c = s->values[i].t ? s->values[i].t->value : NULL;
+        uint64_t sum = UINT64_C(0xcbf29ce484222325);
+        for (int k = 0; c && c->i && k < c->n; k++)
+            sum = (sum ^ (uint64_t)c->i[k]) * UINT64_C(0x100000001b3);
+        list = arena_printf(a, "%s%s%s=%016llx", list, i ? "," : "", s->values[i].name, (unsigned long long)sum);
+    }
+    return list;
+}
+
+static const char *
+device(struct arena *a, const struct setup *s)
+{
+    return s->device ? device_name(s->device) : s->capacity > 0 ? bytes_text(a, s->capacity) : NULL;
+}
+
+static const char *
+allocator(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->expandable ? "expandable" : "native";
+}
+
+static const struct {
+    const char *name, *option, *standard; /* standard NULL: none is chosen */
+    const char *(*value)(struct arena *a, const struct setup *s);
+    bool training; /* means nothing in inference mode */
+} rows[] = {
+    {"mode", "--mode", "training", mode, false},
+    {"optimizer", "--optimizer", "adamw", optimizer, true},
+    {"precision", "--precision", "fp32", precision, false},
+    {"loss", "--loss", "auto", loss, true},
+    {"loop", "--loop", "plain", loop, true},
+    {"dropout", "--dropout", "auto", dropout, true},
+    {"accumulate", "--assume", "eager", accumulate, true},
+    {"attention", "--assume", "auto", attention, false},
+    {"inplace", "--assume", "auto", inplace, false},
+    {"freeze", "--freeze", "none", freeze, true},
+    {"recompute", "--recompute", "none", recompute, true},
+    {"input_shape", "--input-shape", "none", shapes, false},
+    {"input_value", "--input-value", "none", values, false},
+    {"device", "--device", NULL, device, false},
+    {"allocator", "--allocator", "native", allocator, false},
+};
+
+static struct choice
+choice(int row, const char *value)
+{
+    const char *standard = rows[row].standard;
+    return (struct choice){rows[row].name, value, rows[row].option,
+                           !value || (standard && strcmp(value, standard) == 0)};
+}
+
+struct choice *
+choices_of(struct arena *a, const struct setup *s, int *n)
+{
+    struct choice *c = NEWN(a, struct choice, COUNT(rows));
+    *n = COUNT(rows);
+    for (int i = 0; i < COUNT(rows); i++) {
+        const char *value = rows[i].training && s->mode != MODE_TRAINING ? NULL : rows[i].value(a, s);
+        c[i] = choice(i, value);
+    }
+    return c;
+}
+
+struct choice *
+choices_stored(struct arena *a, const char *(*value)(const void *from, const char *name), const void *from, int *n)
+{
+    struct choice *c = NEWN(a, struct choice, COUNT(rows));
+    const char *m = value(from, "mode");
+    bool training = !m || strcmp(m, rows[0].standard) == 0;
+    *n = COUNT(rows);
+    for (int i = 0; i < COUNT(rows); i++) {
+        const char *is = value(from, rows[i].name);
+        is = rows[i].training && !training ? NULL : is ? is : rows[i].standard;
+        c[i] = choice(i, is);
+    }
+    return c;
+}

@@ -1,0 +1,38 @@
+/* passes.h - how results come about: from a step, from a file, from two of them. */
+#ifndef PASSES_H
+#define PASSES_H
+
+#include "device/device.h"
+#include "lower/lower.h"
+#include "result/result.h"
+
+/* Everything the reports show, from what the passes made. */
+struct result *result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s);
+/* Makes these the choices of r, those that have a field of their own too. */
+void result_choose(struct result *r, int n, const struct choice *c);
+
+/* choices.c: what was chosen for the step, in the order of the reports. */
+struct choice *choices_of(struct arena *a, const struct setup *s, int *n);
+/* The choices of a stored set-up: value(from, name) is what it says, NULL nothing, which is the default. */
+struct choice *choices_stored(struct arena *a, const char *(*value)(const void *from, const char *name),
+                              const void *from, int *n);
+
+/* certain.c: the least that the step allocates at its peak whatever the doubts turn out to be, bytes. */
+int64_t certain_bytes(const struct step *st);
+
+/* ---- stored.c: a JSON result read back -------------------------------------------------------------------------------------- */
+
+/* Model, set-up, verdict, peak, tensors alive then, layers: what a comparison needs. NULL and e when it is no result of memlint. */
+struct result *stored_read(struct arena *a, const char *path, struct err *e);
+/* The same from one line of a jsonl file. */
+struct result *stored_parse(struct arena *a, const char *path, const char *text, struct err *e);
+/* A whole text file of at most that limit's bytes; NULL and e. */
+char *stored_text(struct arena *a, const char *path, enum limit most, struct err *e);
+
+/* ---- compare.c: two results -------------------------------------------------------------------------------------------------- */
+
+struct baseline *compare_run(struct arena *a, const struct result *old, const struct result *now);
+/* Marks the findings of now that old has, too: of the same rule at the same place, or elsewhere but about as large. */
+void compare_findings(const struct result *old, struct result *now);
+
+#endif

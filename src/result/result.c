@@ -1,0 +1,561 @@
+/* result.c - what the passes made, gathered for the reports.
+ *
+ * Nothing is computed twice: bytes come from live.c, names from the program. Two rules of thumb that people use are worked out beside
+ * memlint's number, so that a reader sees what they leave out.
+ */
+#include "config.h"
+#include "result/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const verdict_names[] = {"ok", "gate-failed", "does-not-fit", "inconclusive"};
+
+struct gather {
+    struct arena *a;
+    const struct graph *g;
+    const struct program *p;
+    struct step *st;
+    const struct setup *s;
+    struct live *l;
+    struct result *r;
+    int *moment; /* per instant the event that it shows */
+};
+
+static int64_t
+elements(int rank, const int64_t *size)
+{
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= size[i];
+    return n;
+}
+
+void
+result_choose(struct result *r, int n, const struct choice *c)
+{
+    const struct {
+        const char *name, **field;
+    } fields[] = {{"mode", &r->setup.mode},           {"optimizer", &r->setup.optimizer},
+                  {"precision", &r->setup.precision}, {"loss", &r->setup.loss},
+                  {"loop", &r->setup.loop},           {"device", &r->setup.device},
+                  {"allocator", &r->setup.allocator}};
+    r->setup.nchoices = n;
+    r->setup.choices = c;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < COUNT(fields); k++)
+            if (strcmp(c[i].name, fields[k].name) == 0)
+                *fields[k].field = c[i].value;
+}
+
+static void
+gather_model(struct gather *x)
+{
+    struct result *r = x->r;
+    int64_t by_type[DT_COUNT] = {0};
+    r->model.file = x->g->file;
+    const char *version = x->g->producer_version ? x->g->producer_version : "";
+    r->model.producer = x->g->producer && *x->g->producer
+                            ? arena_printf(x->a, "%s%s%s", x->g->producer, *version ? " " : "", version)
+                            : NULL;
+    r->model.opset = x->g->opset;
+    r->model.nodes = x->g->nn - x->g->unrolled;
+    for (int i = 0; i < x->p->nparams; i++) {
+        const struct param *q = &x->p->params[i];
+        if (q->rank < 0 || q->tied_to >= 0)
+            continue;
+        int64_t n = elements(q->rank, q->size), bytes = dtype_bytes(q->dtype, n);
+        if (q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT) {
+            r->model.buffer_bytes = bytes_add(r->model.buffer_bytes, bytes);
+            continue;
+        }
+        r->model.parameters = bytes_add(r->model.parameters, n);
+        r->model.parameter_bytes = bytes_add(r->model.parameter_bytes, bytes);
+        r->model.trainable_parameters += q->kind == PARAM_TRAINED ? n : 0;
+        by_type[q->dtype] = bytes_add(by_type[q->dtype], bytes);
+    }
+    int most = DT_UNDEFINED;
+    for (int t = 0; t < DT_COUNT; t++)
+        most = by_type[t] > by_type[most] ? t : most;
+    r->model.dtype = by_type[most] > 0 ? dtypes[most].torch : NULL;
+}
+
+static void
+gather_setup(struct gather *x)
+{
+    struct result *r = x->r;
+    const struct setup *s = x->s;
+    struct choice *c = choices_of(x->a, s, &r->setup.nchoices);
+    result_choose(r, r->setup.nchoices, c);
+    r->setup.ndims = s->ndims;
+    r->setup.dims = s->dims;
+    const struct binding *batch = setup_batch(s);
+    r->setup.batch = batch ? batch->n : -1;
+    if (r->setup.batch < 0 && x->p->ninputs && x->p->inputs[0].rank > 0)
+        r->setup.batch = x->p->inputs[0].size[0];
+    r->setup.nassumptions = x->p->nassumptions;
+    r->setup.assumptions = x->p->assumptions;
+}
+
+/* The operator as PyTorch prints it. */
+static const char *
+op_text(struct gather *x, const char *op)
+{
+    return op ? arena_printf(x->a, "aten.%s", op) : NULL;
+}
+
+/* The events of one operator are one instant: its highest. */
+static bool
+same_operator(const struct event *a, const struct event *b)
+{
+    return a->phase == b->phase && a->op == b->op && a->call == b->call;
+}
+
+static void
+gather_instants(struct gather *x)
+{
+    const struct machine *m = x->st->m;
+    struct result *r = x->r;
+    int64_t now[CLASS_COUNT], total = x->st->before_bytes, high = 0;
+    int n = 0;
+    for (int i = 0; i < m->nev; i++)
+        n += i == 0 || !same_operator(&m->ev[i - 1], &m->ev[i]);
+    r->instants = NEWN(x->a, struct instant, n + 1);
+    x->moment = NEWN(x->a, int, n + 1);
+    memcpy(now, x->l->start, sizeof(now));
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        now[s->class] += e->birth ? s->bytes : -s->bytes;
+        total += e->birth ? s->bytes : -s->bytes;
+        bool fresh = i == 0 || !same_operator(e - 1, e);
+        if (fresh) {
+            struct instant *at = &r->instants[r->ninstants++];
+            at->phase = e->phase;
+            at->op = i && e[-1].op == e->op ? at[-1].op : op_text(x, e->op);
+            at->location = e->call ? e->call->location : NULL;
+        }
+        if (fresh || total > high) {
+            memcpy(r->instants[r->ninstants - 1].class_bytes, now, sizeof(now));
+            x->moment[r->ninstants - 1] = i;
+            high = total;
+        }
+        if (i == x->l->peak)
+            r->peak.instant = r->ninstants - 1;
+    }
+}
+
+static void
+gather_peak(struct gather *x)
+{
+    struct result *r = x->r;
+    const struct event *e = x->l->peak >= 0 ? &x->st->m->ev[x->l->peak] : NULL;
+    r->peak.allocated = x->l->peak_bytes;
+    r->peak.reserved = x->st->m->reserved_bytes;
+    r->peak.device = r->peak.reserved + device_context(x->s->device, NULL);
+    r->peak.phase = e ? e->phase : PHASE_INPUT;
+    r->peak.op = e ? op_text(x, e->op) : NULL;
+    r->peak.node = e && e->call ? e->call->node : NULL;
+    r->peak.location = e && e->call ? e->call->location : NULL;
+    memcpy(r->class_bytes, x->l->at_peak, sizeof(r->class_bytes));
+    r->after.model = x->st->after.model;
+    r->after.inputs = x->st->after.inputs;
+    r->after.forward = x->st->after.forward;
+    r->after.backward = x->st->after.backward;
+    r->after.step = x->st->after.step;
+    r->peak_until.forward = x->l->forward_bytes;
+    r->peak_until.backward = x->s->mode == MODE_TRAINING ? x->l->backward_bytes : -1;
+    r->peak_until.step = x->s->mode == MODE_TRAINING ? x->l->peak_bytes : -1;
+}
+
+/* ---- what is alive at the peak ------------------------------------------------------------------------------------------------------ */
+
+static int
+larger(const void *a, const void *b)
+{
+    const struct live_tensor *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static const char *
+storage_name(struct gather *x, const struct storage *s)
+{
+    const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
+    if (s->class == CLASS_WORKSPACE)
+        return s->name ? s->name : arena_printf(x->a, "scratch of aten.%s", s->op);
+    if (s->class == CLASS_GRADIENTS)
+        return arena_printf(x->a, "grad of %s", of);
+    if (s->class == CLASS_OPTIMIZER)
+        return arena_printf(x->a, "state of %s", of);
+    if (s->phase == PHASE_BACKWARD && s->call)
+        return arena_printf(x->a, "grad in the backward of %s", of);
+    if (s->phase == PHASE_UPDATE)
+        return arena_printf(x->a, "update of %s", of);
+    return of;
+}
+
+/* The reason a storage lives: by class, or the operator at which it dies. */
+static const char *
+storage_reason(struct gather *x, const struct storage *s, const struct event *death)
+{
+    static const char *const kept[CLASS_COUNT] = {[CLASS_PARAMETERS] = "the model",
+                                                  [CLASS_BUFFERS] = "the model",
+                                                  [CLASS_OPTIMIZER] = "the optimizer",
+                                                  [CLASS_GRADIENTS] = "the update, until zero_grad",
+                                                  [CLASS_INPUTS] = "the batch, held by the loop"};
+    if (kept[s->class])
+        return kept[s->class];
+    if (s->class == CLASS_WORKSPACE && s->name)
+        return arena_printf(x->a, "the library, in the %s thread; never freed",
+                            s->phase == PHASE_BACKWARD ? "autograd" : "main");
+    if (s->class == CLASS_OUTPUTS)
+        return "held by a Python name of the loop until the next iteration rebinds it";
+    if (!death)
+        return "nothing in this step frees it";
+    const char *op = op_text(x, death->op);
+    if (death->phase == PHASE_BACKWARD && op)
+        return arena_printf(x->a, "%s %s", s->phase == PHASE_BACKWARD ? "until" : "backward of", op);
+    return op ? arena_printf(x->a, "%s, %s", phase_names[death->phase], op) : phase_names[death->phase];
+}
+
+/* The module that registered the parameter of that name, or made the call. */
+static const char *
+storage_layer(struct gather *x, const struct names *params, const struct storage *s)
+{
+    int i = s->name ? names_find(params, s->name) : -1;
+    int module = i >= 0 ? x->p->params[i].module : s->call ? s->call->scope : -1;
+    return module >= 0 && s->class != CLASS_WORKSPACE ? x->p->modules[module].path : NULL;
+}
+
+static void
+gather_live(struct gather *x)
+{
+    const struct machine *m = x->st->m;
+    struct result *r = x->r;
+    struct names *params = names_new(x->a);
+    for (int i = x->p->nparams - 1; i >= 0; i--)
+        names_put(params, x->p->params[i].name, i);
+    struct arena *own = arena_new();
+    const struct event **death = NEWN(own, const struct event *, m->nst + 1);
+    for (int i = x->l->peak + 1; i < m->nev; i++)
+        if (!m->ev[i].birth)
+            death[m->ev[i].storage] = &m->ev[i];
+    for (int i = 0; i < m->nst; i++)
+        r->nlive += x->l->alive[i];
+    r->live = NEWN(x->a, struct live_tensor, r->nlive + 1);
+    for (int i = 0, n = 0; i < m->nst; i++) {
+        const struct storage *s = m->st[i];
+        if (!x->l->alive[i])
+            continue;
+        struct live_tensor *t = &r->live[n++];
+        t->name = storage_name(x, s);
+        t->bytes = s->bytes;
+        t->rank = s->rank;
+        t->shape = s->size;
+        t->dtype = dtypes[s->dtype].torch;
+        t->class = s->class;
+        t->born = arena_printf(x->a, "%s, aten.%s", phase_names[s->phase], s->op);
+        t->needed_by = storage_reason(x, s, death[i]);
+        t->node = s->call ? s->call->node : NULL;
+        t->location = s->call ? s->call->location : NULL;
+        t->layer = storage_layer(x, params, s);
+    }
+    arena_free(own);
+    qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
+}
+
+/* ---- the largest storages of the step --------------------------------------------------------------------------------------------- */
+
+/* The first instant whose moment is that event or a later one. */
+static int
+instant_of(const struct gather *x, int event)
+{
+    int lo = 0, hi = x->r->ninstants;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (x->moment[mid] < event)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+struct life {
+    struct span span;
+    const struct storage *st;
+};
+
+static int
+by_size(const void *a, const void *b)
+{
+    const struct life *x = a, *y = b;
+    return x->span.bytes != y->span.bytes ? (x->span.bytes < y->span.bytes ? 1 : -1) : x->st->id - y->st->id;
+}
+
+static void
+gather_spans(struct gather *x)
+{
+    enum { MOST = 500 };
+    const struct machine *m = x->st->m;
+    struct result *r = x->r;
+    struct arena *own = arena_new(); /* a large step has many */
+    struct life *all = NEWN(own, struct life, m->nst + 1);
+    int n = 0;
+    for (int i = 0; i < m->nst; i++)
+        all[i] = (struct life){{NULL, m->st[i]->class, m->st[i]->bytes, 0, r->ninstants}, m->st[i]};
+    for (int i = 0; i < m->nev; i++) {
+        struct span *s = &all[m->ev[i].storage].span;
+        *(m->ev[i].birth ? &s->born : &s->died) = instant_of(x, i);
+    }
+    for (int i = 0; i < m->nst; i++)
+        if (all[i].span.born < all[i].span.died)
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof(*all), by_size);
+    r->nstorages = n;
+    r->nspans = n < MOST ? n : MOST;
+    r->spans = NEWN(x->a, struct span, r->nspans + 1);
+    for (int i = 0; i < r->nspans; i++) {
+        r->spans[i] = all[i].span;
+        r->spans[i].name = storage_name(x, all[i].st);
+    }
+    arena_free(own);
+}
+
+/* ---- layers --------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Modules in depth-first order, children in order of creation. */
+static void
+walk(struct gather *x, const struct layer *sums, const int *child, const int *sibling)
+{
+    int *stack = NEWN(x->a, int, x->p->nmodules + 1), *depth = NEWN(x->a, int, x->p->nmodules + 1), n = 0;
+    stack[n++] = 0;
+    while (n) {
+        int at = stack[--n];
+        struct layer *l = &x->r->layers[x->r->nlayers++];
+        *l = sums[at];
+        l->path = x->p->modules[at].path;
+        l->type = x->p->modules[at].type;
+        l->depth = depth[at];
+        int first = n;
+        for (int c = child[at]; c >= 0; c = sibling[c]) {
+            depth[c] = depth[at] + 1;
+            stack[n++] = c;
+        }
+        for (int i = first, j = n - 1; i < j; i++, j--) { /* the last pushed runs first */
+            int t = stack[i];
+            stack[i] = stack[j];
+            stack[j] = t;
+        }
+    }
+}
+
+static void
+count_op(struct arena *a, struct layer *l, const struct call *c)
+{
+    const char *name = c->op ? c->op->name : c->target;
+    for (int i = 0; i < l->nops; i++)
+        if (name && strcmp(l->ops[i].name, name) == 0) {
+            l->ops[i].count++;
+            return;
+        }
+    if (name)
+        *PUSH(a, l->ops, l->nops, l->cap_ops) = (struct layer_op){name, c->location, 1};
+}
+
+static void
+gather_layers(struct gather *x)
+{
+    const struct program *p = x->p;
+    const struct machine *m = x->st->m;
+    struct layer *sums = NEWN(x->a, struct layer, p->nmodules + 1);
+    int *child = NEWN(x->a, int, p->nmodules + 1), *last = NEWN(x->a, int, p->nmodules + 1),
+        *sibling = NEWN(x->a, int, p->nmodules + 1);
+    memset(child, -1, sizeof(int) * (size_t)(p->nmodules + 1));
+    memset(last, -1, sizeof(int) * (size_t)(p->nmodules + 1));
+    memset(sibling, -1, sizeof(int) * (size_t)(p->nmodules + 1));
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->rank < 0 || q->tied_to >= 0 || q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT)
+            continue;
+        int64_t n = elements(q->rank, q->size);
+        sums[q->module].parameters = bytes_add(sums[q->module].parameters, n);
+        sums[q->module].parameter_bytes = bytes_add(sums[q->module].parameter_bytes, dtype_bytes(q->dtype, n));
+    }
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        if (!e->birth || !s->call || (e->phase != PHASE_FORWARD && e->phase != PHASE_LOSS))
+            continue;
+        struct layer *l = &sums[s->call->scope];
+        l->output_bytes = bytes_add(l->output_bytes, s->bytes);
+        l->saved_bytes = bytes_add(l->saved_bytes, s->saved ? s->bytes : 0);
+    }
+    for (int i = 0; i < p->ncalls; i++) {
+        struct layer *l = &sums[p->calls[i].scope];
+        l->flops = bytes_add(l->flops, to_int(x->st->call_flops[i]));
+        l->location = l->location ? l->location : p->calls[i].location;
+        count_op(x->a, l, &p->calls[i]);
+    }
+    int *order = NEWN(x->a, int, p->nmodules + 1), n = 0;
+    for (int i = 0; i < p->nmodules;
+         i++) { /* parents were made before their children? a parent may come later: link by index */
+        int up = p->modules[i].parent;
+        if (up >= 0) {
+            if (last[up] >= 0)
+                sibling[last[up]] = i;
+            else
+                child[up] = i;
+            last[up] = i;
+        }
+    }
+    order[n++] = 0; /* breadth first, then add up from the leaves */
+    for (int i = 0; i < n; i++)
+        for (int c = child[order[i]]; c >= 0; c = sibling[c])
+            order[n++] = c;
+    for (int i = n - 1; i > 0; i--) {
+        struct layer *up = &sums[p->modules[order[i]].parent], *l = &sums[order[i]];
+        up->parameters = bytes_add(up->parameters, l->parameters);
+        up->parameter_bytes = bytes_add(up->parameter_bytes, l->parameter_bytes);
+        up->saved_bytes = bytes_add(up->saved_bytes, l->saved_bytes);
+        up->output_bytes = bytes_add(up->output_bytes, l->output_bytes);
+        up->flops = bytes_add(up->flops, l->flops);
+    }
+    x->r->layers = NEWN(x->a, struct layer, p->nmodules + 1);
+    walk(x, sums, child, sibling);
+}
+
+/* ---- rules of thumb ---------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+gather_thumbs(struct gather *x)
+{
+    struct result *r = x->r;
+    const struct machine *m = x->st->m;
+    int64_t outputs = 0, params = r->model.parameters;
+    for (int i = 0; i < m->nev; i++) {
+        const struct storage *s = m->st[m->ev[i].storage];
+        if (m->ev[i].birth && m->ev[i].phase == PHASE_FORWARD && s->call && dtypes[s->dtype].is_float)
+            outputs += elements(s->rank, s->size);
+    }
+    int n = strcmp(r->setup.optimizer, "sgd") == 0 || strcmp(r->setup.optimizer, "none") == 0 ? 2
+            : strncmp(r->setup.optimizer, "adam", 4) == 0                                     ? 4
+                                                                                              : 3;
+    r->rule_of_thumb.parameters = 4 * params;
+    r->rule_of_thumb.gradients = 4 * params;
+    r->rule_of_thumb.optimizer = 4 * params * (n - 2);
+    r->rule_of_thumb.activations = 2 * 4 * outputs;
+    r->rule_of_thumb.total = 4 * params * n + 2 * 4 * outputs;
+    r->thumbs = NEWN(x->a, struct thumb, 2);
+    r->nthumbs = 2;
+    r->thumbs[0] = (struct thumb){
+        .name = "parameters and twice the activations",
+        .formula = arena_printf(x->a, "4 bytes x %lld parameters x %d + 2 x 4 bytes x %lld output values at this batch",
+                                (long long)params, n, (long long)outputs),
+        .leaves_out = "that most outputs are dropped or saved once, temporaries of the backward pass, the optimizer's "
+                      "own lists, buffers, rounding",
+        .bytes = r->rule_of_thumb.total};
+    r->thumbs[1] = (struct thumb){
+        .name = "sixteen bytes a parameter",
+        .formula = arena_printf(x->a, "16 bytes x %lld parameters + 4 bytes x %lld forward values at this batch + 2 GB",
+                                (long long)params, (long long)outputs),
+        .leaves_out = "the optimizer chosen, which outputs are kept, temporaries; its 2 GB stand for the CUDA context, "
+                      "which is not allocated bytes",
+        .bytes = 16 * params + 4 * outputs + INT64_C(2000000000)};
+}
+
+static void
+gather_fits(struct gather *x)
+{
+    struct result *r = x->r;
+    int n = 0;
+    while (device_row(n))
+        n++;
+    r->fits = NEWN(x->a, struct fit, n + 1);
+    r->own_kind = device_kind(x->s->device);
+    bool size = x->s->capacity > 0 && !x->s->device; /* --device SIZE: a device that no row has */
+    for (int i = size ? -1 : 0; i < n; i++) {
+        const struct device *d = i < 0 ? NULL : device_row(i);
+        struct fit *f = &r->fits[r->nfits++];
+        *f = (struct fit){.device = d ? device_name(d) : r->setup.device,
+                          .capacity = d ? device_capacity(d) : x->s->capacity,
+                          .context = device_context(d, NULL),
+                          .need = -1,
+                          .kind = device_kind(d),
+                          .verdict = "unknown",
+                          .largest_batch = -1};
+        if (!r->ndoubts && f->kind == device_kind(x->s->device)) {
+            f->need = bytes_add(r->peak.reserved, f->context);
+            f->verdict = fits_verdict(f->need, f->capacity);
+        }
+    }
+}
+
+static void
+assume_context(struct program *p, const struct setup *s)
+{
+    const char *source;
+    int64_t context = device_context(s->device, &source);
+    program_assume(
+        p, ALTERNATIVE_NONE,
+        "the device figure adds a CUDA context of %s to what is reserved (%s); cuDNN's workspaces are not in it",
+        bytes_text(p->arena, context), source);
+}
+
+struct result *
+result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s)
+{
+    struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
+    struct result *r = x.r;
+    r->version = PACKAGE_VERSION;
+    assume_context(p, s);
+    x.l = live_run(st);
+    gather_model(&x);
+    gather_setup(&x);
+    gather_instants(&x);
+    gather_peak(&x);
+    gather_live(&x);
+    gather_spans(&x);
+    gather_layers(&x);
+    if (s->mode == MODE_TRAINING)
+        gather_thumbs(&x);
+    r->provenance = provenance_find(p, s);
+    r->ndoubts = g->ndoubts;
+    r->doubts = g->doubts;
+    r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;
+    gather_fits(&x);
+    int64_t least = r->ndoubts ? bytes_add(r->peak.certain, device_context(s->device, NULL)) : r->peak.device;
+    r->verdict = s->capacity > 0 && least > s->capacity ? VERDICT_DOES_NOT_FIT
+                 : r->ndoubts                           ? VERDICT_INCONCLUSIVE
+                                                        : VERDICT_OK;
+    return r;
+}
+
+/* ---- words ---- */
+
+const char *const outcome_names[CHECK_COUNT] = {"passed", "failed", "skipped", "unjudged", "accepted"};
+
+int
+severity_rank(const char *name)
+{
+    static const char *const severities[] = {"note", "warning", "error"};
+    for (int i = 0; i < COUNT(severities); i++)
+        if (name && strcmp(name, severities[i]) == 0)
+            return i;
+    return -1;
+}
+
+const char *
+fits_verdict(int64_t need, int64_t capacity)
+{
+    return need > capacity ? "does not fit" : need > capacity / 100 * 90 ? "tight" : "fits";
+}
+
+int64_t
+instant_bytes(const struct instant *at)
+{
+    int64_t total = 0;
+    for (int c = 0; c < CLASS_COUNT; c++)
+        total = bytes_add(total, at->class_bytes[c]);
+    return total;
+}

@@ -1,0 +1,1286 @@
+/* eager.c - PyTorch's eager mode without numbers: who allocates what, who owns it, when it dies.
+ *
+ * A storage is a block of memory; a value is a tensor over it (sizes, strides, dtype). Values are counted references,
+ * held by the C++ frames that run (the pool: what a scope made dies at its end, last made first), by autograd's nodes
+ * (saved tensors), by gradient buffers and by Python names (slots of step.c). A storage dies with its last value; births and
+ * deaths are appended to one list of events.
+ *
+ * dispatch() is PyTorch's dispatcher in small: autocast's casts, the row's forward, then a node of autograd's graph with
+ * what the derivative formula mentions. backward() is its engine: the node created last runs first, gradients of one
+ * input meet in a buffer, formulas are evaluated by dispatching the operators they name.
+ *
+ * A formula such as "self: mul(grad, other); other: mul(grad, self)" is parsed once a run. From its names follows what is
+ * saved (a name with # needs only sizes), guarded as PyTorch's generator guards (reference: guard_for in
+ * tools/autograd/gen_variable_type.py): an input that one other input's formula needs is kept only if that one requires a gradient.
+ */
+#include "torch/torch.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 512 };
+
+/* No device holds more in one tensor: larger sizes are a broken model's, and sums must not overflow. */
+
+const char COMPOSITE[] = "";
+
+/* ---- storages and values ------------------------------------------------------------------------------------------ */
+
+static void
+record(struct machine *m, int storage, bool birth)
+{
+    struct event *e = PUSH(m->keep, m->ev, m->nev, m->cap_ev);
+    *e = (struct event){storage, birth, m->phase, m->op, m->call};
+}
+
+static struct storage *
+storage_new(struct machine *m, int64_t bytes)
+{
+    struct storage *s = m->nspare ? m->spare[--m->nspare] : NEW(m->keep, struct storage);
+    *s = (struct storage){.id = -1,
+                          .requested = bytes,
+                          .class = m->fresh,
+                          .phase = m->phase,
+                          .op = m->op,
+                          .name = m->fresh_name,
+                          .call = m->call,
+                          .bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK};
+    if (!s->bytes) /* an empty tensor allocates nothing */
+        return s;
+    s->block = heap_malloc(m->heap, bytes);
+    if (m->s && m->s->player)
+        m->s->player->asked(m->s->player->of, m->phase, m->op,
+                            m->fresh_name                 ? m->fresh_name
+                            : m->fresh == CLASS_WORKSPACE ? "a workspace"
+                            : m->call                     ? m->call->name
+                                                          : NULL,
+                            m->call ? m->call->location : NULL);
+    if (m->real)
+        s->bytes = heap_block_bytes(m->heap, s->block);
+    m->live_bytes += s->bytes;
+    if (heap_reserved(m->heap) > m->reserved_bytes)
+        m->reserved_bytes = heap_reserved(m->heap);
+    s->id = m->nst;
+    *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
+    if (m->recording)
+        record(m, s->id, true);
+    return s;
+}
+
+static void
+storage_free(struct machine *m, struct storage *s)
+{
+    if (s->id >= 0) {
+        heap_free(m->heap, s->block);
+        m->live_bytes -= s->bytes;
+        if (m->recording) {
+            record(m, s->id, false);
+            return;
+        }
+        m->st[s->id] = m->st[--m->nst];
+        m->st[s->id]->id = s->id;
+    }
+    if (!m->recording)
+        *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
+}
+
+/* Where an operator wants dimensions, a file may give it a scalar: its first one is 0. */
+static struct value *
+value_alloc(struct arena *a, struct storage *st, enum dtype t, int rank)
+{
+    int room = rank ? rank : 1;
+    struct value *v = arena_alloc(a, sizeof(*v) + sizeof(int64_t) * 2 * (size_t)room);
+    v->st = st;
+    v->dtype = t;
+    v->rank = rank;
+    v->size = (int64_t *)(v + 1);
+    v->stride = v->size + room;
+    v->refs = 1;
+    return v;
+}
+
+static struct value *
+value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const int64_t *size, const int64_t *stride)
+{
+    rank = rank < MAX_RANK ? rank : MAX_RANK;
+    struct value *v = value_alloc(m->a, st, t, rank);
+    st->refs++;
+    int64_t run = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        v->size[i] = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
+        v->stride[i] = stride ? stride[i] : run;
+        run *= v->size[i] > 1 ? v->size[i] : 1;
+    }
+    *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = v;
+    return v;
+}
+
+struct value *
+value_adopt(struct machine *m, struct value *v)
+{
+    struct value *w = value_alloc(m->keep, v->st, v->dtype, v->rank);
+    memcpy(w->size, v->size, sizeof(*v->size) * (size_t)v->rank);
+    memcpy(w->stride, v->stride, sizeof(*v->stride) * (size_t)v->rank);
+    w->is_view = v->is_view;
+    w->requires_grad = v->requires_grad;
+    v->st->refs++;
+    value_drop(m, v);
+    return w;
+}
+
+struct value *
+value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride)
+{
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        if (!mul_ok(n, size[i] < 0 ? 1 : size[i], &n) || n > MAX_STORAGE_BYTES)
+            n = MAX_STORAGE_BYTES;
+    int64_t bytes = dtype_bytes(t, n);
+    if (bytes >= MAX_STORAGE_BYTES) {
+        bytes = MAX_STORAGE_BYTES;
+        m->oversized = true;
+    }
+    struct value *v = value_make(m, storage_new(m, bytes), t, rank, size, stride);
+    v->st->dtype = t;
+    v->st->rank = v->rank < SHOWN_RANK ? v->rank : SHOWN_RANK;
+    memcpy(v->st->size, v->size, sizeof(*size) * (size_t)v->st->rank);
+    return v;
+}
+
+struct value *
+value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride)
+{
+    struct value *w = value_make(m, v->st, v->dtype, rank, size, stride);
+    w->is_view = true;
+    return w;
+}
+
+struct value *
+value_keep(struct value *v)
+{
+    v->refs++;
+    return v;
+}
+
+void
+value_drop(struct machine *m, struct value *v)
+{
+    if (v && --v->refs == 0 && --v->st->refs == 0)
+        storage_free(m, v->st);
+}
+
+int64_t
+value_elements(const struct value *v)
+{
+    int64_t n = 1;
+    for (int i = 0; i < v->rank; i++)
+        if (!mul_ok(n, v->size[i], &n))
+            return MAX_STORAGE_BYTES;
+    return n;
+}
+
+bool
+value_contiguous(const struct value *v)
+{
+    int64_t run = 1;
+    for (int i = v->rank - 1; i >= 0; i--) {
+        if (v->size[i] != 1 && v->stride[i] != run)
+            return false;
+        run *= v->size[i];
+    }
+    return true;
+}
+
+/* ---- what kernels and libraries take ----------------------------------------------------------------------------------- */
+
+static struct value *
+workspace(struct machine *m, int64_t bytes)
+{
+    enum class class = m->fresh;
+    m->fresh = CLASS_WORKSPACE;
+    struct value *v = value_new(m, DT_UINT8, 1, &bytes, NULL);
+    m->fresh = class;
+    return v;
+}
+
+void
+workspace_new(struct machine *m, int64_t bytes)
+{
+    if (m->real && bytes > 0)
+        workspace(m, bytes);
+}
+
+void
+scratch(struct machine *m, int64_t bytes)
+{
+    int mark = m->npool;
+    workspace_new(m, bytes);
+    scope_end(m, mark, 0, NULL);
+}
+
+/* Source: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt 1 MiB. */
+int64_t
+library_workspace(const struct machine *m, enum library l)
+{
+    return l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680;
+}
+
+void
+use_library(struct machine *m, enum library l)
+{
+    static const char *const names[] = {"cuBLAS workspace", "cuBLASLt workspace"};
+    struct value **w = &m->workspace[m->phase == PHASE_BACKWARD][l];
+    if (!m->real || *w)
+        return;
+    int mark = m->npool;
+    *w = value_adopt(m, value_keep(workspace(m, library_workspace(m, l))));
+    (*w)->st->name = names[l];
+    scope_end(m, mark, 0, NULL);
+}
+
+int
+scope_begin(struct machine *m)
+{
+    return m->npool;
+}
+
+void
+scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
+{
+    for (int k = 0; k < nkeep; k++)
+        if (keep[k])
+            value_keep(keep[k]);
+    while (m->npool > mark)
+        value_drop(m, m->pool[--m->npool]);
+    for (int k = 0; k < nkeep; k++)
+        if (keep[k])
+            *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = keep[k];
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------------- */
+
+struct value *
+arg_value(const struct frame *f, int i)
+{
+    return i >= 0 && i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
+}
+
+static int64_t
+arg_as_int(const struct arg *a, int64_t otherwise)
+{
+    switch (a->kind) {
+    case ARG_INT:
+    case ARG_BOOL:
+    case ARG_DTYPE:
+        return a->i;
+    case ARG_FLOAT:
+        return to_int(a->f);
+    default:
+        return otherwise;
+    }
+}
+
+int64_t
+arg_int(const struct frame *f, int i, int64_t otherwise)
+{
+    return i >= 0 && i < f->n ? arg_as_int(&f->a[i], otherwise) : otherwise;
+}
+
+double
+arg_float(const struct frame *f, int i, double otherwise)
+{
+    if (i < 0 || i >= f->n)
+        return otherwise;
+    return f->a[i].kind == ARG_FLOAT ? f->a[i].f : (double)arg_as_int(&f->a[i], (int64_t)otherwise);
+}
+
+int
+arg_ints(const struct frame *f, int i, int64_t *out, int max)
+{
+    if (i < 0 || i >= f->n || f->a[i].kind == ARG_NONE || f->a[i].kind == ARG_VALUE)
+        return 0;
+    const struct arg *a = &f->a[i];
+    if (a->kind != ARG_LIST) {
+        out[0] = arg_as_int(a, 0);
+        return 1;
+    }
+    int n = a->n < max ? a->n : max;
+    for (int k = 0; k < n; k++)
+        out[k] = arg_as_int(&a->list[k], -1);
+    return n;
+}
+
+struct arg
+ints_arg(struct machine *m, int n, const int64_t *v)
+{
+    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n ? n : 1)};
+    for (int i = 0; i < n; i++)
+        l.list[i] = INT(v[i]);
+    return l;
+}
+
+void
+out_add(struct machine *m, struct frame *f, struct value *v)
+{
+    if (!f->cap_out) {
+        f->out = f->few;
+        f->cap_out = COUNT(f->few);
+    }
+    *PUSH(m->a, f->out, f->nout, f->cap_out) = v;
+}
+
+/* ---- derivative formulas ------------------------------------------------------------------------------------------------ */
+
+struct expr {
+    enum { EXPR_CALL, EXPR_ARG, EXPR_GRAD, EXPR_GRADS, EXPR_RESULT, EXPR_NUMBER } kind;
+    const struct aten *op;
+    int at, n; /* position; number of arguments */
+    double f;
+    struct expr *arg[MAX_ARGS];
+};
+
+struct save {
+    bool result;
+    int at;    /* argument or output */
+    int guard; /* argument that must require a gradient, -1 always */
+};
+
+struct derivative { /* a row's parsed derivative */
+    int nformulas, cap_formulas;
+    struct formula {
+        int ntargets, target[MAX_ARGS]; /* arguments */
+        struct expr *e;
+    } * formula;
+    int nsaved, cap_saved;
+    struct save *saved;
+};
+
+struct parser {
+    struct machine *m;
+    const struct aten *op;
+    struct derivative *rule;
+    const char *p;
+    struct formula *now;
+    bool multi; /* more than one differentiable input, none of them a list */
+};
+
+static const char *
+word(struct parser *p, char *buf, int size)
+{
+    int n = 0;
+    while (*p->p == ' ')
+        p->p++;
+    while (isalnum((unsigned char)*p->p) || *p->p == '_' || *p->p == '.')
+        buf[n < size - 1 ? n++ : n] = *p->p++;
+    buf[n] = 0;
+    while (*p->p == ' ')
+        p->p++;
+    return buf;
+}
+
+static void
+note_saved(struct parser *p, bool result, int at)
+{
+    struct derivative *r = p->rule;
+    bool alone = p->now->ntargets == 1;
+    for (int i = 0; i < r->nsaved; i++)
+        if (r->saved[i].result == result && r->saved[i].at == at) {
+            if (!alone || r->saved[i].guard != p->now->target[0])
+                r->saved[i].guard = -1;
+            return;
+        }
+    *PUSH(p->m->keep, r->saved, r->nsaved, r->cap_saved) =
+        (struct save){result, at, p->multi && alone && !result ? p->now->target[0] : -1};
+}
+
+static struct expr *
+parse_expr(struct parser *p)
+{
+    char buf[64];
+    struct expr *e = NEW(p->m->keep, struct expr);
+    while (*p->p == ' ')
+        p->p++;
+    bool sizes_only = *p->p == '#';
+    p->p += sizes_only;
+    word(p, buf, sizeof(buf));
+    if (*p->p == '(') {
+        e->kind = EXPR_CALL;
+        e->op = aten_find(buf);
+        assert(e->op); /* a derivative names an operator without a row */
+        do {
+            p->p++;
+            assert(e->n < MAX_ARGS);
+            e->arg[e->n++] = parse_expr(p);
+        } while (*p->p == ',');
+        p->p++; /* ) */
+        while (*p->p == ' ')
+            p->p++;
+        return e;
+    }
+    if (isdigit((unsigned char)buf[0])) {
+        e->kind = EXPR_NUMBER;
+        e->f = atof(buf);
+        return e;
+    }
+    if (strcmp(buf, "grads") == 0) {
+        e->kind = EXPR_GRADS;
+        return e;
+    }
+    for (int result = 0; result < 2; result++) {
+        const char *stem = result ? "result" : "grad";
+        size_t len = strlen(stem);
+        if (strncmp(buf, stem, len) == 0 && (!buf[len] || isdigit((unsigned char)buf[len]))) {
+            e->kind = result ? EXPR_RESULT : EXPR_GRAD;
+            e->at = atoi(buf + len);
+            if (result && !sizes_only)
+                note_saved(p, true, e->at);
+            return e;
+        }
+    }
+    e->kind = EXPR_ARG;
+    e->at = aten_arg(p->op, buf);
+    assert(e->at >= 0); /* a derivative names what is no argument */
+    if (!sizes_only)
+        note_saved(p, false, e->at);
+    return e;
+}
+
+static struct derivative *
+rule_parse(struct machine *m, const struct aten *op)
+{
+    struct derivative *r = NEW(m->keep, struct derivative);
+    struct parser p = {.m = m, .op = op, .rule = r, .p = op->grad};
+    char buf[64];
+    int colons = 0, commas = 0;
+    for (const char *c = op->grad; *c; c++)
+        colons += *c == ':';
+    commas = strchr(op->grad, ',') && strchr(op->grad, ',') < strchr(op->grad, ':');
+    p.multi = colons > 1 || commas;
+    while (*p.p) {
+        p.now = PUSH(m->keep, r->formula, r->nformulas, r->cap_formulas);
+        do {
+            p.p += *p.p == ',' || *p.p == ';';
+            int at = aten_arg(op, word(&p, buf, sizeof(buf)));
+            assert(at >= 0);
+            p.now->target[p.now->ntargets++] = at;
+        } while (*p.p == ',');
+        p.p++; /* : */
+        p.now->e = parse_expr(&p);
+    }
+    return r;
+}
+
+static const struct derivative *
+rule_of(struct machine *m, const struct aten *op)
+{
+    int at = (int)(op - aten_table);
+    if (!m->derivatives[at])
+        m->derivatives[at] = rule_parse(m, op);
+    return m->derivatives[at];
+}
+
+void
+eager_check_formula(struct machine *m, const struct aten *op)
+{
+    (void)rule_of(m, op);
+}
+
+/* ---- autograd's graph ------------------------------------------------------------------------------------------------------ */
+
+struct edge {
+    struct gnode *fn;
+    int out;
+};
+
+struct gnode {
+    const struct aten *op; /* NULL: accumulates into *grad */
+    const struct call *call;
+    int seq, deps, stamp;
+    int nargs, nin, nout, nsaved;
+    struct arg *args;
+    int *first;         /* per argument, its first input */
+    struct edge *in;    /* per tensor argument, lists flattened; fn NULL where no gradient is wanted */
+    struct value **out; /* not owned: sizes and types */
+    struct value **saved;
+    struct value **buf; /* incoming gradients, one per output */
+    struct value **grad;
+    struct value *leaf;
+    struct checkpoint *checkpoint; /* whose holders the saved tensors are */
+    bool released;
+};
+
+static bool
+wants(const struct gnode *n, int arg)
+{
+    int end = arg + 1 < n->nargs ? n->first[arg + 1] : n->nin;
+    for (int k = n->first[arg]; k < end; k++)
+        if (n->in[k].fn)
+            return true;
+    return false;
+}
+
+static bool
+differentiable(const struct derivative *r, int arg)
+{
+    for (int i = 0; i < r->nformulas; i++)
+        for (int k = 0; k < r->formula[i].ntargets; k++)
+            if (r->formula[i].target[k] == arg)
+                return true;
+    return false;
+}
+
+static struct value *
+saved(struct value *v)
+{
+    v->st->saved = true;
+    if (v->st->class == CLASS_TEMPORARIES)
+        v->st->class = CLASS_SAVED;
+    return value_keep(v);
+}
+
+static void
+holder_fill(struct checkpoint *c, struct value *v)
+{
+    if (c->filled >= c->nholders)
+        return;
+    struct holder *h = &c->holders[c->filled++];
+    if (h->node && h->node->released)
+        return;
+    *h->to = saved(v);
+    if (h->at)
+        *h->at = v;
+}
+
+/* *at is the tensor, where the node's formulas read it. */
+static void
+node_save(struct machine *m, struct gnode *n, struct value **at)
+{
+    struct checkpoint *c = m->checkpoint;
+    if (c && c->mute)
+        return;
+    if (c && c->again) {
+        holder_fill(c, *at);
+        return;
+    }
+    if (c) {
+        *PUSH(m->a, c->holders, c->nholders, c->cap) = (struct holder){n, &n->saved[n->nsaved], at};
+        c->alive++;
+        n->checkpoint = c;
+    }
+    n->saved[n->nsaved++] = c ? NULL : saved(*at);
+}
+
+static void
+node_make(struct machine *m, struct frame *f)
+{
+    const struct derivative *r = rule_of(m, f->op);
+    int nin = 0;
+    bool any = false;
+    for (int i = 0; i < f->n; i++) {
+        int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
+        bool diff = differentiable(r, i);
+        for (int k = 0; k < n; k++) {
+            const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
+            any |= diff && a->kind == ARG_VALUE && a->v->requires_grad;
+        }
+        nin += n;
+    }
+    if (!any)
+        return;
+    struct gnode *g = NEW(m->a, struct gnode);
+    g->op = f->op;
+    g->call = m->call;
+    g->seq = m->seq++;
+    g->nargs = f->n;
+    g->args = f->a;
+    g->nin = nin;
+    g->first = NEWN(m->a, int, f->n);
+    g->in = NEWN(m->a, struct edge, nin);
+    g->nout = f->nout;
+    g->out = f->out;
+    g->buf = NEWN(m->a, struct value *, f->nout);
+    int at = 0, room = 0;
+    for (int i = 0; i < f->n; i++) {
+        int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
+        g->first[i] = at;
+        for (int k = 0; k < n; k++, at++) {
+            const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
+            if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
+                g->in[at] = (struct edge){a->v->fn, a->v->fn_out};
+        }
+    }
+    for (int i = 0; i < r->nsaved; i++)
+        room += !r->saved[i].result && r->saved[i].at < f->n && f->a[r->saved[i].at].kind == ARG_LIST
+                    ? f->a[r->saved[i].at].n
+                    : 1;
+    g->saved = NEWN(m->a, struct value *, room);
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        if (s->guard >= 0 && s->guard < g->nargs && !wants(g, s->guard))
+            continue;
+        if (s->result) {
+            if (s->at < f->nout && f->out[s->at])
+                node_save(m, g, &f->out[s->at]);
+        } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
+            node_save(m, g, &f->a[s->at].v);
+        } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
+            for (int k = 0; k < f->a[s->at].n; k++)
+                if (f->a[s->at].list[k].kind == ARG_VALUE)
+                    node_save(m, g, &f->a[s->at].list[k].v);
+        }
+    }
+    if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
+        longjmp(m->checkpoint->stop, 1);
+    for (int k = 0; k < f->nout; k++)
+        if (f->out[k] && dtypes[f->out[k]->dtype].is_float) {
+            f->out[k]->requires_grad = true;
+            f->out[k]->fn = g;
+            f->out[k]->fn_out = k;
+        }
+}
+
+void
+value_requires_grad(struct machine *m, struct value *v, struct value **grad)
+{
+    struct gnode *g = NEW(m->keep, struct gnode);
+    g->seq = INT_MAX;
+    g->nout = 1;
+    g->buf = NEWN(m->keep, struct value *, 1);
+    g->grad = grad;
+    g->leaf = v;
+    v->requires_grad = true;
+    v->fn = g;
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------------------------ */
+
+static bool
+castable(const struct value *v)
+{
+    return v->dtype == DT_FLOAT || v->dtype == DT_FLOAT16 || v->dtype == DT_BFLOAT16;
+}
+
+/* Autocast keeps the half copy of a weight until its context ends. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
+static struct value *
+cast_to(struct machine *m, struct value *v, enum dtype t)
+{
+    if (!castable(v) || v->dtype == t)
+        return v;
+    bool cached = t == m->low && v->dtype == DT_FLOAT && v->fn && !v->fn->op && !v->is_view;
+    for (int i = 0; cached && i < m->ncast; i++)
+        if (m->casts[i].from == v)
+            return m->casts[i].to;
+    struct value *w = OP(m, "_to_copy.default", VAL(v), DTYPE(t));
+    if (cached)
+        *PUSH(m->keep, m->casts, m->ncast, m->cap_cast) = (struct cast_entry){v, value_keep(w)};
+    return w;
+}
+
+static void
+cast_each(struct machine *m, struct arg *a, int n, enum dtype t)
+{
+    for (int i = n - 1; i >= 0; i--) { /* C++ evaluates the wrapper's arguments from the last */
+        if (a[i].kind == ARG_VALUE)
+            a[i].v = cast_to(m, a[i].v, t);
+        else if (a[i].kind == ARG_LIST)
+            cast_each(m, a[i].list, a[i].n, t);
+    }
+}
+
+static enum dtype
+widest(const struct arg *a, int n)
+{
+    enum dtype t = DT_UNDEFINED;
+    for (int i = 0; i < n; i++) {
+        enum dtype u = a[i].kind == ARG_VALUE && castable(a[i].v) ? a[i].v->dtype
+                       : a[i].kind == ARG_LIST                    ? widest(a[i].list, a[i].n)
+                                                                  : DT_UNDEFINED;
+        if (u == DT_FLOAT || t == DT_UNDEFINED)
+            t = u == DT_UNDEFINED ? t : u;
+    }
+    return t;
+}
+
+static void
+autocast(struct machine *m, struct frame *f)
+{
+    enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_FP32 ? DT_FLOAT : widest(f->a, f->n);
+    m->autocast = false;
+    cast_each(m, f->a, f->n, t);
+    m->autocast = true;
+}
+
+struct arg *
+args_copy(struct arena *a, int n, const struct arg *from)
+{
+    struct arg *to = NEWN(a, struct arg, n + 1);
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].kind == ARG_LIST)
+            to[i].list = args_copy(a, from[i].n, from[i].list);
+    }
+    return to;
+}
+
+/* In place: what is written over, and a clone of it where the derivative needs the old content. Source: original_self in
+ * tools/autograd/gen_variable_type.py. */
+static void
+overwrite(struct machine *m, struct frame *f)
+{
+    struct value *self = arg_value(f, 0);
+    f->over = self;
+    if (self)
+        self->st->version++;
+    if (!self || !m->grad_mode || !f->op->grad || f->op->grad == COMPOSITE || f->op->keeps_result)
+        return;
+    const struct derivative *r = rule_of(m, f->op);
+    bool any = false, saved = false;
+    for (int i = 0; i < f->n; i++)
+        any |= f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad;
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        const struct value *guard = arg_value(f, s->guard);
+        saved |= !s->result && s->at == 0 && (s->guard < 0 || (guard && guard->requires_grad));
+    }
+    if (!any || !saved)
+        return;
+    m->grad_mode = false;
+    struct value *old = OP(m, "clone.default", VAL(self));
+    m->grad_mode = true;
+    old->requires_grad = self->requires_grad;
+    old->fn = self->fn;
+    old->fn_out = self->fn_out;
+    f->a[0] = VAL(old);
+}
+
+static bool
+holds_tensors(const struct arg *list)
+{
+    for (int i = 0; list->kind == ARG_LIST && i < list->n; i++)
+        if (list->list[i].kind == ARG_VALUE)
+            return true;
+    return false;
+}
+
+/* Where the region's last saved tensors are operands, their operator does not run again: PyTorch saves operands before the kernel. */
+static void
+stop_before(struct machine *m, struct frame *f)
+{
+    struct checkpoint *c = m->checkpoint;
+    const struct derivative *r = rule_of(m, f->op);
+    int n = 0;
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        const struct value *guard = s->guard >= 0 ? arg_value(f, s->guard) : NULL;
+        if (s->guard >= 0 && s->guard < f->n && f->a[s->guard].kind != ARG_LIST && !(guard && guard->requires_grad))
+            continue;
+        if (s->result)
+            return;
+        if (s->at < f->n && holds_tensors(&f->a[s->at]))
+            return; /* counted when it has run */
+        n += s->at < f->n && f->a[s->at].kind == ARG_VALUE;
+    }
+    bool any = false;
+    for (int i = 0; i < f->n; i++)
+        any |= f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad && differentiable(r, i);
+    if (!any || !n || c->filled + n < c->nholders)
+        return;
+    for (int i = 0; i < r->nsaved; i++) {
+        const struct save *s = &r->saved[i];
+        const struct value *guard = s->guard >= 0 ? arg_value(f, s->guard) : NULL;
+        if (s->at < f->n && f->a[s->at].kind == ARG_VALUE && (s->guard < 0 || (guard && guard->requires_grad)))
+            holder_fill(c, f->a[s->at].v);
+    }
+    longjmp(c->stop, 1);
+}
+
+static bool
+keeps(const struct checkpoint *c, const struct frame *f)
+{
+    const struct region *r = c->region;
+    return r->keeps && r->keeps[f->op - aten_table] && (!r->inner || !f->op->inner || f->op->inner(f) >= r->inner);
+}
+
+bool
+under_mode(const struct machine *m)
+{
+    for (const struct checkpoint *c = m->checkpoint; c; c = c->parent)
+        if (c->region->keeps)
+            return true;
+    return false;
+}
+
+/* Every region around that runs forward for its first time keeps the results that its policy names. Source: _CachingTorchDispatchMode in
+ * torch/utils/checkpoint.py. */
+static void
+cache_results(struct machine *m, const struct frame *f)
+{
+    for (struct checkpoint *c = m->checkpoint; c; c = c->parent) {
+        if (c->again || c->done || !keeps(c, f))
+            continue;
+        struct cached *k = PUSH(m->a, c->cached, c->ncached, c->cap_cached);
+        *k = (struct cached){f->nout, NEWN(m->a, struct value *, f->nout + 1), NEWN(m->a, int, f->nout + 1)};
+        for (int i = 0; i < f->nout; i++)
+            if (f->out[i]) {
+                k->v[i] = saved(f->out[i]);
+                k->version[i] = k->v[i]->st->version;
+            }
+    }
+}
+
+static void
+cache_drop(struct machine *m, struct checkpoint *c)
+{
+    const struct cached *k = &c->cached[c->next++];
+    for (int i = 0; i < k->n; i++)
+        if (k->v[i])
+            value_drop(m, k->v[i]);
+}
+
+/* In place of a kernel, what the region whose second forward runs has kept of it: _CachedTorchDispatchMode. False: the kernel runs. */
+static bool
+take_results(struct machine *m, struct frame *f)
+{
+    struct checkpoint *c = m->checkpoint;
+    while (c && !c->again)
+        c = c->parent;
+    if (!c || !keeps(c, f) || c->next == c->ncached)
+        return false;
+    const struct cached *k = &c->cached[c->next];
+    for (int i = 0; i < k->n; i++) {
+        const struct value *v = k->v[i];
+        c->spoilt |= v && v->st->version != k->version[i];
+        out_add(m, f, v ? value_make(m, v->st, v->dtype, v->rank, v->size, v->stride) : NULL);
+    }
+    cache_drop(m, c);
+    return true;
+}
+
+struct frame *
+dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
+{
+    struct frame *f = NEW(m->a, struct frame);
+    const char *outer = m->op;
+    int mark = scope_begin(m);
+    f->op = op;
+    f->n = n;
+    f->a = args_copy(m->a, n, a);
+    f->rank = like ? like->rank : -1;
+    f->size = like ? like->size : NULL;
+    f->want = like ? like->want : ~0u;
+    f->in_place = like && like->in_place;
+    if (!aten_takes(op, f->a, n)) {
+        m->missing = op->name;
+        return f;
+    }
+    if (m->autocast && op->cast)
+        autocast(m, f);
+    if (f->in_place)
+        overwrite(m, f);
+    if (op->grad != COMPOSITE)
+        m->op = op->name;
+    bool under = m->autocast;
+    if (op->cast == CAST_LOWER || op->cast == CAST_FP32)
+        m->autocast = false; /* the dispatcher excludes autocast below a casting operator */
+    bool recording = m->grad_mode;
+    if (m->checkpoint && m->checkpoint->again && recording && op->grad && op->grad != COMPOSITE)
+        stop_before(m, f);
+    m->grad_mode = recording && op->grad == COMPOSITE;
+    bool top = m->checkpoint && recording && op->grad != COMPOSITE; /* where a dispatch mode sees it */
+    if (!top || !take_results(m, f))
+        op->run(m, f);
+    if (top)
+        cache_results(m, f);
+    m->autocast = under;
+    m->grad_mode = recording;
+    if (op->grad && op->grad != COMPOSITE && recording)
+        node_make(m, f);
+    scope_end(m, mark, f->nout, f->out);
+    m->op = outer;
+    return f;
+}
+
+struct value *
+op_call(struct machine *m, const char *name, int n, const struct arg *a)
+{
+    const struct aten *op = aten_find(name);
+    assert(op);
+    struct frame *f = dispatch(m, op, n, a, NULL);
+    return f->nout ? f->out[0] : NULL;
+}
+
+/* ---- the engine ------------------------------------------------------------------------------------------------------------------ */
+
+struct engine {
+    struct machine *m;
+    int n, cap;
+    struct gnode **heap; /* largest sequence number first */
+};
+
+static void
+heap_push(struct engine *e, struct gnode *g)
+{
+    int at = e->n;
+    (void)PUSH(e->m->a, e->heap, e->n, e->cap);
+    for (; at > 0 && e->heap[(at - 1) / 2]->seq < g->seq; at = (at - 1) / 2)
+        e->heap[at] = e->heap[(at - 1) / 2];
+    e->heap[at] = g;
+}
+
+static struct gnode *
+heap_pop(struct engine *e)
+{
+    struct gnode *top = e->heap[0], *last = e->heap[--e->n];
+    int at = 0;
+    for (int child; (child = 2 * at + 1) < e->n; at = child) {
+        child += child + 1 < e->n && e->heap[child + 1]->seq > e->heap[child]->seq;
+        if (last->seq >= e->heap[child]->seq)
+            break;
+        e->heap[at] = e->heap[child];
+    }
+    e->heap[at] = last;
+    return top;
+}
+
+static void
+count_dependencies(struct machine *m, struct gnode *root)
+{
+    int n = 0, cap = 0, stamp = ++m->stamp;
+    struct gnode **stack = NULL;
+    root->stamp = stamp;
+    root->deps = 0;
+    *PUSH(m->a, stack, n, cap) = root;
+    while (n) {
+        struct gnode *g = stack[--n];
+        for (int i = 0; i < g->nin; i++) {
+            struct gnode *to = g->in[i].fn;
+            if (!to)
+                continue;
+            if (to->stamp != stamp) {
+                to->stamp = stamp;
+                to->deps = 0;
+                *PUSH(m->a, stack, n, cap) = to;
+            }
+            to->deps++;
+        }
+    }
+}
+
+/* Source: InputBuffer::accumulate in torch/csrc/autograd/input_buffer.cpp. It adds in place when the stored gradient is
+ * dense, not a view, and nobody else holds it; under fake tensors or a dispatch mode it never does. */
+static void
+buffer_add(struct machine *m, struct value **slot, struct value *v)
+{
+    struct value *old = *slot;
+    if (!old) {
+        *slot = value_keep(v);
+        return;
+    }
+    if (m->real && old->refs == 1 && old->st->refs == 1 && !old->is_view)
+        return;
+    int mark = scope_begin(m);
+    *slot = value_keep(OP(m, "add.Tensor", VAL(old), VAL(v)));
+    scope_end(m, mark, 0, NULL);
+    value_drop(m, old);
+}
+
+static bool
+same_layout(const struct value *a, const struct value *b)
+{
+    for (int i = 0; i < a->rank; i++)
+        if (a->size[i] > 1 && a->stride[i] != b->stride[i])
+            return false;
+    return true;
+}
+
+/* Source: torch/csrc/autograd/functions/accumulate_grad.h. */
+static void
+accumulate_grad(struct machine *m, struct gnode *g)
+{
+    struct value *v = g->buf[0];
+    g->buf[0] = NULL;
+    if (!v)
+        return;
+    if (*g->grad) {
+        value_drop(m, v); /* added in place */
+        return;
+    }
+    if (v->refs > 1 || !same_layout(v, g->leaf)) {
+        int mark = scope_begin(m);
+        struct value *own = OP(m, "new_empty_strided.default", VAL(v), VAL(g->leaf));
+        value_keep(own);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, v);
+        v = own;
+    }
+    v->st->class = CLASS_GRADIENTS;
+    v->st->name = g->leaf->st->name;
+    *g->grad = value_adopt(m, v);
+}
+
+static struct arg eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out);
+
+static struct frame *
+eval_call(struct machine *m, struct gnode *g, const struct expr *e, unsigned want)
+{
+    struct arg a[MAX_ARGS];
+    for (int i = 0; i < e->n; i++)
+        a[i] = eval(m, g, e->arg[i], ~0u, NULL);
+    return dispatch(m, e->op, e->n, a, &(struct frame){.rank = -1, .want = want});
+}
+
+static struct arg
+eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out)
+{
+    switch (e->kind) {
+    case EXPR_CALL: {
+        struct frame *f = eval_call(m, g, e, want);
+        if (out)
+            *out = f;
+        return VAL(f->nout ? f->out[0] : NULL);
+    }
+    case EXPR_ARG:
+        return e->at < g->nargs ? g->args[e->at] : NONE;
+    case EXPR_GRAD:
+        return VAL(e->at < g->nout ? g->buf[e->at] : NULL);
+    case EXPR_GRADS: {
+        struct arg l = {.kind = ARG_LIST, .n = g->nout, .list = NEWN(m->a, struct arg, g->nout)};
+        for (int i = 0; i < g->nout; i++)
+            l.list[i] = VAL(g->buf[i]);
+        return l;
+    }
+    case EXPR_RESULT:
+        return VAL(e->at < g->nout ? g->out[e->at] : NULL);
+    case EXPR_NUMBER:
+        break;
+    }
+    return FLT(e->f);
+}
+
+/* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Source: validate_outputs in
+ * torch/csrc/autograd/engine.cpp. */
+static struct value *
+fit_to(struct machine *m, struct value *v, const struct value *to)
+{
+    int mark = scope_begin(m), lead = v->rank - to->rank;
+    struct value *w = v;
+    bool differs = lead != 0;
+    for (int i = 0; i < to->rank && lead >= 0; i++)
+        differs |= v->size[i + lead] != to->size[i];
+    if (differs && lead >= 0)
+        w = OP(m, "sum_to_size", VAL(v), ints_arg(m, to->rank, to->size));
+    if (w->dtype != to->dtype && dtypes[to->dtype].is_float)
+        w = OP(m, "_to_copy.default", VAL(w), DTYPE(to->dtype));
+    if (w != v) {
+        value_keep(w);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, v);
+    }
+    return w;
+}
+
+static const struct value *
+input_of(const struct gnode *g, int arg, int k)
+{
+    const struct arg *a = &g->args[arg];
+    return a->kind == ARG_LIST ? a->list[k].v : a->v;
+}
+
+static void
+checkpoint_drop(struct machine *m, struct checkpoint *c)
+{
+    for (int i = 0; i < c->nargs; i++)
+        if (c->args[i])
+            value_drop(m, c->args[i]);
+    c->nargs = 0;
+    while (c->next < c->ncached) /* what the second forward did not come to */
+        cache_drop(m, c);
+}
+
+/* What the node saved dies: in declared order, or, being locals of its function when a hook made them, the last one first. */
+static void
+release(struct machine *m, struct gnode *g)
+{
+    struct checkpoint *c = g->checkpoint;
+    int n = g->nsaved;
+    for (int i = 0; i < n; i++)
+        value_drop(m, g->saved[c ? n - 1 - i : i]);
+    g->nsaved = 0;
+    g->released = true;
+    if (c && n && (c->alive -= n) == 0)
+        checkpoint_drop(m, c);
+}
+
+struct checkpoint *
+checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots, struct value **args)
+{
+    struct checkpoint *c = NEW(m->a, struct checkpoint), *outer = m->checkpoint;
+    c->region = r;
+    c->parent = outer;
+    c->mute = outer && (outer->again || outer->mute);
+    if (c->mute) {
+        struct checkpoint *runs = outer;
+        while (runs->mute)
+            runs = runs->parent;
+        c->next_mute = runs->mutes;
+        runs->mutes = c;
+    }
+    c->nargs = c->mute ? 0 : nargs;
+    c->slots = arena_dup(m->a, slots, sizeof(*slots) * (size_t)nargs);
+    c->args = NEWN(m->a, struct value *, nargs + 1);
+    for (int i = 0; i < nargs; i++)
+        if (outer && outer->again)
+            holder_fill(outer, args[i]);
+        else if (!outer)
+            c->args[i] = saved(args[i]);
+        else if (!outer->mute) {
+            *PUSH(m->a, outer->holders, outer->nholders, outer->cap) = (struct holder){NULL, &c->args[i], NULL};
+            outer->alive++;
+        }
+    m->checkpoint = c;
+    if (outer && outer->again && outer->filled == outer->nholders) {
+        m->checkpoint = outer;
+        longjmp(outer->stop, 1);
+    }
+    return c;
+}
+
+void
+checkpoint_end(struct machine *m)
+{
+    struct checkpoint *c = m->checkpoint;
+    if (c->nholders == 0 && !c->mute)
+        checkpoint_drop(m, c);
+    m->checkpoint = c->parent;
+}
+
+static void
+recompute(struct machine *m, struct checkpoint *c)
+{
+    const char *op = m->op;
+    const struct call *call = m->call;
+    if (c->parent && !c->parent->done)
+        recompute(m, c->parent);
+    int mark = scope_begin(m);
+    c->done = c->again = true;
+    m->checkpoint = c;
+    m->grad_mode = true;
+    if (setjmp(c->stop) == 0)
+        m->rerun(m->rerun_to, c);
+    scope_end(m, mark, 0, NULL);
+    m->checkpoint = c;           /* it may have stopped inside of another */
+    m->rerun(m->rerun_to, NULL); /* its locals die */
+    c->again = false;
+    for (struct checkpoint *k = c->mutes; k; k = k->next_mute) /* and the graph that nobody runs */
+        checkpoint_drop(m, k);
+    if (c->parent) { /* the outer one's holders were emptied for it */
+        struct checkpoint *outer = c->parent;
+        int n = c->nargs;
+        checkpoint_drop(m, c);
+        if ((outer->alive -= n) == 0)
+            checkpoint_drop(m, outer);
+    }
+    m->checkpoint = NULL;
+    m->grad_mode = false;
+    m->fresh = CLASS_TEMPORARIES;
+    m->op = op;
+    m->call = call;
+}
+
+static void
+run_node(struct engine *e, struct gnode *g)
+{
+    struct machine *m = e->m;
+    struct value **out = NEWN(m->a, struct value *, g->nin);
+    bool any = false;
+    for (int i = 0; i < g->nout; i++)
+        any |= g->buf[i] != NULL;
+    if (any && g->checkpoint && !g->checkpoint->done)
+        recompute(m, g->checkpoint);
+    if (any) {
+        const struct derivative *r = rule_of(m, g->op);
+        m->call = g->call;
+        for (int i = 0; i < r->nformulas; i++) {
+            const struct formula *fm = &r->formula[i];
+            unsigned want = 0;
+            for (int k = 0; k < fm->ntargets; k++)
+                want |= (unsigned)(fm->target[k] < g->nargs && wants(g, fm->target[k])) << k;
+            if (!want)
+                continue;
+            int mark = scope_begin(m);
+            struct frame *f = NULL;
+            struct arg single = eval(m, g, fm->e, want, &f);
+            for (int k = 0; k < fm->ntargets; k++) {
+                int arg = fm->target[k];
+                if (!(want >> k & 1))
+                    continue;
+                bool list = g->args[arg].kind == ARG_LIST;
+                int n = list ? g->args[arg].n : 1;
+                for (int j = 0; j < n; j++) {
+                    int at = list ? j : k;
+                    struct value *v = !f ? single.v : at < f->nout ? f->out[at] : NULL;
+                    if (v && g->in[g->first[arg] + j].fn)
+                        out[g->first[arg] + j] = value_keep(v);
+                }
+            }
+            scope_end(m, mark, 0, NULL);
+        }
+        if (g->checkpoint)
+            release(m, g);
+        for (int arg = 0; arg < g->nargs; arg++) {
+            int end = arg + 1 < g->nargs ? g->first[arg + 1] : g->nin;
+            for (int k = g->first[arg]; k < end; k++)
+                if (out[k])
+                    out[k] = fit_to(m, out[k], input_of(g, arg, k - g->first[arg]));
+        }
+    }
+    m->op = g->op->name; /* what dies now dies of this node */
+    for (int i = 0; i < g->nout; i++) {
+        value_drop(m, g->buf[i]);
+        g->buf[i] = NULL;
+    }
+    release(m, g);
+    for (int i = 0; i < g->nin; i++) {
+        struct gnode *to = g->in[i].fn;
+        if (!to)
+            continue;
+        if (out[i]) {
+            buffer_add(m, &to->buf[g->in[i].out], out[i]);
+            value_drop(m, out[i]);
+        }
+        if (--to->deps == 0)
+            heap_push(e, to);
+    }
+}
+
+void
+backward(struct machine *m, struct value *root)
+{
+    struct engine e = {.m = m};
+    int mark = scope_begin(m);
+    bool autocast = m->autocast;
+    if (!root->fn)
+        return;
+    m->autocast = false;
+    m->grad_mode = false;
+    m->fresh = CLASS_TEMPORARIES;
+    m->call = NULL;
+    struct value *ones = OP(m, "ones_like.default", VAL(root));
+    count_dependencies(m, root->fn);
+    root->fn->buf[root->fn_out] = value_keep(ones);
+    heap_push(&e, root->fn);
+    while (e.n) {
+        struct gnode *g = heap_pop(&e);
+        if (g->op)
+            run_node(&e, g);
+        else
+            accumulate_grad(m, g);
+    }
+    m->call = NULL;
+    scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
+    m->grad_mode = true;
+    m->autocast = autocast;
+}

@@ -1,0 +1,1186 @@
+/* expand.c - composites: what one framework call runs when it runs other operators.
+ *
+ * Each function reads like the C++ it follows (aten/src/ATen/native, named at each). Which copies are made is decided here, by strides:
+ * reshape views or copies, matmul folds or batches, attention picks a kernel. Autograd is not seen here: the operators called
+ * record themselves.
+ *
+ * In eager PyTorch several of these run in place what fake tensors and dispatch modes run out of place; setup.accumulate_eager tells
+ * the two apart (--assume accumulate): machine.real.
+ */
+#include "torch/expand.h"
+
+#include <string.h>
+
+enum { RANK = 2 * MAX_RANK };
+
+#define V(i) arg_value(f, i)
+
+/* ---- the tensor itself, copies and casts ------------------------------------------------------------------------------------ */
+
+void
+expand_same(struct machine *m, struct frame *f)
+{
+    out_add(m, f, V(0));
+}
+
+void
+expand_detach(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride));
+}
+
+void
+expand_contiguous(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_contiguous(V(0)) ? V(0) : OP(m, "clone.default", VAL(V(0)), BOOL(true)));
+}
+
+static struct value *
+to(struct machine *m, struct value *v, enum dtype t)
+{
+    return v->dtype == t || t == DT_UNDEFINED ? v : OP(m, "_to_copy.default", VAL(v), DTYPE(t));
+}
+
+void
+expand_to(struct machine *m, struct frame *f)
+{
+    enum dtype t = V(0)->dtype;
+    for (int i = 1; i < f->n; i++)
+        if (f->a[i].kind == ARG_DTYPE)
+            t = (enum dtype)f->a[i].i;
+    out_add(m, f, to(m, V(0), t));
+}
+
+static bool
+is_complex(enum dtype t)
+{
+    return t == DT_COMPLEX64 || t == DT_COMPLEX128;
+}
+
+/* A complex gradient of a real tensor is seen by its real parts: handle_r_to_c in FunctionsManual.cpp. */
+void
+expand_to_like(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    if (is_complex(v->dtype) && !is_complex(V(1)->dtype))
+        v = OP(m, "real.default", VAL(v));
+    out_add(m, f, to(m, v, V(1)->dtype));
+}
+
+/* ---- views that may have to copy ------------------------------------------------------------------------------------------------ */
+
+/* Source: reshape_symint in TensorShape.cpp: a view, or clone and _unsafe_view. */
+static struct value *
+reshape(struct machine *m, struct value *v, int rank, const int64_t *size)
+{
+    int64_t stride[RANK];
+    if (aten_view_strides(v, rank, size, stride))
+        return OP(m, "view.default", VAL(v), ints_arg(m, rank, size));
+    return OP(m, "_unsafe_view.default", VAL(OP(m, "clone.default", VAL(v), BOOL(true))), ints_arg(m, rank, size));
+}
+
+void
+expand_reshape(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    struct value *v = V(0);
+    int rank = f->rank, hole = -1;
+    int64_t known = 1;
+    if (rank >= 0) {
+        memcpy(size, f->size, sizeof(*size) * (size_t)rank);
+    } else {
+        rank = arg_ints(f, 1, size, RANK);
+        for (int i = 0; i < rank; i++) {
+            if (size[i] < 0)
+                hole = i;
+            else
+                known *= size[i];
+        }
+        if (hole >= 0)
+            size[hole] = known ? value_elements(v) / known : 0;
+    }
+    bool same = rank == v->rank && strncmp(f->op->name, "flatten", 7) == 0;
+    out_add(m, f, same ? v : reshape(m, v, rank, size)); /* flatten of what is flat returns its input */
+}
+
+void
+expand_reshape_as(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0), *like = V(1);
+    bool same = v->rank == like->rank;
+    for (int i = 0; i < v->rank && same; i++)
+        same = v->size[i] == like->size[i];
+    out_add(m, f, same ? v : reshape(m, v, like->rank, like->size));
+}
+
+void
+expand_sum_to_like(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "sum_to_size", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));
+}
+
+void
+expand_narrow(struct machine *m, struct frame *f)
+{
+    int64_t start = arg_int(f, 2, 0);
+    out_add(m, f, OP(m, "slice.Tensor", VAL(V(0)), f->a[1], INT(start), INT(start + arg_int(f, 3, 0)), INT(1)));
+}
+
+static int
+dim_of(int64_t d, int rank)
+{
+    d = d < 0 ? d + rank : d;
+    return d < 0 || d >= rank ? 0 : (int)d;
+}
+
+void
+expand_chunk(struct machine *m, struct frame *f)
+{
+    int64_t d = arg_int(f, 2, 0), n = arg_int(f, 1, 1);
+    int64_t len = V(0)->rank ? V(0)->size[dim_of(d, V(0)->rank)] : 1;
+    struct arg a[] = {VAL(V(0)), INT(n > 0 ? (len + n - 1) / n : len), INT(d)};
+    struct frame *s = dispatch(m, aten_find("split.Tensor"), COUNT(a), a, NULL);
+    for (int i = 0; i < s->nout; i++)
+        out_add(m, f, s->out[i]);
+}
+
+/* unfold and other views whose sizes only the file states. */
+void
+expand_stated(struct machine *m, struct frame *f)
+{
+    out_add(m, f, f->rank >= 0 ? value_view(m, V(0), f->rank, f->size, NULL) : V(0));
+}
+
+/* Source: repeat_interleave in Repeat.cpp. */
+static struct value *
+repeat_interleave(struct machine *m, struct value *v, int64_t times, int dim)
+{
+    int64_t size[RANK];
+    struct value *w = OP(m, "unsqueeze.default", VAL(v), INT(dim + 1));
+    memcpy(size, w->size, sizeof(*size) * (size_t)w->rank);
+    size[dim + 1] = times;
+    w = OP(m, "expand.default", VAL(w), ints_arg(m, w->rank, size));
+    w = OP(m, "clone.default", VAL(w), BOOL(true));
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    size[dim] *= times;
+    return OP(m, "view.default", VAL(w), ints_arg(m, v->rank, size));
+}
+
+void
+expand_repeat_interleave(struct machine *m, struct frame *f)
+{
+    out_add(m, f, repeat_interleave(m, V(0), arg_int(f, 1, 1), dim_of(arg_int(f, 2, 0), V(0)->rank)));
+}
+
+/* Source: repeat_backward in FunctionsManual.cpp: new dimensions are summed, the others split into copies and size. */
+void
+expand_repeat_backward(struct machine *m, struct frame *f)
+{
+    int64_t size[2 * RANK], over[RANK];
+    struct value *g = V(0), *like = V(1);
+    int n = 0, nover = 0, lead = g->rank - like->rank;
+    for (int i = 0; i < lead; i++)
+        g = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+    for (int i = 0; i < like->rank && g->rank == like->rank; i++) {
+        int64_t times = like->size[i] ? g->size[i] / like->size[i] : 1;
+        if (times != 1) {
+            over[nover++] = n;
+            size[n++] = times;
+        }
+        if (times == 1 || like->size[i] != 1)
+            size[n++] = like->size[i];
+    }
+    if (n > MAX_RANK || g->rank != like->rank) {
+        out_add(m, f, value_new(m, g->dtype, like->rank, like->size, NULL));
+        return;
+    }
+    g = OP(m, "reshape.default", VAL(g), ints_arg(m, n, size));
+    out_add(m, f, nover ? OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, nover, over), BOOL(false)) : g);
+}
+
+/* The exporter's keepdim: the named dimensions keep their place among ones, then the ones grow. */
+void
+expand_broadcast_in_dim(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK], dims[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 2, dims, RANK);
+    for (int i = 0; i < f->rank; i++)
+        size[i] = 1;
+    for (int i = 0; i < n && i < v->rank; i++)
+        if (dims[i] >= 0 && dims[i] < f->rank)
+            size[dims[i]] = v->size[i];
+    if (f->rank < 0)
+        return;
+    v = OP(m, "reshape.default", VAL(v), ints_arg(m, f->rank, size));
+    out_add(m, f, OP(m, "expand.default", VAL(v), ints_arg(m, f->rank, f->size)));
+}
+
+/* Another name of the row that the source names. */
+void
+expand_alias(struct machine *m, struct frame *f)
+{
+    struct frame *s = dispatch(m, aten_find(f->op->source), f->n, f->a, f);
+    for (int i = 0; i < s->nout; i++)
+        out_add(m, f, s->out[i]);
+}
+
+/* ---- choice, padding, reductions ---------------------------------------------------------------------------------------------------- */
+
+static struct value *
+scalar_as_tensor(struct machine *m, const struct arg *a, enum dtype t)
+{
+    return a->kind == ARG_VALUE ? a->v : OP(m, "scalar_tensor.default", *a, DTYPE(t));
+}
+
+void
+expand_where(struct machine *m, struct frame *f)
+{
+    enum dtype t = V(1) ? V(1)->dtype : V(2) ? V(2)->dtype : DT_FLOAT;
+    struct value *a = scalar_as_tensor(m, &f->a[1], t), *b = scalar_as_tensor(m, &f->a[2], t);
+    out_add(m, f, OP(m, "where.self", VAL(V(0)), VAL(a), VAL(b)));
+}
+
+void
+expand_where_backward(struct machine *m, struct frame *f)
+{
+    struct value *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(1)->dtype));
+    out_add(m, f, OP(m, "where.self", VAL(V(0)), VAL(V(1)), VAL(zero)));
+}
+
+void
+expand_unpad(struct machine *m, struct frame *f)
+{
+    struct value *like = V(1);
+    struct arg a[] = {VAL(V(0)), NONE};
+    out_add(
+        m, f,
+        dispatch(m, aten_find("constant_pad_nd.default"), 2, a, &(struct frame){.rank = like->rank, .size = like->size})
+            ->out[0]);
+}
+
+void
+expand_pad(struct machine *m, struct frame *f)
+{
+    static const char *const rows[][3] = {
+        {"reflection_pad1d.default", "reflection_pad2d.default", "reflection_pad3d.default"},
+        {"replication_pad1d.default", "replication_pad2d.default", "replication_pad3d.default"}};
+    const char *mode = f->n > 2 && f->a[2].kind == ARG_TEXT ? f->a[2].s : "constant", *row = "constant_pad_nd.default";
+    int64_t pads[RANK];
+    int n = arg_ints(f, 1, pads, RANK);
+    if (strcmp(mode, "constant") != 0)
+        row = rows[strcmp(mode, "replicate") == 0][n > 4 ? 2 : n > 2];
+    struct arg a[] = {VAL(V(0)), f->a[1]};
+    out_add(m, f, dispatch(m, aten_find(row), 2, a, f)->out[0]);
+}
+
+void
+expand_reduce_all(struct machine *m, struct frame *f)
+{
+    enum dtype t = V(0)->dtype;
+    for (int i = 1; i < f->n; i++)
+        if (f->a[i].kind == ARG_DTYPE)
+            t = (enum dtype)f->a[i].i;
+    out_add(m, f, value_new(m, t, 0, NULL, NULL));
+}
+
+/* var and std: (self, dim, correction, keepdim) */
+void
+expand_var(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    int64_t dims[RANK], size[RANK];
+    int n = arg_ints(f, 1, dims, RANK), rank = 0;
+    for (int i = 0; i < v->rank; i++) {
+        bool gone = n == 0;
+        for (int k = 0; k < n; k++)
+            gone |= dim_of(dims[k], v->rank) == i;
+        if (!gone || arg_int(f, 3, 0))
+            size[rank++] = gone ? 1 : v->size[i];
+    }
+    out_add(m, f, value_new(m, v->dtype, rank, size, NULL));
+}
+
+void
+expand_cumsum(struct machine *m, struct frame *f)
+{
+    enum dtype t = dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64;
+    for (int i = 1; i < f->n; i++)
+        if (f->a[i].kind == ARG_DTYPE)
+            t = (enum dtype)f->a[i].i;
+    out_add(m, f, value_new(m, t, V(0)->rank, V(0)->size, NULL));
+}
+
+/* Source: cumsum_backward in FunctionsManual.cpp: nothing to do along a dimension of one. */
+void
+expand_cumsum_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    int64_t dim = arg_int(f, 1, 0);
+    if (g->rank && g->size[dim_of(dim, g->rank)] != 1) {
+        g = OP(m, "flip.default", VAL(g), INT(dim));
+        g = OP(m, "cumsum.default", VAL(g), INT(dim));
+        g = OP(m, "flip.default", VAL(g), INT(dim));
+    }
+    out_add(m, f, g);
+}
+
+/* Source: prod_backward and prod_safe_zeros_backward in FunctionsManual.cpp: a dispatch mode hides whether there are zeros, so it takes the
+ * way that works with them; otherwise none are assumed. */
+void
+expand_prod_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1), *r = V(2);
+    int64_t dim = arg_int(f, 3, 0), size[RANK];
+    int d = dim_of(dim, x->rank);
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    if (f->n > 3 && g->rank < x->rank) {
+        g = OP(m, "unsqueeze.default", VAL(g), INT(d));
+        r = OP(m, "unsqueeze.default", VAL(r), INT(d));
+    }
+    if (f->n <= 3) { /* of everything: of the flat tensor along its dimension */
+        size[0] = value_elements(x);
+        x = OP(m, "reshape.default", VAL(x), ints_arg(m, 1, size));
+        d = 0;
+    }
+    if (m->real) {
+        struct value *zero = OP(m, "eq.Scalar", VAL(x), INT(0));
+        OP(m, "sum.dim_IntList", VAL(zero), INT(d), BOOL(true));
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "div.Tensor", VAL(r), VAL(x))));
+    } else if (x->rank && x->size[d] != 1) {
+        int64_t last = size[d];
+        size[d] = 1;
+        struct value *ones = OP(m, "ones.default", ints_arg(m, x->rank, size), DTYPE(g->dtype));
+        struct value *rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(0), INT(last - 1), INT(1));
+        struct arg both = {.kind = ARG_LIST, .n = 2, .list = (struct arg[]){VAL(ones), VAL(rest)}};
+        struct value *before = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(1), INT(last), INT(1));
+        both.list[1] = VAL(OP(m, "flip.default", VAL(rest), INT(d)));
+        struct value *after = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        after = OP(m, "flip.default", VAL(after), INT(d));
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Tensor", VAL(before), VAL(after))));
+    }
+    out_add(m, f, f->n <= 3 ? OP(m, "reshape.default", VAL(g), ints_arg(m, V(1)->rank, V(1)->size)) : g);
+}
+
+/* Source: fft_r2c_backward in FunctionsManual.cpp: a half spectrum is written into a whole one of zeros; then the real part. */
+void
+expand_fft_r2c_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *like = V(1);
+    if (arg_int(f, 3, 0))
+        g = OP(m, "new_zeros.default", VAL(g), ints_arg(m, like->rank, like->size));
+    g = OP(m, "_fft_c2c.default", VAL(g), f->a[2]);
+    out_add(m, f, OP(m, "real.default", VAL(g)));
+}
+
+/* grad.index_put(indices, zeros_like(values), false), unless the write accumulated. */
+void
+expand_index_put_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *values = V(2);
+    if (!arg_int(f, 3, 0) && values) {
+        struct value *zeros = OP(m, "zeros.default", ints_arg(m, values->rank, values->size), DTYPE(values->dtype));
+        g = OP(m, "index_put.default", VAL(g), f->a[1], VAL(zeros));
+    }
+    out_add(m, f, g);
+}
+
+/* evenly_distribute_backward in FunctionsManual.cpp, of max() and min(): the gradient is shared among equal maxima. */
+void
+expand_evenly_distribute(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1), *r = V(2);
+    struct value *mask = OP(m, "eq.Tensor", VAL(x), VAL(r));
+    struct value *nan = OP(m, "isnan.default", VAL(x)), *none = OP(m, "isnan.default", VAL(r));
+    if (!m->real) /* logical_and_ */
+        OP(m, "logical_and.default", VAL(nan), VAL(none));
+    struct value *count = OP(m, "sum.default", VAL(mask), DTYPE(DT_INT64));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
+}
+
+/* Source: CopySlices in torch/csrc/autograd/functions/tensor.cpp: a copy of the whole gradient, and one of the part that was written. */
+void
+expand_copy_slices(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *part = V(1);
+    if (value_elements(part) == value_elements(g)) { /* a slice of everything, that eager did not make */
+        out_add(m, f, g);
+        return;
+    }
+    struct value *whole = OP(m, "new_empty_strided.default", VAL(g), VAL(g));
+    struct value *seen = value_view(m, whole, part->rank, part->size, NULL);
+    out_add(m, f, OP(m, "clone.default", VAL(seen)));
+}
+
+/* Source: atan2_backward in FunctionsManual.cpp. */
+void
+expand_atan2_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *y = V(1), *x = V(2);
+    struct value *sum =
+        OP(m, "add.Tensor", VAL(OP(m, "mul.Tensor", VAL(y), VAL(y))), VAL(OP(m, "mul.Tensor", VAL(x), VAL(x))));
+    struct value *inverse = OP(m, "reciprocal.default", VAL(sum)), *out[2] = {NULL, NULL};
+    inverse = OP(m, "masked_fill.Scalar", VAL(inverse), VAL(OP(m, "eq.Scalar", VAL(sum), INT(0))), INT(0));
+    for (int i = 0; i < 2; i++)
+        if (f->want >> i & 1) {
+            struct value *other = i ? OP(m, "neg.default", VAL(y)) : x;
+            out[i] = OP(m, "mul.Tensor", VAL(OP(m, "mul.Tensor", VAL(g), VAL(other))), VAL(inverse));
+        }
+    out_add(m, f, out[0]);
+    out_add(m, f, out[1]);
+}
+
+void
+expand_expand_as(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "expand.default", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));
+}
+
+/* Source: bilinear in Linear.cpp: of flattened inputs. */
+void
+expand_bilinear(struct machine *m, struct frame *f)
+{
+    struct value *in[2] = {V(0), V(1)}, *w = V(2);
+    int64_t size[RANK], rows = 1;
+    for (int i = 0; i < V(0)->rank - 1; i++)
+        rows *= size[i] = V(0)->size[i];
+    for (int i = 0; i < 2; i++)
+        in[i] = reshape(m, in[i], 2, (int64_t[]){rows, in[i]->size[in[i]->rank - 1]});
+    struct value *y = OP(m, "_trilinear.default", VAL(in[0]), VAL(w), VAL(in[1]));
+    size[V(0)->rank - 1] = w->size[0];
+    y = reshape(m, y, V(0)->rank, size);
+    out_add(m, f, V(3) ? OP(m, "add.Tensor", VAL(y), VAL(V(3))) : y);
+}
+
+/* Source: maybe_multiply in FunctionsManual.cpp: by a number that isn't 1. */
+void
+expand_maybe_multiply(struct machine *m, struct frame *f)
+{
+    out_add(m, f, arg_float(f, 1, 1) != 1 ? OP(m, "mul.Scalar", VAL(V(0)), f->a[1]) : V(0));
+}
+
+void
+expand_argsort(struct machine *m, struct frame *f)
+{
+    struct arg a[] = {VAL(V(0)), f->n > 1 ? f->a[1] : INT(-1)};
+    out_add(m, f, dispatch(m, aten_find("sort.default"), 2, a, NULL)->out[1]);
+}
+
+/* Source: clamp_backward in FunctionsManual.cpp: where(self >= min and self <= max, grad, 0). */
+void
+expand_clamp_backward(struct machine *m, struct frame *f)
+{
+    static const char *const rows[][2] = {{"ge.Scalar", "ge.Tensor"}, {"le.Scalar", "le.Tensor"}};
+    struct value *mask = NULL, *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
+    int first = strcmp(f->op->name, "clamp_max_backward") == 0;
+    for (int i = 2; i < f->n && first + i - 2 < COUNT(rows); i++)
+        if (f->a[i].kind != ARG_NONE) {
+            struct value *side = OP(m, rows[first + i - 2][V(i) != NULL], VAL(V(1)), f->a[i]);
+            mask = mask ? mask : side; /* logical_and_ */
+        }
+    out_add(m, f, mask ? OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero)) : V(0));
+}
+
+/* A reduced tensor with the reduced dimensions put back. */
+static struct value *
+unreduced(struct machine *m, struct value *r, const struct value *like, const struct frame *f, int at)
+{
+    int64_t dims[RANK], size[RANK];
+    int n = arg_ints(f, at, dims, RANK);
+    if (r->rank == like->rank)
+        return r;
+    for (int i = 0; i < like->rank; i++)
+        size[i] = n ? like->size[i] : 1;
+    for (int i = 0; i < n; i++)
+        size[dim_of(dims[i], like->rank)] = 1;
+    return OP(m, "reshape.default", VAL(r), ints_arg(m, like->rank, size));
+}
+
+/* Source: var_backward and std_backward in FunctionsManual.cpp. */
+void
+expand_var_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int64_t dims[RANK];
+    if (V(3)) {
+        g = OP(m, "div.Tensor", VAL(g), VAL(OP(m, "mul.Scalar", VAL(V(3)), INT(2))));
+        OP(m, "eq.Scalar", VAL(V(3)), INT(0));
+    }
+    bool some = arg_ints(f, 2, dims, RANK) > 0;
+    struct value *mean = some ? OP(m, "mean.dim", VAL(x), f->a[2], BOOL(true)) : OP(m, "mean.default", VAL(x));
+    struct value *centred = OP(m, "sub.Tensor", VAL(x), VAL(mean));
+    g = OP(m, "mul.Scalar", VAL(some ? unreduced(m, g, x, f, 2) : g), INT(2));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(g), VAL(centred)));
+}
+
+/* Source: linalg_vector_norm_backward in FunctionsManual.cpp, for 1 and 2. */
+void
+expand_norm_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = unreduced(m, V(0), V(1), f, 4), *norm = unreduced(m, V(3), V(1), f, 4), *x = V(1);
+    if (arg_float(f, 2, 2) == 1) {
+        out_add(m, f, OP(m, "mul.Tensor", VAL(OP(m, "sgn.default", VAL(x))), VAL(g)));
+        return;
+    }
+    struct value *unit = OP(m, "div.Tensor", VAL(x), VAL(norm));
+    OP(m, "eq.Scalar", VAL(norm), INT(0)); /* for masked_fill_ */
+    out_add(m, f, OP(m, "mul.Tensor", VAL(unit), VAL(g)));
+}
+
+/* scale_grad_by_count in FunctionsManual.cpp: the gradient is shared among equal maxima. */
+void
+expand_amax_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *v = V(1), *r = V(2);
+    int64_t dims[RANK], size[RANK], all[RANK];
+    int n = arg_ints(f, 3, dims, RANK);
+    for (int i = 0; i < v->rank; i++) {
+        size[i] = n ? v->size[i] : 1;
+        all[i] = i;
+    }
+    for (int i = 0; i < n; i++)
+        size[dim_of(dims[i], v->rank)] = 1;
+    struct arg keep = ints_arg(m, v->rank, size);
+    struct arg over = n ? f->a[3] : ints_arg(m, v->rank, all);
+    struct value *mask = OP(m, "eq.Tensor", VAL(v), VAL(OP(m, "view.default", VAL(r), keep)));
+    struct value *count = OP(m, "sum.dim_IntList", VAL(mask), over, BOOL(true));
+    struct value *share = OP(m, "div.Tensor", VAL(OP(m, "reshape.default", VAL(g), keep)), VAL(count));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(share), VAL(mask)));
+}
+
+/* ---- products --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Source: linear and _flatten_nd_linear in Linear.cpp. */
+void
+expand_linear(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *w = V(1), *b = V(2), *y;
+    struct value *wt = NULL;
+    if (b && (x->rank == 2 || value_contiguous(x)) && x->rank >= 2 && w->rank == 2) {
+        int64_t size[RANK], rows = 1;
+        for (int i = 0; i < x->rank - 1; i++)
+            rows *= x->size[i];
+        memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+        size[x->rank - 1] = w->size[0];
+        if (x->rank > 2)
+            x = reshape(m, x, 2, (int64_t[]){rows, x->size[x->rank - 1]});
+        wt = OP(m, "t.default", VAL(w));
+        y = OP(m, "addmm.default", VAL(b), VAL(x), VAL(wt));
+        if (V(0)->rank > 2)
+            y = OP(m, "view.default", VAL(y), ints_arg(m, V(0)->rank, size));
+        out_add(m, f, y);
+        return;
+    }
+    wt = OP(m, "t.default", VAL(w));
+    y = OP(m, "matmul.default", VAL(x), VAL(wt));
+    if (b) {
+        struct arg a[] = {VAL(y), VAL(b)};
+        struct frame like = {.rank = -1, .want = ~0u, .in_place = m->real && !under_mode(m)}; /* isTensorSubclassLike */
+        y = dispatch(m, aten_find("add.Tensor"), 2, a, &like)->out[0];
+    }
+    out_add(m, f, y);
+}
+
+/* Source: should_fold in LinearAlgebra.cpp. */
+static bool
+should_fold(const struct value *a, const struct value *b)
+{
+    bool first = a->rank >= b->rank;
+    const struct value *large = first ? a : b, *small = first ? b : a;
+    if (large->rank < 3 || small->rank > 2)
+        return false;
+    if (small->requires_grad)
+        return true;
+    if (a->rank == 2)
+        return false;
+    for (int i = 0; i < large->rank - 2; i++) /* foldable without a copy */
+        if (large->stride[i] != large->stride[i + 1] * large->size[i + 1])
+            return false;
+    return true;
+}
+
+static struct value *
+batch_of(struct machine *m, struct value *v, int nbatch, const int64_t *batch, int64_t count)
+{
+    int64_t size[RANK];
+    memcpy(size, batch, sizeof(*size) * (size_t)nbatch);
+    size[nbatch] = v->size[v->rank - 2];
+    size[nbatch + 1] = v->size[v->rank - 1];
+    struct value *w = OP(m, "expand.default", VAL(v), ints_arg(m, nbatch + 2, size));
+    return reshape(m, w, 3, (int64_t[]){count, size[nbatch], size[nbatch + 1]});
+}
+
+/* Source: _matmul_impl in LinearAlgebra.cpp. */
+static struct value *
+matmul(struct machine *m, struct value *a, struct value *b)
+{
+    int64_t size[RANK], batch[RANK], count = 1;
+    if (a->rank == 1 && b->rank == 1)
+        return OP(m, "dot.default", VAL(a), VAL(b));
+    if (a->rank == 2 && b->rank == 1)
+        return OP(m, "mv.default", VAL(a), VAL(b));
+    if (a->rank == 1 && b->rank == 2) {
+        struct value *y = OP(m, "mm.default", VAL(OP(m, "unsqueeze.default", VAL(a), INT(0))), VAL(b));
+        return OP(m, "squeeze.dim", VAL(y), INT(0));
+    }
+    if (a->rank == 2 && b->rank == 2)
+        return OP(m, "mm.default", VAL(a), VAL(b));
+    if (should_fold(a, b)) {
+        bool flip = b->rank > a->rank;
+        struct value *large = flip ? OP(m, "transpose.int", VAL(b), INT(-1), INT(-2)) : a;
+        struct value *small = !flip ? b : a->rank == 2 ? OP(m, "t.default", VAL(a)) : a;
+        int64_t rows = 1, last = large->size[large->rank - 1];
+        int n = large->rank - 1;
+        for (int i = 0; i < n; i++)
+            rows *= size[i] = large->size[i];
+        struct value *folded = reshape(m, large, 2, (int64_t[]){rows, last});
+        if (small->rank == 1)
+            return OP(m, "_unsafe_view.default", VAL(OP(m, "mv.default", VAL(folded), VAL(small))),
+                      ints_arg(m, n, size));
+        size[n] = small->size[1];
+        struct value *y = OP(m, "mm.default", VAL(folded), VAL(small));
+        y = OP(m, "_unsafe_view.default", VAL(y), ints_arg(m, n + 1, size));
+        return flip ? OP(m, "contiguous.default", VAL(OP(m, "transpose.int", VAL(y), INT(-1), INT(-2)))) : y;
+    }
+    bool vec_a = a->rank == 1, vec_b = b->rank == 1;
+    struct value *x = vec_a ? OP(m, "unsqueeze.default", VAL(a), INT(0)) : a;
+    struct value *y = vec_b ? OP(m, "unsqueeze.default", VAL(b), INT(1)) : b;
+    int na = x->rank - 2, nb = y->rank - 2, n = na > nb ? na : nb;
+    for (int i = 0; i < n; i++) {
+        int64_t p = i - (n - na) >= 0 ? x->size[i - (n - na)] : 1, q = i - (n - nb) >= 0 ? y->size[i - (n - nb)] : 1;
+        count *= batch[i] = p == 1 ? q : p;
+    }
+    struct value *u = batch_of(m, x, n, batch, count), *w = batch_of(m, y, n, batch, count);
+    struct value *out = OP(m, "bmm.default", VAL(u), VAL(w));
+    int rank = n;
+    memcpy(size, batch, sizeof(*size) * (size_t)n);
+    if (!vec_a)
+        size[rank++] = u->size[1];
+    if (!vec_b)
+        size[rank++] = w->size[2];
+    return OP(m, "_unsafe_view.default", VAL(out), ints_arg(m, rank, size));
+}
+
+void
+expand_matmul(struct machine *m, struct frame *f)
+{
+    out_add(m, f, matmul(m, V(0), V(1)));
+}
+
+/* Two operands: permute to [batch, own, summed], reshape, bmm, view, permute. Source: einsum and sumproduct_pair in Linear.cpp. */
+static struct value *
+einsum_pair(struct machine *m, const char *la, struct value *a, const char *lb, struct value *b, const char *out)
+{
+    char order[RANK] = "";
+    int64_t pa[RANK], pb[RANK], size[RANK], batch = 1, own_a = 1, own_b = 1, sum = 1, perm[RANK];
+    int na = 0, nb = 0, n = 0;
+    for (int pass = 0; pass < 3; pass++) /* a: shared and kept, own, summed */
+        for (int i = 0; la[i]; i++) {
+            bool in_b = strchr(lb, la[i]), kept = strchr(out, la[i]);
+            if ((pass == 0 && in_b && kept) || (pass == 1 && !in_b) || (pass == 2 && in_b && !kept)) {
+                pa[na++] = i;
+                if (pass < 2) {
+                    size[n] = a->size[i];
+                    order[n++] = la[i];
+                }
+                *(pass == 0 ? &batch : pass == 1 ? &own_a : &sum) *= a->size[i];
+            }
+        }
+    for (int pass = 0; pass < 2; pass++) /* b follows a's order of shared letters */
+        for (int i = 0; la[i]; i++) {
+            const char *at = strchr(lb, la[i]);
+            if (at && (strchr(out, la[i]) != NULL) == (pass == 0))
+                pb[nb++] = at - lb;
+        }
+    for (int i = 0; lb[i]; i++)
+        if (!strchr(la, lb[i])) {
+            pb[nb++] = i;
+            size[n] = b->size[i];
+            order[n++] = lb[i];
+            own_b *= b->size[i];
+        }
+    struct value *x = OP(m, "permute.default", VAL(a), ints_arg(m, na, pa)),
+                 *y = OP(m, "permute.default", VAL(b), ints_arg(m, nb, pb));
+    x = reshape(m, x, 3, (int64_t[]){batch, own_a, sum});
+    y = reshape(m, y, 3, (int64_t[]){batch, sum, own_b});
+    struct value *z = OP(m, "view.default", VAL(OP(m, "bmm.default", VAL(x), VAL(y))), ints_arg(m, n, size));
+    int k = 0;
+    for (int i = 0; out[i] && k < n; i++) {
+        const char *at = strchr(order, out[i]);
+        perm[k++] = at ? at - order : 0;
+    }
+    return OP(m, "permute.default", VAL(z), ints_arg(m, k, perm));
+}
+
+/* No letter is summed: an elementwise product, aligned by views. Returns the letters. */
+static struct value *
+einsum_product(struct machine *m, char *la, struct value *a, const char *lb, struct value *b)
+{
+    int64_t perm[RANK];
+    int n = 0;
+    for (int i = 0; lb[i]; i++)
+        if (!strchr(la, lb[i])) {
+            la[strlen(la) + 1] = 0;
+            la[strlen(la)] = lb[i];
+            a = OP(m, "unsqueeze.default", VAL(a), INT(a->rank));
+        }
+    for (int i = 0; la[i]; i++) {
+        const char *at = strchr(lb, la[i]);
+        if (at)
+            perm[n++] = at - lb;
+    }
+    b = OP(m, "permute.default", VAL(b), ints_arg(m, n, perm));
+    for (int i = 0; la[i]; i++)
+        if (!strchr(lb, la[i]))
+            b = OP(m, "unsqueeze.default", VAL(b), INT(i));
+    return OP(m, "mul.Tensor", VAL(a), VAL(b));
+}
+
+/* Operands are joined from the left. */
+void
+expand_einsum(struct machine *m, struct frame *f)
+{
+    const char *eq = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
+    struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
+    int operands = 1, n = 0, most = l && l->n ? l->n : 1;
+    char(*label)[RANK] = arena_alloc(m->a, sizeof(*label) * (size_t)most), out[RANK] = "", *to = label[0];
+    bool plain = l && l->n > 0;
+    for (const char *p = eq; *p; p++) {
+        if (*p == '>') {
+            to = out;
+            n = 0;
+        } else if (*p == ',' && operands < most) {
+            to = label[operands++];
+            n = 0;
+        } else if (((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) && n < MAX_RANK) {
+            to[n++] = *p;
+            to[n] = 0;
+        }
+    }
+    plain &= operands == (l ? l->n : 0);
+    for (int i = 0; plain && i < l->n; i++)
+        plain = l->list[i].kind == ARG_VALUE && (int)strlen(label[i]) == l->list[i].v->rank;
+    if (!plain) {
+        if (f->rank >= 0 && l && l->n && l->list[0].kind == ARG_VALUE)
+            out_add(m, f, value_new(m, l->list[0].v->dtype, f->rank, f->size, NULL));
+        return;
+    }
+    struct value *v = l->list[0].v;
+    char now[RANK];
+    strcpy(now, label[0]);
+    for (int i = 1; i < l->n; i++) {
+        char both[2 * RANK], next[RANK] = "";
+        bool sums = false, last = i == l->n - 1;
+        snprintf(both, sizeof(both), "%s%s", now, label[i]);
+        n = 0;
+        for (const char *c = both; *c; c++) {
+            bool later = strchr(out, *c) != NULL;
+            for (int j = i + 1; j < l->n; j++)
+                later |= strchr(label[j], *c) != NULL;
+            sums |= !later;
+            if (later && !strchr(next, *c) && n < MAX_RANK) {
+                next[n++] = *c;
+                next[n] = 0;
+            }
+        }
+        if (sums) {
+            v = einsum_pair(m, now, v, label[i], l->list[i].v, last ? out : next);
+            strcpy(now, last ? out : next);
+        } else if (strlen(next) < MAX_RANK) {
+            v = einsum_product(m, now, v, label[i], l->list[i].v);
+        }
+    }
+    int64_t perm[RANK];
+    n = 0;
+    for (int i = 0; l->n == 1 && label[0][i]; i++)
+        if (!strchr(out, label[0][i]))
+            perm[n++] = i;
+        else
+            now[i - n] = label[0][i];
+    if (n) {
+        now[strlen(label[0]) - (size_t)n] = 0;
+        v = OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, perm));
+    }
+    for (n = 0; out[n] && strchr(now, out[n]); n++)
+        perm[n] = strchr(now, out[n]) - now;
+    bool moves = n == v->rank && strcmp(now, out) != 0;
+    out_add(m, f, moves ? OP(m, "permute.default", VAL(v), ints_arg(m, n, perm)) : v);
+}
+
+/* ---- convolutions, pools ------------------------------------------------------------------------------------------------------------------ */
+
+static struct arg
+arg_at(const struct frame *f, int i, struct arg otherwise)
+{
+    return i < f->n && f->a[i].kind != ARG_NONE && f->a[i].kind != ARG_TEXT ? f->a[i] : otherwise;
+}
+
+void
+expand_conv(struct machine *m, struct frame *f)
+{
+    struct arg a[] = {
+        VAL(V(0)),   VAL(V(1)), VAL(V(2)),           arg_at(f, 3, INT(1)), arg_at(f, 4, INT(0)), arg_at(f, 5, INT(1)),
+        BOOL(false), INT(0),    arg_at(f, 6, INT(1))};
+    out_add(m, f, dispatch(m, aten_find("convolution.default"), COUNT(a), a, f)->out[0]);
+}
+
+void
+expand_conv_transpose(struct machine *m, struct frame *f)
+{
+    struct arg a[] = {VAL(V(0)),
+                      VAL(V(1)),
+                      VAL(V(2)),
+                      arg_at(f, 3, INT(1)),
+                      arg_at(f, 4, INT(0)),
+                      arg_at(f, 7, INT(1)),
+                      BOOL(true),
+                      arg_at(f, 5, INT(0)),
+                      arg_at(f, 6, INT(1))};
+    out_add(m, f, dispatch(m, aten_find("convolution.default"), COUNT(a), a, f)->out[0]);
+}
+
+/* Indices are made whether anybody asked for them or not. */
+void
+expand_max_pool(struct machine *m, struct frame *f)
+{
+    bool volume = strncmp(f->op->name, "max_pool3d", 10) == 0;
+    const struct aten *row = aten_find(volume ? "max_pool3d_with_indices.default" : "max_pool2d_with_indices.default");
+    out_add(m, f, dispatch(m, row, f->n, f->a, f)->out[0]);
+}
+
+/* Source: adaptive_avg_pool2d_symint in AdaptiveAveragePooling.cpp: to one pixel it is a mean. */
+void
+expand_adaptive_avg_pool(struct machine *m, struct frame *f)
+{
+    int64_t want[RANK];
+    int n = arg_ints(f, 1, want, RANK), spatial = V(0)->rank - 2;
+    bool one = true;
+    for (int i = 0; i < spatial; i++)
+        one &= f->rank == V(0)->rank ? f->size[i + 2] == 1 : want[i < n ? i : n - 1] == 1;
+    if (one && spatial >= 1 && spatial <= 3)
+        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
+    else
+        out_add(m, f, dispatch(m, aten_find("_adaptive_avg_pool2d.default"), f->n, f->a, f)->out[0]);
+}
+
+/* The second result, a buffer for the CPU, is empty on a GPU. */
+void
+expand_log_sigmoid(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "log_sigmoid_forward.default", VAL(V(0))));
+}
+
+void
+expand_prelu(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    struct value *x = V(0), *w = V(1);
+    for (int i = 0; i < x->rank; i++)
+        size[i] = i == 1 ? value_elements(w) : 1;
+    struct value *shaped = x->rank > 1 ? reshape(m, w, x->rank, size) : w;
+    out_add(m, f, OP(m, "_prelu_kernel.default", VAL(x), VAL(shaped)));
+}
+
+/* One operator of a Python expression: its operands die when it is done, unless somebody else holds them. */
+static struct value *
+then(struct machine *m, int mark, const char *op, struct value *v, struct arg other, struct value *keep)
+{
+    struct value *held[] = {OP(m, op, VAL(v), other), keep};
+    scope_end(m, mark, 2, held);
+    return held[0];
+}
+
+/* tanh(0.79788456 * x * (1 + 0.044715 * x * x)), with one value kept. */
+static struct value *
+bloom_tanh(struct machine *m, struct value *x, struct value *kept, int mark)
+{
+    struct value *a = OP(m, "mul.Tensor", VAL(x), FLT(1));
+    int inner = scope_begin(m);
+    struct value *b = then(m, inner, "mul.Tensor", x, FLT(1), NULL);
+    b = then(m, inner, "mul.Tensor", b, VAL(x), NULL);
+    b = then(m, inner, "add.Tensor", b, INT(1), NULL);
+    a = then(m, mark, "mul.Tensor", a, VAL(b), kept);
+    return then(m, mark, "tanh.default", a, NONE, kept);
+}
+
+/* Source: bloom_gelu_forward, bloom_gelu_back in modeling_bloom.py: x * 0.5 * (1 + tanh(...)). */
+void
+expand_bloom_gelu(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *half = OP(m, "mul.Tensor", VAL(V(0)), FLT(1));
+    struct value *t = bloom_tanh(m, V(0), half, mark);
+    t = then(m, mark, "add.Tensor", t, INT(1), half);
+    out_add(m, f, OP(m, "mul.Tensor", VAL(half), VAL(t)));
+}
+
+void
+expand_bloom_gelu_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int mark = scope_begin(m);
+    struct value *t = bloom_tanh(m, x, NULL, mark);
+    mark = scope_begin(m);
+    struct value *half = OP(m, "mul.Tensor", VAL(x), FLT(1));
+    int inner = scope_begin(m);
+    struct value *a = then(m, inner, "mul.Tensor", t, VAL(t), NULL);
+    a = then(m, inner, "rsub.Scalar", a, INT(1), NULL);
+    int third = scope_begin(m);
+    struct value *b = then(m, third, "mul.Tensor", x, FLT(1), NULL);
+    b = then(m, third, "mul.Tensor", b, VAL(x), NULL);
+    b = then(m, third, "add.Tensor", b, FLT(1), NULL);
+    a = then(m, inner, "mul.Tensor", a, VAL(b), NULL);
+    a = then(m, mark, "mul.Tensor", half, VAL(a), NULL);
+    inner = scope_begin(m);
+    b = then(m, inner, "add.Tensor", t, INT(1), NULL);
+    b = then(m, inner, "mul.Tensor", b, FLT(1), NULL);
+    a = then(m, mark, "add.Tensor", a, VAL(b), NULL);
+    out_add(m, f, OP(m, "mul.Tensor", VAL(a), VAL(g)));
+}
+
+/* ---- normalization -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Source: _select_batch_norm_backend in Normalization.cpp. */
+void
+expand_batch_norm(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *w = V(1);
+    bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 &&
+                 (float)arg_float(f, 7, 1e-5) >= 1e-5F && value_elements(x) < INT32_MAX;
+    const char *row = cudnn ? "cudnn_batch_norm.default" : "native_batch_norm.default";
+    out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
+}
+
+/* Source: instance_norm in Normalization.cpp: batch norm of [1, B*C, ...] with repeated weights. */
+void
+expand_instance_norm(struct machine *m, struct frame *f)
+{
+    struct value *x = OP(m, "contiguous.default", VAL(V(0))), *p[2] = {V(1), V(2)};
+    int64_t size[RANK], times = x->size[0];
+    for (int i = 0; i < 2; i++)
+        if (p[i])
+            p[i] = OP(m, "repeat.default", VAL(p[i]), ints_arg(m, 1, &times));
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    size[1] *= size[0];
+    size[0] = 1;
+    struct value *v = reshape(m, x, x->rank, size);
+    v = OP(m, "batch_norm.default", VAL(v), VAL(p[0]), VAL(p[1]), NONE, NONE, BOOL(true));
+    out_add(m, f, reshape(m, v, x->rank, x->size));
+}
+
+void
+expand_layer_norm(struct machine *m, struct frame *f)
+{
+    out_add(m, f, dispatch(m, aten_find("native_layer_norm.default"), f->n < 5 ? f->n : 5, f->a, NULL)->out[0]);
+}
+
+void
+expand_group_norm(struct machine *m, struct frame *f)
+{
+    struct value *x = OP(m, "contiguous.default", VAL(V(0)));
+    int64_t n = x->size[0], c = x->size[1];
+    out_add(m, f,
+            OP(m, "native_group_norm.default", VAL(x), VAL(V(2)), VAL(V(3)), INT(n), INT(c),
+               INT(n && c ? value_elements(x) / (n * c) : 0), INT(arg_int(f, 1, 1))));
+}
+
+void
+expand_rms_norm(struct machine *m, struct frame *f)
+{
+    out_add(m, f, dispatch(m, aten_find("_fused_rms_norm.default"), f->n, f->a, NULL)->out[0]);
+}
+
+/* ---- softmax, dropout, attention ---------------------------------------------------------------------------------------------------------------- */
+
+/* The kernel itself widens float16 alone. Source: softmax in native/SoftMax.cpp. */
+void
+expand_softmax(struct machine *m, struct frame *f)
+{
+    const char *row = f->op->name[0] == 'l' ? "_log_softmax.default" : "_softmax.default";
+    struct arg t = f->n > 2 && f->a[2].kind == ARG_DTYPE ? f->a[2] : NONE;
+    struct value *x = V(0);
+    if (t.kind == ARG_DTYPE && !(x->dtype == DT_FLOAT16 && t.i == DT_FLOAT)) {
+        x = OP(m, "to.dtype", VAL(x), t);
+        t = NONE;
+    }
+    out_add(m, f, OP(m, row, VAL(x), f->n > 1 ? f->a[1] : INT(-1), t));
+}
+
+void
+expand_dropout(struct machine *m, struct frame *f)
+{
+    double p = arg_float(f, 1, 0.5);
+    bool runs = arg_int(f, 2, 1) && p > 0 && p < 1;
+    out_add(m, f, runs ? OP(m, "native_dropout.default", VAL(V(0)), FLT(p), BOOL(true)) : V(0));
+}
+
+static bool
+is_expanded(const struct value *v)
+{
+    for (int i = 0; i < v->rank; i++)
+        if (v->size[i] > 1 && v->stride[i] == 0)
+            return true;
+    return false;
+}
+
+/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows or an expand came before, and the layout
+ * asks for one. */
+void
+expand_lost_clone(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    if ((arg_int(f, 1, 0) && !value_contiguous(v)) || is_expanded(v))
+        out_add(m, f, OP(m, "clone.default", VAL(v), BOOL(true)));
+    else if (arg_int(f, 2, 0))
+        out_add(m, f, OP(m, "native_dropout.default", VAL(v), FLT(0.1), BOOL(true)));
+    else
+        out_add(m, f, v);
+}
+
+/* The mask as efficient attention takes it: floating, in the query's type, its last dimension padded to eight. Source: convert_boolean_attn_mask,
+ * preprocess_mask in transformers/attention.cpp. */
+static struct value *
+attention_mask(struct machine *m, struct value *mask, const struct value *q, const struct value *k)
+{
+    if (!mask)
+        return NULL;
+    if (mask->dtype == DT_BOOL) {
+        struct value *off = OP(m, "logical_not.default", VAL(mask));
+        struct value *zero = OP(m, "zeros.default", ints_arg(m, 0, NULL), DTYPE(q->dtype));
+        mask = OP(m, "where.ScalarSelf", VAL(off), FLT(-1e300), VAL(zero));
+    } else {
+        mask = to(m, mask, q->dtype);
+    }
+    int64_t last = mask->rank ? mask->size[mask->rank - 1] : 1;
+    if (last % 8) {
+        int64_t pads[] = {0, 8 - last % 8};
+        mask = OP(m, "constant_pad_nd.default", VAL(mask), ints_arg(m, 2, pads));
+        mask = OP(m, "slice.Tensor", VAL(mask), INT(-1), INT(0), INT(last), INT(1));
+    }
+    int64_t size[] = {q->size[0], q->size[1], q->size[2], k->size[2]};
+    return OP(m, "expand.default", VAL(mask), ints_arg(m, 4, size));
+}
+
+/* cuDNN's mask is not padded. Source: convert_boolean_attn_mask_cudnn in transformers/attention.cpp; seen in PyTorch's allocator. */
+static struct value *
+cudnn_mask(struct machine *m, struct value *mask, const struct value *q)
+{
+    if (!mask || mask->dtype != DT_BOOL)
+        return mask ? to(m, mask, q->dtype) : NULL;
+    struct value *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(q->dtype));
+    struct value *low = OP(m, "scalar_tensor.default", FLT(-1e300), DTYPE(q->dtype));
+    return OP(m, "where.self", VAL(mask), VAL(zero), VAL(low));
+}
+
+/* Source: _scaled_dot_product_attention_math in transformers/attention.cpp. */
+static struct value *
+attention_math(struct machine *m, struct value *q, struct value *k, struct value *v, struct value *mask, double p)
+{
+    q = OP(m, "mul.Tensor", VAL(q), FLT(1));
+    k = OP(m, "mul.Tensor", VAL(OP(m, "transpose.int", VAL(k), INT(-2), INT(-1))), FLT(1));
+    struct value *score = matmul(m, q, k);
+    if (mask)
+        score = OP(m, "add.Tensor", VAL(score), VAL(mask));
+    score = OP(m, "_softmax.default", VAL(score), INT(-1));
+    if (p > 0)
+        score = OP(m, "native_dropout.default", VAL(score), FLT(p), BOOL(true));
+    return matmul(m, score, v);
+}
+
+/* Which kernel: flash takes half types without a mask, efficient the rest; see sdp_utils.cpp. */
+void
+expand_attention(struct machine *m, struct frame *f)
+{
+    struct value *q = V(0), *k = V(1), *v = V(2), *mask = V(3);
+    double p = arg_float(f, 4, 0);
+    bool half = q->dtype == DT_FLOAT16 || q->dtype == DT_BFLOAT16;
+    enum attention kernel = m->s->attention;
+    if (q->rank < 4 || k->rank < 4) { /* three dimensions: a head is put in */
+        q = q->rank == 3 ? OP(m, "unsqueeze.default", VAL(q), INT(0)) : q;
+        k = k->rank == 3 ? OP(m, "unsqueeze.default", VAL(k), INT(0)) : k;
+        v = v->rank == 3 ? OP(m, "unsqueeze.default", VAL(v), INT(0)) : v;
+    }
+    bool fewer = q->rank == 4 && k->size[1] != q->size[1], gqa = arg_int(f, 7, 0);
+    if (q->rank != 4 || (fewer && !gqa && m->real)) { /* heads that broadcast: no fused kernel takes them */
+        out_add(m, f, attention_math(m, V(0), V(1), V(2), mask, p));
+        return;
+    }
+    if (fewer && gqa && k->size[1] > 0) {
+        int64_t times = q->size[1] / k->size[1];
+        k = repeat_interleave(m, k, times, 1);
+        v = repeat_interleave(m, v, times, 1);
+    }
+    bool cudnn =
+        m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && q->size[3] <= 128 && q->size[3] == v->size[3];
+    if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
+        mask = cudnn_mask(m, mask, q);
+        struct value *out =
+            OP(m, "_scaled_dot_product_cudnn_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), FLT(p));
+        out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
+        return;
+    }
+    if (kernel == ATTENTION_AUTO)
+        kernel = half && !mask && q->size[3] == v->size[3] && q->size[3] <= 256 ? ATTENTION_FLASH : ATTENTION_EFFICIENT;
+    struct value *out;
+    if (kernel == ATTENTION_MATH) {
+        out = attention_math(m, q, k, v, mask, p);
+    } else if (kernel == ATTENTION_FLASH) {
+        out = OP(m, "_scaled_dot_product_flash_attention.default", VAL(q), VAL(k), VAL(v), FLT(p),
+                 f->n > 5 ? f->a[5] : NONE);
+    } else {
+        bool grad = m->grad_mode && (q->requires_grad || k->requires_grad || v->requires_grad);
+        mask = attention_mask(m, mask, q, k);
+        out = OP(m, "_scaled_dot_product_efficient_attention.default", VAL(q), VAL(k), VAL(v), VAL(mask), BOOL(grad),
+                 FLT(p));
+    }
+    out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
+}
+
+/* ---- losses ----------------------------------------------------------------------------------------------------------------------------------------- */
+
+/* The part of label smoothing: the negative mean of the log-probabilities. Source: cross_entropy_loss_label_smoothing in LossNLL.cpp, without weights. */
+static struct value *
+smoothed(struct machine *m, struct value *nll, struct value *lp, struct value *target)
+{
+    struct value *v = OP(m, "neg.default", VAL(OP(m, "sum.dim_IntList", VAL(lp), INT(lp->rank == 1 ? 0 : 1))));
+    struct value *ignored = OP(m, "eq.Scalar", VAL(target), INT(0));
+    struct arg a[] = {VAL(v), VAL(ignored), FLT(0)};
+    v = dispatch(m, aten_find("masked_fill.Scalar"), 3, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = true})
+            ->out[0];
+    struct value *counted = OP(m, "sum.default", VAL(OP(m, "bitwise_not.default", VAL(ignored))), DTYPE(DT_INT64));
+    v = OP(m, "div.Tensor", VAL(OP(m, "sum.default", VAL(v))), VAL(counted));
+    nll = OP(m, "mul.Scalar", VAL(nll), FLT(1));
+    return OP(m, "add.Tensor", VAL(nll), VAL(OP(m, "mul.Scalar", VAL(v), FLT(1))));
+}
+
+/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone. Targets of the input's sizes are
+ * probabilities: cross_entropy_loss_prob_target. */
+void
+expand_cross_entropy(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *target = V(1);
+    struct arg reduction = f->n > 3 ? f->a[3] : NONE;
+    struct value *lp = OP(m, "_log_softmax.default", VAL(x), INT(x->rank == 1 ? 0 : 1), DTYPE(x->dtype));
+    if (target->rank == x->rank && dtypes[target->dtype].is_float) {
+        struct value *v = OP(m, "sum.default", VAL(OP(m, "mul.Tensor", VAL(lp), VAL(target))));
+        out_add(m, f, OP(m, "div.Scalar", VAL(OP(m, "neg.default", VAL(v))), FLT(1)));
+        return;
+    }
+    const char *row = x->rank > 2 ? "nll_loss2d_forward.default" : "nll_loss_forward.default";
+    struct value *nll = OP(m, row, VAL(lp), VAL(target), VAL(V(2)), reduction);
+    bool smooths = arg_float(f, 5, 0) > 0 && arg_int(f, 3, 1) == 1;
+    out_add(m, f, smooths ? smoothed(m, nll, lp, target) : nll);
+}
+
+/* (sigmoid(input) - target) * grad / n. Source: binary_cross_entropy_with_logits_backward in FunctionsManual.cpp. */
+void
+expand_bce_backward(struct machine *m, struct frame *f)
+{
+    struct value *v = OP(m, "sigmoid.default", VAL(V(1)));
+    if (!m->real) {
+        v = OP(m, "sub.Tensor", VAL(v), VAL(V(2)));
+        v = OP(m, "mul.Tensor", VAL(v), VAL(V(0)));
+    }
+    out_add(m, f, v);
+}

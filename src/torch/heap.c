@@ -1,0 +1,360 @@
+/* heap.c - PyTorch's caching allocator, and the devices whose memory it asks for.
+ *
+ * Blocks are cut from segments that the driver gave. Two pools: requests up to 1 MiB (segments of 2 MiB) and larger ones (20 MiB, or the
+ * request rounded to 2 MiB from 10 MiB on). The smallest free block that is large enough serves, the lowest address among equals; it is split
+ * when the rest is worth keeping, merged with free neighbours when freed. Addresses only order blocks: segments get growing ones.
+ * Expandable segments are one range of addresses per pool; the pages that blocks need are mapped into it, and those that lie inside of free
+ * blocks are given back when the device is full.
+ * Source: c10/cuda/CUDACachingAllocator.cpp, 2.11; constants in c10/core/AllocatorConfig.h.
+ */
+#include "torch/torch.h"
+
+#include <string.h>
+
+enum {
+    MIN_BLOCK = 512,
+    SMALL = 1 << 20,
+    SMALL_SEGMENT = 2 << 20,
+    LARGE_FROM = 10 << 20,
+    LARGE_SEGMENT = 20 << 20,
+    ROUND = 2 << 20
+};
+
+struct block {
+    int64_t address, bytes;
+    int prev, next;                /* neighbours in the segment, -1 none */
+    bool is_free, large, unmapped; /* unmapped: addresses of an expandable range without memory */
+};
+
+struct pool { /* free blocks by (bytes, address) */
+    int n, cap, *block;
+    int range; /* expandable: first block of the range, -1 none yet */
+    int64_t page;
+};
+
+struct heap {
+    struct arena *a;
+    bool expandable;
+    int n, cap;
+    struct block *b;
+    struct pool pool[2];
+    int spare_n, spare_cap, *spare; /* merged away: ids to use again */
+    int64_t allocated, reserved, top;
+    const struct player *play; /* NULL: no device */
+};
+
+struct heap *
+heap_new(struct arena *a, bool expandable)
+{
+    struct heap *h = NEW(a, struct heap);
+    h->a = a;
+    h->expandable = expandable;
+    h->pool[0] = (struct pool){.range = -1, .page = SMALL_SEGMENT};
+    h->pool[1] = (struct pool){.range = -1, .page = LARGE_SEGMENT};
+    return h;
+}
+
+static int
+block_new(struct heap *h, struct block b)
+{
+    if (h->spare_n) {
+        int id = h->spare[--h->spare_n];
+        h->b[id] = b;
+        return id;
+    }
+    *PUSH(h->a, h->b, h->n, h->cap) = b;
+    return h->n - 1;
+}
+
+/* Where a block of that size and address stands or would stand. */
+static int
+pool_at(const struct heap *h, const struct pool *p, int64_t bytes, int64_t address)
+{
+    int lo = 0, hi = p->n;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        const struct block *b = &h->b[p->block[mid]];
+        if (b->bytes < bytes || (b->bytes == bytes && b->address < address))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void
+pool_insert(struct heap *h, int id)
+{
+    struct block *b = &h->b[id];
+    struct pool *p = &h->pool[b->large];
+    int at = pool_at(h, p, b->bytes, b->address);
+    (void)PUSH(h->a, p->block, p->n, p->cap);
+    memmove(&p->block[at + 1], &p->block[at], sizeof(int) * (size_t)(p->n - 1 - at));
+    p->block[at] = id;
+    b->is_free = true;
+}
+
+static void
+pool_remove(struct heap *h, int id)
+{
+    struct block *b = &h->b[id];
+    struct pool *p = &h->pool[b->large];
+    int at = pool_at(h, p, b->bytes, b->address);
+    memmove(&p->block[at], &p->block[at + 1], sizeof(int) * (size_t)(p->n - 1 - at));
+    p->n--;
+    b->is_free = false;
+}
+
+static int64_t
+segment_bytes(int64_t bytes)
+{
+    return bytes <= SMALL ? SMALL_SEGMENT : bytes < LARGE_FROM ? LARGE_SEGMENT : (bytes + ROUND - 1) / ROUND * ROUND;
+}
+
+/* What follows the first bytes of a block as a block of its own; its id. */
+static int
+split(struct heap *h, int id, int64_t bytes)
+{
+    struct block b = h->b[id];
+    int tail = block_new(h, (struct block){b.address + bytes, b.bytes - bytes, id, b.next, false, b.large, b.unmapped});
+    if (b.next >= 0)
+        h->b[b.next].prev = tail;
+    h->b[id].next = tail;
+    h->b[id].bytes = bytes;
+    return tail;
+}
+
+/* Joins a block with the one that follows it. */
+static void
+absorb_next(struct heap *h, int id)
+{
+    int next = h->b[id].next;
+    h->b[id].bytes += h->b[next].bytes;
+    h->b[id].next = h->b[next].next;
+    if (h->b[next].next >= 0)
+        h->b[h->b[next].next].prev = id;
+    *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = next;
+}
+
+/* A block is free from now on: joined with free neighbours; the id of what it is then. */
+static int
+join_free(struct heap *h, int id)
+{
+    int prev = h->b[id].prev;
+    if (prev >= 0 && h->b[prev].is_free) {
+        pool_remove(h, prev);
+        absorb_next(h, prev);
+        id = prev;
+    }
+    int next = h->b[id].next;
+    if (next >= 0 && h->b[next].is_free) {
+        pool_remove(h, next);
+        absorb_next(h, id);
+    }
+    pool_insert(h, id);
+    return id;
+}
+
+void
+heap_play(struct heap *h, const struct player *p)
+{
+    h->play = p;
+}
+
+/* ---- expandable segments ------------------------------------------------------------------------------------------------------------- */
+
+static struct replay_range
+range_of(const struct heap *h, bool large)
+{
+    return (struct replay_range){large, h->b[h->pool[large].range].address, h->pool[large].page};
+}
+
+/* The lowest place where free and unmapped blocks side by side have that many bytes. Source: find_expandable_block. */
+static int
+find_room(struct heap *h, bool large, int64_t bytes)
+{
+    struct pool *p = &h->pool[large];
+    if (p->range < 0) /* longer than any device is large */
+        p->range = block_new(h, (struct block){RANGE_BYTES * large, RANGE_BYTES, -1, -1, false, large, true});
+    for (int id = p->range;; id = h->b[id].next) {
+        if (!h->b[id].unmapped)
+            continue;
+        int64_t room = 0;
+        int first = h->b[id].prev >= 0 && h->b[h->b[id].prev].is_free ? h->b[id].prev : id;
+        for (int k = first; k >= 0 && room < bytes && (h->b[k].is_free || h->b[k].unmapped); k = h->b[k].next)
+            room += h->b[k].bytes;
+        if (room >= bytes)
+            return first;
+    }
+}
+
+/* Maps the pages of an unmapped block's first bytes; the free block that has them, -1: the device refuses. Source: map_block. */
+static int
+map_block(struct heap *h, int id, int64_t bytes)
+{
+    struct block b = h->b[id];
+    int64_t page = h->pool[b.large].page;
+    bytes = div_up(bytes < b.bytes ? bytes : b.bytes, page) * page;
+    if (h->play && !h->play->map(h->play->of, range_of(h, b.large), b.address, bytes))
+        return -1;
+    if (bytes < b.bytes)
+        split(h, id, bytes);
+    h->b[id].unmapped = false;
+    h->reserved += bytes;
+    return join_free(h, id);
+}
+
+/* Source: try_allocate_expandable_block. */
+static int
+grow_range(struct heap *h, int64_t bytes, bool large)
+{
+    int id = find_room(h, large, bytes);
+    if (h->b[id].unmapped)
+        id = map_block(h, id, bytes);
+    while (id >= 0 && h->b[id].bytes < bytes)
+        id = map_block(h, h->b[id].next, bytes - h->b[id].bytes);
+    if (id >= 0)
+        pool_remove(h, id);
+    return id;
+}
+
+/* The pages that lie inside of a free block go back; the id of what is unmapped then, or of the block itself. Source: unmap_block. */
+static int
+unmap_block(struct heap *h, int id)
+{
+    struct block b = h->b[id];
+    struct replay_range r = range_of(h, b.large);
+    int64_t from = r.base + div_up(b.address - r.base, r.page) * r.page,
+            to = r.base + (b.address + b.bytes - r.base) / r.page * r.page;
+    if (from >= to)
+        return id;
+    pool_remove(h, id);
+    if (to < b.address + b.bytes)
+        pool_insert(h, split(h, id, to - b.address));
+    if (from > b.address) {
+        int middle = split(h, id, from - b.address);
+        pool_insert(h, id);
+        id = middle;
+    }
+    h->play->unmap(h->play->of, from, to - from, r.page);
+    h->reserved -= to - from;
+    h->b[id].unmapped = true;
+    if (h->b[id].next >= 0 && h->b[h->b[id].next].unmapped)
+        absorb_next(h, id);
+    if (h->b[id].prev >= 0 && h->b[h->b[id].prev].unmapped) {
+        id = h->b[id].prev;
+        absorb_next(h, id);
+    }
+    return id;
+}
+
+/* ---- the device ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Memory that nobody uses goes back to the device. Source: release_cached_blocks. */
+static void
+release_cached(struct heap *h)
+{
+    for (int large = 0; large < 2; large++) {
+        for (int id = h->pool[large].range; id >= 0; id = h->b[id].next)
+            if (h->b[id].is_free)
+                id = unmap_block(h, id);
+        for (int i = h->pool[large].n - 1; i >= 0 && !h->expandable; i--) {
+            int id = h->pool[large].block[i];
+            struct block *b = &h->b[id];
+            if (b->prev >= 0 || b->next >= 0)
+                continue;
+            h->play->give(h->play->of, b->address);
+            pool_remove(h, id);
+            h->reserved -= b->bytes;
+            *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
+        }
+    }
+}
+
+/* A free block of at least that size where no pool had one, -1: the device refuses. */
+static int
+grow(struct heap *h, int64_t bytes, bool large)
+{
+    if (h->expandable)
+        return grow_range(h, bytes, large);
+    int64_t seg = segment_bytes(bytes);
+    if (h->play && !h->play->take(h->play->of, h->top, seg))
+        return -1;
+    int id = block_new(h, (struct block){h->top, seg, -1, -1, false, large, false});
+    h->top += seg;
+    h->reserved += seg;
+    return id;
+}
+
+/* The same, at once or after what is cached went back; without the device where it still refuses. */
+static int
+grow_or_refuse(struct heap *h, int64_t bytes, bool large)
+{
+    int id = grow(h, bytes, large);
+    if (id >= 0)
+        return id;
+    release_cached(h);
+    if ((id = grow(h, bytes, large)) >= 0)
+        return id;
+    h->play->refuse(h->play->of, segment_bytes(bytes));
+    return grow(h, bytes, large);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* What a free block counts as when the best fit is sought: one of a range can grow. Source: get_free_block. */
+static int64_t
+fit_bytes(const struct heap *h, int id)
+{
+    int next = h->b[id].next;
+    return h->b[id].bytes + (next >= 0 && h->b[next].unmapped ? h->b[next].bytes : 0);
+}
+
+int
+heap_malloc(struct heap *h, int64_t bytes)
+{
+    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) / MIN_BLOCK * MIN_BLOCK;
+    bool large = bytes > SMALL;
+    struct pool *p = &h->pool[large];
+    int at = pool_at(h, p, bytes, -1), id;
+    while (h->expandable && at + 1 < p->n && fit_bytes(h, p->block[at + 1]) < fit_bytes(h, p->block[at]))
+        at++;
+    if (at < p->n) {
+        id = p->block[at];
+        pool_remove(h, id);
+    } else {
+        id = grow_or_refuse(h, bytes, large);
+    }
+    int64_t rest = h->b[id].bytes - bytes;
+    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
+        pool_insert(h, split(h, id, bytes));
+    h->allocated += h->b[id].bytes;
+    if (h->play)
+        h->play->block(h->play->of, h->b[id].address, h->b[id].bytes, h->allocated);
+    return id;
+}
+
+void
+heap_free(struct heap *h, int id)
+{
+    h->allocated -= h->b[id].bytes;
+    (void)join_free(h, id);
+}
+
+int64_t
+heap_block_bytes(const struct heap *h, int block)
+{
+    return h->b[block].bytes;
+}
+
+int64_t
+heap_allocated(const struct heap *h)
+{
+    return h->allocated;
+}
+
+int64_t
+heap_reserved(const struct heap *h)
+{
+    return h->reserved;
+}

@@ -1,0 +1,123 @@
+/* live.c - bytes at every instant, and who owns them at the peak.
+ *
+ * The step is a list of births and deaths already; the sweep adds them up by class. live_recount shares no code with it: it asks of every
+ * storage whether it is alive, and is quadratic. Tests compare the two.
+ */
+#include "torch/torch.h"
+
+#include <string.h>
+
+struct live *
+live_run(const struct step *st)
+{
+    const struct machine *m = st->m;
+    struct live *l = NEW(st->arena, struct live);
+    int64_t now[CLASS_COUNT] = {0}, total = st->before_bytes;
+    for (int i = 0; i < st->before; i++)
+        now[m->st[i]->class] += m->st[i]->bytes;
+    memcpy(l->start, now, sizeof(now));
+    memcpy(l->at_peak, now, sizeof(now));
+    l->peak_bytes = l->forward_bytes = l->backward_bytes = total;
+    l->peak = -1;
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        int64_t change = e->birth ? s->bytes : -s->bytes;
+        now[s->class] += change;
+        total += change;
+        if (e->phase <= PHASE_LOSS && total > l->forward_bytes)
+            l->forward_bytes = total;
+        if (e->phase <= PHASE_BACKWARD && total > l->backward_bytes)
+            l->backward_bytes = total;
+        if (total > l->peak_bytes) {
+            l->peak_bytes = total;
+            l->peak = i;
+            memcpy(l->at_peak, now, sizeof(now));
+        }
+    }
+    l->alive = NEWN(st->arena, bool, m->nst + 1);
+    memset(l->alive, true, (size_t)st->before * sizeof(*l->alive));
+    for (int i = 0; i <= l->peak; i++)
+        l->alive[m->ev[i].storage] = m->ev[i].birth;
+    return l;
+}
+
+int64_t
+live_recount(const struct step *st, int at)
+{
+    const struct machine *m = st->m;
+    int64_t bytes = 0;
+    for (int s = 0; s < m->nst; s++) {
+        int births = s < st->before, deaths = 0;
+        for (int i = 0; i <= at; i++)
+            if (m->ev[i].storage == s) {
+                births += m->ev[i].birth;
+                deaths += !m->ev[i].birth;
+            }
+        bytes += births > deaths ? m->st[s]->bytes : 0;
+    }
+    return bytes;
+}
+
+struct curve
+curve_of(int n, const int64_t *bytes, const enum phase *phase)
+{
+    struct curve c = {0};
+    int runs = 0;
+    for (int i = 1; i < n; i++)
+        runs += phase[i] != phase[i - 1];
+    int columns = runs < CURVE / 4 ? CURVE - runs - 1 : CURVE; /* a column of two phases is neither's */
+    for (int i = 0, last = -1; i < n; i++) {
+        int column = (int)((int64_t)i * columns / n);
+        bool turns = i && phase[i] != phase[i - 1] && runs < CURVE / 4;
+        if (column != last || turns)
+            c.at[c.n++].phase = phase[i];
+        last = column;
+        if (bytes[i] > c.at[c.n - 1].bytes)
+            c.at[c.n - 1].bytes = bytes[i];
+    }
+    return c;
+}
+
+static struct curve
+curve_of_step(struct arena *a, const struct step *st)
+{
+    const struct machine *m = st->m;
+    int64_t *bytes = NEWN(a, int64_t, m->nev + 1), total = st->before_bytes;
+    enum phase *phase = NEWN(a, enum phase, m->nev + 1);
+    for (int i = 0; i < m->nev; i++) {
+        const struct storage *s = m->st[m->ev[i].storage];
+        bytes[i] = total += m->ev[i].birth ? s->bytes : -s->bytes;
+        phase[i] = m->ev[i].phase;
+    }
+    return curve_of(m->nev, bytes, phase);
+}
+
+struct measured
+measure_step(const struct program *p, const struct setup *s, void (*look)(const struct step *st, void *to), void *to)
+{
+    struct arena *a = arena_new();
+    struct graph g = *p->graph; /* doubts and assumptions were said by the first run */
+    struct program q = *p;
+    g.arena = q.arena = a;
+    g.parent = NULL;
+    g.doubts = NULL;
+    q.assumptions = NULL;
+    g.ndoubts = g.cap_doubts = q.nassumptions = q.cap_assumptions = 0;
+    q.graph = &g;
+    struct step *st = step_run(&q, s);
+    const struct live *l = live_run(st);
+    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
+    struct measured m = {.allocated = l->peak_bytes,
+                         .reserved = st->m->reserved_bytes,
+                         .phase = at->phase,
+                         .op = at->op,
+                         .location = at->call ? at->call->location : NULL,
+                         .flops = st->forward_flops,
+                         .recomputed_flops = st->recomputed_flops,
+                         .curve = curve_of_step(a, st)};
+    if (look)
+        look(st, to);
+    arena_free(a);
+    return m;
+}

@@ -1,0 +1,170 @@
+/* rnn.c - LSTM, GRU and RNN as PyTorch runs them on a GPU: one cuDNN call for all layers.
+ *
+ * Source: aten/src/ATen/native/cudnn/RNN.cpp, _cudnn_rnn and _cudnn_rnn_backward; aten/src/ATen/native/RNN.cpp for the
+ * composites. The module keeps its weights side by side (flatten_parameters), so there is no copy of them; their gradients are views
+ * of one buffer. A batch_first input is transposed and made contiguous for the call, forward and backward.
+ *
+ * What cuDNN keeps for its backward pass (the reserve) is the library's secret: kept_per_state() is an assumption, and the row says so.
+ * Its workspaces are not counted.
+ */
+#include "torch/expand.h"
+
+#include <string.h>
+
+#define V(i) arg_value(f, i)
+
+enum { MODE_RELU, MODE_TANH, MODE_LSTM, MODE_GRU };
+
+/* Elements kept per time step, sample, layer and direction, by hidden unit: the gates (a GRU's new gate in two parts), the cell, the output. */
+static int64_t
+kept_per_state(int64_t mode)
+{
+    return mode == MODE_LSTM ? 4 + 1 + 1 : mode == MODE_GRU ? 4 + 1 : 1 + 1;
+}
+
+static struct value *
+time_first(struct machine *m, struct value *v, bool batch_first)
+{
+    return OP(m, "contiguous.default", VAL(batch_first ? OP(m, "transpose.int", VAL(v), INT(0), INT(1)) : v));
+}
+
+static struct value *
+as_given(struct machine *m, struct value *v, bool batch_first)
+{
+    return batch_first ? OP(m, "transpose.int", VAL(v), INT(0), INT(1)) : v;
+}
+
+/* _cudnn_rnn(input, weight, hx, cx, mode, batch_first, directions): output, hy, cy, reserve */
+void
+rnn_forward(struct machine *m, struct frame *f)
+{
+    struct value *hx = V(2), *cx = V(3), *x;
+    bool batch_first = arg_int(f, 5, 0);
+    int64_t mode = arg_int(f, 4, 0), directions = arg_int(f, 6, 1), hidden = hx->size[2], none = 0, bytes = 0;
+    x = time_first(m, V(0), batch_first);
+    int64_t size[] = {x->size[0], x->size[1], directions * hidden};
+    struct value *y = value_new(m, x->dtype, 3, size, NULL), *hy = value_new(m, hx->dtype, 3, hx->size, NULL);
+    struct value *cy = cx ? value_new(m, cx->dtype, 3, cx->size, NULL) : value_new(m, hx->dtype, 1, &none, NULL);
+    bool ok = mul_ok(x->size[0] * x->size[1], hx->size[0], &bytes) && mul_ok(bytes, hidden, &bytes) &&
+              mul_ok(bytes, kept_per_state(mode), &bytes);
+    bytes = ok ? dtype_bytes(x->dtype, bytes) : 0;
+    out_add(m, f, as_given(m, y, batch_first));
+    out_add(m, f, hy);
+    out_add(m, f, cy);
+    out_add(m, f, m->s->mode == MODE_TRAINING ? value_new(m, DT_UINT8, 1, &bytes, NULL) : NULL);
+}
+
+/* _cudnn_rnn_backward_input(input, hx, cx, output, grad, grad_hy, grad_cy, batch_first) */
+void
+rnn_backward_input(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *hx = V(1), *cx = V(2), *y = V(3);
+    bool batch_first = arg_int(f, 7, 0);
+    struct value *t = batch_first ? OP(m, "transpose.int", VAL(x), INT(0), INT(1)) : x;
+    struct value *dy = V(4) ? V(4) : OP(m, "zeros_like.default", VAL(y));
+    time_first(m, x, batch_first);
+    time_first(m, dy, batch_first);
+    struct value *dx = value_new(m, x->dtype, 3, t->size, NULL);
+    if (!V(5))
+        OP(m, "zeros_like.default", VAL(hx));
+    if (!V(6) && cx)
+        OP(m, "zeros_like.default", VAL(cx));
+    out_add(m, f, as_given(m, dx, batch_first));
+    out_add(m, f, value_new(m, hx->dtype, hx->rank, hx->size, NULL));
+    if (cx)
+        out_add(m, f, value_new(m, cx->dtype, cx->rank, cx->size, NULL));
+}
+
+/* _cudnn_rnn_backward_weight(input, weight, batch_first): views of one buffer */
+void
+rnn_backward_weight(struct machine *m, struct frame *f)
+{
+    int64_t all = 0;
+    struct arg *w = f->a[1].list;
+    time_first(m, V(0), arg_int(f, 2, 0));
+    for (int i = 0; i < f->a[1].n; i++)
+        all += value_elements(w[i].v);
+    struct value *flat = value_new(m, w[0].v->dtype, 1, &all, NULL);
+    for (int i = 0; i < f->a[1].n; i++)
+        out_add(m, f, value_view(m, flat, w[i].v->rank, w[i].v->size, w[i].v->stride));
+}
+
+/* A state that the file folded into other constants is the zeros that the module makes. */
+static struct arg
+state(struct machine *m, struct frame *f, struct arg given, int64_t directions)
+{
+    struct value *x = V(0), *hh = f->a[2].n > 1 ? f->a[2].list[1].v : NULL;
+    if (given.kind == ARG_VALUE && given.v->rank == 3)
+        return given;
+    if (!hh || hh->rank < 1)
+        return NONE;
+    int64_t size[] = {arg_int(f, 4, 1) * directions, x->size[arg_int(f, 8, 0) ? 0 : 1], hh->size[hh->rank - 1]};
+    return VAL(size[0] < 1 ? NULL : OP(m, "zeros.default", ints_arg(m, 3, size), DTYPE(x->dtype)));
+}
+
+/* lstm, gru, rnn_tanh, rnn_relu (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) */
+static void
+whole(struct machine *m, struct frame *f, int mode)
+{
+    struct arg h = f->a[1], c = NONE;
+    if (h.kind == ARG_LIST) {
+        c = h.n > 1 ? h.list[1] : NONE;
+        h = h.n > 0 ? h.list[0] : NONE;
+    }
+    int64_t directions = arg_int(f, 7, 0) ? 2 : 1;
+    h = state(m, f, h, directions);
+    c = mode == MODE_LSTM ? state(m, f, c, directions) : NONE;
+    if (h.kind != ARG_VALUE || (mode == MODE_LSTM && c.kind != ARG_VALUE)) {
+        m->missing = f->op->name;
+        return;
+    }
+    struct arg a[] = {f->a[0], f->a[2], h, c, INT(mode), BOOL(arg_int(f, 8, 0)), INT(directions)};
+    const struct frame *r = dispatch(m, aten_find("_cudnn_rnn.default"), 7, a, NULL);
+    for (int i = 0; i < r->nout && i < (mode == MODE_LSTM ? 3 : 2); i++)
+        out_add(m, f, r->out[i]);
+}
+
+void
+rnn_lstm(struct machine *m, struct frame *f)
+{
+    whole(m, f, MODE_LSTM);
+}
+
+void
+rnn_gru(struct machine *m, struct frame *f)
+{
+    whole(m, f, MODE_GRU);
+}
+
+void
+rnn_tanh(struct machine *m, struct frame *f)
+{
+    whole(m, f, MODE_TANH);
+}
+
+/* _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias): hy, cy, workspace. Source:
+ * aten/src/ATen/native/cuda/RNN.cu. */
+void
+rnn_lstm_cell(struct machine *m, struct frame *f)
+{
+    struct value *gates = V(0), *cx = V(2);
+    for (int i = 0; i < 2; i++)
+        out_add(m, f, value_new(m, cx->dtype, cx->rank, cx->size, NULL));
+    out_add(m, f, value_new(m, gates->dtype, gates->rank, gates->size, NULL));
+}
+
+/* (cx, cy, workspace, input_bias, grad, grad_cy): the gates' gradient is one tensor for both products, so is the biases'. */
+void
+rnn_lstm_cell_backward(struct machine *m, struct frame *f)
+{
+    struct value *cx = V(0), *work = V(2), *bias = V(3);
+    struct value *gates = value_new(m, work->dtype, work->rank, work->size, NULL);
+    struct value *dcx = value_new(m, cx->dtype, cx->rank, cx->size, NULL), *sum = NULL;
+    if (bias)
+        sum = OP(m, "sum.dim_IntList", VAL(gates), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+    out_add(m, f, gates);
+    out_add(m, f, gates);
+    out_add(m, f, dcx);
+    out_add(m, f, sum);
+    out_add(m, f, sum);
+}

@@ -1,0 +1,940 @@
+/* step.c - calls and set-up to a training loop: what a script does around the model.
+ *
+ * The loop is run as written (figures are those of its last iteration, when optimizer states exist): inputs, zero_grad, forward, loss,
+ * backward, update. Python's references are slots: a value lives until the last call that reads it; `out` and `loss` live until the next iteration
+ * rebinds them. Everything a script can choose is a row: optimizers, losses, loops, precisions.
+ */
+#include "torch/torch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITERATIONS = 3, RANK = 2 * MAX_RANK, MOST_STATES = 4 /* of an optimizer, for a parameter */ };
+
+/* ---- rows ------------------------------------------------------------------------------------------------------------------ */
+
+/* What an optimizer keeps for a parameter and what its update makes. Source: the Python files of torch/optim, version 2.11, unless a
+ * row says otherwise. */
+struct optimizer {
+    const char *name, *help;
+    enum state_kind {
+        STATE_LIKE,     /* tensors like the parameter */
+        STATE_FACTORED, /* of a matrix a row and a column; of a vector one like it */
+        STATE_8BIT      /* a byte an element and a float a block of 256; small parameters in fp32 */
+    } kind;
+    int states;
+    bool at_construction; /* made by the constructor, not by the first step */
+    /* foreach: operators whose result lists over all parameters live until the update returns */
+    const char *lists[3];
+    /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
+    const char *each[3];
+    bool trailing;
+    const char *python;  /* its class; NULL none */
+    bool fused;          /* it takes fused=True on CUDA, whose update makes no lists */
+    const char *in_8bit; /* the class that keeps the same states in 8 bits; NULL none */
+    const char *sparse;  /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
+    const char *caveat;  /* said in the reports; NULL where records agree */
+};
+
+static const struct optimizer optimizers[] = {
+    {.name = "sgd",
+     .help = "torch.optim.SGD without momentum: no state",
+     .python = "torch.optim.SGD",
+     .fused = true,
+     .sparse = "SGD"},
+    {.name = "momentum",
+     .help = "torch.optim.SGD with momentum: one state",
+     .python = "torch.optim.SGD",
+     .fused = true,
+     .states = 1},
+    {.name = "adam",
+     .help = "torch.optim.Adam: two states, one list of square roots",
+     .python = "torch.optim.Adam",
+     .fused = true,
+     .in_8bit = "bitsandbytes.optim.Adam8bit",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"},
+     .sparse = "SparseAdam"},
+    {.name = "adamw",
+     .help = "torch.optim.AdamW: as Adam",
+     .python = "torch.optim.AdamW",
+     .fused = true,
+     .in_8bit = "bitsandbytes.optim.AdamW8bit",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"},
+     .sparse = "SparseAdam"},
+    {.name = "rmsprop",
+     .help = "torch.optim.RMSprop: one state, one list",
+     .python = "torch.optim.RMSprop",
+     .states = 1,
+     .lists = {"_foreach_sqrt.default"}},
+    {.name = "adagrad",
+     .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
+     .python = "torch.optim.Adagrad",
+     .states = 1,
+     .at_construction = true,
+     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"},
+     .sparse = "Adagrad"},
+    {.name = "adafactor",
+     .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
+     .python = "torch.optim.Adafactor",
+     .kind = STATE_FACTORED,
+     .states = 1,
+     .each = {"mm.default"},
+     .trailing = true}, /* _single_tensor_adafactor in torch/optim/_adafactor.py */
+    {.name = "adam8bit",
+     .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element",
+     .python = "bitsandbytes.optim.Adam8bit",
+     .kind = STATE_8BIT,
+     .states = 2,
+     .caveat = "Adam8bit is modelled from bitsandbytes/optim/optimizer.py, not compared with a recorded step"},
+    {.name = "lion",
+     .help = "lion_pytorch.Lion: one state, one parameter after another",
+     .python = "lion_pytorch.Lion",
+     .states = 1,
+     .each = {"clone.default", "add.Tensor"},
+     .caveat = "Lion is modelled from lion_pytorch/lion_pytorch.py, not compared with a recorded step"},
+    {.name = "none", .help = "no update: forward and backward only"},
+};
+
+struct precision {
+    const char *name, *help;
+    enum dtype autocast; /* DT_UNDEFINED none */
+    enum dtype model;    /* type of floating parameters; DT_UNDEFINED as in the file */
+};
+
+static const struct precision precisions[] = {
+    {"fp32", "as the file says", DT_UNDEFINED, DT_UNDEFINED},
+    {"amp-bf16", "torch.autocast with bfloat16 around forward and loss", DT_BFLOAT16, DT_UNDEFINED},
+    {"amp-fp16", "torch.autocast with float16 around forward and loss", DT_FLOAT16, DT_UNDEFINED},
+    {"bf16", "the model itself in bfloat16", DT_UNDEFINED, DT_BFLOAT16},
+    {"fp16", "the model itself in float16", DT_UNDEFINED, DT_FLOAT16},
+};
+
+struct loss {
+    const char *name, *help;
+    struct value *(*run)(struct machine *m, struct value *out, struct value *target);
+    bool target_is_class; /* int64, one per row; else like the output */
+    bool no_target;
+};
+
+struct loop {
+    const char *name, *help;
+    bool zero_late;  /* zero_grad between forward and backward */
+    bool keep_grads; /* zero_grad(set_to_none=False) */
+    bool del;        /* del out after backward, del loss after the update */
+};
+
+static const struct loop loops[] = {
+    {"plain", "zero_grad() first; out and loss stay bound until the next step", false, false, false},
+    {"late-zero", "zero_grad() between forward and backward", true, false, false},
+    {"zero-in-place", "zero_grad(set_to_none=False): gradients are alive always", false, true, false},
+    {"del", "del out after backward, del loss after the update", false, false, true},
+    {"accumulate-N", "N forward and backward passes an update", false, false, false},
+};
+
+/* Over the last axis of rank 2 and 3, over axis 1 of images. */
+static struct value *
+run_cross_entropy(struct machine *m, struct value *out, struct value *target)
+{
+    if (out->rank == 3) {
+        int64_t rows[] = {out->size[0] * out->size[1], out->size[2]};
+        out = OP(m, "reshape.default", VAL(out), ints_arg(m, 2, rows));
+        target = OP(m, "reshape.default", VAL(target), ints_arg(m, 1, rows));
+    }
+    return OP(m, "cross_entropy_loss.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_mse(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "mse_loss.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_bce(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "binary_cross_entropy_with_logits.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_sum(struct machine *m, struct value *out, struct value *target)
+{
+    (void)target;
+    return OP(m, "sum.default", VAL(out));
+}
+
+static const struct loss losses[] = {
+    {"auto", "cross-entropy", run_cross_entropy, true, false},
+    {"cross-entropy", "classes on the last axis of rank 2 and 3, on axis 1 of images", run_cross_entropy, true, false},
+    {"mse", "mean squared error against a tensor like the output", run_mse, false, false},
+    {"bce", "binary cross-entropy with logits", run_bce, false, false},
+    {"sum", "the sum of the output", run_sum, false, true},
+};
+
+#define FINDER(type, table)                                       \
+    const char *type##_name(int i)                                \
+    {                                                             \
+        return i < COUNT(table) ? table[i].name : NULL;           \
+    }                                                             \
+    const struct type *type##_find(const char *name)              \
+    {                                                             \
+        for (int i = 0; i < COUNT(table); i++)                    \
+            if (strcmp(table[i].name, name) == 0)                 \
+                return &table[i];                                 \
+        return NULL;                                              \
+    }                                                             \
+    void type##_list(FILE *f)                                     \
+    {                                                             \
+        for (int i = 0; i < COUNT(table); i++)                    \
+            fprintf(f, "%s\t%s\n", table[i].name, table[i].help); \
+    }
+
+FINDER(optimizer, optimizers)
+FINDER(precision, precisions)
+FINDER(loss, losses)
+FINDER(loop, loops)
+
+const struct optimizer *
+optimizer_fused(struct arena *a, const struct optimizer *o)
+{
+    struct optimizer *fused = arena_dup(a, o, sizeof(*o));
+    memset(fused->lists, 0, sizeof(fused->lists));
+    return o->fused && o->lists[0] ? fused : NULL;
+}
+
+const char *
+optimizer_python(const struct optimizer *o)
+{
+    return o->python;
+}
+
+const char *
+optimizer_in_8bit(const struct optimizer *o)
+{
+    return o->in_8bit;
+}
+
+const char *
+optimizer_sparse(const struct optimizer *o, int *states)
+{
+    *states = o->states;
+    return o->sparse;
+}
+
+/* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
+
+struct script {
+    struct machine *m;
+    const struct program *p;
+    const struct setup *s;
+    struct value **slot;
+    int *last_use;               /* per slot: the call after which Python drops it; ncalls: lives to the end */
+    bool *is_table;              /* per slot: no parameter goes into it, but something that one goes into reads it */
+    int *first_drop, *next_drop; /* per call, the slots dropped after it: a list */
+    int nparams;                 /* that own their tensor: tied names share */
+    struct trained {
+        const struct param *param;
+        struct value *v, *grad, *state[MOST_STATES];
+    } * params;
+    struct value **inputs, *target, *out, *loss;
+    bool first;          /* iteration: doubts are noted once */
+    struct value **kept; /* slots around a second forward */
+    int *seen, stamp;    /* per slot: -1 a parameter, else the last region that read or made it */
+    double flops_before;
+    struct step *st;
+};
+
+enum dtype
+precision_type(const struct precision *p, enum dtype t)
+{
+    return p->model && t == DT_FLOAT ? p->model : t;
+}
+
+static struct value *
+born(struct script *x, const char *op, enum class class, const char *name, enum dtype t, int rank, const int64_t *size)
+{
+    struct machine *m = x->m;
+    m->op = op;
+    m->fresh = class;
+    m->fresh_name = name;
+    int mark = scope_begin(m);
+    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
+    scope_end(m, mark, 0, NULL);
+    m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
+    return v;
+}
+
+static void
+build_model(struct script *x)
+{
+    const struct program *p = x->p;
+    x->m->phase = PHASE_BUILD;
+    x->params = NEWN(x->m->a, struct trained, p->nparams + 1);
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->rank < 0 || q->tied_to >= 0)
+            continue;
+        bool state = q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
+        struct trained *t = &x->params[x->nparams++];
+        t->param = q;
+        t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
+                    precision_type(x->s->precision, q->dtype), q->rank, q->size);
+        x->slot[q->slot] = t->v;
+        if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
+            value_requires_grad(x->m, t->v, &t->grad);
+    }
+}
+
+static bool
+has_update(const struct trained *t)
+{
+    return t->v->fn != NULL;
+}
+
+enum { BLOCK_8BIT = 256, SMALLEST_8BIT = 4096 }; /* bitsandbytes/optim/optimizer.py: blockwise, min_8bit_size */
+
+struct state { /* a tensor that an optimizer keeps for a parameter */
+    enum dtype dtype;
+    int rank;
+    int64_t size[MAX_RANK];
+};
+
+/* The states for a parameter of that type and shape, in the order in which they are made: how many. */
+static int
+states_of(const struct optimizer *o, enum dtype t, int rank, const int64_t *size, struct state *out)
+{
+    int64_t n = 1;
+    int count = 0;
+    for (int i = 0; i < rank; i++)
+        n = mul_ok(n, size[i], &n) ? n : INT64_MAX;
+    struct state like = {.dtype = o->kind == STATE_8BIT ? n < SMALLEST_8BIT ? DT_FLOAT : DT_UINT8 : t, .rank = rank};
+    memcpy(like.size, size, sizeof(*size) * (size_t)rank);
+    for (int k = 0; k < o->states; k++) {
+        out[count++] = like;
+        if (o->kind == STATE_FACTORED && rank > 1) {
+            out[count++] = like;
+            out[count - 2].size[rank - 1] = out[count - 1].size[rank - 2] = 1;
+        }
+        if (o->kind == STATE_8BIT && n >= SMALLEST_8BIT)
+            out[count++] = (struct state){DT_FLOAT, 1, {div_up(n, BLOCK_8BIT)}};
+    }
+    return count;
+}
+
+int64_t
+optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const int64_t *size)
+{
+    struct state s[MOST_STATES];
+    int64_t sum = 0;
+    for (int i = states_of(o, t, rank, size, s) - 1; i >= 0; i--) {
+        int64_t n = 1;
+        for (int d = 0; d < s[i].rank; d++)
+            n = mul_ok(n, s[i].size[d], &n) ? n : INT64_MAX;
+        sum = bytes_add(sum, dtype_bytes(s[i].dtype, n));
+    }
+    return sum;
+}
+
+static void
+make_states(struct script *x)
+{
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[i];
+        struct state s[MOST_STATES];
+        int n = has_update(t) && !t->state[0] && (t->grad || x->s->optimizer->at_construction)
+                    ? states_of(x->s->optimizer, t->v->dtype, t->v->rank, t->v->size, s)
+                    : 0;
+        for (int k = 0; k < n; k++)
+            t->state[k] =
+                born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, s[k].dtype, s[k].rank, s[k].size);
+    }
+}
+
+static void
+drop(struct script *x, struct value **v)
+{
+    value_drop(x->m, *v);
+    *v = NULL;
+}
+
+static void
+zero_grad(struct script *x)
+{
+    for (int i = 0; i < x->nparams && !x->s->loop->keep_grads; i++)
+        drop(x, &x->params[i].grad);
+}
+
+/* The batch: inputs, then targets of the shape that the loss compares with the output. */
+static void
+make_inputs(struct script *x)
+{
+    const struct program *p = x->p;
+    x->m->phase = PHASE_INPUT;
+    for (int i = 0; i < p->ninputs; i++) {
+        const struct input *in = &p->inputs[i];
+        x->inputs[i] = in->rank < 0 ? NULL
+                                    : born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default",
+                                           CLASS_INPUTS, in->name, in->dtype, in->rank, in->size);
+    }
+    if (x->s->mode != MODE_TRAINING || x->s->loss->no_target || !p->noutputs)
+        return;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        if (c->outs[0] != p->outputs[0] || c->rank < 1)
+            continue;
+        int64_t size[RANK];
+        int rank = 0, axis = c->rank > 3 ? 1 : c->rank - 1;
+        for (int d = 0; d < c->rank; d++)
+            if (!x->s->loss->target_is_class || d != axis)
+                size[rank++] = c->size[d];
+        x->target = born(x, x->s->loss->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS, "targets",
+                         x->s->loss->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
+        return;
+    }
+}
+
+/* ---- forward -------------------------------------------------------------------------------------------------------------------------- */
+
+static void
+find_last_uses(struct script *x)
+{
+    const struct program *p = x->p;
+    x->last_use = NEWN(x->m->a, int, p->nslots + 1);
+    memset(x->last_use, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            x->last_use[slot] = i;
+    for (int i = 0; i < p->nslots && !p->release; i++) {
+        int until = p->held[i] < p->ncalls ? p->held[i] : p->ncalls - 1; /* an edit may have removed the last call */
+        if (until > x->last_use[i])
+            x->last_use[i] = until;
+    }
+    for (int i = 0; i < p->nparams; i++)
+        x->last_use[p->params[i].slot] = p->ncalls;
+    for (int i = 0; i < p->ninputs; i++)
+        x->last_use[p->inputs[i].slot] = p->ncalls;
+    for (int i = 0; i < p->noutputs; i++)
+        x->last_use[p->outputs[i]] = p->ncalls;
+    x->first_drop = NEWN(x->m->a, int, p->ncalls + 1);
+    x->next_drop = NEWN(x->m->a, int, p->nslots + 1);
+    memset(x->first_drop, -1, sizeof(int) * (size_t)(p->ncalls + 1));
+    for (int i = p->nslots - 1; i >= 0; i--)
+        if (x->last_use[i] >= 0) {
+            x->next_drop[i] = x->first_drop[x->last_use[i]];
+            x->first_drop[x->last_use[i]] = i;
+        }
+}
+
+/* A model in half precision brings its tables and masks, which no parameter goes into, to its own type before they meet its tensors: an
+ * export in fp32 has lost that cast, and without it a linear layer would be handed fp32. Source: cos.to(dtype=x.dtype) in modeling_llama.py,
+ * dtype= of create_causal_mask in masking_utils.py (Transformers). */
+static void
+find_tables(struct script *x)
+{
+    const struct program *p = x->p;
+    if (!x->s->precision->model)
+        return;
+    bool *learned = NEWN(x->m->a, bool, p->nslots + 1);
+    x->is_table = NEWN(x->m->a, bool, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        learned[p->params[i].slot] = true;
+    for (int i = 0; i < p->ninputs; i++)
+        learned[p->inputs[i].slot] = dtypes[p->inputs[i].dtype].is_float;
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool any = false;
+        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+            any |= learned[slot];
+        for (int k = 0; k < c->nouts; k++)
+            learned[c->outs[k]] = any;
+        for (struct call_reads r = {c}; any && (slot = next_read(&r)) >= 0;)
+            x->is_table[slot] = !learned[slot];
+    }
+    for (int i = p->ncalls - 1; i >= 0; i--) { /* a view is of what was cast */
+        const struct call *c = &p->calls[i];
+        if (x->is_table[c->outs[0]] && target_views(c->target) && c->nargs && c->args[0].kind == ARG_SLOT &&
+            c->args[0].i >= 0) {
+            x->is_table[c->outs[0]] = false;
+            x->is_table[c->args[0].i] = true;
+        }
+    }
+}
+
+/* False when a tensor is not there. */
+static bool
+bind_args(struct script *x, const struct arg *from, int n, struct arg *to)
+{
+    bool all = true;
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].kind == ARG_SLOT) {
+            to[i] = VAL(from[i].i >= 0 ? x->slot[from[i].i] : NULL);
+            all &= to[i].kind != ARG_NONE;
+        } else if (from[i].kind == ARG_LIST) {
+            to[i].list = NEWN(x->m->a, struct arg, from[i].n ? from[i].n : 1);
+            all &= bind_args(x, from[i].list, from[i].n, to[i].list);
+        }
+    }
+    return all;
+}
+
+/* In place of a call that can't be simulated: a result of the size that the file states, made of the tensors that are there. */
+static int
+stand_in(struct machine *m, const struct call *c, struct arg *args)
+{
+    struct arg all = {.kind = ARG_LIST};
+    int cap = 0;
+    for (int i = 0; i < c->nargs; i++)
+        for (int k = 0; k < (args[i].kind == ARG_LIST ? args[i].n : 1); k++) {
+            const struct arg *a = args[i].kind == ARG_LIST ? &args[i].list[k] : &args[i];
+            if (a->kind == ARG_VALUE)
+                *PUSH(m->a, all.list, all.n, cap) = *a;
+        }
+    args[0] = all;
+    return all.n && c->rank >= 0;
+}
+
+static void
+run_call(struct script *x, int at, double *flops)
+{
+    struct machine *m = x->m;
+    const struct call *c = &x->p->calls[at];
+    struct arg args[MAX_ARGS];
+    const struct aten *op = c->op;
+    int nargs = c->nargs;
+    bool bound = bind_args(x, c->args, nargs, args), ran = bound && op && aten_takes(op, args, nargs);
+    if (!ran && x->first && op && (bound || !x->p->graph->ndoubts)) /* what follows from a doubt is none of its own */
+        graph_doubt(x->p->graph, c->node, c->target, NULL,
+                    "an argument is missing or has another rank than the operator takes: only its result is counted");
+    if (!ran) {
+        op = aten_find("stand_in");
+        nargs = stand_in(m, c, args);
+        ran = nargs > 0;
+    }
+    if (ran) {
+        int mark = scope_begin(m);
+        double before = m->flops;
+        m->call = c;
+        struct frame *f = dispatch(m, op, nargs, args,
+                                   &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
+                                                   .size = c->size,
+                                                   .want = ~0u,
+                                                   .in_place = c->in_place && op == c->op});
+        for (int k = 0; k < c->nouts && k < f->nout; k++)
+            if (f->out[k]) {
+                struct value *v =
+                    x->s->precision->model && x->is_table[c->outs[k]] && f->out[k]->rank && f->out[k]->dtype == DT_FLOAT
+                        ? OP(m, "to.dtype", VAL(f->out[k]), DTYPE(x->s->precision->model))
+                        : f->out[k];
+                x->slot[c->outs[k]] = value_keep(v);
+                if (!f->out[k]->st->name && !f->out[k]->is_view)
+                    f->out[k]->st->name = c->name;
+            }
+        scope_end(m, mark, 0, NULL);
+        m->call = NULL;
+        if (flops)
+            flops[at] = m->flops - before;
+    }
+    m->op = c->op ? c->op->name : NULL;
+    for (int k = 0; k < c->nouts; k++) /* never read */
+        if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
+            drop(x, &x->slot[c->outs[k]]);
+    int slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+        if (x->last_use[slot] == at && x->slot[slot])
+            drop(x, &x->slot[slot]);
+    for (int i = x->first_drop[at]; i >= 0; i = x->next_drop[i])
+        if (x->slot[i])
+            drop(x, &x->slot[i]);
+}
+
+static void
+exit_autocast(struct script *x)
+{
+    struct machine *m = x->m;
+    for (int i = 0; i < m->ncast; i++)
+        value_drop(m, m->casts[i].to);
+    m->ncast = 0;
+    m->autocast = false;
+}
+
+/* ---- recomputation -------------------------------------------------------------------------------------------------------------------- */
+
+/* The arguments are what the region reads and did not make, but for parameters. */
+static void
+enter_region(struct script *x, const struct region *r)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    int *slots = NULL, n = 0, cap = 0, seen = ++x->stamp;
+    for (int i = r->first; i < r->end; i++) {
+        const struct call *c = &p->calls[i];
+        int slot;
+        for (struct call_reads k = {c}; (slot = next_read(&k)) >= 0;) {
+            if (x->seen[slot] == seen || x->seen[slot] < 0)
+                continue;
+            x->seen[slot] = seen;
+            if (x->slot[slot])
+                *PUSH(m->a, slots, n, cap) = slot;
+        }
+        for (int k = 0; k < c->nouts; k++)
+            x->seen[c->outs[k]] = seen;
+    }
+    if (n)
+        qsort(slots, (size_t)n, sizeof(*slots), by_number);
+    struct value **args = NEWN(m->a, struct value *, n + 1);
+    for (int i = 0; i < n; i++)
+        args[i] = x->slot[slots[i]];
+    if (m->grad_mode)
+        checkpoint_begin(m, r, n, slots, args);
+}
+
+/* Calls of a region put their results into slots anew: keep what is there, or put it back. */
+static void
+swap_slots(struct script *x, const struct checkpoint *c, bool back)
+{
+    for (int i = c->region->first; i < c->region->end; i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++) {
+            int s = x->p->calls[i].outs[k];
+            if (back && x->slot[s] != x->kept[s]) {
+                if (x->slot[s])
+                    drop(x, &x->slot[s]);
+                x->slot[s] = x->kept[s];
+            }
+            x->kept[s] = back ? NULL : x->slot[s];
+        }
+    for (int i = 0; i < c->nargs; i++) {
+        int s = c->slots[i];
+        if (back && x->slot[s])
+            drop(x, &x->slot[s]);
+        if (back)
+            x->slot[s] = x->kept[s];
+        else
+            x->kept[s] = x->slot[s];
+    }
+}
+
+/* Calls and the regions among them: r is the first one that may begin there. */
+static void
+run_calls(struct script *x, int first, int end, const struct region *r, double *flops)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    for (int i = first; i < end; i++) {
+        for (; r < p->regions + p->nregions && r->first == i && r->end <= end; r++)
+            enter_region(x, r);
+        run_call(x, i, flops);
+        while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again)
+            checkpoint_end(m);
+    }
+}
+
+/* The second forward; with c NULL its end, early or not. */
+static void
+rerun(void *to, struct checkpoint *c)
+{
+    struct script *x = to;
+    struct machine *m = x->m;
+    if (!c) {
+        swap_slots(x, m->checkpoint, true);
+        exit_autocast(x);
+        double extra = m->flops - x->flops_before;
+        x->st->recomputed_flops += m->recording ? extra : 0;
+        x->st->region_flops[m->checkpoint->region - x->p->regions] = m->checkpoint->spoilt ? HUGE_VAL : extra;
+        m->flops = x->flops_before;
+        return;
+    }
+    x->flops_before = m->flops;
+    swap_slots(x, c, false);
+    for (int i = 0; i < c->nargs; i++)
+        x->slot[c->slots[i]] = value_keep(c->args[i]);
+    m->autocast = x->s->precision->autocast != DT_UNDEFINED;
+    run_calls(x, c->region->first, c->region->end, c->region + 1, NULL);
+}
+
+static void
+run_model(struct script *x, double *flops)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    m->phase = PHASE_FORWARD;
+    m->fresh = CLASS_TEMPORARIES;
+    for (int i = 0; i < p->ninputs; i++) {
+        struct value *v = x->inputs[i];
+        if (v && x->s->precision->model &&
+            v->dtype == DT_FLOAT) { /* the script casts its inputs and forgets the first */
+            x->inputs[i] =
+                born(x, "_to_copy.default", CLASS_INPUTS, p->inputs[i].name, x->s->precision->model, v->rank, v->size);
+            value_drop(m, v);
+        }
+        x->slot[p->inputs[i].slot] = x->inputs[i];
+    }
+    run_calls(x, 0, p->ncalls, p->regions, flops);
+    for (int i = 0; i < p->ninputs; i++)
+        x->slot[p->inputs[i].slot] = NULL;
+    struct value *out = p->noutputs ? x->slot[p->outputs[0]] : NULL;
+    bool is_input = false; /* or a parameter: kept by somebody else too */
+    for (int i = 0; i < x->nparams; i++)
+        is_input |= x->params[i].v == out;
+    if (out && is_input)
+        value_keep(out);
+    if (x->out) /* the name is rebound when the call returns */
+        drop(x, &x->out);
+    x->out = out;
+    if (out && !is_input) {
+        out->st->class = CLASS_OUTPUTS;
+        x->slot[p->outputs[0]] = NULL;
+    }
+    for (int i = 1; i < p->noutputs; i++)
+        if (x->slot[p->outputs[i]] && x->seen[p->outputs[i]] >= 0) /* a parameter is the model's, too */
+            drop(x, &x->slot[p->outputs[i]]);
+}
+
+static void
+run_loss(struct script *x)
+{
+    struct machine *m = x->m;
+    m->phase = PHASE_LOSS;
+    int mark = scope_begin(m);
+    struct value *loss = x->out && dtypes[x->out->dtype].is_float ? x->s->loss->run(m, x->out, x->target) : NULL;
+    if (loss) {
+        value_keep(loss);
+        if (loss->st->class == CLASS_TEMPORARIES)
+            loss->st->class = CLASS_OUTPUTS;
+        loss->st->name = "loss";
+    }
+    scope_end(m, mark, 0, NULL);
+    drop(x, &x->loss);
+    x->loss = loss;
+}
+
+/* ---- update ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static struct value *
+update_value(struct script *x, const struct trained *t, const char *op)
+{
+    x->m->op = op;
+    x->m->fresh_name = t->param->name;
+    struct value *v = value_new(x->m, t->v->dtype, t->v->rank, t->v->size, NULL);
+    x->m->fresh_name = NULL;
+    return v;
+}
+
+/* What Adafactor's states are averages of: the norms of a matrix's rows and columns, the squares of a vector. Names hold them until they are
+ * bound anew. */
+static void
+bind_factors(struct machine *m, struct value *grad, struct value **held)
+{
+    bool matrix = grad->rank > 1;
+    for (int i = matrix ? 0 : 2; i < (matrix ? 2 : 3); i++) {
+        int mark = scope_begin(m);
+        struct value *v = matrix ? OP(m, "linalg_vector_norm.default", VAL(grad), INT(2),
+                                      ints_arg(m, 1, (int64_t[]){-1 - i}), BOOL(true))
+                                 : OP(m, "mul.Tensor", VAL(grad), VAL(grad));
+        value_keep(v);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, held[i]);
+        held[i] = v;
+    }
+}
+
+static void
+run_update(struct script *x)
+{
+    struct machine *m = x->m;
+    const struct optimizer *o = x->s->optimizer;
+    m->phase = PHASE_UPDATE;
+    make_states(x);
+    int mark = scope_begin(m);
+    for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
+        for (int i = 0; i < x->nparams; i++)
+            if (x->params[i].grad)
+                update_value(x, &x->params[i], o->lists[k]);
+    scope_end(m, mark, 0, NULL); /* lists die from their end */
+    struct value *last = NULL, *factors[3] = {NULL, NULL, NULL};
+    for (int i = 0; i < x->nparams && o->each[0]; i++) {
+        if (!x->params[i].grad)
+            continue;
+        if (o->kind == STATE_FACTORED)
+            bind_factors(m, x->params[i].grad, factors);
+        mark = scope_begin(m);
+        struct value *v = NULL;
+        for (int k = 0; k < COUNT(o->each) && o->each[k]; k++)
+            v = update_value(x, &x->params[i], o->each[k]);
+        if (o->trailing) { /* a Python name holds it until it is bound anew */
+            value_keep(v);
+            value_drop(m, last);
+            last = v;
+        }
+        scope_end(m, mark, 0, NULL);
+    }
+    value_drop(m, last);
+    for (int i = 0; i < COUNT(factors); i++)
+        value_drop(m, factors[i]);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void
+iteration(struct script *x, struct step *st, bool last)
+{
+    struct machine *m = x->m;
+    const struct loop *loop = x->s->loop;
+    bool training = x->s->mode == MODE_TRAINING;
+    int micro = training ? x->s->micro_batches : 1;
+    for (int k = 0; k < micro; k++) {
+        bool final = last && k == micro - 1;
+        make_inputs(x);
+        if (!loop->zero_late && k == 0)
+            zero_grad(x);
+        if (final)
+            st->after.inputs = m->live_bytes;
+        m->autocast = x->s->precision->autocast != DT_UNDEFINED;
+        m->low = x->s->precision->autocast;
+        run_model(x, final ? st->call_flops : NULL);
+        if (training)
+            run_loss(x);
+        exit_autocast(x);
+        if (final)
+            st->after.forward = m->live_bytes;
+        if (training) {
+            if (loop->zero_late)
+                zero_grad(x);
+            m->phase = PHASE_BACKWARD;
+            if (x->loss)
+                backward(m, x->loss);
+            m->op = NULL;
+            if (final)
+                st->after.backward = m->live_bytes;
+            if (loop->del)
+                drop(x, &x->out);
+            m->phase = PHASE_UPDATE;
+            if (k == micro - 1)
+                run_update(x);
+            if (final)
+                st->after.step = m->live_bytes;
+            if (loop->del)
+                drop(x, &x->loss);
+        }
+        if (k == micro - 1 && x->s->player)
+            x->s->player->step(x->s->player->of, heap_allocated(m->heap));
+        if (!final) {
+            for (int i = 0; i < x->p->ninputs; i++)
+                drop(x, &x->inputs[i]);
+            drop(x, &x->target);
+        }
+    }
+}
+
+struct step *
+step_run(struct program *p, const struct setup *s)
+{
+    struct step *st = NEW(p->arena, struct step);
+    struct machine *m = NEW(p->arena, struct machine);
+    struct script x = {.m = m, .p = p, .s = s, .st = st};
+    st->arena = p->arena;
+    st->program = p;
+    st->setup = s;
+    st->m = m;
+    st->call_flops = NEWN(p->arena, double, p->ncalls + 1);
+    st->region_flops = NEWN(p->arena, double, p->nregions + 1);
+    m->a = m->keep = p->arena;
+    m->heap = heap_new(p->arena, s->expandable);
+    heap_play(m->heap, s->player);
+    m->s = s;
+    m->fresh = CLASS_TEMPORARIES;
+    m->grad_mode = s->mode == MODE_TRAINING;
+    m->real = s->accumulate_eager;
+    m->sm = device_sm(s->device);
+    m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
+    x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.seen = NEWN(p->arena, int, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        x.seen[p->params[i].slot] = -1;
+    m->rerun = rerun;
+    m->rerun_to = &x;
+    x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
+    if (!p->held)
+        p->held = python_holds(p, &p->held_by);
+    find_last_uses(&x);
+    find_tables(&x);
+    build_model(&x);
+    if (s->optimizer->caveat && s->mode == MODE_TRAINING)
+        program_assume(p, ALTERNATIVE_NONE, "%s", s->optimizer->caveat);
+    if (s->mode == MODE_TRAINING && s->loss == loss_find("auto"))
+        program_assume(p, ALTERNATIVE_LOSS, "the loss is cross-entropy of the model's first output");
+    if (s->mode == MODE_TRAINING && s->loop == loop_find("plain"))
+        program_assume(p, ALTERNATIVE_LOOP,
+                       "the loop zeroes gradients first, and keeps its names for output and loss until the next step");
+    if (s->optimizer->at_construction && s->mode == MODE_TRAINING)
+        make_states(&x);
+    st->after.model = m->live_bytes;
+    st->after.backward = st->after.step = -1;
+    int iterations = ITERATIONS + (s->repeats ? s->repeats - 1 : 0);
+    for (int i = 0; i < iterations; i++) {
+        bool last = i == iterations - 1;
+        struct arena *a = arena_new();
+        m->a = a;
+        if (last) {
+            st->before = m->nst;
+            st->before_bytes = m->live_bytes;
+            m->recording = true;
+            m->reserved_bytes = heap_reserved(m->heap);
+        }
+        x.first = i == 0;
+        iteration(&x, st, last);
+        x.out = x.out ? value_adopt(m, x.out) : NULL; /* they live until the next iteration rebinds them */
+        x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
+        arena_free(a);
+    }
+    m->a = m->keep;
+    if (m->oversized)
+        graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB")->sure =
+            SURE_MODEL;
+    if (m->many_parts)
+        graph_doubt(p->graph, "model", "aten.split", limit_remedy(m->keep, LIMIT_PARTS),
+                    "a tensor is split into more than %lld parts: so many are counted", (long long)limit(LIMIT_PARTS))
+            ->sure = SURE_MODEL;
+    if (m->missing)
+        graph_doubt(p->graph, "model", m->missing, NULL,
+                    "arguments of another kind or rank than the operator takes: not counted")
+            ->sure = SURE_MODEL;
+    for (int i = 0; i < p->ncalls; i++)
+        st->forward_flops += st->call_flops[i];
+    return st;
+}
+
+/* ---- --dump=step ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* PyTorch's traces call the loss a part of the forward. */
+static const char *
+trace_phase(enum phase p)
+{
+    return p == PHASE_LOSS ? "forward" : phase_names[p];
+}
+
+void
+step_dump(const struct step *st, FILE *f)
+{
+    const struct machine *m = st->m;
+    int64_t live = st->before_bytes;
+    fputs("\tbytes\tlive\tphase\toperator\tshape\tdtype\n", f);
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        live += e->birth ? s->bytes : -s->bytes;
+        fprintf(f, "%c\t%lld\t%lld\t%s\t", e->birth ? '+' : '-', (long long)s->bytes, (long long)live,
+                trace_phase(e->phase));
+        if (e->birth)
+            fprintf(f, "aten.%s\t[", s->op);
+        else
+            fprintf(f, "born in %s by aten.%s\t[", trace_phase(s->phase), s->op);
+        for (int k = 0; k < s->rank; k++)
+            fprintf(f, "%s%lld", k ? ", " : "", (long long)s->size[k]);
+        fprintf(f, "]\t%s\n", dtypes[s->dtype].torch);
+    }
+}

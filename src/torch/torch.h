@@ -1,0 +1,406 @@
+/* torch.h - what PyTorch does with a program: operators, autograd, the allocator, the training loop. */
+#ifndef TORCH_H
+#define TORCH_H
+
+#include "program/program.h"
+
+/* ---- tables ---- */
+
+/* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
+ * of help, and each *_list prints them: NAME, a tab, the help; device_list adds the memory and its source. The row of --loop
+ * accumulate-N is called "accumulate-N". */
+const char *optimizer_name(int i); /* NULL past the last, and so below */
+const char *precision_name(int i);
+const char *loss_name(int i);
+const char *loop_name(int i);
+const struct optimizer *optimizer_find(const char *name);
+const struct precision *precision_find(const char *name);
+const struct loss *loss_find(const char *name);
+const struct loop *loop_find(const char *name);
+/* The same with fused=True, whose update makes no lists; NULL when it has none on CUDA, or no lists. */
+const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
+/* Its Python class, and the one that keeps the same states in 8 bits; NULL none. */
+const char *optimizer_python(const struct optimizer *o);
+const char *optimizer_in_8bit(const struct optimizer *o);
+/* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many states it keeps. */
+const char *optimizer_sparse(const struct optimizer *o, int *states);
+void optimizer_list(FILE *out);
+void precision_list(FILE *out);
+void loss_list(FILE *out);
+void loop_list(FILE *out);
+void aten_list(FILE *out);
+
+/* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */
+
+/* A block of device memory from birth to death. */
+struct storage {
+    int id, refs, block; /* id: its place in machine.st; block: the heap's */
+    int64_t bytes;       /* rounded up to 512 as the CUDA allocator rounds */
+    int64_t requested;
+    enum class class;
+    enum phase phase;        /* of birth */
+    const char *op;          /* that made it: "aten.addmm.default" */
+    const char *name;        /* parameter, input or value name, NULL none */
+    const struct call *call; /* NULL outside the model's forward */
+    enum dtype dtype;
+    int rank;
+    int64_t size[SHOWN_RANK]; /* of the tensor that was born with it, its first dimensions */
+    bool saved;               /* autograd kept it at some time */
+    int version;              /* how often it was written over */
+};
+
+struct gnode;
+
+/* A tensor: sizes and strides over a storage. References are counted, as PyTorch counts them. */
+struct value {
+    struct storage *st;
+    int refs;
+    enum dtype dtype;
+    int rank;
+    int64_t *size, *stride; /* elements */
+    bool requires_grad, is_view;
+    struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
+    int fn_out;
+};
+
+enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_PROMOTE };
+
+struct machine;
+struct derivative;
+struct heap;
+struct player;
+
+/* One running call: arguments by position, outputs. */
+struct frame {
+    const struct aten *op;
+    int n;
+    struct arg *a;
+    int nout, cap_out;
+    struct value **out, *few[2]; /* few: room for most */
+    int rank;                    /* sizes of the first output as the file states them; -1 unknown */
+    const int64_t *size;
+    unsigned want; /* in backward: which outputs somebody needs */
+    bool in_place;
+    struct value *over; /* in place: the tensor that is written over */
+};
+
+/* A framework operator: arguments, forward, derivative, autocast class in one row. */
+struct aten {
+    const char *name; /* without namespace, with the overload that traces print: "mul.Tensor" */
+    const char *args; /* names in schema order, separated by blanks */
+    void (*run)(struct machine *m, struct frame *f); /* makes the outputs; composites call other rows */
+    /* "self: mul(grad, other); other: mul(grad, self)": per input the formula of its gradient, in the order in which
+     * autograd evaluates them. What is saved follows from the names; #name needs only sizes. NULL: no derivative.
+     * COMPOSITE: the derivative is that of the rows it calls. */
+    const char *grad;
+    enum cast cast;
+    const char *takes; /* tensors it can't do without, see aten_takes */
+    bool whole_batch;  /* its result for one sample depends on the others of the batch */
+    bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    bool
+        keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
+    int64_t (*inner)(
+        const struct frame *f); /* of a product: how many products an element of its result is the sum of */
+    const char *source;
+    const char *assumes;          /* what the report says when a program calls it, NULL nothing */
+    enum alternative alternative; /* to that */
+};
+extern const char COMPOSITE[];
+
+/* All rows, the composites of expand.c included. */
+extern const struct aten aten_table[];
+extern const int aten_count;
+/* The row for "aten.add.Tensor", "add.Tensor" or "add"; NULL unknown. */
+const struct aten *aten_find(const char *target);
+/* Whether the arguments are such that run may rely on them. */
+bool aten_takes(const struct aten *op, const struct arg *a, int n);
+/* Position of an argument, -1 none. */
+int aten_arg(const struct aten *op, const char *name);
+
+/* ---- eager.c: storages, values, dispatch, autograd's graph and engine ------------------------------------------------------- */
+
+#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
+
+struct event {
+    int storage; /* index into step.storages */
+    bool birth;
+    enum phase phase;
+    const char *op;          /* operator that runs */
+    const struct call *call; /* the forward call it belongs to, also in backward; NULL outside */
+};
+
+struct machine {
+    struct arena *a;    /* of the running iteration */
+    struct arena *keep; /* of the run */
+    const struct setup *s;
+    bool recording; /* the reported step runs: events are kept, and storages that die */
+    int nst, cap_st, nspare, cap_spare;
+    struct storage **st, **spare; /* alive; while recording, also those that died */
+    int nev, cap_ev;
+    struct event *ev;
+    struct heap *heap;
+    int64_t live_bytes, reserved_bytes; /* reserved: the most while recording */
+    enum phase phase;
+    enum class fresh; /* class of storages born now, and their name where it is known beforehand */
+    const char *fresh_name;
+    const char *op;
+    const struct call *call;
+    bool grad_mode, autocast;
+    enum dtype low; /* autocast's type */
+    int seq, npool, cap_pool;
+    struct value **pool; /* what the running C++ frames hold */
+    int ncast, cap_cast;
+    struct cast_entry {
+        struct value *from, *to;
+    } * casts;                       /* autocast's weight cache */
+    double flops;                    /* of the running forward */
+    struct derivative **derivatives; /* parsed derivatives, by row */
+    int stamp;
+    bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
+    int sm;                        /* compute capability x 10 of the device */
+    struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
+    struct checkpoint *checkpoint; /* the region whose forward runs */
+    void (*rerun)(void *to, struct checkpoint *c); /* runs a region's forward again, until the longjmp that ends it */
+    void *rerun_to;
+    const char *missing; /* an operator was met whose arguments its row can't take */
+    bool oversized;      /* a tensor of 4 TiB or more was met: counted as 4 TiB */
+    bool many_parts;     /* a split into more than limit(LIMIT_PARTS) was met: so many are counted */
+};
+
+/* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
+struct value *value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride);
+/* A view of v's storage. */
+struct value *value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride);
+struct value *value_keep(struct value *v);
+/* v for longer than the iteration: the caller's reference moves to the copy. */
+struct value *value_adopt(struct machine *m, struct value *v);
+void value_drop(struct machine *m, struct value *v);
+int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
+bool value_contiguous(const struct value *v);
+/* The i-th dimension of a dense image, the innermost first; last: channels are the innermost. */
+static inline int
+image_dim(int rank, bool last, int i)
+{
+    return !last ? rank - 1 - i : i == 0 ? 1 : i == rank - 1 ? 0 : rank - i;
+}
+/* Scopes: values made since the mark die at its end, last made first, but for those kept. */
+int scope_begin(struct machine *m);
+void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
+
+/* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
+struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
+struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
+#define OP(m, name, ...) \
+    op_call(m, name, (int)(sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg)), (struct arg[]){__VA_ARGS__})
+static inline struct arg
+VAL(struct value *v) {
+    return (struct arg){.kind = v ? ARG_VALUE : ARG_NONE, .v = v};
+}
+#define INT(x)   ((struct arg){.kind = ARG_INT, .i = (x)})
+#define FLT(x)   ((struct arg){.kind = ARG_FLOAT, .f = (x)})
+#define BOOL(x)  ((struct arg){.kind = ARG_BOOL, .i = (x)})
+#define DTYPE(x) ((struct arg){.kind = ARG_DTYPE, .i = (x)})
+#define NONE     ((struct arg){.kind = ARG_NONE})
+struct arg
+ints_arg(struct machine *m, int n, const int64_t *v);
+
+/* Parses a row's derivative; asserts that it names rows and arguments that exist. For tests. */
+void eager_check_formula(struct machine *m, const struct aten *op);
+
+/* A copy with lists of its own. */
+struct arg *args_copy(struct arena *a, int n, const struct arg *from);
+
+/* Arguments of a frame by position. */
+struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
+int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
+double arg_float(const struct frame *f, int i, double otherwise);
+int arg_ints(const struct frame *f, int i, int64_t *out,
+             int max); /* elements; 0 when absent; a lone int counts as one */
+void out_add(struct machine *m, struct frame *f, struct value *v);
+
+/* Memory that a kernel takes while it runs, until the running scope ends or at once freed again, and a library's workspace of the
+ * running thread. Nothing under fake tensors. */
+void workspace_new(struct machine *m, int64_t bytes);
+void scratch(struct machine *m, int64_t bytes);
+enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
+int64_t library_workspace(const struct machine *m, enum library l); /* bytes */
+void use_library(struct machine *m, enum library l);
+
+/* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
+ * needs one runs the forward again, which fills those still awaited and stops at the last. What a selective policy keeps is not made again but
+ * taken from where the first forward put it. A region inside of another saves its arguments through it, and waits for its second forward.
+ * Source: torch/utils/checkpoint.py. */
+struct checkpoint {
+    const struct region *region;
+    int nargs;
+    int *slots; /* the arguments: slots, and what they hold */
+    struct value **args;
+    struct checkpoint *parent; /* the region around it, whose holders have the arguments; NULL none */
+    int nholders, cap, alive, filled;
+    struct holder {
+        struct gnode *node;      /* NULL: an argument of a region inside */
+        struct value **to, **at; /* where it is kept; where the node's formulas read it */
+    } * holders;
+    int ncached, cap_cached, next; /* results that the region's policy keeps, in the order in which they were made */
+    struct cached {
+        int n;
+        struct value **v;
+        int *version; /* of their storages, when they were kept */
+    } * cached;
+    bool again, done; /* the second forward runs; has begun */
+    bool spoilt;      /* what it kept has been written over since: PyTorch raises an error */
+    bool mute;        /* inside of another's second forward: what it saves belongs to a graph that nobody runs */
+    struct checkpoint *mutes, *next_mute; /* those inside of this one's second forward */
+    jmp_buf stop;
+};
+/* The region's first forward begins, or inside of another's second forward it runs once more; args are kept until the last holder is released. */
+struct checkpoint *checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots,
+                                    struct value **args);
+void checkpoint_end(struct machine *m);
+/* Whether a selective region runs: its dispatch mode makes composites avoid writing in place. */
+bool under_mode(const struct machine *m);
+
+/* Gives v an accumulator: it is a leaf that requires a gradient. */
+void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
+/* Autograd's engine: runs backward from a scalar root. */
+void backward(struct machine *m, struct value *root);
+
+/* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------------------- */
+
+/* Dimensions of TensorIterator, innermost first. after: whether d0 comes after d1 (1), before (-1), or either (0). Source:
+ * TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
+void aten_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1), const void *of);
+/* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks. accumulator: bytes
+ * of a partial result. */
+void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
+/* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */
+struct value *embedding_backward(struct machine *m, struct value *grad, struct value *indices,
+                                 const struct value *weight);
+
+/* ---- step.c: the training loop ---------------------------------------------------------------------------------------------------- */
+
+struct step {
+    struct arena *arena;
+    const struct program *program;
+    const struct setup *setup;
+    struct machine *m;
+    int before;           /* storages that were alive when the reported step began: the first ones of m->st */
+    int64_t before_bytes; /* and their bytes */
+    struct {
+        int64_t model, inputs, forward, backward, step;
+    } after;
+    double forward_flops;
+    double *call_flops; /* per call */
+    double recomputed_flops,
+        *region_flops; /* of second forwards; per region, HUGE_VAL where PyTorch refuses to run it */
+};
+
+struct step *step_run(struct program *p, const struct setup *s);
+/* The type of a tensor of the model under a precision that casts the model. */
+enum dtype precision_type(const struct precision *p, enum dtype t);
+/* Bytes of the states that an optimizer keeps for a parameter. */
+int64_t optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const int64_t *size);
+void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a recorded trace */
+
+/* ---- live.c: bytes at every instant of the reported step -------------------------------------------------------------------------- */
+
+struct live {
+    int peak; /* event after which most bytes are allocated; -1: before the first */
+    int64_t peak_bytes, forward_bytes, backward_bytes; /* peaks until the end of that phase */
+    int64_t start[CLASS_COUNT];                        /* by class, before the first event */
+    int64_t at_peak[CLASS_COUNT];
+    bool *alive; /* per storage, at the peak */
+};
+
+struct live *live_run(const struct step *st);
+/* An independent count in quadratic time, for tests: bytes alive after event `at`. */
+int64_t live_recount(const struct step *st, int at);
+
+/* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
+
+struct measured {
+    int64_t allocated, reserved;    /* peaks */
+    enum phase phase;               /* of the peak */
+    const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
+    double flops, recomputed_flops; /* of a forward, of the second ones */
+    struct curve curve;
+};
+struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
+/* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
+struct measured measure_step(const struct program *p, const struct setup *s,
+                             void (*look)(const struct step *st, void *to), void *to);
+
+/* ---- heap.c: the caching allocator, devices ------------------------------------------------------------------------------------------- */
+
+/* PyTorch's caching allocator on one stream. Source: c10/cuda/CUDACachingAllocator.cpp. */
+struct heap;
+#define RANGE_BYTES (INT64_C(1) << 60) /* of addresses for a pool's expandable segment */
+/* From now on segments are taken from a device. */
+void heap_play(struct heap *h, const struct player *p);
+struct heap *heap_new(struct arena *a, bool expandable);
+/* A block for that many bytes; its id. */
+int heap_malloc(struct heap *h, int64_t bytes);
+void heap_free(struct heap *h, int block);
+int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
+int64_t heap_allocated(const struct heap *h);
+int64_t heap_reserved(const struct heap *h);
+
+/* ---- kernels.c: which kernels of libraries a step runs ---- */
+
+enum kernel_kind { KERNEL_FORWARD, KERNEL_GRAD_INPUT, KERNEL_GRAD_WEIGHT, KERNEL_PRODUCT };
+extern const char *const kernel_names[]; /* "convolution", "its input's gradient", "its weight's gradient", "product" */
+enum { KERNEL_RANK = 5 };
+
+/* What decides about a kernel; what says nothing of one is 0. No padding: equal kernels have equal bytes. */
+struct kernel_shape {
+    enum kernel_kind kind;
+    enum dtype dtype;
+    int rank;                                                       /* of operands: 4 or 5; 1d is of height 1 */
+    int last;                                                       /* channels last */
+    int64_t in[KERNEL_RANK], weight[KERNEL_RANK], out[KERNEL_RANK]; /* sizes, whichever of them is computed */
+    int64_t stride[KERNEL_RANK], pad[KERNEL_RANK], dilation[KERNEL_RANK], groups;
+    /* A product, row-major: batch x [m, k] * [k, n]. ld: elements between rows, or columns where transposed (ta, tb). most: bytes that PyTorch
+     * hands the library, whatever its kernel takes. */
+    int64_t batch, m, n, k, lda, ldb, most;
+    int ta, tb;
+};
+struct kernel {
+    struct kernel_shape shape;
+    const char *op, *location; /* that runs it first; location NULL unknown */
+    int count;                 /* in a step */
+    int64_t bytes;             /* of its workspace, as the library says; -1 unknown */
+};
+struct kernels {
+    struct arena *a;
+    bool counted; /* a step was: further ones are not */
+    int n, cap;
+    struct kernel *kernel;
+};
+/* Whether somebody wants to know; only then a kernel is noted. */
+bool notes_kernels(const struct machine *m);
+/* Notes the kernel that runs now; where its library has said what a convolution takes, that is taken and given back. */
+void use_kernel(struct machine *m, const struct kernel_shape *shape);
+
+/* ---- whoever plays the step on a device ---- */
+
+struct replay;
+struct replay_range {
+    int pool;
+    int64_t base, page; /* first address; bytes that are mapped at once */
+};
+/* What the allocator asks of a device, and what the step says: device.h has the functions. Addresses are the allocator's. */
+struct player {
+    struct replay *of;
+    bool (*take)(struct replay *p, int64_t address, int64_t bytes); /* take, map: false when the device refuses */
+    void (*give)(struct replay *p, int64_t address);
+    bool (*map)(struct replay *p, struct replay_range r, int64_t address, int64_t bytes);
+    void (*unmap)(struct replay *p, int64_t address, int64_t bytes, int64_t page);
+    void (*block)(struct replay *p, int64_t address, int64_t bytes,
+                  int64_t allocated);                  /* it is handed out: written to */
+    void (*refuse)(struct replay *p, int64_t bytes);   /* ends the replay */
+    void (*step)(struct replay *p, int64_t allocated); /* an iteration is over */
+    /* Who asked for the block that was refused. */
+    void (*asked)(struct replay *p, enum phase phase, const char *op, const char *name, const char *location);
+};
+
+#endif

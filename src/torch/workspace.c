@@ -1,0 +1,240 @@
+/* workspace.c - what CUDA kernels take from the allocator while they run, beside their results.
+ *
+ * The rules are those of PyTorch's own host code for compute capability 9.0 (an H100: 132 multiprocessors). Fake tensors take none
+ * of it. What CUB's device-wide algorithms ask for was read off PyTorch 2.11's allocator (CUDA 13) over sizes from 4,096 to
+ * 2,000,000 elements.
+ */
+#include "torch/torch.h"
+
+#include <string.h>
+
+enum { RANK = 2 * MAX_RANK, MULTIPROCESSORS = 132, THREADS_PER_MULTIPROCESSOR = 2048, WARP = 32 };
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- reductions ---------------------------------------------------------------------------------------------------------- */
+
+/* TensorIterator's dimensions, innermost first: strides in bytes. */
+struct reduction {
+    int rank, reduced; /* the first ones are reduced */
+    int64_t size[RANK], in[RANK], out[RANK];
+    int64_t element, accumulator; /* bytes */
+    int vector;                   /* elements per load along the reduced dimension */
+};
+
+/* Whether dimension a comes after b (1), before (-1), or either (0). Source: TensorIteratorBase::reorder_dimensions. */
+static int
+order(const void *of, int a, int b)
+{
+    const struct reduction *r = of;
+    if ((r->out[a] == 0) != (r->out[b] == 0))
+        return r->out[b] == 0 ? 1 : -1;
+    const int64_t *strides[] = {r->out, r->in};
+    for (int i = 0; i < 2; i++) {
+        int64_t sa = strides[i][a], sb = strides[i][b];
+        if (sa == 0 || sb == 0)
+            continue;
+        if (sa != sb)
+            return sa < sb ? -1 : 1;
+        if (r->size[a] > r->size[b])
+            return 1;
+    }
+    return 0;
+}
+
+static void
+reorder(struct reduction *r)
+{
+    struct reduction from = *r;
+    int perm[RANK];
+    aten_reorder(r->rank, perm, order, &from);
+    for (int i = 0; i < r->rank; i++) {
+        r->size[i] = from.size[perm[i]];
+        r->in[i] = from.in[perm[i]];
+        r->out[i] = from.out[perm[i]];
+    }
+}
+
+/* Source: TensorIteratorBase::coalesce_dimensions. */
+static void
+coalesce(struct reduction *r)
+{
+    int at = 0;
+    for (int i = 1; i < r->rank; i++) {
+        bool joined = r->size[at] == 1 || r->size[i] == 1 ||
+                      (r->size[at] * r->in[at] == r->in[i] && r->size[at] * r->out[at] == r->out[i]);
+        int to = joined ? at : ++at;
+        if (!joined || r->size[at] == 1) {
+            r->in[to] = r->in[i];
+            r->out[to] = r->out[i];
+        }
+        r->size[to] = joined ? r->size[at] * r->size[i] : r->size[i];
+    }
+    r->rank = r->rank ? at + 1 : 0;
+    for (int i = 0; i < r->rank; i++)
+        r->reduced += r->out[i] == 0;
+}
+
+/* Source: setReduceConfig and ReduceConfig in aten/src/ATen/native/cuda/Reduce.cuh. */
+static void
+reduce_part(struct machine *m, const struct reduction *r)
+{
+    int64_t outputs = 1, inputs = 1, dim0 = 1, dim1 = 1, output_vector = 1;
+    for (int i = 0; i < r->rank; i++)
+        *(i < r->reduced ? &inputs : &outputs) *= r->size[i];
+    bool fastest = r->rank == r->reduced || r->in[0] < r->in[r->reduced];
+    if (r->rank) {
+        dim0 = fastest ? inputs : outputs;
+        dim1 = fastest ? outputs : inputs;
+    }
+    if (r->rank && r->in[fastest ? 0 : r->reduced] == r->element) {
+        if (fastest && dim0 >= 128 && r->reduced == 1)
+            dim0 /= r->vector;
+        else if (!fastest) {
+            output_vector = 4;
+            while (r->size[r->reduced] % output_vector)
+                output_vector /= 2;
+            for (int i = 0; i < r->rank; i++)
+                while (i != r->reduced && r->in[i] / r->element % output_vector)
+                    output_vector /= 2;
+            dim0 /= output_vector;
+        }
+    }
+    int64_t most = 512 / output_vector, p0 = 1, p1 = 1;
+    while (2 * p0 <= dim0 && p0 < most)
+        p0 *= 2;
+    while (2 * p1 <= dim1 && p1 < most)
+        p1 *= 2;
+    int64_t width = least(p0, WARP), height = least(p1, most / width);
+    width = least(p0, most / height);
+
+    int64_t step_input = fastest ? width : 1, step_output = fastest ? 1 : width;
+    bool across_warps = div_up(inputs, step_input) >= least(height * 16, 256);
+    *(across_warps ? &step_input : &step_output) *= height;
+    int64_t values = div_up(inputs, step_input), grid = div_up(outputs / output_vector, step_output);
+    int64_t target = MULTIPROCESSORS * (THREADS_PER_MULTIPROCESSOR / (width * height));
+    if (!across_warps || values < 256 || grid > target || grid == 0)
+        return;
+    int64_t blocks = least(div_up(target, grid), div_up(values, 16));
+    blocks = blocks > div_up(values, 256) ? blocks : div_up(values, 256);
+    if (blocks <= 1)
+        return;
+    int mark = scope_begin(m);
+    workspace_new(m, r->accumulator * outputs * blocks * (fastest ? 1 : width * output_vector));
+    workspace_new(m, 4 * grid); /* semaphores */
+    scope_end(m, mark, 0, NULL);
+}
+
+/* Kernels index with 32 bits; a longer input is reduced in parts. Source: SplitUntil32Bit and get_dim_to_split in TensorIterator.cpp. */
+static void
+reduce_parts(struct machine *m, struct reduction *r)
+{
+    int64_t most = 1, longest = -1, in = 1, out = 1;
+    int at = 0;
+    for (int i = r->rank - 1; i >= 0; i--) {
+        most *= r->size[i];
+        in += (r->size[i] - 1) * r->in[i];
+        out += (r->size[i] - 1) * r->out[i];
+        int64_t extent = (r->size[i] - 1) * (r->in[i] > r->out[i] ? r->in[i] : r->out[i]);
+        if (extent > longest) {
+            longest = extent;
+            at = i;
+        }
+    }
+    if ((most <= INT32_MAX && in <= INT32_MAX && out <= INT32_MAX) || r->size[at] < 2) {
+        reduce_part(m, r);
+        return;
+    }
+    struct reduction half = *r;
+    half.size[at] = r->size[at] / 2;
+    reduce_parts(m, &half);
+    half.size[at] = r->size[at] - r->size[at] / 2;
+    reduce_parts(m, &half);
+}
+
+void
+reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator)
+{
+    struct reduction r = {.rank = v->rank, .element = dtypes[v->dtype].bits / 8, .accumulator = accumulator};
+    int64_t run = r.element;
+    if (!m->real || !r.element || value_elements(v) == 0 || value_elements(v) >= MAX_STORAGE_BYTES)
+        return;
+    r.vector = r.element == 2 ? 8 : 4;
+    for (int i = v->rank - 1; i >= 0; i--) {
+        r.size[i] = v->size[i];
+        r.in[i] = v->stride[i] * r.element;
+        r.out[i] = gone[i] ? 0 : run;
+        run *= gone[i] ? 1 : v->size[i];
+    }
+    reorder(&r);
+    coalesce(&r);
+    reduce_parts(m, &r);
+}
+
+/* ---- CUB --------------------------------------------------------------------------------------------------------------- */
+
+/* Aligned to 256 bytes each, and 255 to align the first. */
+static int64_t
+alias(int64_t a, int64_t b, int64_t c)
+{
+    return 256 * (div_up(a, 256) + div_up(b, 256) + div_up(c, 256)) + 255;
+}
+
+/* Radix sort of n pairs of 8 bytes each. */
+static int64_t
+sort_bytes(int64_t n)
+{
+    return alias(8 * n, 8 * n, 16384 + 1024 * div_up(n, 4608) + 256);
+}
+
+/* Decoupled look-back over n elements in tiles. */
+static int64_t
+scan_bytes(int64_t n, int64_t tile)
+{
+    return alias(0, 1, 16 * (div_up(n, tile) + WARP));
+}
+
+/* Source: embedding_dense_backward_cuda in Embedding.cu, embedding_backward_cuda_kernel in EmbeddingBackwardKernel.cu; the condition for few
+ * weights was read off PyTorch 2.11's allocator. */
+struct value *
+embedding_backward(struct machine *m, struct value *grad, struct value *indices, const struct value *weight)
+{
+    enum { UNSORTED = 3072, ROWS_PER_THREAD = 10 };
+    int64_t n = value_elements(indices), rows = weight->size[0], width = weight->size[1],
+            bytes = dtypes[indices->dtype].bits / 8;
+    if (!m->real)
+        return value_new(m, grad->dtype, weight->rank, weight->size, NULL);
+    if (!value_contiguous(grad))
+        grad = value_new(m, grad->dtype, grad->rank, grad->size, NULL);
+    if (n <= UNSORTED || n >= MAX_STORAGE_BYTES)
+        return value_new(m, grad->dtype, weight->rank, weight->size, NULL);
+    workspace_new(m, n * bytes); /* sorted, and where they were */
+    workspace_new(m, n * bytes);
+    int mark = scope_begin(m);
+    workspace_new(m, n * bytes); /* the range that is sorted along */
+    scratch(m, sort_bytes(n));
+    scope_end(m, mark, 0, NULL);
+    struct value *result = value_new(m, grad->dtype, weight->rank, weight->size, NULL);
+    workspace_new(m, n * bytes); /* segments: runs of an index */
+    workspace_new(m, 8);
+    mark = scope_begin(m);
+    workspace_new(m, n * bytes);
+    workspace_new(m, scan_bytes(n, 4480));
+    scope_end(m, mark, 0, NULL);
+    int64_t segments = least(n, rows), parts = n / ROWS_PER_THREAD + segments;
+    bool few = rows < 4 * MULTIPROCESSORS && n / ROWS_PER_THREAD > 3 * rows;
+    workspace_new(m, segments * bytes);
+    workspace_new(m, segments * bytes);
+    scratch(m, scan_bytes(segments, 896));
+    workspace_new(m, 8);
+    workspace_new(m, parts * bytes);
+    if (few)
+        workspace_new(m, parts * bytes);
+    if (!few || grad->dtype != DT_FLOAT)
+        workspace_new(m, (few ? rows : parts) * width * 4);
+    return result;
+}
