@@ -2,7 +2,7 @@
  *
  * A model may come from a stranger, so whatever a file can make grow has an end. Each limit is a row with its reason.
  * Those that a real model could meet are moved by --limit NAME=N; the others are sizes of arrays in the program, and
- * the enumerators that memlint.h declares. A flag file can't move them: it lies beside the model and may come from the
+ * the enumerators that base.h declares. A flag file can't move them: it lies beside the model and may come from the
  * same stranger.
  *
  * A limit that is met ends the reading of the model with an error (err_limit), or leaves something unknown (a doubt

@@ -4,8 +4,6 @@
 
 #include "base/base.h"
 
-/* ---- set-up: what the command line says about the training step ------------------------------------------------ */
-
 struct input_shape {
     const char *name;
     int rank;
@@ -23,13 +21,12 @@ enum dropout { DROPOUT_AUTO, DROPOUT_NONE };
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
 enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU };
 
-struct optimizer; /* step.c */
-struct precision; /* expand.c */
-struct loss;      /* step.c */
-struct loop;      /* step.c */
-struct device;    /* heap.c */
-struct player;    /* torch.h */
-struct kernels;   /* libraries.c */
+struct optimizer; /* these: torch/step.c */
+struct precision;
+struct loss;
+struct loop;
+struct player; /* torch/torch.h */
+struct kernels;
 
 /* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of cudaGetDeviceProperties, the total of
  * cudaMemGetInfo and the total capacity in PyTorch's message are one figure on Linux (Windows' display driver tells the nominal size).

@@ -274,8 +274,9 @@ struct result {
     const char *refused;  /* why the model can't be analysed: nothing else is filled but its file */
 };
 
-/* Of a measured share of a device. */
-/* "fits", "tight", "does not fit". */
+/* ---- words ---- */
+
+/* "fits", "tight" (more than 90 %), "does not fit". */
 const char *fits_verdict(int64_t need, int64_t capacity);
 
 /* Rank of a finding's severity: 0 "note", 1 "warning", 2 "error"; -1 for anything else. */
