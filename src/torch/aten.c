@@ -2988,11 +2988,13 @@ const struct aten aten_table[] = {
      .run = run_norm,
      .grad = "self: norm_backward(grad, self, p, result, dim)"},
     {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
+    /* without keepdim both get the dimension back: logsumexp_backward in torch/csrc/autograd/FunctionsManual.cpp */
     {.name = "logsumexp.default",
      .args = "self dim keepdim",
      .run = run_reduce,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(grad, exp(sub.Tensor(self, result)))"},
+     .grad =
+         "self: mul.Tensor(sum_backward(grad, #self, dim), exp(sub.Tensor(self, sum_backward(result, #self, dim))))"},
     {.name = "prod.dim_int",
      .args = "self dim keepdim dtype",
      .run = run_reduce,
