@@ -697,7 +697,7 @@ issue_place(struct arena *a, const struct result *r, struct issue *i, const char
     i->in_code = line > 0;
     i->line = line > 0 ? line : 1;
     i->file = r->model.file;
-    if (line <= 0)
+    if (!location || line <= 0)
         return;
     i->file = arena_strn(a, location, (size_t)(colon - location));
     const char *source = source_of(r, i->file);

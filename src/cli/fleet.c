@@ -122,14 +122,19 @@ fleet_resume(struct arena *a, const struct options *o, const char *path, fleet_j
         struct err fault = {0};
         struct options own;
         struct result *r = stored_parse(one, path, line, &fault);
-        const char *why = r ? options_for(&own, one, o, r->model.file) : fault.message;
+        if (!r) {
+            ok = err_set(e, a, arena_printf(a, "line %d", number), "%s", fault.message ? fault.message : "no result");
+            arena_free(one);
+            break;
+        }
+        const char *why = options_for(&own, one, o, r->model.file);
         const char *other = !why && (int)r->verdict >= 0 ? other_setup(one, &own.setup, r) : NULL;
         if (other)
             why = arena_printf(one, "it holds results of another set-up: %s", other);
         bool open = !why && (int)r->verdict >= 0 && gate_code(r) == EXIT_CLEAN; /* what was stopped stays so */
         if (why || (open && !judge(one, &own, r, &why)))
             ok = err_set(e, a, arena_printf(a, "line %d", number), "%s", why);
-        if (ok && r && names_find(t->done, r->model.file) < 0) {
+        if (ok && names_find(t->done, r->model.file) < 0) {
             names_put(t->done, arena_str(a, r->model.file), number);
             fleet_count(a, t, r);
             t->skipped++;

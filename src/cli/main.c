@@ -614,10 +614,11 @@ write_to(const struct inputs *in, const char *path, bool update)
 {
     const char *key = file_key(in->a, path);
     int at = key ? names_find(in->seen, key) : -1;
-    if (at < 0 || (update && in->file[at].is_baseline))
+    const struct input_file *f = at >= 0 && in->file ? &in->file[at] : NULL;
+    if (!f || (update && f->is_baseline))
         return NULL;
     return arena_printf(in->a, "%s %s: it would overwrite the %s %s; choose another name",
-                        update ? "--update-baseline" : "-o", path, in->file[at].what, in->file[at].path);
+                        update ? "--update-baseline" : "-o", path, f->what, f->path);
 }
 
 /* No output may be an input of this run, whatever links lead to it. */
