@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Export a PyTorch model so that memlint sees all of it.
 
     python3 export.py tiny_gpt.py tiny_gpt.onnx

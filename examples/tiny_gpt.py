@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A GPT of two blocks: small enough to read, and every part that decides a language model's memory is there."""
 import torch
 from torch import nn

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - from the skeleton to struct graph, by way of protobuf-c.
  *
  * protobuf-c unpacks the skeleton into the run's arena: its allocator never frees, and fails over a budget. The graph

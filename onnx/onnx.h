@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.h - the border: bytes or text to a graph. */
 #ifndef ONNX_H
 #define ONNX_H

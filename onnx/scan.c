@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scan.c - walk the wire format before protobuf-c sees anything, and write a skeleton without weights.
  *
  * protobuf-c has no limit on depth or memory, copies every payload and merges repeated messages in quadratic time. So

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scan.h - between scan.c and load.c: the weight-free skeleton. */
 #ifndef SCAN_H
 #define SCAN_H

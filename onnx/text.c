@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - the ONNX text syntax: parse it to a graph, print a graph in it.
  *
  *   <ir_version: 10, opset_import: ["": 20, "com.microsoft": 1]>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit.c - what every report needs: writing it safely, and the words and columns that several formats share.
  *
  * report_write makes a report all or nothing. The report goes to a temporary file in the target's folder, is synced and

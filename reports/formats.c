@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* formats.c - the table of report formats. A format is a row here and a file that writes it; --format, the extension of
  * -o FILE, --list=formats, the help and the man page all read this table.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* github.c - GitHub's workflow commands: a line of the log that annotates a line of the code, without any token.
  *
  * The runner shows ten annotations of a level and drops the rest without a word; so the gravest nine of each are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gitlab.c - what GitLab's merge requests read: the code quality report, a list of issues with fingerprints, of which
  * equal ones collapse; and the metrics report, OpenMetrics text, of which it shows what changed.
  */

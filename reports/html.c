@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html.c - the report as one page: words and tables; the pictures are in svg.c.
  *
  * The page is written through libxml2's text writer, whose escaping is the only one: no string reaches the file by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html.h - the page's writer, shared by html.c (words and tables) and svg.c (pictures). Nobody else includes it. */
 #ifndef HTML_H
 #define HTML_H

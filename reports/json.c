@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - the result as JSON, schema 1: the format from which others can be made.
  *
  * A small writer keeps what a comma needs to know, a bit per nesting level; the keys stand below in the order of the

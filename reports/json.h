@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.h - the JSON writer, shared by the formats that are JSON. Nobody else includes it. */
 #ifndef JSON_H
 #define JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* junit.c - JUnit XML: the model is a suite, a gate a case. There is no official schema; what Jenkins, GitLab and
  * Bazel read in common is kept: no time and no host, so that the same input gives the same bytes.
  */

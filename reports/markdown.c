@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* markdown.c - a summary for a pull request or a job's page: GitHub's and GitLab's Markdown.
  *
  * Strings of the model appear only as code spans, which neither mention people nor link nor hold markup; the fence is

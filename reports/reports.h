@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reports.h - views of one const struct result. */
 #ifndef REPORTS_H
 #define REPORTS_H

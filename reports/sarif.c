@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sarif.c - SARIF 2.1.0, as code scanning reads it: findings and failed gates with a place, a level and a fingerprint.
  *
  * A place is the Python line where the export knows it, else line 1 of the model: servers refuse results without a line.

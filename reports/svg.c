@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* svg.c - the pictures of the HTML page, as inline SVG that needs no script.
  *
  * A picture has no viewBox: it is as wide as its column, marks have percentages for x and pixels for y, so text keeps

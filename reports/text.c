@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - one screen for people: about forty lines, whatever the model. The format "full" is the same without limits.
  *
  * From top to bottom: the verdict, the three peaks, the peak by class as bars, the step as a small picture, the largest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xml.c - a writer of libxml2 that never prints. */
 #include "xml.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xml.h - where html.c and junit.c begin to write through libxml2. Nobody else includes it. */
 #ifndef XML_H
 #define XML_H

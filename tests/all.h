@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* all.h - every room, for tests. */
 #include "advice/advice.h"
 #include "advice/edit.h"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # make bench: for four models, memlint's wall time and largest resident memory for the whole analysis with an HTML report,
 # beside onnx.load + onnx.shape_inference in Python (PYTHON=..., skipped without the onnx package). Then how time grows with nodes.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Models in ONNX text syntax with what is expected of them in their comments:
 #   # run: ARGUMENTS   how memlint is run (default --dump=shapes); may repeat: each begins a new run; a report is the full text
 #   # out: LINE        this line must appear in the output; \t stands for a tab

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What ./check says: which suites ran no test, from the logs that they leave, and what it installs first.
 . "$(dirname "$0")/lib.sh"
 [ -e "$SOURCE/.ci/setup" ] || skip "no .ci/setup"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The pieces of examples/ci/, run against a throw-away repository with a base and a branch.
 . "$(dirname "$0")/lib.sh"
 command -v git >/dev/null || skip "no git"

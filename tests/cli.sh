@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The command line: exit codes, messages, several models and reports, what is written and what is left alone.
 . "$(dirname "$0")/lib.sh"
 model=$SOURCE/examples/tiny_gpt.onnx

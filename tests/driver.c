@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* driver.c - a test double: libcuda, NVML, cuDNN and cuBLASLt in one file, for a machine without any of them.
  *
  * tests/driver.sh gives it these libraries' names in a folder of its own and puts that folder before the loader's others, so that

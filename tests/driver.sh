@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The whole program against tests/driver.c, which stands for the CUDA driver, NVML, cuDNN and cuBLASLt: what is opened, asked, refused and given
 # back. It shows that memlint calls these libraries as their documentation says, not what real ones answer.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Whole training steps, event by event: the births and deaths of --dump=step against those that PyTorch had, phase by phase, as multisets of
 # operator and bytes. tests/oracle/events/ holds PyTorch's (made by tests/oracle/events.py); the models are the oracle pack's beside the repository.
 . "$(dirname "$0")/lib.sh"

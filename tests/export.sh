@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # examples/export.py: what it says without PyTorch; with PyTorch (MEMLINT_TORCH names a Python that has it) that a model may
 # import its neighbours, take keyword inputs and name its dimensions.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Models of unusual size and shape: what is long is counted to its end, or said to be cut; what is deep or missing crashes nothing.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1

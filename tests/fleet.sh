@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Many models: the first recipe of docs/FLEET.md over 500 files, killed half-way and resumed with nothing lost or done twice.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1

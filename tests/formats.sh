@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Formats that servers read: against their consumers' own schemas where these are at hand (MEMLINT_SARIF_SCHEMA, the OASIS
 # file sarif-schema-2.1.0.json; MEMLINT_JUNIT_SCHEMA, the Jenkins xUnit plugin's junit-10.xsd), and by what the consumers' documents
 # demand, always.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The corpora of the fuzz targets, replayed: whatever a fuzzer found once stays found.
 . "$(dirname "$0")/lib.sh"
 FUZZ=${FUZZ:-$PWD/tests/fuzz}

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Gates over pairs of exports: exit code, increase, and the culprit that is named. tests/gate/ has a small residual
 # network and what a pull request might make of it; with the oracle pack, zoo.py does the same with recorded steps.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Reports of the examples, byte for byte: tests/golden/. After an intended change: make update-golden, and read the diff.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1

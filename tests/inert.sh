@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Strings of a model are data: a nasty name in every place where a name occurs, in every format.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip "no python3"

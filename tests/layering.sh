@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Who may include what: the rooms and their floors, checked over #include lines, function names and, where there is nm, symbols.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1
@@ -40,6 +41,9 @@ if command -v nm >/dev/null && [ -n "$objects" ]; then
         $2 == "U" && ($3 in by) && at[room(by[$3])] > at[room($1)] { print $1 " needs " $3 " of " by[$3] }' "$work/symbols" "$work/symbols" | head -3)
     ok "a room needs what lies above it: $up" [ -z "$up" ]
 fi
+
+bad=$(grep -L SPDX-License-Identifier $sources tests/*.sh tests/*.c tests/unit/*.[ch] | head -1)
+ok "no licence line: $bad" [ -z "$bad" ]
 
 only_in() { # only_in FOLDER PATTERN: no file elsewhere includes it
     local bad

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # lib.sh - what the shell tests share: a folder of their own, counting, and a closing line "N passed, N failed".
 # MEMLINT is the program and SOURCE the top of the source tree; make check sets both.

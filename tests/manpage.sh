@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The manual page: its option list is the program's own, and its examples (lines .Dl $ memlint ...) run.
 . "$(dirname "$0")/lib.sh"
 page=$SOURCE/docs/memlint.1

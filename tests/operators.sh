@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/OPERATORS.md is what the program's tables print. With --update, writes it.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The packs of models and recorded steps that live beside the repository, when they are there: MEMLINT_SHARED or
 # ../shared. Each has a judge of its own.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The HTML page in a real browser: what a reader does with it, by mouse, by keyboard, by screen reader, without script.
 
 usage: page.py BROWSER FOLDER PAGE...   prints a line for each check that fails, and "N passed, N failed" at the end

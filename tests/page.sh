@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The HTML page: valid HTML, and in a real browser, where Chromium, Playwright and axe-core for Python are there (./check
 # installs them): accessible in light and dark, complete without its script, used by keyboard, never wider than the window,
 # small and quick for 5,000 nodes, and nothing is fetched. With MEMLINT_SHOTS the screenshots stay in that folder.

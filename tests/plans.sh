@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Modules under torch.utils.checkpoint, some with a selective policy, some inside of others, against steps that PyTorch ran (fake tensors, AdamW, fp32;
 # record.py MODEL --checkpoint and tests/oracle/selective.py): the peak agrees to the byte, or within 0.2 % where it says near.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The replay on a real device; skipped where there is none.
 . "$(dirname "$0")/lib.sh"
 model=$SOURCE/examples/tiny_gpt.onnx

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Every row of the operator table has a case: a model below tests/cases, or one of the conformance pack. tests/rows.tsv says
 # which; --update writes it. Where the pack is not there, what the list says of it is taken as it stands.
 . "$(dirname "$0")/lib.sh"

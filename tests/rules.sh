@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Every rule of --list=rules has its section in docs/RULES.md, a case in tests/cases/rules/ (or a golden report) where it
 # fires and a case where it must not, and there is no other section.
 . "$(dirname "$0")/lib.sh"

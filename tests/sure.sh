@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What sounds sure is right: the largest batch passes and the next one fails whatever one began with, an inconclusive result
 # promises nothing in any format, no plan lies below the bound, and an assumption's effect is that of the option it names.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* traces.c - the planner on an operator trace that another tool recorded, in that trace's own bytes and times.
  *
  * Reads what tests/oracle/traces.py writes, and prints for each share of the trace's peak that is an argument: the bytes that may be allocated,

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The planner on operator traces: uniform chains, whose least work for a budget is proven. Rows of tests/traces.c and
 # recompute.c: no plan may be cheaper than the optimum (the judge would be wrong), none much dearer (the planner).
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/TUTORIAL.md: its commands run, in order, and end as it says. The glossary has the words that it is asked for.
 . "$(dirname "$0")/lib.sh"
 cp -r "$SOURCE/examples" "$work/examples"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Whatever keeps a report from being written: exit 4, the older report as it was, and no litter.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Puts a report under a pull request: once, and then updates that comment.  memlint-comment.sh REPORT.md MODEL
 #
 # GITHUB_REPOSITORY and MEMLINT_PULL (the pull request's number) say where; gh (or what GH names) does it, with GH_TOKEN.

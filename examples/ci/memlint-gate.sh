@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Compares the models of a branch with those of the revision it left from: checks out the base, exports both with the same
 # command, runs memlint. The reports lie in $MEMLINT_OUT, memlint.md is the comment.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # A pre-commit hook: every staged model against the same file of the last commit. Options stand in .memlint, of which the
 # staged one counts. Git LFS's pointers are no models and are skipped with a word.
 set -u

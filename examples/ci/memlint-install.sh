@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds memlint from the checkout that this file lies in and installs it below $MEMLINT_PREFIX (default /usr/local),
 # unless it is there already. memlint-install.sh --key prints a name for a cache, which changes with the source.
 # Debian or Ubuntu.

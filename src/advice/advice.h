@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* advice.h - what could be changed: edits of the step that are run again. */
 #ifndef ADVICE_H
 #define ADVICE_H

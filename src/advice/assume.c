@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assume.c - what a file can't show is assumed, and what an assumption is worth is measured: the model is read and the
  * step run again with the alternative, in an arena of its own.
  *

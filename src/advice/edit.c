@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit.c - programs rewritten: what another author of the model would have written.
  *
  * A rewrite changes calls, parameters or sizes of a copy of the program; what nobody reads any more is removed, and what is counted in

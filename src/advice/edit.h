@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* edit.h - programs rewritten as another author would have written them. Between rules.c, which has them measured, and edit.c. */
 #ifndef EDIT_H
 #define EDIT_H

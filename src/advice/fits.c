@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fits.c - the largest batch that fits each device, and the largest size of any dimension that fits one.
  *
  * A largest batch is exact: the step was run at it and fits, and at the next one and does not. Devices of one kind run the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grid.c - the step at other sizes: what a table of batch and sequence against devices needs.
  *
  * Every number in the table is a run of the step. The first row is the size that was asked for; more rows vary the first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* oom.c - --explain-oom: from PyTorch's out-of-memory message to the tensor of this step that asked.
  *
  * The message is read by a table of phrases, which hold for every wording since version 1.0: what stands before a size and what follows it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recompute.c - what to put under torch.utils.checkpoint so that the step fits, at the least extra work.
  *
  * A candidate is a run of calls: a module's, or for operator plans any. Candidates of a level lie side by side; each is left alone, recomputed,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rules.c - advice: each rule is an edit of the training step, and what it saves is measured by running the edited step.
  *
  * A rule says when it applies and makes the edit: another set-up, another program (edit.c), or both. The driver runs the step again, drops

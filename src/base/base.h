@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base.h - memory, text, limits, element types, and the words that passes and reports share. Knows nothing of models.
  *
  * Bytes are int64_t and their names end in "bytes"; ids are dense from 0, -1 means none.

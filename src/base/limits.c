@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.c - how much of a model is taken: one table.
  *
  * A model may come from a stranger, so whatever a file can make grow has an end. Each limit is a row with its reason.

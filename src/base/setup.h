@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* setup.h - what the command line says about the training step. */
 #ifndef SETUP_H
 #define SETUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* util.c - memory, text, names and element types.
  *
  * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at

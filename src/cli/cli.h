@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli.h - what was asked: options, flag files, gates, many models. */
 #ifndef CLI_H
 #define CLI_H

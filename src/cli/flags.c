@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flags.c - the flag file: options that are reviewed with the code, one a line.
  *
  * It is called .memlint and lies beside the model or at the root of its git repository; the nearer one counts, and only

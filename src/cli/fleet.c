@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fleet.c - many models: which are ours, which are done, and what came of all of them.
  *
  * memlint is one leaf of a larger run and starts nothing itself. A part of the models is chosen by a hash of the name,

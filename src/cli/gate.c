@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - which results are stopped: a table of gates, each judged by itself, and the suppressions of findings.
  *
  * A gate that was asked for and can't be judged stops the model, too: what wasn't compared, or isn't known, must not pass

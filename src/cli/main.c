@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program: the pipeline as a column of calls, and the exit codes.
  *
  * Every model is analysed in an arena of its own. What goes wrong with one (exit 3) does not keep the next from being

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - the command line, as one table.
  *
  * A row says how an option is called, what it takes, what it is for and which function reads its argument into struct

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sources.c - where the Python files lie: an export records names of files, a server that annotates lines wants paths.
  *
  * The walk is sorted, so that the same tree gives the same report, follows no links, and leaves out hidden folders and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.c - the CUDA driver and NVML, opened at run time: one binary serves machines with and without a GPU.
  *
  * The driver says what is free only to a process with a context; what the context itself takes, NVML knows, where it is there. Of NVML the few

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - what a GPU is: the table of devices, the driver, its libraries, and the replay of a step. */
 #ifndef DEVICE_H
 #define DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* devices.c - the table of devices, and what the CUDA context takes of them. */
 #include "device/device.h"
 

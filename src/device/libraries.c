@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libraries.c - what kernels of cuDNN and cuBLAS ask for, as the libraries themselves say.
  *
  * The step notes every convolution and matrix product that it runs, by shape. Where the libraries can be opened at run time, their heuristics

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - the step's allocations on a device: the allocator's segments are real memory, its blocks are written to.
  *
  * The step runs as always; the allocator model asks a device for every segment, or for every page of an expandable one. When the device

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* control.c - shape rules of sequences, optionals, If, Loop and Scan.
  *
  * A sequence knows its elements one by one up to MAX_SEQUENCE of them; its own shape is what they share. Bodies are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fold.c - value rules: constants followed through the operators that exporters compute shapes with.
  *
  * A constant has up to limit(LIMIT_FOLD) elements, each known or not. Elementwise operators are kernels over one struct num an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fused.c - shape rules of operators that stand for a whole computation, and of other domains.
  *
  * Recurrent, attention, losses, random, signals, strings, quantized, ai.onnx.ml, training and com.microsoft. Fused

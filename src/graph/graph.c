@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - names, function inlining, order, users.
  *
  * The border (load.c, text.c) makes graphs node by node: graph_new, graph_tensor, graph_node. graph_finish then makes

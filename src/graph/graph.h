@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* graph.h - what ONNX says: a graph, its shapes and values. */
 #ifndef GRAPH_H
 #define GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer.c - shape rules: elementwise, reductions, windows and matrices.
  *
  * Binary operators broadcast; before opset 7 the first input decides. Windows read strides, dilations, pads and kernel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* infer.h - the vocabulary of the operator table's rules.
  *
  * ops.c holds the table, and these files the rules that its rows name:

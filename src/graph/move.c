@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* move.c - shape rules of operators that move elements: reshape, slice, gather, concat, pad, resize, ...
  *
  * Shapes that come as an input are lists of integers, each known or not; a rule fills the dims that it can tell. What

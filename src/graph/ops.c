@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ops.c - the ONNX operator table: one row an operator, or a range of its versions where the rule differs.
  *
  * A row gives the shape rule, the value rule and, where the operator is one to one, the framework operator. Rules are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shapes.c - bind dimensions and run the rules of the operator table over a graph.
  *
  *   bind     symbols get numbers from --dim and --input-shape; a binding of the batch that names no dimension of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unroll.c - control flow whose way is known becomes straight-line.
  *
  * What eager mode ran has no control flow: Python took one branch, and went round its loops. So the step is lowered from

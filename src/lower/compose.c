@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compose.c - ONNX operators that a Python program writes as several calls.
  *
  * A row says which, in the notation of PyTorch's own text: statements "r = mul.Tensor(a, a); 0 = ...", where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lost.c - what a TorchScript export lost: dropout, which evaluation mode removes without a trace, and writes in place.
  *
  * These files keep neither Python lines nor classes. What is left are the names of modules: those that libraries gave them, and gaps in

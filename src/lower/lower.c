@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower.c - from the nodes of a file to the framework calls that the Python program made.
  *
  * PyTorch's default exporter writes down what it saw: the graph signature names the parameters, and every node carries the text of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower.h - how a file tells the program that it was exported from. */
 #ifndef LOWER_H
 #define LOWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lowering.h - a program under construction, shared by lower.c (exports that carry their calls), patterns.c (those that do not) and
  * compose.c (operators that are several calls). */
 #ifndef LOWERING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* patterns.c - files without recorded calls: their nodes to framework calls.
  *
  * TorchScript exports keep the names of modules and parameters but not the calls. First the nodes that carry data are told from those that only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* provenance.c - where a file comes from, and what that means for the number.
  *
  * memlint answers for the step that PyTorch runs. How a file tells that step depends on who wrote it: PyTorch's exporters

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.c - the calls of a Python program: reading them, what is assumed of them, and printing them. */
 #include "program/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* program.h - what a Python program called: calls, parameters, modules. */
 #ifndef PROGRAM_H
 #define PROGRAM_H

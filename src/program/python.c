@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* python.c - how long the names of the traced program hold a tensor.
  *
  * Every call carries the Python frames it ran in, with their source lines and modules. Where the frames of a value's maker and of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certain.c - what is certain of an inconclusive result: a number that the step's peak can't be below.
  *
  * A call is in doubt when a doubt names its node or a tensor that it reads comes from such a call. What the others make

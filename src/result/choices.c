@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* choices.c - everything that was chosen for a step and changes a number, as one table.
  *
  * The reports' headers, the set-up in JSON, the comparison of two results and a resumed run all ask these rows, so that

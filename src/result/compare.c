@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c - two results: which layers and tensors are the same ones, and what became of them.
  *
  * Layers are matched from the model downwards, the children of a pair among themselves: by name and type, then by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* passes.h - how results come about: from a step, from a file, from two of them. */
 #ifndef PASSES_H
 #define PASSES_H

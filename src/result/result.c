@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result.c - what the passes made, gathered for the reports.
  *
  * Nothing is computed twice: bytes come from live.c, names from the program. Two rules of thumb that people use are worked out beside

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result.h - what came out: the only thing reports see. */
 #ifndef RESULT_H
 #define RESULT_H

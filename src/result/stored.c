@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stored.c - a JSON result read back, for a comparison with it and to resume a run over many models.
  *
  * The reader takes RFC 8259 as written, nothing more: one object, no comments, no trailing commas, numbers of memlint's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aten.c - the framework operator table: everything PyTorch does in an operator, one row each.
  *
  * A row says which arguments an operator takes, what its forward allocates and with which strides (run), what each gradient's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eager.c - PyTorch's eager mode without numbers: who allocates what, who owns it, when it dies.
  *
  * A storage is a block of memory; a value is a tensor over it (sizes, strides, dtype). Values are counted references,

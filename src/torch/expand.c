@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expand.c - composites: what one framework call runs when it runs other operators.
  *
  * Each function reads like the C++ it follows (aten/src/ATen/native, named at each). Which copies are made is decided here, by strides:

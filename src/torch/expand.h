@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expand.h - the composites of expand.c, for the table in aten.c. */
 #ifndef EXPAND_H
 #define EXPAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heap.c - PyTorch's caching allocator, and the devices whose memory it asks for.
  *
  * Blocks are cut from segments that the driver gave. Two pools: requests up to 1 MiB (segments of 2 MiB) and larger ones (20 MiB, or the

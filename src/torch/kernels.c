@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernels.c - which kernels of libraries a step runs, by shape: noted where somebody asks, with the workspace that the library said. */
 #include "torch/torch.h"
 

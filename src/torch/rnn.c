@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rnn.c - LSTM, GRU and RNN as PyTorch runs them on a GPU: one cuDNN call for all layers.
  *
  * Source: aten/src/ATen/native/cudnn/RNN.cpp, _cudnn_rnn and _cudnn_rnn_backward; aten/src/ATen/native/RNN.cpp for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step.c - calls and set-up to a training loop: what a script does around the model.
  *
  * The loop is run as written (figures are those of its last iteration, when optimizer states exist): inputs, zero_grad, forward, loss,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* torch.h - what PyTorch does with a program: operators, autograd, the allocator, the training loop. */
 #ifndef TORCH_H
 #define TORCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* workspace.c - what CUDA kernels take from the allocator while they run, beside their results.
  *
  * The rules are those of PyTorch's own host code for compute capability 9.0 (an H100: 132 multiprocessors). Fake tensors take none

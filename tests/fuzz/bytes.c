@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.c - fuzz target: the bytes of a binary model to a graph, which is printed. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mutate.c - a mutator for libFuzzer that knows the protobuf schema.
  *
  * Bytes flipped at random rarely make a message whose lengths still agree. So the model is read into a tree of fields,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pipeline.c - fuzz target: a model, in text when it begins with '<', through every pass to a report of every format.
  *
  * The last byte of the model chooses the set-up, so that a file alone says what was done.

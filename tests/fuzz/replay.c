@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - a fuzz target without a fuzzer: each file of the command line, or of a folder on it, is one input. */
 #include "fuzz.h"
 

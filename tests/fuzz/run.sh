@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh FOLDER SECONDS COMPILER: the fuzz targets in FOLDER/build under libFuzzer, or AFL++ when the compiler is AFL's, for
 # SECONDS each. What they learn is kept in FOLDER/TARGET, and begins with tests/fuzz/corpus; what they find lies in
 # FOLDER/found-TARGET. Exit 1 when something was found.

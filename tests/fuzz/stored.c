@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stored.c - fuzz target: a stored result, as the baseline of a small model that stays the same, to every report format. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c - fuzz target: a model in text syntax to a graph, which is printed. */
 #include "fuzz.h"
 

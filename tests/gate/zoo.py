@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Pairs of models of the oracle pack: is the increase that memlint reports the difference of the two recorded peaks?
 
     zoo.py MEMLINT ORACLE [-v]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Print docs/ACCURACY.md from recorded training steps.
 
     accuracy.py MEMLINT RECORDS.jsonl RECORDS-CUDA.jsonl MODELS.tar.xz

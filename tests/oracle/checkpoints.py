@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare memlint's checkpoint plans with PyTorch's own steps, and with what planners published.
 
     checkpoints.py MEMLINT RECORD.PY MODELS.tar.xz > docs/CHECKPOINTS.md

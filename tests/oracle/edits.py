@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorded models as somebody would write them who followed memlint's advice: record.py --zoo edits.py records them as it does the
 others. EDITS names for each the model that it was, and the rule that proposes the change. The zoo of the records has to be importable."""
 import torch

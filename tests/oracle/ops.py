@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compare every operator's row with PyTorch, operator by operator.
 
     ops.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [-v]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Print the table of docs/REPLAY.md: what memlint predicts, what its replay holds on this GPU, and what PyTorch reserves on it.
 
     replay.py MEMLINT RECORD.PY MODELS.tar.xz --device NAME [--only REGEX] [--null-gpu]

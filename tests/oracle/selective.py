@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Record a training step with modules under selective activation checkpointing.
 
     selective.py RECORD.PY MODEL BATCH MODULE[+POLICY[:N]]...

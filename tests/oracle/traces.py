@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Plans for the operator traces of DTR (uwsampl/dtr-prototype) beside what DTR makes of them.
 
     tests/oracle/traces.py PLANNER REPOSITORY [NAME...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - runs the CUnit suites: all of them, or those whose name is given. Exit 1 when an assertion failed. */
 #include "suites.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* suites.h - the CUnit suites that main.c runs, one function each: it adds a suite and its tests. Weak, so that a suite
  * whose file is not in the build is left out. */
 #ifndef SUITES_H

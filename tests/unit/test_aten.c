@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_aten.c - the framework operator table as a table: names found, formulas that parse, layouts by PyTorch's rules. */
 #include "suites.h"
 #include "tests/all.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_graph.c - text syntax, order, users, inlining, captures. */
 #include "suites.h"
 #include "tests/all.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_heap.c - the caching allocator on sequences worked out by hand from CUDACachingAllocator.cpp. */
 #include "suites.h"
 #include "tests/all.h"

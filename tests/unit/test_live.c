@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_live.c - the sweep against an independent count, on generated models. */
 #include "suites.h"
 #include "tests/all.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_recompute.c - the planner of nested regions on uniform chains, whose optima are known. */
 #include "suites.h"
 #include "tests/all.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_replay.c - the replay on a stand-in device: order, refusal, fragmentation, steady state, failures, cleaning up; and on stand-in
  * libraries: which kernels they are asked about, and what becomes of the answers. */
 #include "suites.h"

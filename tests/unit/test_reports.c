@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_reports.c - every format fed with hostile strings, and what happens when a report can't be written.
  *
  * The result is made by hand: small, every list filled, every string a variant of one that would be markup, an escape

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_scan.c - the wire scanner over hand-made bytes: what it refuses, and what it leaves out. */
 #include "../../onnx/scan.h"
 #include "suites.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_shapes.c - binding, need_bound, values, doubts: what the dumps of tests/cases do not show. */
 #include "suites.h"
 #include "tests/all.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_step.c - a training step small enough to count by hand. */
 #include "suites.h"
 #include "tests/all.h"

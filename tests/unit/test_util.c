@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_util.c - memory, text, sizes, globs and element types. */
 #include "suites.h"
 #include "tests/all.h"
