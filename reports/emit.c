@@ -309,7 +309,9 @@ emit_verdict(struct arena *a, const struct result *r)
 const char *
 emit_estimate(struct arena *a, const struct result *r)
 {
-    return r->ndoubts ? peak_text(a, r, "With what is unknown left out or assumed, the peak is") : NULL;
+    return r->ndoubts && r->peak.allocated > r->peak.certain
+               ? peak_text(a, r, "With what is unknown left out or assumed, the peak is")
+               : NULL;
 }
 
 const char *

@@ -262,7 +262,8 @@ notice(struct html *h)
         html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device),
                     string_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
-        html_printf(h, "%s. ", emit_estimate(h->a, r));
+        if (emit_estimate(h->a, r))
+            html_printf(h, "%s. ", emit_estimate(h->a, r));
         if (emit_remedy(h->a, r)) {
             html_text(h, "Try ");
             code(h, emit_remedy(h->a, r));

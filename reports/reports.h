@@ -33,7 +33,7 @@ const char *emit_setup(struct arena *a, const struct result *r);
 const char *emit_assumption(struct arena *a, const struct result *r, int i);
 /* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL none. */
 const char *emit_swings(struct arena *a, const struct result *r);
-/* Of an inconclusive result: the peak as far as it was counted; the command that settles what options can. NULL none. */
+/* Of an inconclusive result: the peak as far as it was counted, where that is more than what is certain; the command that settles what options can. NULL none. */
 const char *emit_estimate(struct arena *a, const struct result *r);
 const char *emit_remedy(struct arena *a, const struct result *r);
 const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
