@@ -278,7 +278,7 @@ unknown_text(struct arena *a, const struct result *r)
         const struct doubt *d = &r->doubts[i];
         const char *key = d->op ? d->op : d->why ? d->why : "";
         int n = 0;
-        if (names_find(seen, key) >= 0)
+        if (names_find(seen, key) >= 0 || (d->op && *d->op && strstr(s, d->op))) /* where the file is from named it */
             continue;
         names_put(seen, key, 1);
         if (++kinds > SHOWN)

@@ -176,8 +176,10 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     (void)colour, (void)width;
     struct arena *a = arena_new();
     const char *notes[] = {emit_estimate(a, r), r->ndoubts ? NULL : r->provenance.text, emit_swings(a, r)};
-    fprintf(out, "### memlint: %s%s, %s\n\n", r->ndoubts ? "at least " : "",
-            bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated), verdict_names[r->verdict]);
+    fprintf(out, "### memlint: %s%s, %s\n\n", r->ndoubts && r->peak.certain ? "at least " : "",
+            r->ndoubts && !r->peak.certain ? "nothing is certain"
+                                           : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
+            verdict_names[r->verdict]);
     if (r->ndoubts)
         fprintf(out, "%s\n\n", code(a, emit_verdict(a, r)));
     fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
