@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MATCHES = 64 };
-
 static const struct phrase {
     const char *before, *after; /* a size stands between; an empty one matches everything */
     size_t field;
@@ -117,7 +115,7 @@ static void
 find_tensors(struct oom *o, const struct study *s)
 {
     const struct machine *m = s->st->m;
-    o->matches = NEWN(s->a, struct oom_match, MOST_MATCHES);
+    int cap = 0;
     for (int i = 0; i < m->nst; i++) {
         const struct storage *t = m->st[i];
         int64_t asked = (t->requested + 511) / 512 * 512;
@@ -132,15 +130,14 @@ find_tensors(struct oom *o, const struct study *s)
             same->count++;
             continue;
         }
-        if (o->nmatches == MOST_MATCHES)
-            continue;
-        o->matches[o->nmatches++] = (struct oom_match){.name = name,
-                                                       .class = t->class,
-                                                       .phase = t->phase,
-                                                       .count = 1,
-                                                       .op = t->op ? arena_printf(s->a, "aten.%s", t->op) : NULL,
-                                                       .location = t->call ? t->call->location : NULL,
-                                                       .bytes = t->requested};
+        *PUSH(s->a, o->matches, o->nmatches, cap) =
+            (struct oom_match){.name = name,
+                               .class = t->class,
+                               .phase = t->phase,
+                               .count = 1,
+                               .op = t->op ? arena_printf(s->a, "aten.%s", t->op) : NULL,
+                               .location = t->call ? t->call->location : NULL,
+                               .bytes = t->requested};
     }
 }
 

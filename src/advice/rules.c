@@ -126,14 +126,14 @@ to_bf16(struct edit *e)
 }
 
 /* Saved tensors at the peak by the operator that made them: of half the size, of fp32's. */
-enum { MOST_OPERATORS = 64, NAMED = 3 };
+enum { NAMED = 3 };
 struct by_operator {
     struct arena *a;
     struct total {
         const char *op;
         int64_t bytes;
-    } total[2][MOST_OPERATORS];
-    int n[2];
+    } * total[2];
+    int n[2], cap[2];
 };
 
 static void
@@ -153,11 +153,9 @@ add_by_operator(const struct step *st, void *to)
         int k = 0;
         while (k < b->n[wide] && strcmp(b->total[wide][k].op, op) != 0)
             k++;
-        if (k == MOST_OPERATORS)
-            continue;
-        b->total[wide][k].op = op;
+        if (k == b->n[wide])
+            PUSH(b->a, b->total[wide], b->n[wide], b->cap[wide])->op = op;
         b->total[wide][k].bytes += s->bytes;
-        b->n[wide] += k == b->n[wide];
     }
 }
 
@@ -173,7 +171,8 @@ static const char *
 largest(struct advice *x, struct by_operator *b, bool wide)
 {
     const char *text = "";
-    qsort(b->total[wide], (size_t)b->n[wide], sizeof(**b->total), by_bytes);
+    if (b->n[wide])
+        qsort(b->total[wide], (size_t)b->n[wide], sizeof(**b->total), by_bytes);
     for (int i = 0; i < b->n[wide] && i < NAMED; i++) {
         const struct total *t = &b->total[wide][i];
         text = arena_printf(x->a, "%s%s%.*s %s", text, i ? ", " : "", (int)strcspn(t->op, "."), t->op,
