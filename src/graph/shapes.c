@@ -472,7 +472,7 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
     for (int i = 0; i < s->ndims; i++) {
         const struct binding *b = &s->dims[i];
         int shaped = names_find(run->bound, b->name);
-        if (shaped >= 0 && run->values[shaped] != b->n)
+        if (shaped >= 0 && run->values && run->values[shaped] != b->n)
             return err_set(e, run->a, option_of(run->a, b), "--input-shape makes it %lld",
                            (long long)run->values[shaped]);
         const char *idle = shaped >= 0 || b->place ? NULL : no_dimension(g, open, b);
