@@ -296,12 +296,23 @@ rows_of(const struct tensor *x)
     return rank(x) == 1 ? num_dim(1) : dim(x, 0);
 }
 
-void
-fused_regressor(struct infer *I) /* LinearRegressor, SVMRegressor, TreeEnsemble... */
+static void
+regression(struct infer *I, enum dtype t)
 {
     int64_t n = node_int(I->n, "targets", node_int(I->n, "n_targets", 1));
-    bool own = strcmp(I->n->op, "TreeEnsemble") == 0;
-    SHAPE(I, 0, own ? type(in(I, 0)) : DT_FLOAT, rows_of(in(I, 0)), num_dim(n));
+    SHAPE(I, 0, t, rows_of(in(I, 0)), num_dim(n));
+}
+
+void
+fused_regressor(struct infer *I) /* LinearRegressor, SVMRegressor, TreeEnsembleRegressor */
+{
+    regression(I, DT_FLOAT);
+}
+
+void
+fused_ensemble(struct infer *I) /* TreeEnsemble */
+{
+    regression(I, type(in(I, 0)));
 }
 
 void
@@ -352,15 +363,28 @@ fused_zip_map(struct infer *I)
 }
 
 /* R, T, then groups of tensors: values, gradients, states. The outputs are the groups without the gradients. */
-void
-fused_optimizer(struct infer *I)
+/* Groups of outputs: the parameters, and each of their states. */
+static void
+updated(struct infer *I, int groups)
 {
-    int n = I->nout, groups = strcmp(I->n->op, "Adam") == 0 ? 3 : 2;
+    int n = I->nout;
     if (n % groups)
         return;
     int each = n / groups;
     for (int k = 0; k < n; k++)
         same(I, k, in(I, 2 + k + (k >= each ? each : 0)));
+}
+
+void
+fused_optimizer(struct infer *I)
+{
+    updated(I, 2);
+}
+
+void
+fused_adam(struct infer *I)
+{
+    updated(I, 3);
 }
 
 void
@@ -679,10 +703,9 @@ fused_tokenizer(struct infer *I)
 }
 
 /* BeamSearch, WhisperBeamSearch; GreedySearch and Sampling return one sequence each. */
-void
-fused_generate(struct infer *I)
+static void
+generated(struct infer *I, bool beams)
 {
-    bool beams = strstr(I->n->op, "Beam") != NULL;
     int64_t longest, each;
     bool ok = int_of(I, NULL, 1, -1, &longest), ok2 = int_of(I, NULL, 4, 1, &each);
     struct dim batch = dim(in(I, 0), 0), length = ok ? num_dim(longest) : OPEN, n = ok2 ? num_dim(each) : OPEN;
@@ -692,6 +715,18 @@ fused_generate(struct infer *I)
         SHAPE(I, 0, DT_INT32, batch, length);
     if (beams)
         SHAPE(I, 1, DT_FLOAT, batch, n);
+}
+
+void
+fused_generate(struct infer *I)
+{
+    generated(I, false);
+}
+
+void
+fused_beams(struct infer *I)
+{
+    generated(I, true);
 }
 
 /* A foreign engine's part: the file alone says what it makes. */

@@ -168,15 +168,87 @@ struct infer {
     const char *why; /* set where a shape stays open for a reason that can be named */
 };
 
+/* Which of a node's inputs and attributes were the arguments of the call that a Python program made: patterns.c has a function for each. */
+enum op_call {
+    CALL_NONE, /* not known; with a framework operator and one result: all inputs */
+    CALL_TEXT, /* several calls, or arguments in another order: a text */
+    CALL_LIKE, /* what another operator is, then a sum, then the activation that an attribute names */
+    CALL_ALL,
+    CALL_FIRST,
+    CALL_ALIAS,
+    CALL_ARG_REDUCE,
+    CALL_AVG_POOL,
+    CALL_AXIS,
+    CALL_BATCH_NORM,
+    CALL_CAST,
+    CALL_CLAMP,
+    CALL_CONCAT,
+    CALL_CONV,
+    CALL_CONV_TRANSPOSE,
+    CALL_DROPOUT,
+    CALL_EINSUM,
+    CALL_EXPAND,
+    CALL_FACTORY,
+    CALL_GATHER,
+    CALL_GEMM,
+    CALL_GLOBAL_POOL,
+    CALL_GROUP_NORM,
+    CALL_IDENTITY,
+    CALL_INSTANCE_NORM,
+    CALL_LAYER_NORM,
+    CALL_LSTM,
+    CALL_MAX_POOL,
+    CALL_NORM_1,
+    CALL_NORM_2,
+    CALL_PAD,
+    CALL_PERMUTE,
+    CALL_PICK,
+    CALL_POW,
+    CALL_REDUCE,
+    CALL_RESIZE,
+    CALL_RNN,
+    CALL_SLICE,
+    CALL_SPLIT,
+    CALL_TOPK,
+    CALL_WHERE,
+    CALL_COUNT
+};
+
+/* What else tells an operator from others. */
+enum op_trait {
+    OP_CONSTANT = 1,    /* its value stands in the file */
+    OP_SIZES = 2,       /* of its input: numbers of the program, not a tensor */
+    OP_MAKES = 4,       /* a tensor of such numbers */
+    OP_COORDINATES = 8, /* reads lists of them, where PyTorch has an index a dimension */
+};
+
+enum { NO_INPUT = -1 };
+
+struct unroll;
+
 struct op {
     const char *domain, *name;
     int since, until;              /* opsets that this row describes; until 0: no end */
     void (*shape)(struct infer *); /* output types and shapes */
     void (*value)(struct infer *); /* constant propagation, NULL none */
     const char *aten; /* the framework operator it is one to one, or NULL: lowered by a pattern or not at all */
+    /* What a Python program wrote, for files that recorded no calls. */
+    enum op_call call;
+    const char
+        *calls; /* what it called, where that isn't aten; the text (lower/compose.c), the operator that it is like */
+    const char
+        *data;   /* positions of the inputs that carry data, one digit each; the others are settings. NULL: all do */
+    int least;   /* how many inputs it can't do without; 0: the first */
+    unsigned is; /* enum op_trait */
+    bool (*flow)(struct unroll *, const struct node *); /* puts what it stands for in its place; false: it stays */
 };
 /* The row for an operator at an opset of its domain, or NULL. */
 const struct op *op_find(const char *domain, const char *name, int opset);
+/* All rows, one after another: for (const struct op *o = NULL; (o = op_next(o));) */
+const struct op *op_next(const struct op *o);
+bool node_is(const struct node *n, enum op_trait t);
+/* How the operator of a node was called; CALL_NONE where it has no row. */
+enum op_call node_call(const struct node *n);
 void op_list(FILE *out); /* --list=ops */
 
 /* ---- shapes.c ---------------------------------------------------------------------------------------------------------- */

@@ -116,8 +116,6 @@ infer_layer_norm(struct infer *I)
     const struct tensor *x = in(I, 0);
     int axis;
     same(I, 0, x);
-    if (type(in(I, 1)) && type(x) != type(in(I, 1)) && I->n->row && strcmp(I->n->row->name, "RMSNormalization") == 0)
-        set_type(I, 0, type(in(I, 1)));
     for (int k = 1; k < I->nout; k++) {
         set_type(I, k, type_attr(I, "stash_type", DT_FLOAT));
         if (!axis_in(node_int(I->n, "axis", -1), rank(x), &axis))
@@ -126,6 +124,15 @@ infer_layer_norm(struct infer *I)
         for (int i = axis; i < rank(x) && out(I, k); i++)
             out(I, k)->dims[i] = num_dim(1);
     }
+}
+
+/* Of the scale's type. */
+void
+infer_rms_norm(struct infer *I)
+{
+    infer_layer_norm(I);
+    if (type(in(I, 1)))
+        set_type(I, 0, type(in(I, 1)));
 }
 
 /* ---- reductions and scans --------------------------------------------------------------------------------------- */

@@ -374,7 +374,7 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
     RULE(compare) RULE(conv) RULE(conv_integer) RULE(conv_transpose) RULE(det) RULE(dropout) RULE(einsum)
     RULE(gemm) RULE(global_pool) RULE(layer_norm) RULE(matmul) RULE(matmul_integer) RULE(matmul_nbits)
     RULE(matmul_to_float) RULE(max_roi_pool) RULE(max_unpool) RULE(pool) RULE(qgemm) RULE(qlinear_conv)
-    RULE(qlinear_matmul) RULE(reduce) RULE(roi_align) RULE(same) RULE(top_k) RULE(typed_like) RULE(where)
+    RULE(qlinear_matmul) RULE(reduce) RULE(rms_norm) RULE(roi_align) RULE(same) RULE(top_k) RULE(typed_like) RULE(where)
     RULE(whole)
 #undef RULE
 
@@ -387,9 +387,9 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
 #undef RULE
 
 #define RULE(name) void fused_##name(struct infer *);
-    RULE(all_finite) RULE(array_feature) RULE(attention) RULE(bitmask_dropout) RULE(cast_map) RULE(category)
+    RULE(adam) RULE(all_finite) RULE(array_feature) RULE(attention) RULE(beams) RULE(bitmask_dropout) RULE(cast_map) RULE(category)
     RULE(causal_conv) RULE(cdist) RULE(classifier) RULE(crop_and_resize) RULE(declared) RULE(dequantize)
-    RULE(dft) RULE(dict_vectorizer) RULE(dynamic_lstm) RULE(dynamic_quantize) RULE(embed_norm) RULE(embedding)
+    RULE(dft) RULE(dict_vectorizer) RULE(dynamic_lstm) RULE(dynamic_quantize) RULE(embed_norm) RULE(embedding) RULE(ensemble)
     RULE(feature_vectorizer) RULE(flex_attention) RULE(float_like) RULE(gated_bias) RULE(gather_blocks)
     RULE(generate) RULE(gradient) RULE(grouped_query) RULE(half_width) RULE(hash) RULE(image) RULE(irfft)
     RULE(label_encoder) RULE(linear_attention) RULE(loss) RULE(mel) RULE(ms_attention) RULE(multi_head)
@@ -417,6 +417,10 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
     RULE(reduce_prod) RULE(reduce_sum) RULE(relu) RULE(round) RULE(scatter_elements) RULE(scatter_nd)
     RULE(sequence_at) RULE(sequence_length) RULE(shape) RULE(shift) RULE(sign) RULE(size) RULE(slice)
     RULE(split) RULE(sqrt) RULE(sub) RULE(tile) RULE(transpose) RULE(where) RULE(xor)
+#undef RULE
+
+#define RULE(name) bool unroll_##name(struct unroll *, const struct node *);
+    RULE(at) RULE(if) RULE(join) RULE(loop) RULE(scan) RULE(split)
 #undef RULE
 
 /* clang-format on */

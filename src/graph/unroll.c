@@ -307,8 +307,8 @@ subgraph(const struct node *n, const char *name)
     return a ? a->g : NULL;
 }
 
-static bool
-place_if(struct unroll *u, const struct node *n)
+bool
+unroll_if(struct unroll *u, const struct node *n)
 {
     struct graph *yes = subgraph(n, "then_branch"), *no = subgraph(n, "else_branch"), *taken;
     int64_t truth = 0;
@@ -374,8 +374,8 @@ doubt_rounds(struct unroll *u, const struct node *n, int asked, int64_t counted,
                     (long long)of, (long long)counted);
 }
 
-static bool
-place_loop(struct unroll *u, const struct node *n)
+bool
+unroll_loop(struct unroll *u, const struct node *n)
 {
     struct graph *body = subgraph(n, "body");
     int carried = n->nin > 2 ? n->nin - 2 : 0, stacked = n->nout - carried;
@@ -442,8 +442,8 @@ listed(const struct node *n, const char *name, int k)
     return a && a->type == ATTR_INTS && a->ints && k < a->n ? a->ints[k] : 0;
 }
 
-static bool
-place_scan(struct unroll *u, const struct node *n)
+bool
+unroll_scan(struct unroll *u, const struct node *n)
 {
     struct graph *body = subgraph(n, "body");
     int64_t scanned = node_int(n, "num_scan_inputs", -1), rounds = -1;
@@ -503,8 +503,8 @@ elements(const struct unroll *u, int id, int *n)
     return elem;
 }
 
-static bool
-place_at(struct unroll *u, const struct node *n)
+bool
+unroll_at(struct unroll *u, const struct node *n)
 {
     int count;
     int64_t v;
@@ -515,8 +515,8 @@ place_at(struct unroll *u, const struct node *n)
     return true;
 }
 
-static bool
-place_join(struct unroll *u, const struct node *n)
+bool
+unroll_join(struct unroll *u, const struct node *n)
 {
     int count;
     int *elem = n->nin == 1 ? elements(u, n->in[0], &count) : NULL;
@@ -531,8 +531,8 @@ place_join(struct unroll *u, const struct node *n)
 }
 
 /* The pieces get names, in a Split of their own. */
-static bool
-place_split(struct unroll *u, const struct node *n)
+bool
+unroll_split(struct unroll *u, const struct node *n)
 {
     struct node own = *n;
     shapes_node(u->run, u->g, &own);
@@ -574,32 +574,10 @@ place_split(struct unroll *u, const struct node *n)
 
 /* ---- the pass ------------------------------------------------------------------------------------------------------------ */
 
-static const struct flow {
-    const char *op;
-    bool (*place)(struct unroll *u, const struct node *n); /* false: the node stays */
-} flows[] = {
-    {"If", place_if},
-    {"Loop", place_loop},
-    {"Scan", place_scan},
-    {"SequenceAt", place_at},
-    {"SplitToSequence", place_split},
-    {"ConcatFromSequence", place_join},
-};
-
-static const struct flow *
-flow_of(const struct node *n)
-{
-    for (int i = 0; i < COUNT(flows) && !*n->domain; i++)
-        if (strcmp(flows[i].op, n->op) == 0)
-            return &flows[i];
-    return NULL;
-}
-
 static void
 place(struct unroll *u, const struct node *n)
 {
-    const struct flow *f = flow_of(n);
-    if (!f || n->nout < 1 || n->out[0] < 0 || !f->place(u, n))
+    if (!n->row || !n->row->flow || n->nout < 1 || n->out[0] < 0 || !n->row->flow(u, n))
         emit(u, n);
 }
 
@@ -607,7 +585,7 @@ bool
 unroll_needed(const struct graph *g)
 {
     for (int i = 0; i < g->nn; i++)
-        if (flow_of(&g->n[i]))
+        if (g->n[i].row && g->n[i].row->flow)
             return true;
     return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compose.c - ONNX operators that a Python program writes as several calls.
  *
- * A row says which, in the notation of PyTorch's own text: statements "r = mul.Tensor(a, a); 0 = ...", where
+ * The operator's row (graph/ops.c) says which, in the notation of PyTorch's own text: statements "r = mul.Tensor(a, a); 0 = ...", where
  *
  *   a b c ...    the node's inputs; NONE where omitted, and a sum with NONE is its other term
  *   r s ... z    what statements before made
@@ -10,9 +10,8 @@
  *   %b %b0 %o2   the sizes of input b, one of them ($ the last), one of output 0's; %t its type; %n the number of inputs
  *   [1, -1] 2*@size/4    lists, products
  *   chain(add.Tensor)    all inputs, one after the other
- *
- * The rows stand for what torch.nn.functional or the model's source runs before an exporter or an optimizer fused it;
- * com.microsoft's are ONNX Runtime's ContribOperators.md read backwards. What has no differentiable form has no row.
+ *   turned(a, @transA:0)    transposed where the attribute says so
+ *   4: ... | 3: ...      by how many dimensions input a has
  */
 #include "lower/lowering.h"
 #include "torch/torch.h"
@@ -20,134 +19,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* x * cos + rotate_half(x) * sin; the tables need no gradient, so the products keep nothing of x. */
-#define ROTARY                                                                                            \
-    "r = cat.default([neg.default(slice.Tensor(a, -1, %a$/2, %a$)), slice.Tensor(a, -1, 0, %a$/2)], -1);" \
-    "0 = add.Tensor(mul.Scalar(a, 1.0), mul.Scalar(r, 1.0))"
-
-static const struct composition {
-    const char *domain, *op;
-    int rank; /* of the first input; 0 any */
-    const char *text;
-} compositions[] = {
-    {"", "Attention", 4, "scaled_dot_product_attention.default(a, b, c, d, 0.0, @is_causal:0)"},
-    {"", "Attention", 3,
-     "r = transpose.int(reshape.default(a, [%a0, %a1, @q_num_heads, -1]), 1, 2);"
-     "s = transpose.int(reshape.default(b, [%b0, %b1, @kv_num_heads, -1]), 1, 2);"
-     "t = transpose.int(reshape.default(c, [%c0, %c1, @kv_num_heads, -1]), 1, 2);"
-     "0 = reshape.default(transpose.int(scaled_dot_product_attention.default(r, s, t, d, 0.0, @is_causal:0), 1, 2), "
-     "%o)"},
-    {"", "Bernoulli", 0, "bernoulli.p(a)"},
-    {"", "CastLike", 0, "to.dtype(a, %t)"},
-    {"", "Col2Im", 0, "col2im.default(a, [-1], [-1])"},
-    {"", "DeformConv", 4, "deform_conv2d.default(a, b, c, e, d)"},
-    {"", "GlobalLpPool", 4, /* F.lp_pool2d */
-     "r = avg_pool2d.default(pow.Tensor_Scalar(a, @p:2), [%a2, %a3]);"
-     "0 = pow.Tensor_Scalar(mul.Scalar(mul.Tensor(sign.default(r), relu.default(abs.default(r))), 1.0), 0.5)"},
-    {"", "GridSample", 4, "grid_sampler_2d.default(a, b)"},
-    {"", "GridSample", 5, "grid_sampler_3d.default(a, b)"},
-    {"", "LpNormalization", 0, /* F.normalize */
-     "r = clamp_min.default(linalg_vector_norm.default(a, @p:2, [@axis:-1], true), 0.0);"
-     "0 = div.Tensor(a, expand.default(r, %a))"},
-    {"", "LpPool", 4, /* F.lp_pool2d */
-     "r = avg_pool2d.default(pow.Tensor_Scalar(a, @p:2), @kernel_shape, @strides:[1, 1]);"
-     "0 = pow.Tensor_Scalar(mul.Scalar(mul.Tensor(sign.default(r), relu.default(abs.default(r))), 1.0), 0.5)"},
-    {"", "LRN", 4, /* F.local_response_norm */
-     "r = reshape.default(mul.Tensor(a, a), [%a0, 1, %a1, %a2, -1]);"
-     "s = avg_pool3d.default(constant_pad_nd.default(r, [0, 0, 0, 0, @size/2, @size/2]), [@size, 1, 1], [1, 1, 1]);"
-     "0 = div.Tensor(a, pow.Tensor_Scalar(add.Scalar(mul.Scalar(reshape.default(s, %a), 1.0), 1.0), 0.75))"},
-    {"", "Max", 0, "chain(maximum.default)"},
-    {"", "MaxUnpool", 4, "max_unpool2d.default(a, b)"},
-    {"", "Mean", 0, "div.Scalar(chain(add.Tensor), %n)"},
-    {"", "MeanVarianceNormalization", 0,
-     "r = sub.Tensor(a, mean.dim(a, @axes:[0, 2, 3], true));"
-     "0 = div.Tensor(r, add.Scalar(sqrt.default(mean.dim(mul.Tensor(r, r), @axes:[0, 2, 3], true)), 1.0))"},
-    {"", "Min", 0, "chain(minimum.default)"},
-    {"", "NegativeLogLikelihoodLoss", 2, "nll_loss_forward.default(a, b)"},
-    {"", "NegativeLogLikelihoodLoss", 4, "nll_loss2d_forward.default(a, b)"},
-    {"", "NegativeLogLikelihoodLoss", 3, /* seen as an image of one row */
-     "nll_loss2d_forward.default(reshape.default(a, [%a0, %a1, 1, -1]), reshape.default(b, [%b0, 1, -1]))"},
-    {"", "NegativeLogLikelihoodLoss", 5,
-     "nll_loss2d_forward.default(reshape.default(a, [%a0, %a1, 1, -1]), reshape.default(b, [%b0, 1, -1]))"},
-    {"", "ReduceLogSum", 0, "log.default(sum.dim_IntList(a, @axes, @keepdims:1))"},
-    {"", "ReduceSumSquare", 0, "sum.dim_IntList(pow.Tensor_Scalar(a, 2), @axes, @keepdims:1)"},
-    {"", "ReverseSequence", 0, "flip.default(a, [@time_axis:0])"},
-    {"", "RoiAlign", 4, "roi_align.default(a, b)"},
-    {"", "RMSNormalization", 0, "rms_norm.default(a, %b, b)"},
-    {"", "RotaryEmbedding", 0, ROTARY},
-    {"", "Scatter", 0, "scatter.src(a, @axis:0, b, c)"},
-    {"", "ScatterElements", 0, "scatter.src(a, @axis:0, b, c)"},
-    {"", "Shrink", 0, "hardshrink.default(a, @lambd:0)"},
-    {"", "SimplifiedLayerNormalization", 0, "rms_norm.default(a, %b, b)"},
-    {"", "SoftmaxCrossEntropyLoss", 0, "cross_entropy_loss.default(a, b)"},
-    {"", "Softsign", 0, "div.Tensor(a, add.Scalar(abs.default(a), 1))"}, /* F.softsign */
-    {"", "Sum", 0, "chain(add.Tensor)"},
-    {"com.microsoft", "Attention", 0,
-     "r = linear.default(a, t.default(b), c);"
-     "s = transpose.int(reshape.default(slice.Tensor(r, 2, 0, %o2), [%a0, %a1, @num_heads, -1]), 1, 2);"
-     "t = transpose.int(reshape.default(slice.Tensor(r, 2, %o2, 2*%o2), [%a0, %a1, @num_heads, -1]), 1, 2);"
-     "u = transpose.int(reshape.default(slice.Tensor(r, 2, 2*%o2, 3*%o2), [%a0, %a1, @num_heads, -1]), 1, 2);"
-     "0 = reshape.default(transpose.int(scaled_dot_product_attention.default(s, t, u, none, 0.0, @unidirectional:0), "
-     "1, "
-     "2), %o)"},
-    {"com.microsoft", "BiasAdd", 0, "add.Tensor(add.Tensor(a, b), c)"},
-    {"com.microsoft", "BiasDropout", 0, "add.Tensor(dropout.default(add.Tensor(a, b), 0.5, true), c)"},
-    {"com.microsoft", "BiasGelu", 0, "gelu.default(add.Tensor(a, b))"},
-    {"com.microsoft", "BiasSoftmax", 0, "softmax.int(add.Tensor(a, b), @axis:-1)"},
-    {"com.microsoft", "BiasSplitGelu", 0,
-     "r = add.Tensor(a, b); 0 = mul.Tensor(slice.Tensor(r, 2, 0, %o2), gelu.default(slice.Tensor(r, 2, %o2, 2*%o2)))"},
-    {"com.microsoft", "BitmaskBiasDropout", 0, "add.Tensor(dropout.default(add.Tensor(a, b), 0.5, true), c)"},
-    {"com.microsoft", "BitmaskDropout", 0, "dropout.default(a, 0.5, true)"},
-    {"com.microsoft", "EmbedLayerNormalization", 0, /* BertEmbeddings */
-     "r = add.Tensor(embedding.default(c, a), embedding.default(e, b));"
-     "s = add.Tensor(r, embedding.default(d, zeros.default([1, %a1], int64)));"
-     "0 = layer_norm.default(s, %f, f, g); 2 = s"},
-    {"com.microsoft", "FastGelu", 0, "gelu.default(add.Tensor(a, b))"},
-    {"com.microsoft", "FusedMatMul", 0, "matmul.default(turned(a, @transA:0), turned(b, @transB:0))"},
-    {"com.microsoft", "GatedAdd", 0, "add.Tensor(a, mul.Tensor(b, c))"},
-    {"com.microsoft", "Gelu", 0, "gelu.default(a)"},
-    {"com.microsoft", "GemmFastGelu", 0, "gelu.default(add.Tensor(matmul.default(a, b), c))"},
-    {"com.microsoft", "GridSample", 4, "grid_sampler_2d.default(a, b)"},
-    {"com.microsoft", "GroupNorm", 4, /* channels last */
-     "r = group_norm.default(permute.default(a, [0, 3, 1, 2]), @groups, b, c);"
-     "0 = permute.default(silu.default(r), [0, 2, 3, 1])"},
-    {"com.microsoft", "GroupQueryAttention", 3, /* repeat_kv */
-     "r = transpose.int(reshape.default(a, [%a0, %a1, @num_heads, -1]), 1, 2);"
-     "s = transpose.int(reshape.default(b, [%b0, %b1, @kv_num_heads, -1]), 1, 2);"
-     "t = transpose.int(reshape.default(c, [%c0, %c1, @kv_num_heads, -1]), 1, 2);"
-     "u = scaled_dot_product_attention.default(r, repeat_interleave.self_int(s, @num_heads/@kv_num_heads, 1), "
-     "repeat_interleave.self_int(t, @num_heads/@kv_num_heads, 1), none, 0.0, true);"
-     "0 = reshape.default(transpose.int(u, 1, 2), %o)"},
-    {"com.microsoft", "MultiHeadAttention", 3,
-     "r = transpose.int(reshape.default(a, [%a0, %a1, @num_heads, -1]), 1, 2);"
-     "s = transpose.int(reshape.default(b, [%b0, %b1, @num_heads, -1]), 1, 2);"
-     "t = transpose.int(reshape.default(c, [%c0, %c1, @num_heads, -1]), 1, 2);"
-     "0 = reshape.default(transpose.int(scaled_dot_product_attention.default(r, s, t, none, 0.0, @unidirectional:0), "
-     "1, "
-     "2), %o)"},
-    {"com.microsoft", "NhwcConv", 4,
-     "permute.default(convolution.default(permute.default(a, [0, 3, 1, 2]), "
-     "permute.default(b, [0, 3, 1, 2]), c, @strides:[1, 1], @pads:[0, 0], "
-     "@dilations:[1, 1], false, [0, 0], @group:1), [0, 2, 3, 1])"},
-    {"com.microsoft", "NhwcMaxPool", 4,
-     "permute.default(max_pool2d.default(permute.default(a, [0, 3, 1, 2]), @kernel_shape, @strides:[1, 1]), [0, 2, 3, "
-     "1])"},
-    {"com.microsoft", "QuickGelu", 0, "mul.Tensor(a, sigmoid.default(mul.Scalar(a, 1.702)))"},
-    {"com.microsoft", "RotaryEmbedding", 0, ROTARY},
-    {"com.microsoft", "SimplifiedLayerNormalization", 0, "rms_norm.default(a, %b, b)"},
-    {"com.microsoft", "SkipGroupNorm", 4,
-     "s = add.Tensor(add.Tensor(a, d), e);"
-     "r = group_norm.default(permute.default(s, [0, 3, 1, 2]), @groups, b, c);"
-     "0 = permute.default(silu.default(r), [0, 2, 3, 1]); 1 = s"},
-    {"com.microsoft", "SkipLayerNormalization", 0,
-     "r = add.Tensor(add.Tensor(a, b), e); 0 = layer_norm.default(r, %c, c, d); 3 = r"},
-    {"com.microsoft", "SkipSimplifiedLayerNormalization", 0,
-     "r = add.Tensor(add.Tensor(a, b), d); 0 = rms_norm.default(r, %c, c); 3 = r"},
-    {"com.microsoft", "TorchEmbedding", 0, "embedding.default(a, b)"},
-    {"com.microsoft", "TransposeMatMul", 0, "matmul.default(turned(a, @transA:0), turned(b, @transB:0))"},
-    {"com.microsoft", "Trilu", 0, "tril.default(a)"},
-};
 
 struct reader {
     const char *p;
@@ -352,27 +223,27 @@ expression(struct reader *r)
     }
 }
 
-static const struct composition *
-composition_of(const struct lowering *l, const struct node *n)
+/* The statements for a first input of that rank; NULL none. */
+static const char *
+statements(const char *text, int rank)
 {
-    int rank = n->nin && n->in[0] >= 0 ? l->g->t[n->in[0]].rank : -1;
-    for (int i = 0; i < COUNT(compositions); i++) {
-        const struct composition *c = &compositions[i];
-        if (strcmp(c->op, n->op) == 0 && strcmp(c->domain, n->domain) == 0 && (!c->rank || c->rank == rank))
-            return c;
-    }
+    for (const char *p = text; p; p = strchr(p, '|'), p = p ? p + strlen("| ") : NULL)
+        if (!isdigit((unsigned char)p[0]) || p[1] != ':')
+            return p;
+        else if (p[0] - '0' == rank)
+            return p + strlen("4:");
     return NULL;
 }
 
 bool
 lower_composed(struct lowering *l, struct matcher *x, const struct node *n)
 {
-    const struct composition *c = composition_of(l, n);
-    struct reader r = {.l = l, .x = x, .n = n};
-    if (!c || n->nout < 1 || n->out[0] < 0)
-        return false;
+    int rank = n->nin && n->in[0] >= 0 ? l->g->t[n->in[0]].rank : -1;
+    struct reader r = {.l = l, .x = x, .n = n, .p = statements(n->row->calls, rank)};
     bool done = false;
-    for (r.p = c->text; *r.p; eat(&r, ';')) {
+    if (!r.p || n->nout < 1 || n->out[0] < 0)
+        return false;
+    for (; *r.p && *r.p != '|'; eat(&r, ';')) {
         char to = '0';
         skip(&r);
         if (r.p[1] == ' ' && r.p[2] == '=') {
@@ -395,8 +266,8 @@ bool
 compose_check(struct arena *a)
 {
     bool ok = true;
-    for (int i = 0; i < COUNT(compositions); i++)
-        for (const char *p = compositions[i].text, *dot; (dot = strpbrk(p, "(")); p = dot + 1) {
+    for (const struct op *o = NULL; (o = op_next(o));)
+        for (const char *p = o->call == CALL_TEXT ? o->calls : "", *dot; (dot = strpbrk(p, "(")); p = dot + 1) {
             const char *start = dot;
             while (start > p && (isalnum((unsigned char)start[-1]) || strchr("_.", start[-1])))
                 start--;

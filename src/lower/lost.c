@@ -248,7 +248,7 @@ lost_new(struct lowering *l)
     x.evaluation = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING;
     for (int i = 0; i < g->nn; i++) {
         note_module(&x, lower_node_module(l->a, &g->n[i]));
-        x.evaluation &= strcmp(g->n[i].op, "Dropout") != 0;
+        x.evaluation &= node_call(&g->n[i]) != CALL_DROPOUT;
     }
     for (int i = 0; i < g->nt; i++) {
         const char *dot = g->t[i].is_initializer ? strrchr(g->t[i].name, '.') : NULL;

@@ -807,7 +807,7 @@ lost_host(struct dynamo *d, const struct group *g, const char *norm_weight)
                                                                                      : NULL;
     d->referenced[weight - l->p->params] = true;
     lower_param_shape(l, weight, w);
-    bool transposed = strcmp(n->op, "ConvTranspose") == 0, gemm = strcmp(n->op, "Gemm") == 0;
+    bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
     struct call *c = call_for(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
@@ -1135,8 +1135,7 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
     for (int k = 0; k < g->nnodes; k++)
-        if (ends_with(strcspn(l->g->n[g->nodes[k]].op, "ND") ? l->g->n[g->nodes[k]].op : "", "ND") && c->rank > 1 &&
-            c->size[c->rank - 1] == 1) {
+        if (node_is(&l->g->n[g->nodes[k]], OP_COORDINATES) && c->rank > 1 && c->size[c->rank - 1] == 1) {
             c->rank--; /* an index, not the list of coordinates that the node takes */
             break;
         }
@@ -2217,7 +2216,7 @@ lower_group(struct dynamo *d, struct group *g)
         }
         args[TRAINING] = BOOL(!tracked || l->s->mode != MODE_INFERENCE);
         n = ALL;
-        bool folded = strcmp(l->g->n[g->last].op, "BatchNormalization") != 0;
+        bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
         if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
             int conv = lost_host(d, g, args[1].s);
             if (conv >= 0) {
@@ -2749,7 +2748,7 @@ lower_dynamo(struct lowering *l)
         if (at < 0) {
             if (l->g->n[i].made)
                 lower_made(l, i);
-            else if (strcmp(l->g->n[i].op, "Split") == 0)
+            else if (node_call(&l->g->n[i]) == CALL_SPLIT)
                 lower_split(&d, i);
             continue;
         }

@@ -48,7 +48,7 @@ struct matcher;
 struct arg matcher_input(struct matcher *x, const struct node *n, int k);
 struct call *matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs);
 void matcher_define(struct matcher *x, int tensor, int slot); /* what a call made is this tensor of the file */
-/* compose.c: the calls that a node stands for; false when it has no row. */
+/* compose.c: the calls that a node stands for whose row has a text; false when that has none for these inputs. */
 bool lower_composed(struct lowering *l, struct matcher *x, const struct node *n);
 bool compose_check(struct arena *a); /* every row names framework operators: for tests */
 /* A node that unroll.c made: the file recorded no call for it. */

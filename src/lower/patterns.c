@@ -30,75 +30,29 @@ struct matcher {
 
 /* ---- which nodes carry data ------------------------------------------------------------------------------------------ */
 
-/* Inputs that are settings, not data: a bit a position. */
-static const struct settings {
-    const char *op;
-    unsigned positions;
-} settings[] = {
-    {"Reshape", 2},
-    {"Expand", 2},
-    {"Slice", 30},
-    {"Unsqueeze", 2},
-    {"Squeeze", 2},
-    {"ConstantOfShape", 1},
-    {"Range", 7},
-    {"Pad", 14},
-    {"Resize", 14},
-    {"Upsample", 2},
-    {"Tile", 2},
-    {"Split", 2},
-    {"Trilu", 2},
-    {"TopK", 2},
-    {"Dropout", 6},
-    {"OneHot", 6},
-    {"Clip", 6},
-    {"CumSum", 2},
-    {"ReduceMean", 2},
-    {"ReduceSum", 2},
-    {"ReduceMax", 2},
-    {"ReduceMin", 2},
-    {"ReduceProd", 2},
-    {"ReduceL2", 2},
-    {"ReduceL1", 2},
-    {"ReduceSumSquare", 2},
-    {"ReduceLogSumExp", 2},
-    {"ScatterND", 2},
-    {"Shape", 1},
-    {"Size", 1},
-    {"LSTM", 158},
-    {"GRU", 158},
-    {"RNN", 158},
-    {"RandomNormal", 0},
-    {"EyeLike", 1},
-};
-
-static unsigned
-settings_of(const struct node *n)
+/* An input that is a setting, not data, has no digit in the row. */
+static bool
+carries(const struct node *n, int k)
 {
-    for (int i = 0; i < COUNT(settings); i++)
-        if (strcmp(settings[i].op, n->op) == 0)
-            return settings[i].positions;
-    return 0;
+    const char *data = n->row ? n->row->data : NULL;
+    return !data || (k < 10 && strchr(data, '0' + k));
 }
 
 /* Python numbers of the traced program: what is computed from sizes and constants alone. Factories make tensors of them. */
 static bool *
 find_numbers(const struct matcher *x)
 {
-    static const char *const factories[] = {"ConstantOfShape", "Range", "Expand", "Trilu", "RandomNormal"};
     const struct graph *g = x->g;
     bool *numeric = NEWN(x->l->a, bool, g->nt + 1);
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
-        bool sizes = strcmp(n->op, "Shape") == 0 || strcmp(n->op, "Size") == 0, all = true, some = sizes;
+        bool sizes = node_is(n, OP_SIZES), all = !node_is(n, OP_MAKES), some = sizes;
         for (int k = 0; k < n->nin && !sizes; k++) {
             int t = n->in[k], from = t < 0 ? -1 : g->t[t].producer;
-            bool constant = t < 0 || g->t[t].is_initializer || (from >= 0 && strcmp(g->n[from].op, "Constant") == 0);
+            bool constant = t < 0 || g->t[t].is_initializer || (from >= 0 && node_is(&g->n[from], OP_CONSTANT));
             all &= constant || numeric[t];
             some |= t >= 0 && numeric[t];
         }
-        for (int f = 0; f < COUNT(factories); f++)
-            all &= strcmp(n->op, factories[f]) != 0;
         for (int o = 0; o < n->nout && all && some; o++) /* a size, a list of sizes */
             if (n->out[o] >= 0 && g->t[n->out[o]].rank <= 1)
                 numeric[n->out[o]] = true;
@@ -117,10 +71,9 @@ find_data(struct matcher *x)
         const struct node *n = &g->n[i];
         for (int o = 0; o < n->nout; o++)
             x->data[i] |= n->out[o] >= 0 && wanted[n->out[o]] && !numeric[n->out[o]];
-        x->data[i] &= strcmp(n->op, "Constant") != 0;
-        unsigned skip = settings_of(n);
+        x->data[i] &= !node_is(n, OP_CONSTANT);
         for (int k = 0; k < n->nin && x->data[i]; k++)
-            if (n->in[k] >= 0 && !(k < 32 && skip >> k & 1))
+            if (n->in[k] >= 0 && carries(n, k))
                 wanted[n->in[k]] = true;
     }
 }
@@ -133,38 +86,11 @@ is(const struct node *n, const char *op)
     return strcmp(n->op, op) == 0 && !*n->domain;
 }
 
-/* Operators that read a second or third input whatever happens. */
-static const struct needs {
-    const char *op;
-    int inputs;
-} needs[] = {{"Gather", 2},
-             {"GatherElements", 2},
-             {"Gemm", 2},
-             {"Conv", 2},
-             {"ConvTranspose", 2},
-             {"BatchNormalization", 5},
-             {"LayerNormalization", 2},
-             {"GroupNormalization", 3},
-             {"Pow", 2},
-             {"Where", 3},
-             {"MatMul", 2},
-             {"Add", 2},
-             {"Mul", 2},
-             {"Div", 2},
-             {"Sub", 2},
-             {"Equal", 2},
-             {"ScatterND", 3}};
-
+/* An input that the operator can't do without is missing. */
 static bool
 broken(const struct node *n)
 {
-    static const char *const makers[] = {"ConstantOfShape", "Range", "RandomNormal", "RandomUniform", "SequenceEmpty"};
-    int least = 1;
-    for (int i = 0; i < COUNT(makers); i++)
-        least = strcmp(n->op, makers[i]) == 0 ? 0 : least;
-    for (int i = 0; i < COUNT(needs); i++)
-        if (strcmp(needs[i].op, n->op) == 0)
-            least = needs[i].inputs;
+    int least = n->row && n->row->least ? n->row->least : 1;
     for (int k = 0; k < least; k++)
         if (k >= n->nin || n->in[k] < 0)
             return true;
@@ -184,14 +110,14 @@ maker(const struct matcher *x, int tensor)
 {
     int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an id has a tensor */
-    return at < 0 || (broken(&x->g->n[at]) && strcmp(x->g->n[at].op, "Constant") != 0) ? NULL : &x->g->n[at];
+    return at < 0 || broken(&x->g->n[at]) ? NULL : &x->g->n[at];
 }
 
 static bool
 is_constant(const struct matcher *x, int tensor)
 {
     const struct node *n = maker(x, tensor);
-    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && is(n, "Constant")) ||
+    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && node_is(n, OP_CONSTANT)) ||
                            names_find(x->params, x->g->t[tensor].name) >= 0);
 }
 
@@ -960,8 +886,6 @@ static const struct pattern {
 
 /* ---- one to one --------------------------------------------------------------------------------------------------------------------------- */
 
-struct single;
-
 /* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
 static const struct reflected {
     const char *target, *instead;
@@ -1195,7 +1119,7 @@ widens_weight(const struct matcher *x, const struct node *n)
 {
     const struct tensor *from = tensor_at(x, n->in[0]), *to = tensor_at(x, n->out[0]);
     const struct node *made = from->producer >= 0 ? &x->g->n[from->producer] : NULL;
-    if (made && strcmp(made->op, "Transpose") == 0 && made->nin && made->in[0] >= 0)
+    if (made && node_call(made) == CALL_PERMUTE && made->nin && made->in[0] >= 0)
         from = tensor_at(x, made->in[0]);
     return from->is_initializer && dtypes[from->dtype].is_float && dtypes[to->dtype].is_float &&
            dtypes[to->dtype].bits > dtypes[from->dtype].bits;
@@ -1266,7 +1190,7 @@ emit_norm(struct matcher *x, const struct node *n, const char *target)
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     struct call *c = call_at(x, n, target, 4);
     c->args[0] = a;
-    c->args[1] = FLT(is(n, "ReduceL1") ? 1 : 2);
+    c->args[1] = FLT(node_call(n) == CALL_NORM_1 ? 1 : 2);
     c->args[2] = axes_arg(x, n);
     c->args[3] = BOOL(node_int(n, "keepdims", 1) != 0);
     finish(x, c, n->out[0]);
@@ -1393,7 +1317,7 @@ unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, in
 static void
 emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
-    bool transposed = is(n, "ConvTranspose");
+    bool transposed = node_call(n) == CALL_CONV_TRANSPOSE;
     const struct tensor *w = tensor_at(x, n->in[1]);
     bool folded = w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 &&
                   x->l->s->mode == MODE_TRAINING && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
@@ -1418,7 +1342,7 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_pool(struct matcher *x, const struct node *n, const char *target)
 {
-    bool max = is(n, "MaxPool");
+    bool max = node_call(n) == CALL_MAX_POOL;
     struct arg a = tensor_arg(x, n, n->in[0], "input");
     int spatial = tensor_at(x, n->in[0])->rank - 2;
     struct call *c = call_at(
@@ -1652,7 +1576,7 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
 {
     static const char *const roles[] = {"weight_ih", "weight_hh", "bias"};
     const struct tensor *in = tensor_at(x, n->in[0]);
-    bool lstm = is(n, "LSTM"), batch_first = node_int(n, "layout", 0) != 0;
+    bool lstm = node_call(n) == CALL_LSTM, batch_first = node_int(n, "layout", 0) != 0;
     int64_t both = strcmp(node_str(n, "direction", ""), "bidirectional") == 0 ? 2 : 1, hidden;
     hidden = node_int(
         n, "hidden_size",
@@ -1695,186 +1619,88 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     set_slot(x, n->out[0], slot);
 }
 
-static void
-emit_gelu_node(struct matcher *x, const struct node *n, const char *target)
+/* How the call is made, by what the operator's row says of it. */
+static void (*const emitters[CALL_COUNT])(struct matcher *x, const struct node *n, const char *target) = {
+    [CALL_ALIAS] = emit_alias,
+    [CALL_ALL] = emit_inputs,
+    [CALL_ARG_REDUCE] = emit_arg_reduce,
+    [CALL_AVG_POOL] = emit_pool,
+    [CALL_AXIS] = emit_axis,
+    [CALL_BATCH_NORM] = emit_batch_norm,
+    [CALL_CAST] = emit_cast,
+    [CALL_CLAMP] = emit_clamp,
+    [CALL_CONCAT] = emit_concat,
+    [CALL_CONV] = emit_conv,
+    [CALL_CONV_TRANSPOSE] = emit_conv,
+    [CALL_DROPOUT] = emit_dropout,
+    [CALL_EINSUM] = emit_einsum,
+    [CALL_EXPAND] = emit_expand,
+    [CALL_FACTORY] = emit_factory,
+    [CALL_FIRST] = emit_first,
+    [CALL_GATHER] = emit_gather,
+    [CALL_GEMM] = emit_gemm,
+    [CALL_GLOBAL_POOL] = emit_global_pool,
+    [CALL_GROUP_NORM] = emit_group_norm_node,
+    [CALL_IDENTITY] = emit_identity,
+    [CALL_INSTANCE_NORM] = emit_instance_norm,
+    [CALL_LAYER_NORM] = emit_layer_norm_node,
+    [CALL_LSTM] = emit_rnn,
+    [CALL_MAX_POOL] = emit_pool,
+    [CALL_NORM_1] = emit_norm,
+    [CALL_NORM_2] = emit_norm,
+    [CALL_PAD] = emit_pad,
+    [CALL_PERMUTE] = emit_permute,
+    [CALL_PICK] = emit_gather_elements,
+    [CALL_POW] = emit_pow,
+    [CALL_REDUCE] = emit_reduce,
+    [CALL_RESIZE] = emit_resize,
+    [CALL_RNN] = emit_rnn,
+    [CALL_SLICE] = emit_slice,
+    [CALL_SPLIT] = emit_split,
+    [CALL_TOPK] = emit_topk,
+    [CALL_WHERE] = emit_where,
+};
+
+/* The operator that a program called; NULL where the row has none of its own. */
+static const char *
+target_of(const struct op *o)
 {
-    emit_first(x, n, target);
+    return o->calls ? o->calls : o->aten;
 }
 
-static const struct single {
-    const char *op, *target;
-    void (*emit)(struct matcher *x, const struct node *n, const char *target);
-} singles[] = {
-    {"Add", "aten.add.Tensor", emit_inputs},
-    {"Sub", "aten.sub.Tensor", emit_inputs},
-    {"Mul", "aten.mul.Tensor", emit_inputs},
-    {"Div", "aten.div.Tensor", emit_inputs},
-    {"Mod", "aten.remainder.Tensor", emit_inputs},
-    {"Pow", "aten.pow.Tensor_Scalar", emit_pow},
-    {"Equal", "aten.eq.Tensor", emit_inputs},
-    {"Greater", "aten.gt.Tensor", emit_inputs},
-    {"GreaterOrEqual", "aten.ge.Tensor", emit_inputs},
-    {"Less", "aten.lt.Tensor", emit_inputs},
-    {"LessOrEqual", "aten.le.Tensor", emit_inputs},
-    {"And", "aten.logical_and.default", emit_inputs},
-    {"Or", "aten.logical_or.default", emit_inputs},
-    {"Not", "aten.logical_not.default", emit_inputs},
-    {"IsNaN", "aten.isnan.default", emit_inputs},
-    {"Where", "aten.where.self", emit_where},
-    {"Neg", "aten.neg.default", emit_first},
-    {"Abs", "aten.abs.default", emit_first},
-    {"Sign", "aten.sign.default", emit_first},
-    {"Sqrt", "aten.sqrt.default", emit_first},
-    {"Reciprocal", "aten.reciprocal.default", emit_first},
-    {"Exp", "aten.exp.default", emit_first},
-    {"Log", "aten.log.default", emit_first},
-    {"Sin", "aten.sin.default", emit_first},
-    {"Cos", "aten.cos.default", emit_first},
-    {"Erf", "aten.erf.default", emit_first},
-    {"Floor", "aten.floor.default", emit_first},
-    {"Ceil", "aten.ceil.default", emit_first},
-    {"Round", "aten.round.default", emit_first},
-    {"Relu", "aten.relu.default", emit_first},
-    {"LeakyRelu", "aten.leaky_relu.default", emit_first},
-    {"Elu", "aten.elu.default", emit_first},
-    {"Selu", "aten.selu.default", emit_first},
-    {"Celu", "aten.celu.default", emit_first},
-    {"PRelu", "aten.prelu.default", emit_inputs},
-    {"Sigmoid", "aten.sigmoid.default", emit_first},
-    {"Tanh", "aten.tanh.default", emit_first},
-    {"Softplus", "aten.softplus.default", emit_first},
-    {"HardSigmoid", "aten.hardsigmoid.default", emit_first},
-    {"HardSwish", "aten.hardswish.default", emit_first},
-    {"Mish", "aten.mish.default", emit_first},
-    {"Gelu", "aten.gelu.default", emit_gelu_node},
-    {"Swish", "aten.silu.default", emit_first},
-    {"Clip", "aten.clamp.default", emit_clamp},
-    {"Softmax", "aten.softmax.int", emit_axis},
-    {"LogSoftmax", "aten.log_softmax.int", emit_axis},
-    {"Identity", NULL, emit_identity},
-    {"Reshape", "aten.reshape.default", emit_first},
-    {"Flatten", "aten.reshape.default", emit_first},
-    {"Squeeze", "aten.reshape.default", emit_first},
-    {"Unsqueeze", "aten.reshape.default", emit_first},
-    {"ScatterND", NULL, emit_alias}, /* an assignment to a slice: in place */
-    {"Transpose", "aten.permute.default", emit_permute},
-    {"Expand", "aten.expand.default", emit_expand},
-    {"Slice", "aten.slice.Tensor", emit_slice},
-    {"Gather", "aten.index_select.default", emit_gather},
-    {"GatherElements", "aten.gather.default", emit_gather_elements},
-    {"Concat", "aten.cat.default", emit_concat},
-    {"Split", "aten.split_with_sizes.default", emit_split},
-    {"Tile", "aten.repeat.default", emit_first},
-    {"Pad", "aten.pad.default", emit_pad},
-    {"Cast", "aten.to.dtype", emit_cast},
-    {"ConstantOfShape", "aten.full.default", emit_factory},
-    {"EyeLike", "aten.eye.default", emit_factory},
-    {"RandomNormal", "aten.randn.default", emit_factory},
-    {"RandomUniform", "aten.rand.default", emit_factory},
-    {"BlackmanWindow", "aten.full.default", emit_factory},
-    {"HammingWindow", "aten.full.default", emit_factory},
-    {"HannWindow", "aten.full.default", emit_factory},
-    {"MelWeightMatrix", "aten.full.default", emit_factory},
-    {"Optional", NULL, emit_alias},
-    {"OptionalGetElement", NULL, emit_alias},
-    {"Range", "aten.arange.default", emit_factory},
-    {"RandomUniformLike", "aten.rand_like.default", emit_first},
-    {"RandomNormalLike", "aten.randn_like.default", emit_first},
-    {"Trilu", "aten.tril.default", emit_first},
-    {"CumSum", "aten.cumsum.default", emit_first},
-    {"ReduceMean", "aten.mean.dim", emit_reduce},
-    {"ReduceSum", "aten.sum.dim_IntList", emit_reduce},
-    {"ReduceMax", "aten.amax.default", emit_reduce},
-    {"ReduceMin", "aten.amin.default", emit_reduce},
-    {"ReduceL1", "aten.linalg_vector_norm.default", emit_norm},
-    {"ReduceL2", "aten.linalg_vector_norm.default", emit_norm},
-    {"ReduceLogSumExp", "aten.logsumexp.default", emit_reduce},
-    {"ArgMax", "aten.argmax.default", emit_arg_reduce},
-    {"ArgMin", "aten.argmin.default", emit_arg_reduce},
-    {"TopK", "aten.topk.default", emit_topk},
-    {"MatMul", "aten.matmul.default", emit_inputs},
-    {"Gemm", "aten.linear.default", emit_gemm},
-    {"Einsum", "aten.einsum.default", emit_einsum},
-    {"Conv", "aten.convolution.default", emit_conv},
-    {"ConvTranspose", "aten.convolution.default", emit_conv},
-    {"MaxPool", "aten.max_pool2d.default", emit_pool},
-    {"AveragePool", "aten.avg_pool2d.default", emit_pool},
-    {"GlobalAveragePool", "aten.adaptive_avg_pool2d.default", emit_global_pool},
-    {"Resize", "aten.upsample_nearest2d.vec", emit_resize},
-    {"Upsample", "aten.upsample_nearest2d.vec", emit_resize},
-    {"DepthToSpace", "aten.pixel_shuffle.default", emit_first},
-    {"BatchNormalization", NULL, emit_batch_norm},
-    {"LayerNormalization", "aten.layer_norm.default", emit_layer_norm_node},
-    {"GroupNormalization", "aten.group_norm.default", emit_group_norm_node},
-    {"InstanceNormalization", "aten.instance_norm.default", emit_instance_norm},
-    {"LSTM", "aten.lstm.input", emit_rnn},
-    {"GRU", "aten.gru.input", emit_rnn},
-    {"RNN", "aten.rnn_tanh.input", emit_rnn},
-    {"Dropout", "aten.dropout.default", emit_dropout},
-};
-
-static const struct single *row_of(const char *op);
+static bool
+emit_one(struct matcher *x, const struct node *n)
+{
+    if (!emitters[node_call(n)])
+        return false;
+    emitters[node_call(n)](x, n, target_of(n->row));
+    return true;
+}
 
 /* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its name. */
-static const struct fused {
-    const char *domain, *op, *is;
-} fused[] = {
-    {"com.microsoft", "FusedConv", "Conv"},
-    {"com.microsoft", "FusedGemm", "Gemm"},
-    {"com.microsoft.nchwc", "AveragePool", "AveragePool"},
-    {"com.microsoft.nchwc", "Conv", "Conv"},
-    {"com.microsoft.nchwc", "GlobalAveragePool", "GlobalAveragePool"},
-    {"com.microsoft.nchwc", "MaxPool", "MaxPool"},
-    {"com.microsoft.nchwc", "ReorderInput", "Identity"},
-    {"com.microsoft.nchwc", "ReorderOutput", "Identity"},
-    {"com.microsoft.nchwc", "Upsample", "Upsample"},
-};
-
 static bool
 emit_fused(struct matcher *x, const struct node *n)
 {
-    const struct fused *f = NULL;
-    for (int i = 0; i < COUNT(fused) && !f; i++)
-        if (strcmp(fused[i].op, n->op) == 0 && strcmp(fused[i].domain, n->domain) == 0)
-            f = &fused[i];
-    const struct single *row = f ? row_of(f->is) : NULL, *after = row_of(node_str(n, "activation", ""));
-    if (!row)
-        return false;
     struct node plain = *n;
-    bool sum = strcmp(f->is, "Conv") == 0 && n->nin > 3 && n->in[3] >= 0;
     plain.domain = "";
-    plain.op = f->is;
-    if (broken(&plain) || n->out[0] < 0)
+    plain.op = n->row->calls;
+    plain.row = op_find("", plain.op, x->g->opset);
+    const struct op *after = op_find("", node_str(n, "activation", ""), x->g->opset);
+    if (broken(&plain) || n->out[0] < 0 || !emit_one(x, &plain))
         return false;
-    row->emit(x, &plain, row->target);
-    if (sum) {
+    if (n->nin > 3 && n->in[3] >= 0) {
         struct arg with = tensor_arg(x, n, n->in[3], "sum");
         struct call *c = call_at(x, n, "aten.add.Tensor", 2);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
         c->args[1] = with;
         finish(x, c, n->out[0]);
     }
-    if (after && after->target) {
-        struct call *c = call_at(x, n, after->target, 1);
+    if (after && emitters[after->call] && target_of(after)) {
+        struct call *c = call_at(x, n, target_of(after), 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
         finish(x, c, n->out[0]);
     }
     return true;
-}
-
-static const struct single *
-row_of(const char *op)
-{
-    for (int i = 0; i < COUNT(singles); i++)
-        if (strcmp(singles[i].op, op) == 0)
-            return &singles[i];
-    return NULL;
-}
-
-static const struct single *
-single_for(const struct node *n)
-{
-    return *n->domain ? NULL : row_of(n->op);
 }
 
 struct arg
@@ -1948,14 +1774,13 @@ lower_made(struct lowering *l, int at)
 {
     struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
     const struct node *n = &l->g->n[at];
-    const struct single *s = single_for(n);
-    bool ready = s && n->nin > 0 && n->nout > 0 && !broken(n);
+    bool ready = emitters[node_call(n)] && n->nin > 0 && n->nout > 0 && !broken(n);
     x.data = NEWN(l->a, bool, l->g->nn + 1);
     memset(x.data, true, sizeof(*x.data) * (size_t)l->g->nn);
     for (int k = 0; k < n->nin && ready; k++)
         ready = n->in[k] >= 0 && (l->slot_of[n->in[k]] >= 0 || is_constant(&x, n->in[k]));
     if (ready)
-        s->emit(&x, n, s->target);
+        emit_one(&x, n);
     for (int k = 0; k < n->nout; k++)
         if (n->out[k] >= 0 && l->slot_of[n->out[k]] >= 0)
             names_put(l->slots, l->g->t[n->out[k]].name, l->slot_of[n->out[k]]);
@@ -1964,19 +1789,17 @@ lower_made(struct lowering *l, int at)
 static void
 emit_node(struct matcher *x, const struct node *n)
 {
-    struct lowering *l = x->l;
     const struct pattern *match = x->match[n - x->g->n];
-    const struct single *s;
+    const char *aten = n->row ? n->row->aten : NULL;
     if (match)
         match->emit(x, n);
-    else if (n->out[0] >= 0 && l->slot_of[n->out[0]] >= 0)
+    else if (n->out[0] >= 0 && x->l->slot_of[n->out[0]] >= 0)
         return; /* an Identity: done */
-    else if (lower_composed(l, x, n) || emit_fused(x, n))
+    else if ((node_call(n) == CALL_TEXT && lower_composed(x->l, x, n)) ||
+             (node_call(n) == CALL_LIKE && emit_fused(x, n)) || emit_one(x, n))
         return;
-    else if ((s = single_for(n)))
-        s->emit(x, n, s->target);
-    else if (n->row && n->row->aten && aten_find(n->row->aten) && n->nout == 1)
-        emit_inputs(x, n, n->row->aten); /* all inputs in order */
+    else if (aten && aten_find(aten) && n->nout == 1)
+        emit_inputs(x, n, aten);
     else
         emit_unknown(x, n);
 }
@@ -1990,7 +1813,7 @@ lower_patterns(struct lowering *l)
     x.match = NEWN(l->a, const struct pattern *, l->g->nn + 1);
     find_data(&x);
     for (int i = 0; i < l->g->nn; i++)
-        if (is(&l->g->n[i], "Identity") && x.data[i] && !broken(&l->g->n[i]) &&
+        if (node_call(&l->g->n[i]) == CALL_IDENTITY && x.data[i] && !broken(&l->g->n[i]) &&
             l->g->t[l->g->n[i].in[0]].is_initializer)
             emit_identity(&x, &l->g->n[i], NULL);
     match_patterns(&x);
