@@ -458,21 +458,10 @@ static const struct {
     const char *name;
     void (*list)(FILE *out);
 } lists[] = {
-    {"ops", op_list},
-    {"aten", aten_list},
-    {"optimizers", optimizer_list},
-    {"precisions", precision_list},
-    {"losses", loss_list},
-    {"loops", loop_list},
-    {"devices", device_list},
-    {"rules", rules_list},
-    {"policies", policy_list},
-    {"formats", format_list},
-    {"limits", limits_list},
-    {"options", options_list},
-    {"mdoc", options_mdoc},
-    {"completions", options_bash},
-    {"zsh", options_zsh},
+    {"ops", op_list},          {"aten", aten_list},      {"optimizers", optimizer_list}, {"precisions", precision_list},
+    {"losses", loss_list},     {"loops", loop_list},     {"devices", device_list},       {"rules", rules_list},
+    {"policies", policy_list}, {"formats", format_list}, {"facts", fact_list},           {"limits", limits_list},
+    {"options", options_list}, {"mdoc", options_mdoc},   {"completions", options_bash},  {"zsh", options_zsh},
     {"fish", options_fish},
 };
 

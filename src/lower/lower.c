@@ -654,83 +654,34 @@ is(const char *name, unsigned t)
     return trait_row(name)->traits & t;
 }
 
-/* Dropouts whose probability is 0 unless a configuration says otherwise, in families where others have another default: by the class around
- * the place (attention: of the module that reads the result) and the path of the module that reads it ('!': any other). Source: the configuration classes of Transformers 4.57. */
-static const struct {
-    const char *type, *reader;
-} undropped[] = {
-    {"transformers.models.opt.*Attention", "*"},
-    {"transformers.models.bart.*Attention", "*"},
-    {"transformers.models.mbart.*Attention", "*"},
-    {"transformers.models.pegasus.*Attention", "*"},
-    {"transformers.models.marian.*Attention", "*"},
-    {"transformers.models.blenderbot*Attention", "*"},
-    {"transformers.models.led.*Attention", "*"},
-    {"transformers.models.bigbird_pegasus.*Attention", "*"},
-    {"transformers.models.speech_to_text.*Attention", "*"},
-    {"transformers.models.whisper.*Attention", "*"},
-    {"transformers.models.detr.*Attention", "*"},
-    {"transformers.models.*coderLayer", "*.fc2"}, /* activation_dropout */
-    {"transformers.models.wav2vec2.*FeatureProjection", "*"},
-    {"transformers.models.hubert.*FeatureProjection", "*"},
-    {"transformers.models.wavlm.*FeatureProjection", "*"},
-    {"transformers.models.unispeech*FeatureProjection", "*"},
-    {"transformers.models.data2vec.*FeatureProjection", "*"},
-    {"transformers.models.albert.*", "!*classifier*"},
-    {"transformers.models.gpt_neo.*", "!*classifier*"},
-    {"transformers.models.gpt_neox.*", "!*classifier*"},
-    {"transformers.models.segformer.*", "!*classifier*"},
-    {"transformers.models.mobilebert.*", "!*.attention.self"},
-    {"transformers.models.deberta*ContextPooler", "*"},
-};
-
-/* Families of Transformers without any dropout by default, by the folder of their models. Source: their configuration classes, 4.57. */
-static const char *const undropped_models[] = {
-    "arcee",       "beit",        "blip",     "bloom",
-    "clip",        "codegen",     "cohere",   "cohere2",
-    "deepseek_v2", "deepseek_v3", "deit",     "dinov2",
-    "exaone4",     "falcon",      "gemma",    "gemma2",
-    "gemma3",      "glm",         "glm4",     "gptj",
-    "granite",     "helium",      "jamba",    "llama",
-    "mistral",     "mixtral",     "nemotron", "olmo",
-    "olmo2",       "persimmon",   "phi",      "phi3",
-    "qwen2",       "qwen2_moe",   "qwen3",    "qwen3_moe",
-    "siglip",      "smollm3",     "stablelm", "starcoder2",
-    "swin",        "swinv2",      "vit",      "hunyuan_v1_dense",
-};
-
-static bool
-class_around(struct lowering *l, const char *path, const char *glob)
+/* The classes of a module and of the one around it. */
+static void
+look_around(struct lowering *l, const char *path, const char **around)
 {
     const struct program *p = l->p;
     int at = lower_module(l, path ? path : "", NULL), up = p->modules[at].parent;
-    return (p->modules[at].type && glob_match(glob, p->modules[at].type)) ||
-           (up >= 0 && p->modules[up].type && glob_match(glob, p->modules[up].type));
+    around[0] = p->modules[at].type;
+    around[1] = up >= 0 ? p->modules[up].type : NULL;
 }
 
+static struct place
+place_of(struct lowering *l, const char *path, const char *op)
+{
+    struct place at = {.path = path, .op = op};
+    look_around(l, path, at.around);
+    return at;
+}
+
+/* Counted are the module that reads the result, and where it was made. */
 static bool
 is_undropped(const struct dynamo *d, const struct group *g, int tensor)
 {
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
-    const char *reader = g->path ? g->path : "";
-    for (int i = 0; i < COUNT(undropped_models); i++) {
-        const char *glob = arena_printf(d->l->a, "transformers.models.%s.*", undropped_models[i]);
-        if (class_around(d->l, reader, glob) || (at >= 0 && class_around(d->l, d->groups[at].path, glob)))
-            return true;
-    }
-    for (int i = 0; i < COUNT(undropped); i++) {
-        const char *path = undropped[i].reader;
-        bool other = *path == '!';
-        const char *type = undropped[i].type;
-        if (strcmp(type + strlen(type) - 9, "Attention") == 0) {
-            if (g->type && glob_match(type, g->type))
-                return true;
-        } else if (glob_match(path + other, reader) != other &&
-                   (class_around(d->l, reader, undropped[i].type) ||
-                    (at >= 0 && class_around(d->l, d->groups[at].path, undropped[i].type))))
-            return true;
-    }
-    return false;
+    struct place reader = place_of(d->l, g->path, NULL);
+    reader.type = g->type;
+    if (at >= 0)
+        look_around(d->l, d->groups[at].path, reader.around + 2);
+    return fact_next(NULL, 1u << FACT_UNDROPPED, &reader);
 }
 
 /* Whether a clone was a dropout in evaluation mode that is one again in training; said then. */
@@ -1225,7 +1176,8 @@ merged_param(struct dynamo *d, int slot)
     return NULL;
 }
 
-/* What eager runs differs from what was recorded: by target and the module's class. */
+/* What eager runs differs from what was recorded: by target and the module's class. PyTorch's exporter decomposes and spells so whatever the
+ * model is, as in the tables of traits, of calls that leave nothing and of wholes: no facts of a library (facts.c). */
 static const struct rename {
     const char *target, *type, *line, *to; /* line: what the innermost source line says */
     const char *source;
@@ -1612,60 +1564,11 @@ renamed(const struct dynamo *d, const struct group *g)
     return g->target;
 }
 
-/* Casts that do nothing in an fp32 export and copy under autocast: by class of the module or of the one around it, path and operator.
- * LIKE_WEIGHT casts the input to the weight's type, TO_FLOAT to fp32; the others cast the result, to the type of what attention multiplies it
- * with, of its query, or of what TO_FLOAT cast. */
-static const struct dropped_cast {
-    const char *type, *path, *target;
-    enum like { LIKE_WEIGHT, TO_FLOAT, LIKE_VALUE, LIKE_QUERY, LIKE_INPUT } like;
-    const char *source;
-} casts[] = {
-    {"*T5Dense*", "*.wo", "aten.linear.default", LIKE_WEIGHT, "modeling_t5.py: hidden_states.to(self.wo.weight.dtype)"},
-    {"*T5Attention", "*", "aten.softmax.int", TO_FLOAT, "modeling_t5.py: softmax(scores.float())"},
-    {"*T5Attention", "*", "aten.softmax.int", LIKE_INPUT, "modeling_t5.py: softmax(...).type_as(scores)"},
-    {"*GPT2Attention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt2.py: attn_weights.type(value.dtype)"},
-    {"*ImageGPTAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_imagegpt.py: attn_weights.type(value.dtype)"},
-    {"*GPTNeoSelfAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gpt_neo.py: attn_weights.to(value.dtype)"},
-    {"*GPTJAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_gptj.py: attn_weights.to(value.dtype)"},
-    {"*CodeGenAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_codegen.py: attn_weights.to(value.dtype)"},
-    {"*MptAttention", "*", "aten.softmax.int", LIKE_VALUE, "modeling_mpt.py: .to(value_states.dtype)"},
-    {"transformers.*Attention", "*", "aten.softmax.int", LIKE_QUERY,
-     "eager_attention_forward: softmax(dtype=torch.float32).to(query.dtype)"},
-};
-
-/* Transformers' norm classes copy their input to fp32 and go back to its type before they multiply with the weight, or after it. T5's copies it for
- * the square alone and goes to the weight's type. The first row that matches counts. Source: the classes of these names in modeling_*.py of
- * Transformers 4.57. */
-static const struct norm_class {
-    const char *type;
-    enum back { BACK_AT_END, BACK_BEFORE_WEIGHT, BACK_TO_WEIGHT } back;
-    bool square_only; /* reads its input in fp32 for the square alone */
-} norm_classes[] = {
-    {"transformers.models.*gemma*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.*olmo*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.cohere*LayerNorm", BACK_AT_END, false},
-    {"transformers.models.gpt_oss.*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.helium.*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.kyutai_*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.moshi.*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.qwen3_next.*RMSNorm", BACK_AT_END, false},
-    {"transformers.models.idefics.*RMSNorm", BACK_TO_WEIGHT, true},
-    {"transformers.models.*RMSNorm", BACK_BEFORE_WEIGHT, false},
-    {"transformers.models.*T5LayerNorm", BACK_TO_WEIGHT, true},
-    {"*.SwitchTransformersLayerNorm", BACK_TO_WEIGHT, true},
-    {"*.UdopLayerNorm", BACK_TO_WEIGHT, true},
-    {"*.Pix2StructLayerNorm", BACK_TO_WEIGHT, true},
-    {"*.Kosmos2_5LayerNorm", BACK_TO_WEIGHT, true},
-    {"*.Pop2PianoLayerNorm", BACK_TO_WEIGHT, true},
-};
-
-static const struct norm_class *
-norm_class_of(const struct group *g)
+static const struct fact *
+norm_of(const struct group *g)
 {
-    for (int i = 0; i < COUNT(norm_classes); i++)
-        if (g->type && glob_match(norm_classes[i].type, g->type))
-            return &norm_classes[i];
-    return NULL;
+    enum { NORMS = 1u << FACT_NORM_BACK | 1u << FACT_NORM_BACK_AT_END | 1u << FACT_NORM_TO_WEIGHT };
+    return g->type ? fact_next(NULL, NORMS, &(struct place){.type = g->type}) : NULL;
 }
 
 static const struct call *
@@ -1680,19 +1583,19 @@ maker(const struct program *p, int64_t slot)
 
 /* The module's input is read in fp32, what the weight scales in the weight's type. */
 static void
-norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, struct arg *args, int n)
+norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *args, int n)
 {
     struct lowering *l = d->l;
-    for (int i = 0; i < 2 && n == 2 && k->back == BACK_TO_WEIGHT; i++)
+    for (int i = 0; i < 2 && n == 2 && to_weight; i++)
         if (args[i].kind == ARG_SLOT && args[1 - i].kind == ARG_SLOT && !maker(l->p, args[i].i) &&
             maker(l->p, args[1 - i].i))
             args[1 - i].i = cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
     int scope = lower_module(l, g->path ? g->path : "", g->type);
     bool square = starts_with(g->target, "aten.pow.");
-    bool reads_float = !is(g->target, CASTS) && (!k->square_only || square);
+    bool reads_float = !is(g->target, CASTS) && (!to_weight || square);
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
-        if (k->square_only && !square && c && c->scope == scope && strcmp(c->target, "aten.to.dtype") == 0 &&
+        if (to_weight && !square && c && c->scope == scope && strcmp(c->target, "aten.to.dtype") == 0 &&
             c->args[1].kind == ARG_DTYPE && c->args[1].i == DT_FLOAT)
             args[i].i = c->args[0].i; /* where the file has the copy, it was merged with the kernel's own */
         if (!reads_float)
@@ -1712,7 +1615,7 @@ norm_input(struct dynamo *d, const struct group *g, const struct norm_class *k, 
 }
 
 static int
-norm_output(struct dynamo *d, const struct group *g, enum back back, const struct call *c)
+norm_output(struct dynamo *d, const struct group *g, enum fact_kind back, const struct call *c)
 {
     struct lowering *l = d->l;
     bool weighted = false, normal = false;
@@ -1725,7 +1628,7 @@ norm_output(struct dynamo *d, const struct group *g, enum back back, const struc
         normal |= m && strncmp(m->target, "aten.rsqrt", 10) == 0;
     }
     bool goes = strncmp(g->target, "aten.mul", 8) == 0 &&
-                ((back == BACK_AT_END && weighted) || (back == BACK_BEFORE_WEIGHT && normal));
+                ((back == FACT_NORM_BACK_AT_END && weighted) || (back == FACT_NORM_BACK && normal));
     return goes && d->norm.input >= 0 ? cast_like(d, g, slot, d->norm.input) : slot;
 }
 
@@ -1766,37 +1669,42 @@ query_before(const struct dynamo *d, int slot)
     return -1;
 }
 
+/* Casts that copy under autocast: of the input before the call, or of its result. */
 static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
 {
-    for (int i = 0; i < COUNT(casts) && g->path && slot >= 0 && n > 1; i++) {
-        const struct dropped_cast *k = &casts[i];
-        if ((k->like <= TO_FLOAT) != before || strcmp(k->target, g->target) != 0 || !glob_match(k->path, g->path) ||
-            !class_around(d->l, g->path, k->type) ||
-            (k->like == LIKE_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)))
-            continue;
-        if (k->like == TO_FLOAT)
-            return to_float(d, g, slot);
-        const struct call *wide = k->like == LIKE_INPUT ? maker(d->l->p, args[0].i) : NULL;
-        const struct arg *same = k->like == LIKE_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
-        int like = k->like == LIKE_VALUE    ? value_after(d, g)
-                   : k->like == LIKE_QUERY  ? query_before(d, (int)args[0].i)
-                   : same->kind == ARG_SLOT ? (int)same->i
-                                            : -1;
-        return like < 0 ? slot : cast_like(d, g, slot, like);
-    }
-    return slot;
+    unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT | 1u << FACT_INPUT_TO_FLOAT;
+    unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT;
+    if (!g->path || slot < 0 || n < 2)
+        return slot;
+    const struct place at = place_of(d->l, g->path, bare(g->target));
+    const struct fact *k = fact_next(NULL, before ? inputs : results, &at);
+    while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT))
+        k = fact_next(k, results, &at);
+    if (!k)
+        return slot;
+    if (k->kind == FACT_INPUT_TO_FLOAT)
+        return to_float(d, g, slot);
+    const struct call *wide = k->kind == FACT_RESULT_TO_INPUT ? maker(d->l->p, args[0].i) : NULL;
+    const struct arg *same = k->kind == FACT_INPUT_TO_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
+    int like = k->kind == FACT_RESULT_TO_VALUE   ? value_after(d, g)
+               : k->kind == FACT_RESULT_TO_QUERY ? query_before(d, (int)args[0].i)
+               : same->kind == ARG_SLOT          ? (int)same->i
+                                                 : -1;
+    return like < 0 ? slot : cast_like(d, g, slot, like);
 }
 
 /* T5 adds its padding mask to the position bias that all layers share; of a mask of ones the exporter leaves nothing, but the sum has the
- * batch's size and lives as long as the layers. Source: T5Attention in modeling_t5.py. */
+ * batch's size and lives as long as the layers. */
 static void
 add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, int rank, const int64_t *size)
 {
     const struct call *bias = n == 2 && args[1].kind == ARG_SLOT ? maker(d->l->p, args[1].i) : NULL;
-    if (strcmp(g->target, "aten.add.Tensor") != 0 || !g->path || !class_around(d->l, g->path, "*T5Attention") ||
-        rank != 4 || !bias || strcmp(bias->target, "aten.unsqueeze.default") != 0 || bias->rank != 4 ||
+    if (!g->path || rank != 4 || !bias || strcmp(bias->target, "aten.unsqueeze.default") != 0 || bias->rank != 4 ||
         bias->size[0] != 1 || size[0] == 1)
+        return;
+    const struct place at = place_of(d->l, g->path, bare(g->target));
+    if (!fact_next(NULL, 1u << FACT_ADDS_MASK, &at))
         return;
     if (d->masked.bias != (int)args[1].i) {
         d->masked.bias = (int)args[1].i;
@@ -1820,35 +1728,16 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
 /* ---- in place ----------------------------------------------------------------------------------------------------------------------------------- */
 
 /* Exports show every operator out of place. What tells the rest: the Python line, or the source of a library's class. */
-static const struct in_place_class {
-    const char *owner, *activation; /* beginnings of class names: of a module around it, of its own; NULL any */
-    bool in_place;
-    const char *source;
-} in_place_classes[] = {
-    {"torchvision.ops.misc.SqueezeExcitation", "torch.nn.modules.activation.SiLU", true,
-     "partial(nn.SiLU, inplace=True) in torchvision/models/efficientnet.py"},
-    {"torchvision.ops.misc.SqueezeExcitation", NULL, false, "activation() in torchvision/ops/misc.py"},
-    {"torchvision.models.segmentation.deeplabv3", NULL, false,
-     "nn.ReLU() in torchvision/models/segmentation/deeplabv3.py"},
-    {"torchvision.models.segmentation.fcn", NULL, false, "nn.ReLU() in torchvision/models/segmentation/fcn.py"},
-    {"torchvision.models.detection", NULL, false, "not written in place there"},
-    {"torchvision.", "torch.nn.modules.activation.ReLU", true, "nn.ReLU(inplace=True), nn.ReLU6(inplace=True)"},
-    {"torchvision.", "torch.nn.modules.activation.SiLU", true, "partial(nn.SiLU, inplace=True)"},
-    {"torchvision.", "torch.nn.modules.activation.Hardswish", true,
-     "nn.Hardswish(inplace=True) in torchvision/models/mobilenetv3.py"},
-};
-
 static bool
 class_in_place(const struct dynamo *d, const struct group *g)
 {
     struct lowering *l = d->l;
-    const char *owner;
-    for (int up = 3; (owner = list_entry(l->a, l->g->n[g->last].classes, up)); up++) /* 1 the operator, 2 the module */
-        for (int i = 0; i < COUNT(in_place_classes); i++) {
-            const struct in_place_class *c = &in_place_classes[i];
-            if (starts_with(owner, c->owner) && (!c->activation || starts_with(g->type, c->activation)))
-                return c->in_place;
-        }
+    struct place at = {.type = g->type};
+    for (int up = 3; (at.around[0] = list_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
+        const struct fact *f = fact_next(NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
+        if (f)
+            return f->kind == FACT_IN_PLACE;
+    }
     return l->s->inplace == INPLACE_RELU && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
 }
 
@@ -2253,9 +2142,9 @@ lower_group(struct dynamo *d, struct group *g)
             args[2].i = d->packed[i].bias;
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
-    const struct norm_class *norm = norm_class_of(g);
+    const struct fact *norm = norm_of(g);
     if (norm)
-        norm_input(d, g, norm, args, n);
+        norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);
     add_lost_mask(d, g, args, n, rank, size);
     struct call *c = call_for(d, g, target, n);
     c->op = op;
@@ -2264,7 +2153,7 @@ lower_group(struct dynamo *d, struct group *g)
     c->size = size;
     c->in_place = in_place(d, g, out);
     g->call = l->p->ncalls - 1;
-    int slot = norm ? norm_output(d, g, norm->back, c) : c->outs[0];
+    int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];
     slot = cast_by_fact(d, g, args, n, false, slot);
     define(d, g, out, slot);
     define_items(d, g, &l->p->calls[g->call]);
@@ -2399,15 +2288,15 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     define(d, last, out, c->outs[0]);
 }
 
-/* A torch.autograd.Function, traced as its forward. */
-static bool
-in_bloom_gelu(const struct group *g)
+static const struct fact *
+fact_of(const struct group *g, enum fact_kind kind)
 {
-    return g->type && glob_match("*bloom.BloomGelu", g->type);
+    return g->type ? fact_next(NULL, 1u << kind, &(struct place){.type = g->type}) : NULL;
 }
 
+/* A torch.autograd.Function, traced as its forward. */
 static void
-lower_bloom_gelu(struct dynamo *d, int at)
+lower_function(struct dynamo *d, int at, const struct fact *f)
 {
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
@@ -2416,7 +2305,7 @@ lower_bloom_gelu(struct dynamo *d, int at)
     for (int k = 0; k < n; k++)
         resolve_known(d, &args[k], &missing);
     for (int i = at; i < d->ngroups; i++)
-        if (in_bloom_gelu(&d->groups[i]) && strcmp(d->groups[i].path, g->path) == 0) {
+        if (fact_of(&d->groups[i], f->kind) == f && strcmp(d->groups[i].path, g->path) == 0) {
             last = &d->groups[i];
             last->done = true;
         }
@@ -2424,20 +2313,14 @@ lower_bloom_gelu(struct dynamo *d, int at)
     struct arg input = args[0].kind == ARG_SLOT ? args[0] : args[1];
     if (n < 1 || out < 0 || input.kind != ARG_SLOT || input.i < 0)
         return;
-    struct call *c = call_for(d, last, "aten.bloom_gelu.default", 1);
+    struct call *c = call_for(d, last, f->arg, 1);
     c->args[0] = input;
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     define(d, last, out, c->outs[0]);
 }
 
-/* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last dimension. Source: _weight_norm in
- * WeightNorm.cpp. Pieces before the last make no call. */
-static bool
-in_weight_norm(const struct group *g)
-{
-    return g->type && glob_match("*parametrizations._WeightNorm", g->type);
-}
-
+/* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last dimension. Pieces before the
+ * last make no call. */
 static void
 lower_weight_norm(struct dynamo *d, struct group *g)
 {
@@ -2550,42 +2433,6 @@ lower_split(struct dynamo *d, int at)
 
 /* ---- parameters that no call names --------------------------------------------------------------------------------------------------------------------- */
 
-/* What libraries' sources say of parameters and buffers that files name without a size: by class of the module and name. Sizes are numbers or
- * "@NAME", the rows of the parameter that ends so. */
-static const struct fact {
-    const char *type, *name;
-    enum dtype dtype;
-    const char *size[4];
-    const char *source;
-} facts[] = {
-    {"*Embeddings",
-     ".position_ids",
-     DT_INT64,
-     {"1", "@position_embeddings.weight"},
-     "modeling_bert.py: BertEmbeddings"},
-    {"*Embeddings",
-     ".position_ids",
-     DT_INT64,
-     {"1", "@position_embedding.weight"},
-     "modeling_clip.py: CLIPTextEmbeddings"},
-    {"*Embeddings",
-     ".token_type_ids",
-     DT_INT64,
-     {"1", "@position_embeddings.weight"},
-     "modeling_bert.py: BertEmbeddings"},
-    {"*GPT2Attention", ".bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt2.py: GPT2Attention"},
-    {"*GPTNeoSelfAttention", ".bias", DT_BOOL, {"1", "1", "@wpe.weight", "@wpe.weight"}, "modeling_gpt_neo.py"},
-    {"*", ".masked_bias", DT_FLOAT, {NULL}, "modeling_gpt2.py, modeling_gpt_neo.py: a scalar"},
-    {"*", ".embed_scale", DT_FLOAT, {NULL}, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding, a scalar"},
-    {"*",
-     ".pooler.dense.weight",
-     DT_FLOAT,
-     {"@LayerNorm.weight", "@LayerNorm.weight"},
-     "modeling_bert.py: BertPooler, unread by most heads"},
-    {"*", ".pooler.dense.bias", DT_FLOAT, {"@LayerNorm.weight"}, "likewise"},
-    {"*", ".inv_freq", DT_FLOAT, {"128"}, "modeling_rope_utils.py: half of a head, one block whatever it is"},
-};
-
 /* Rows of the first parameter with that ending. */
 static int64_t
 rows_of(const struct program *p, const char *end)
@@ -2596,24 +2443,32 @@ rows_of(const struct program *p, const char *end)
     return -1;
 }
 
+/* "int64 1 @wpe.weight" */
+static bool
+read_size(struct lowering *l, const char *text, struct param *q)
+{
+    int64_t size[4];
+    int n = 0;
+    size_t len = strcspn(text, " ");
+    enum dtype t = dtype_by_onnx(arena_strn(l->a, text, len));
+    for (const char *p = text + len; *p && n < COUNT(size); p += len) {
+        p++;
+        len = strcspn(p, " ");
+        size[n] = *p == '@' ? rows_of(l->p, arena_strn(l->a, p + 1, len - 1)) : atoll(p);
+        if (size[n++] < 0)
+            return false;
+    }
+    sized(l, q, n, size);
+    q->dtype = t;
+    return true;
+}
+
 static bool
 size_by_fact(struct lowering *l, struct param *q)
 {
-    const char *type = l->p->modules[q->module].type;
-    for (int i = 0; i < COUNT(facts) && q->rank < 0; i++) {
-        const struct fact *f = &facts[i];
-        int64_t size[4];
-        int n = 0;
-        if (!glob_match(f->type, type ? type : "") || !ends_with(q->name, f->name))
-            continue;
-        for (; n < 4 && f->size[n]; n++)
-            if ((size[n] = *f->size[n] == '@' ? rows_of(l->p, f->size[n] + 1) : atoll(f->size[n])) < 0)
-                break;
-        if (n < 4 && f->size[n])
-            continue;
-        sized(l, q, n, size);
-        q->dtype = f->dtype;
-    }
+    const struct place at = {.type = l->p->modules[q->module].type, .path = q->name};
+    for (const struct fact *f = NULL; q->rank < 0 && (f = fact_next(f, 1u << FACT_SIZE, &at));)
+        read_size(l, f->arg, q);
     return q->rank >= 0;
 }
 
@@ -2698,23 +2553,16 @@ tie_params(struct dynamo *d)
     }
 }
 
-/* Parameters that their library's constructor freezes: class of the module or of the one around it, end of the name. */
-static const struct {
-    const char *type, *name, *source;
-} frozen[] = {
-    {"*SinusoidalPositionalEmbedding", "weight", "modeling_pegasus.py, modeling_marian.py: requires_grad=False"},
-    {"*WhisperEncoder", "embed_positions.weight", "modeling_whisper.py: requires_grad_(False)"},
-};
-
 static void
 freeze_by_fact(struct dynamo *d)
 {
     struct program *p = d->l->p;
-    for (int i = 0; i < p->nparams; i++)
-        for (int k = 0; k < COUNT(frozen); k++)
-            if (p->params[i].kind == PARAM_TRAINED && ends_with(p->params[i].name, frozen[k].name) &&
-                class_around(d->l, p->modules[p->params[i].module].path, frozen[k].type))
-                p->params[i].kind = PARAM_FROZEN;
+    for (int i = 0; i < p->nparams; i++) {
+        struct place at = {.path = p->params[i].name};
+        look_around(d->l, p->modules[p->params[i].module].path, at.around);
+        if (p->params[i].kind == PARAM_TRAINED && fact_next(NULL, 1u << FACT_FROZEN, &at))
+            p->params[i].kind = PARAM_FROZEN;
+    }
 }
 
 /* A clone that was the model's last call: the signature still names it. */
@@ -2756,13 +2604,14 @@ lower_dynamo(struct lowering *l)
         if (g->last != i || g->done)
             continue;
         const struct whole *w = whole_of(&d, g);
+        const struct fact *function;
         d.fed = -1;
         if (w)
             lower_whole(&d, at, w);
-        else if (in_weight_norm(g))
+        else if (fact_of(g, FACT_WEIGHT_NORM))
             lower_weight_norm(&d, g);
-        else if (in_bloom_gelu(g))
-            lower_bloom_gelu(&d, at);
+        else if ((function = fact_of(g, FACT_ONE_OPERATOR)))
+            lower_function(&d, at, function);
         else
             lower_group(&d, g);
         g->done = true;

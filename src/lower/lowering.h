@@ -44,6 +44,49 @@ struct lost {
 struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
 void lost_end(const struct lost *x);
+
+/* ---- facts.c: what libraries' sources say that a file does not show ---------------------------------------------- */
+
+enum fact_kind {
+    FACT_ADDS_MASK,
+    FACT_DROPS, /* with that probability */
+    FACT_DROPS_RESULT,
+    FACT_FROZEN,
+    FACT_INPUT_TO_FLOAT,
+    FACT_INPUT_TO_WEIGHT,
+    FACT_IN_PLACE,
+    FACT_NORM_BACK,
+    FACT_NORM_BACK_AT_END,
+    FACT_NORM_TO_WEIGHT,
+    FACT_ONE_OPERATOR, /* that one */
+    FACT_OUT_OF_PLACE,
+    FACT_RESULT_TO_INPUT,
+    FACT_RESULT_TO_QUERY,
+    FACT_RESULT_TO_VALUE,
+    FACT_SIZE, /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so */
+    FACT_UNDROPPED,
+    FACT_WEIGHT_NORM,
+    FACT_COUNT
+};
+
+struct fact {
+    const char *library, *version; /* the version whose source was read */
+    enum fact_kind kind;
+    const char *source;        /* file: name */
+    const char *arg;           /* NULL: the kind says all */
+    const char *type, *around; /* globs: class of the module; of that or another around it */
+    const char *path, *op,
+        *beside; /* glob of the module's path ("!" any other); an operator; another module of the model */
+};
+
+/* Where something stands; NULL not known. */
+struct place {
+    const char *type, *around[4], *path, *op;
+    const struct names *modules; /* of a file without classes: the paths of all modules */
+};
+/* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. */
+const struct fact *fact_next(const struct fact *f, unsigned kinds, const struct place *p);
+
 struct matcher;
 struct arg matcher_input(struct matcher *x, const struct node *n, int k);
 struct call *matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs);

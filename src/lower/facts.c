@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.c - what the sources of libraries say that a file does not show: one schema, one table.
+ *
+ * A fact holds for a version of a library, at a place, and stands with the file and the name where it was read. A place is a class
+ * (of the module, or of one around it), a module's path or a parameter's name, an operator, another module of the model; what is
+ * left out counts anywhere. A fact that names a class is asked of files that recorded classes, one that doesn't of files that have names alone.
+ *
+ * Lowering asks by kind; the first fact that holds counts, so a narrow one stands before a wide one. What the lowering makes of a fact is
+ * its own affair. How PyTorch's exporter spells and decomposes operators is no fact of a library: lower.c has it.
+ */
+#include "lower/lowering.h"
+
+#include <string.h>
+
+#define TORCHVISION  "torchvision", "0.26"
+#define TRANSFORMERS "Transformers", "4.57"
+#define PYTORCH      "PyTorch", "2.11"
+
+/* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without their folder. */
+static const struct fact facts[] = {
+    /* Dropout whose probability is 0 unless a configuration says otherwise: in whole families, at some places of others. */
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_arcee.py: ArceeConfig", .around = "transformers.models.arcee.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_beit.py: BeitConfig", .around = "transformers.models.beit.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_blip.py: BlipTextConfig", .around = "transformers.models.blip.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_bloom.py: BloomConfig", .around = "transformers.models.bloom.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_clip.py: CLIPTextConfig", .around = "transformers.models.clip.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_codegen.py: CodeGenConfig",
+     .around = "transformers.models.codegen.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_cohere.py: CohereConfig", .around = "transformers.models.cohere.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_cohere2.py: Cohere2Config",
+     .around = "transformers.models.cohere2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_deepseek_v2.py: DeepseekV2Config",
+     .around = "transformers.models.deepseek_v2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_deepseek_v3.py: DeepseekV3Config",
+     .around = "transformers.models.deepseek_v3.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_deit.py: DeiTConfig", .around = "transformers.models.deit.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_dinov2.py: Dinov2Config", .around = "transformers.models.dinov2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_exaone4.py: Exaone4Config",
+     .around = "transformers.models.exaone4.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_falcon.py: FalconConfig", .around = "transformers.models.falcon.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_gemma.py: GemmaConfig", .around = "transformers.models.gemma.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_gemma2.py: Gemma2Config", .around = "transformers.models.gemma2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_gemma3.py: Gemma3TextConfig",
+     .around = "transformers.models.gemma3.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_glm.py: GlmConfig", .around = "transformers.models.glm.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_glm4.py: Glm4Config", .around = "transformers.models.glm4.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_gptj.py: GPTJConfig", .around = "transformers.models.gptj.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_granite.py: GraniteConfig",
+     .around = "transformers.models.granite.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_helium.py: HeliumConfig", .around = "transformers.models.helium.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_hunyuan_v1_dense.py: HunYuanDenseV1Config",
+     .around = "transformers.models.hunyuan_v1_dense.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_jamba.py: JambaConfig", .around = "transformers.models.jamba.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_llama.py: LlamaConfig", .around = "transformers.models.llama.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_mistral.py: MistralConfig",
+     .around = "transformers.models.mistral.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_mixtral.py: MixtralConfig",
+     .around = "transformers.models.mixtral.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_nemotron.py: NemotronConfig",
+     .around = "transformers.models.nemotron.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_olmo.py: OlmoConfig", .around = "transformers.models.olmo.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_olmo2.py: Olmo2Config", .around = "transformers.models.olmo2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_persimmon.py: PersimmonConfig",
+     .around = "transformers.models.persimmon.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_phi.py: PhiConfig", .around = "transformers.models.phi.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_phi3.py: Phi3Config", .around = "transformers.models.phi3.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_qwen2.py: Qwen2Config", .around = "transformers.models.qwen2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_qwen2_moe.py: Qwen2MoeConfig",
+     .around = "transformers.models.qwen2_moe.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_qwen3.py: Qwen3Config", .around = "transformers.models.qwen3.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_qwen3_moe.py: Qwen3MoeConfig",
+     .around = "transformers.models.qwen3_moe.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_siglip.py: SiglipTextConfig",
+     .around = "transformers.models.siglip.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_smollm3.py: SmolLM3Config",
+     .around = "transformers.models.smollm3.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_stablelm.py: StableLmConfig",
+     .around = "transformers.models.stablelm.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_starcoder2.py: Starcoder2Config",
+     .around = "transformers.models.starcoder2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_swin.py: SwinConfig", .around = "transformers.models.swin.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_swinv2.py: Swinv2Config", .around = "transformers.models.swinv2.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_vit.py: ViTConfig", .around = "transformers.models.vit.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_opt.py: OPTConfig", .type = "transformers.models.opt.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_bart.py: BartConfig", .type = "transformers.models.bart.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_mbart.py: MBartConfig",
+     .type = "transformers.models.mbart.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_pegasus.py: PegasusConfig",
+     .type = "transformers.models.pegasus.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_marian.py: MarianConfig",
+     .type = "transformers.models.marian.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_blenderbot.py: BlenderbotConfig",
+     .type = "transformers.models.blenderbot*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_led.py: LEDConfig", .type = "transformers.models.led.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_bigbird_pegasus.py: BigBirdPegasusConfig",
+     .type = "transformers.models.bigbird_pegasus.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_speech_to_text.py: Speech2TextConfig",
+     .type = "transformers.models.speech_to_text.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_whisper.py: WhisperConfig",
+     .type = "transformers.models.whisper.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_detr.py: DetrConfig", .type = "transformers.models.detr.*Attention"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_bart.py: BartConfig", .around = "transformers.models.*coderLayer",
+     .path = "*.fc2"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_wav2vec2.py: Wav2Vec2Config",
+     .around = "transformers.models.wav2vec2.*FeatureProjection"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_hubert.py: HubertConfig",
+     .around = "transformers.models.hubert.*FeatureProjection"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_wavlm.py: WavLMConfig",
+     .around = "transformers.models.wavlm.*FeatureProjection"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_unispeech.py: UniSpeechConfig",
+     .around = "transformers.models.unispeech*FeatureProjection"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_data2vec_audio.py: Data2VecAudioConfig",
+     .around = "transformers.models.data2vec.*FeatureProjection"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_albert.py: AlbertConfig", .around = "transformers.models.albert.*",
+     .path = "!*classifier*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_gpt_neo.py: GPTNeoConfig", .around = "transformers.models.gpt_neo.*",
+     .path = "!*classifier*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_gpt_neox.py: GPTNeoXConfig",
+     .around = "transformers.models.gpt_neox.*", .path = "!*classifier*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_segformer.py: SegformerConfig",
+     .around = "transformers.models.segformer.*", .path = "!*classifier*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_mobilebert.py: MobileBertConfig",
+     .around = "transformers.models.mobilebert.*", .path = "!*.attention.self"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_deberta.py: DebertaConfig",
+     .around = "transformers.models.deberta*ContextPooler"},
+
+    /* Casts that do nothing in an fp32 export and copy under autocast. */
+    {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .around = "*T5Dense*", .path = "*.wo",
+     .op = "linear.default"},
+    {TRANSFORMERS, FACT_INPUT_TO_FLOAT, "modeling_t5.py: T5Attention", .around = "*T5Attention", .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_INPUT, "modeling_t5.py: T5Attention", .around = "*T5Attention", .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_gpt2.py: eager_attention_forward", .around = "*GPT2Attention",
+     .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_imagegpt.py: ImageGPTAttention", .around = "*ImageGPTAttention",
+     .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_gpt_neo.py: GPTNeoSelfAttention", .around = "*GPTNeoSelfAttention",
+     .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_gptj.py: GPTJAttention", .around = "*GPTJAttention",
+     .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_codegen.py: CodeGenAttention", .around = "*CodeGenAttention",
+     .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_mpt.py: MptAttention", .around = "*MptAttention",
+     .op = "softmax.int"},
+    {TRANSFORMERS, FACT_RESULT_TO_QUERY, "modeling_llama.py: eager_attention_forward",
+     .around = "transformers.*Attention", .op = "softmax.int"},
+    {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .path = "*.DenseReluDense.wo",
+     .op = "linear.default"},
+
+    /* Norms that copy their input to fp32 and go back to its type after they multiply with the weight, or before. T5's copies it for the square
+     * alone and goes to the weight's type. The first that matches counts. */
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_gemma.py: GemmaRMSNorm",
+     .type = "transformers.models.*gemma*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_olmo2.py: Olmo2RMSNorm",
+     .type = "transformers.models.*olmo*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_cohere.py: CohereLayerNorm",
+     .type = "transformers.models.cohere*LayerNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_gpt_oss.py: GptOssRMSNorm",
+     .type = "transformers.models.gpt_oss.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_helium.py: HeliumRMSNorm",
+     .type = "transformers.models.helium.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_kyutai_speech_to_text.py: KyutaiSpeechToTextRMSNorm",
+     .type = "transformers.models.kyutai_*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_moshi.py: MoshiRMSNorm",
+     .type = "transformers.models.moshi.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_qwen3_next.py: Qwen3NextRMSNorm",
+     .type = "transformers.models.qwen3_next.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_idefics.py: IdeficsRMSNorm",
+     .type = "transformers.models.idefics.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK, "modeling_llama.py: LlamaRMSNorm", .type = "transformers.models.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_t5.py: T5LayerNorm", .type = "transformers.models.*T5LayerNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_switch_transformers.py: SwitchTransformersLayerNorm",
+     .type = "*.SwitchTransformersLayerNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_udop.py: UdopLayerNorm", .type = "*.UdopLayerNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_pix2struct.py: Pix2StructLayerNorm", .type = "*.Pix2StructLayerNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_kosmos2_5.py: Kosmos2_5LayerNorm", .type = "*.Kosmos2_5LayerNorm"},
+    {TRANSFORMERS, FACT_NORM_TO_WEIGHT, "modeling_pop2piano.py: Pop2PianoLayerNorm", .type = "*.Pop2PianoLayerNorm"},
+
+    /* What is run as one operator of its own, or beside what the file shows. */
+    {TRANSFORMERS, FACT_ONE_OPERATOR, "modeling_bloom.py: GeLUFunction", "aten.bloom_gelu.default",
+     .type = "*bloom.BloomGelu"},
+    {PYTORCH, FACT_WEIGHT_NORM, "aten/src/ATen/native/WeightNorm.cpp: _weight_norm",
+     .type = "*parametrizations._WeightNorm"},
+    {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", .around = "*T5Attention", .op = "add.Tensor"},
+
+    /* In place or not, by the class around an activation's; then by the names of modules. The first that matches counts. */
+    {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
+     .around = "torchvision.ops.misc.SqueezeExcitation*"},
+    {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation",
+     .around = "torchvision.ops.misc.SqueezeExcitation*"},
+    {TORCHVISION, FACT_OUT_OF_PLACE, "models/segmentation/deeplabv3.py: ASPP",
+     .around = "torchvision.models.segmentation.deeplabv3*"},
+    {TORCHVISION, FACT_OUT_OF_PLACE, "models/segmentation/fcn.py: FCNHead",
+     .around = "torchvision.models.segmentation.fcn*"},
+    {TORCHVISION, FACT_OUT_OF_PLACE, "models/detection/fcos.py: FCOSClassificationHead",
+     .around = "torchvision.models.detection*"},
+    {TORCHVISION, FACT_IN_PLACE, "ops/misc.py: ConvNormActivation", .type = "torch.nn.modules.activation.ReLU*",
+     .around = "torchvision.*"},
+    {TORCHVISION, FACT_IN_PLACE, "ops/misc.py: ConvNormActivation", .type = "torch.nn.modules.activation.SiLU*",
+     .around = "torchvision.*"},
+    {TORCHVISION, FACT_IN_PLACE, "models/mobilenetv3.py: MobileNetV3", .type = "torch.nn.modules.activation.Hardswish*",
+     .around = "torchvision.*"},
+    {TORCHVISION, FACT_IN_PLACE, "models/resnet.py: BasicBlock", .path = "layer?.*.relu*", .beside = "/layer1.0.conv1"},
+    {TORCHVISION, FACT_IN_PLACE, "models/resnet.py: ResNet", .path = "relu", .beside = "/layer1.0.conv1"},
+    {TORCHVISION, FACT_IN_PLACE, "models/resnet.py: BasicBlock", .path = "layer?.*", .op = "add.Tensor",
+     .beside = "/layer1.0.conv1"},
+    {TORCHVISION, FACT_IN_PLACE,
+     "models/vgg.py: make_layers; likewise alexnet.py, squeezenet.py, mobilenetv2.py, mobilenetv3.py, efficientnet.py",
+     .path = "features.*", .beside = "/features.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/densenet.py: _DenseLayer", .path = "features.*", .beside = "/features.conv0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/alexnet.py: AlexNet; likewise vgg.py, mobilenetv3.py", .path = "classifier.*",
+     .beside = "/features.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/shufflenetv2.py: InvertedResidual", .path = "stage?.*", .beside = "/stage2.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/mnasnet.py: _InvertedResidual", .path = "layers.*", .beside = "/layers.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/regnet.py: ResBottleneckBlock", .path = "*", .beside = "/trunk_output.block1"},
+    {TRANSFORMERS, FACT_IN_PLACE, "modeling_t5.py: T5Attention", .path = "*.SelfAttention", .op = "add.Tensor"},
+    {TRANSFORMERS, FACT_IN_PLACE, "modeling_t5.py: T5Attention", .path = "*.EncDecAttention", .op = "add.Tensor"},
+
+    /* Dropout that an evaluation export removed, by the names of modules: after an operator, or after what leaves the module. */
+    {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertEmbeddings", "0.1", .path = "*embeddings.LayerNorm",
+     .op = "layer_norm.default", .beside = "../position_embeddings"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertSelfAttention", "0.1", .path = "*.attention.self",
+     .op = "softmax.int", .beside = "query"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertSdpaSelfAttention", "0.1", .path = "*.attention.self",
+     .op = "scaled_dot_product_attention.default", .beside = "query"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertSelfOutput", "0.1", .path = "*.attention.output.dense",
+     .op = "linear.default", .beside = "../../self.query"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertOutput", "0.1", .path = "*.output.dense", .op = "linear.default",
+     .beside = "../../attention.self.query"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_distilbert.py: MultiHeadSelfAttention", "0.1",
+     .path = "*transformer.layer.*.attention", .op = "softmax.int", .beside = "q_lin"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_distilbert.py: DistilBertSdpaAttention", "0.1",
+     .path = "*transformer.layer.*.attention", .op = "scaled_dot_product_attention.default", .beside = "q_lin"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_distilbert.py: FFN", "0.1", .path = "*transformer.layer.*.ffn.lin2",
+     .op = "linear.default"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5Stack", "0.1", .path = "*", .op = "embedding.default",
+     .beside = "../block.0.layer.0.SelfAttention.q"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5Attention", "0.1", .path = "*.SelfAttention", .op = "softmax.int",
+     .beside = "relative_attention_bias"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5Attention", "0.1", .path = "*.SelfAttention", .op = "softmax.int",
+     .beside = "q"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5Attention", "0.1", .path = "*.EncDecAttention", .op = "softmax.int",
+     .beside = "q"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5LayerSelfAttention", "0.1", .path = "*.SelfAttention.o",
+     .op = "linear.default"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5LayerCrossAttention", "0.1", .path = "*.EncDecAttention.o",
+     .op = "linear.default"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5DenseActDense", "0.1", .path = "*.DenseReluDense.act",
+     .op = "relu.default"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5DenseGatedActDense", "0.1", .path = "*.DenseReluDense",
+     .op = "mul.Tensor", .beside = "wi_1"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_t5.py: T5LayerFF", "0.1", .path = "*.DenseReluDense.wo",
+     .op = "linear.default"},
+    {TRANSFORMERS, FACT_DROPS_RESULT, "modeling_t5.py: T5Stack", "0.1", .path = "*final_layer_norm",
+     .beside = "../block.0.layer.0.SelfAttention.q"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_gpt2.py: GPT2Attention", "0.1", .path = "*h.*.attn", .op = "softmax.int",
+     .beside = "c_attn"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_gpt2.py: GPT2Attention", "0.1", .path = "*h.*.attn",
+     .op = "scaled_dot_product_attention.default", .beside = "c_attn"},
+    {TRANSFORMERS, FACT_DROPS_RESULT, "modeling_gpt2.py: GPT2Attention", "0.1", .path = "*h.*.attn.c_proj",
+     .beside = "../c_attn"},
+    {TRANSFORMERS, FACT_DROPS_RESULT, "modeling_gpt2.py: GPT2MLP", "0.1", .path = "*h.*.mlp.c_proj",
+     .beside = "../c_fc"},
+    {TRANSFORMERS, FACT_DROPS, "modeling_gpt2.py: GPT2Model", "0.1", .path = "*", .op = "add.Tensor",
+     .beside = "h.0.attn.c_attn"},
+    {PYTORCH, FACT_DROPS, "torch/nn/modules/transformer.py: TransformerEncoderLayer", "0.1", .path = "*layers.*_attn",
+     .op = "scaled_dot_product_attention.default", .beside = "../linear2"},
+    {PYTORCH, FACT_DROPS, "torch/nn/modules/transformer.py: TransformerEncoderLayer", "0.1", .path = "*layers.*_attn",
+     .op = "softmax.int", .beside = "../linear2"},
+    {PYTORCH, FACT_DROPS_RESULT, "torch/nn/modules/transformer.py: TransformerEncoderLayer", "0.1",
+     .path = "*layers.*_attn", .beside = "../linear2"},
+    {PYTORCH, FACT_DROPS, "torch/nn/modules/transformer.py: TransformerEncoderLayer", "0.1", .path = "*layers.*",
+     .op = "relu.default", .beside = "linear2"},
+    {PYTORCH, FACT_DROPS, "torch/nn/modules/transformer.py: TransformerEncoderLayer", "0.1", .path = "*layers.*",
+     .op = "gelu.default", .beside = "linear2"},
+    {PYTORCH, FACT_DROPS, "torch/nn/modules/transformer.py: TransformerEncoderLayer", "0.1",
+     .path = "*layers.*.linear2", .op = "linear.default", .beside = "../self_attn"},
+
+    /* Buffers and parameters that files name without a size. */
+    {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertEmbeddings", "int64 1 @position_embeddings.weight",
+     .type = "*Embeddings", .path = "*.position_ids"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_clip.py: CLIPTextEmbeddings", "int64 1 @position_embedding.weight",
+     .type = "*Embeddings", .path = "*.position_ids"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertEmbeddings", "int64 1 @position_embeddings.weight",
+     .type = "*Embeddings", .path = "*.token_type_ids"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_gpt2.py: GPT2Attention", "bool 1 1 @wpe.weight @wpe.weight",
+     .type = "*GPT2Attention", .path = "*.bias"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_gpt_neo.py: GPTNeoSelfAttention", "bool 1 1 @wpe.weight @wpe.weight",
+     .type = "*GPTNeoSelfAttention", .path = "*.bias"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_gpt2.py: GPT2Attention", "float", .type = "*", .path = "*.masked_bias"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_gemma3.py: Gemma3TextScaledWordEmbedding", "float", .type = "*",
+     .path = "*.embed_scale"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertPooler", "float @LayerNorm.weight @LayerNorm.weight", .type = "*",
+     .path = "*.pooler.dense.weight"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_bert.py: BertPooler", "float @LayerNorm.weight", .type = "*",
+     .path = "*.pooler.dense.bias"},
+    {TRANSFORMERS, FACT_SIZE, "modeling_rope_utils.py: _compute_default_rope_parameters", "float 128", .type = "*",
+     .path = "*.inv_freq"},
+
+    /* Parameters that the constructor freezes. */
+    {TRANSFORMERS, FACT_FROZEN, "modeling_pegasus.py: PegasusSinusoidalPositionalEmbedding",
+     .around = "*SinusoidalPositionalEmbedding", .path = "*weight"},
+    {TRANSFORMERS, FACT_FROZEN, "modeling_whisper.py: WhisperEncoder", .around = "*WhisperEncoder",
+     .path = "*embed_positions.weight"},
+};
+
+/* What a fact says, as --list=facts has it. */
+static const char *const kinds[FACT_COUNT] = {
+    [FACT_ADDS_MASK] = "adds a mask of the batch's size to what is shared",
+    [FACT_DROPS] = "drops out after the operator",
+    [FACT_DROPS_RESULT] = "drops out what leaves the module",
+    [FACT_FROZEN] = "frozen",
+    [FACT_INPUT_TO_FLOAT] = "casts its input to fp32",
+    [FACT_INPUT_TO_WEIGHT] = "casts its input to the weight's type",
+    [FACT_IN_PLACE] = "in place",
+    [FACT_NORM_BACK] = "fp32 inside, back before the weight",
+    [FACT_NORM_BACK_AT_END] = "fp32 inside, back at the end",
+    [FACT_NORM_TO_WEIGHT] = "fp32 for the square, then the weight's type",
+    [FACT_ONE_OPERATOR] = "one operator",
+    [FACT_OUT_OF_PLACE] = "not in place",
+    [FACT_RESULT_TO_INPUT] = "casts its result to its input's type",
+    [FACT_RESULT_TO_QUERY] = "casts its result to the query's type",
+    [FACT_RESULT_TO_VALUE] = "casts its result to the value's type",
+    [FACT_SIZE] = "type and size",
+    [FACT_UNDROPPED] = "no dropout by default",
+    [FACT_WEIGHT_NORM] = "weight norm",
+};
+
+/* "q" is a module inside of the place's, "../q" one beside it, "/q" one of the model. */
+static bool
+stands_beside(const char *beside, const struct place *p)
+{
+    char path[1024] = "";
+    size_t n = *beside == '/' ? 0 : strlen(p->path);
+    for (beside += *beside == '/'; strncmp(beside, "../", 3) == 0; beside += 3)
+        while (n && p->path[--n] != '.')
+            ;
+    snprintf(path, sizeof(path), "%.*s%s%s", (int)n, p->path, n ? "." : "", beside);
+    return names_find(p->modules, path) >= 0;
+}
+
+static bool
+holds(const struct fact *f, const struct place *p)
+{
+    bool by_class = f->type || f->around, around = !f->around, not_there = f->path && *f->path == '!';
+    for (int i = 0; i < COUNT(p->around) && f->around; i++)
+        around |= p->around[i] && glob_match(f->around, p->around[i]);
+    return by_class == !p->modules && around && (!f->type || glob_match(f->type, p->type ? p->type : "")) &&
+           (!f->path || glob_match(f->path + not_there, p->path ? p->path : "") != not_there) &&
+           (!f->op || (p->op && strcmp(f->op, p->op) == 0)) && (!f->beside || stands_beside(f->beside, p));
+}
+
+const struct fact *
+fact_next(const struct fact *f, unsigned kinds_wanted, const struct place *p)
+{
+    for (f = f ? f + 1 : facts; f < facts + COUNT(facts); f++)
+        if (kinds_wanted >> f->kind & 1 && holds(f, p))
+            return f;
+    return NULL;
+}
+
+void
+fact_list(FILE *out)
+{
+    for (const struct fact *f = facts; f < facts + COUNT(facts); f++) {
+        const char *column[] = {f->library, f->version, kinds[f->kind], f->arg,    f->type,
+                                f->around,  f->path,    f->op,          f->beside, f->source};
+        for (int i = 0; i < COUNT(column); i++)
+            fprintf(out, "%s%s", i ? "\t" : "", column[i] ? column[i] : "-");
+        fputc('\n', out);
+    }
+}

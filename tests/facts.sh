@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# --list=facts: each says of which library, where it holds and where it was read, and none twice. Where MEMLINT_TORCH names a Python
+# that has a library, the file and the name of each source are there.
+. "$(dirname "$0")/lib.sh"
+run --list=facts
+ok "--list=facts fails" [ "$code" = 0 ]
+ok "there are no facts" [ -s "$work/out" ]
+
+# library, version, what, argument, class, class around, path, operator, beside, source
+bad=$(awk -F'\t' 'NF != 10 || $1 == "-" || $2 !~ /^[0-9]+\.[0-9]+$/ || $3 == "-"' "$work/out" | head -1)
+ok "a fact of no library or version, or that says nothing: $bad" [ -z "$bad" ]
+bad=$(awk -F'\t' '$5 == "-" && $6 == "-" && $7 == "-"' "$work/out" | head -1)
+ok "a fact that holds nowhere: $bad" [ -z "$bad" ]
+bad=$(awk -F'\t' '$10 !~ /^[A-Za-z0-9_\/]+\.(py|cpp): [A-Za-z0-9_]+(; likewise [a-z0-9_.]+(, [a-z0-9_.]+)*)?$/' "$work/out" | head -1)
+ok "a fact without a source: $bad" [ -z "$bad" ]
+bad=$(cut -f1-9 "$work/out" | LC_ALL=C sort | uniq -d | head -1)
+ok "a fact twice: $bad" [ -z "$bad" ]
+
+python=${MEMLINT_TORCH:-python3}
+for module in torch torchvision transformers; do
+    folder=$("$python" -c "import importlib.util as u; print(u.find_spec('$module').submodule_search_locations[0])" 2>/dev/null)
+    [ -n "$folder" ] || { echo "skipped: the sources of $module, which $python has not" && continue; }
+    case $module in torch) library=PyTorch folder=${folder%/torch} ;; transformers) library=Transformers ;; *) library=$module ;; esac
+    while IFS=$'\t' read -r file name; do
+        if [ $module = transformers ]; then
+            set -- "$folder"/"$file" "$folder"/models/*/"$file"
+        else
+            set -- "$folder/$file"
+        fi
+        ok "$library has no $name in $file" grep -qsE "^ *(class|def) $name\b" "$@"
+    done < <(awk -F'\t' -v l=$library '$1 == l && $10 !~ /\.cpp:/ {sub(/;.*/, "", $10); sub(/: /, "\t", $10); print $10}' "$work/out" | LC_ALL=C sort -u)
+done
+finish
