@@ -149,7 +149,7 @@ add_by_operator(const struct step *st, void *to)
         bool wide = dtypes[s->dtype].bits > 16;
         /* the model's own operator, of which s->op may be a part; rows outlive the step */
         const char *op =
-            s->call && s->call->op && strncmp(s->call->op->name, "lost_", 5) != 0 ? s->call->op->name : s->op;
+            s->call && s->call->op && !target_is(s->call->op->name, TARGET_LOST) ? s->call->op->name : s->op;
         int k = 0;
         while (k < b->n[wide] && strcmp(b->total[wide][k].op, op) != 0)
             k++;

@@ -126,13 +126,35 @@ attribute(struct reader *r)
     return otherwise;
 }
 
+/* What an argument that is no tensor makes of an operator. */
+static const struct way {
+    const char *name;
+    bool sum; /* with NONE it is its other term */
+    const char *by_number;
+} ways[] = {
+    {"add.Tensor", true, NULL},
+    {"mul.Tensor", true, NULL},
+    {"maximum.default", false, "clamp_min.default"},
+    {"minimum.default", false, "clamp_max.default"},
+};
+
+static const struct way *
+way_of(const char *name)
+{
+    static const struct way plain;
+    for (int i = 0; i < COUNT(ways); i++)
+        if (strcmp(ways[i].name, name) == 0)
+            return &ways[i];
+    return &plain;
+}
+
 static struct arg
 call(struct reader *r, const char *name, int n, const struct arg *args)
 {
-    bool sum = strncmp(name, "add.", 4) == 0 || strncmp(name, "mul.", 4) == 0;
-    if (sum && n == 2 && (args[0].kind == ARG_NONE || args[1].kind == ARG_NONE))
+    const struct way *w = way_of(name);
+    if (w->sum && n == 2 && (args[0].kind == ARG_NONE || args[1].kind == ARG_NONE))
         return args[args[0].kind == ARG_NONE];
-    if (!n || (args[0].kind == ARG_NONE && strncmp(name, "full.", 5) != 0))
+    if (!n || args[0].kind == ARG_NONE)
         return NONE;
     if (strcmp(name, "turned") == 0) {
         if (!args[1].i)
@@ -141,11 +163,8 @@ call(struct reader *r, const char *name, int n, const struct arg *args)
         return call(r, "transpose.int", 3, turn);
     }
     bool number = n == 2 && (args[1].kind == ARG_INT || args[1].kind == ARG_FLOAT);
-    if (number && strcmp(name, "maximum.default") == 0)
-        name = "clamp_min.default";
-    else if (number && strcmp(name, "minimum.default") == 0)
-        name = "clamp_max.default";
-    struct call *c = matcher_call(r->x, r->n, arena_printf(r->l->a, "aten.%s", name), n);
+    struct call *c =
+        matcher_call(r->x, r->n, arena_printf(r->l->a, "aten.%s", number && w->by_number ? w->by_number : name), n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     return slot_arg(c->outs[0]);
 }

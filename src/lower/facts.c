@@ -180,9 +180,11 @@ static const struct fact facts[] = {
      .type = "*bloom.BloomGelu"},
     {PYTORCH, FACT_WEIGHT_NORM, "aten/src/ATen/native/WeightNorm.cpp: _weight_norm",
      .type = "*parametrizations._WeightNorm"},
-    {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", .around = "*T5Attention", .op = "add.Tensor"},
+    {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", "unsqueeze.default", .around = "*T5Attention",
+     .op = "add.Tensor"},
 
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches counts. */
+    {PYTORCH, FACT_MAY_OVERWRITE, "torch/nn/modules/activation.py: ReLU", .type = "torch.nn.modules.activation.*"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
      .around = "torchvision.ops.misc.SqueezeExcitation*"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation",
@@ -305,13 +307,14 @@ static const struct fact facts[] = {
 
 /* What a fact says, as --list=facts has it. */
 static const char *const kinds[FACT_COUNT] = {
-    [FACT_ADDS_MASK] = "adds a mask of the batch's size to what is shared",
+    [FACT_ADDS_MASK] = "adds a mask of the batch's size to what that operator made",
     [FACT_DROPS] = "drops out after the operator",
     [FACT_DROPS_RESULT] = "drops out what leaves the module",
     [FACT_FROZEN] = "frozen",
     [FACT_INPUT_TO_FLOAT] = "casts its input to fp32",
     [FACT_INPUT_TO_WEIGHT] = "casts its input to the weight's type",
     [FACT_IN_PLACE] = "in place",
+    [FACT_MAY_OVERWRITE] = "in place where it is told so",
     [FACT_NORM_BACK] = "fp32 inside, back before the weight",
     [FACT_NORM_BACK_AT_END] = "fp32 inside, back at the end",
     [FACT_NORM_TO_WEIGHT] = "fp32 for the square, then the weight's type",

@@ -12,27 +12,21 @@
 
 /* ---- in place ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Operators whose module may write in place. PyTorch's own: no fact of a library. */
-static const char *const activations[] = {"relu.default", "hardtanh.default", "silu.default", "hardswish.default"};
-
 static void
 mark_in_place(struct lost *x, const struct node *n, struct call *c)
 {
     const struct lowering *l = x->l;
     const char *path = l->p->modules[c->scope].path;
-    bool activation = false;
     int in = -1;
-    for (int i = 0; i < COUNT(activations); i++)
-        activation |= strcmp(c->op->name, activations[i]) == 0;
     for (int i = n->nin - 1; i >= 0 && c->nargs; i--)
         if (n->in[i] >= 0 && c->args[0].kind == ARG_SLOT && l->slot_of[n->in[i]] == c->args[0].i)
             in = n->in[i];
     if (l->s->inplace == INPLACE_NONE || !lower_may_overwrite(l->g, in, n->out[0], (int)(n - l->g->n)))
         return;
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
-    c->in_place = l->s->inplace == INPLACE_RELU && strcmp(c->op->name, "relu.default") == 0;
+    c->in_place = l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES);
     for (const struct fact *f = NULL; !c->in_place && (f = fact_next(f, 1u << FACT_IN_PLACE, &at));)
-        c->in_place = f->op || activation;
+        c->in_place = f->op || spelled(c->op->name, OVERWRITES);
     x->in_place |= c->in_place;
 }
 
@@ -52,13 +46,6 @@ leaves(const struct lost *x, int tensor, const char *path)
     return g->t[tensor].nusers > 0;
 }
 
-/* Attention drops out by itself. */
-static bool
-attends(const struct call *c)
-{
-    return strcmp(c->op->name, "scaled_dot_product_attention.default") == 0;
-}
-
 /* The dropout after a call's result. */
 static const struct fact *
 dropped(const struct lost *x, const struct call *c, int out)
@@ -66,7 +53,7 @@ dropped(const struct lost *x, const struct call *c, int out)
     const char *path = x->l->p->modules[c->scope].path;
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
     const struct fact *f = fact_next(NULL, 1u << FACT_DROPS | 1u << FACT_DROPS_RESULT, &at);
-    while (f && f->kind == FACT_DROPS_RESULT && !attends(c) && !leaves(x, out, path))
+    while (f && f->kind == FACT_DROPS_RESULT && !spelled(c->op->name, ATTENDS) && !leaves(x, out, path))
         f = fact_next(f, 1u << FACT_DROPS | 1u << FACT_DROPS_RESULT, &at);
     return f;
 }
@@ -122,13 +109,13 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
     struct program *p = x->l->p;
     struct call *c = &p->calls[at];
     int out = n->out[0];
-    if (strcmp(c->op->name, "linear.default") == 0 && after_gap(x, p->modules[c->scope].path)) {
+    if (spelled(c->op->name, PROJECTS) && after_gap(x, p->modules[c->scope].path)) {
         dropout_of(x, at, (int)c->args[0].i, 0.1);
         put_before(x, at);
         return;
     }
     const struct fact *f = dropped(x, c, out);
-    if (f && attends(c)) {
+    if (f && spelled(c->op->name, ATTENDS)) {
         if (c->nargs > 4)
             c->args[4] = FLT(atof(f->arg));
         x->dropout = true;

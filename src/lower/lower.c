@@ -580,36 +580,17 @@ has_stem(const char *name, const char *stem)
     return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
 }
 
-/* What an operator does that tells what became of it in a file, or of what stood beside it. */
-enum trait {
-    KEEPS_SIZES = 2,   /* when the other operand is a number: "1 + weight" of Gemma's norm */
-    MAKES_TABLES = 4,  /* of positions, from no parameter */
-    HAS_IDENTITY = 8,  /* with 0 or 1, which the exporter drops */
-    TRANSPOSES = 16,   /* a weight, which the exporter then folds */
-    LOOKS_UP = 32,     /* rows of a table, perhaps all of them */
-    MAY_SLICE = 64,    /* a buffer, which is then a constant, or is read itself */
-    COPIES = 128,      /* a clone: dropout in evaluation mode, or the copy of contiguous() and reshape */
-    CASTS = 256,       /* to the type of another tensor */
-    IS_NUMBER = 512,   /* no tensor of the step */
-    IS_SIZE = 1024,    /* likewise */
-    NORMALIZES = 2048, /* in fp32, and is cast back to its input's type */
-    MASKED = 4096,     /* takes a boolean mask as its fourth tensor, and no other boolean one */
-    PROJECTS = 8192,   /* takes an input of its result's rank, a matrix and a vector */
-    PROMOTES = 16384,  /* to the type of what it is multiplied with; the kernel does that by itself */
-    CONVERTS = 32768,  /* a weight, to another type */
-};
-
 static const struct trait_row {
     const char *stem;
     unsigned traits;
     const char *was; /* what a constant of that name was made by; NULL: by itself */
 } trait_rows[] = {
     {"slice", MAY_SLICE, NULL},
-    {"alias", MAY_SLICE, NULL},
+    {"alias", MAY_SLICE | IS_SAME, NULL},
     {"add", KEEPS_SIZES | HAS_IDENTITY, NULL},
-    {"sub", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"sub", KEEPS_SIZES | HAS_IDENTITY | SUBTRACTS, NULL},
     {"rsub", KEEPS_SIZES, NULL},
-    {"mul", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"mul", KEEPS_SIZES | HAS_IDENTITY | MULTIPLIES, NULL},
     {"div", KEEPS_SIZES | HAS_IDENTITY, NULL},
     {"neg", KEEPS_SIZES, NULL},
     {"exp", KEEPS_SIZES, NULL},
@@ -628,10 +609,40 @@ static const struct trait_row {
     {"scalar_tensor_default", IS_NUMBER, NULL},
     {"sym_size_int", IS_SIZE, NULL},
     {"softmax", NORMALIZES, NULL},
-    {"scaled_dot_product_attention", MASKED, NULL},
+    {"scaled_dot_product_attention", ATTENDS, NULL},
     {"linear", PROJECTS, NULL},
+    {"addmm", ADDS_PRODUCT, NULL},
     {"convert_element_type_default", PROMOTES, NULL},
     {"_to_copy", CONVERTS, NULL},
+    {"to", CASTS_TO, NULL},
+    {"pow", SQUARES, NULL},
+    {"rsqrt", INVERTS_ROOT, NULL},
+    {"matmul", CONTRACTS, NULL},
+    {"where", CHOOSES, NULL},
+    {"relu", RECTIFIES | OVERWRITES, NULL},
+    {"hardtanh", OVERWRITES, NULL},
+    {"silu", OVERWRITES, NULL},
+    {"hardswish", OVERWRITES, NULL},
+    {"convolution", CONVOLVES, NULL},
+    {"conv1d", CONVOLVES, NULL},
+    {"conv2d", CONVOLVES, NULL},
+    {"conv3d", CONVOLVES, NULL},
+    {"conv_transpose1d", CONVOLVES, NULL},
+    {"conv_transpose2d", CONVOLVES, NULL},
+    {"conv_transpose3d", CONVOLVES, NULL},
+    {"batch_norm", SCALES | TRAINS, NULL},
+    {"cudnn_batch_norm", SCALES, NULL},
+    {"native_batch_norm", SCALES, NULL},
+    {"instance_norm", SCALES, NULL},
+    {"layer_norm", SCALES, NULL},
+    {"native_layer_norm", SCALES, NULL},
+    {"group_norm", SCALES, NULL},
+    {"native_group_norm", SCALES, NULL},
+    {"rms_norm", SCALES, NULL},
+    {"_fused_rms_norm", SCALES, NULL},
+    {"linalg_vector_norm", SCALES, NULL},
+    {"lost_clone", IS_LOST | IS_COPY, NULL},
+    {"lost_view", IS_LOST, NULL},
 };
 
 /* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3". */
@@ -648,10 +659,21 @@ trait_row(const char *name)
     return &none;
 }
 
-static bool
-is(const char *name, unsigned t)
+bool
+spelled(const char *name, enum trait t)
 {
     return trait_row(name)->traits & t;
+}
+
+/* Of sizes: what such targets begin with. */
+static bool
+makes_number(const char *target)
+{
+    static const char *const makers[] = {"aten.sym_", "operator."};
+    bool makes = false;
+    for (int i = 0; i < COUNT(makers); i++)
+        makes |= starts_with(target, makers[i]);
+    return makes;
 }
 
 /* The classes of a module and of the one around it. */
@@ -935,7 +957,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
     const char *own = g->path ? g->path : "";
-    bool looked_up = is(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
+    bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
     struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
     if (!q ||
@@ -1022,8 +1044,8 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
 {
     struct lowering *l = d->l;
     struct param *weight = unread_weight(d, g->path);
-    bool transposed = t->rank == 2 && is(stem, TRANSPOSES);
-    if (!weight || !(transposed || (dtypes[t->dtype].is_float && is(stem, KEEPS_SIZES | PROMOTES | CONVERTS))))
+    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES);
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float && spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS))))
         return -1;
     int rank;
     const int64_t *size;
@@ -1032,15 +1054,15 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     else if (lower_sizes(l, t, &rank, &size))
         sized(l, weight, rank, size);
     d->referenced[weight - l->p->params] = true;
-    if (is(stem, PROMOTES))
+    if (spelled(stem, PROMOTES))
         return weight->slot;
-    const char *target = transposed           ? "aten.t.default"
-                         : is(stem, CONVERTS) ? "aten.to.dtype"
-                                              : arena_printf(l->a, "%s.Tensor", stem);
+    const char *target = transposed                ? "aten.t.default"
+                         : spelled(stem, CONVERTS) ? "aten.to.dtype"
+                                                   : arena_printf(l->a, "%s.Tensor", stem);
     struct call *c = call_for(d, g, target, 2 - transposed);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
     if (!transposed)
-        c->args[1] = is(stem, CONVERTS) ? DTYPE(t->dtype) : INT(1);
+        c->args[1] = spelled(stem, CONVERTS) ? DTYPE(t->dtype) : INT(1);
     return c->outs[0];
 }
 
@@ -1052,7 +1074,7 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     struct lowering *l = d->l;
     const struct tensor *t = &l->g->t[tensor];
     const char *stem = stem_of(l->a, name);
-    const struct param *buffer = target_views(stem) && is(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
+    const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
     int weight = lost_weight(d, g, stem, t);
     if (weight >= 0)
@@ -1067,10 +1089,10 @@ lost_constant(struct dynamo *d, const struct group *g, const char *name, int ten
     if (shared >= 0)
         return shared;
     const struct aten *own = aten_find(stem);
-    int looked_up = is(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
+    int looked_up = spelled(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
     if (looked_up >= 0)
         return looked_up;
-    int slot = (own && own->shaped) || is(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
+    int slot = (own && own->shaped) || spelled(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
@@ -1247,7 +1269,7 @@ bare(const char *target)
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    if (!is(name, HAS_IDENTITY))
+    if (!spelled(name, HAS_IDENTITY))
         return slot;
     struct call *c = call_for(d, g, arena_printf(d->l->a, "%s.Tensor", stem_of(d->l->a, name)), 2);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
@@ -1305,8 +1327,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
 static int
 take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
 {
-    bool attention = is(g->target, MASKED);
-    bool linear = is(g->target, PROJECTS);
+    bool attention = spelled(g->target, ATTENDS);
+    bool linear = spelled(g->target, PROJECTS);
     int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
     for (int i = *used; i < nspare && (attention || linear); i++) {
         int t = spare[i];
@@ -1333,7 +1355,7 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
         for (int k = p->calls[i].nargs - 1; k >= 0; k--)
             like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
-    if (is(p->calls[from].target, NORMALIZES))
+    if (spelled(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
     return like < 0 ? slot : cast_like(d, g, slot, like);
 }
@@ -1391,13 +1413,13 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
 {
     struct lowering *l = d->l;
     int t = graph_find(l->g, name);
-    if (is(name, IS_SIZE) || is(name, IS_NUMBER))
+    if (spelled(name, IS_SIZE) || spelled(name, IS_NUMBER))
         return -1;
     if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
-        return is(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
+        return spelled(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     if (t >= 0 && l->g->t[t].is_initializer)
         return lost_constant(d, g, name, t);
-    if (*used >= nspare && is(name, MAY_SLICE)) {
+    if (*used >= nspare && spelled(name, MAY_SLICE)) {
         const struct param *q = buffer_input(d, g);
         if (q)
             return q->slot;
@@ -1414,7 +1436,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t])
-        slot = is(name, COPIES) ? lost_clone(d, g, t) : lost_duplicate(d, g, name, slot);
+        slot = spelled(name, COPIES) ? lost_clone(d, g, t) : lost_duplicate(d, g, name, slot);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
@@ -1448,12 +1470,10 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
             resolve_arg(d, g, &a->list[i], position, spare, nspare, used);
     if (a->kind != ARG_SLOT || a->i >= 0)
         return;
-    int slot = l->g->unrolled && *used >= nspare && !has_stem(a->s, "scalar_tensor_default")
-                   ? param_in_body(d, g, position)
-                   : -1;
+    int slot = l->g->unrolled && *used >= nspare && !spelled(a->s, IS_NUMBER) ? param_in_body(d, g, position) : -1;
     slot = slot >= 0 ? slot : resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
-        *a = is(a->s, IS_NUMBER) ? FLT(0) : INT(-1); /* a number, a symbolic size */
+        *a = spelled(a->s, IS_NUMBER) ? FLT(0) : INT(-1); /* a number, a symbolic size */
         return;
     }
     a->i = slot;
@@ -1496,7 +1516,7 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
 {
     struct lowering *l = d->l;
     const char *name = op ? op->name : "";
-    bool linear = strncmp(name, "linear.", 7) == 0, addmm = strncmp(name, "addmm.", 6) == 0;
+    bool linear = spelled(name, PROJECTS), addmm = spelled(name, ADDS_PRODUCT);
     int seen = 0;
     for (int i = 0; i < nargs; i++) {
         struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
@@ -1525,8 +1545,8 @@ size_params(struct dynamo *d, const struct group *g, const struct aten *op, cons
             sized(l, q, args[shape].n < 8 ? args[shape].n : 8, dims);
             continue;
         }
-        bool bias_of_conv = strncmp(name, "conv", 4) == 0 && i == 2; /* zero biases are removed from the node */
-        if (strstr(name, "_norm.default") || bias_of_conv) {
+        bool bias_of_conv = spelled(name, CONVOLVES) && i == 2; /* zero biases are removed from the node */
+        if (spelled(name, SCALES) || bias_of_conv) {
             if (rank > 1)
                 sized(l, q, 1, &size[1]);
             continue;
@@ -1565,6 +1585,12 @@ renamed(const struct dynamo *d, const struct group *g)
 }
 
 static const struct fact *
+fact_of(const struct group *g, enum fact_kind kind)
+{
+    return g->type ? fact_next(NULL, 1u << kind, &(struct place){.type = g->type}) : NULL;
+}
+
+static const struct fact *
 norm_of(const struct group *g)
 {
     enum { NORMS = 1u << FACT_NORM_BACK | 1u << FACT_NORM_BACK_AT_END | 1u << FACT_NORM_TO_WEIGHT };
@@ -1591,17 +1617,17 @@ norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *
             maker(l->p, args[1 - i].i))
             args[1 - i].i = cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
     int scope = lower_module(l, g->path ? g->path : "", g->type);
-    bool square = starts_with(g->target, "aten.pow.");
-    bool reads_float = !is(g->target, CASTS) && (!to_weight || square);
+    bool square = spelled(g->target, SQUARES);
+    bool reads_float = !spelled(g->target, CASTS) && (!to_weight || square);
     for (int i = 0; i < n; i++) {
         const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? maker(l->p, args[i].i) : NULL;
-        if (to_weight && !square && c && c->scope == scope && strcmp(c->target, "aten.to.dtype") == 0 &&
+        if (to_weight && !square && c && c->scope == scope && spelled(c->target, CASTS_TO) &&
             c->args[1].kind == ARG_DTYPE && c->args[1].i == DT_FLOAT)
             args[i].i = c->args[0].i; /* where the file has the copy, it was merged with the kernel's own */
         if (!reads_float)
             continue;
         const struct call *from = c && c->nargs && c->args[0].kind == ARG_SLOT ? maker(l->p, c->args[0].i) : NULL;
-        bool lost = c && (starts_with(c->target, "aten.lost_") || /* found where it is read */
+        bool lost = c && (spelled(c->target, IS_LOST) || /* found where it is read */
                           (strcmp(c->name, g->fx_name) == 0 && from && from->scope != scope));
         bool input = d->norm.scope == scope && d->norm.input == (int)args[i].i;
         if (!c || (c->scope == scope && !lost && !input))
@@ -1625,9 +1651,9 @@ norm_output(struct dynamo *d, const struct group *g, enum fact_kind back, const 
         weighted |= c->args[i].kind == ARG_SLOT && !m;
         weighted |= m && m->scope == c->scope && m->nargs && m->args[0].kind == ARG_SLOT &&
                     !maker(l->p, m->args[0].i); /* 1 + weight */
-        normal |= m && strncmp(m->target, "aten.rsqrt", 10) == 0;
+        normal |= m && spelled(m->target, INVERTS_ROOT);
     }
-    bool goes = strncmp(g->target, "aten.mul", 8) == 0 &&
+    bool goes = spelled(g->target, MULTIPLIES) &&
                 ((back == FACT_NORM_BACK_AT_END && weighted) || (back == FACT_NORM_BACK && normal));
     return goes && d->norm.input >= 0 ? cast_like(d, g, slot, d->norm.input) : slot;
 }
@@ -1639,7 +1665,7 @@ value_after(struct dynamo *d, const struct group *g)
     for (const struct group *h = g + 1; h < d->groups + d->ngroups; h++) {
         struct arg args[MAX_ARGS];
         int missing = 0;
-        if (!h->path || strcmp(h->path, g->path) != 0 || strncmp(h->target, "aten.matmul", 11) != 0)
+        if (!h->path || strcmp(h->path, g->path) != 0 || !spelled(h->target, CONTRACTS))
             continue;
         if (parse_args(d->l, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
             return -1;
@@ -1659,11 +1685,11 @@ query_before(const struct dynamo *d, int slot)
         int first = c->nargs && c->args[0].kind == ARG_LIST ? -1 : 0;
         if (c->outs[0] != slot)
             continue;
-        first = first == 0 && strncmp(c->target, "aten.where", 10) == 0 ? 1 : first;
+        first = first == 0 && spelled(c->target, CHOOSES) ? 1 : first;
         if (first < 0 || first >= c->nargs || c->args[first].kind != ARG_SLOT)
             return -1;
         slot = (int)c->args[first].i;
-        if (strncmp(c->target, "aten.matmul", 11) == 0)
+        if (spelled(c->target, CONTRACTS))
             return slot;
     }
     return -1;
@@ -1700,11 +1726,11 @@ static void
 add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, int rank, const int64_t *size)
 {
     const struct call *bias = n == 2 && args[1].kind == ARG_SLOT ? maker(d->l->p, args[1].i) : NULL;
-    if (!g->path || rank != 4 || !bias || strcmp(bias->target, "aten.unsqueeze.default") != 0 || bias->rank != 4 ||
-        bias->size[0] != 1 || size[0] == 1)
+    if (!g->path || rank != 4 || !bias || bias->rank != 4 || bias->size[0] != 1 || size[0] == 1)
         return;
     const struct place at = place_of(d->l, g->path, bare(g->target));
-    if (!fact_next(NULL, 1u << FACT_ADDS_MASK, &at))
+    const struct fact *f = fact_next(NULL, 1u << FACT_ADDS_MASK, &at);
+    if (!f || strcmp(bare(bias->target), f->arg) != 0)
         return;
     if (d->masked.bias != (int)args[1].i) {
         d->masked.bias = (int)args[1].i;
@@ -1738,7 +1764,7 @@ class_in_place(const struct dynamo *d, const struct group *g)
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    return l->s->inplace == INPLACE_RELU && strcmp(g->type, "torch.nn.modules.activation.ReLU") == 0;
+    return l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES);
 }
 
 /* One line runs for every module of a class: the module counts too. */
@@ -1795,14 +1821,13 @@ lower_may_overwrite(const struct graph *g, int in, int out, int last)
 static bool
 in_place(const struct dynamo *d, const struct group *g, int out)
 {
-    static const char *const modules = "torch.nn.modules.activation.";
     const struct node *first = &d->l->g->n[g->nodes[0]];
     if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE || !first->nin ||
         !lower_may_overwrite(d->l->g, first->in[0], out, g->last))
         return false;
     const char *name = g->target + 5;
     const char *stem = arena_strn(d->l->a, name, strcspn(name, "."));
-    if (g->type && starts_with(g->type, modules) && class_in_place(d, g))
+    if (fact_of(g, FACT_MAY_OVERWRITE) && class_in_place(d, g))
         return true;
     return line_in_place(d, g, stem, out);
 }
@@ -2081,7 +2106,7 @@ lower_group(struct dynamo *d, struct group *g)
     const struct aten *op = recorded_row(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;
-    if (starts_with(g->target, "aten.sym_") || starts_with(g->target, "operator."))
+    if (makes_number(g->target))
         return; /* sizes */
     d->fed = unfuse(d, g);
     int n = parse_args(l, op, g->args, args);
@@ -2094,7 +2119,7 @@ lower_group(struct dynamo *d, struct group *g)
     if (missing && d->fed < 0)
         doubt_fusion(d, g);
     size_params(d, g, op, args, n, rank, size);
-    if (strcmp(target, "aten.batch_norm.default") == 0) {
+    if (spelled(target, TRAINS)) {
         enum { STATISTICS = 3, TRAINING = 5, ALL = 8 };
         bool tracked = n > ALL - 2;
         if (n == ALL - 1) /* (input, weight, bias, mean, var, momentum, eps) */
@@ -2114,7 +2139,7 @@ lower_group(struct dynamo *d, struct group *g)
             }
         }
     }
-    if (n == 1 && strcmp(target, "aten.lost_clone.default") == 0) {
+    if (n == 1 && spelled(target, IS_COPY)) {
         const struct node *made = &l->g->n[g->last];
         args[n++] = BOOL(false);
         args[n++] = BOOL(made->nin > 0 && made->in[0] >= 0 && drops(d, g, made->in[0]));
@@ -2123,14 +2148,14 @@ lower_group(struct dynamo *d, struct group *g)
     d->body_params = 0;
     for (int i = 0; i < n; i++)
         resolve_arg(d, g, &args[i], i, spare, nspare, &used);
-    if (strcmp(target, "aten.sub.Tensor") == 0 && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
+    if (spelled(target, SUBTRACTS) && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
         struct arg number = args[0];
         args[0] = args[1];
         args[1] = number;
         target = "aten.rsub.Scalar";
         op = aten_find(target);
     }
-    if (strcmp(target, "aten.alias.default") == 0 && args[0].kind == ARG_SLOT) {
+    if (spelled(target, IS_SAME) && args[0].kind == ARG_SLOT) {
         define(d, g, out, (int)args[0].i);
         return;
     }
@@ -2288,12 +2313,6 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     define(d, last, out, c->outs[0]);
 }
 
-static const struct fact *
-fact_of(const struct group *g, enum fact_kind kind)
-{
-    return g->type ? fact_next(NULL, 1u << kind, &(struct place){.type = g->type}) : NULL;
-}
-
 /* A torch.autograd.Function, traced as its forward. */
 static void
 lower_function(struct dynamo *d, int at, const struct fact *f)
@@ -2325,7 +2344,7 @@ static void
 lower_weight_norm(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
-    if (strncmp(g->target, "aten.mul", 8) != 0)
+    if (!spelled(g->target, MULTIPLIES))
         return;
     struct param *part[2] = {NULL, NULL}; /* original0 the norms, original1 the direction */
     for (int i = 0; i < l->p->nparams; i++)
@@ -2526,7 +2545,7 @@ tie_params(struct dynamo *d)
     struct program *p = l->p;
     int table = -1;
     for (int i = 0; i < p->ncalls && table < 0; i++)
-        if (p->calls[i].op && strcmp(p->calls[i].op->name, "embedding.default") == 0)
+        if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
             for (int k = 0; k < p->nparams; k++)
                 if (p->params[k].slot == p->calls[i].args[0].i)
                     table = k;
@@ -2575,7 +2594,7 @@ lower_lost_outputs(struct dynamo *d)
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;
-        if (!is(name, COPIES) || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+        if (!spelled(name, COPIES) || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
         int slot = lost_clone(d, &d->groups[at], out);
         struct call *c = &l->p->calls[l->p->ncalls - 1];

@@ -45,16 +45,57 @@ struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
 void lost_end(const struct lost *x);
 
+/* ---- how PyTorch's exporter spells operators --------------------------------------------------------------------- */
+
+/* What an operator does that tells what became of it in a file, or of what stood beside it. */
+enum trait {
+    KEEPS_SIZES = 1 << 0,  /* when the other operand is a number: "1 + weight" of Gemma's norm */
+    MAKES_TABLES = 1 << 1, /* of positions, from no parameter */
+    HAS_IDENTITY = 1 << 2, /* with 0 or 1, which the exporter drops */
+    TRANSPOSES = 1 << 3,   /* a weight, which the exporter then folds */
+    LOOKS_UP = 1 << 4,     /* rows of a table, perhaps all of them */
+    MAY_SLICE = 1 << 5,    /* a buffer, which is then a constant, or is read itself */
+    COPIES = 1 << 6,       /* a clone: dropout in evaluation mode, or the copy of contiguous() and reshape */
+    CASTS = 1 << 7,        /* to the type of another tensor */
+    IS_NUMBER = 1 << 8,    /* no tensor of the step */
+    IS_SIZE = 1 << 9,      /* likewise */
+    NORMALIZES = 1 << 10,  /* in fp32, and is cast back to its input's type */
+    ATTENDS = 1 << 11,  /* takes a boolean mask as its fourth tensor, and no other boolean one; drops out by itself */
+    PROJECTS = 1 << 12, /* takes an input of its result's rank, a matrix and a vector */
+    PROMOTES = 1 << 13, /* to the type of what it is multiplied with; the kernel does that by itself */
+    CONVERTS = 1 << 14, /* a weight, to another type */
+    CASTS_TO = 1 << 15, /* a type */
+    ADDS_PRODUCT = 1 << 16, /* of a matrix that is not transposed */
+    CONVOLVES = 1 << 17,
+    SCALES = 1 << 18, /* channels, by a vector */
+    RECTIFIES = 1 << 19,
+    OVERWRITES = 1 << 20, /* its input, where its module was told so */
+    MULTIPLIES = 1 << 21,
+    SUBTRACTS = 1 << 22,
+    SQUARES = 1 << 23,
+    INVERTS_ROOT = 1 << 24,
+    CONTRACTS = 1 << 25,
+    CHOOSES = 1 << 26,
+    TRAINS = 1 << 27,  /* a batch norm, which the exporter saw in evaluation mode */
+    IS_LOST = 1 << 28, /* memlint's own, for a call that left no node */
+    IS_COPY = 1 << 29, /* likewise: dropout or a copy */
+    IS_SAME = 1 << 30, /* as its input */
+};
+
+/* Whether a target, "aten.add.Tensor", or a name that the traced program gave to a result, "add_3", is of an operator with one of these traits. */
+bool spelled(const char *name, enum trait t);
+
 /* ---- facts.c: what libraries' sources say that a file does not show ---------------------------------------------- */
 
 enum fact_kind {
-    FACT_ADDS_MASK,
-    FACT_DROPS, /* with that probability */
+    FACT_ADDS_MASK, /* to what that operator made */
+    FACT_DROPS,     /* with that probability */
     FACT_DROPS_RESULT,
     FACT_FROZEN,
     FACT_INPUT_TO_FLOAT,
     FACT_INPUT_TO_WEIGHT,
     FACT_IN_PLACE,
+    FACT_MAY_OVERWRITE,
     FACT_NORM_BACK,
     FACT_NORM_BACK_AT_END,
     FACT_NORM_TO_WEIGHT,

@@ -889,12 +889,13 @@ static const struct pattern {
 /* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
 static const struct reflected {
     const char *target, *instead;
+    const char *first; /* run on the tensor before; NULL nothing */
 } reflections[] = {
-    {"aten.add.Tensor", "aten.add.Tensor"},  {"aten.mul.Tensor", "aten.mul.Tensor"},
-    {"aten.sub.Tensor", "aten.rsub.Scalar"}, {"aten.div.Tensor", "aten.mul.Scalar"},
-    {"aten.lt.Tensor", "aten.gt.Scalar"},    {"aten.le.Tensor", "aten.ge.Scalar"},
-    {"aten.gt.Tensor", "aten.lt.Scalar"},    {"aten.ge.Tensor", "aten.le.Scalar"},
-    {"aten.eq.Tensor", "aten.eq.Scalar"},
+    {"aten.add.Tensor", "aten.add.Tensor", NULL},  {"aten.mul.Tensor", "aten.mul.Tensor", NULL},
+    {"aten.sub.Tensor", "aten.rsub.Scalar", NULL}, {"aten.div.Tensor", "aten.mul.Scalar", "aten.reciprocal.default"},
+    {"aten.lt.Tensor", "aten.gt.Scalar", NULL},    {"aten.le.Tensor", "aten.ge.Scalar", NULL},
+    {"aten.gt.Tensor", "aten.lt.Scalar", NULL},    {"aten.ge.Tensor", "aten.le.Scalar", NULL},
+    {"aten.eq.Tensor", "aten.eq.Scalar", NULL},
 };
 
 /* Before opset 7: the second input begins at an axis of the first, by default so that both end together. */
@@ -931,8 +932,8 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
         struct arg number = a[0];
         a[0] = a[1];
         a[1] = number;
-        if (strcmp(target, "aten.div.Tensor") == 0) {
-            struct call *c = call_at(x, n, "aten.reciprocal.default", 1);
+        if (reflections[i].first) {
+            struct call *c = call_at(x, n, reflections[i].first, 1);
             c->args[0] = a[0];
             a[0].i = c->outs[0];
         }

@@ -20,20 +20,29 @@ next_read(struct call_reads *r)
     return -1;
 }
 
-/* Operators whose result shows their first argument under other sizes, without overloads. */
-static const char *const views[] = {
-    "view",   "_unsafe_view", "view_as",   "reshape", "select",    "slice", "split", "split_with_sizes",
-    "unbind", "squeeze",      "unsqueeze", "expand",  "expand_as",
+/* Operators that a program's readers tell from others, without overloads. */
+static const struct {
+    const char *name;
+    enum target_trait traits;
+} targets[] = {
+    {"view", TARGET_VIEWS},      {"_unsafe_view", TARGET_VIEWS},
+    {"view_as", TARGET_VIEWS},   {"reshape", TARGET_VIEWS},
+    {"select", TARGET_VIEWS},    {"slice", TARGET_VIEWS},
+    {"split", TARGET_VIEWS},     {"split_with_sizes", TARGET_VIEWS},
+    {"unbind", TARGET_VIEWS},    {"squeeze", TARGET_VIEWS},
+    {"unsqueeze", TARGET_VIEWS}, {"expand", TARGET_VIEWS},
+    {"expand_as", TARGET_VIEWS}, {"lost_clone", TARGET_LOST | TARGET_COPIES},
+    {"lost_view", TARGET_LOST},
 };
 
 bool
-target_views(const char *target)
+target_is(const char *target, enum target_trait t)
 {
     const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
     size_t n = strcspn(name, ".");
-    for (int i = 0; i < COUNT(views); i++)
-        if (strlen(views[i]) == n && strncmp(views[i], name, n) == 0)
-            return true;
+    for (int i = 0; i < COUNT(targets); i++)
+        if (strlen(targets[i].name) == n && strncmp(targets[i].name, name, n) == 0)
+            return targets[i].traits & t;
     return false;
 }
 

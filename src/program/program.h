@@ -48,8 +48,18 @@ struct call_reads {
     struct arg *at; /* where the last one stands */
 };
 int next_read(struct call_reads *r); /* -1 no more */
-/* Whether the operator shows its first argument under other sizes. */
-bool target_views(const char *target);
+enum target_trait {
+    TARGET_VIEWS = 1, /* its result shows its first argument under other sizes */
+    TARGET_LOST = 2,  /* put where a file shows by what is missing that there was a call */
+    TARGET_COPIES = 4 /* such a call that was a dropout or a copy */
+};
+bool target_is(const char *target, enum target_trait t);
+
+static inline bool
+target_views(const char *target)
+{
+    return target_is(target, TARGET_VIEWS);
+}
 
 enum param_kind { PARAM_TRAINED, PARAM_FROZEN, PARAM_BUFFER, PARAM_CONSTANT };
 

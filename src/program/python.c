@@ -246,7 +246,7 @@ python_holds(const struct program *p, const char ***by)
                 reader[p->calls[i].args[k].i] = i;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        bool lost = !t.stacks[i].n || (c->op && strcmp(c->target, "aten.lost_clone.default") == 0);
+        bool lost = !t.stacks[i].n || (c->op && target_is(c->target, TARGET_COPIES));
         int in = lost && c->nargs && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1, next = -1;
         for (int k = 0; k < c->nouts && next < 0; k++)
             next = reader[c->outs[k]];
