@@ -59,6 +59,46 @@ only_in src/torch/ 'torch/expand\.h'
 only_in src/lower/ 'lower/lowering\.h'
 only_in src/advice/ 'advice/edit\.h'
 
+# No operator, module or rule is told by its name in a body: its row in a table has a column for what a body asks. In a file that may, the
+# bodies are the table:
+#   patterns.c   a pattern is a drawing of nodes by name, and its matcher is the drawing
+by_name='src/lower/patterns.c'
+{
+    "$MEMLINT" --list=ops | cut -f2
+    "$MEMLINT" --list=aten | cut -f1
+    "$MEMLINT" --list=rules | cut -f1
+} >"$work/names"
+compared() { # compared FILE...: file and literal of each name that an expression compares
+    awk -v names="$work/names" '
+        BEGIN {
+            RS = "\n"
+            while ((getline name <names) > 0) {
+                known[name]
+                sub(/\..*/, ".", name)
+                known[name]
+            }
+            RS = "[;{}]"
+        }
+        { # what stands between the brackets of a comparison
+            for (all = $0; match(all, /(cmp|strstr|_with|has_stem|glob_match|does|spelled|[^a-z_]is(_[a-z]+)?|only_maker)\(/);) {
+                rest = all = substr(all, RSTART + RLENGTH)
+                for (n = depth = 1; depth && n <= length(rest); n++)
+                    depth += substr(rest, n, 1) == "(" ? 1 : substr(rest, n, 1) == ")" ? -1 : 0
+                rest = substr(rest, 1, n - 1)
+                while (match(rest, /"[^"]*"/)) {
+                    text = name = substr(rest, RSTART + 1, RLENGTH - 2)
+                    rest = substr(rest, RSTART + RLENGTH)
+                    sub(/^(aten|prims)\./, "", name)
+                    if (name in known || (name != "" && text != name) || text ~ /^(torch\.nn|torchvision|transformers)\./)
+                        print FILENAME ": " text
+                }
+            }
+        }' "$@"
+}
+bad=$(compared $(printf '%s\n' src/{graph,lower,program,advice}/*.c | grep -vxF "$by_name") | head -1)
+ok "a name is compared outside of a table: $bad" [ -z "$bad" ]
+ok "this check finds nothing" [ -n "$(compared "$by_name")" ]
+
 # Reports look at a const result: they call no pass and write through emit.c alone.
 for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_ rules_ fits_run; do
     bad=$(grep -nE "\\b${pass}[a-z_]*\\(" reports/*.c | head -1)

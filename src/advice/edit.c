@@ -176,10 +176,95 @@ call_new(struct edit *e, const struct call *like, const char *op, int n, const s
 
 /* ---- looking ------------------------------------------------------------------------------------------------------------------- */
 
+/* What operators do, as far as an edit asks. */
+enum role {
+    ADDS = 1 << 0,
+    SUBTRACTS = 1 << 1,
+    MULTIPLIES = 1 << 2,
+    DIVIDES = 1 << 3,
+    SQUARES = 1 << 4,
+    ROOTS = 1 << 5,
+    INVERTS_ROOT = 1 << 6,
+    AVERAGES = 1 << 7,
+    VARIES = 1 << 8,
+    BROADCASTS = 1 << 9,
+    CASTS = 1 << 10,
+    CASTS_TO = 1 << 11, /* a type that stands in the call */
+    CHOOSES = 1 << 12,  /* by its first argument */
+    HIDES = 1 << 13,    /* scores, by a mask */
+    SCORES = 1 << 14,   /* may stand between a product and the softmax of attention */
+    POINTWISE = 1 << 15,
+    EXPONENTIATES = 1 << 16,
+    CONTRACTS = 1 << 17,
+    PROJECTS = 1 << 18,
+    CONVOLVES = 1 << 19,
+    LOOKS_UP = 1 << 20,
+    DROPS = 1 << 21,
+    IS_TANH = 1 << 22,
+    IS_ERF = 1 << 23,
+    NORMS_CHANNELS = 1 << 24,
+    READS_RESULT = 1 << 25, /* not its input, in the derivative of an activation */
+    MAKES_OWN = 1 << 26,    /* a tensor that its derivative does not read */
+};
+
+static const struct {
+    const char *name;
+    unsigned roles;
+} operators[] = {
+    {"add.Scalar", POINTWISE},
+    {"add.Tensor", ADDS | SCORES | POINTWISE | MAKES_OWN},
+    {"addmm.default", MAKES_OWN},
+    {"batch_norm.default", NORMS_CHANNELS | MAKES_OWN},
+    {"broadcast_in_dim.default", BROADCASTS},
+    {"conv1d.default", CONVOLVES | MAKES_OWN},
+    {"conv2d.default", CONVOLVES | MAKES_OWN},
+    {"conv3d.default", CONVOLVES | MAKES_OWN},
+    {"conv_transpose1d.default", CONVOLVES | MAKES_OWN},
+    {"conv_transpose2d.input", CONVOLVES | MAKES_OWN},
+    {"conv_transpose3d.input", CONVOLVES | MAKES_OWN},
+    {"convolution.default", CONVOLVES | MAKES_OWN},
+    {"cudnn_batch_norm.default", NORMS_CHANNELS | MAKES_OWN},
+    {"div.Scalar", POINTWISE},
+    {"div.Tensor", DIVIDES | SCORES | POINTWISE},
+    {"dropout.default", DROPS},
+    {"elu.default", READS_RESULT},
+    {"embedding.default", LOOKS_UP},
+    {"erf.default", IS_ERF},
+    {"group_norm.default", MAKES_OWN},
+    {"hardtanh.default", READS_RESULT},
+    {"layer_norm.default", MAKES_OWN},
+    {"leaky_relu.default", READS_RESULT},
+    {"linear.default", PROJECTS | MAKES_OWN},
+    {"lost_clone.default", SCORES},
+    {"masked_fill.Scalar", HIDES | SCORES},
+    {"matmul.default", CONTRACTS | MAKES_OWN},
+    {"mean.dim", AVERAGES},
+    {"mul.Scalar", POINTWISE},
+    {"mul.Tensor", MULTIPLIES | SCORES | POINTWISE | MAKES_OWN},
+    {"native_batch_norm.default", NORMS_CHANNELS | MAKES_OWN},
+    {"pow.Tensor_Scalar", SQUARES | POINTWISE},
+    {"relu.default", READS_RESULT},
+    {"rsqrt.default", INVERTS_ROOT},
+    {"softmax.int", EXPONENTIATES},
+    {"sqrt.default", ROOTS},
+    {"sub.Tensor", SUBTRACTS},
+    {"tanh.default", IS_TANH},
+    {"to.dtype", CASTS | CASTS_TO | SCORES},
+    {"to_like", CASTS | SCORES},
+    {"var.correction", VARIES},
+    {"where.Scalar", CHOOSES},
+    {"where.ScalarOther", CHOOSES},
+    {"where.ScalarSelf", CHOOSES},
+    {"where.self", CHOOSES | HIDES | SCORES},
+};
+
 static bool
-is_op(const struct call *c, const char *name)
+does(const struct call *c, unsigned roles)
 {
-    return c && c->op && strcmp(c->op->name, name) == 0;
+    for (int i = 0; c && c->op && i < COUNT(operators); i++)
+        if (strcmp(c->op->name, operators[i].name) == 0)
+            return operators[i].roles & roles;
+    return false;
 }
 
 /* The call that makes a slot which call `before` reads. */
@@ -255,8 +340,7 @@ bool
 edit_is_table(const struct program *p, const struct param *q)
 {
     for (int i = 0; i < p->ncalls; i++)
-        if (is_op(&p->calls[i], "embedding.default") && p->calls[i].args[0].kind == ARG_SLOT &&
-            p->calls[i].args[0].i == q->slot)
+        if (does(&p->calls[i], LOOKS_UP) && p->calls[i].args[0].kind == ARG_SLOT && p->calls[i].args[0].i == q->slot)
             return true;
     return false;
 }
@@ -267,7 +351,7 @@ edit_head(const struct program *p)
     for (int i = p->ncalls - 1; i >= 0 && p->noutputs; i--) {
         const struct call *c = &p->calls[i];
         if (c->outs[0] == p->outputs[0])
-            return is_op(c, "linear.default") && c->rank >= 2 && c->rank <= 3 && c->size[c->rank - 1] >= MANY_ENTRIES &&
+            return does(c, PROJECTS) && c->rank >= 2 && c->rank <= 3 && c->size[c->rank - 1] >= MANY_ENTRIES &&
                            c->size[c->rank - 2] >= CHUNKS
                        ? c
                        : NULL;
@@ -297,45 +381,38 @@ struct attention_by_hand {
 static bool
 find_attention(const struct edit *e, int at, struct attention_by_hand *f)
 {
-    static const char *const between[] = {"add.Tensor", "masked_fill.Scalar", "where.self", "div.Tensor",
-                                          "mul.Tensor", "to.dtype",           "to_like",    "lost_clone.default"};
     const struct program *p = e->program;
     const struct call *c = &p->calls[at];
     *f = (struct attention_by_hand){.softmax = at, .scores = -1, .product = -1};
-    if (!is_op(c, "softmax.int") || c->rank != 4)
+    if (!does(c, EXPONENTIATES) || c->rank != 4)
         return false;
     for (int k = maker(p, c, 0), steps = 0; k >= 0 && steps < 8; steps++) {
         const struct call *d = &p->calls[k];
-        bool known = false, selects = is_op(d, "masked_fill.Scalar") || is_op(d, "where.self");
-        if (is_op(d, "matmul.default")) {
+        if (does(d, CONTRACTS)) {
             f->scores = k;
             break;
         }
-        for (int i = 0; i < COUNT(between); i++)
-            known |= is_op(d, between[i]);
-        if (!known)
+        if (!does(d, SCORES))
             return false;
-        if (is_op(d, "add.Tensor") && d->nargs > 1 && d->args[1].kind == ARG_SLOT) {
+        if (does(d, ADDS) && d->nargs > 1 && d->args[1].kind == ARG_SLOT) {
             if (f->mask.kind != ARG_NONE)
                 return false;          /* which would have to be added up */
             int made = maker(p, d, 1); /* of a float mask made from a boolean one, fused attention takes the latter */
-            f->mask = made >= 0 && strncmp(p->calls[made].op ? p->calls[made].op->name : "", "where.", 6) == 0
-                          ? p->calls[made].args[0]
-                          : d->args[1];
+            f->mask = made >= 0 && does(&p->calls[made], CHOOSES) ? p->calls[made].args[0] : d->args[1];
         }
-        f->causal |= selects;
-        k = maker(p, d, is_op(d, "where.self")); /* where(mask, scores, low) */
+        f->causal |= does(d, HIDES);
+        k = maker(p, d, does(d, CHOOSES)); /* where(mask, scores, low) */
     }
     for (int k = at, steps = 0; f->scores >= 0 && steps < 6; steps++) {
         int next = only_reader(e, k); /* weights that somebody else reads have to be there */
         const struct call *d = next < 0 ? NULL : &p->calls[next];
         if (!d || maker(p, d, 0) != k)
             return false;
-        if (is_op(d, "matmul.default")) {
+        if (does(d, CONTRACTS)) {
             f->product = next;
             return true;
         }
-        f->dropout |= is_op(d, "dropout.default");
+        f->dropout |= does(d, DROPS);
         k = next;
     }
     return false;
@@ -373,15 +450,10 @@ enum { MOST_POINTWISE = 12 };
 static bool
 pointwise_of(const struct program *p, int before, const struct arg *a, int64_t x, int *budget)
 {
-    static const char *const pointwise[] = {"mul.Tensor", "add.Tensor", "div.Tensor", "pow.Tensor_Scalar",
-                                            "mul.Scalar", "add.Scalar", "div.Scalar"};
     if (a->kind != ARG_SLOT || a->i == x)
         return true;
     int at = maker_of(p, before, a);
-    bool known = false;
-    for (int i = 0; i < COUNT(pointwise) && at >= 0; i++)
-        known |= is_op(&p->calls[at], pointwise[i]);
-    if (!known || --*budget < 0)
+    if (at < 0 || !does(&p->calls[at], POINTWISE) || --*budget < 0)
         return false;
     for (int i = 0; i < p->calls[at].nargs; i++)
         if (!pointwise_of(p, at, &p->calls[at].args[i], x, budget))
@@ -395,15 +467,15 @@ gelu_source(const struct edit *e, int at, int *end)
 {
     const struct program *p = e->program;
     int one = only_reader(e, at), two = one < 0 ? -1 : only_reader(e, one);
-    if (two < 0 || !is_op(&p->calls[one], "add.Tensor") || !is_op(&p->calls[two], "mul.Tensor"))
+    if (two < 0 || !does(&p->calls[one], ADDS) || !does(&p->calls[two], MULTIPLIES))
         return -1;
     struct arg other = other_operand(&p->calls[two], p->calls[one].outs[0]);
     int half = maker_of(p, two, &other), three = only_reader(e, two);
     *end = two;
-    if (half >= 0 && is_op(&p->calls[half], "mul.Tensor") && p->calls[half].nargs > 1 &&
+    if (half >= 0 && does(&p->calls[half], MULTIPLIES) && p->calls[half].nargs > 1 &&
         (is_half(&p->calls[half].args[1]) || is_half(&p->calls[half].args[0])))
         other = p->calls[half].args[is_half(&p->calls[half].args[0])];
-    else if (three >= 0 && is_op(&p->calls[three], "mul.Tensor") &&
+    else if (three >= 0 && does(&p->calls[three], MULTIPLIES) &&
              (is_half(&p->calls[three].args[1]) || is_half(&p->calls[three].args[0])))
         *end = three;
     else
@@ -416,9 +488,9 @@ edit_gelu(struct edit *e)
 {
     struct program *p = e->program;
     for (int i = 0; i < p->ncalls; i++) {
-        bool tanh = is_op(&p->calls[i], "tanh.default");
+        bool tanh = does(&p->calls[i], IS_TANH);
         int end, budget = MOST_POINTWISE;
-        int64_t x = tanh || is_op(&p->calls[i], "erf.default") ? gelu_source(e, i, &end) : -1;
+        int64_t x = tanh || does(&p->calls[i], IS_ERF) ? gelu_source(e, i, &end) : -1;
         if (x < 0 || !pointwise_of(p, i, &p->calls[i].args[0], x, &budget))
             continue;
         struct arg args[] = {slot_arg((int)x), {.kind = ARG_TEXT, .s = tanh ? "tanh" : "none"}};
@@ -436,7 +508,7 @@ edit_gelu(struct edit *e)
 static int
 through_casts(const struct edit *e, int at)
 {
-    while (at >= 0 && (is_op(&e->program->calls[at], "to.dtype") || is_op(&e->program->calls[at], "to_like")))
+    while (at >= 0 && does(&e->program->calls[at], CASTS))
         at = only_reader(e, at);
     return at;
 }
@@ -448,19 +520,19 @@ find_rms_norm(const struct edit *e, int at, int *end, struct arg *x, struct arg 
     const struct program *p = e->program;
     int add = maker(p, &p->calls[at], 0), mean = add < 0 ? -1 : maker(p, &p->calls[add], 0);
     int square = mean < 0 ? -1 : maker(p, &p->calls[mean], 0), scaled = only_reader(e, at);
-    if (scaled < 0 || square < 0 || !is_op(&p->calls[add], "add.Tensor") || !is_op(&p->calls[mean], "mean.dim") ||
-        !is_op(&p->calls[square], "pow.Tensor_Scalar") || !is_op(&p->calls[scaled], "mul.Tensor"))
+    if (scaled < 0 || square < 0 || !does(&p->calls[add], ADDS) || !does(&p->calls[mean], AVERAGES) ||
+        !does(&p->calls[square], SQUARES) || !does(&p->calls[scaled], MULTIPLIES))
         return false;
     *x = p->calls[square].args[0];
     if (!reads(&p->calls[scaled], (int)x->i) || p->calls[scaled].rank < 1)
         return false;
     *eps = p->calls[add].nargs > 1 && p->calls[add].args[1].kind == ARG_FLOAT ? p->calls[add].args[1].f : 0;
     int cast = maker_of(p, square, x);
-    if (cast >= 0 && is_op(&p->calls[cast], "to.dtype"))
+    if (cast >= 0 && does(&p->calls[cast], CASTS_TO))
         *x = p->calls[cast].args[0];
     int read = only_reader(e, scaled);
     *end = through_casts(e, read);
-    if (*end < 0 || !is_op(&p->calls[*end], "mul.Tensor"))
+    if (*end < 0 || !does(&p->calls[*end], MULTIPLIES))
         return false;
     for (int i = 0; i < 2 && p->calls[*end].nargs > 1; i++) {
         *weight = p->calls[*end].args[i];
@@ -478,7 +550,7 @@ edit_rms_norm(struct edit *e)
         int end;
         struct arg x, weight;
         double eps;
-        if (!is_op(&p->calls[i], "rsqrt.default") || !find_rms_norm(e, i, &end, &x, &weight, &eps))
+        if (!does(&p->calls[i], INVERTS_ROOT) || !find_rms_norm(e, i, &end, &x, &weight, &eps))
             continue;
         struct call *c = &p->calls[end];
         if (c->rank < 1)
@@ -500,15 +572,15 @@ is_statistic(const struct program *p, int at, int64_t x, bool variance)
     if (at < 0)
         return false;
     const struct call *c = &p->calls[at];
-    if (is_op(c, "broadcast_in_dim.default"))
+    if (does(c, BROADCASTS))
         return is_statistic(p, maker(p, c, 0), x, variance);
-    if (!variance || is_op(c, "var.correction"))
-        return (variance || is_op(c, "mean.dim")) && c->args[0].kind == ARG_SLOT && c->args[0].i == x;
-    int square = is_op(c, "mean.dim") ? maker(p, c, 0) : -1;
+    if (!variance || does(c, VARIES))
+        return (variance || does(c, AVERAGES)) && c->args[0].kind == ARG_SLOT && c->args[0].i == x;
+    int square = does(c, AVERAGES) ? maker(p, c, 0) : -1;
     const struct call *q = square < 0 ? NULL : &p->calls[square];
-    int centred = is_op(q, "pow.Tensor_Scalar") || is_op(q, "mul.Tensor") ? maker(p, q, 0) : -1;
-    return centred >= 0 && is_op(&p->calls[centred], "sub.Tensor") && reads(&p->calls[centred], (int)x) &&
-           (!is_op(q, "mul.Tensor") || maker(p, q, 1) == centred);
+    int centred = does(q, SQUARES | MULTIPLIES) ? maker(p, q, 0) : -1;
+    return centred >= 0 && does(&p->calls[centred], SUBTRACTS) && reads(&p->calls[centred], (int)x) &&
+           (!does(q, MULTIPLIES) || maker(p, q, 1) == centred);
 }
 
 /* sqrt or rsqrt of the variance of slot x and a number, argument i of a call. */
@@ -517,8 +589,8 @@ is_deviation(const struct program *p, const struct call *c, int i, int64_t x, do
 {
     int root = maker(p, c, i), add = root < 0 ? -1 : maker(p, &p->calls[root], 0);
     const struct call *a = add < 0 ? NULL : &p->calls[add];
-    if (!a || !is_op(&p->calls[root], is_op(c, "div.Tensor") ? "sqrt.default" : "rsqrt.default") ||
-        !is_op(a, "add.Tensor") || a->nargs < 2 || a->args[1].kind != ARG_FLOAT)
+    if (!a || !does(&p->calls[root], does(c, DIVIDES) ? ROOTS : INVERTS_ROOT) || !does(a, ADDS) || a->nargs < 2 ||
+        a->args[1].kind != ARG_FLOAT)
         return false;
     *eps = a->args[1].f;
     return is_statistic(p, maker(p, a, 0), x, true);
@@ -526,11 +598,11 @@ is_deviation(const struct program *p, const struct call *c, int i, int64_t x, do
 
 /* The parameter among the operands of the only call of that kind that reads the result of call *at, which moves there. */
 static struct arg
-next_parameter(const struct edit *e, int *at, const char *op)
+next_parameter(const struct edit *e, int *at, enum role r)
 {
     const struct program *p = e->program;
     int next = only_reader(e, *at);
-    if (next < 0 || !is_op(&p->calls[next], op))
+    if (next < 0 || !does(&p->calls[next], r))
         return NONE;
     struct arg q = other_operand(&p->calls[next], p->calls[*at].outs[0]);
     if (q.kind != ARG_SLOT || owner(p, q.i) < 0)
@@ -545,14 +617,14 @@ edit_layer_norm(struct edit *e)
     struct program *p = e->program;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i]; /* (x - mean) / deviation */
-        int sub = is_op(c, "div.Tensor") || is_op(c, "mul.Tensor") ? maker(p, c, 0) : -1, end = i;
+        int sub = does(c, DIVIDES | MULTIPLIES) ? maker(p, c, 0) : -1, end = i;
         double eps;
-        if (sub < 0 || c->rank < 1 || !is_op(&p->calls[sub], "sub.Tensor") || p->calls[sub].args[0].kind != ARG_SLOT ||
+        if (sub < 0 || c->rank < 1 || !does(&p->calls[sub], SUBTRACTS) || p->calls[sub].args[0].kind != ARG_SLOT ||
             !is_statistic(p, maker(p, &p->calls[sub], 1), p->calls[sub].args[0].i, false) ||
             !is_deviation(p, c, 1, p->calls[sub].args[0].i, &eps))
             continue;
-        struct arg weight = next_parameter(e, &end, "mul.Tensor");
-        struct arg bias = weight.kind == ARG_SLOT ? next_parameter(e, &end, "add.Tensor") : NONE;
+        struct arg weight = next_parameter(e, &end, MULTIPLIES);
+        struct arg bias = weight.kind == ARG_SLOT ? next_parameter(e, &end, ADDS) : NONE;
         struct arg args[] = {p->calls[sub].args[0], int_list(e->a, 1, &c->size[c->rank - 1]), weight, bias, FLT(eps)};
         struct call *to = &p->calls[end];
         to->op = aten_find("layer_norm.default");
@@ -837,7 +909,7 @@ edit_narrow_table(struct edit *e)
         if (!reads(c, slot))
             continue;
         count++;
-        if (!is_op(c, "embedding.default") && !(is_op(c, "linear.default") && c->args[1].i == slot))
+        if (!does(c, LOOKS_UP) && !(does(c, PROJECTS) && c->args[1].i == slot))
             return;
     }
     if (table < 0 || count > SPARE_PARAMS)
@@ -849,7 +921,7 @@ edit_narrow_table(struct edit *e)
         if (!reads(c, q->slot))
             continue;
         changed(e, c);
-        if (!is_op(c, "embedding.default")) {
+        if (!does(c, LOOKS_UP)) {
             project_input(e, i++, NARROW, wide);
             continue;
         }
@@ -886,7 +958,7 @@ rows_read(const struct program *p, const struct param *q)
         int64_t n = 1;
         if (!reads(c, q->slot))
             continue;
-        if (!is_op(c, "embedding.default") || c->rank < 1)
+        if (!does(c, LOOKS_UP) || c->rank < 1)
             return 0;
         for (int d = 0; d < c->rank - 1; d++)
             n *= c->size[d];
@@ -1059,31 +1131,12 @@ edit_shortest(const struct program *p, int64_t length)
 static bool
 may_write(const struct edit *e, int at)
 {
-    /* activations whose derivative reads their result, not their input */
-    static const char *const overwriting[] = {"relu.default", "hardtanh.default", "leaky_relu.default", "elu.default"};
-    /* makers of a tensor of their own that their derivative does not read */
-    static const char *const makers[] = {"conv",
-                                         "linear.",
-                                         "addmm.",
-                                         "batch_norm.",
-                                         "cudnn_batch_norm.",
-                                         "native_batch_norm.",
-                                         "add.Tensor",
-                                         "mul.Tensor",
-                                         "layer_norm.",
-                                         "group_norm.",
-                                         "matmul."};
     const struct program *p = e->program;
     const struct call *c = &p->calls[at];
-    bool can = false, own = false;
-    for (int i = 0; i < COUNT(overwriting); i++)
-        can |= is_op(c, overwriting[i]);
-    int from = can && !c->in_place ? maker(p, c, 0) : -1;
+    int from = does(c, READS_RESULT) && !c->in_place ? maker(p, c, 0) : -1;
     if (from < 0 || e->uses[c->args[0].i] != 1 || !p->calls[from].op || p->calls[from].in_place)
         return false;
-    for (int i = 0; i < COUNT(makers); i++)
-        own |= strncmp(p->calls[from].op->name, makers[i], strlen(makers[i])) == 0;
-    return own;
+    return does(&p->calls[from], MAKES_OWN);
 }
 
 void
@@ -1101,12 +1154,9 @@ static int
 idle_bias(const struct edit *e, int at)
 {
     const struct program *p = e->program;
-    bool norm = is_op(&p->calls[at], "batch_norm.default") || is_op(&p->calls[at], "cudnn_batch_norm.default") ||
-                is_op(&p->calls[at], "native_batch_norm.default");
-    int from = norm ? maker(p, &p->calls[at], 0) : -1;
+    int from = does(&p->calls[at], NORMS_CHANNELS) ? maker(p, &p->calls[at], 0) : -1;
     const struct call *c = from < 0 ? NULL : &p->calls[from];
-    if (!c || !c->op || strncmp(c->op->name, "conv", 4) != 0 || c->nargs < 3 || c->args[2].kind != ARG_SLOT ||
-        e->uses[c->outs[0]] != 1)
+    if (!does(c, CONVOLVES) || c->nargs < 3 || c->args[2].kind != ARG_SLOT || e->uses[c->outs[0]] != 1)
         return -1;
     int bias = owner(p, c->args[2].i);
     return bias >= 0 && e->uses[p->params[bias].slot] == 1 ? bias : -1;
