@@ -56,7 +56,7 @@ only_in src/device/cuda.c 'cuda'
 only_in reports/ '(html|json|xml|assets)\.h'
 only_in src/graph/ 'graph/infer\.h'
 only_in src/torch/ 'torch/expand\.h'
-only_in src/lower/ 'lower/lowering\.h'
+only_in src/lower/ 'lower/(lowering|dynamo)\.h'
 only_in src/advice/ 'advice/edit\.h'
 
 # No operator, module or rule is told by its name in a body: its row in a table has a column for what a body asks. In a file that may, the

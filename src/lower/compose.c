@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compose.c - ONNX operators that a Python program writes as several calls.
  *
- * The operator's row (graph/ops.c) says which, in the notation of PyTorch's own text: statements "r = mul.Tensor(a, a); 0 = ...", where
+ * The operator's row (graph/ops.c) says which, in the notation of PyTorch's own text: statements "r = mul.Tensor(a,
+ * a); 0 = ...", where
  *
  *   a b c ...    the node's inputs; NONE where omitted, and a sum with NONE is its other term
  *   r s ... z    what statements before made
  *   0 1 ...      the node's outputs; a row of one expression is output 0
  *   @axis:-1     an attribute, or the value behind the colon; @axes is looked for in the second input too
- *   %b %b0 %o2   the sizes of input b, one of them ($ the last), one of output 0's; %t its type; %n the number of inputs
+ *   %b %b0 %o2   the sizes of input b, one of them ($ the last), one of output 0's; %t its type; %n the number of
+ *      inputs
  *   [1, -1] 2*@size/4    lists, products
  *   chain(add.Tensor)    all inputs, one after the other
  *   turned(a, @transA:0)    transposed where the attribute says so

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* facts.c - what the sources of libraries say that a file does not show: one schema, one table.
  *
- * A fact holds for a version of a library, at a place, and stands with the file and the name where it was read. A place is a class
- * (of the module, or of one around it), a module's path or a parameter's name, an operator, another module of the model; what is
- * left out counts anywhere. A fact that names a class is asked of files that recorded classes, one that doesn't of files that have names alone.
+ * A fact holds for a version of a library, at a place, and stands with the file and the name where it was read. A
+ * place is a class (of the module, or of one around it), a module's path or a parameter's name, an operator, another
+ * module of the model; what is left out counts anywhere. A fact that names a class is asked of files that recorded
+ * classes, one that doesn't of files that have names alone.
  *
- * Lowering asks by kind; the first fact that holds counts, so a narrow one stands before a wide one. What the lowering makes of a fact is
- * its own affair. How PyTorch's exporter spells and decomposes operators is no fact of a library: lower.c has it.
+ * Lowering asks by kind; the first fact that holds counts, so a narrow one stands before a wide one. What the lowering
+ * makes of a fact is its own affair. How PyTorch's exporter spells and decomposes operators is no fact of a library:
+ * spelled.c.
  */
 #include "lower/lowering.h"
 
@@ -16,9 +18,11 @@
 #define TRANSFORMERS "Transformers", "4.57"
 #define PYTORCH      "PyTorch", "2.11"
 
-/* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without their folder. */
+/* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without
+ * their folder. */
 static const struct fact facts[] = {
-    /* Dropout whose probability is 0 unless a configuration says otherwise: in whole families, at some places of others. */
+    /* Dropout whose probability is 0 unless a configuration says otherwise: in whole families, at some places of
+     * others. */
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_arcee.py: ArceeConfig", .around = "transformers.models.arcee.*"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_beit.py: BeitConfig", .around = "transformers.models.beit.*"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_blip.py: BlipTextConfig", .around = "transformers.models.blip.*"},
@@ -146,8 +150,8 @@ static const struct fact facts[] = {
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .path = "*.DenseReluDense.wo",
      .op = "linear.default"},
 
-    /* Norms that copy their input to fp32 and go back to its type after they multiply with the weight, or before. T5's copies it for the square
-     * alone and goes to the weight's type. The first that matches counts. */
+    /* Norms that copy their input to fp32 and go back to its type after they multiply with the weight, or before. T5's
+     * copies it for the square alone and goes to the weight's type. The first that matches counts. */
     {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_gemma.py: GemmaRMSNorm",
      .type = "transformers.models.*gemma*RMSNorm"},
     {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_olmo2.py: Olmo2RMSNorm",
@@ -183,7 +187,8 @@ static const struct fact facts[] = {
     {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", "unsqueeze.default", .around = "*T5Attention",
      .op = "add.Tensor"},
 
-    /* In place or not, by the class around an activation's; then by the names of modules. The first that matches counts. */
+    /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
+     * counts. */
     {PYTORCH, FACT_MAY_OVERWRITE, "torch/nn/modules/activation.py: ReLU", .type = "torch.nn.modules.activation.*"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
      .around = "torchvision.ops.misc.SqueezeExcitation*"},
@@ -217,7 +222,8 @@ static const struct fact facts[] = {
     {TRANSFORMERS, FACT_IN_PLACE, "modeling_t5.py: T5Attention", .path = "*.SelfAttention", .op = "add.Tensor"},
     {TRANSFORMERS, FACT_IN_PLACE, "modeling_t5.py: T5Attention", .path = "*.EncDecAttention", .op = "add.Tensor"},
 
-    /* Dropout that an evaluation export removed, by the names of modules: after an operator, or after what leaves the module. */
+    /* Dropout that an evaluation export removed, by the names of modules: after an operator, or after what leaves the
+     * module. */
     {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertEmbeddings", "0.1", .path = "*embeddings.LayerNorm",
      .op = "layer_norm.default", .beside = "../position_embeddings"},
     {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertSelfAttention", "0.1", .path = "*.attention.self",
@@ -359,6 +365,30 @@ fact_next(const struct fact *f, unsigned kinds_wanted, const struct place *p)
         if (kinds_wanted >> f->kind & 1 && holds(f, p))
             return f;
     return NULL;
+}
+
+/* The classes of a module and of the one around it. */
+void
+fact_around(struct lowering *l, const char *path, const char **around)
+{
+    const struct program *p = l->p;
+    int at = lower_module(l, path ? path : "", NULL), up = p->modules[at].parent;
+    around[0] = p->modules[at].type;
+    around[1] = up >= 0 ? p->modules[up].type : NULL;
+}
+
+struct place
+fact_place(struct lowering *l, const char *path, const char *op)
+{
+    struct place at = {.path = path, .op = op};
+    fact_around(l, path, at.around);
+    return at;
+}
+
+const struct fact *
+fact_of(const char *type, enum fact_kind kind)
+{
+    return type ? fact_next(NULL, 1u << kind, &(struct place){.type = type}) : NULL;
 }
 
 void

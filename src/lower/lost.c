@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lost.c - what a TorchScript export lost: dropout, which evaluation mode removes without a trace, and writes in place.
+/* lost.c - what a TorchScript export lost: dropout, which evaluation mode removes without a trace, and writes in
+ * place.
  *
- * These files keep neither Python lines nor classes. What is left are the names of modules: those that libraries gave them, and gaps in
- * the numbers of a Sequential.
+ * These files keep neither Python lines nor classes. What is left are the names of modules: those that libraries gave
+ * them, and gaps in the numbers of a Sequential.
  */
 #include "lower/lowering.h"
 #include "torch/torch.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- in place ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- in place --------------------------------------------------------------------------------------------------- */
 
 static void
 mark_in_place(struct lost *x, const struct node *n, struct call *c)
@@ -30,7 +31,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     x->in_place |= c->in_place;
 }
 
-/* ---- dropout ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- dropout ---------------------------------------------------------------------------------------------------- */
 
 /* Nobody in the module reads the tensor. */
 static bool
@@ -126,7 +127,7 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
     }
 }
 
-/* ---- casts -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- casts ------------------------------------------------------------------------------------------------------ */
 
 static void
 put_back_cast(struct lost *x, int at)
@@ -141,7 +142,7 @@ put_back_cast(struct lost *x, int at)
     put_before(x, at);
 }
 
-/* ---- the pass ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 /* A module and those around it. */
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lowering.h - a program under construction, shared by lower.c (exports that carry their calls), patterns.c (those that do not) and
- * compose.c (operators that are several calls). */
+/* lowering.h - a program under construction, shared by dynamo.c (exports that carry their calls), patterns.c (those
+ * that do not) and compose.c (operators that are several calls). */
 #ifndef LOWERING_H
 #define LOWERING_H
 
@@ -45,7 +45,7 @@ struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
 void lost_end(const struct lost *x);
 
-/* ---- how PyTorch's exporter spells operators --------------------------------------------------------------------- */
+/* ---- spelled.c: how PyTorch's exporter spells operators --------------------------------------------------------- */
 
 /* What an operator does that tells what became of it in a file, or of what stood beside it. */
 enum trait {
@@ -82,10 +82,11 @@ enum trait {
     IS_SAME = 1 << 30, /* as its input */
 };
 
-/* Whether a target, "aten.add.Tensor", or a name that the traced program gave to a result, "add_3", is of an operator with one of these traits. */
+/* Whether a target, "aten.add.Tensor", or a name that the traced program gave to a result, "add_3", is of an operator
+ * with one of these traits. */
 bool spelled(const char *name, enum trait t);
 
-/* ---- facts.c: what libraries' sources say that a file does not show ---------------------------------------------- */
+/* ---- facts.c: what libraries' sources say that a file does not show --------------------------------------------- */
 
 enum fact_kind {
     FACT_ADDS_MASK, /* to what that operator made */
@@ -127,6 +128,11 @@ struct place {
 };
 /* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. */
 const struct fact *fact_next(const struct fact *f, unsigned kinds, const struct place *p);
+/* The first of a module's class; NULL none. */
+const struct fact *fact_of(const char *type, enum fact_kind kind);
+struct place fact_place(struct lowering *l, const char *path, const char *op);
+/* The classes of a module and of the one around it. */
+void fact_around(struct lowering *l, const char *path, const char **around);
 
 struct matcher;
 struct arg matcher_input(struct matcher *x, const struct node *n, int k);

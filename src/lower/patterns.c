@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* patterns.c - files without recorded calls: their nodes to framework calls.
  *
- * TorchScript exports keep the names of modules and parameters but not the calls. First the nodes that carry data are told from those that only
- * compute shapes, by walking back from the outputs through data inputs. Then patterns (gelu, attention, linear, ...) are matched at their
- * last node and cover the nodes they stand for; what no pattern covers is lowered one to one, by the row of its operator. What can't be
- * told apart is assumed, and said: x.reshape from contiguous().view, F.gelu from the same formula by hand, SiLU from x * sigmoid(x).
+ * TorchScript exports keep the names of modules and parameters but not the calls. First the nodes that carry data are
+ * told from those that only compute shapes, by walking back from the outputs through data inputs. Then patterns (gelu,
+ * attention, linear, ...) are matched at their last node and cover the nodes they stand for; what no pattern covers is
+ * lowered one to one, by the row of its operator. What can't be told apart is assumed, and said: x.reshape from
+ * contiguous().view, F.gelu from the same formula by hand, SiLU from x * sigmoid(x).
  *
  * Control flow that unroll.c left gets a doubt.
  */
@@ -28,7 +29,7 @@ struct matcher {
     bool folded;                  /* batch norms were folded into convolutions */
 };
 
-/* ---- which nodes carry data ------------------------------------------------------------------------------------------ */
+/* ---- which nodes carry data ------------------------------------------------------------------------------------- */
 
 /* An input that is a setting, not data, has no digit in the row. */
 static bool
@@ -38,7 +39,8 @@ carries(const struct node *n, int k)
     return !data || (k < 10 && strchr(data, '0' + k));
 }
 
-/* Python numbers of the traced program: what is computed from sizes and constants alone. Factories make tensors of them. */
+/* Python numbers of the traced program: what is computed from sizes and constants alone. Factories make tensors of
+ * them. */
 static bool *
 find_numbers(const struct matcher *x)
 {
@@ -78,7 +80,7 @@ find_data(struct matcher *x)
     }
 }
 
-/* ---- constants and parameters ---------------------------------------------------------------------------------------------- */
+/* ---- constants and parameters ----------------------------------------------------------------------------------- */
 
 static bool
 is(const struct node *n, const char *op)
@@ -286,7 +288,7 @@ axes_arg(struct matcher *x, const struct node *n)
     return a ? ints(x, a->n, a->ints) : count ? ints(x, count, v) : NONE;
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------------------------------------- */
+/* ---- patterns --------------------------------------------------------------------------------------------------- */
 
 /* The node that makes input k, when its result goes nowhere else. */
 static const struct node *
@@ -546,7 +548,7 @@ match_attention(struct matcher *x, const struct node *n)
     for (int i = 0; i < COUNT(inner); i++)
         if (inner[i])
             cover(x, inner[i]);
-    if (s.add) { /* the mask's own nodes never run when it is a triangle, and a Where over a boolean mask is attention's */
+    if (s.add) { /* a triangle's own nodes never run, and a Where over a boolean mask is attention's */
         int t = s.add->in[1];
         const struct node *w = maker(x, t);
         if (mask_of(x, t, &causal) != t && w)
@@ -773,7 +775,8 @@ emit_mish(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
-/* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two products. */
+/* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two
+ * products. */
 struct cell {
     const struct node *out, *tanh, *state, *keep, *add, *gate[4], *split, *gates, *product[2];
     int cx;
@@ -866,7 +869,7 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
 static const struct pattern {
     const char *root;
-    int whole; /* opset from which PyTorch's exporter writes one node, so that the pattern was written by hand; 0 none */
+    int whole; /* opset from which PyTorch's exporter writes one node: the pattern was written by hand; 0 none */
     bool (*match)(struct matcher *x, const struct node *n); /* covers its inner nodes */
     void (*emit)(struct matcher *x, const struct node *n);
 } patterns[] = {
@@ -884,7 +887,7 @@ static const struct pattern {
     {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
 };
 
-/* ---- one to one --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- one to one ------------------------------------------------------------------------------------------------- */
 
 /* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
 static const struct reflected {
@@ -1433,7 +1436,8 @@ emit_dropout(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
-/* ONNX lists all leading pads, then all trailing ones; PyTorch pairs, from the last dimension. The result's size is the file's. */
+/* ONNX lists all leading pads, then all trailing ones; PyTorch pairs, from the last dimension. The result's size is
+ * the file's. */
 static void
 emit_pad(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1678,7 +1682,8 @@ emit_one(struct matcher *x, const struct node *n)
     return true;
 }
 
-/* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its name. */
+/* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its
+ * name. */
 static bool
 emit_fused(struct matcher *x, const struct node *n)
 {
@@ -1746,7 +1751,7 @@ emit_unknown(struct matcher *x, const struct node *n)
     }
 }
 
-/* ---- the pass -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static void
 match_patterns(struct matcher *x)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
+ * params.c, resolve.c, pieces.c. */
+#ifndef DYNAMO_H
+#define DYNAMO_H
+
+#include "lower/lowering.h"
+
+#include <string.h>
+
+/* One group of nodes: a call of the traced program. */
+struct group {
+    const char *fx_name, *target, *args; /* args: after "(args = (" */
+    int nnodes, cap, *nodes, last;
+    const char *path, *type; /* module; no type without a path */
+    int call;                /* -1 not made yet */
+    bool done;
+};
+
+struct dynamo {
+    struct lowering *l;
+    int ngroups;
+    struct group *groups;
+    int *group_of;          /* per node, -1 none */
+    struct names *params;   /* placeholder name to param */
+    struct names *producer; /* fx name to call */
+    bool *referenced;       /* params named by any text */
+    int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
+    int ntables, cap_tables;
+    struct table {
+        const char *line, *path;
+        int at, slot;
+        const struct tensor *t;
+    } * tables; /* folded constants by the line that reads them */
+    int npacked, cap_packed;
+    struct packed {
+        int weight, bias;
+    } * packed;   /* parts of packed projections */
+    struct norm { /* the RMSNorm module being lowered */
+        int scope, input, wide;
+    } norm;
+    struct {
+        int bias, slot;
+    } masked;        /* a position bias, and with the mask that the exporter folded away */
+    int body_params; /* parameters that the group being lowered has got by param_in_body */
+    int norigins, cap_origins;
+    struct origin {
+        int slot, tensor;
+    } * origins; /* lost calls: the tensor whose place they take */
+};
+
+static inline bool
+starts_with(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static inline bool
+ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* ---- fx.c: the exporter's text ---------------------------------------------------------------------------------- */
+
+/* Name, target and arguments of a node's text; false when it is no call. */
+bool fx_split(struct arena *a, const char *fx, struct group *g);
+/* The n-th entry from the end of a Python list of strings; NULL none. */
+const char *fx_entry(struct arena *a, const char *list, int from_end);
+const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", outside of packages where it can be */
+const char *fx_line(struct arena *a, const char *stack);     /* the Python line of the innermost frame */
+const char **fx_frames(struct arena *a, const char *stack);
+/* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
+int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);
+
+/* ---- spelled.c: how the exporter spells operators --------------------------------------------------------------- */
+
+/* "add" of "add" and "add_3". */
+bool spelled_as(const char *name, const char *stem);
+const char *spelled_was(const char *name);                   /* what made a constant of that name; NULL itself */
+bool spelled_number(const char *target);                     /* makes no tensor, but a number of sizes */
+const char *spelled_bare(const char *target);                /* "add.Tensor" of "aten.add.Tensor" */
+const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
+/* What eager runs for a recorded call. */
+const char *spelled_anew(const struct dynamo *d, const struct group *g);
+const struct aten *spelled_row(const char *target); /* of a recorded call; NULL none */
+/* Whether the traced program gives such a name to results of this target. */
+bool spelled_after(const char *name, const char *target);
+
+/* ---- group.c: the nodes of one recorded call -------------------------------------------------------------------- */
+
+void group_make(struct dynamo *d);
+int group_output(const struct dynamo *d, const struct group *g); /* the tensor by which its result leaves it */
+bool group_makes(const struct dynamo *d, const struct group *g, int tensor);
+/* Its inputs from outside that hold data and are no argument already resolved. How many. */
+int group_inputs(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, int *out, int max);
+bool group_same_statement(const struct dynamo *d, int a, int b); /* nodes */
+/* The call that made a slot; NULL none. */
+const struct call *group_maker(const struct program *p, int64_t slot);
+/* A call in its place. */
+struct call *group_call(struct dynamo *d, const struct group *g, const char *target, int nargs);
+void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);
+int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
+int group_to_float(struct dynamo *d, const struct group *g, int slot);
+
+/* ---- params.c: parameters --------------------------------------------------------------------------------------- */
+
+void params_read(struct dynamo *d);
+struct param *params_of(struct dynamo *d, const char *placeholder);
+struct param *params_called(const struct dynamo *d, const char *name);
+/* A size, where it has none yet. */
+void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size);
+/* Sizes of the parameters that a call reads. */
+void params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,
+                 int rank, const int64_t *size);
+void params_tie(struct dynamo *d);
+void params_freeze(struct dynamo *d);
+
+/* ---- resolve.c: the names in arguments -------------------------------------------------------------------------- */
+
+void resolve_known(struct dynamo *d, struct arg *a, int *missing);
+void resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare,
+                 int *used);
+bool resolve_drops(struct dynamo *d, const struct group *g, int tensor);
+int resolve_clone(struct dynamo *d, const struct group *g, int tensor);
+int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
+int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
+
+/* ---- pieces.c: one for several, several for one ----------------------------------------------------------------- */
+
+/* Makes what the last piece of a fusion reads; the tensor that it is made of, -1 nothing. */
+int pieces_unfuse(struct dynamo *d, const struct group *g);
+void pieces_doubt(struct dynamo *d, const struct group *g);
+bool pieces_lower(struct dynamo *d, int at); /* false: the group is no piece */
+
+/* ---- dynamo.c --------------------------------------------------------------------------------------------------- */
+
+void dynamo_group(struct dynamo *d, struct group *g);
+void lower_dynamo(struct lowering *l);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fx.c - the exporter's text: a call as torch.fx prints it, its module scopes, its Python frames.
+ *
+ * Reading alone: names stay text. Texts are a file's, and may be anything; what doesn't read as expected ends the
+ * reading.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "%NAME : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (...), kwargs = {...})" */
+bool
+fx_split(struct arena *a, const char *fx, struct group *g)
+{
+    const char *colon = strchr(fx, ' '), *target = strstr(fx, "[target="), *end;
+    if (*fx != '%' || !colon || !target)
+        return false;
+    target += strlen("[target=");
+    if (strncmp(target, "torch.ops.", 10) == 0)
+        target += 10;
+    end = strchr(target, ']');
+    const char *args = end ? strstr(end, "(args = (") : NULL;
+    if (!args)
+        return false;
+    g->fx_name = arena_strn(a, fx + 1, (size_t)(colon - fx - 1));
+    g->target = arena_strn(a, target, (size_t)(end - target));
+    g->args = args + strlen("(args = (");
+    return true;
+}
+
+/* The n-th entry from the end of a Python list of strings. */
+const char *
+fx_entry(struct arena *a, const char *list, int from_end)
+{
+    struct entry {
+        const char *s;
+        size_t len;
+    } *found = NULL;
+    int n = 0, cap = 0;
+    for (const char *p = list; p && *p; p++)
+        if (*p == '\'' || *p == '"') {
+            const char *end = strchr(p + 1, *p);
+            if (!end)
+                break;
+            *PUSH(a, found, n, cap) = (struct entry){p + 1, (size_t)(end - p - 1)};
+            p = end;
+        }
+    return from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
+}
+
+/* ---- Python frames ---------------------------------------------------------------------------------------------- */
+
+/* The last frame outside site-packages as "file.py:123". */
+const char *
+fx_location(struct arena *a, const char *stack)
+{
+    const char *best = NULL;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
+        const char *file = p + 6, *end = strchr(file, '"'), *line = end ? strstr(end, "line ") : NULL;
+        if (!line || line - end > 4)
+            continue;
+        const char *text = arena_printf(a, "%.*s:%d", (int)(end - file), file, atoi(line + 5));
+        if (!best || !strstr(text, "site-packages/"))
+            best = text;
+    }
+    return best;
+}
+
+/* The source line of the innermost frame. */
+const char *
+fx_line(struct arena *a, const char *stack)
+{
+    size_t n = stack ? strlen(stack) : 0;
+    while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
+        n--;
+    size_t from = n;
+    while (from && stack[from - 1] != '\n')
+        from--;
+    return n ? arena_strn(a, stack + from, n - from) : "";
+}
+
+const char **
+fx_frames(struct arena *a, const char *stack)
+{
+    const char **list = NULL;
+    int n = 0, cap = 0;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
+        const char *end = strchr(p, '\n');
+        *PUSH(a, list, n, cap) = end ? arena_strn(a, p, (size_t)(end - p)) : arena_str(a, p);
+    }
+    if (list)
+        *PUSH(a, list, n, cap) = NULL;
+    return list;
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+/* While arguments are read, names stay text; resolve() turns them into slots. */
+static const char *
+parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
+{
+    while (*p == ' ')
+        p++;
+    if ((*p == '[' || *p == '(') && depth == MAX_DEPTH) {
+        graph_doubt(l->g, "model", "fx_node", limit_remedy(l->a, LIMIT_DEPTH),
+                    "a recorded argument has more than %d lists in lists", MAX_DEPTH)
+            ->sure = SURE_MODEL;
+        *out = NONE;
+        return p + strlen(p);
+    }
+    if (*p == '[' || *p == '(') {
+        char close = *p == '[' ? ']' : ')';
+        int cap = 0;
+        *out = (struct arg){.kind = ARG_LIST};
+        p++;
+        while (*p && *p != close) {
+            struct arg e;
+            const char *next = parse_arg(l, p, &e, depth + 1);
+            if (next == p)
+                break;
+            *PUSH(l->a, out->list, out->n, cap) = e;
+            p = next;
+            while (*p == ',' || *p == ' ')
+                p++;
+        }
+        return *p ? p + 1 : p;
+    }
+    const char *end = p;
+    while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
+        end++;
+    const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
+    if (isalpha((unsigned char)*p) && arrow && list && end < arrow && arrow < list) /* an equation with blanks */
+        end = list;
+    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest;
+    double f = strtod(word, &rest);
+    if (*word == '%')
+        *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
+    else if (*word && !*rest)
+        *out = strpbrk(word, ".einf") ? (struct arg){.kind = ARG_FLOAT, .f = f}
+                                      : (struct arg){.kind = ARG_INT, .i = strtoll(word, NULL, 10)};
+    else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
+        *out = (struct arg){.kind = ARG_BOOL, .i = *word == 'T'};
+    else if (strcmp(word, "None") == 0 || !*word)
+        *out = (struct arg){.kind = ARG_NONE};
+    else if (strncmp(word, "torch.", 6) == 0 && dtype_by_torch(word + 6))
+        *out = (struct arg){.kind = ARG_DTYPE, .i = dtype_by_torch(word + 6)};
+    else
+        *out = (struct arg){.kind = ARG_TEXT, .s = word};
+    return end;
+}
+
+/* Positional arguments, then keyword ones at their place in the row; the rest of out[MAX_ARGS] is NONE. */
+int
+fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out)
+{
+    int n = 0;
+    for (int i = 0; i < MAX_ARGS; i++)
+        out[i] = NONE;
+    while (*p && *p != ')' && n < MAX_ARGS) {
+        p = parse_arg(l, p, &out[n++], 0);
+        while (*p == ',' || *p == ' ')
+            p++;
+    }
+    const char *named = strstr(p, "kwargs = {");
+    for (p = named ? named + strlen("kwargs = {") : ""; *p && *p != '}';) {
+        const char *colon = strchr(p, ':');
+        if (!colon)
+            break;
+        char key[64];
+        snprintf(key, sizeof(key), "%.*s", (int)(colon - p), p);
+        struct arg v;
+        p = parse_arg(l, colon + 1, &v, 0);
+        int at = op ? aten_arg(op, key) : -1;
+        if (at >= 0 && at < MAX_ARGS) {
+            out[at] = v;
+            n = at < n ? n : at + 1;
+        }
+        while (*p == ',' || *p == ' ')
+            p++;
+    }
+    return n;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* group.c - a group: the nodes of one recorded call, what enters and leaves it, and the calls made in its place. */
+
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void
+mark_referenced(struct dynamo *d, const char *text)
+{
+    for (const char *p = strchr(text, '%'); p; p = strchr(p + 1, '%')) {
+        size_t n = 1;
+        while (isalnum((unsigned char)p[n]) || p[n] == '_')
+            n++;
+        int at = names_find(d->params, arena_strn(d->l->a, p + 1, n - 1));
+        if (at >= 0)
+            d->referenced[at] = true;
+    }
+}
+
+/* The class of every module around a node. */
+static void
+note_modules(struct lowering *l, const struct node *n)
+{
+    const char *path, *type;
+    for (int i = 2; (path = fx_entry(l->a, n->scopes, i)) && (type = fx_entry(l->a, n->classes, i)); i++) {
+        int at = names_find(l->modules, path);
+        if (at >= 0 && l->p->modules[at].type)
+            return;
+        lower_module(l, path, type);
+    }
+}
+
+void
+group_make(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    struct names *by_name = names_new(l->a);
+    d->group_of = NEWN(l->a, int, l->g->nn + 1);
+    d->groups = NEWN(l->a, struct group, l->g->nn + 1);
+    d->referenced = NEWN(l->a, bool, l->p->nparams + 1);
+    for (int i = 0; i < l->g->nn; i++) {
+        const struct node *n = &l->g->n[i];
+        struct group fresh = {.last = i, .call = -1};
+        d->group_of[i] = -1;
+        if (!n->fx || !fx_split(l->a, n->fx, &fresh))
+            continue;
+        int at = names_find(by_name, fresh.fx_name);
+        if (at < 0) {
+            at = d->ngroups++;
+            d->groups[at] = fresh;
+            names_put(by_name, fresh.fx_name, at);
+            mark_referenced(d, fresh.args);
+            d->groups[at].path = fx_entry(l->a, n->scopes, 2);
+            d->groups[at].type = d->groups[at].path ? fx_entry(l->a, n->classes, 2) : NULL;
+            note_modules(l, n);
+        }
+        struct group *g = &d->groups[at];
+        *PUSH(l->a, g->nodes, g->nnodes, g->cap) = i;
+        g->last = i;
+        d->group_of[i] = at;
+    }
+}
+
+/* ---- what enters and leaves ------------------------------------------------------------------------------------- */
+
+/* The tensor by which the group's result leaves it. */
+int
+group_output(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    int self = d->group_of[g->last];
+    if (!g->nnodes) /* a piece */
+        return -1;
+    for (int k = g->nnodes - 1; k >= 0; k--) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int o = 0; o < n->nout; o++) {
+            if (n->out[o] < 0)
+                continue;
+            const struct tensor *t = &gr->t[n->out[o]];
+            bool leaves = t->is_output;
+            for (int u = 0; u < t->nusers && !leaves; u++)
+                leaves = d->group_of[t->users[u]] != self;
+            if (leaves)
+                return n->out[o];
+        }
+    }
+    return gr->n[g->last].nout ? gr->n[g->last].out[0] : -1;
+}
+
+bool
+group_makes(const struct dynamo *d, const struct group *g, int tensor)
+{
+    int at = d->l->g->t[tensor].producer;
+    return at >= 0 && d->group_of[at] == d->group_of[g->last];
+}
+
+/* The argument is this tensor, or what a lost call made of it. */
+static bool
+stands_for(const struct dynamo *d, const struct arg *a, int tensor)
+{
+    if (a->kind != ARG_SLOT || a->i < 0)
+        return false;
+    for (int i = 0; i < d->norigins; i++)
+        if (d->origins[i].slot == a->i)
+            return d->origins[i].tensor == tensor;
+    return a->i == d->l->slot_of[tensor];
+}
+
+/* The group's inputs from outside that hold data of the step (not constants) and are no argument already resolved. */
+int
+group_inputs(const struct dynamo *d, const struct group *g, const struct arg *args, int nargs, int *out, int max)
+{
+    const struct lowering *l = d->l;
+    int n = 0;
+    for (int k = g->nnodes - 1; k >= 0; k--) { /* view-like calls: the last node's input comes first */
+        const struct node *node = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < node->nin; i++) {
+            int t = node->in[i], slot = t < 0 ? -1 : l->slot_of[t];
+            bool taken = slot < 0 || t == d->fed || group_makes(d, g, t);
+            for (int j = 0; j < nargs && !taken; j++) {
+                taken = stands_for(d, &args[j], t);
+                for (int e = 0; args[j].kind == ARG_LIST && e < args[j].n && !taken; e++)
+                    taken = stands_for(d, &args[j].list[e], t);
+            }
+            for (int j = 0; j < n && !taken; j++)
+                taken = out[j] == t;
+            if (!taken && n < max)
+                out[n++] = t;
+        }
+    }
+    return n;
+}
+
+/* One line runs for every module of a class: the module counts too. */
+bool
+group_same_statement(const struct dynamo *d, int a, int b)
+{
+    const char *p = d->l->g->n[a].stack, *q = d->l->g->n[b].stack;
+    int ga = d->group_of[a], gb = d->group_of[b];
+    const char *pa = ga < 0 ? NULL : d->groups[ga].path, *pb = gb < 0 ? NULL : d->groups[gb].path;
+    return p && q && strcmp(p, q) == 0 && (!pa || !pb || strcmp(pa, pb) == 0);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+struct call *
+group_call(struct dynamo *d, const struct group *g, const char *target, int nargs)
+{
+    struct lowering *l = d->l;
+    struct call *c = lower_call(l, target, nargs);
+    const struct node *n = &l->g->n[g->last];
+    c->name = g->fx_name;
+    c->node = n->name;
+    c->location = fx_location(l->a, n->stack);
+    c->frames = fx_frames(l->a, n->stack);
+    c->stack = n->stack;
+    c->scopes = n->scopes;
+    c->scope = lower_module(l, g->path ? g->path : "", g->type);
+    if (!c->location && g->path && *g->path)
+        c->location = g->path;
+    return c;
+}
+
+void
+group_define(struct dynamo *d, const struct group *g, int tensor, int slot)
+{
+    names_put(d->l->slots, g->fx_name, slot);
+    if (tensor >= 0)
+        d->l->slot_of[tensor] = slot;
+}
+
+int
+group_cast_like(struct dynamo *d, const struct group *g, int slot, int like)
+{
+    struct call *c = group_call(d, g, "aten.to_like", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+    return c->outs[0];
+}
+
+int
+group_to_float(struct dynamo *d, const struct group *g, int slot)
+{
+    struct call *c = group_call(d, g, "aten.to.dtype", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = DTYPE(DT_FLOAT);
+    return c->outs[0];
+}
+
+const struct call *
+group_maker(const struct program *p, int64_t slot)
+{
+    for (int i = p->ncalls - 1; i >= 0; i--)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            if (p->calls[i].outs[k] == slot)
+                return &p->calls[i];
+    return NULL;
+}

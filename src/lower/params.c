@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* params.c - the parameters of a recorded program: the signature names them, the file may have their data.
+ *
+ * A size that no initializer states follows from the call that reads the parameter, or from a library's fact. One that
+ * no call names is another name of a tied one. What is left gets a doubt.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the signature ---------------------------------------------------------------------------------------------- */
+
+static const struct kind_row {
+    const char *word;
+    enum param_kind kind;
+} kinds[] = {{"PARAMETER", PARAM_TRAINED}, {"BUFFER", PARAM_BUFFER}, {"CONSTANT_TENSOR", PARAM_CONSTANT}};
+
+void
+params_read(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    const char *p = l->g->signature, *stop = strstr(p, "# outputs");
+    for (; p && *p && (!stop || p < stop); p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
+        size_t len = strcspn(p, "\n");
+        char *line = arena_strn(l->a, p, len);
+        char *colon = strstr(line, ": "), *target = strstr(line, "target='"),
+             *end = target ? strchr(target + 8, '\'') : NULL;
+        if (!colon || !end)
+            continue;
+        *colon = *end = 0;
+        for (int k = 0; k < COUNT(kinds); k++)
+            if (strncmp(colon + 2, kinds[k].word, strlen(kinds[k].word)) == 0) {
+                struct param *q = lower_param(l, target + 8, kinds[k].kind);
+                names_put(d->params, line, l->p->nparams - 1);
+                names_put(l->slots, line, q->slot);
+                int t = graph_find(l->g, q->name);
+                if (t >= 0 && l->g->t[t].is_initializer)
+                    lower_param_shape(l, q, &l->g->t[t]);
+                if (strcmp(q->name + strlen(q->name) - (strlen(q->name) < 19 ? 0 : 19), "num_batches_tracked") == 0) {
+                    q->rank = 0; /* torch/nn/modules/batchnorm.py: a long scalar */
+                    q->dtype = DT_INT64;
+                }
+            }
+    }
+}
+
+struct param *
+params_of(struct dynamo *d, const char *placeholder)
+{
+    int at = names_find(d->params, placeholder);
+    return at < 0 ? NULL : &d->l->p->params[at];
+}
+
+struct param *
+params_called(const struct dynamo *d, const char *name)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (strcmp(p->params[i].name, name) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
+/* ---- sizes of parameters without an initializer of their own ---------------------------------------------------- */
+
+void
+params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
+{
+    if (!q || q->rank >= 0 || rank < 0 || !size)
+        return;
+    q->rank = rank;
+    q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+}
+
+/* The known last dimension of the first data input. */
+static int64_t
+last_input_dim(const struct dynamo *d, const struct group *g)
+{
+    const struct lowering *l = d->l;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++)
+            if (n->in[i] >= 0 && l->slot_of[n->in[i]] >= 0 && !group_makes(d, g, n->in[i])) {
+                const struct tensor *t = &l->g->t[n->in[i]];
+                return t->rank > 0 ? t->dims[t->rank - 1].n : -1;
+            }
+    }
+    return -1;
+}
+
+void
+params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
+            const int64_t *size)
+{
+    struct lowering *l = d->l;
+    const char *name = op ? op->name : "";
+    bool linear = spelled(name, PROJECTS), addmm = spelled(name, ADDS_PRODUCT);
+    int seen = 0;
+    for (int i = 0; i < nargs; i++) {
+        struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
+        for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {
+            struct param *q = args[i].list[k].s ? params_of(d, args[i].list[k].s) : NULL;
+            if (q && q->rank < 0 && before && before->rank > 0)
+                params_sized(l, q, 1, before->size);
+            before = q ? q : before;
+        }
+        struct param *q = args[i].kind == ARG_SLOT && args[i].s ? params_of(d, args[i].s) : NULL;
+        seen += q != NULL;
+        if (!q || q->rank >= 0)
+            continue;
+        int64_t in = last_input_dim(d, g), out = rank > 0 ? size[rank - 1] : -1;
+        int shape = op ? aten_arg(op, "normalized_shape") : -1;
+        if (linear || addmm) {
+            bool weight = i == (linear ? 1 : 2);
+            if (out >= 0 && (!weight || in >= 0))
+                params_sized(l, q, weight ? 2 : 1,
+                             weight ? (linear ? (int64_t[]){out, in} : (int64_t[]){in, out}) : &out);
+            continue;
+        }
+        if (shape >= 0 && shape < nargs && args[shape].kind == ARG_LIST) {
+            int64_t dims[8];
+            for (int k = 0; k < args[shape].n && k < 8; k++)
+                dims[k] = args[shape].list[k].i;
+            params_sized(l, q, args[shape].n < 8 ? args[shape].n : 8, dims);
+            continue;
+        }
+        bool bias_of_conv = spelled(name, CONVOLVES) && i == 2; /* zero biases are removed from the node */
+        if (spelled(name, SCALES) || bias_of_conv) {
+            if (rank > 1)
+                params_sized(l, q, 1, &size[1]);
+            continue;
+        }
+        bool index = op && i == aten_arg(op, "index");
+        int skip = index ? 0 : seen - 1; /* otherwise: the constants among the group's inputs, in order */
+        for (int k = 0; k < g->nnodes && q->rank < 0; k++) {
+            const struct node *n = &l->g->n[g->nodes[k]];
+            for (int j = 0; j < n->nin && q->rank < 0; j++)
+                if (n->in[j] >= 0 && l->g->t[n->in[j]].is_initializer &&
+                    dtypes[l->g->t[n->in[j]].dtype].is_float != index && skip-- == 0)
+                    lower_param_shape(l, q, &l->g->t[n->in[j]]);
+        }
+    }
+}
+
+/* ---- parameters that no call names ------------------------------------------------------------------------------ */
+
+/* Rows of the first parameter with that ending. */
+static int64_t
+rows_of(const struct program *p, const char *end)
+{
+    for (int i = 0; i < p->nparams; i++)
+        if (ends_with(p->params[i].name, end) && p->params[i].rank > 0)
+            return p->params[i].size[0];
+    return -1;
+}
+
+/* "int64 1 @wpe.weight" */
+static bool
+read_size(struct lowering *l, const char *text, struct param *q)
+{
+    int64_t size[4];
+    int n = 0;
+    size_t len = strcspn(text, " ");
+    enum dtype t = dtype_by_onnx(arena_strn(l->a, text, len));
+    for (const char *p = text + len; *p && n < COUNT(size); p += len) {
+        p++;
+        len = strcspn(p, " ");
+        size[n] = *p == '@' ? rows_of(l->p, arena_strn(l->a, p + 1, len - 1)) : atoll(p);
+        if (size[n++] < 0)
+            return false;
+    }
+    params_sized(l, q, n, size);
+    q->dtype = t;
+    return true;
+}
+
+static bool
+size_by_fact(struct lowering *l, struct param *q)
+{
+    const struct place at = {.type = l->p->modules[q->module].type, .path = q->name};
+    for (const struct fact *f = NULL; q->rank < 0 && (f = fact_next(f, 1u << FACT_SIZE, &at));)
+        read_size(l, f->arg, q);
+    return q->rank >= 0;
+}
+
+/* Names of modules that two module paths begin with, or that a path has (b NULL). */
+static int
+common_modules(const char *a, const char *b)
+{
+    int n = 0;
+    for (size_t i = 0; a[i] && (!b || a[i] == b[i]); i++)
+        n += a[i] == '.';
+    return n;
+}
+
+/* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a
+ * head's bias and its decoder's); for a weight that is named as a table the one that an embedding reads, or the head
+ * nearer to it. */
+static int
+tied_to(const struct dynamo *d, int at, int table)
+{
+    const struct program *p = d->l->p;
+    const char *name = p->params[at].name, *dot = strrchr(name, '.');
+    int best = -1, least = 0;
+    for (int i = 0; i < p->nparams && dot; i++) {
+        const char *other = p->params[i].name, *end = strrchr(other, '.');
+        size_t n = (size_t)(dot - name), m = end ? (size_t)(end - other) : 0, common = n < m ? n : m;
+        int apart = abs(common_modules(name, NULL) - common_modules(other, NULL));
+        if (d->referenced[i] && p->params[i].rank >= 0 && end && n != m && strcmp(dot, end) == 0 &&
+            strncmp(name, other, common) == 0 && (n < m ? other : name)[common] == '.' && (best < 0 || apart < least)) {
+            best = i;
+            least = apart;
+        }
+    }
+    if (best >= 0)
+        return best;
+    static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
+                                         "decoder", "generator", "out", "lm",     "vocab"};
+    static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
+    bool is_table = false;
+    for (int i = 0; i < COUNT(tables); i++)
+        is_table |= ends_with(name, "weight") && strstr(name, tables[i]);
+    if (!is_table)
+        return -1;
+    for (int i = 0; i < p->nparams; i++)
+        for (int k = 0; k < COUNT(heads); k++)
+            if (d->referenced[i] && p->params[i].rank == 2 && ends_with(p->params[i].name, heads[k]) &&
+                common_modules(name, p->params[i].name) > (table < 0 ? 0 : common_modules(name, p->params[table].name)))
+                table = i;
+    return table;
+}
+
+/* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
+ * says. */
+void
+params_tie(struct dynamo *d)
+{
+    struct lowering *l = d->l;
+    struct program *p = l->p;
+    int table = -1;
+    for (int i = 0; i < p->ncalls && table < 0; i++)
+        if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
+            for (int k = 0; k < p->nparams; k++)
+                if (p->params[k].slot == p->calls[i].args[0].i)
+                    table = k;
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
+            continue;
+        int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
+        if (other >= 0) {
+            struct param *from = &p->params[other];
+            q->slot = from->slot;
+            if (from->tied_to >= 0 || other < i) {
+                q->tied_to = from->tied_to >= 0 ? from->tied_to : other;
+            } else { /* the name that comes first is the parameter's */
+                params_sized(l, q, from->rank, from->size);
+                q->dtype = from->dtype;
+                from->tied_to = i;
+            }
+        } else {
+            graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
+                        "the file names it but has neither its data nor a call that reads it: its size is unknown and "
+                        "not counted");
+        }
+    }
+}
+
+void
+params_freeze(struct dynamo *d)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++) {
+        struct place at = {.path = p->params[i].name};
+        fact_around(d->l, p->modules[p->params[i].module].path, at.around);
+        if (p->params[i].kind == PARAM_TRAINED && fact_next(NULL, 1u << FACT_FROZEN, &at))
+            p->params[i].kind = PARAM_FROZEN;
+    }
+}

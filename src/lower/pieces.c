@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pieces.c - several recorded calls that eager runs as one, and one that stands for several.
+ *
+ * The exporter decomposes modules and functions that have an operator of their own; of others its optimizer leaves the
+ * last call alone. Tables say which: wholes and fusions.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <string.h>
+
+/* ---- of several, the last is left ------------------------------------------------------------------------------- */
+
+/* Fusions of the exporter that leave the last piece of several behind: the pieces before it, which make what it reads
+ * and no node does. In their arguments $x is the node's input, $0 the first piece, $c and $s the tables of cosines and
+ * sines, & the node's epsilon, # half the width of its input. Without pieces it is a doubt. Source:
+ * onnxscript/rewriter/rules/fusion, from opset 23 on; the pieces are those of transformers. */
+static const struct fusion {
+    const char *rule;
+    const char *unless; /* the input is made so: the file hides how often; NULL nothing */
+    struct table_of {
+        const char *op, *target;
+    } tables[2]; /* $c and $s */
+    struct piece {
+        const char *target, *args;
+        bool read; /* by the last piece, in this order */
+    } piece[8];
+} fusions[] = {
+    {"RmsNormFusion",
+     "aten.sub.",
+     {{0}},
+     {{"aten.pow.Tensor_Scalar", "%$x, 2", false},
+      {"aten.mean.dim", "%$0, [-1], True", false},
+      {"aten.add.Tensor", "%$1, &", false},
+      {"aten.rsqrt.default", "%$2", false},
+      {"aten.mul.Tensor", "%$x, %$3", true}}},
+    {"RotaryEmbedding",
+     NULL,
+     {{"Cos", "aten.cos.default"}, {"Sin", "aten.sin.default"}},
+     {{"aten.mul.Tensor", "%$x, %$c", true},
+      {"aten.slice.Tensor", "%$x, -1, 0, #", false},
+      {"aten.slice.Tensor", "%$x, -1, #, 9223372036854775807", false},
+      {"aten.neg.default", "%$2", false},
+      {"aten.cat.default", "[%$3, %$1], -1", false},
+      {"aten.mul.Tensor", "%$4, %$s", true}}},
+    {"LayerNormFusion", NULL, {{0}}, {{0}}},
+    {"LayerNormBiasFusion", NULL, {{0}}, {{0}}},
+    {"OnnxGroupQueryAttention", NULL, {{0}}, {{0}}},
+};
+
+static const struct fusion *
+fusion_of(const struct node *n)
+{
+    for (int i = 0; n->rules && i < COUNT(fusions); i++)
+        if (strstr(n->rules, fusions[i].rule))
+            return &fusions[i];
+    return NULL;
+}
+
+void
+pieces_doubt(struct dynamo *d, const struct group *g)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const struct fusion *f = fusion_of(n);
+    if (f)
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "the exporter fused several operators here (%s), and what those before the last keep is not "
+                    "counted: an export with opset_version=20 shows them",
+                    f->rule);
+}
+
+/* A call that no node stands for, in the place of g; its slot. */
+static int
+lower_piece(struct dynamo *d, const struct group *g, const char *name, const char *target, const char *args)
+{
+    struct group piece = {.fx_name = name,
+                          .target = target,
+                          .args = args,
+                          .nodes = g->nodes,
+                          .last = g->last,
+                          .path = g->path,
+                          .type = g->type,
+                          .call = -1};
+    dynamo_group(d, &piece);
+    return names_find(d->l->slots, name);
+}
+
+/* The name of a table that the model makes once, of both halves' angles: the node reads that of the first half, t.
+ * NULL: it is made otherwise. */
+static const char *
+rotary_table(struct dynamo *d, const struct group *g, int t, const struct table_of *k)
+{
+    struct lowering *l = d->l;
+    int from = t >= 0 ? l->g->t[t].producer : -1;
+    const struct node *n = from >= 0 ? &l->g->n[from] : NULL;
+    int angles = n && strcmp(n->op, k->op) == 0 && n->nin == 1 ? n->in[0] : -1;
+    if (angles < 0 || (l->slot_of[angles] < 0 && !l->g->t[angles].is_initializer))
+        return NULL;
+    const char *half = arena_printf(l->a, "angles~%d", angles), *both = arena_printf(l->a, "both~%d", angles);
+    const char *flat = arena_printf(l->a, "%s~flat~%d", k->op, angles),
+               *table = arena_printf(l->a, "%s~%d", k->op, angles);
+    if (names_find(l->slots, table) >= 0)
+        return table;
+    if (l->slot_of[angles] < 0)
+        l->slot_of[angles] = resolve_constant(d, g, l->g->t[angles].name, angles);
+    names_put(l->slots, half, l->slot_of[angles]);
+    if (names_find(l->slots, both) < 0)
+        lower_piece(d, g, both, "aten.cat.default", arena_printf(l->a, "[%%%s, %%%s], -1", half, half));
+    lower_piece(d, g, flat, k->target, arena_printf(l->a, "%%%s", both));
+    lower_piece(d, g, table, "aten.unsqueeze.default", arena_printf(l->a, "%%%s, 1", flat));
+    return table;
+}
+
+static bool
+names_piece(const struct fusion *f, const char *name)
+{
+    for (int i = 0; i < COUNT(f->piece) && f->piece[i].target; i++)
+        if (f->piece[i].read && spelled_after(name, f->piece[i].target))
+            return true;
+    return false;
+}
+
+/* What the last piece reads and nobody has made; of all, or of what would be called like a piece. How many. */
+static int
+lost_pieces(struct dynamo *d, const struct group *g, const struct fusion *f, bool all, const char **lost)
+{
+    struct arg args[MAX_ARGS];
+    int n = 0, nargs = fx_args(d->l, spelled_row(g->target), g->args, args);
+    for (int i = 0; i < nargs; i++)
+        if (args[i].kind == ARG_SLOT && names_find(d->l->slots, args[i].s) < 0 && !params_of(d, args[i].s) &&
+            (all || names_piece(f, args[i].s)))
+            lost[n++] = args[i].s;
+    return n;
+}
+
+/* A piece's arguments, names for their keys. */
+static const char *
+piece_args(struct arena *a, const char *args, const char *const *name, double epsilon, int64_t half)
+{
+    const char *out = "";
+    for (; *args; args++)
+        out = *args == '$'   ? arena_printf(a, "%s%s", out, name[(unsigned char)*++args])
+              : *args == '&' ? arena_printf(a, "%s%g", out, epsilon)
+              : *args == '#' ? arena_printf(a, "%s%lld", out, (long long)half)
+                             : arena_printf(a, "%s%c", out, *args);
+    return out;
+}
+
+/* Makes what the last piece of a fusion reads, and returns the tensor that it is made of; -1, and nothing, where some
+ * of it can't be made. */
+int
+pieces_unfuse(struct dynamo *d, const struct group *g)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    const struct fusion *f = g->nnodes ? fusion_of(n) : NULL;
+    int x = f && n->nin && n->in[0] >= 0 && l->slot_of[n->in[0]] >= 0 ? n->in[0] : -1, nread = 0;
+    const struct call *made = x >= 0 ? group_maker(l->p, l->slot_of[x]) : NULL;
+    const char *lost[MAX_ARGS], *name[128] = {NULL};
+    if (!made || l->g->t[x].rank < 1 || (f->unless && starts_with(made->target, f->unless)))
+        return -1;
+    for (int i = 0; i < COUNT(f->piece) && f->piece[i].target; i++)
+        nread += f->piece[i].read;
+    int64_t half = l->g->t[x].dims[l->g->t[x].rank - 1].n / 2;
+    int nlost = lost_pieces(d, g, f, true, lost);
+    nlost = nlost > nread ? lost_pieces(d, g, f, false, lost) : nlost;
+    if (!nread || nlost != nread)
+        return -1;
+    bool whole = half > 0 && !node_int(n, "interleaved", 0);
+    for (int i = 0; i < COUNT(f->tables) && f->tables[i].op; i++) {
+        const char **table = &name[(unsigned char)"cs"[i]];
+        *table = whole && n->nin > i + 1 ? rotary_table(d, g, n->in[i + 1], &f->tables[i]) : NULL;
+        if (!*table)
+            return -1;
+    }
+    name['x'] = arena_printf(l->a, "fused~%d", g->last);
+    names_put(l->slots, name['x'], l->slot_of[x]);
+    for (int i = 0, k = 0; i < COUNT(f->piece) && f->piece[i].target; i++) {
+        const struct piece *p = &f->piece[i];
+        name['0' + i] = p->read ? lost[k++] : arena_printf(l->a, "%s~%d", p->target + strlen("aten."), g->last * 8 + i);
+        lower_piece(d, g, name['0' + i], p->target,
+                    piece_args(l->a, p->args, name, node_float(n, "epsilon", 1e-5), half));
+    }
+    return x;
+}
+
+/* ---- one that arrives in pieces --------------------------------------------------------------------------------- */
+
+/* Modules and functions that arrive in pieces although eager runs one operator. A function's pieces are those of its
+ * statement, from one target to another. */
+static const struct whole {
+    const char *type, *line;           /* class of the module, or what the innermost source line says */
+    const char *first, *second, *last; /* what its pieces' targets begin with, NULL anything */
+    const char *target, *source;
+} wholes[] = {
+    {"torch.nn.modules.normalization.RMSNorm", NULL, NULL, NULL, NULL, "aten.rms_norm.default", "since 2.9"},
+    {NULL, "rms_norm(", "aten.pow", "aten.mean", "aten.mul", "aten.rms_norm.default", "rms_norm in layer_norm.cpp"},
+    {"torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten.index", NULL, NULL, "aten._adaptive_avg_pool2d.default",
+     "windows of unequal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+    {NULL, "adaptive_avg_pool", "aten.index", "aten.masked_fill", "aten.div", "aten._adaptive_avg_pool2d.default",
+     "likewise"},
+    {NULL, "adaptive_avg_pool", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default",
+     "likewise"},
+    {NULL, "interpolate(", "aten.index", "aten.masked_fill", "aten.div", "aten._adaptive_avg_pool2d.default",
+     "mode='area': interpolate in torch/nn/functional.py"},
+    {NULL, "interpolate(", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default", "likewise"},
+    {NULL, "interpolate(", "aten._unsafe_index", "aten._unsafe_index", "aten.add", "aten.upsample_linear1d.default",
+     "upsample_linear1d in torch/_decomp/decompositions.py"},
+    {NULL, "interpolate(", "aten._unsafe_index", NULL, "aten._unsafe_index", "aten._upsample_nearest_exact2d.default",
+     "mode='nearest-exact', in torch/_decomp/decompositions.py"},
+    {NULL, "hardshrink(", "aten.abs", "aten.le", "aten.where", "aten.hardshrink.default",
+     "in torch/_decomp/decompositions.py, as the next two"},
+    {NULL, "softshrink(", "aten.abs", "aten.gt", "aten.where", "aten.softshrink.default", "likewise"},
+    {NULL, "threshold(", "aten.le", "aten.where", "aten.where", "aten.threshold.default", "likewise"},
+    {NULL, "std(", "prims.var", NULL, "aten.sqrt", "aten.std.correction", "std in torch/_refs"},
+};
+
+static bool
+same_origin(const struct dynamo *d, const struct whole *w, const struct group *g, const struct group *h)
+{
+    return w->type ? h->path && g->path && strcmp(h->path, g->path) == 0 : group_same_statement(d, g->last, h->last);
+}
+
+static const struct whole *
+whole_of(const struct dynamo *d, const struct group *g)
+{
+    const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
+    for (int i = 0; i < COUNT(wholes); i++) {
+        const struct whole *w = &wholes[i];
+        if (w->type ? !g->type || strcmp(g->type, w->type) != 0
+                    : !strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), w->line))
+            continue;
+        if ((!w->first || starts_with(g->target, w->first)) &&
+            (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))
+            return w;
+    }
+    return NULL;
+}
+
+/* Whether the piece names a parameter, a weight that the function multiplies with at the end. */
+static bool
+names_param(struct dynamo *d, const struct group *g)
+{
+    struct arg args[MAX_ARGS];
+    int n = fx_args(d->l, NULL, g->args, args);
+    for (int i = 0; i < n; i++)
+        if (args[i].kind == ARG_SLOT && args[i].s && params_of(d, args[i].s))
+            return true;
+    return false;
+}
+
+static void
+lower_whole(struct dynamo *d, int at, const struct whole *w)
+{
+    struct lowering *l = d->l;
+    struct group *g = &d->groups[at], *last = g;
+    int input = -1, weight = -1;
+    struct arg own[MAX_ARGS] = {NONE}; /* the first piece's */
+    bool ended = false;
+    for (int i = at; i < d->ngroups; i++) {
+        struct group *h = &d->groups[i];
+        if (h->done || !same_origin(d, w, g, h) || h->last > last->last + 4 * (i - at + 2))
+            continue;
+        if (ended && !(starts_with(h->target, w->last) && names_param(d, h)))
+            break;
+        struct arg args[MAX_ARGS];
+        int n = fx_args(l, NULL, h->args, args), missing = 0;
+        for (int k = 0; k < n; k++) {
+            resolve_known(d, &args[k], &missing);
+            if (args[k].kind != ARG_SLOT)
+                continue;
+            struct param *q = args[k].s ? params_of(d, args[k].s) : NULL;
+            if (q)
+                weight = (int)(q - l->p->params);
+            else if (i == at && input < 0)
+                input = args[k].i >= 0 ? (int)args[k].i : -1;
+        }
+        if (i == at && input < 0) {
+            int spare[4];
+            int ns = group_inputs(d, h, args, n, spare, 4), used = 0;
+            resolve_arg(d, h, &args[0], 0, spare, ns, &used);
+            input = args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
+        }
+        if (i == at)
+            memcpy(own, args, sizeof(*args) * (size_t)n);
+        h->done = true;
+        last = h;
+        ended |= w->last && (i > at || strcmp(w->first, w->last) == 0) && starts_with(h->target, w->last);
+    }
+    int out = group_output(d, last);
+    const struct node *first = &l->g->n[g->nodes[0]];
+    if (input < 0 || out < 0)
+        return;
+    struct call *c = group_call(d, last, w->target, 4);
+    int shape = aten_arg(c->op, "normalized_shape"), gain = aten_arg(c->op, "weight"), dim = aten_arg(c->op, "dim"),
+        keep = aten_arg(c->op, "keepdim");
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
+    for (int i = 1; i < c->nargs; i++)
+        c->args[i] = NONE;
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    int64_t width = c->rank > 0 ? c->size[c->rank - 1] : 0;
+    if (weight >= 0 && gain > 0) {
+        struct param *q = &l->p->params[weight];
+        params_sized(l, q, 1, &width);
+        width = q->rank > 0 ? q->size[0] : width;
+        c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    }
+    if (shape > 0) {
+        c->args[shape] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+        c->args[shape].list[0] = INT(width);
+    }
+    if (dim > 0)
+        c->args[dim] = own[1];
+    if (keep > 0)
+        c->args[keep] = BOOL(first->nin && first->in[0] >= 0 && c->rank == l->g->t[first->in[0]].rank);
+    group_define(d, last, out, c->outs[0]);
+}
+
+/* A torch.autograd.Function, traced as its forward. */
+static void
+lower_function(struct dynamo *d, int at, const struct fact *f)
+{
+    struct lowering *l = d->l;
+    struct group *g = &d->groups[at], *last = g;
+    struct arg args[MAX_ARGS];
+    int n = fx_args(l, NULL, g->args, args), missing = 0;
+    for (int k = 0; k < n; k++)
+        resolve_known(d, &args[k], &missing);
+    for (int i = at; i < d->ngroups; i++)
+        if (fact_of(d->groups[i].type, f->kind) == f && strcmp(d->groups[i].path, g->path) == 0) {
+            last = &d->groups[i];
+            last->done = true;
+        }
+    int out = group_output(d, last);
+    struct arg input = args[0].kind == ARG_SLOT ? args[0] : args[1];
+    if (n < 1 || out < 0 || input.kind != ARG_SLOT || input.i < 0)
+        return;
+    struct call *c = group_call(d, last, f->arg, 1);
+    c->args[0] = input;
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    group_define(d, last, out, c->outs[0]);
+}
+
+/* The parametrization arrives in pieces, but CUDA runs one operator where the norm keeps the first or the last
+ * dimension. Pieces before the last make no call. */
+static void
+lower_weight_norm(struct dynamo *d, struct group *g)
+{
+    struct lowering *l = d->l;
+    if (!spelled(g->target, MULTIPLIES))
+        return;
+    struct param *part[2] = {NULL, NULL}; /* original0 the norms, original1 the direction */
+    for (int i = 0; i < l->p->nparams; i++)
+        for (int k = 0; k < 2; k++)
+            if (strncmp(l->p->params[i].name, g->path, strlen(g->path) - 2) == 0 &&
+                ends_with(l->p->params[i].name, k ? ".original1" : ".original0"))
+                part[k] = &l->p->params[i];
+    int out = group_output(d, g);
+    if (!part[0] || !part[1] || out < 0)
+        return;
+    struct call *c = group_call(d, g, "aten._weight_norm_interface.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = part[1]->slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part[0]->slot};
+    group_define(d, g, out, c->outs[0]);
+}
+
+bool
+pieces_lower(struct dynamo *d, int at)
+{
+    struct group *g = &d->groups[at];
+    const struct whole *w = whole_of(d, g);
+    const struct fact *function = w ? NULL : fact_of(g->type, FACT_ONE_OPERATOR);
+    if (w)
+        lower_whole(d, at, w);
+    else if (fact_of(g->type, FACT_WEIGHT_NORM))
+        lower_weight_norm(d, g);
+    else if (function)
+        lower_function(d, at, function);
+    return w || function || fact_of(g->type, FACT_WEIGHT_NORM);
+}

@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resolve.c - the names in a recorded call's arguments to slots.
+ *
+ * Names that no node defines were optimized away. Each has a reason that the name and its neighbours show: a dropout
+ * in evaluation mode, a convolution that took in its batch norm, a merged transpose, a folded constant, a shared
+ * duplicate. Each reason is a function whose name begins with lost_, or is resolve_clone, resolve_host or
+ * resolve_constant. The file's own tensors fill the gap: the group's inputs that no other argument accounts for.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <string.h>
+
+/* ---- clones: dropout, copies ------------------------------------------------------------------------------------ */
+
+/* Counted are the module that reads the result, and where it was made. */
+static bool
+is_undropped(const struct dynamo *d, const struct group *g, int tensor)
+{
+    int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    struct place reader = fact_place(d->l, g->path, NULL);
+    reader.type = g->type;
+    if (at >= 0)
+        fact_around(d->l, d->groups[at].path, reader.around + 2);
+    return fact_next(NULL, 1u << FACT_UNDROPPED, &reader);
+}
+
+/* Whether a clone was a dropout in evaluation mode that is one again in training; said then. */
+bool
+resolve_drops(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    if (l->s->dropout != DROPOUT_AUTO || l->s->mode != MODE_TRAINING || is_undropped(d, g, tensor))
+        return false;
+    program_assume(l->p, ALTERNATIVE_DROPOUT,
+                   "dropout is active wherever the evaluation export still shows its place, with a probability above "
+                   "0");
+    return true;
+}
+
+/* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
+ * runs. */
+int
+resolve_clone(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    bool cosine =
+        strstr(fx_line(l->a, l->g->n[g->last].stack), "cosine_similarity("); /* Distance.cpp clones the norms */
+    struct call *c = group_call(d, g, cosine ? "aten.clone.default" : "aten.lost_clone.default", cosine ? 1 : 3);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    if (cosine)
+        return c->outs[0];
+    int from = l->g->t[tensor].producer;
+    bool copy = from >= 0 && strstr(fx_line(l->a, l->g->n[from].stack), ".contiguous(");
+    c->args[1] = BOOL(copy || target_views(g->target));
+    c->args[2] = BOOL(!copy && resolve_drops(d, g, tensor));
+    return c->outs[0];
+}
+
+/* ---- layers that took in their batch norm ----------------------------------------------------------------------- */
+
+/* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv
+ * node, the parameter is the one of the node's name, or else the one that nothing refers to before the batch norm's in
+ * the signature. */
+int
+resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
+{
+    static const struct {
+        const char *onnx, *arg;
+    } attributes[] = {
+        {"strides", "stride"}, {"pads", "padding"}, {"dilations", "dilation"}, {"output_padding", "output_padding"}};
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    int at = names_find(d->params, norm_weight), first, count = 0;
+    if (n->nin < 2 || n->nout < 1 || at < 0 || n->in[0] < 0 || n->in[1] < 0 || n->out[0] < 0 ||
+        l->slot_of[n->in[0]] < 0)
+        return -1;
+    const struct tensor *w = &l->g->t[n->in[1]];
+    struct param *named = params_called(d, w->name), *bias_named = NULL;
+    if (named && ends_with(named->name, "weight"))
+        bias_named = params_called(
+            d, arena_printf(l->a, "%.*sbias", (int)(strlen(named->name) - strlen("weight")), named->name));
+    for (first = at; first > 0 && count < 2; first--) {
+        struct param *q = &l->p->params[first - 1];
+        if (d->referenced[first - 1] || q->kind == PARAM_BUFFER)
+            break;
+        count++;
+    }
+    if (!count && !named)
+        return -1;
+    struct param *weight = named ? named : &l->p->params[first], *bias = named       ? bias_named
+                                                                         : count > 1 ? weight + 1
+                                                                                     : NULL;
+    d->referenced[weight - l->p->params] = true;
+    lower_param_shape(l, weight, w);
+    bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
+    struct call *c = group_call(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
+    c->scope = weight->module;
+    c->name = l->p->modules[weight->module].path;
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+    if (bias) {
+        int64_t *size = NEWN(l->a, int64_t, 1);
+        d->referenced[bias - l->p->params] = true;
+        *size = weight->rank > 0 ? weight->size[transposed] : 0;
+        bias->rank = 1;
+        bias->size = size;
+        c->args[2] = (struct arg){.kind = ARG_SLOT, .i = bias->slot};
+    }
+    lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    for (int i = 0; i < COUNT(attributes) && !gemm; i++) {
+        const struct attr *a = node_attr(n, attributes[i].onnx);
+        int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
+        if (!a || a->type != ATTR_INTS || !a->ints || pos < 0)
+            continue;
+        len = strcmp(attributes[i].onnx, "pads") == 0 ? len / 2 : len; /* the same on both sides */
+        c->args[pos] = (struct arg){.kind = ARG_LIST, .n = len, .list = NEWN(l->a, struct arg, len ? len : 1)};
+        for (int k = 0; k < len; k++)
+            c->args[pos].list[k] = INT(a->ints[k]);
+    }
+    if (!gemm) {
+        c->args[6] = BOOL(transposed);
+        c->args[8] = INT(node_int(n, "group", 1));
+    }
+    return c->outs[0];
+}
+
+/* ---- constants that were computed from parameters --------------------------------------------------------------- */
+
+/* A parameter below the module that nothing names: of these, one whose name ends so, or else one that may have this
+ * rank. */
+static struct param *
+folded_param(const struct dynamo *d, const char *path, const char *end, int rank)
+{
+    struct program *p = d->l->p;
+    size_t len = strlen(path);
+    for (int i = 0; i < p->nparams; i++) {
+        struct param *q = &p->params[i];
+        bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
+        bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
+        if (below && fits && q->rank < 0 && !d->referenced[i] && (q->kind == PARAM_TRAINED || q->kind == PARAM_FROZEN))
+            return q;
+    }
+    return NULL;
+}
+
+static struct call *
+call_of_param(struct dynamo *d, const struct group *g, const char *target, int nargs, struct param *q, int rank,
+              const int64_t *size)
+{
+    q->rank = rank;
+    q->size = arena_dup(d->l->a, size, sizeof(*size) * (size_t)(rank ? rank : 1));
+    d->referenced[q - d->l->p->params] = true;
+    struct call *c = group_call(d, g, target, nargs);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    return c;
+}
+
+/* torch.nn.utils.weight_norm: w = g v / |v|, with g along the first dimension. */
+static int
+lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    static const char *const names[][2] = {{"original0", "original1"}, {"_g", "_v"}};
+    const char *path = g->path ? g->path : "";
+    for (int i = 0; i < COUNT(names); i++) {
+        struct param *gain = folded_param(d, path, names[i][0], rank), *v = folded_param(d, path, names[i][1], rank);
+        int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
+        if (!gain || !v || rank < 1 || rank > MAX_RANK)
+            continue;
+        for (int k = 1; k < rank; k++)
+            ones[k] = 1;
+        struct call *c = call_of_param(d, g, "aten._weight_norm_interface.default", 3, v, rank, size);
+        gain->rank = rank;
+        gain->size = arena_dup(d->l->a, ones, sizeof(*ones) * (size_t)rank);
+        d->referenced[gain - d->l->p->params] = true;
+        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = gain->slot};
+        c->args[2] = INT(0);
+        return c->outs[0];
+    }
+    return -1;
+}
+
+/* A bias looked up in a table of the relative positions in a square window: table[index] is [N N, H]; often it was
+ * folded on to [1, H, N, N]: seen as [N, N, H], permuted, made contiguous, unsqueezed. */
+static int
+lost_position_table(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+{
+    struct lowering *l = d->l;
+    const char *path = g->path ? g->path : "";
+    int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0,
+            pairs = rank == 4   ? size[2] * size[3]
+                    : rank == 2 ? size[0]
+                                : 0;
+    while (n < 1 << 14 && n * n < pairs)
+        n++;
+    while ((w + 1) * (w + 1) <= n)
+        w++;
+    struct param *table = folded_param(d, path, "relative_position_bias_table", rank);
+    int found = -1;
+    if (!table || !n || n - w * w > 1 || n * n != pairs)
+        return -1;
+    for (int i = 0; i < l->p->nparams; i++) {
+        const struct param *q = &l->p->params[i];
+        if (q->kind == PARAM_BUFFER && q->module == table->module && ends_with(q->name, "relative_position_index"))
+            found = i;
+    }
+    if (found < 0 && w * w == n)
+        return -1;
+    int64_t rows[] = {(2 * w - 1) * (2 * w - 1) + (w * w == n ? 0 : 3), heads}, flat[] = {pairs},
+            square[] = {n, n, heads};
+    int picks;
+    if (found >= 0) {
+        struct param *index = &l->p->params[found];
+        index->rank = 1;
+        index->size = arena_dup(l->a, flat, sizeof(flat));
+        index->dtype = DT_INT64;
+        picks = index->slot;
+    } else { /* BeitRelativePositionBias: three rows for the class token, the index made anew */
+        struct call *made = group_call(d, g, "aten.arange.default", 1);
+        made->args[0] = INT(pairs);
+        picks = made->outs[0];
+    }
+    struct call *c = call_of_param(d, g, "aten.index.Tensor", 2, table, 2, rows);
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
+    c->args[1].list[0] = (struct arg){.kind = ARG_SLOT, .i = picks};
+    int slot = c->outs[0];
+    static const struct {
+        const char *target;
+        int n, ints[3];
+    } steps[] = {{"aten.view.default", 0, {0}},
+                 {"aten.permute.default", 3, {2, 0, 1}},
+                 {"aten.contiguous.default", 0, {0}},
+                 {"aten.unsqueeze.default", 1, {0}}};
+    for (int i = 0; i < COUNT(steps) && rank == 4; i++) {
+        c = group_call(d, g, steps[i].target, 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        c->args[1] = (struct arg){.kind = ARG_LIST, .n = steps[i].n, .list = NEWN(l->a, struct arg, 3)};
+        for (int k = 0; k < 3; k++)
+            c->args[1].list[k] = INT(steps[i].ints[k]);
+        if (steps[i].n == 1)
+            c->args[1] = INT(steps[i].ints[0]);
+        if (i == 0) {
+            c->rank = 3;
+            c->size = arena_dup(l->a, square, sizeof(square));
+        }
+        slot = c->outs[0];
+    }
+    return slot;
+}
+
+/* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
+static int
+lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
+{
+    struct lowering *l = d->l;
+    int rank, slot;
+    const int64_t *size;
+    if (!lower_sizes(l, &l->g->t[tensor], &rank, &size) || !dtypes[l->g->t[tensor].dtype].is_float)
+        return -1;
+    if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
+        return slot;
+    const char *own = g->path ? g->path : "";
+    bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
+    struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
+    const char *of = q ? l->p->modules[q->module].path : "";
+    if (!q ||
+        (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
+        return -1; /* the module's own */
+    int skip = looked_up ? rank - 2 : 0;
+    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank - skip, size + skip);
+    c->args[1] = FLT(1);
+    program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
+                   q->name);
+    return c->outs[0];
+}
+
+/* A buffer beside or below that module which no call reads: what was sliced from it became a constant. */
+static const struct param *
+unread_buffer(const struct dynamo *d, const char *path)
+{
+    const struct program *p = d->l->p;
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    size_t n = dot ? (size_t)(dot - path) : 0;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind == PARAM_BUFFER && !d->referenced[i] && p->params[i].rank < 0 &&
+            (!n || (strncmp(p->params[i].name, path, n) == 0 && p->params[i].name[n] == '.')))
+            return &p->params[i];
+    return NULL;
+}
+
+static struct param *
+unread_weight(const struct dynamo *d, const char *path)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].kind <= PARAM_FROZEN && !d->referenced[i] && p->params[i].rank < 0 && path &&
+            strcmp(p->modules[p->params[i].module].path, path) == 0)
+            return &p->params[i];
+    return NULL;
+}
+
+/* Layers that view one table (rotary's cosines) each left a constant: the n-th that a line reads is the n-th that it
+ * reads in another layer. Returns its slot, or -1 where this is the first. */
+static int
+shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, int *at)
+{
+    const char *line = fx_location(d->l->a, d->l->g->n[g->last].stack), *path = g->path ? g->path : "";
+    *at = d->ntables;
+    int nth = 0, slot = -1;
+    for (int i = 0; i < d->ntables; i++)
+        nth += strcmp(d->tables[i].line, line ? line : "") == 0 && strcmp(d->tables[i].path, path) == 0;
+    for (int i = 0; i < d->ntables && slot < 0; i++) {
+        const struct table *b = &d->tables[i];
+        bool same = b->at == nth && strcmp(b->line, line ? line : "") == 0 && strcmp(b->path, path) != 0 &&
+                    b->t->rank == t->rank && b->t->dtype == t->dtype;
+        for (int k = 0; k < t->rank && same; k++)
+            same = b->t->dims[k].n == t->dims[k].n;
+        slot = same ? b->slot : -1;
+    }
+    *PUSH(d->l->a, d->tables, d->ntables, d->cap_tables) = (struct table){line ? line : "", path, nth, slot, t};
+    return slot;
+}
+
+/* A small table looked up at 0, 1, ...: folded, with a parameter below the module left over. */
+static int
+lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    int rank;
+    const int64_t *size;
+    struct param *q = folded_param(d, g->path ? g->path : "", ".weight", 2);
+    if (!q || !lower_sizes(l, t, &rank, &size) || rank < 2)
+        return -1;
+    struct call *at = group_call(d, g, "aten.arange.default", 1);
+    at->args[0] = INT(size[rank - 2]);
+    int indices = at->outs[0];
+    struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, &size[rank - 2]);
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
+    program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
+                   q->name);
+    return c->outs[0];
+}
+
+/* A weight that no node reads, behind what was folded of it: its transpose, or arithmetic with a number. */
+static int
+lost_weight(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    struct param *weight = unread_weight(d, g->path);
+    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES);
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float && spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS))))
+        return -1;
+    int rank;
+    const int64_t *size;
+    if (transposed)
+        params_sized(l, weight, 2, (int64_t[]){t->dims[1].n, t->dims[0].n});
+    else if (lower_sizes(l, t, &rank, &size))
+        params_sized(l, weight, rank, size);
+    d->referenced[weight - l->p->params] = true;
+    if (spelled(stem, PROMOTES))
+        return weight->slot;
+    const char *target = transposed                ? "aten.t.default"
+                         : spelled(stem, CONVERTS) ? "aten.to.dtype"
+                                                   : arena_printf(l->a, "%s.Tensor", stem);
+    struct call *c = group_call(d, g, target, 2 - transposed);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+    if (!transposed)
+        c->args[1] = spelled(stem, CONVERTS) ? DTYPE(t->dtype) : INT(1);
+    return c->outs[0];
+}
+
+/* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
+ * an arange or a mask was made before. */
+int
+resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    struct lowering *l = d->l;
+    const struct tensor *t = &l->g->t[tensor];
+    const char *stem = spelled_stem(l->a, name);
+    const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
+    struct call *c;
+    int weight = lost_weight(d, g, stem, t);
+    if (weight >= 0)
+        return weight;
+    if (buffer) {
+        c = group_call(d, g, "aten.lost_view.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = buffer->slot};
+        lower_sizes(l, t, &c->rank, &c->size);
+        return c->outs[0];
+    }
+    int table = -1, shared = target_views(stem) && dtypes[t->dtype].is_float ? shared_table(d, g, t, &table) : -1;
+    if (shared >= 0)
+        return shared;
+    const struct aten *own = aten_find(stem);
+    int looked_up = spelled(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
+    if (looked_up >= 0)
+        return looked_up;
+    int slot = (own && own->shaped) || spelled(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
+    if (slot >= 0)
+        return slot;
+    const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"
+                         : t->dtype == DT_BOOL     ? "aten.le.Tensor"
+                                                   : "aten.arange";
+    const struct aten *was = aten_find(target_views(stem)                   ? viewed
+                                       : spelled_was(stem)                  ? spelled_was(stem)
+                                       : t->dtype == DT_BOOL && t->rank > 1 ? arena_printf(l->a, "%s.Tensor", stem)
+                                                                            : stem);
+    c = group_call(d, g, "aten.folded.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_TEXT, .s = was ? was->name : "empty.memory_format"};
+    c->args[1] = DTYPE(t->dtype);
+    c->name = name;
+    lower_sizes(l, t, &c->rank, &c->size);
+    for (int k = 0; k < g->nnodes; k++)
+        if (node_is(&l->g->n[g->nodes[k]], OP_COORDINATES) && c->rank > 1 && c->size[c->rank - 1] == 1) {
+            c->rank--; /* an index, not the list of coordinates that the node takes */
+            break;
+        }
+    if (table >= 0)
+        d->tables[table].slot = c->outs[0];
+    return c->outs[0];
+}
+
+/* ---- duplicates, identities, casts ------------------------------------------------------------------------------ */
+
+/* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
+static int
+constant_input(const struct dynamo *d, const struct group *g, bool strict)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = g->nnodes - 1; k >= 0; k--) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = n->nin - 1; i >= 0; i--) {
+            const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
+            bool number = t && t->rank < 2 && strncmp(t->name, "val_", 4) == 0;
+            if (t && t->is_initializer && !(strict && (number || params_called(d, t->name))))
+                return n->in[i];
+        }
+    }
+    return -1;
+}
+
+/* The buffer whose data the group reads. */
+static const struct param *
+buffer_input(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            const struct param *q = n->in[i] < 0 ? NULL : params_called(d, gr->t[n->in[i]].name);
+            if (q && q->kind == PARAM_BUFFER)
+                return q;
+        }
+    }
+    return NULL;
+}
+
+/* Duplicates merged inside a decomposition: the group reads an interior value of an earlier group of the same
+ * operator, which stands for the argument in the same position there. */
+static int
+lost_interior(const struct dynamo *d, const struct group *g, int position)
+{
+    const struct graph *gr = d->l->g;
+    const struct program *p = d->l->p;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer;
+            int at = from < 0 ? -1 : d->group_of[from];
+            if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 ||
+                d->groups[at].call < 0 || d->l->slot_of[n->in[i]] >= 0)
+                continue;
+            const struct call *c = &p->calls[d->groups[at].call];
+            if (position < c->nargs && c->args[position].kind == ARG_SLOT)
+                return (int)c->args[position].i;
+        }
+    }
+    return -1;
+}
+
+/* The parameter that the file merged with this one: unread, of the same name in a sibling module or another of the
+ * same module. */
+static struct param *
+merged_param(struct dynamo *d, int slot)
+{
+    struct program *p = d->l->p;
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        if (q->slot != slot || q->kind > PARAM_FROZEN)
+            continue;
+        for (int j = 0; j < p->nparams; j++) {
+            struct param *other = &p->params[j];
+            const char *leaf = strrchr(q->name, '.'), *end = strrchr(other->name, '.');
+            bool sibling = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module &&
+                           p->modules[other->module].parent == p->modules[q->module].parent;
+            if (d->referenced[j] || other->kind > PARAM_FROZEN ||
+                !(sibling || (other->module == q->module && other->rank < 0)))
+                continue;
+            d->referenced[j] = true;
+            params_sized(d->l, other, q->rank, q->size);
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
+static int
+lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    if (!spelled(name, HAS_IDENTITY))
+        return slot;
+    struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = INT(1);
+    return c->outs[0];
+}
+
+/* The same call again: duplicates were merged in the file, but both ran. */
+static int
+lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    struct program *p = d->l->p;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        if (p->calls[i].outs[0] != slot)
+            continue;
+        if (!spelled_after(name, p->calls[i].target))
+            return lost_identity(d, g, name, slot);
+        struct call again = p->calls[i];
+        again.outs = NEWN(d->l->a, int, 1);
+        again.outs[0] = lower_slot(d->l);
+        again.name = name;
+        again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
+        again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
+        for (int k = 0; k < again.nargs; k++) {
+            struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
+            if (q)
+                again.args[k].i = q->slot;
+        }
+        *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
+        return again.outs[0];
+    }
+    return lost_identity(d, g, name, slot);
+}
+
+/* The next free input. Of an attention's, masks are boolean and nothing else is; of a linear's, the input has the
+ * result's rank, the weight 2 and the bias 1. */
+static int
+take_spare(const struct dynamo *d, const struct group *g, int position, int *spare, int nspare, int *used)
+{
+    bool attention = spelled(g->target, ATTENDS);
+    bool linear = spelled(g->target, PROJECTS);
+    int out = group_output(d, g), rank = position || out < 0 ? 3 - position : d->l->g->t[out].rank;
+    for (int i = *used; i < nspare && (attention || linear); i++) {
+        int t = spare[i];
+        const struct tensor *x = &d->l->g->t[t];
+        if (attention ? (x->dtype == DT_BOOL) != (position == 3) : x->rank != rank)
+            continue;
+        memmove(&spare[*used + 1], &spare[*used], sizeof(int) * (size_t)(i - *used));
+        spare[*used] = t;
+        break;
+    }
+    return spare[(*used)++];
+}
+
+/* x.type_as(y) where the types were equal: a softmax goes back to the type of its input, a norm to that of what
+ * entered its module. */
+static int
+lost_type_as(struct dynamo *d, const struct group *g, int slot)
+{
+    const struct program *p = d->l->p;
+    int from = p->ncalls - 1, like = -1;
+    while (from >= 0 && p->calls[from].outs[0] != slot)
+        from--;
+    if (from < 0)
+        return slot;
+    for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
+        for (int k = p->calls[i].nargs - 1; k >= 0; k--)
+            like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
+    if (spelled(p->calls[from].target, NORMALIZES))
+        like = (int)p->calls[from].args[0].i;
+    return like < 0 ? slot : group_cast_like(d, g, slot, like);
+}
+
+/* An input of the group that the same operator made: merged with the lost one, it is read twice. */
+static int
+twin_input(const struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct lowering *l = d->l;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            int slot = n->in[i] < 0 || n->in[i] == d->fed ? -1 : l->slot_of[n->in[i]];
+            for (int c = l->p->ncalls - 1; c >= 0 && slot >= 0; c--)
+                if (l->p->calls[c].outs[0] == slot && spelled_after(name, l->p->calls[c].target))
+                    return slot;
+        }
+    }
+    return -1;
+}
+
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
+ * alone is itself. */
+static const struct {
+    const char *stem, *target;
+    bool list; /* takes a list of tensors */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false},
+                 {"view_as_complex", "aten.view_as_complex.default", false},
+                 {"detach", "aten.detach.default", false},
+                 {"cat", "aten.cat.default", true}};
+
+/* Where its operand stands in another place too, no input is left over: it is the group's first. */
+static int
+lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
+{
+    int first;
+    for (int i = 0; i < COUNT(traceless); i++)
+        if (spelled_as(name, traceless[i].stem)) {
+            if (slot < 0 && group_inputs(d, g, NULL, 0, &first, 1))
+                slot = d->l->slot_of[first];
+            if (slot < 0)
+                return -1;
+            struct call *c = group_call(d, g, traceless[i].target, 1);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+            if (traceless[i].list)
+                c->args[0] =
+                    (struct arg){.kind = ARG_LIST, .n = 1, .list = arena_dup(d->l->a, c->args, sizeof(*c->args))};
+            return c->outs[0];
+        }
+    return slot;
+}
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+/* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
+static int
+resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
+{
+    struct lowering *l = d->l;
+    int t = graph_find(l->g, name);
+    if (spelled(name, IS_SIZE) || spelled(name, IS_NUMBER))
+        return -1;
+    if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
+        return spelled(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
+    if (t >= 0 && l->g->t[t].is_initializer)
+        return resolve_constant(d, g, name, t);
+    if (*used >= nspare && spelled(name, MAY_SLICE)) {
+        const struct param *q = buffer_input(d, g);
+        if (q)
+            return q->slot;
+    }
+    if (*used >= nspare) {
+        const struct aten *was = aten_find(spelled_stem(l->a, name));
+        int inside = lost_interior(d, g, position);
+        int twin = inside < 0 ? twin_input(d, g, name) : -1;
+        if (twin >= 0)
+            return lost_duplicate(d, g, name, twin);
+        t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
+        return t >= 0 ? resolve_constant(d, g, name, t) : inside < 0 ? lost_traceless(d, g, name, -1) : inside;
+    }
+    t = take_spare(d, g, position, spare, nspare, used);
+    int slot = lost_traceless(d, g, name, l->slot_of[t]);
+    if (slot == l->slot_of[t])
+        slot = spelled(name, COPIES) ? resolve_clone(d, g, t) : lost_duplicate(d, g, name, slot);
+    if (slot != l->slot_of[t])
+        *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
+    return slot;
+}
+
+/* A body's call names its parameters as the body's arguments: what the node reads at that position, or the next that
+ * the nodes read. */
+static int
+param_in_body(struct dynamo *d, const struct group *g, int position)
+{
+    const struct lowering *l = d->l;
+    int skip = d->body_params;
+    bool one = g->nnodes == 1;
+    for (int k = 0; k < g->nnodes && l->g->unrolled; k++) {
+        const struct node *n = &l->g->n[g->nodes[k]];
+        for (int i = one ? position : 0; i < (one ? position + 1 : n->nin) && i < n->nin; i++)
+            for (int j = 0; n->in[i] >= 0 && l->g->t[n->in[i]].is_initializer && j < l->p->nparams; j++)
+                if (strcmp(l->p->params[j].name, l->g->t[n->in[i]].name) == 0 && (one || skip-- == 0)) {
+                    d->body_params++;
+                    return l->p->params[j].slot;
+                }
+    }
+    return -1;
+}
+
+void
+resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare, int *used)
+{
+    struct lowering *l = d->l;
+    if (a->kind == ARG_LIST)
+        for (int i = 0; i < a->n; i++)
+            resolve_arg(d, g, &a->list[i], position, spare, nspare, used);
+    if (a->kind != ARG_SLOT || a->i >= 0)
+        return;
+    int slot = l->g->unrolled && *used >= nspare && !spelled(a->s, IS_NUMBER) ? param_in_body(d, g, position) : -1;
+    slot = slot >= 0 ? slot : resolve_lost(d, g, a->s, position, spare, nspare, used);
+    if (slot < 0) {
+        *a = spelled(a->s, IS_NUMBER) ? FLT(0) : INT(-1); /* a number, a symbolic size */
+        return;
+    }
+    a->i = slot;
+    names_put(l->slots, a->s, slot);
+}
+
+void
+resolve_known(struct dynamo *d, struct arg *a, int *missing)
+{
+    if (a->kind == ARG_LIST)
+        for (int i = 0; i < a->n; i++)
+            resolve_known(d, &a->list[i], missing);
+    if (a->kind == ARG_SLOT) {
+        a->i = names_find(d->l->slots, a->s);
+        *missing += a->i < 0;
+    }
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spelled.c - how PyTorch's exporter spells a program: what operators do that tells what became of them, and which it
+ * writes instead of others.
+ *
+ * The same whatever the model is, so no facts of libraries (facts.c). Bodies elsewhere ask for a trait and name no
+ * operator.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool
+spelled_as(const char *name, const char *stem)
+{
+    size_t n = strlen(stem);
+    return strncmp(name, stem, n) == 0 && (!name[n] || (name[n] == '_' && isdigit((unsigned char)name[n + 1])));
+}
+
+static const struct trait_row {
+    const char *stem;
+    unsigned traits;
+    const char *was; /* what a constant of that name was made by; NULL: by itself */
+} trait_rows[] = {
+    {"slice", MAY_SLICE, NULL},
+    {"alias", MAY_SLICE | IS_SAME, NULL},
+    {"add", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"sub", KEEPS_SIZES | HAS_IDENTITY | SUBTRACTS, NULL},
+    {"rsub", KEEPS_SIZES, NULL},
+    {"mul", KEEPS_SIZES | HAS_IDENTITY | MULTIPLIES, NULL},
+    {"div", KEEPS_SIZES | HAS_IDENTITY, NULL},
+    {"neg", KEEPS_SIZES, NULL},
+    {"exp", KEEPS_SIZES, NULL},
+    {"einsum", MAKES_TABLES, NULL},
+    {"cos", MAKES_TABLES, NULL},
+    {"sin", MAKES_TABLES, NULL},
+    {"cat", MAKES_TABLES, NULL},
+    {"stack", MAKES_TABLES, NULL},
+    {"outer", MAKES_TABLES, NULL},
+    {"permute", TRANSPOSES, NULL},
+    {"t", TRANSPOSES, NULL},
+    {"transpose", TRANSPOSES, NULL},
+    {"embedding", LOOKS_UP, NULL},
+    {"clone", COPIES, "_to_copy.default"}, /* torch.tensor(number, device=...) is traced as a clone */
+    {"type_as", CASTS, NULL},
+    {"scalar_tensor_default", IS_NUMBER, NULL},
+    {"sym_size_int", IS_SIZE, NULL},
+    {"softmax", NORMALIZES, NULL},
+    {"scaled_dot_product_attention", ATTENDS, NULL},
+    {"linear", PROJECTS, NULL},
+    {"addmm", ADDS_PRODUCT, NULL},
+    {"convert_element_type_default", PROMOTES, NULL},
+    {"_to_copy", CONVERTS, NULL},
+    {"to", CASTS_TO, NULL},
+    {"pow", SQUARES, NULL},
+    {"rsqrt", INVERTS_ROOT, NULL},
+    {"matmul", CONTRACTS, NULL},
+    {"where", CHOOSES, NULL},
+    {"relu", RECTIFIES | OVERWRITES, NULL},
+    {"hardtanh", OVERWRITES, NULL},
+    {"silu", OVERWRITES, NULL},
+    {"hardswish", OVERWRITES, NULL},
+    {"convolution", CONVOLVES, NULL},
+    {"conv1d", CONVOLVES, NULL},
+    {"conv2d", CONVOLVES, NULL},
+    {"conv3d", CONVOLVES, NULL},
+    {"conv_transpose1d", CONVOLVES, NULL},
+    {"conv_transpose2d", CONVOLVES, NULL},
+    {"conv_transpose3d", CONVOLVES, NULL},
+    {"batch_norm", SCALES | TRAINS, NULL},
+    {"cudnn_batch_norm", SCALES, NULL},
+    {"native_batch_norm", SCALES, NULL},
+    {"instance_norm", SCALES, NULL},
+    {"layer_norm", SCALES, NULL},
+    {"native_layer_norm", SCALES, NULL},
+    {"group_norm", SCALES, NULL},
+    {"native_group_norm", SCALES, NULL},
+    {"rms_norm", SCALES, NULL},
+    {"_fused_rms_norm", SCALES, NULL},
+    {"linalg_vector_norm", SCALES, NULL},
+    {"lost_clone", IS_LOST | IS_COPY, NULL},
+    {"lost_view", IS_LOST, NULL},
+};
+
+/* Of a target, "aten.add.Tensor", or of a name that the traced program gave to a result, "add_3". */
+static const struct trait_row *
+trait_row(const char *name)
+{
+    static const struct trait_row none = {"", 0, NULL};
+    name += starts_with(name, "aten.") ? strlen("aten.") : 0;
+    for (int i = 0; i < COUNT(trait_rows); i++) {
+        size_t n = strlen(trait_rows[i].stem);
+        if (spelled_as(name, trait_rows[i].stem) || (strncmp(name, trait_rows[i].stem, n) == 0 && name[n] == '.'))
+            return &trait_rows[i];
+    }
+    return &none;
+}
+
+bool
+spelled(const char *name, enum trait t)
+{
+    return trait_row(name)->traits & t;
+}
+
+const char *
+spelled_was(const char *name)
+{
+    return trait_row(name)->was;
+}
+
+/* Of sizes: what such targets begin with. */
+bool
+spelled_number(const char *target)
+{
+    static const char *const makers[] = {"aten.sym_", "operator."};
+    bool makes = false;
+    for (int i = 0; i < COUNT(makers); i++)
+        makes |= starts_with(target, makers[i]);
+    return makes;
+}
+
+/* "add.Tensor" of "aten.add.Tensor". */
+const char *
+spelled_bare(const char *target)
+{
+    return starts_with(target, "aten.") ? target + strlen("aten.") : target;
+}
+
+/* "full_like_3" to "aten.full_like". */
+const char *
+spelled_stem(struct arena *a, const char *name)
+{
+    char *stem = arena_printf(a, "aten.%s", name);
+    char *p = stem + strlen(stem), *digits = p;
+    while (isdigit((unsigned char)digits[-1]))
+        digits--;
+    if (digits < p && digits[-1] == '_')
+        digits[-1] = 0;
+    return stem;
+}
+
+/* ---- what was recorded for what runs ---------------------------------------------------------------------------- */
+
+/* What eager runs differs from what was recorded: by target and the module's class. PyTorch's exporter decomposes and
+ * spells so whatever the model is, as in the tables of traits, of calls that leave nothing and of wholes: no facts of
+ * a library (facts.c). */
+static const struct rename {
+    const char *target, *type, *line, *to; /* line: what the innermost source line says */
+    const char *source;
+} renames[] = {
+    {"prims.var.default", NULL, NULL, "aten.var.correction", "decomposed by the exporter"},
+    {"prims.broadcast_in_dim.default", NULL, NULL, "aten.broadcast_in_dim.default",
+     "keepdim, decomposed by the exporter"},
+    {"prims.sum.default", NULL, NULL, "aten.sum.dim_IntList", "likewise"},
+    {"prims.div.default", NULL, NULL, "aten.div.Tensor", "likewise"},
+    {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
+    {"aten._native_batch_norm_legit_no_training.default", NULL, NULL, "aten.batch_norm.default",
+     "training=True in a training step"},
+    {"aten._native_batch_norm_legit_functional.default", NULL, NULL, "aten.batch_norm.default",
+     "of a model that was exported in training mode"},
+    {"aten._native_batch_norm_legit.default", NULL, NULL, "aten.batch_norm.default", "likewise"},
+    {"aten._native_batch_norm_legit.no_stats", NULL, NULL, "aten.batch_norm.default", "likewise"},
+    {"aten.clone.default", "torch.nn.modules.dropout.Dropout", NULL, "aten.lost_clone.default",
+     "in evaluation mode, where the exporter optimized nothing"},
+    {"aten.clone.default", NULL, "dropout(", "aten.lost_clone.default", "likewise"},
+    {"aten.view.default", NULL, NULL, "aten.reshape.default",
+     "whether it copies depends on strides: the training device decides anew"},
+    {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
+    {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten._adaptive_avg_pool2d.default",
+     "decomposed by the exporter"},
+    {"aten._to_copy.default", NULL, NULL, "aten.to.dtype", "a copy only when the type differs"},
+    {"prims.convert_element_type.default", NULL, NULL, "aten.alias.default",
+     "the exporter's type promotion: eager promotes inside the operator"},
+    {"aten.as_strided.default", NULL, NULL, "aten.alias.default",
+     "follows a decomposed adaptive pool, changes nothing"},
+    {"aten.linalg_vector_norm.default", NULL, "pairwise_distance(", "aten.norm.ScalarOpt_dim", "Distance.cpp"},
+    {"aten.linalg_vector_norm.default", NULL, "triplet_margin_loss(", "aten.norm.ScalarOpt_dim", "pairwise_distance"},
+    {"aten.clamp_min.Tensor", NULL, "cosine_similarity(", "aten.alias.default", "clamp_min_ in Distance.cpp"},
+    {"aten.bernoulli.p", NULL, "dropout2d(", "aten.alias.default", "bernoulli_ in Dropout.cpp"},
+    {"aten.div.Scalar", NULL, "dropout2d(", "aten.alias.default", "div_ in Dropout.cpp"},
+    {"aten.avg_pool2d.default", NULL, "adaptive_avg_pool", "aten._adaptive_avg_pool2d.default",
+     "windows of equal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
+    {"aten.avg_pool2d.default", NULL, "interpolate(", "aten._adaptive_avg_pool2d.default",
+     "mode='area': interpolate in torch/nn/functional.py"},
+};
+
+const char *
+spelled_anew(const struct dynamo *d, const struct group *g)
+{
+    struct arena *a = d->l->a;
+    static const char *const scalar[] = {"clamp", "eq", "ne",        "lt",  "le",
+                                         "gt",    "ge", "remainder", "fmod"}; /* a number became a tensor */
+    for (int i = 0; i < COUNT(scalar); i++) {
+        const char *row = arena_printf(a, "aten.%s.", scalar[i]);
+        if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
+            return i ? arena_printf(a, "%sScalar", row) : "aten.clamp.default";
+    }
+    for (int i = 0; i < COUNT(renames); i++)
+        if (strcmp(renames[i].target, g->target) == 0 &&
+            (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
+            (!renames[i].line || strstr(fx_line(a, d->l->g->n[g->last].stack), renames[i].line)))
+            return renames[i].to;
+    return g->target;
+}
+
+/* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it
+ * was renamed. */
+bool
+spelled_after(const char *name, const char *target)
+{
+    const char *stem = spelled_bare(target);
+    size_t n = strcspn(stem, ".");
+    if (n && strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+        return true;
+    for (int i = 0; i < COUNT(renames); i++)
+        if (strcmp(renames[i].to, target) == 0 && strcmp(renames[i].target, target) != 0) {
+            stem = spelled_bare(renames[i].target);
+            n = strcspn(stem, ".");
+            if (strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
+                return true;
+        }
+    return false;
+}
+
+/* The row of a recorded call. Those that only gradients and memlint itself call have no overload or are called
+ * _backward, and rely on what their callers give them. */
+const struct aten *
+spelled_row(const char *target)
+{
+    const struct aten *op = aten_find(target);
+    return op && strchr(op->name, '.') && !strstr(op->name, "_backward") ? op : NULL;
+}
