@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edit.c - programs rewritten: what another author of the model would have written.
  *
- * A rewrite changes calls, parameters or sizes of a copy of the program; what nobody reads any more is removed, and what is counted in
- * calls (names that hold tensors, regions under checkpoint) moves along. It computes no bytes: rules.c runs the step again.
+ * A rewrite changes calls, parameters or sizes of a copy of the program; what nobody reads any more is removed, and
+ * what is counted in calls (names that hold tensors, regions under checkpoint) moves along. It computes no bytes:
+ * rules.c runs the step again.
  */
 #include "advice/edit.h"
 
@@ -16,7 +17,7 @@ enum {
     SHORTEST = 32 /* length worth cutting */
 };
 
-/* ---- copies ----------------------------------------------------------------------------------------------------------------- */
+/* ---- copies ----------------------------------------------------------------------------------------------------- */
 
 static void *
 widened(struct arena *a, const void *from, int n, int room, size_t size)
@@ -69,7 +70,7 @@ edit_new(struct arena *a, const struct setup *s, const struct program *p)
     return e;
 }
 
-/* ---- moving calls ------------------------------------------------------------------------------------------------------------- */
+/* ---- moving calls ----------------------------------------------------------------------------------------------- */
 
 /* What counts calls follows them: to[i] is the new place of call i, of a removed one that of the next. */
 static void
@@ -174,7 +175,7 @@ call_new(struct edit *e, const struct call *like, const char *op, int n, const s
 }
 #define CALL(e, like, op, ...) call_new(e, like, op, COUNT(((struct arg[]){__VA_ARGS__})), (struct arg[]){__VA_ARGS__})
 
-/* ---- looking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- looking ---------------------------------------------------------------------------------------------------- */
 
 /* What operators do, as far as an edit asks. */
 enum role {
@@ -369,7 +370,7 @@ owner(const struct program *p, int64_t slot)
     return -1;
 }
 
-/* ---- by hand ------------------------------------------------------------------------------------------------------------------- */
+/* ---- by hand ---------------------------------------------------------------------------------------------------- */
 
 /* softmax(q k^T [scaled] [+ mask]) [dropout] v of rank 4: the calls' positions; false when c is not that softmax. */
 struct attention_by_hand {
@@ -461,7 +462,7 @@ pointwise_of(const struct program *p, int before, const struct arg *a, int64_t x
     return true;
 }
 
-/* Call `at` times something: the slot that times 0.5 is the other factor, or is it; *end is the product, or its half. */
+/* Call `at` times something: the slot that times 0.5 is the other factor, or is it; *end the product, or its half. */
 static int64_t
 gelu_source(const struct edit *e, int at, int *end)
 {
@@ -596,7 +597,7 @@ is_deviation(const struct program *p, const struct call *c, int i, int64_t x, do
     return is_statistic(p, maker(p, a, 0), x, true);
 }
 
-/* The parameter among the operands of the only call of that kind that reads the result of call *at, which moves there. */
+/* The parameter among the operands of the only call of that kind that reads the result of call *at; *at moves there. */
 static struct arg
 next_parameter(const struct edit *e, int *at, enum role r)
 {
@@ -636,7 +637,7 @@ edit_layer_norm(struct edit *e)
         remove_unread(e);
 }
 
-/* ---- head and loss ---------------------------------------------------------------------------------------------------------------- */
+/* ---- head and loss ---------------------------------------------------------------------------------------------- */
 
 /* The loss is computed by the program, part by part, and its sum is what the loop then takes for the loss. */
 void
@@ -702,7 +703,7 @@ edit_chunks(struct edit *e)
     e->setup.loss = loss_find("sum");
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
 
 /* Sizes that become others, all at once. */
 struct sizes {
@@ -946,7 +947,8 @@ edit_narrow_table(struct edit *e)
             p->params[i].size = arena_dup(e->a, size, sizeof(size));
 }
 
-/* The rows that a step's embeddings fetch from a table that nothing else reads; 0 when something does, or the file doesn't say. */
+/* The rows that a step's embeddings fetch from a table that nothing else reads; 0 when something does, or the file
+ * doesn't say. */
 static int64_t
 rows_read(const struct program *p, const struct param *q)
 {
@@ -1010,7 +1012,7 @@ edit_sparse_tables(struct edit *e)
     }
 }
 
-/* ---- length ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- length ----------------------------------------------------------------------------------------------------- */
 
 /* The last dimension of an input of indices, fixed in the file; 0 when it can't be told from other sizes. */
 static int64_t
@@ -1066,7 +1068,8 @@ kernel_of(const struct program *p, const struct call *c, const struct sliding *w
     return 1;
 }
 
-/* What other sizes become when the length n becomes `to`: windows without padding make others of it. False where a window is longer. */
+/* What other sizes become when the length n becomes `to`: windows without padding make others of it. False where a
+ * window is longer. */
 static bool
 follow_length(const struct program *p, int64_t n, int64_t to, struct sizes *z)
 {
@@ -1126,7 +1129,7 @@ edit_shortest(const struct program *p, int64_t length)
     return hi;
 }
 
-/* ---- in place, unused ------------------------------------------------------------------------------------------------------------------ */
+/* ---- in place, unused ------------------------------------------------------------------------------------------- */
 
 static bool
 may_write(const struct edit *e, int at)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules.c - advice: each rule is an edit of the training step, and what it saves is measured by running the edited step.
+/* rules.c - advice: each rule is an edit of the training step, and what it saves is measured by running the edited
+ * step.
  *
- * A rule says when it applies and makes the edit: another set-up, another program (edit.c), or both. The driver runs the step again, drops
- * edits that lower nothing (but for those that people believe in), ranks the rest by what they save against what they cost and measures the
- * best ones together. docs/RULES.md explains every rule to the one who has to change the model.
+ * A rule says when it applies and makes the edit: another set-up, another program (edit.c), or both. The driver runs
+ * the step again, drops edits that lower nothing (but for those that people believe in), ranks the rest by what they
+ * save against what they cost and measures the best ones together. docs/RULES.md explains every rule to the one who
+ * has to change the model.
  */
 #include "advice/edit.h"
 
@@ -44,7 +46,7 @@ struct rule {
     bool (*minor)(struct advice *x); /* a note, however much it saves */
 };
 
-/* ---- measuring and wording ------------------------------------------------------------------------------------------------ */
+/* ---- measuring and wording -------------------------------------------------------------------------------------- */
 
 static struct measured
 measure(struct advice *x, struct edit *e)
@@ -105,7 +107,7 @@ several(struct advice *x, int n, const char *thing)
     return n == 1 ? arena_printf(x->a, "1 %s", thing) : arena_printf(x->a, "%d %ss", n, thing);
 }
 
-/* ---- precision and optimizer -------------------------------------------------------------------------------------------------- */
+/* ---- precision and optimizer ------------------------------------------------------------------------------------ */
 
 static bool
 is_fp32(struct advice *x)
@@ -290,7 +292,7 @@ say_fused(struct advice *x, const struct edit *e, const struct measured *m)
                         bytes_text(x->a, x->r->model.parameter_bytes), peak(x, m));
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 static bool
 is_plain(struct advice *x)
@@ -385,7 +387,7 @@ say_parts(struct advice *x, const struct edit *e, const struct measured *m)
                         norms ? ". Batch norm's statistics are then those of a part: not the same training" : "");
 }
 
-/* ---- Python names ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Python names ----------------------------------------------------------------------------------------------- */
 
 static void
 to_released(struct edit *e)
@@ -448,7 +450,7 @@ say_released(struct advice *x, const struct edit *e, const struct measured *m)
         p->calls[last].location ? p->calls[last].location : p->calls[last].target, peak(x, m));
 }
 
-/* ---- recomputation ------------------------------------------------------------------------------------------------------------------- */
+/* ---- recomputation ---------------------------------------------------------------------------------------------- */
 
 static bool
 can_recompute(struct advice *x)
@@ -484,7 +486,7 @@ say_checkpoints(struct advice *x, const struct edit *e, const struct measured *m
                         x->wrapped, peak(x, m));
 }
 
-/* ---- written by hand -------------------------------------------------------------------------------------------------------------- */
+/* ---- written by hand -------------------------------------------------------------------------------------------- */
 
 static const char *
 say_fused_attention(struct advice *x, const struct edit *e, const struct measured *m)
@@ -522,7 +524,7 @@ say_layer_norm(struct advice *x, const struct edit *e, const struct measured *m)
     return say_by_hand(x, e, m, "LayerNorm", "F.layer_norm", "its input and two numbers a row");
 }
 
-/* ---- logits and loss ---------------------------------------------------------------------------------------------------------------- */
+/* ---- logits and loss -------------------------------------------------------------------------------------------- */
 
 static const char *
 say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
@@ -551,7 +553,7 @@ say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
         CHUNKS, peak(x, m));
 }
 
-/* ---- tables -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
 
 /* The parameters whose first dimension is the vocabulary, "64 in embed.weight, ..."; *width: of all, an entry. */
 static const char *
@@ -649,7 +651,7 @@ say_sparse_tables(struct advice *x, const struct edit *e, const struct measured 
                         grouped(x, e->size), optimizer_sparse(x->s->s->optimizer, &states), peak(x, m));
 }
 
-/* ---- structure ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- structure -------------------------------------------------------------------------------------------------- */
 
 static const char *
 say_in_place(struct advice *x, const struct edit *e, const struct measured *m)
@@ -774,7 +776,7 @@ say_expandable(struct advice *x, const struct edit *e, const struct measured *m)
                         bytes_text(x->a, m->reserved));
 }
 
-/* ---- evaluation and several devices ------------------------------------------------------------------------------------------------ */
+/* ---- evaluation and several devices ----------------------------------------------------------------------------- */
 
 static void
 to_inference(struct edit *e)
@@ -829,8 +831,8 @@ largest_layer(struct advice *x, const char **path)
     return most;
 }
 
-/* What one of n GPUs keeps of a class, and what has to be whole on each for a while. Source: the papers of ZeRO (arXiv 1910.02054) and of
- * PyTorch FSDP (arXiv 2304.11277), CPUOffload in torch/distributed/fsdp/api.py. */
+/* What one of n GPUs keeps of a class, and what has to be whole on each for a while. Source: the papers of ZeRO (arXiv
+ * 1910.02054) and of PyTorch FSDP (arXiv 2304.11277), CPUOffload in torch/distributed/fsdp/api.py. */
 static const struct sharding {
     const char *name;
     bool gradients, parameters, on_host; /* sharded as well as the optimizer's states; the shards are on the CPU */
@@ -897,7 +899,7 @@ how_sharded(struct advice *x, const struct edit *e)
     return arena_printf(x->a, "%s\nSharded within nodes of 8 and replicated over nodes (HSDP): as on 8 GPUs", s);
 }
 
-/* ---- sizes of the input ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes of the input ----------------------------------------------------------------------------------------- */
 
 static bool
 has_dims(struct advice *x)
@@ -982,7 +984,7 @@ say_half_length(struct advice *x, const struct edit *e, const struct measured *m
         grouped(x, n), e->what, bytes_text(x->a, saves / (n - n / 2)), grouped(x, n / 2), peak(x, m), least, most);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------------------------------- */
 
 /* The module of a parameter's name. */
 static const char *
@@ -1119,7 +1121,7 @@ rules_help(const char *id)
     return NULL;
 }
 
-/* ---- the pass ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static double
 extra_percent(const struct advice *x, const struct measured *m)

@@ -2,12 +2,13 @@
 /* options.c - the command line, as one table.
  *
  * A row says how an option is called, what it takes, what it is for and which function reads its argument into struct
- * options. getopt_long's table, --help, --list=options, the completions (--list=bash, zsh, fish) and the man page's list
- * (--list=mdoc, compared by a test) are all printed from the rows. Where an option takes names, its row says from which
- * table: they are found without regard to case, hyphens and blanks, and the reader gets the name as the table has it.
+ * options. getopt_long's table, --help, --list=options, the completions (--list=bash, zsh, fish) and the man page's
+ * list (--list=mdoc, compared by a test) are all printed from the rows. Where an option takes names, its row says from
+ * which table: they are found without regard to case, hyphens and blanks, and the reader gets the name as the table
+ * has it.
  *
- * A reader returns NULL or what is wrong, as an end of the sentence "memlint: --mode=x: ...". Nothing here prints
- * but the functions behind --help and --list, and nothing touches the model.
+ * A reader returns NULL or what is wrong, as an end of the sentence "memlint: --mode=x: ...". Nothing here prints but
+ * the functions behind --help and --list, and nothing touches the model.
  */
 #include "cli/cli.h"
 
@@ -26,7 +27,7 @@ struct reader {
     int line;
 };
 
-/* ---- names and sizes ------------------------------------------------------------------------------------------------- */
+/* ---- names and sizes -------------------------------------------------------------------------------------------- */
 
 /* The names that an option takes: rows of a table. */
 struct words {
@@ -98,7 +99,7 @@ place(const struct reader *r)
     return r->file ? arena_printf(r->a, "%s:%d", r->file, r->line) : NULL;
 }
 
-/* ---- NAME=VALUE ------------------------------------------------------------------------------------------------------ */
+/* ---- NAME=VALUE ------------------------------------------------------------------------------------------------- */
 
 /* Splits at the last '=': names of a model may hold one. */
 static char *
@@ -189,7 +190,7 @@ read_limit(struct reader *r, const char *arg)
     return known ? limit_set(r->a, known, n) : unknown_word(r, &limits, name);
 }
 
-/* ---- the step ---------------------------------------------------------------------------------------------------------- */
+/* ---- the step --------------------------------------------------------------------------------------------------- */
 
 NAMES(mode_name, "training", "inference")
 static const struct words modes = {"mode", NULL, mode_name};
@@ -395,7 +396,7 @@ read_allocator(struct reader *r, const char *arg)
     return NULL;
 }
 
-/* ---- what comes out ------------------------------------------------------------------------------------------------------ */
+/* ---- what comes out --------------------------------------------------------------------------------------------- */
 
 static const char *
 format_name(int i)
@@ -537,7 +538,7 @@ read_version(struct reader *r, const char *arg)
     return NULL;
 }
 
-/* ---- gates ----------------------------------------------------------------------------------------------------------------- */
+/* ---- gates ------------------------------------------------------------------------------------------------------ */
 
 NAMES(level_name, "note", "warning", "error", "inconclusive", "known")
 static const struct words levels = {"level", NULL, level_name};
@@ -676,7 +677,7 @@ read_sources(struct reader *r, const char *arg)
     return *arg ? NULL : "wanted a folder";
 }
 
-/* ---- many models ------------------------------------------------------------------------------------------------------------ */
+/* ---- many models ------------------------------------------------------------------------------------------------ */
 
 static const char *
 read_files_from(struct reader *r, const char *arg)
@@ -705,7 +706,7 @@ read_resume(struct reader *r, const char *arg)
     return NULL;
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------------------------------- */
 
 static const struct row {
     const char *group;             /* set in the first row of a group */
@@ -989,7 +990,7 @@ options_fish(FILE *out)
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 static const char *
 check(const struct options *o, struct arena *a)

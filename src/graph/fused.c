@@ -785,7 +785,8 @@ fused_bitmask_dropout(struct infer *I)
     SHAPE(I, 1, DT_UINT32, n.n >= 0 && n.n < INT64_MAX - 31 ? num_dim((n.n + 31) / 32) : OPEN);
 }
 
-/* Blocks of channels side by side: sizes as in plain images. Source: onnxruntime/core/graph/contrib_ops/nchwc_schema_defs.cc. */
+/* Blocks of channels side by side: sizes as in plain images. Source:
+ * onnxruntime/core/graph/contrib_ops/nchwc_schema_defs.cc. */
 void
 fused_reorder_input(struct infer *I)
 {

@@ -5,16 +5,17 @@
 
 #include "base/setup.h"
 
-/* ---- the graph ------------------------------------------------------------ */
+/* ---- the graph -------------------------------------------------------------------------------------------------- */
 
-/* A dimension: n >= 0 is known; otherwise n is -1 and sym, when set, is its symbol or expression ("batch", "197*batch"). */
+/* A dimension: n >= 0 is known; otherwise n is -1 and sym, when set, is its symbol or expression ("batch",
+ * "197*batch"). */
 struct dim {
     int64_t n;
     const char *sym;
 };
 
-/* A constant whose value matters: a small initializer, or what value propagation found. Integers, booleans and
- * floats of up to limit(LIMIT_FOLD) elements. Exactly one of i and f is set, by dtype; unknown elements of a partly known
+/* A constant whose value matters: a small initializer, or what value propagation found. Integers, booleans and floats
+ * of up to limit(LIMIT_FOLD) elements. Exactly one of i and f is set, by dtype; unknown elements of a partly known
  * value have known[k] false (known is NULL when all are known). */
 struct constant {
     int n;
@@ -86,7 +87,8 @@ struct node {
     int nattr;
     struct attr *attr;
     const struct op *row; /* NULL unknown operator */
-    /* What PyTorch's exporter recorded, NULL where it did not. Metadata keys: reference lowering in docs/ARCHITECTURE.md */
+    /* What PyTorch's exporter recorded, NULL where it did not. Metadata keys: reference lowering in
+     * docs/ARCHITECTURE.md */
     const char *fx;      /* pkg.torch.onnx.fx_node */
     const char *scopes;  /* name_scopes, a Python list repr */
     const char *classes; /* class_hierarchy */
@@ -128,7 +130,7 @@ struct graph {
     struct doubt *doubts; /* root graph only */
 };
 
-/* ---- graph.c ------------------------------------------------------------------------------------------------- */
+/* ---- graph.c ---------------------------------------------------------------------------------------------------- */
 
 /* An empty graph; a subgraph takes file and opset from its parent. */
 struct graph *graph_new(struct arena *a, struct graph *parent);
@@ -156,7 +158,7 @@ int64_t tensor_elements(const struct tensor *t);
 struct doubt *graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
     PRINTF(5, 6);
 
-/* ---- ops.c: the ONNX operator table -------------------------------------------------------------------------------- */
+/* ---- ops.c: the ONNX operator table ----------------------------------------------------------------------------- */
 
 /* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted. infer.h. */
 struct infer {
@@ -168,7 +170,8 @@ struct infer {
     const char *why; /* set where a shape stays open for a reason that can be named */
 };
 
-/* Which of a node's inputs and attributes were the arguments of the call that a Python program made: patterns.c has a function for each. */
+/* Which of a node's inputs and attributes were the arguments of the call that a Python program made: patterns.c has a
+ * function for each. */
 enum op_call {
     CALL_NONE, /* not known; with a framework operator and one result: all inputs */
     CALL_TEXT, /* several calls, or arguments in another order: a text */
@@ -234,12 +237,10 @@ struct op {
     const char *aten; /* the framework operator it is one to one, or NULL: lowered by a pattern or not at all */
     /* What a Python program wrote, for files that recorded no calls. */
     enum op_call call;
-    const char
-        *calls; /* what it called, where that isn't aten; the text (lower/compose.c), the operator that it is like */
-    const char
-        *data;   /* positions of the inputs that carry data, one digit each; the others are settings. NULL: all do */
-    int least;   /* how many inputs it can't do without; 0: the first */
-    unsigned is; /* enum op_trait */
+    const char *calls; /* what it called, where that is not aten: operator, text (lower/compose.c), what it is like */
+    const char *data;  /* digits: positions of the inputs that carry data; the others are settings. NULL: all do */
+    int least;         /* how many inputs it can't do without; 0: the first */
+    unsigned is;       /* enum op_trait */
     bool (*flow)(struct unroll *, const struct node *); /* puts what it stands for in its place; false: it stays */
 };
 /* The row for an operator at an opset of its domain, or NULL. */
@@ -251,7 +252,7 @@ bool node_is(const struct node *n, enum op_trait t);
 enum op_call node_call(const struct node *n);
 void op_list(FILE *out); /* --list=ops */
 
-/* ---- shapes.c ---------------------------------------------------------------------------------------------------------- */
+/* ---- shapes.c --------------------------------------------------------------------------------------------------- */
 
 /* Binds dimensions from s, runs shape and value rules over g in order. Total: what stays unknown gets a doubt.
  * Evaluates dims that are expressions of symbols ("197*batch", "(s0 + 1)//2"). False and e only when an option
@@ -259,7 +260,8 @@ void op_list(FILE *out); /* --list=ops */
  * need_bound is set: the message then lists them with an example command line. What a flag file binds in vain is
  * noted in g->idle instead. */
 bool shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *e);
-/* A copy of s in which every named dimension of an input that nobody bound is 1, each with a doubt that says so: a number for a first look. */
+/* A copy of s in which every named dimension of an input that nobody bound is 1, each with a doubt that says so: a
+ * number for a first look. */
 struct setup shapes_bind_open(struct graph *g, const struct setup *s);
 /* The binding of the dimension called batch; NULL none. */
 struct binding *setup_batch(const struct setup *s);
@@ -269,15 +271,16 @@ void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
 bool shapes_subgraph(struct infer *in, struct graph *sub);
 /* Runs the rules over one node of the main graph. */
 void shapes_node(struct shapes *run, struct graph *g, const struct node *n);
-/* A constant to fill, every element unknown; NULL when n is over limit(LIMIT_FOLD), the type has no numbers, or the run's
- * budget is spent. */
+/* A constant to fill, every element unknown; NULL when n is over limit(LIMIT_FOLD), the type has no numbers, or the
+ * run's budget is spent. */
 struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
 
-/* ---- unroll.c: control flow whose way is known becomes straight-line ---------------------------------------------------- */
+/* ---- unroll.c: control flow whose way is known becomes straight-line -------------------------------------------- */
 
 /* Whether the main graph has control flow or sequences. */
 bool unroll_needed(const struct graph *g);
-/* Runs shapes_node over g in order and, where a node is control flow, over the nodes that it stands for, which take its place. */
+/* Runs shapes_node over g in order and, where a node is control flow, over the nodes that it stands for, which take
+ * its place. */
 void unroll_run(struct shapes *run, struct graph *g);
 
 #endif

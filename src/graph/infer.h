@@ -370,12 +370,12 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
 
 /* clang-format off */
 #define RULE(name) void infer_##name(struct infer *);
-    RULE(arg) RULE(batch_norm) RULE(bool) RULE(broadcast) RULE(cast) RULE(cast_like) RULE(col2im)
-    RULE(compare) RULE(conv) RULE(conv_integer) RULE(conv_transpose) RULE(det) RULE(dropout) RULE(einsum)
-    RULE(gemm) RULE(global_pool) RULE(layer_norm) RULE(matmul) RULE(matmul_integer) RULE(matmul_nbits)
+    RULE(arg) RULE(batch_norm) RULE(bool) RULE(broadcast) RULE(cast) RULE(cast_like) RULE(col2im) RULE(compare)
+    RULE(conv) RULE(conv_integer) RULE(conv_transpose) RULE(det) RULE(dropout) RULE(einsum) RULE(gemm)
+    RULE(global_pool) RULE(layer_norm) RULE(matmul) RULE(matmul_integer) RULE(matmul_nbits)
     RULE(matmul_to_float) RULE(max_roi_pool) RULE(max_unpool) RULE(pool) RULE(qgemm) RULE(qlinear_conv)
-    RULE(qlinear_matmul) RULE(reduce) RULE(rms_norm) RULE(roi_align) RULE(same) RULE(top_k) RULE(typed_like) RULE(where)
-    RULE(whole)
+    RULE(qlinear_matmul) RULE(reduce) RULE(rms_norm) RULE(roi_align) RULE(same) RULE(top_k) RULE(typed_like)
+    RULE(where) RULE(whole)
 #undef RULE
 
 #define RULE(name) void move_##name(struct infer *);
@@ -387,18 +387,19 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
 #undef RULE
 
 #define RULE(name) void fused_##name(struct infer *);
-    RULE(adam) RULE(all_finite) RULE(array_feature) RULE(attention) RULE(beams) RULE(bitmask_dropout) RULE(cast_map) RULE(category)
-    RULE(causal_conv) RULE(cdist) RULE(classifier) RULE(crop_and_resize) RULE(declared) RULE(dequantize)
-    RULE(dft) RULE(dict_vectorizer) RULE(dynamic_lstm) RULE(dynamic_quantize) RULE(embed_norm) RULE(embedding) RULE(ensemble)
-    RULE(feature_vectorizer) RULE(flex_attention) RULE(float_like) RULE(gated_bias) RULE(gather_blocks)
-    RULE(generate) RULE(gradient) RULE(grouped_query) RULE(half_width) RULE(hash) RULE(image) RULE(irfft)
-    RULE(label_encoder) RULE(linear_attention) RULE(loss) RULE(mel) RULE(ms_attention) RULE(multi_head)
-    RULE(multinomial) RULE(nchwc_upsample) RULE(nhwc_conv) RULE(nhwc_fused_conv) RULE(nhwc_pool)
-    RULE(one_hot_encoder) RULE(optimizer) RULE(packed_attention) RULE(packed_multi_head) RULE(position_bias)
-    RULE(qattention) RULE(qembed_norm) RULE(qglobal_pool) RULE(qlinear_binary) RULE(qlinear_where)
-    RULE(quantize) RULE(random) RULE(regressor) RULE(remove_padding) RULE(reorder_input) RULE(reorder_output)
-    RULE(restore_padding) RULE(rfft) RULE(rnn) RULE(second) RULE(skip_norm) RULE(stft) RULE(string_normalizer)
-    RULE(string_split) RULE(tfidf) RULE(tokenizer) RULE(two_rotations) RULE(window_function) RULE(zip_map)
+    RULE(adam) RULE(all_finite) RULE(array_feature) RULE(attention) RULE(beams) RULE(bitmask_dropout)
+    RULE(cast_map) RULE(category) RULE(causal_conv) RULE(cdist) RULE(classifier) RULE(crop_and_resize)
+    RULE(declared) RULE(dequantize) RULE(dft) RULE(dict_vectorizer) RULE(dynamic_lstm) RULE(dynamic_quantize)
+    RULE(embed_norm) RULE(embedding) RULE(ensemble) RULE(feature_vectorizer) RULE(flex_attention)
+    RULE(float_like) RULE(gated_bias) RULE(gather_blocks) RULE(generate) RULE(gradient) RULE(grouped_query)
+    RULE(half_width) RULE(hash) RULE(image) RULE(irfft) RULE(label_encoder) RULE(linear_attention) RULE(loss)
+    RULE(mel) RULE(ms_attention) RULE(multi_head) RULE(multinomial) RULE(nchwc_upsample) RULE(nhwc_conv)
+    RULE(nhwc_fused_conv) RULE(nhwc_pool) RULE(one_hot_encoder) RULE(optimizer) RULE(packed_attention)
+    RULE(packed_multi_head) RULE(position_bias) RULE(qattention) RULE(qembed_norm) RULE(qglobal_pool)
+    RULE(qlinear_binary) RULE(qlinear_where) RULE(quantize) RULE(random) RULE(regressor) RULE(remove_padding)
+    RULE(reorder_input) RULE(reorder_output) RULE(restore_padding) RULE(rfft) RULE(rnn) RULE(second)
+    RULE(skip_norm) RULE(stft) RULE(string_normalizer) RULE(string_split) RULE(tfidf) RULE(tokenizer)
+    RULE(two_rotations) RULE(window_function) RULE(zip_map)
 #undef RULE
 
 #define RULE(name) void control_##name(struct infer *);
@@ -408,15 +409,16 @@ int control_position(const struct infer *I, int k, int n, int otherwise);
 #undef RULE
 
 #define RULE(name) void fold_##name(struct infer *);
-    RULE(abs) RULE(add) RULE(and) RULE(bit_and) RULE(bit_not) RULE(bit_or) RULE(bit_xor) RULE(cast) RULE(cast_like) RULE(ceil)
-    RULE(clip) RULE(compress) RULE(concat) RULE(constant) RULE(constant_of_shape) RULE(copy) RULE(cum_prod)
-    RULE(cum_sum) RULE(div) RULE(equal) RULE(exp) RULE(expand) RULE(floor) RULE(gather) RULE(gather_elements)
-    RULE(gather_nd) RULE(greater) RULE(greater_equal) RULE(is_nan) RULE(less) RULE(less_equal) RULE(log)
-    RULE(max) RULE(min) RULE(mod) RULE(mul) RULE(neg) RULE(nonzero) RULE(not) RULE(optional_has) RULE(or)
-    RULE(pad) RULE(pow) RULE(range) RULE(reciprocal) RULE(reduce_max) RULE(reduce_mean) RULE(reduce_min)
-    RULE(reduce_prod) RULE(reduce_sum) RULE(relu) RULE(round) RULE(scatter_elements) RULE(scatter_nd)
-    RULE(sequence_at) RULE(sequence_length) RULE(shape) RULE(shift) RULE(sign) RULE(size) RULE(slice)
-    RULE(split) RULE(sqrt) RULE(sub) RULE(tile) RULE(transpose) RULE(where) RULE(xor)
+    RULE(abs) RULE(add) RULE(and) RULE(bit_and) RULE(bit_not) RULE(bit_or) RULE(bit_xor) RULE(cast)
+    RULE(cast_like) RULE(ceil) RULE(clip) RULE(compress) RULE(concat) RULE(constant) RULE(constant_of_shape)
+    RULE(copy) RULE(cum_prod) RULE(cum_sum) RULE(div) RULE(equal) RULE(exp) RULE(expand) RULE(floor)
+    RULE(gather) RULE(gather_elements) RULE(gather_nd) RULE(greater) RULE(greater_equal) RULE(is_nan)
+    RULE(less) RULE(less_equal) RULE(log) RULE(max) RULE(min) RULE(mod) RULE(mul) RULE(neg) RULE(nonzero)
+    RULE(not) RULE(optional_has) RULE(or) RULE(pad) RULE(pow) RULE(range) RULE(reciprocal) RULE(reduce_max)
+    RULE(reduce_mean) RULE(reduce_min) RULE(reduce_prod) RULE(reduce_sum) RULE(relu) RULE(round)
+    RULE(scatter_elements) RULE(scatter_nd) RULE(sequence_at) RULE(sequence_length) RULE(shape) RULE(shift)
+    RULE(sign) RULE(size) RULE(slice) RULE(split) RULE(sqrt) RULE(sub) RULE(tile) RULE(transpose) RULE(where)
+    RULE(xor)
 #undef RULE
 
 #define RULE(name) bool unroll_##name(struct unroll *, const struct node *);

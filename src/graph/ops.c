@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ops.c - the ONNX operator table: one row an operator, or a range of its versions where the rule differs.
  *
- * A row gives the shape rule, the value rule and, where the operator is one to one, the framework operator. Then what a
- * program wrote that was exported without its calls, which inputs are data and which of them must be there (struct op).
- * Rules are few and shared: most rows differ in the name alone. An operator that came in later versions of the standard with
- * more types or with attributes turned into inputs needs no second row; the rules look for both forms. infer.h says
- * which file holds which rules.
+ * A row gives the shape rule, the value rule and, where the operator is one to one, the framework operator. Then what
+ * a program wrote that was exported without its calls, which inputs are data and which of them must be there (struct
+ * op). Rules are few and shared: most rows differ in the name alone. An operator that came in later versions of the
+ * standard with more types or with attributes turned into inputs needs no second row; the rules look for both forms.
+ * infer.h says which file holds which rules.
  *
  * To add an operator: a row here, in its place by name. A new rule is written beside its like and named in infer.h.
  */
@@ -13,8 +13,8 @@
 
 /* ---- what a program wrote as several calls ---------------------------------------------------------------------- */
 
-/* The notation stands at the head of lower/compose.c. They are what torch.nn.functional or a model's source runs; com.microsoft's are
- * ONNX Runtime's ContribOperators.md read backwards. What has no differentiable form has none. */
+/* The notation stands at the head of lower/compose.c. They are what torch.nn.functional or a model's source runs;
+ * com.microsoft's are ONNX Runtime's ContribOperators.md read backwards. What has no differentiable form has none. */
 
 static const char attention[] = "4: scaled_dot_product_attention.default(a, b, c, d, 0.0, @is_causal:0)"
                                 "| 3: r = transpose.int(reshape.default(a, [%a0, %a1, @q_num_heads, -1]), 1, 2);"
@@ -150,7 +150,7 @@ static const char ms_skip_rms_norm[] = "r = add.Tensor(add.Tensor(a, b), d);"
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-/* domain, name, since, until, shape, value, framework operator, call, what is called; sorted by domain, name, version. */
+/* domain, name, since, until, shape, value, framework operator, call, what is called; by domain, name, version. */
 static const struct op ops[] = {
     {"", "Abs", 1, 0, infer_same, fold_abs, "aten.abs.default", CALL_FIRST},
     {"", "Acos", 1, 0, infer_same, NULL, "aten.acos.default"},

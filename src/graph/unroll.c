@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* unroll.c - control flow whose way is known becomes straight-line.
  *
- * What eager mode ran has no control flow: Python took one branch, and went round its loops. So the step is lowered from
- * a graph without it. Nodes are visited in order, with their shapes and values, and what they stand for takes their place:
+ * What eager mode ran has no control flow: Python took one branch, and went round its loops. So the step is lowered
+ * from a graph without it. Nodes are visited in order, with their shapes and values, and what they stand for takes
+ * their place:
  *
- *   If         the branch that the condition's value takes; where it isn't known the branch that makes more bytes, with a doubt
- *   Loop       the body once a round, as long as its condition's value says so. Autograd keeps what each round saves, so
+ *   If         the branch that the condition's value takes; where it isn't known the branch that makes more bytes,
+ *              with a doubt
+ *   Loop       the body once a round, as long as its condition's value says so. Autograd keeps what each round saves,
+ *              so
  *              rounds are nodes of their own
  *   Scan       the same, with a slice of every scanned input a round
  *   sequences  an element that is known by name is that tensor; splitting makes tensors, joining reads them
  *
- * Scanned outputs are stacked, which is what a Python program does with a list. A number of rounds that the file doesn't
- * tell is one, and more nodes than the limit are not made: both get a doubt, for the result is then a lower bound.
- * Values of the body are called NODE#ROUND/NAME. The recorded text of a body's calls names values of the body: those names
- * get the round too.
+ * Scanned outputs are stacked, which is what a Python program does with a list. A number of rounds that the file
+ * doesn't tell is one, and more nodes than the limit are not made: both get a doubt, for the result is then a lower
+ * bound. Values of the body are called NODE#ROUND/NAME. The recorded text of a body's calls names values of the body:
+ * those names get the round too.
  */
 #include "graph/infer.h"
 
@@ -138,7 +141,7 @@ known_number(const struct unroll *u, int id, int64_t *v)
     return true;
 }
 
-/* ---- copying a body ---------------------------------------------------------------------------------------------- */
+/* ---- copying a body --------------------------------------------------------------------------------------------- */
 
 /* What a copy takes: nodes and values, and for hostile files whatever else is copied. */
 static int64_t
@@ -285,7 +288,7 @@ remedy_for(const struct unroll *u, int id)
                : arena_printf(u->a, "--input-value %s=FILE.pb", is_pasteable(t->name) ? t->name : "NAME");
 }
 
-/* ---- If ---------------------------------------------------------------------------------------------------------- */
+/* ---- If --------------------------------------------------------------------------------------------------------- */
 
 static double
 bytes_made(const struct graph *g)
@@ -341,7 +344,7 @@ unroll_if(struct unroll *u, const struct node *n)
     return true;
 }
 
-/* ---- Loop and Scan --------------------------------------------------------------------------------------------------- */
+/* ---- Loop and Scan ---------------------------------------------------------------------------------------------- */
 
 /* What the rounds made, side by side along a new axis. */
 static void
@@ -488,7 +491,7 @@ unroll_scan(struct unroll *u, const struct node *n)
     return true;
 }
 
-/* ---- sequences --------------------------------------------------------------------------------------------------------- */
+/* ---- sequences -------------------------------------------------------------------------------------------------- */
 
 /* The tensors that are the elements of a sequence; NULL when one isn't known by name. */
 static int *
@@ -572,7 +575,7 @@ unroll_split(struct unroll *u, const struct node *n)
     return true;
 }
 
-/* ---- the pass ------------------------------------------------------------------------------------------------------------ */
+/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 static void
 place(struct unroll *u, const struct node *n)

@@ -61,7 +61,7 @@ program_assume(struct program *p, enum alternative other, const char *fmt, ...)
         (struct assumption){.text = arena_str(p->arena, text), .alternative = other};
 }
 
-/* ---- --dump=calls ---------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- --dump=calls ----------------------------------------------------------------------------------------------- */
 
 static void
 dump_arg(const struct arg *a, FILE *f)

@@ -5,7 +5,7 @@
 
 #include "graph/graph.h"
 
-/* ---- program.c, python.c ------------------------------------------ */
+/* ---- program.c, python.c ---------------------------------------------------------------------------------------- */
 
 /* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
 struct arg {

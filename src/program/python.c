@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* python.c - how long the names of the traced program hold a tensor.
  *
- * Every call carries the Python frames it ran in, with their source lines and modules. Where the frames of a value's maker and of its
- * reader first differ tells who held the value in between:
+ * Every call carries the Python frames it ran in, with their source lines and modules. Where the frames of a value's
+ * maker and of its reader first differ tells who held the value in between:
  *
- *   - only by the line: it was a local of that frame; its name stands before the "=" of the maker's line. It lives until another
- *     statement has bound the name anew, or until the frame returns. What was appended to a list lives until the frame returns.
+ *   - only by the line: it was a local of that frame; its name stands before the "=" of the maker's line. It lives
+ *     until another
+ *     statement has bound the name anew, or until the frame returns. What was appended to a list lives until the frame
+ *               returns.
  *   - otherwise it was passed on without a name: as an argument it lives until the reader's function returns.
  *
- * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one entry of the module path.
+ * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one
+ * entry of the module path.
  */
 #include "program/program.h"
 
@@ -209,7 +212,8 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
     return level && level < u->n ? frame_end(t, u, level, user) : -1;
 }
 
-/* A call that the exporter lost has the frames that its input's maker and its reader share; the statement is taken for the maker's. */
+/* A call that the exporter lost has the frames that its input's maker and its reader share; the statement is taken for
+ * the maker's. */
 static void
 borrow_stack(struct tracer *t, int from, int reader, struct stack *s)
 {
