@@ -95,9 +95,10 @@ compared() { # compared FILE...: file and literal of each name that an expressio
             }
         }' "$@"
 }
-bad=$(compared $(printf '%s\n' src/{graph,lower,program,advice}/*.c | grep -vxF "$by_name") | head -1)
+compared src/{graph,lower,program,advice}/*.c >"$work/compared"
+bad=$(grep -v "^$by_name: " "$work/compared" | head -1)
 ok "a name is compared outside of a table: $bad" [ -z "$bad" ]
-ok "this check finds nothing" [ -n "$(compared "$by_name")" ]
+ok "this check finds nothing" grep -q "^$by_name: " "$work/compared"
 
 # Reports look at a const result: they call no pass and write through emit.c alone.
 for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_ rules_ fits_run; do

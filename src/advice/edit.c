@@ -262,7 +262,9 @@ static const struct {
 static bool
 does(const struct call *c, unsigned roles)
 {
-    for (int i = 0; c && c->op && i < COUNT(operators); i++)
+    if (!c || !c->op)
+        return false;
+    for (int i = 0; i < COUNT(operators); i++)
         if (strcmp(c->op->name, operators[i].name) == 0)
             return operators[i].roles & roles;
     return false;
@@ -579,7 +581,7 @@ is_statistic(const struct program *p, int at, int64_t x, bool variance)
         return (variance || does(c, AVERAGES)) && c->args[0].kind == ARG_SLOT && c->args[0].i == x;
     int square = does(c, AVERAGES) ? maker(p, c, 0) : -1;
     const struct call *q = square < 0 ? NULL : &p->calls[square];
-    int centred = does(q, SQUARES | MULTIPLIES) ? maker(p, q, 0) : -1;
+    int centred = q && does(q, SQUARES | MULTIPLIES) ? maker(p, q, 0) : -1;
     return centred >= 0 && does(&p->calls[centred], SUBTRACTS) && reads(&p->calls[centred], (int)x) &&
            (!does(q, MULTIPLIES) || maker(p, q, 1) == centred);
 }
@@ -1159,7 +1161,7 @@ idle_bias(const struct edit *e, int at)
     const struct program *p = e->program;
     int from = does(&p->calls[at], NORMS_CHANNELS) ? maker(p, &p->calls[at], 0) : -1;
     const struct call *c = from < 0 ? NULL : &p->calls[from];
-    if (!does(c, CONVOLVES) || c->nargs < 3 || c->args[2].kind != ARG_SLOT || e->uses[c->outs[0]] != 1)
+    if (!c || !does(c, CONVOLVES) || c->nargs < 3 || c->args[2].kind != ARG_SLOT || e->uses[c->outs[0]] != 1)
         return -1;
     int bias = owner(p, c->args[2].i);
     return bias >= 0 && e->uses[p->params[bias].slot] == 1 ? bias : -1;

@@ -339,11 +339,12 @@ static bool
 stands_beside(const char *beside, const struct place *p)
 {
     char path[1024] = "";
-    size_t n = *beside == '/' ? 0 : strlen(p->path);
+    const char *own = p->path ? p->path : "";
+    size_t n = *beside == '/' ? 0 : strlen(own);
     for (beside += *beside == '/'; strncmp(beside, "../", 3) == 0; beside += 3)
-        while (n && p->path[--n] != '.')
+        while (n && own[--n] != '.')
             ;
-    snprintf(path, sizeof(path), "%.*s%s%s", (int)n, p->path, n ? "." : "", beside);
+    snprintf(path, sizeof(path), "%.*s%s%s", (int)n, own, n ? "." : "", beside);
     return names_find(p->modules, path) >= 0;
 }
 

@@ -48,7 +48,7 @@ fx_entry(struct arena *a, const char *list, int from_end)
             *PUSH(a, found, n, cap) = (struct entry){p + 1, (size_t)(end - p - 1)};
             p = end;
         }
-    return from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
+    return found && from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
 }
 
 /* ---- Python frames ---------------------------------------------------------------------------------------------- */

@@ -1676,21 +1676,22 @@ target_of(const struct op *o)
 static bool
 emit_one(struct matcher *x, const struct node *n)
 {
-    if (!emitters[node_call(n)])
+    const struct op *o = n->row;
+    if (!o || !emitters[o->call])
         return false;
-    emitters[node_call(n)](x, n, target_of(n->row));
+    emitters[o->call](x, n, target_of(o));
     return true;
 }
 
 /* ONNX Runtime's operators that are one of the default domain, then a sum, then an activation: each by the row of its
  * name. */
 static bool
-emit_fused(struct matcher *x, const struct node *n)
+emit_like(struct matcher *x, const struct node *n, const char *op)
 {
     struct node plain = *n;
     plain.domain = "";
-    plain.op = n->row->calls;
-    plain.row = op_find("", plain.op, x->g->opset);
+    plain.op = op;
+    plain.row = op_find("", op, x->g->opset);
     const struct op *after = op_find("", node_str(n, "activation", ""), x->g->opset);
     if (broken(&plain) || n->out[0] < 0 || !emit_one(x, &plain))
         return false;
@@ -1796,16 +1797,16 @@ static void
 emit_node(struct matcher *x, const struct node *n)
 {
     const struct pattern *match = x->match[n - x->g->n];
-    const char *aten = n->row ? n->row->aten : NULL;
+    const struct op *o = n->row;
     if (match)
         match->emit(x, n);
     else if (n->out[0] >= 0 && x->l->slot_of[n->out[0]] >= 0)
         return; /* an Identity: done */
-    else if ((node_call(n) == CALL_TEXT && lower_composed(x->l, x, n)) ||
-             (node_call(n) == CALL_LIKE && emit_fused(x, n)) || emit_one(x, n))
+    else if (o && ((o->call == CALL_TEXT && lower_composed(x->l, x, n)) ||
+                   (o->call == CALL_LIKE && emit_like(x, n, o->calls)) || emit_one(x, n)))
         return;
-    else if (aten && aten_find(aten) && n->nout == 1)
-        emit_inputs(x, n, aten);
+    else if (o && o->aten && aten_find(o->aten) && n->nout == 1)
+        emit_inputs(x, n, o->aten);
     else
         emit_unknown(x, n);
 }

@@ -156,7 +156,7 @@ pieces_unfuse(struct dynamo *d, const struct group *g)
     const struct fusion *f = g->nnodes ? fusion_of(n) : NULL;
     int x = f && n->nin && n->in[0] >= 0 && l->slot_of[n->in[0]] >= 0 ? n->in[0] : -1, nread = 0;
     const struct call *made = x >= 0 ? group_maker(l->p, l->slot_of[x]) : NULL;
-    const char *lost[MAX_ARGS], *name[128] = {NULL};
+    const char *lost[MAX_ARGS] = {NULL}, *name[128] = {NULL};
     if (!made || l->g->t[x].rank < 1 || (f->unless && starts_with(made->target, f->unless)))
         return -1;
     for (int i = 0; i < COUNT(f->piece) && f->piece[i].target; i++)
