@@ -988,16 +988,6 @@ reduced(const struct frame *f, int dims, int keep, int64_t *size)
     return rank;
 }
 
-/* Autocast asks sum and norm for a float result without casting what they read. Source: fp32_set_opt_dtype in autocast_mode.h. */
-static enum dtype
-sum_type(const struct machine *m, const struct frame *f)
-{
-    enum dtype t = V(0)->dtype;
-    if (m->autocast && dtypes[t].is_float && dtypes[t].bits < 32)
-        t = DT_FLOAT;
-    return stated_dtype(f, dtypes[t].is_float ? t : DT_INT64);
-}
-
 /* The kernel's buffers; accumulator: bytes it keeps per partial result. */
 static void
 reduce_scratch(struct machine *m, const struct frame *f, int dims, int accumulator)
@@ -1018,7 +1008,8 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
+    out_add(m, f,
+            value_new(m, stated_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
     reduce_scratch(m, f, 1, 4);
@@ -1029,7 +1020,7 @@ run_reduce(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    out_add(m, f, value_new(m, stated_dtype(f, V(0)->dtype), rank, size, NULL));
     reduce_scratch(m, f, 1, 4);
 }
 
@@ -1095,7 +1086,7 @@ run_norm(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = reduced(f, 2, 3, size);
-    out_add(m, f, value_new(m, sum_type(m, f), rank, size, NULL));
+    out_add(m, f, value_new(m, stated_dtype(f, V(0)->dtype), rank, size, NULL));
     reduce_scratch(m, f, 2, 4);
 }
 
@@ -1958,6 +1949,12 @@ run_second_like(struct machine *m, struct frame *f)
 }
 
 static void
+run_like_sixth(struct machine *m, struct frame *f)
+{
+    out_add(m, f, new_like(m, V(5), V(0)->dtype));
+}
+
+static void
 run_glu(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
@@ -2065,9 +2062,19 @@ static const char rnn_assumes[] = "cuDNN does not say what it keeps of a recurre
                                   "as its gates, cells and outputs, "
                                   "without workspaces";
 
+/* Another name or overload of a row that takes the same arguments. */
+#define ALIAS(alias, row, tensors, arguments)                                                                     \
+    {                                                                                                             \
+        .name = alias, .takes = tensors, .args = arguments, .run = expand_alias, .grad = COMPOSITE, .source = row \
+    }
+
 const struct aten aten_table[] = {
     /* arithmetic */
-    {.name = "add.Tensor", .takes = "?", .args = "self other alpha", .run = run_binary, .grad = "self, other: grad"},
+    {.name = "add.Tensor",
+     .takes = "?",
+     .args = "self other alpha",
+     .run = run_binary,
+     .grad = "other: grad; self: grad"},
     {.name = "add.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: grad"},
     {.name = "sub.Tensor",
      .takes = "?",
@@ -2080,7 +2087,7 @@ const struct aten aten_table[] = {
      .takes = "?",
      .args = "self other alpha",
      .run = run_binary,
-     .grad = "self: neg(grad); other: grad"},
+     .grad = "other: grad; self: neg(grad)"},
     {.name = "mul.Tensor",
      .takes = "?",
      .args = "self other",
@@ -2093,11 +2100,24 @@ const struct aten aten_table[] = {
      .run = run_divide,
      .grad = "other: mul.Tensor(div.Tensor(div.Tensor(self, other), other), neg(grad)); self: div.Tensor(grad, other)"},
     {.name = "div.Scalar", .args = "self other", .run = run_divide, .grad = "self: div.Scalar(grad, other)"},
-    {.name = "div.Tensor_mode", .takes = "?", .args = "self other rounding_mode", .run = run_binary},
+    {.name = "div.Tensor_mode",
+     .takes = "?",
+     .args = "self other rounding_mode",
+     .run = run_binary,
+     .grad = "other: kept(zeros_like(grad), self, other); self: kept(zeros_like(grad), other)"},
     {.name = "floor_divide.default", .takes = "?", .args = "self other", .run = run_binary},
     {.name = "remainder.Scalar", .args = "self other", .run = run_binary, .grad = "self: grad"},
-    {.name = "remainder.Tensor", .takes = "?", .args = "self other", .run = run_binary, .grad = "self: grad"},
+    {.name = "remainder.Tensor",
+     .takes = "?",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "other: mul.Tensor~(neg(grad), div.Tensor_mode(self, other)); self: grad"},
     {.name = "fmod.Scalar", .args = "self other", .run = run_binary, .grad = "self: grad"},
+    {.name = "fmod.Tensor",
+     .takes = "..",
+     .args = "self other",
+     .run = run_binary,
+     .grad = "other: mul.Tensor~(neg(grad), div.Tensor_mode(self, other)); self: grad"},
     {.name = "neg.default", .args = "self", .run = run_unary, .grad = "self: neg(grad)"},
     {.name = "pow.Tensor_Scalar",
      .args = "self exponent",
@@ -2109,11 +2129,17 @@ const struct aten aten_table[] = {
      .args = "self exponent",
      .run = run_binary,
      .cast = CAST_FP32,
-     .grad = "self: where.self(eq.Scalar(exponent, 0), zero_of(grad), "
-             "mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1))))); "
-             "exponent: mul.Tensor(grad, where.self(logical_and(eq.Scalar(self, 0), ge.Scalar(exponent, 0)), "
-             "zero_of(grad), mul.Tensor(result, log(self))))"},
+     .grad =
+         "exponent: pow_backward_exponent(grad, self, exponent, result); self: where.self~(eq.Scalar(exponent, 0), "
+         "zero_of(grad), mul.Tensor(grad, mul.Tensor(exponent, pow.Tensor_Tensor(self, sub.Scalar(exponent, 1)))))"},
+    {.name = "pow_backward_exponent",
+     .takes = "....",
+     .args = "grad self exponent result",
+     .run = expand_pow_backward_exponent,
+     .grad = COMPOSITE},
     {.name = "zero_of", .args = "grad", .run = run_zero_of, .source = "scalar_tensor.default"},
+    /* its first argument; the formula keeps the others, which the kernel reads or not */
+    {.name = "kept", .args = "grad a b c", .run = expand_same, .grad = COMPOSITE},
     {.name = "pow.Scalar",
      .takes = "-.",
      .args = "self exponent",
@@ -2129,12 +2155,12 @@ const struct aten aten_table[] = {
      .args = "self",
      .run = run_unary_float,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(mul.Scalar(grad, 2), pow.Tensor_Scalar(result, 3))"},
+     .grad = "self: mul.Tensor~(mul.Scalar(grad, 2), pow.Tensor_Scalar(result, 3))"},
     {.name = "reciprocal.default",
      .args = "self",
      .run = run_unary_float,
      .cast = CAST_FP32,
-     .grad = "self: mul.Tensor(neg(grad), mul.Tensor(result, result))"},
+     .grad = "self: mul.Tensor~(neg(grad), mul.Tensor(result, result))"},
     {.name = "abs.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, sgn(self))"},
     {.name = "sgn.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
     {.name = "sign.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
@@ -2195,7 +2221,7 @@ const struct aten aten_table[] = {
     {.name = "atanh.default",
      .args = "self",
      .run = run_unary_float,
-     .grad = "self: div.Tensor(mul.Scalar(grad, 1), empty_like(pow.Tensor_Scalar(self, 2)))"},
+     .grad = "self: div.Tensor~(mul.Scalar(grad, 1), empty_like(pow.Tensor_Scalar(self, 2)))"},
     {.name = "sinh.default",
      .args = "self",
      .run = run_unary_float,
@@ -2214,7 +2240,6 @@ const struct aten aten_table[] = {
     {.name = "erfc.default",
      .args = "self",
      .run = run_unary_float,
-     .cast = CAST_FP32,
      .grad = "self: mul.Tensor(mul.Scalar(exp(neg(pow.Tensor_Scalar(self, 2))), 1), grad)"},
     {.name = "exp2.default",
      .args = "self",
@@ -2224,31 +2249,32 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: mul.Tensor(grad, div.Tensor(self, result)); other: mul.Tensor(grad, div.Tensor(other, result))"},
+     .grad = "other: mul.Tensor~(grad, div.Tensor(other, result)); self: mul.Tensor~(grad, div.Tensor(self, result))"},
     {.name = "logaddexp.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: div.Tensor(grad, add.Scalar(exp(sub.Tensor(other, self)), 1)); "
-             "other: div.Tensor(grad, add.Scalar(exp(sub.Tensor(self, other)), 1))"},
+     .grad = "other: div.Tensor(grad, add.Scalar(exp(sub.Tensor(self, other)), 1)); self: div.Tensor(grad, "
+             "add.Scalar(exp(sub.Tensor(other, self)), 1))"},
     {.name = "xlogy.Tensor",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: masked_fill.Scalar(xlogy(grad, other), bitwise_and.Tensor(eq.Scalar(self, 0), "
-             "le.Scalar(other, 0)), 0); other: div.Tensor(mul.Tensor(grad, self), other)"},
+     .grad = "other: div.Tensor(mul.Tensor(grad, self), other); self: masked_fill.Scalar(xlogy(grad, other), "
+             "bitwise_and.Tensor~(eq.Scalar(self, 0), le.Scalar(other, 0)), 0)"},
     {.name = "atan2.default",
      .takes = "..",
      .args = "self other",
      .run = run_divide,
+     .cast = CAST_PROMOTE,
      .grad = "self, other: atan2_backward(grad, self, other)"},
     {.name = "atan2_backward", .args = "grad self other", .run = expand_atan2_backward, .grad = COMPOSITE},
     {.name = "logaddexp2.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(other, self)), 1)); "
-             "other: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(self, other)), 1))"},
+     .grad = "other: div.Tensor(grad, add.Scalar(pow.Scalar(2, sub.Tensor(self, other)), 1)); self: div.Tensor(grad, "
+             "add.Scalar(pow.Scalar(2, sub.Tensor(other, self)), 1))"},
     {.name = "logit.default", .args = "self eps", .run = run_unary_float, .grad = "self: logit_backward(grad, self)"},
     {.name = "logit_backward.default", .args = "grad self", .run = run_binary},
     {.name = "deg2rad.default", .args = "self", .run = run_unary_float, .grad = "self: mul.Scalar(grad, 1)"},
@@ -2257,7 +2283,7 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "self other dim",
      .run = run_binary,
-     .grad = "self: linalg_cross(other, grad); other: linalg_cross(grad, self)"},
+     .grad = "other: linalg_cross(grad, self); self: linalg_cross(other, grad)"},
     {.name = "isneginf.default", .args = "self", .run = run_compare},
     {.name = "isposinf.default", .args = "self", .run = run_compare},
     {.name = "isclose.default", .takes = "..", .args = "self other", .run = run_compare},
@@ -2267,8 +2293,13 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "real imag",
      .run = run_complex,
-     .grad = "real: real(grad); imag: real(grad)"},
-    {.name = "polar.default", .takes = "..", .args = "abs angle", .run = run_complex},
+     .grad = "imag: kept(real(grad), imag); real: kept(real(grad), real)"},
+    {.name = "polar.default",
+     .takes = "..",
+     .args = "abs angle",
+     .run = run_complex,
+     .grad = "abs, angle: polar_backward(grad, result)"},
+    {.name = "polar_backward", .takes = "..", .args = "grad result", .run = expand_polar_backward, .grad = COMPOSITE},
     {.name = "frac.default", .args = "self", .run = run_unary, .grad = "self: grad"},
     {.name = "nan_to_num.default",
      .args = "self nan posinf neginf",
@@ -2305,8 +2336,8 @@ const struct aten aten_table[] = {
      .args = "self tensor1 tensor2 value",
      .run = run_elementwise,
      .cast = CAST_PROMOTE,
-     .grad = "self: grad; tensor1: mul.Tensor(grad, empty_like(tensor2)); "
-             "tensor2: mul.Tensor(neg(grad), div.Tensor(mul.Scalar(tensor1, 1), mul.Tensor(tensor2, tensor2)))"},
+     .grad = "self: grad; tensor1: mul.Tensor(grad, empty_like(tensor2)); tensor2: mul.Tensor~(neg(grad), "
+             "div.Tensor~(mul.Scalar(tensor1, 1), mul.Tensor(tensor2, tensor2)))"},
 
     /* activations */
     {.name = "relu.default", .args = "self", .run = run_unary, .grad = "self: threshold_backward(grad, result)"},
@@ -2328,7 +2359,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .keeps_result = true,
      .grad = "self: elu_backward(grad, self)"},
-    {.name = "selu.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "elu.default"},
+    ALIAS("selu.default", "elu.default", NULL, "self"),
     {.name = "gelu.default", .args = "self approximate", .run = run_unary, .grad = "self: gelu_backward(grad, self)"},
     {.name = "gelu_backward.default", .args = "grad self", .run = run_binary},
     {.name = "silu.default", .args = "self", .run = run_unary, .grad = "self: silu_backward(grad, self)"},
@@ -2340,7 +2371,7 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .grad = "self: hardtanh_backward(grad, self)"},
     {.name = "hardtanh_backward.default", .args = "grad self", .run = run_binary},
-    {.name = "relu6.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "hardtanh.default"},
+    ALIAS("relu6.default", "hardtanh.default", NULL, "self"),
     {.name = "hardswish.default", .args = "self", .run = run_unary, .grad = "self: hardswish_backward(grad, self)"},
     {.name = "hardswish_backward.default", .args = "grad self", .run = run_binary},
     {.name = "hardsigmoid.default", .args = "self", .run = run_unary, .grad = "self: hardsigmoid_backward(grad, self)"},
@@ -2401,8 +2432,13 @@ const struct aten aten_table[] = {
     {.name = "clamp.Tensor",
      .args = "self min max",
      .run = run_elementwise,
-     .grad = "self: clamp_backward(grad, self, min, max)"},
+     .grad = "min, max: clamp_bounds_backward(grad, self, min, max); self: clamp_backward(grad, self, min, max)"},
     {.name = "clamp_backward", .args = "grad self min max", .run = expand_clamp_backward, .grad = COMPOSITE},
+    {.name = "clamp_bounds_backward",
+     .takes = "..",
+     .args = "grad self min max",
+     .run = expand_clamp_bounds_backward,
+     .grad = COMPOSITE},
     {.name = "clamp_max_backward", .args = "grad self max", .run = expand_clamp_backward, .grad = COMPOSITE},
     {.name = "clamp_min.default",
      .args = "self min",
@@ -2412,13 +2448,25 @@ const struct aten aten_table[] = {
      .args = "self max",
      .run = run_unary,
      .grad = "self: clamp_max_backward(grad, self, max)"},
+    {.name = "clamp_min.Tensor",
+     .takes = "..",
+     .args = "self min",
+     .run = run_binary,
+     .grad = "min: where.self~(lt.Tensor(self, min), grad, zero_of(grad)); self: where.self~(ge.Tensor(self, min), "
+             "grad, zero_of(grad))"},
+    {.name = "clamp_max.Tensor",
+     .takes = "..",
+     .args = "self max",
+     .run = run_binary,
+     .grad = "max: where.self~(gt.Tensor(self, max), grad, zero_of(grad)); self: where.self~(le.Tensor(self, max), "
+             "grad, zero_of(grad))"},
 
     /* choice and comparison */
     {.name = "where.self",
      .takes = "...",
      .args = "condition self other",
      .run = run_where,
-     .grad = "self: where_backward(condition, grad); other: where_backward(condition, grad)"},
+     .grad = "other: where_backward(condition, grad); self: where_backward(condition, grad)"},
     {.name = "where.ScalarOther",
      .takes = ".--",
      .args = "condition self other",
@@ -2440,24 +2488,28 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "self mask value",
      .run = run_masked_fill,
-     .grad = "self: masked_fill.Scalar(grad, mask, 0)"},
+     .grad = "self: masked_fill.Scalar(grad, mask, 0); value: masked_fill_value(grad, mask)"},
+    {.name = "masked_fill_value",
+     .takes = "..",
+     .args = "grad mask",
+     .run = expand_masked_fill_value,
+     .grad = COMPOSITE,
+     .source = "masked_fill_backward in FunctionsManual.cpp"},
     {.name = "masked_fill_.Scalar", .args = "self mask value", .run = expand_same},
     {.name = "maximum.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), lt.Tensor(self, "
-             "other), 0); "
-             "other: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
-             "gt.Tensor(self, other), 0)"},
+     .grad = "other: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
+             "gt.Tensor(self, other), 0); self: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), "
+             "div.Scalar(grad, 2), grad), lt.Tensor(self, other), 0)"},
     {.name = "minimum.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "self: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), gt.Tensor(self, "
-             "other), 0); "
-             "other: masked_fill_.Scalar(where.self(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
-             "lt.Tensor(self, other), 0)"},
+     .grad = "other: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), div.Scalar(grad, 2), grad), "
+             "lt.Tensor(self, other), 0); self: masked_fill_.Scalar(where.self~(eq.Tensor(self, other), "
+             "div.Scalar(grad, 2), grad), gt.Tensor(self, other), 0)"},
     {.name = "eq.Scalar", .args = "self other", .run = run_compare},
     {.name = "eq.Tensor", .takes = "?", .args = "self other", .run = run_compare},
     {.name = "ne.Scalar", .args = "self other", .run = run_compare},
@@ -2492,7 +2544,7 @@ const struct aten aten_table[] = {
     {.name = "to.dtype", .args = "self dtype", .run = expand_to, .grad = COMPOSITE},
     {.name = "alias.default", .args = "self", .run = expand_same, .grad = COMPOSITE},
     {.name = "detach.default", .args = "self", .run = expand_detach, .grad = COMPOSITE},
-    {.name = "lift_fresh_copy.default", .args = "self", .run = run_copy},
+    {.name = "lift_fresh_copy.default", .args = "self", .run = run_copy, .grad = "self: grad"},
     {.name = "new_empty_strided.default",
      .takes = "..",
      .args = "self like",
@@ -2605,104 +2657,72 @@ const struct aten aten_table[] = {
     {.name = "unfold_backward.default", .args = "grad self", .run = run_zeros_like_second},
 
     /* other names of rows above */
-    {.name = "subtract.Tensor",
-     .takes = "?",
-     .args = "self other alpha",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "sub.Tensor"},
-    {.name = "multiply.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "mul.Tensor"},
-    {.name = "divide.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "div.Tensor"},
-    {.name = "true_divide.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "div.Tensor"},
-    {.name = "greater.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "gt.Tensor"},
-    {.name = "greater_equal.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "ge.Tensor"},
-    {.name = "less.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "lt.Tensor"},
-    {.name = "less_equal.Tensor",
-     .takes = "?",
-     .args = "self other",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "le.Tensor"},
-    {.name = "special_erf.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "erf.default"},
-    {.name = "special_erfc.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "erfc.default"},
-    {.name = "special_expm1.default",
-     .args = "self",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "expm1.default"},
-    {.name = "special_softmax.default",
-     .args = "self dim dtype",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "softmax.int"},
-    {.name = "special_log_softmax.default",
-     .args = "self dim dtype",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "log_softmax.int"},
-    {.name = "mT.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "t.default"},
-    {.name = "mH.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "t.default"},
-    {.name = "unsafe_split.Tensor",
-     .args = "self split_size dim",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "split.Tensor"},
-    {.name = "_unsafe_index.Tensor",
-     .args = "self indices",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "index.Tensor"},
-    {.name = "_unsafe_index_put.default",
-     .args = "self indices values accumulate",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "index_put.default"},
-    {.name = "resolve_conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
-    {.name = "resolve_neg.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
-    {.name = "conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
-    {.name = "_conj.default", .args = "self", .run = expand_alias, .grad = COMPOSITE, .source = "alias.default"},
-    {.name = "concat.default",
-     .takes = "*",
-     .args = "tensors dim",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "cat.default"},
-    {.name = "concatenate.default",
-     .takes = "*",
-     .args = "tensors dim",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "cat.default"},
+    ALIAS("subtract.Tensor", "sub.Tensor", "?", "self other alpha"),
+    ALIAS("upsample_nearest1d.vec", "upsample_nearest1d.default", "b", "input output_size scale_factors"),
+    ALIAS("upsample_nearest2d.vec", "upsample_nearest2d.default", "b", "input output_size scale_factors"),
+    ALIAS("upsample_nearest3d.vec", "upsample_nearest3d.default", "b", "input output_size scale_factors"),
+    ALIAS("_upsample_nearest_exact1d.vec", "_upsample_nearest_exact1d.default", "b", "input output_size scale_factors"),
+    ALIAS("_upsample_nearest_exact3d.vec", "_upsample_nearest_exact3d.default", "b", "input output_size scale_factors"),
+    ALIAS("_upsample_nearest_exact2d.vec", "_upsample_nearest_exact2d.default", "b", "input output_size scale_factors"),
+    ALIAS("upsample_linear1d.vec", "upsample_linear1d.default", "b", "input output_size align_corners scale_factors"),
+    ALIAS("upsample_bilinear2d.vec", "upsample_bilinear2d.default", "b",
+          "input output_size align_corners scale_factors"),
+    ALIAS("upsample_trilinear3d.vec", "upsample_trilinear3d.default", "b",
+          "input output_size align_corners scale_factors"),
+    ALIAS("upsample_bicubic2d.vec", "upsample_bicubic2d.default", "b", "input output_size align_corners scale_factors"),
+    ALIAS("_upsample_bilinear2d_aa.vec", "_upsample_bilinear2d_aa.default", "b",
+          "input output_size align_corners scale_factors"),
+    ALIAS("_upsample_bicubic2d_aa.vec", "_upsample_bicubic2d_aa.default", "b",
+          "input output_size align_corners scale_factors"),
+    ALIAS("conv1d.padding", "conv1d.default", "ii", "input weight bias stride padding dilation groups"),
+    ALIAS("conv2d.padding", "conv2d.default", "ii", "input weight bias stride padding dilation groups"),
+    ALIAS("conv3d.padding", "conv3d.default", "ii", "input weight bias stride padding dilation groups"),
+    ALIAS("multiply.Scalar", "mul.Scalar", NULL, "self other"),
+    ALIAS("divide.Scalar", "div.Scalar", NULL, "self other"),
+    ALIAS("true_divide.Scalar", "div.Scalar", NULL, "self other"),
+    ALIAS("subtract.Scalar", "sub.Scalar", NULL, "self other alpha"),
+    ALIAS("greater.Scalar", "gt.Scalar", NULL, "self other"),
+    ALIAS("greater_equal.Scalar", "ge.Scalar", NULL, "self other"),
+    ALIAS("less.Scalar", "lt.Scalar", NULL, "self other"),
+    ALIAS("less_equal.Scalar", "le.Scalar", NULL, "self other"),
+    ALIAS("bitwise_and.Scalar", "bitwise_and.Tensor", NULL, "self other"),
+    ALIAS("bitwise_or.Scalar", "bitwise_or.Tensor", NULL, "self other"),
+    ALIAS("bitwise_xor.Scalar", "bitwise_xor.Tensor", NULL, "self other"),
+    ALIAS("__and__.Scalar", "bitwise_and.Tensor", NULL, "self other"),
+    ALIAS("__or__.Scalar", "bitwise_or.Tensor", NULL, "self other"),
+    ALIAS("max.other", "maximum.default", "..", "self other"),
+    ALIAS("min.other", "minimum.default", "..", "self other"),
+    ALIAS("split.sizes", "split_with_sizes.default", "+", "self split_size dim"),
+    ALIAS("split.default", "split_with_sizes.default", "+", "self split_sizes dim"),
+    ALIAS("divide.Tensor_mode", "div.Tensor_mode", "?", "self other rounding_mode"),
+    ALIAS("any.dims", "any.dim", NULL, "self dim keepdim"),
+    ALIAS("all.dims", "all.dim", NULL, "self dim keepdim"),
+    ALIAS("floor_divide.Scalar", "floor_divide.default", "?", "self other"),
+    ALIAS("norm.ScalarOpt_dim_dtype", "norm.ScalarOpt_dim", NULL, "self p dim keepdim dtype"),
+    ALIAS("to.other", "type_as.default", "..", "self other"),
+    ALIAS("multiply.Tensor", "mul.Tensor", "?", "self other"),
+    ALIAS("divide.Tensor", "div.Tensor", "?", "self other"),
+    ALIAS("true_divide.Tensor", "div.Tensor", "?", "self other"),
+    ALIAS("greater.Tensor", "gt.Tensor", "?", "self other"),
+    ALIAS("greater_equal.Tensor", "ge.Tensor", "?", "self other"),
+    ALIAS("less.Tensor", "lt.Tensor", "?", "self other"),
+    ALIAS("less_equal.Tensor", "le.Tensor", "?", "self other"),
+    ALIAS("special_erf.default", "erf.default", NULL, "self"),
+    ALIAS("special_erfc.default", "erfc.default", NULL, "self"),
+    ALIAS("special_expm1.default", "expm1.default", NULL, "self"),
+    ALIAS("special_softmax.default", "softmax.int", NULL, "self dim dtype"),
+    ALIAS("special_log_softmax.default", "log_softmax.int", NULL, "self dim dtype"),
+    ALIAS("mT.default", "t.default", NULL, "self"),
+    ALIAS("mH.default", "t.default", NULL, "self"),
+    ALIAS("unsafe_split.Tensor", "split.Tensor", NULL, "self split_size dim"),
+    ALIAS("_unsafe_index.Tensor", "index.Tensor", NULL, "self indices"),
+    ALIAS("_unsafe_index_put.default", "index_put.default", NULL, "self indices values accumulate"),
+    ALIAS("resolve_conj.default", "alias.default", NULL, "self"),
+    ALIAS("resolve_neg.default", "alias.default", NULL, "self"),
+    ALIAS("conj.default", "alias.default", NULL, "self"),
+    ALIAS("_conj.default", "alias.default", NULL, "self"),
+    ALIAS("concat.default", "cat.default", "*", "tensors dim"),
+    ALIAS("concatenate.default", "cat.default", "*", "tensors dim"),
     {.name = "broadcast_to.default",
      .args = "self size",
      .run = expand_alias,
@@ -2723,8 +2743,7 @@ const struct aten aten_table[] = {
      .takes = "*",
      .args = "tensors dim",
      .run = run_stack,
-     .grad = "tensors: stack_backward(grad, #tensors, dim)",
-     .cast = CAST_PROMOTE},
+     .grad = "tensors: stack_backward(grad, #tensors, dim)"},
     {.name = "stack_backward", .args = "grad tensors dim", .run = run_stack_backward},
     {.name = "constant_pad_nd.default",
      .args = "self pad value",
@@ -2752,7 +2771,7 @@ const struct aten aten_table[] = {
      .run = run_pad,
      .grad = "self: replication_pad2d_backward(grad, self)"},
     {.name = "replication_pad2d_backward.default", .args = "grad self", .run = run_grad_of},
-    {.name = "tile.default", .args = "self dims", .run = expand_alias, .grad = COMPOSITE, .source = "repeat.default"},
+    ALIAS("tile.default", "repeat.default", NULL, "self dims"),
     {.name = "replication_pad3d.default",
      .args = "self padding",
      .run = run_pad,
@@ -2808,6 +2827,7 @@ const struct aten aten_table[] = {
      .takes = ".",
      .args = "self indices values accumulate",
      .run = run_unary,
+     .cast = CAST_PROMOTE,
      .grad = "self: index_put_backward(grad, indices, #values, accumulate); values: index(grad, indices)"},
     {.name = "index_put_backward",
      .takes = ".",
@@ -2818,12 +2838,12 @@ const struct aten aten_table[] = {
      .takes = ".-..",
      .args = "self dim index source alpha",
      .run = run_unary,
-     .grad = "self: grad; source: index_select(grad, dim, index)"},
+     .grad = "self: grad; source: kept(index_select(grad, dim, index), source)"},
     {.name = "index_copy.default",
      .takes = ".-..",
      .args = "self dim index source",
      .run = run_unary,
-     .grad = "self: index_fill(grad, dim, index, 0); source: index_select(grad, dim, index)"},
+     .grad = "self: index_fill(grad, dim, index, 0); source: kept(index_select(grad, dim, index), source)"},
     {.name = "index_fill.int_Scalar",
      .takes = ".-.",
      .args = "self dim index value",
@@ -2849,20 +2869,21 @@ const struct aten aten_table[] = {
      .run = run_named,
      .source = "masked_scatter_backward.default"},
     {.name = "nonzero.default", .args = "self", .run = run_nonzero},
-    {.name = "embedding_bag.default",
-     .takes = "+..",
-     .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "_embedding_bag.default"},
+    ALIAS("embedding_bag.default", "_embedding_bag.default", "+..",
+          "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx"),
     {.name = "_embedding_bag.default",
      .takes = "+..",
      .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
      .run = run_embedding_bag,
-     .grad = "weight: _embedding_bag_backward(grad, indices, #weight, offsets, result1, result2, result3)"},
+     .grad = "per_sample_weights: _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, result1, "
+             "#per_sample_weights); weight: _embedding_bag_backward(grad, indices, #weight, offsets, result1, result2, "
+             "result3, per_sample_weights)"},
     {.name = "_embedding_bag_backward.default",
-     .args = "grad indices weight offsets offset2bag bag_size maximum_indices",
+     .args = "grad indices weight offsets offset2bag bag_size maximum_indices per_sample_weights",
      .run = run_embedding_backward},
+    {.name = "_embedding_bag_per_sample_weights_backward.default",
+     .args = "grad weight indices offsets offset2bag self",
+     .run = run_like_sixth},
     {.name = "scatter.src",
      .takes = ".-..",
      .args = "self dim index src",
@@ -2877,6 +2898,7 @@ const struct aten aten_table[] = {
      .takes = ".-..",
      .args = "self dim index src",
      .run = run_unary,
+     .cast = CAST_PROMOTE,
      .grad = "self: grad; src: gather(grad, dim, index)"},
     {.name = "stand_in",
      .takes = "*",
@@ -2904,8 +2926,13 @@ const struct aten aten_table[] = {
     {.name = "sum.dim_IntList",
      .args = "self dim keepdim dtype",
      .run = run_sum,
+     .cast = CAST_DTYPE,
      .grad = "self: sum_backward(grad, #self, dim)"},
-    {.name = "sum.default", .args = "self dtype", .run = expand_reduce_all, .grad = "self: sum_backward(grad, #self)"},
+    {.name = "sum.default",
+     .args = "self dtype",
+     .run = expand_reduce_all,
+     .cast = CAST_DTYPE,
+     .grad = "self: sum_backward(grad, #self)"},
     {.name = "sum_backward", .args = "grad self dim", .run = run_sum_backward},
     {.name = "sum_to_size", .args = "self size", .run = run_sum_to, .grad = COMPOSITE},
     {.name = "mean.dim",
@@ -2959,6 +2986,10 @@ const struct aten aten_table[] = {
      .args = "self dim descending",
      .run = run_sort,
      .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
+    {.name = "sort.stable",
+     .args = "self stable dim descending",
+     .run = run_sort,
+     .grad = "self: value_selecting_reduction_backward(grad, #self, result1)"},
     {.name = "argmax.default", .args = "self dim keepdim", .run = run_reduce_index},
     {.name = "argmin.default", .args = "self dim keepdim", .run = run_reduce_index},
     {.name = "argsort.default", .args = "self dim", .run = expand_argsort, .grad = COMPOSITE},
@@ -2977,16 +3008,18 @@ const struct aten aten_table[] = {
     {.name = "std.correction",
      .args = "self dim correction keepdim",
      .run = expand_var,
-     .grad = "self: std_backward(grad, self, dim, result)"},
+     .grad = "self: var_backward(std_backward(grad, result), self, dim)"},
     {.name = "var_backward", .args = "grad self dim", .run = expand_var_backward, .grad = COMPOSITE},
-    {.name = "std_backward", .args = "grad self dim result", .run = expand_var_backward, .grad = COMPOSITE},
+    {.name = "std_backward", .args = "grad result", .run = expand_std_backward, .grad = COMPOSITE},
     {.name = "linalg_vector_norm.default",
      .args = "self ord dim keepdim dtype",
      .run = run_norm,
+     .cast = CAST_DTYPE,
      .grad = "self: norm_backward(grad, self, ord, result, dim)"},
     {.name = "norm.ScalarOpt_dim",
-     .args = "self p dim keepdim",
+     .args = "self p dim keepdim dtype",
      .run = run_norm,
+     .cast = CAST_DTYPE,
      .grad = "self: norm_backward(grad, self, p, result, dim)"},
     {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
     /* without keepdim both get the dimension back: logsumexp_backward in torch/csrc/autograd/FunctionsManual.cpp */
@@ -2999,13 +3032,13 @@ const struct aten aten_table[] = {
     {.name = "prod.dim_int",
      .args = "self dim keepdim dtype",
      .run = run_reduce,
-     .cast = CAST_FP32,
-     .grad = "self: prod_backward(grad, self, result, dim)"},
+     .cast = CAST_DTYPE,
+     .grad = "self: prod_backward(grad, type_as(self, grad), result, dim)"},
     {.name = "prod.default",
      .args = "self dtype",
      .run = expand_reduce_all,
-     .cast = CAST_FP32,
-     .grad = "self: prod_backward(grad, self, result)"},
+     .cast = CAST_DTYPE,
+     .grad = "self: prod_backward(grad, type_as(self, grad), result)"},
     {.name = "prod_backward",
      .takes = "...",
      .args = "grad self result dim",
@@ -3014,10 +3047,19 @@ const struct aten aten_table[] = {
     {.name = "cumsum.default",
      .args = "self dim dtype",
      .run = expand_cumsum,
-     .cast = CAST_FP32,
-     .grad = "self: cumsum_backward(grad, dim)"},
+     .cast = CAST_DTYPE,
+     .grad = "self: cumsum_backward(type_as(grad, #self), dim)"},
     {.name = "cumsum_backward", .args = "grad dim", .run = expand_cumsum_backward, .grad = COMPOSITE},
-    {.name = "cumprod.default", .args = "self dim dtype", .run = expand_cumsum, .cast = CAST_FP32},
+    {.name = "cumprod.default",
+     .args = "self dim dtype",
+     .run = expand_cumsum,
+     .cast = CAST_DTYPE,
+     .grad = "self: cumprod_backward(type_as(grad, #self), self, dim, result)"},
+    {.name = "cumprod_backward",
+     .takes = "..",
+     .args = "grad self dim result",
+     .run = expand_cumprod_backward,
+     .grad = COMPOSITE},
 
     /* products */
     {.name = "mm.default",
@@ -3063,6 +3105,7 @@ const struct aten aten_table[] = {
      .takes = "11",
      .args = "self tensor",
      .run = run_dot,
+     .cast = CAST_PROMOTE,
      .grad = "self: mul.Tensor(grad, tensor); tensor: mul.Tensor(grad, self)"},
     {.name = "outer.default", .takes = "11", .args = "self vec2", .run = run_outer, .grad = COMPOSITE},
     {.name = "addbmm.default",
@@ -3079,19 +3122,20 @@ const struct aten aten_table[] = {
      .args = "self mat vec beta alpha",
      .run = run_addmv,
      .cast = CAST_LOWER,
-     .grad = "mat: outer(grad, vec); self: grad; vec: mv(t(mat), grad)"},
+     .grad = "mat: maybe_multiply(outer(grad, vec), alpha); self: maybe_multiply(grad, beta); vec: "
+             "maybe_multiply(mv(t(mat), grad), alpha)"},
     {.name = "bilinear.default",
      .takes = "++3",
      .args = "input1 input2 weight bias",
      .run = expand_bilinear,
      .grad = COMPOSITE,
-     .cast = CAST_FP32},
+     .cast = CAST_PROMOTE},
     {.name = "_trilinear.default",
      .takes = "232",
      .args = "i1 i2 i3",
      .run = run_trilinear,
-     .grad = "i1: trilinear_of(grad, i2, i3, #i1); i2: trilinear_of(grad, i1, i3, #i2); i3: trilinear_of(grad, i1, i2, "
-             "#i3)"},
+     .grad =
+         "i1: trilinear_of(grad, i2, i3, i1); i2: trilinear_of(grad, i1, i3, i2); i3: trilinear_of(grad, i1, i2, i3)"},
     {.name = "trilinear_of", .args = "grad a b like", .run = run_trilinear_of},
     {.name = "linear.default",
      .takes = "+2",
@@ -3334,6 +3378,20 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: _upsample_nearest_exact2d_backward(grad, #self)"},
     {.name = "_upsample_nearest_exact2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_nearest_exact3d.default",
+     .takes = "b",
+     .args = "self output_size scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_nearest_exact3d_backward(grad, #self)"},
+    {.name = "_upsample_nearest_exact3d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_upsample_nearest_exact1d.default",
+     .takes = "b",
+     .args = "self output_size scale_factors",
+     .run = run_spatial,
+     .cast = CAST_FP32,
+     .grad = "self: _upsample_nearest_exact1d_backward(grad, #self)"},
+    {.name = "_upsample_nearest_exact1d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "_upsample_bilinear2d_aa.default",
      .takes = "b",
      .args = "self output_size align_corners scale_factors",
@@ -3392,14 +3450,12 @@ const struct aten aten_table[] = {
      .takes = "ii",
      .args = "input grid interpolation_mode padding_mode align_corners",
      .run = run_grid_sampler,
-     .cast = CAST_PROMOTE,
      .grad = "input, grid: grid_sampler_2d_backward(grad, input, grid)"},
     {.name = "grid_sampler_2d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
     {.name = "grid_sampler_3d.default",
      .takes = "ii",
      .args = "input grid interpolation_mode padding_mode align_corners",
      .run = run_grid_sampler,
-     .cast = CAST_PROMOTE,
      .grad = "input, grid: grid_sampler_3d_backward(grad, input, grid)"},
     {.name = "grid_sampler_3d_backward.default", .args = "grad input grid", .run = run_grid_sampler_backward},
     {.name = "max_unpool2d.default",
@@ -3494,7 +3550,8 @@ const struct aten aten_table[] = {
      .args = "input weight bias N C HxW group eps",
      .run = run_group_norm,
      .cast = CAST_FP32,
-     .grad = "input, weight, bias: native_group_norm_backward(grad, input, result1, result2, weight, #bias)"},
+     .grad =
+         "input, weight, bias: native_group_norm_backward(contiguous(grad), input, result1, result2, weight, #bias)"},
     {.name = "native_group_norm_backward.default",
      .args = "grad input mean rstd weight bias",
      .run = run_layer_norm_backward},
@@ -3509,13 +3566,13 @@ const struct aten aten_table[] = {
     {.name = "_fused_rms_norm_backward.default", .args = "grad input rstd like weight", .run = run_layer_norm_backward},
 
     /* softmax, dropout, attention */
-    {.name = "softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_FP32},
+    {.name = "softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_DTYPE},
     {.name = "_softmax.default",
      .args = "self dim dtype",
      .run = run_softmax,
      .grad = "self: _softmax_backward_data(grad, result, #self)"},
     {.name = "_softmax_backward_data.default", .args = "grad output self", .run = run_softmax_backward_data},
-    {.name = "log_softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_FP32},
+    {.name = "log_softmax.int", .args = "self dim dtype", .run = expand_softmax, .grad = COMPOSITE, .cast = CAST_DTYPE},
     {.name = "_log_softmax.default",
      .args = "self dim dtype",
      .run = run_softmax,
@@ -3577,12 +3634,7 @@ const struct aten aten_table[] = {
      .args = "self target weight reduction ignore_index label_smoothing",
      .run = expand_cross_entropy,
      .grad = COMPOSITE},
-    {.name = "nll_loss.default",
-     .takes = "..",
-     .args = "self target weight reduction ignore_index",
-     .run = expand_alias,
-     .grad = COMPOSITE,
-     .source = "nll_loss_forward.default"},
+    ALIAS("nll_loss.default", "nll_loss_forward.default", "..", "self target weight reduction ignore_index"),
     {.name = "nll_loss_forward.default",
      .takes = "..",
      .args = "self target weight reduction ignore_index",
@@ -3628,16 +3680,27 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "self target weight reduction",
      .run = run_scalar_loss,
-     .grad = "self: binary_cross_entropy_backward(grad, self, target)"},
-    {.name = "binary_cross_entropy_backward.default", .args = "grad self target", .run = run_second_like},
+     .grad = "self: binary_cross_entropy_backward(grad, self, target, weight); target: bce_target_backward(grad, self, "
+             "target, weight)"},
+    {.name = "binary_cross_entropy_backward.default", .args = "grad self target weight", .run = run_second_like},
+    {.name = "bce_target_backward",
+     .takes = "..",
+     .args = "grad self target weight",
+     .run = expand_bce_target_backward,
+     .grad = COMPOSITE},
     {.name = "mse_loss_backward.default", .args = "grad self target", .run = run_second_like},
     {.name = "binary_cross_entropy_with_logits.default",
      .takes = "..",
-     .args = "self target",
+     .args = "self target weight pos_weight",
      .run = run_bce,
-     .grad = "self: bce_backward(grad, self, target)",
+     .grad = "self: bce_backward(grad, self, target, weight, pos_weight); target: kept(mul.Tensor(grad, neg(self)), "
+             "target, weight, pos_weight)",
      .cast = CAST_FP32},
-    {.name = "bce_backward", .takes = "...", .args = "grad self target", .run = expand_bce_backward, .grad = COMPOSITE},
+    {.name = "bce_backward",
+     .takes = "...",
+     .args = "grad self target weight pos_weight",
+     .run = expand_bce_backward,
+     .grad = COMPOSITE},
 };
 const int aten_count = COUNT(aten_table);
 
@@ -3704,7 +3767,7 @@ aten_find(const char *target)
     }
     if (lo < aten_count && strcmp(sorted[lo]->name, target) == 0)
         return sorted[lo];
-    size_t stem = strcspn(target, ".");
+    size_t stem = strlen(target);
     const struct aten *best = NULL; /* the stem's first row in the table's order */
     for (int i = lo; i < aten_count && strncmp(sorted[i]->name, target, stem) == 0; i++)
         if (sorted[i]->name[stem] == '.' && (!best || sorted[i] < best))
@@ -3732,9 +3795,11 @@ aten_arg(const struct aten *op, const char *name)
 void
 aten_list(FILE *out)
 {
+    static const char *const casts[] = {"-", "lower", "fp32", "dtype", "promote"};
     for (int i = 0; i < aten_count; i++)
-        fprintf(out, "%s\t%s\t%s\n", aten_table[i].name, aten_table[i].args,
+        fprintf(out, "%s\t%s\t%s\t%s\n", aten_table[i].name, aten_table[i].args,
                 !aten_table[i].grad    ? "no derivative"
                 : !*aten_table[i].grad ? "composite"
-                                       : aten_table[i].grad);
+                                       : aten_table[i].grad,
+                casts[aten_table[i].cast]);
 }

@@ -13,6 +13,8 @@
  * A formula such as "self: mul(grad, other); other: mul(grad, self)" is parsed once a run. From its names follows what is
  * saved (a name with # needs only sizes), guarded as PyTorch's generator guards (reference: guard_for in
  * tools/autograd/gen_variable_type.py): an input that one other input's formula needs is kept only if that one requires a gradient.
+ * Arguments are evaluated from the left, as a method's object comes before its arguments; div~(a, b) is C++'s a / b or a call of a
+ * function, whose operands compilers evaluate from the right.
  */
 #include "torch/torch.h"
 
@@ -338,7 +340,8 @@ out_add(struct machine *m, struct frame *f, struct value *v)
 struct expr {
     enum { EXPR_CALL, EXPR_ARG, EXPR_GRAD, EXPR_GRADS, EXPR_RESULT, EXPR_NUMBER } kind;
     const struct aten *op;
-    int at, n; /* position; number of arguments */
+    bool from_right; /* the last argument is evaluated first */
+    int at, n;       /* position; number of arguments */
     double f;
     struct expr *arg[MAX_ARGS];
 };
@@ -407,6 +410,8 @@ parse_expr(struct parser *p)
     bool sizes_only = *p->p == '#';
     p->p += sizes_only;
     word(p, buf, sizeof(buf));
+    e->from_right = *p->p == '~';
+    p->p += e->from_right;
     if (*p->p == '(') {
         e->kind = EXPR_CALL;
         e->op = aten_find(buf);
@@ -680,14 +685,16 @@ cast_to(struct machine *m, struct value *v, enum dtype t)
     return w;
 }
 
+/* Arguments of C++'s wrapper are evaluated from the last, the elements of a list from the first: cached_cast in autocast_mode.h. */
 static void
-cast_each(struct machine *m, struct arg *a, int n, enum dtype t)
+cast_each(struct machine *m, struct arg *a, int n, enum dtype t, bool list)
 {
-    for (int i = n - 1; i >= 0; i--) { /* C++ evaluates the wrapper's arguments from the last */
-        if (a[i].kind == ARG_VALUE)
-            a[i].v = cast_to(m, a[i].v, t);
-        else if (a[i].kind == ARG_LIST)
-            cast_each(m, a[i].list, a[i].n, t);
+    for (int k = 0; k < n; k++) {
+        struct arg *e = &a[list ? k : n - 1 - k];
+        if (e->kind == ARG_VALUE)
+            e->v = cast_to(m, e->v, t);
+        else if (e->kind == ARG_LIST)
+            cast_each(m, e->list, e->n, t, true);
     }
 }
 
@@ -705,12 +712,32 @@ widest(const struct arg *a, int n)
     return t;
 }
 
+/* Source: set_opt_dtype in aten/src/ATen/autocast_mode.h. */
+static void
+ask_for_float(struct machine *m, struct frame *f)
+{
+    int at = aten_arg(f->op, "dtype");
+    const struct value *v = arg_value(f, 0);
+    if (!v || !castable(v) || (at < f->n && f->a[at].kind != ARG_NONE))
+        return;
+    struct arg *a = NEWN(m->a, struct arg, at + 1);
+    for (int i = 0; i <= at; i++)
+        a[i] = i < f->n ? f->a[i] : NONE;
+    a[at] = DTYPE(DT_FLOAT);
+    f->a = a;
+    f->n = f->n > at ? f->n : at + 1;
+}
+
 static void
 autocast(struct machine *m, struct frame *f)
 {
+    if (f->op->cast == CAST_DTYPE) {
+        ask_for_float(m, f);
+        return;
+    }
     enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_FP32 ? DT_FLOAT : widest(f->a, f->n);
     m->autocast = false;
-    cast_each(m, f->a, f->n, t);
+    cast_each(m, f->a, f->n, t, false);
     m->autocast = true;
 }
 
@@ -884,7 +911,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     if (op->grad != COMPOSITE)
         m->op = op->name;
     bool under = m->autocast;
-    if (op->cast == CAST_LOWER || op->cast == CAST_FP32)
+    if (op->cast)
         m->autocast = false; /* the dispatcher excludes autocast below a casting operator */
     bool recording = m->grad_mode;
     if (m->checkpoint && m->checkpoint->again && recording && op->grad && op->grad != COMPOSITE)
@@ -1028,8 +1055,10 @@ static struct frame *
 eval_call(struct machine *m, struct gnode *g, const struct expr *e, unsigned want)
 {
     struct arg a[MAX_ARGS];
-    for (int i = 0; i < e->n; i++)
+    for (int k = 0; k < e->n; k++) {
+        int i = e->from_right ? e->n - 1 - k : k;
         a[i] = eval(m, g, e->arg[i], ~0u, NULL);
+    }
     return dispatch(m, e->op, e->n, a, &(struct frame){.rank = -1, .want = want});
 }
 

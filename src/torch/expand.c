@@ -326,6 +326,21 @@ expand_cumsum_backward(struct machine *m, struct frame *f)
     out_add(m, f, g);
 }
 
+/* Source: cumprod_backward in FunctionsManual.cpp, for inputs without zeros. */
+void
+expand_cumprod_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    struct arg dim = f->a[2];
+    if (x->rank && x->size[dim_of(arg_int(f, 2, 0), x->rank)] != 1) {
+        struct value *w = OP(m, "mul.Tensor", VAL(V(3)), VAL(g));
+        OP(m, "eq.Scalar", VAL(x), INT(0));
+        g = OP(m, "cumsum_backward", VAL(w), dim);
+        g = OP(m, "div.Tensor", VAL(g), VAL(x));
+    }
+    out_add(m, f, g);
+}
+
 /* Source: prod_backward and prod_safe_zeros_backward in FunctionsManual.cpp: a dispatch mode hides whether there are zeros, so it takes the
  * way that works with them; otherwise none are assumed. */
 void
@@ -392,10 +407,10 @@ void
 expand_evenly_distribute(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1), *r = V(2);
-    struct value *mask = OP(m, "eq.Tensor", VAL(x), VAL(r));
     struct value *nan = OP(m, "isnan.default", VAL(x)), *none = OP(m, "isnan.default", VAL(r));
     if (!m->real) /* logical_and_ */
         OP(m, "logical_and.default", VAL(nan), VAL(none));
+    struct value *mask = OP(m, "eq.Tensor", VAL(x), VAL(r));
     struct value *count = OP(m, "sum.default", VAL(mask), DTYPE(DT_INT64));
     out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
 }
@@ -483,6 +498,59 @@ expand_clamp_backward(struct machine *m, struct frame *f)
     out_add(m, f, mask ? OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero)) : V(0));
 }
 
+/* clamp_backward_min_max(grad, self, min, max) in FunctionsManual.cpp: where min < max, each bound has the gradient of what it cut. */
+void
+expand_clamp_bounds_backward(struct machine *m, struct frame *f)
+{
+    struct value *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
+    for (int k = 0; k < 2; k++) {
+        struct value *bound = V(2 + k), *other = V(3 - k), *mask = NULL;
+        if (bound && f->want >> k & 1) {
+            const char *cut = k ? "gt.Tensor" : "lt.Tensor";
+            struct value *both = other ? OP(m, "lt.Tensor", VAL(other), VAL(bound)) : NULL;
+            mask = OP(m, cut, VAL(V(1)), VAL(bound));
+            mask = both ? OP(m, k ? "logical_or.default" : "logical_and.default", VAL(both), VAL(mask)) : mask;
+        }
+        out_add(m, f, mask ? OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero)) : NULL);
+    }
+}
+
+/* Source: pow_backward_exponent in FunctionsManual.cpp. */
+void
+expand_pow_backward_exponent(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *at_most = OP(m, "ge.Scalar", VAL(V(2)), INT(0));
+    struct value *zero_base = OP(m, "eq.Scalar", VAL(V(1)), INT(0));
+    struct value *cond = OP(m, "logical_and.default", VAL(zero_base), VAL(at_most));
+    scope_end(m, mark, 1, &cond);
+    struct value *rest = OP(m, "mul.Tensor", VAL(V(3)), VAL(OP(m, "log.default", VAL(V(1)))));
+    struct value *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
+    struct value *factor = OP(m, "where.self", VAL(cond), VAL(zero), VAL(rest));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(factor)));
+}
+
+/* Source: polar_backward in FunctionsManual.cpp. */
+void
+expand_polar_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = OP(m, "conj.default", VAL(V(0)));
+    struct value *abs = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "sgn.default", VAL(V(1)))));
+    struct value *angle = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Scalar", VAL(V(1)), INT(1))));
+    out_add(m, f, OP(m, "real.default", VAL(abs)));
+    out_add(m, f, OP(m, "real.default", VAL(angle)));
+}
+
+void
+expand_masked_fill_value(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *zero = OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
+    struct value *cut = OP(m, "where.self", VAL(V(1)), VAL(V(0)), VAL(zero));
+    scope_end(m, mark, 1, &cut);
+    out_add(m, f, OP(m, "sum.default", VAL(cut)));
+}
+
 /* A reduced tensor with the reduced dimensions put back. */
 static struct value *
 unreduced(struct machine *m, struct value *r, const struct value *like, const struct frame *f, int at)
@@ -504,15 +572,19 @@ expand_var_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1);
     int64_t dims[RANK];
-    if (V(3)) {
-        g = OP(m, "div.Tensor", VAL(g), VAL(OP(m, "mul.Scalar", VAL(V(3)), INT(2))));
-        OP(m, "eq.Scalar", VAL(V(3)), INT(0));
-    }
     bool some = arg_ints(f, 2, dims, RANK) > 0;
     struct value *mean = some ? OP(m, "mean.dim", VAL(x), f->a[2], BOOL(true)) : OP(m, "mean.default", VAL(x));
     struct value *centred = OP(m, "sub.Tensor", VAL(x), VAL(mean));
     g = OP(m, "mul.Scalar", VAL(some ? unreduced(m, g, x, f, 2) : g), INT(2));
     out_add(m, f, OP(m, "mul.Tensor", VAL(g), VAL(centred)));
+}
+
+/* The first half of std_backward in FunctionsManual.cpp; the second is var_backward. */
+void
+expand_std_backward(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "div.Tensor", VAL(V(0)), VAL(OP(m, "mul.Scalar", VAL(V(1)), INT(2)))));
+    OP(m, "eq.Scalar", VAL(V(1)), INT(0)); /* for masked_fill_ */
 }
 
 /* Source: linalg_vector_norm_backward in FunctionsManual.cpp, for 1 and 2. */
@@ -558,17 +630,17 @@ expand_linear(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *w = V(1), *b = V(2), *y;
     struct value *wt = NULL;
-    if (b && (x->rank == 2 || value_contiguous(x)) && x->rank >= 2 && w->rank == 2) {
+    if (b && (x->rank == 2 || value_contiguous(x)) && x->rank && w->rank == 2) {
         int64_t size[RANK], rows = 1;
         for (int i = 0; i < x->rank - 1; i++)
             rows *= x->size[i];
         memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
         size[x->rank - 1] = w->size[0];
-        if (x->rank > 2)
+        if (x->rank != 2)
             x = reshape(m, x, 2, (int64_t[]){rows, x->size[x->rank - 1]});
         wt = OP(m, "t.default", VAL(w));
         y = OP(m, "addmm.default", VAL(b), VAL(x), VAL(wt));
-        if (V(0)->rank > 2)
+        if (V(0)->rank != 2)
             y = OP(m, "view.default", VAL(y), ints_arg(m, V(0)->rank, size));
         out_add(m, f, y);
         return;
@@ -986,9 +1058,27 @@ expand_group_norm(struct machine *m, struct frame *f)
                INT(n && c ? value_elements(x) / (n * c) : 0), INT(arg_int(f, 1, 1))));
 }
 
+/* Where weight and input differ in type there is no fused kernel. Source: rms_norm and rms_norm_composite in
+ * aten/src/ATen/native/layer_norm.cpp. */
 void
 expand_rms_norm(struct machine *m, struct frame *f)
 {
+    struct value *x = V(0), *weight = V(2);
+    if (weight && weight->dtype != x->dtype) {
+        int64_t size[RANK], dims[RANK];
+        int n = arg_ints(f, 1, size, RANK);
+        for (int i = 0; i < n; i++)
+            dims[i] = x->rank - n + i;
+        struct value *wide = OP(m, "to.dtype", VAL(x), DTYPE(DT_FLOAT));
+        int mark = scope_begin(m);
+        struct value *mean =
+            OP(m, "mean.dim", VAL(OP(m, "pow.Tensor_Scalar", VAL(wide), INT(2))), ints_arg(m, n, dims), BOOL(true));
+        struct value *scale = OP(m, "rsqrt.default", VAL(mean));
+        scope_end(m, mark, 1, &scale);
+        struct value *y = OP(m, "mul.Tensor", VAL(OP(m, "mul.Tensor", VAL(wide), VAL(scale))), VAL(weight));
+        out_add(m, f, OP(m, "type_as.default", VAL(y), VAL(x)));
+        return;
+    }
     out_add(m, f, dispatch(m, aten_find("_fused_rms_norm.default"), f->n, f->a, NULL)->out[0]);
 }
 
@@ -1175,6 +1265,15 @@ expand_cross_entropy(struct machine *m, struct frame *f)
 }
 
 /* (sigmoid(input) - target) * grad / n. Source: binary_cross_entropy_with_logits_backward in FunctionsManual.cpp. */
+/* Source: binary_cross_entropy_target_backward in FunctionsManual.cpp. */
+void
+expand_bce_target_backward(struct machine *m, struct frame *f)
+{
+    struct value *v = OP(m, "rsub.Scalar", VAL(V(1)), INT(1)); /* log_, sub_ in place */
+    OP(m, "log.default", VAL(V(1)));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(v), VAL(V(0))));
+}
+
 void
 expand_bce_backward(struct machine *m, struct frame *f)
 {

@@ -64,7 +64,9 @@ struct value {
     int fn_out;
 };
 
-enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_PROMOTE };
+/* How autocast treats an operator: its operands in the lower type, in fp32, its result in fp32 unless it is told a type, its operands
+ * in the widest of theirs. Source: aten/src/ATen/autocast_mode.h. */
+enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_DTYPE, CAST_PROMOTE };
 
 struct machine;
 struct derivative;
