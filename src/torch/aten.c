@@ -2449,17 +2449,13 @@ const struct aten aten_table[] = {
      .run = run_unary,
      .grad = "self: clamp_max_backward(grad, self, max)"},
     {.name = "clamp_min.Tensor",
-     .takes = "..",
      .args = "self min",
-     .run = run_binary,
-     .grad = "min: where.self~(lt.Tensor(self, min), grad, zero_of(grad)); self: where.self~(ge.Tensor(self, min), "
-             "grad, zero_of(grad))"},
+     .run = run_elementwise,
+     .grad = "min: where.self~(lt.Tensor(self, min), grad, zero_of(grad)); self: clamp_backward(grad, self, min)"},
     {.name = "clamp_max.Tensor",
-     .takes = "..",
      .args = "self max",
-     .run = run_binary,
-     .grad = "max: where.self~(gt.Tensor(self, max), grad, zero_of(grad)); self: where.self~(le.Tensor(self, max), "
-             "grad, zero_of(grad))"},
+     .run = run_elementwise,
+     .grad = "max: where.self~(gt.Tensor(self, max), grad, zero_of(grad)); self: clamp_max_backward(grad, self, max)"},
 
     /* choice and comparison */
     {.name = "where.self",

@@ -1090,6 +1090,18 @@ eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, st
     return FLT(e->f);
 }
 
+/* w takes v's place: v's reference moves, what was made since the mark dies. */
+static struct value *
+settle(struct machine *m, int mark, struct value *v, struct value *w)
+{
+    if (w != v) {
+        value_keep(w);
+        scope_end(m, mark, 0, NULL);
+        value_drop(m, v);
+    }
+    return w;
+}
+
 /* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Source: validate_outputs in
  * torch/csrc/autograd/engine.cpp. */
 static struct value *
@@ -1102,14 +1114,10 @@ fit_to(struct machine *m, struct value *v, const struct value *to)
         differs |= v->size[i + lead] != to->size[i];
     if (differs && lead >= 0)
         w = OP(m, "sum_to_size", VAL(v), ints_arg(m, to->rank, to->size));
-    if (w->dtype != to->dtype && dtypes[to->dtype].is_float)
-        w = OP(m, "_to_copy.default", VAL(w), DTYPE(to->dtype));
-    if (w != v) {
-        value_keep(w);
-        scope_end(m, mark, 0, NULL);
-        value_drop(m, v);
-    }
-    return w;
+    v = settle(m, mark, v, w);
+    if (v->dtype != to->dtype && dtypes[to->dtype].is_float)
+        v = settle(m, mark, v, OP(m, "_to_copy.default", VAL(v), DTYPE(to->dtype)));
+    return v;
 }
 
 static const struct value *
@@ -1273,17 +1281,25 @@ run_node(struct engine *e, struct gnode *g)
         g->buf[i] = NULL;
     }
     release(m, g);
+    int added = 0;
     for (int i = 0; i < g->nin; i++) {
         struct gnode *to = g->in[i].fn;
         if (!to)
             continue;
         if (out[i]) {
-            buffer_add(m, &to->buf[g->in[i].out], out[i]);
-            value_drop(m, out[i]);
+            struct value **slot = &to->buf[g->in[i].out];
+            bool first = !*slot;
+            buffer_add(m, slot, out[i]);
+            if (first)
+                value_drop(m, out[i]);
+            else /* only the first is moved into the buffer: evaluate_function in engine.cpp holds the others to its end */
+                out[added++] = out[i];
         }
         if (--to->deps == 0)
             heap_push(e, to);
     }
+    for (int i = 0; i < added; i++)
+        value_drop(m, out[i]);
 }
 
 void

@@ -433,11 +433,15 @@ expand_copy_slices(struct machine *m, struct frame *f)
 void
 expand_atan2_backward(struct machine *m, struct frame *f)
 {
-    struct value *g = V(0), *y = V(1), *x = V(2);
+    struct value *g = V(0), *y = V(1), *x = V(2), *out[2] = {NULL, NULL};
+    int mark = scope_begin(m);
     struct value *sum =
         OP(m, "add.Tensor", VAL(OP(m, "mul.Tensor", VAL(y), VAL(y))), VAL(OP(m, "mul.Tensor", VAL(x), VAL(x))));
-    struct value *inverse = OP(m, "reciprocal.default", VAL(sum)), *out[2] = {NULL, NULL};
+    scope_end(m, mark, 1, &sum);
+    mark = scope_begin(m);
+    struct value *inverse = OP(m, "reciprocal.default", VAL(sum));
     inverse = OP(m, "masked_fill.Scalar", VAL(inverse), VAL(OP(m, "eq.Scalar", VAL(sum), INT(0))), INT(0));
+    scope_end(m, mark, 1, &inverse);
     for (int i = 0; i < 2; i++)
         if (f->want >> i & 1) {
             struct value *other = i ? OP(m, "neg.default", VAL(y)) : x;
@@ -557,10 +561,10 @@ unreduced(struct machine *m, struct value *r, const struct value *like, const st
 {
     int64_t dims[RANK], size[RANK];
     int n = arg_ints(f, at, dims, RANK);
-    if (r->rank == like->rank)
+    if (r->rank == like->rank || !n)
         return r;
     for (int i = 0; i < like->rank; i++)
-        size[i] = n ? like->size[i] : 1;
+        size[i] = like->size[i];
     for (int i = 0; i < n; i++)
         size[dim_of(dims[i], like->rank)] = 1;
     return OP(m, "reshape.default", VAL(r), ints_arg(m, like->rank, size));

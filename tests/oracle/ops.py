@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare every operator's row with PyTorch, operator by operator.
 
-    ops.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [-v]
+    ops.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
 
-Each case is a module of one operator between two linear layers. RECORD.PY traces its training step (births and deaths of tensors,
-fake CUDA), EXPORT.PY writes it with torch.onnx.export, MEMLINT --dump=step predicts the events. Printed: one line a case, with the first
-events that only one side has. Exit 1 when a case disagrees. Needs torch 2.11 and the two scripts of the oracle pack.
+Each case is a module of one operator between two linear layers, in fp32 and under autocast; steps.py says how it is run and compared.
+Printed: a line for each case that differs or is open, with the first event of each side. Exit 1 when one differs that is not open.
+--pack writes those that agree into an archive for tests/steps.sh.
 """
-import argparse, collections, importlib.util, os, re, subprocess, sys, tempfile, traceback
+import argparse, os, re, sys, tempfile
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import steps
 
 IMAGE = {1: "x", 2: "x.unflatten(2, (4, 8))", 3: "x.unflatten(2, (2, 4, 4))"}
 CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires a gradient
@@ -108,19 +110,27 @@ for name, case in CASES.items():
     for n in IMAGE:
         case = tuple(c.replace(f"IMAGE{n}", IMAGE[n]) for c in case) if isinstance(case, tuple) else case.replace(f"IMAGE{n}", IMAGE[n])
     CASES[name] = case
-# What the program called and what the exported file says it called: the same kernel, the same bytes; the file lost the name.
-ALIKE = {
-    "aten.channel_shuffle.default": "aten.clone.default",  # exported as view, transpose, contiguous
-    "aten.mean.default": "aten.mean.dim",  # var() of everything: the file names every dimension
-    "aten.index_add.default": "aten.index_put.default",  # exported as index_put
-}
+OPTIONS = ["--dim", "batch=4", "--loss", "cross-entropy", "--dropout", "none"]
 # What is known to differ, and why.
+FUNCTION = "the frames of torch.nn.functional are not in the file: which of its names hold a tensor is lost"
 OPEN = {
     **dict.fromkeys(("pad_circular", "pad1d_circular", "conv_padded"), "_pad_circular writes slices of one tensor, each a node of CopySlices"),
     **dict.fromkeys(("loss_smooth_l1_loss", "loss_huber_loss", "loss_bce", "loss_bce_logits", "loss_bce_weight", "loss_margin", "loss_hinge", "loss_cosine"),
                     "a loss inside the model is exported as its arithmetic"),
+    **dict.fromkeys(("loss_kl_div", "loss_l1_loss", "loss_l1_none", "loss_poisson_nll_loss", "loss_smoothing", "loss_triplet"),
+                    "a loss inside the model is exported as its arithmetic: autocast's one cast around all of it and its statements are lost"),
+    **dict.fromkeys(("sdpa_mask",), "record.py stands in for the dispatcher with Python of its own, which drops the mask's parts in another order"),
+    **dict.fromkeys(("affine_grid", "one_hot"), "exported as its arithmetic"),
+    "lstm": "cuDNN's reserve is not in the record, and the file has neither weights nor calls",
     **dict.fromkeys(("gumbel", "alpha_dropout", "nan_to_num"), "exported as its arithmetic, where eager writes in place"),
-    "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "its result loses its name in the file", "rotary_complex": "a conjugate is copied before it is multiplied", "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
+    **dict.fromkeys(("local_response_norm", "pairwise_distance", "cosine_similarity", "multihead"), FUNCTION),
+    **dict.fromkeys(("prod", "prod_all"), "where there may be zeros, which only fake tensors don't say, the exclusive product dies at once"),
+    **dict.fromkeys(("var_all", "std_all"), "the file names every dimension, and mean.dim stands for mean"),
+    "channel_shuffle": "exported as view, transpose, contiguous: the same bytes, another name",
+    "rdiv": "the exporter drops the multiplication by one, and with it the statement that binds x",
+    "index_put": "the file orders constants before what uses them",
+    "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "its result loses its name in the file", "rotary_complex": "a conjugate is copied before it is multiplied",
+    "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
     "index_add": "the arange of its index is folded into the file's constant",
 }
 
@@ -151,45 +161,6 @@ ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, ids(b, 8)), cros
 '''
 
 
-
-
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, os.path.dirname(path))
-    spec.loader.exec_module(module)
-    return module
-
-
-def apart(log, work):
-    """Runs work in a child that inherits the imports: a case leaves nothing behind, and a crash stops one case only."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        with open(log, "w") as out:
-            os.dup2(out.fileno(), 1)
-            os.dup2(out.fileno(), 2)
-            try:
-                work()
-                status = 0
-            except BaseException:
-                traceback.print_exc(file=out)
-            out.flush()
-        os._exit(status)
-    return os.waitpid(child, 0)[1] == 0
-
-
-def events(path):
-    count = collections.Counter()
-    for line in open(path):
-        f = line.rstrip("\n").split("\t")
-        if f[0] in ("+", "-"):
-            what = f[4].split(" by ")
-            what[-1] = ALIKE.get(what[-1], what[-1])
-            count[(f[0], f[3], " by ".join(what), int(f[1]))] += 1
-    return count
-
-
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("memlint")
@@ -197,67 +168,45 @@ def main():
     ap.add_argument("export")
     ap.add_argument("--only", default="")
     ap.add_argument("--keep", metavar="DIR", help="leave each case's model and events here, and use those that are here")
+    ap.add_argument("--pack", metavar="FILE")
     ap.add_argument("-v", action="store_true")
     a = ap.parse_args()
-    memlint, record, export = (os.path.realpath(p) for p in (a.memlint, a.record, a.export))
-    record = load("record", record)
-    if "MEMLINT_SHIM" not in os.environ:  # as record.py starts itself
-        shim = record.build_shim()
-        os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, MEMLINT_SHIM=shim, LD_PRELOAD=shim,
-                  LD_LIBRARY_PATH=record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", "")))
-    import onnx, onnxscript, torch.onnx._internal.exporter._core  # once, not once a case
-    record.torch.set_num_threads(1)
-    bad = done = known_open = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = a.keep or tmp
+        os.makedirs(folder, exist_ok=True)
+        return run(a, steps.Bench(a.memlint, a.record, a.export, folder))
+
+
+def run(a, bench):
+    passed = failed = known = skipped = 0
+    exact = []
     for name, case in CASES.items():
         expression, constructor = case if isinstance(case, tuple) else (case, "nn.Identity()")
         if not re.search(a.only, name):
             continue
-        with tempfile.TemporaryDirectory() as d:
-            if a.keep:
-                d = os.path.join(a.keep, name)
-                os.makedirs(d, exist_ok=True)
-            model, log = d + "/case.dynamo.onnx", d + "/log"
-            zoo = ZOO.replace("EXPRESSION", expression).replace("CONSTRUCTOR", constructor)
-            known = os.path.exists(d + "/zoo.py") and open(d + "/zoo.py").read() == zoo and os.path.exists(model)
-            if os.path.exists(model) and not known:
-                os.remove(model)
-            with open(d + "/zoo.py", "w") as f:
-                f.write(zoo)
-
-            def trace():
-                record.record("case", load("zoo", d + "/zoo.py").ZOO["case"], 4, "adamw", "fp32", trace=d + "/truth")
-
-            def write():
-                sys.argv = ["export.py", d, "--zoo", d + "/zoo.py", "--flavours", "dynamo"]
-                load("export", export).main()
-            if not known and not apart(log, trace):
-                print(f"skipped  {name}: PyTorch can't record it: {open(log).read().strip().splitlines()[-1]}", flush=True)
+        source = ZOO.replace("EXPRESSION", expression).replace("CONSTRUCTOR", constructor)
+        for precision in steps.PRECISIONS:
+            cannot = bench.take(name, source, precision, batch=4, optimizer="adamw")
+            if cannot:
+                skipped += 1
+                print(f"skipped  {name} {precision}: {cannot}", flush=True)
                 continue
-            if (not known and not apart(log, write)) or not os.path.exists(model):
-                print(f"skipped  {name}: PyTorch can't export it: {open(log).read().strip()[-200:]!r}", flush=True)
+            verdict, truth, got = bench.compare(name, OPTIONS, precision)
+            if verdict == "exact":
+                passed += 1
+                exact.append((name, OPTIONS, precision))
+                if a.v:
+                    print(f"agrees   {name} {precision}", flush=True)
                 continue
-            with open(d + "/got", "w") as f:
-                subprocess.run([memlint, model, "--dim", "batch=4", "--loss", "cross-entropy", "--assume", "accumulate=never", "--dropout", "none", "--dump=step"], stdout=f)
-            truth, got = events(d + "/truth"), events(d + "/got")
-            done += 1
-            if truth == got:
-                if name in OPEN:
-                    print(f"agrees   {name}: open no more", flush=True)
-                elif a.v:
-                    print("agrees   " + name, flush=True)
-                continue
-            bad += name not in OPEN
-            if name in OPEN:
-                known_open += 1
-                print(f"open     {name}: {OPEN[name]}", flush=True)
-                if not a.v:
-                    continue
-            print(f"differs  {name}: {expression}")
-            for what, c in (("only PyTorch", truth - got), ("only memlint", got - truth)):
-                for k, n in sorted(c.items(), key=lambda e: (e[0][0], -e[0][3]))[:5]:
-                    print(f"    {what}: {n} x {' '.join(map(str, k))}", flush=True)
-    print(f"{done - bad - known_open} passed, {bad} failed, {known_open} open")
-    return bad != 0
+            known += name in OPEN
+            failed += name not in OPEN
+            print(f"{'open    ' if name in OPEN else 'differs '} {name} {precision}: {OPEN.get(name, expression)}", flush=True)
+            if a.v or name not in OPEN:
+                print(*steps.first_difference(truth, got), sep="\n", flush=True)
+    if a.pack:
+        steps.pack(bench.folder, a.pack, exact)
+    print(f"{passed} passed, {failed} failed, {known} open, {skipped} skipped")
+    return failed != 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of small programs, as PyTorch runs them and as memlint says: what ops.py, opdb.py and programs.py share.
+
+A case is the source of a zoo (a module, its inputs, its loss). `Bench.take` has PyTorch export it (torch.onnx.export, dynamo) and run its
+training step on fake CUDA tensors, each in a child of this process; `Bench.compare` runs memlint on the file. Both sides are lists of
+events, compared exactly and in order: sign, bytes, phase, operator, elements and type. A run of deaths between two births is a set, since
+no allocation sees its order.
+
+`pack` writes cases into one archive, which tests/steps.sh replays without PyTorch: NAME.onnx and NAME.OPTIONS-NUMBER.step, whose first
+line holds memlint's options.
+
+Needs torch 2.11 and the oracle pack's record.py and export.py.
+"""
+import importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, traceback
+
+PRECISIONS = ("fp32", "amp-bf16")
+SECONDS = 120  # for one export or record
+HEAD = """import torch, torch.nn.functional as F
+from torch import nn
+from zoo_base import *
+"""
+
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, os.path.dirname(path))
+    spec.loader.exec_module(module)
+    return module
+
+
+def apart(log, work):
+    """Runs work in a child that inherits the imports: a case leaves nothing behind, and a crash stops one case only."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        signal.alarm(SECONDS)
+        with open(log, "w") as out:
+            os.dup2(out.fileno(), 1)
+            os.dup2(out.fileno(), 2)
+            try:
+                work()
+                status = 0
+            except BaseException:
+                traceback.print_exc(file=out)
+            out.flush()
+        os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def reason(log):
+    lines = [line for line in open(log, errors="replace") if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return lines[-1].strip()[:160] if lines else "it died"
+
+
+def canonical(lines):
+    """The events of a trace or a dump as comparable lines."""
+    out, deaths = [], []
+    for line in lines:
+        f = line.rstrip("\n").split("\t")
+        if f[0] not in ("+", "-"):
+            continue
+        elements = math.prod(int(d) for d in f[5].strip("[]").split(",") if d.strip())
+        row = "\t".join([f[0], f[1], f[3], f[4], str(elements), f[6]])
+        if f[0] == "-":
+            deaths.append(row)
+            continue
+        out += sorted(deaths) + [row]
+        deaths = []
+    return out + sorted(deaths)
+
+
+class Bench:
+    def __init__(self, memlint, record, export, folder):
+        self.memlint, self.folder = os.path.realpath(memlint), folder
+        self.record = load("record", os.path.realpath(record))
+        if "MEMLINT_SHIM" not in os.environ:  # as record.py starts itself
+            shim = self.record.build_shim()
+            os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, MEMLINT_SHIM=shim, LD_PRELOAD=shim,
+                      LD_LIBRARY_PATH=self.record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", "")))
+        import onnx, onnxscript, torch.onnx._internal.exporter._core  # once, not once a case
+        self.onnx, self.torch = onnx, self.record.torch
+        self.export = os.path.realpath(export)
+        self.torch.set_num_threads(1)
+
+    def file(self, name, suffix):
+        return os.path.join(self.folder, name + suffix)
+
+    def take(self, name, source, precision="fp32", batch=None, optimizer="sgd"):
+        """Has PyTorch write and run a case, unless that was done before; None, or why it can't."""
+        path, model, truth = self.file(name, ".py"), self.file(name, ".onnx"), self.file(name, f".{precision}.trace")
+        if not os.path.exists(path) or open(path).read() != source:
+            for stale in os.listdir(self.folder):
+                if stale.startswith(name + "."):
+                    os.remove(os.path.join(self.folder, stale))
+            with open(path, "w") as f:
+                f.write(source)
+        log = self.file(name, ".log")
+
+        def write():
+            entry = load("zoo", path).ZOO["case"]
+            inputs, _ = entry.inputs(batch or 1)
+            shapes = {"dynamic_shapes": {k: {0: self.torch.export.Dim("batch")} for k in inputs}} if batch else {}
+            self.torch.onnx.export(entry.build().train(), (), model + ".tmp", kwargs=inputs, dynamo=True, input_names=list(inputs), output_names=["output"],
+                                   external_data=False, verbose=False, **shapes)
+            export = load("export", self.export)  # it quickens torch.nn.init: in this child alone
+            m = export.strip(self.onnx.load(model + ".tmp"))
+            export.tidy_paths(m)
+            self.tidy(m)
+            self.onnx.save(m, model + ".tmp")
+            os.rename(model + ".tmp", model)
+
+        def trace():
+            self.record.record("case", load("zoo", path).ZOO["case"], batch or 1, optimizer, precision, trace=truth + ".tmp")
+            os.rename(truth + ".tmp", truth)
+        if not os.path.exists(model) and not apart(log, write):
+            return "not exported: " + reason(log)
+        if not os.path.exists(truth) and not apart(log, trace):
+            return "not recorded: " + reason(log)
+        return None
+
+    def tidy(self, m):
+        """Stack traces name the case's file by its place here: only its name is kept."""
+        for node in list(m.graph.node) + [n for f in m.functions for n in f.node]:
+            for p in node.metadata_props:
+                p.value = re.sub(re.escape(os.path.realpath(self.folder)) + "/", "", p.value.replace(self.folder + "/", ""))
+
+    def compare(self, name, options, precision="fp32"):
+        """(verdict, PyTorch's events, memlint's); verdict: exact, doubt or wrong."""
+        words = [self.memlint, self.file(name, ".onnx"), "-q", "--assume", "accumulate=never", "--precision", precision, *options]
+        got = subprocess.run(words + ["--dump=step"], capture_output=True, text=True)
+        truth, got = canonical(open(self.file(name, f".{precision}.trace"))), canonical(got.stdout.splitlines())
+        if truth == got:
+            return "exact", truth, got
+        said = subprocess.run(words + ["--format=json"], capture_output=True, text=True)
+        try:
+            sure = json.loads(said.stdout)["verdict"] != "inconclusive"
+        except (ValueError, KeyError):
+            sure = said.returncode >= 0  # an error says that it does not know, a crash says nothing
+            return ("doubt" if sure else "wrong"), truth, got
+        return ("wrong" if sure else "doubt"), truth, got
+
+
+def first_difference(truth, got, context=1):
+    """Where two lists of events part, as lines to print."""
+    at = next((i for i, (a, b) in enumerate(zip(truth, got)) if a != b), min(len(truth), len(got)))
+    return [f"    event {at}:"] + ["      PyTorch " + e for e in truth[at:at + context]] + ["      memlint " + e for e in got[at:at + context]]
+
+
+def pack(folder, path, cases):
+    """cases: (name, options, precision) of those that are exact."""
+    blob = io.BytesIO()
+    with tarfile.open(fileobj=blob, mode="w") as tar:
+        def add(name, data):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+        done = set()
+        for name, options, precision in sorted(cases):
+            if name not in done:
+                add(name + ".onnx", open(os.path.join(folder, name + ".onnx"), "rb").read())
+                done.add(name)
+            words = " ".join(["--precision", precision, *options])
+            add(f"{name}.{precision}.step", "\n".join([words, *canonical(open(os.path.join(folder, f"{name}.{precision}.trace")))]).encode() + b"\n")
+    with open(path, "wb") as f:
+        f.write(lzma.compress(blob.getvalue(), preset=9 | lzma.PRESET_EXTREME))

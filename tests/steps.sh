@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Training steps of small programs, event by event and in order, against PyTorch's: the archives that tests/oracle/ops.py and opdb.py
+# write. NAME.onnx is the exported program, NAME.PRECISION.step memlint's options and then PyTorch's events in the canonical form of
+# tests/oracle/steps.py. A case that differs prints where the two part.
+. "$(dirname "$0")/lib.sh"
+command -v xz >/dev/null || skip "no xz"
+
+# The canonical form: sign, bytes, phase, operator, elements, type; deaths between two births in the order of sort.
+canonical() {
+    LC_ALL=C awk -F '\t' -v OFS='\t' '
+        function row(    n, i, d, of) {
+            n = split(substr($6, 2, length($6) - 2), d, ",")
+            of = 1
+            for (i = 1; i <= n; i++)
+                of *= d[i]
+            return $1 OFS $2 OFS $4 OFS $5 OFS of OFS $7
+        }
+        function flush(    i, j, r) {
+            for (i = 2; i <= deaths; i++) {
+                r = dead[i]
+                for (j = i - 1; j > 0 && dead[j] > r; j--)
+                    dead[j + 1] = dead[j]
+                dead[j + 1] = r
+            }
+            for (i = 1; i <= deaths; i++)
+                print dead[i]
+            deaths = 0
+        }
+        $1 == "+" { flush(); print row() }
+        $1 == "-" { dead[++deaths] = row() }
+        END { flush() }'
+}
+
+agrees() { # agrees FILE.step MODEL
+    local options
+    read -ra options < <(head -1 "$1")
+    "$MEMLINT" "$2" -q --assume accumulate=never "${options[@]}" --dump=step 2>/dev/null | canonical >"$work/got"
+    sed 1d "$1" | cmp -s - "$work/got" && return
+    diff <(sed 1d "$1") "$work/got" | sed -n 's/^</    PyTorch/p; s/^>/    memlint/p' | head -6
+    return 1
+}
+
+for archive in "$SOURCE"/tests/oracle/*.tar.xz; do
+    mkdir -p "$work/cases"
+    tar -xJf "$archive" -C "$work/cases" || exit 1
+    for step in "$work"/cases/*.step; do
+        name=$(basename "$step" .step)
+        ok "$(basename "$archive" .tar.xz) $name" agrees "$step" "$work/cases/${name%.*}.onnx"
+    done
+    rm -r "$work/cases"
+done
+finish
