@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mutants.c - breaks every framework operator's row once in each way that could matter, and counts who notices.
+ *
+ * Arguments are folders of what tests/steps.sh replays: NAME.onnx and NAME.PRECISION.step. A mutant is a row whose
+ * forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient does not
+ * keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that runs the
+ * row has other events. Each mutant runs in a child: one that crashes is noticed. What changes no event is not broken:
+ * takes, whole_batch, inner, assumes, source.
+ *
+ * Prints a line for each mutant that nobody noticed, and at the end the shares of mutants and of rows.
+ */
+#include "tests/all.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_ROWS = 4096 };
+
+struct recorded {
+    struct program *p;
+    struct setup s;
+    uint64_t events; /* of the rows as they are */
+    bool *runs;      /* per row */
+};
+
+struct cases {
+    struct arena *a;
+    int n, cap;
+    struct recorded *of;
+};
+
+typedef void runner(struct machine *m, struct frame *f);
+static runner *run_of[MOST_ROWS];
+static bool ran[MOST_ROWS];
+static unsigned tensor[MOST_ROWS]; /* which of its arguments were one, somewhere */
+static struct aten *rows;          /* aten_table, writable */
+
+/* ---- cases ------------------------------------------------------------------------------------------------------------------ */
+
+static void
+fail(const char *what, const char *of)
+{
+    fprintf(stderr, "mutants: %s: %s\n", of, what ? what : "can't be read");
+    exit(2);
+}
+
+static uint64_t
+mixed(uint64_t h, uint64_t with)
+{
+    return (h ^ with) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
+}
+
+/* Hashes the events in their order, deaths between two births in any. */
+static void
+hash_events(const struct step *st, void *to)
+{
+    uint64_t h = 1, deaths = 0;
+    for (int i = 0; i < st->m->nev; i++) {
+        const struct event *e = &st->m->ev[i];
+        const struct storage *s = st->m->st[e->storage];
+        uint64_t one =
+            mixed(mixed(mixed((uint64_t)e->phase + 1, (uint64_t)s->requested), s->dtype), (uint64_t)s->phase);
+        for (const char *c = s->op; *c; c++)
+            one = mixed(one, (unsigned char)*c);
+        if (!e->birth) {
+            deaths += one;
+            continue;
+        }
+        h = mixed(mixed(h, deaths), one);
+        deaths = 0;
+    }
+    *(uint64_t *)to = mixed(h, deaths);
+}
+
+static uint64_t
+step_of(const struct recorded *c)
+{
+    uint64_t events;
+    measure_step(c->p, &c->s, hash_events, &events);
+    return events;
+}
+
+static void
+spied(struct machine *m, struct frame *f)
+{
+    ran[f->op - aten_table] = true;
+    for (int i = 0; i < f->n && i < 8; i++)
+        tensor[f->op - aten_table] |= (f->a[i].kind == ARG_VALUE) << i;
+    run_of[f->op - aten_table](m, f);
+}
+
+static void
+read_case(struct cases *all, const char *folder, const char *step)
+{
+    struct arena *a = all->a;
+    char line[1024];
+    FILE *f = fopen(arena_printf(a, "%s/%s", folder, step), "r");
+    if (!f || !fgets(line, sizeof(line), f))
+        fail(NULL, step);
+    fclose(f);
+    char *stem = arena_printf(a, "%s/%s", folder, step);
+    *strrchr(stem, '.') = 0;
+    *strrchr(stem, '.') = 0;
+    int argc = 4;
+    char **argv = NEWN(a, char *, 64), *save = NULL;
+    char *model = arena_printf(a, "%s.onnx", stem);
+    argv[0] = arena_printf(a, "memlint");
+    argv[1] = model;
+    argv[2] = arena_printf(a, "--assume");
+    argv[3] = arena_printf(a, "accumulate=never");
+    for (char *w = strtok_r(line, " \n", &save); w && argc < 63; w = strtok_r(NULL, " \n", &save))
+        argv[argc++] = arena_printf(a, "%s", w);
+    struct options *o = NEW(a, struct options), *own = NEW(a, struct options);
+    const char *wrong = options_read(o, a, argc, argv);
+    wrong = wrong ? wrong : options_for(own, a, o, model);
+    if (wrong)
+        fail(wrong, step);
+    struct err e = {.file = model};
+    struct graph *g = onnx_load(a, model, &e);
+    if (!g)
+        fail(e.message, step);
+    struct recorded c = {.s = shapes_bind_open(g, &own->setup)};
+    c.s.unroll = true;
+    if (!shapes_run(g, &c.s, false, &e) || !(c.p = lower_run(g, &c.s)))
+        fail(e.message, step);
+    memset(ran, 0, sizeof(ran));
+    c.events = step_of(&c);
+    c.runs = NEWN(a, bool, aten_count);
+    memcpy(c.runs, ran, sizeof(bool) * (size_t)aten_count);
+    *PUSH(a, all->of, all->n, all->cap) = c;
+}
+
+static void
+read_folder(struct cases *all, const char *folder)
+{
+    DIR *d = opendir(folder);
+    if (!d)
+        fail(NULL, folder);
+    for (struct dirent *e; (e = readdir(d));) {
+        const char *dot = strrchr(e->d_name, '.');
+        if (dot && strcmp(dot, ".step") == 0)
+            read_case(all, folder, e->d_name);
+    }
+    closedir(d);
+}
+
+/* ---- mutants ---------------------------------------------------------------------------------------------------------------- */
+
+struct count {
+    int mutants, noticed, rows, rows_noticed;
+    bool all; /* of the row at hand */
+};
+
+/* Whether somebody notices that row r is changed to `to`. */
+static bool
+noticed(const struct cases *all, int r, const struct aten *to)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        alarm(60);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(2);
+        rows[r] = *to;
+        for (int i = 0; i < all->n; i++)
+            if (all->of[i].runs[r] && step_of(&all->of[i]) != all->of[i].events)
+                _exit(1);
+        _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        fail("fork", rows[r].name);
+    return status != 0;
+}
+
+static void
+judge(struct count *c, const struct cases *all, int r, const struct aten *to, const char *how)
+{
+    bool seen = noticed(all, r, to);
+    c->mutants++;
+    c->noticed += seen;
+    c->all &= seen;
+    if (!seen)
+        printf("%s: %s\n", rows[r].name, how);
+}
+
+static void
+takes_more(struct machine *m, struct frame *f)
+{
+    value_new(m, DT_FLOAT, 0, NULL, NULL);
+    run_of[f->op - aten_table](m, f);
+}
+
+static bool
+is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+/* The formula with # before every mention of a name: its tensor is not kept. */
+static const char *
+unkept(struct arena *a, const char *grad, const char *name, size_t n)
+{
+    const char *out = "";
+    for (const char *p = grad; *p; p++) {
+        bool it = strncmp(p, name, n) == 0 && !is_word(p[n]) && p[n] != '(' && p[n] != '~' && p[n] != ':' && p > grad &&
+                  !is_word(p[-1]) && p[-1] != '#';
+        out = arena_printf(a, "%s%s%c", out, it ? "#" : "", *p);
+    }
+    return out;
+}
+
+/* Every way to break a formula: a clause less, a tensor that is read and not kept. */
+static void
+break_formula(struct count *c, struct arena *a, const struct cases *all, int r)
+{
+    const char *grad = rows[r].grad, *end;
+    struct aten to = rows[r];
+    to.grad = NULL;
+    judge(c, all, r, &to, "no derivative");
+    for (const char *p = grad; strchr(grad, ';') && p; p = end ? end + 1 + strspn(end + 1, " ") : NULL) {
+        end = strchr(p, ';');
+        to.grad = end ? arena_printf(a, "%.*s%s", (int)(p - grad), grad, end + 1 + strspn(end + 1, " "))
+                      : arena_printf(a, "%.*s", (int)(p - grad - 2), grad);
+        judge(c, all, r, &to, arena_printf(a, "no gradient of %.*s", (int)strcspn(p, ":"), p));
+    }
+    for (int at = -8; at < 8; at++) { /* arguments, then results */
+        const char *name = at < 0 ? arena_printf(a, at == -8 ? "result" : "result%d", at + 8) : NULL;
+        for (const char *p = rows[r].args; !name && tensor[r] >> at & 1 && p;
+             p = strchr(p, ' ') ? strchr(p, ' ') + 1 : NULL)
+            if (aten_arg(&rows[r], arena_strn(a, p, strcspn(p, " "))) == at)
+                name = arena_strn(a, p, strcspn(p, " "));
+        to.grad = name ? unkept(a, grad, name, strlen(name)) : grad;
+        if (strcmp(to.grad, grad) != 0)
+            judge(c, all, r, &to, arena_printf(a, "%s is not kept", name));
+    }
+}
+
+static void
+break_row(struct count *c, struct arena *a, const struct cases *all, int r)
+{
+    struct aten to = rows[r];
+    c->all = true;
+    to.run = takes_more;
+    judge(c, all, r, &to, "its forward takes a block more");
+    if (rows[r].grad && *rows[r].grad)
+        break_formula(c, a, all, r);
+    if (rows[r].cast) {
+        to = rows[r];
+        to.cast = CAST_NONE;
+        judge(c, all, r, &to, "autocast lets it be");
+    }
+    c->rows++;
+    c->rows_noticed += c->all;
+}
+
+int
+main(int argc, char **argv)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)aten_table & ~((uintptr_t)page - 1), to = (uintptr_t)(aten_table + aten_count);
+    if (aten_count > MOST_ROWS || mprotect((void *)from, to - from, PROT_READ | PROT_WRITE) != 0)
+        fail("its memory can't be written to", "aten_table");
+    rows = (struct aten *)(uintptr_t)aten_table;
+    struct cases all = {.a = arena_new()};
+    for (int i = 0; i < aten_count; i++) {
+        run_of[i] = rows[i].run;
+        rows[i].run = spied;
+    }
+    for (int i = 1; i < argc; i++)
+        read_folder(&all, argv[i]);
+    for (int i = 0; i < aten_count; i++)
+        rows[i].run = run_of[i];
+    struct count c = {0};
+    for (int r = 0; r < aten_count; r++)
+        break_row(&c, all.a, &all, r);
+    printf("%d of %d mutants noticed (%.1f %%), of %d of %d rows all (%.1f %%), by %d steps\n", c.noticed, c.mutants,
+           100. * c.noticed / c.mutants, c.rows_noticed, c.rows, 100. * c.rows_noticed / c.rows, all.n);
+    arena_free(all.a);
+    return 0;
+}
