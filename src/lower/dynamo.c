@@ -207,18 +207,34 @@ line_in_place(const struct dynamo *d, const struct group *g, const char *stem, i
     return false;
 }
 
-static bool
-in_place(const struct dynamo *d, const struct group *g, int out)
+/* The tensor that the call's first argument is, among what its nodes read. */
+static int
+overwritten(const struct dynamo *d, const struct group *g, const struct call *c)
 {
-    const struct node *first = &d->l->g->n[g->nodes[0]];
-    if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE || !first->nin ||
-        !lower_may_overwrite(d->l->g, first->in[0], out, g->last))
+    const struct graph *gr = d->l->g;
+    for (int i = 0; i < g->nnodes && c->nargs && c->args[0].kind == ARG_SLOT; i++) {
+        const struct node *n = &gr->n[g->nodes[i]];
+        for (int k = 0; k < n->nin; k++)
+            if (n->in[k] >= 0 && d->l->slot_of[n->in[k]] == c->args[0].i)
+                return n->in[k];
+    }
+    const struct node *first = &gr->n[g->nodes[0]];
+    return first->nin ? first->in[0] : -1;
+}
+
+static bool
+in_place(const struct dynamo *d, const struct group *g, const struct call *c, int out)
+{
+    if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE ||
+        !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last))
         return false;
-    const char *name = g->target + 5;
-    const char *stem = arena_strn(d->l->a, name, strcspn(name, "."));
     if (fact_of(g->type, FACT_MAY_OVERWRITE) && class_in_place(d, g))
         return true;
-    return line_in_place(d, g, stem, out);
+    const char *names[] = {spelled_bare(g->target), spelled_bare(c->target)}; /* as recorded, as it runs */
+    for (int i = 0; i < COUNT(names); i++)
+        if (line_in_place(d, g, arena_strn(d->l->a, names[i], strcspn(names[i], ".")), out))
+            return true;
+    return false;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
@@ -376,7 +392,7 @@ dynamo_group(struct dynamo *d, struct group *g)
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
-    c->in_place = in_place(d, g, out);
+    c->in_place = in_place(d, g, c, out);
     g->call = l->p->ncalls - 1;
     int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];
     slot = cast_by_fact(d, g, args, n, false, slot);

@@ -904,7 +904,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
         m->missing = op->name;
         return f;
     }
-    if (m->autocast && op->cast)
+    if (m->autocast && op->cast && !f->in_place) /* only what makes a new tensor is in autocast's lists */
         autocast(m, f);
     if (f->in_place)
         overwrite(m, f);

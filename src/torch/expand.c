@@ -226,6 +226,19 @@ expand_alias(struct machine *m, struct frame *f)
         out_add(m, f, s->out[i]);
 }
 
+/* The one index of a list is that of dimension n, after n that are left out. Source: index_add and index_copy in torch/_decomp. */
+void
+expand_indexed(struct machine *m, struct frame *f)
+{
+    const struct arg *l = &f->a[1];
+    int dim = 0;
+    while (l->kind == ARG_LIST && dim < l->n - 1 && l->list[dim].kind != ARG_VALUE)
+        dim++;
+    struct arg a[] = {f->a[0], INT(dim), l->kind == ARG_LIST && l->n ? l->list[dim] : NONE, f->a[2]};
+    struct frame *s = dispatch(m, aten_find(f->op->source), COUNT(a), a, f);
+    out_add(m, f, s->nout ? s->out[0] : NULL);
+}
+
 /* ---- choice, padding, reductions ---------------------------------------------------------------------------------------------------- */
 
 static struct value *
@@ -1108,6 +1121,15 @@ expand_dropout(struct machine *m, struct frame *f)
     double p = arg_float(f, 1, 0.5);
     bool runs = arg_int(f, 2, 1) && p > 0 && p < 1;
     out_add(m, f, runs ? OP(m, "native_dropout.default", VAL(V(0)), FLT(p), BOOL(true)) : V(0));
+}
+
+/* noise.bernoulli_().div_(), then multiplied. Source: _dropout_impl in aten/src/ATen/native/Dropout.cpp. */
+void
+expand_dropout_in_place(struct machine *m, struct frame *f)
+{
+    struct arg a[] = {f->a[0], VAL(OP(m, "empty_like.default", VAL(V(0))))};
+    struct frame like = {.rank = -1, .want = ~0u, .in_place = f->in_place};
+    out_add(m, f, dispatch(m, aten_find("mul.Tensor"), 2, a, &like)->out[0]);
 }
 
 static bool

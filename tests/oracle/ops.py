@@ -72,7 +72,11 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "pairwise_distance": "F.pairwise_distance(x, x.flip(1)).unsqueeze(-1) * x", "fft": "torch.fft.fft(torch.fft.fft(x, dim=-1), dim=-2).real", "fftn": "torch.fft.fftn(x, dim=(-2, -1)).real", "rfft": "torch.fft.irfft(torch.fft.rfft(x))",
     # choice, indexing, scatter
     "where_tensor": "torch.where(x > 0, x, x.flip(1))", "masked_fill_inf": "x.masked_fill(x < 0, float('-inf')).softmax(-1)", "masked_fill_grown": "x.masked_fill((x > 0)[:, :1], 1.)",
-    "scatter": "torch.zeros_like(x).scatter(1, (x > 0).long(), x)", "scatter_add": "torch.zeros_like(x).scatter_add(1, (x > 0).long(), x)", "index_add": "x.index_add(1, torch.arange(8, device=x.device), x)",
+    "scatter": "torch.zeros_like(x).scatter(1, (x > 0).long(), x)", "scatter_add": "torch.zeros_like(x).scatter_add(1, (x > 0).long(), x)", "index_add": "x.index_add(1, (x[0, :, 0] > 0).long(), x.flip(1))", "index_add_first": "torch.zeros_like(x).index_add(0, (x[:, 0, 0] > 0).long(), x.flip(1))",
+    "index_add_": "(x * 2).index_add_(1, (x[0, :, 0] > 0).long(), x.flip(1))", "index_copy": "x.index_copy(1, (x[0, :, 0] > 0).long(), x.flip(1))",
+    "scatter_add_": "(x * 2).scatter_add_(1, (x > 0).long(), x.flip(1))", "masked_fill_": "(x * 2).masked_fill_(x > 0, 0.)", "index_put_": "(x * 2).index_put_(((x[:, 0, 0] > 0).long(),), x.flip(1))",
+    "index_fill": "x.index_fill(1, (x[0, :, 0] > 0).long(), 0.)", "add_": "(x * 2).add_(x)", "mul_": "(x * 2).mul_(x.sigmoid())", "relu_": "(x * 2).relu_()", "clamp_": "(x * 2).clamp_(-1, 1)", "zero_": "(x * 2).zero_() + x",
+    "copy_": "torch.empty_like(x).copy_(x) * x", "sigmoid_": "(x * 2).sigmoid_()", "exp_": "(x * 2).exp_()", "div_": "(x * 2).div_(x.exp())", "sub_": "(x * 2).sub_(x)", "dropout_": "F.dropout(x * 2, .1, True, True)", "dropout_module": ("self.op(x * 2)", "nn.Dropout(.1, inplace=True)"),
     "index_select": "x.index_select(1, torch.arange(8, device=x.device))", "index_put": "x.index_put((torch.arange(4, device=x.device),), x[:4] * 2)",
     "slice_assign": "assign(x)", "diagonal": "x.diagonal(dim1=1, dim2=2).unsqueeze(-1) * x",
     "meshgrid": "x * torch.meshgrid(x[0, :, 0], x[0, 0], indexing='ij')[0]", "repeat_interleave": "x[:, :4].repeat_interleave(2, 1)", "expand_as": "x[:, :1].expand_as(x) * x", "broadcast": "x * x[:1, :1]", "movedim": "(x.movedim(1, 2).contiguous() + 1).movedim(2, 1)",
@@ -128,10 +132,10 @@ OPEN = {
     **dict.fromkeys(("var_all", "std_all"), "the file names every dimension, and mean.dim stands for mean"),
     "channel_shuffle": "exported as view, transpose, contiguous: the same bytes, another name",
     "rdiv": "the exporter drops the multiplication by one, and with it the statement that binds x",
+    "index_fill": "its value is a tensor in the file", "zero_": "exported as zeros of the same shape", "copy_": "exported as its source",
     "index_put": "the file orders constants before what uses them",
     "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "its result loses its name in the file", "rotary_complex": "a conjugate is copied before it is multiplied",
     "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
-    "index_add": "the arange of its index is folded into the file's constant",
 }
 
 ZOO = '''
