@@ -334,6 +334,7 @@ dynamo_group(struct dynamo *d, struct group *g)
         return;
     if (missing && d->fed < 0)
         pieces_doubt(d, g);
+    pieces_decomposed(d, g);
     params_size(d, g, op, args, n, rank, size);
     if (spelled(target, TRAINS)) {
         enum { STATISTICS = 3, TRAINING = 5, ALL = 8 };

@@ -132,6 +132,8 @@ int resolve_constant(struct dynamo *d, const struct group *g, const char *name, 
 /* Makes what the last piece of a fusion reads; the tensor that it is made of, -1 nothing. */
 int pieces_unfuse(struct dynamo *d, const struct group *g);
 void pieces_doubt(struct dynamo *d, const struct group *g);
+/* Says where an operator arrived as its arithmetic and stays so: once a statement. */
+void pieces_decomposed(struct dynamo *d, const struct group *g);
 bool pieces_lower(struct dynamo *d, int at); /* false: the group is no piece */
 
 /* ---- dynamo.c --------------------------------------------------------------------------------------------------- */

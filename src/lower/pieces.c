@@ -7,6 +7,7 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- of several, the last is left ------------------------------------------------------------------------------- */
@@ -67,6 +68,74 @@ pieces_doubt(struct dynamo *d, const struct group *g)
                     "the exporter fused several operators here (%s), and what those before the last keep is not "
                     "counted: an export with opset_version=20 shows them",
                     f->rule);
+}
+
+/* Operators with a gradient of their own that the exporter writes as their arithmetic, and no table here puts together
+ * again: eager keeps and makes other tensors than the pieces do. They are those of derivatives.yaml that
+ * torch/_decomp/decompositions.py or torch/_refs decompose and onnxscript's torchlib has no function for. */
+static const char *const decomposed[] = {
+    "affine_grid",
+    "as_strided_scatter",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "block_diag",
+    "copysign",
+    "diag_embed",
+    "diagonal_scatter",
+    "digamma",
+    "dist",
+    "erfinv",
+    "fmax",
+    "fmin",
+    "frexp",
+    "huber_loss",
+    "igamma",
+    "igammac",
+    "ldexp",
+    "lgamma",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "mvlgamma",
+    "nan_to_num",
+    "nansum",
+    "renorm",
+    "rot90",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "std_mean",
+    "take",
+    "trace",
+    "var_mean",
+    "vdot",
+};
+
+/* Whether the line calls a function or method of that name. */
+static bool
+line_calls(const char *line, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = line; (p = strstr(p, name)); p += n)
+        if (p[n] == '(' && (p == line || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
+            return true;
+    return false;
+}
+
+void
+pieces_decomposed(struct dynamo *d, const struct group *g)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
+    if (g > d->groups && group_same_statement(d, g[-1].last, g->last))
+        return; /* said */
+    for (int i = 0; i < COUNT(decomposed); i++)
+        if (line_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])))
+            graph_doubt(d->l->g, n->name, n->op, NULL,
+                        "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
+                        decomposed[i]);
 }
 
 /* A call that no node stands for, in the place of g; its slot. */

@@ -448,8 +448,8 @@ expand_atan2_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *y = V(1), *x = V(2), *out[2] = {NULL, NULL};
     int mark = scope_begin(m);
-    struct value *sum =
-        OP(m, "add.Tensor", VAL(OP(m, "mul.Tensor", VAL(y), VAL(y))), VAL(OP(m, "mul.Tensor", VAL(x), VAL(x))));
+    struct value *xx = OP(m, "mul.Tensor", VAL(x), VAL(x)); /* C++ evaluates operands from the right */
+    struct value *sum = OP(m, "add.Tensor", VAL(OP(m, "mul.Tensor", VAL(y), VAL(y))), VAL(xx));
     scope_end(m, mark, 1, &sum);
     mark = scope_begin(m);
     struct value *inverse = OP(m, "reciprocal.default", VAL(sum));
@@ -524,11 +524,15 @@ expand_clamp_bounds_backward(struct machine *m, struct frame *f)
         struct value *bound = V(2 + k), *other = V(3 - k), *mask = NULL;
         if (bound && f->want >> k & 1) {
             const char *cut = k ? "gt.Tensor" : "lt.Tensor";
-            struct value *both = other ? OP(m, "lt.Tensor", VAL(other), VAL(bound)) : NULL;
+            int begun = scope_begin(m);
             mask = OP(m, cut, VAL(V(1)), VAL(bound));
-            mask = both ? OP(m, k ? "logical_or.default" : "logical_and.default", VAL(both), VAL(mask)) : mask;
+            if (other)
+                mask = OP(m, k ? "logical_or.default" : "logical_and.default", VAL(mask),
+                          VAL(OP(m, "lt.Tensor", VAL(V(2)), VAL(V(3)))));
+            mask = OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero));
+            scope_end(m, begun, 1, &mask);
         }
-        out_add(m, f, mask ? OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero)) : NULL);
+        out_add(m, f, mask);
     }
 }
 
