@@ -129,7 +129,8 @@ pieces_decomposed(struct dynamo *d, const struct group *g)
 {
     const struct node *n = &d->l->g->n[g->last];
     const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
-    if (g > d->groups && group_same_statement(d, g[-1].last, g->last))
+    int at = d->group_of[g->last];
+    if (at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last))
         return; /* said */
     for (int i = 0; i < COUNT(decomposed); i++)
         if (line_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])))
@@ -326,8 +327,8 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
 {
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
-    int input = -1, weight = -1;
-    struct arg own[MAX_ARGS] = {NONE}; /* the first piece's */
+    int input = -1, weight = -1, over = 1; /* over: dimensions that a piece reduces */
+    struct arg own[MAX_ARGS] = {NONE};     /* the first piece's */
     bool ended = false;
     for (int i = at; i < d->ngroups; i++) {
         struct group *h = &d->groups[i];
@@ -355,6 +356,8 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
         }
         if (i == at)
             memcpy(own, args, sizeof(*args) * (size_t)n);
+        else if (n > 1 && args[1].kind == ARG_LIST)
+            over = args[1].n;
         h->done = true;
         last = h;
         ended |= w->last && (i > at || strcmp(w->first, w->last) == 0) && starts_with(h->target, w->last);
@@ -370,16 +373,19 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     for (int i = 1; i < c->nargs; i++)
         c->args[i] = NONE;
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
-    int64_t width = c->rank > 0 ? c->size[c->rank - 1] : 0;
+    over = c->rank < 0 ? 0 : over > c->rank ? c->rank : over;
+    const int64_t *normalized = c->size + (c->rank - over);
     if (weight >= 0 && gain > 0) {
         struct param *q = &l->p->params[weight];
-        params_sized(l, q, 1, &width);
-        width = q->rank > 0 ? q->size[0] : width;
+        params_sized(l, q, over, normalized);
+        if (over == 1 && q->rank > 0)
+            normalized = q->size;
         c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
     }
     if (shape > 0) {
-        c->args[shape] = (struct arg){.kind = ARG_LIST, .n = 1, .list = NEWN(l->a, struct arg, 1)};
-        c->args[shape].list[0] = INT(width);
+        c->args[shape] = (struct arg){.kind = ARG_LIST, .n = over, .list = NEWN(l->a, struct arg, over + 1)};
+        for (int i = 0; i < over; i++)
+            c->args[shape].list[i] = INT(normalized[i]);
     }
     if (dim > 0)
         c->args[dim] = own[1];
