@@ -34,10 +34,10 @@ EOF
 ## Framework operators
 
 What memlint knows of PyTorch: arguments in schema order, and per input the formula of its gradient, from which follows what autograd saves
-(a name with # needs only sizes). A composite is the operators that it calls. Sources stand at the rows of `src/torch/aten.c`.
+(a name with # needs only sizes; after ~ operands are evaluated from the right), and how autocast treats it. A composite is the operators that it calls. Sources stand at the rows of `src/torch/aten.c`.
 
 EOF
-    "$MEMLINT" --list=aten | table "operator | arguments | derivative" 3
+    "$MEMLINT" --list=aten | table "operator | arguments | derivative | autocast" 4
 }
 
 if [ "${1:-}" = --update ]; then
