@@ -354,6 +354,65 @@ emit_gelu(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* What beside_number leaves of a product of the wanted number and something made by op. */
+static const struct node *
+times(const struct matcher *x, const struct node *n, double by, const char *op)
+{
+    int at = n && is(n, "Mul") ? beside_number(x, n, by) : -1;
+    return at < 0 ? NULL : only_maker(x, n, at, op);
+}
+
+/* gelu(approximate="tanh") as the exporter writes it, with x * (x * x) for the cube: the nodes inside; -1, or x.
+ * Source: gelu in symbolic_opset9.py. */
+enum { TANH_GELU = 8 };
+
+static int
+tanh_gelu(const struct matcher *x, const struct node *n, const struct node **in)
+{
+    const struct node *half = times(x, n, 0.5, "Mul");
+    for (int k = 0; half && k < 2; k++) {
+        int self = half->in[1 - k], one, outer;
+        const struct node *plus = only_maker(x, half, k, "Add");
+        const struct node *tanh =
+            plus && (one = beside_number(x, plus, 1)) >= 0 ? only_maker(x, plus, one, "Tanh") : NULL;
+        const struct node *beta = tanh ? only_maker(x, tanh, 0, "Mul") : NULL;
+        const struct node *sum = times(x, beta, sqrt(2 / acos(-1)), "Add");
+        for (int j = 0; sum && j < 2; j++) {
+            const struct node *kappa = sum->in[1 - j] == self ? only_maker(x, sum, j, "Mul") : NULL,
+                              *cube = times(x, kappa, 0.044715, "Mul"), *square = NULL;
+            for (outer = 0; cube && outer < 2 && !square; outer++)
+                square = cube->in[1 - outer] == self ? only_maker(x, cube, outer, "Mul") : NULL;
+            if (square && square->in[0] == self && square->in[1] == self) {
+                const struct node *all[TANH_GELU] = {half, plus, tanh, beta, sum, kappa, cube, square};
+                memcpy(in, all, sizeof(all));
+                return self;
+            }
+        }
+    }
+    return -1;
+}
+
+static bool
+match_tanh_gelu(struct matcher *x, const struct node *n)
+{
+    const struct node *in[TANH_GELU];
+    bool found = tanh_gelu(x, n, in) >= 0;
+    for (int i = 0; i < TANH_GELU && found; i++)
+        cover(x, in[i]);
+    return found;
+}
+
+static void
+emit_tanh_gelu(struct matcher *x, const struct node *n)
+{
+    const struct node *in[TANH_GELU];
+    struct arg a = tensor_arg(x, n, tanh_gelu(x, n, in), "input");
+    struct call *c = call_at(x, n, "aten.gelu.default", 2);
+    c->args[0] = a;
+    c->args[1] = (struct arg){.kind = ARG_TEXT, .s = "tanh"};
+    finish(x, c, n->out[0]);
+}
+
 static bool
 match_silu(struct matcher *x, const struct node *n)
 {
@@ -880,6 +939,7 @@ static const struct pattern {
     {"MatMul", 0, match_linear, emit_linear},
     {"Mul", 0, match_lstm_cell, emit_lstm_cell},
     {"Mul", 20 /* symbolic_opset20.py */, match_gelu, emit_gelu},
+    {"Mul", 20, match_tanh_gelu, emit_tanh_gelu},
     {"Mul", 0, match_silu, emit_silu},
     {"Mul", 0, match_glu, emit_glu},
     {"Mul", 0, match_mish, emit_mish},
