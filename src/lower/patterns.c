@@ -26,7 +26,7 @@ struct matcher {
     const struct pattern **match; /* per node: the pattern that ends here */
     bool *covered;                /* per node: inside a pattern that ends elsewhere */
     struct names *params;         /* initializer (or alias) name to param */
-    bool folded;                  /* batch norms were folded into convolutions */
+    bool by_torch;                /* PyTorch's exporter wrote the file */
 };
 
 /* ---- which nodes carry data ------------------------------------------------------------------------------------- */
@@ -706,6 +706,15 @@ emit_layer_norm(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* What scales or shifts a norm. Where the module has none, the exporter writes ones or zeros as a Constant node, which no
+ * parameter is. Source: layer_norm in symbolic_opset17.py, _batchnorm_helper in symbolic_helper.py. */
+static struct arg
+affine(struct matcher *x, const struct node *n, int tensor, const char *role)
+{
+    const struct node *m = x->by_torch ? maker(x, tensor) : NULL;
+    return m && node_is(m, OP_CONSTANT) ? NONE : tensor_arg(x, n, tensor, role);
+}
+
 /* A constant, or the one that an Unsqueeze gives more dimensions; -1 none. */
 static int
 constant_behind(const struct matcher *x, int tensor)
@@ -755,8 +764,8 @@ emit_group_norm(struct matcher *x, const struct node *n)
     const struct tensor *grouped = tensor_at(x, core->in[0]);
     int w = constant_behind(x, mul->in[mul->in[0] == back->out[0]]),
         b = constant_behind(x, n->in[n->in[0] == mul->out[0]]);
-    struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
-               bias = tensor_arg(x, n, b, "bias");
+    struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = affine(x, n, w, "weight"),
+               bias = affine(x, n, b, "bias");
     struct call *c = call_at(x, n, "aten.group_norm.default", 4);
     c->args[0] = in;
     c->args[1] = INT(grouped->rank > 1 ? grouped->dims[1].n : 1);
@@ -832,6 +841,43 @@ emit_mish(struct matcher *x, const struct node *n)
     struct call *c = call_at(x, n, "aten.mish.default", 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
+}
+
+/* batch_norm without running statistics: the exporter writes those of the batch, which the operator itself computes.
+ * Source: _batchnorm_helper in symbolic_helper.py. */
+static bool
+batch_statistics(const struct matcher *x, const struct node *n, const struct node **mean, const struct node **var)
+{
+    *mean = n->nin > 4 ? maker(x, n->in[3]) : NULL;
+    *var = n->nin > 4 ? maker(x, n->in[4]) : NULL;
+    const struct node *turn = *mean && is(*mean, "ReduceMean") ? maker(x, (*mean)->in[0]) : NULL,
+                      *square = *var && is(*var, "ReduceMean") ? only_maker(x, *var, 0, "Mul") : NULL,
+                      *sub = square && square->in[0] == square->in[1] ? maker(x, square->in[0]) : NULL,
+                      *shape = turn && is(turn, "Transpose") ? maker(x, turn->in[0]) : NULL;
+    return sub && is(sub, "Sub") && sub->in[0] == turn->out[0] && shape && is(shape, "Reshape") &&
+           shape->in[0] == n->in[0];
+}
+
+static bool
+match_batch_statistics(struct matcher *x, const struct node *n)
+{
+    const struct node *mean, *var;
+    if (!batch_statistics(x, n, &mean, &var))
+        return false;
+    const struct node *square = maker(x, var->in[0]), *sub = maker(x, square->in[0]), *turn = maker(x, mean->in[0]);
+    const struct node *inner[] = {mean, var, square, sub, maker(x, sub->in[1]), turn, maker(x, turn->in[0])};
+    for (int i = 0; i < COUNT(inner); i++)
+        if (inner[i])
+            cover(x, inner[i]);
+    return true;
+}
+
+static void emit_batch_norm(struct matcher *x, const struct node *n, const char *target);
+
+static void
+emit_batch_statistics(struct matcher *x, const struct node *n)
+{
+    emit_batch_norm(x, n, NULL);
 }
 
 /* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two
@@ -938,6 +984,7 @@ static const struct pattern {
     {"Add", 0, match_linear_bias, emit_linear},
     {"MatMul", 0, match_linear, emit_linear},
     {"Mul", 0, match_lstm_cell, emit_lstm_cell},
+    {"BatchNormalization", 0, match_batch_statistics, emit_batch_statistics},
     {"Mul", 20 /* symbolic_opset20.py */, match_gelu, emit_gelu},
     {"Mul", 20, match_tanh_gelu, emit_tanh_gelu},
     {"Mul", 0, match_silu, emit_silu},
@@ -1350,13 +1397,16 @@ emit_batch_norm(struct matcher *x, const struct node *n, const char *target)
 {
     (void)target;
     int slot[4];
+    const struct node *mean, *var;
+    bool batch = batch_statistics(x, n, &mean, &var);
     struct arg in = tensor_arg(x, n, n->in[0], "input");
     static const char *const roles[] = {"weight", "bias", "running_mean", "running_var"};
     for (int i = 0; i < 4; i++) {
-        struct arg a = i < 2 ? tensor_arg(x, n, n->in[1 + i], roles[i]) : NONE;
-        slot[i] = i < 2 ? (a.kind == ARG_SLOT ? (int)a.i : -1) : buffer_slot(x, n, n->in[1 + i], roles[i]);
+        struct arg a = i < 2 ? affine(x, n, n->in[1 + i], roles[i]) : NONE;
+        slot[i] = i < 2 ? (a.kind == ARG_SLOT ? (int)a.i : -1) : batch ? -1 : buffer_slot(x, n, n->in[1 + i], roles[i]);
     }
-    made_param(x, lower_node_module(x->l->a, n), "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
+    if (!batch)
+        made_param(x, lower_node_module(x->l->a, n), "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
     finish(x, batch_norm_call(x, n, in, slot, node_float(n, "epsilon", 1e-5)), n->out[0]);
 }
 
@@ -1434,8 +1484,8 @@ emit_global_pool(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
-               b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = affine(x, n, n->in[1], "weight"),
+               b = n->nin > 2 ? affine(x, n, n->in[2], "bias") : NONE;
     struct call *c = call_at(x, n, target, 4);
     const struct tensor *t = tensor_at(x, n->in[0]);
     int64_t axis = node_int(n, "axis", -1), v[MAX_PADS];
@@ -1817,13 +1867,12 @@ emit_unknown(struct matcher *x, const struct node *n)
 static void
 match_patterns(struct matcher *x)
 {
-    bool by_torch = x->g->producer && strcmp(x->g->producer, "pytorch") == 0;
     for (int i = x->g->nn - 1; i >= 0;
          i--) /* from the end: an outer pattern takes its parts before they can match alone */
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i] && !broken(&x->g->n[i]);
              k++)
             if (is(&x->g->n[i], patterns[k].root) &&
-                !(by_torch && patterns[k].whole && patterns[k].whole <= x->g->opset) &&
+                !(x->by_torch && patterns[k].whole && patterns[k].whole <= x->g->opset) &&
                 patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];
 }
@@ -1878,6 +1927,7 @@ lower_patterns(struct lowering *l)
     x.data = NEWN(l->a, bool, l->g->nn + 1);
     x.covered = NEWN(l->a, bool, l->g->nn + 1);
     x.match = NEWN(l->a, const struct pattern *, l->g->nn + 1);
+    x.by_torch = l->g->producer && strcmp(l->g->producer, "pytorch") == 0;
     find_data(&x);
     for (int i = 0; i < l->g->nn; i++)
         if (node_call(&l->g->n[i]) == CALL_IDENTITY && x.data[i] && !broken(&l->g->n[i]) &&
