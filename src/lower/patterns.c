@@ -880,6 +880,49 @@ emit_batch_statistics(struct matcher *x, const struct node *n)
     emit_batch_norm(x, n, NULL);
 }
 
+/* weight_norm: v over its norm, times g. The fused operator runs where the norm leaves the first or the last dimension.
+ * Source: _weight_norm in symbolic_opset9.py and in aten/src/ATen/native/WeightNorm.cpp. */
+static const struct node *
+weight_norm_parts(const struct matcher *x, const struct node *n, const struct node **norm)
+{
+    const struct node *div = only_maker(x, n, 0, "Div");
+    *norm = div ? only_maker(x, div, 1, "ReduceL2") : NULL;
+    if (!*norm || (*norm)->in[0] != div->in[0] || !is_constant(x, div->in[0]) || !is_constant(x, n->in[1]))
+        return NULL;
+    const struct tensor *v = tensor_at(x, div->in[0]), *g = tensor_at(x, n->in[1]), *of = tensor_at(x, (*norm)->out[0]);
+    bool left = v->rank > 1 && of->rank == v->rank && g->rank == v->rank;
+    int kept = 0;
+    for (int i = 0; i < v->rank && left; i++) {
+        left = of->dims[i].n == g->dims[i].n;
+        kept = of->dims[i].n != 1 ? i : kept;
+        left &= of->dims[i].n == 1 || ((i == 0 || i == v->rank - 1) && i == kept && of->dims[i].n == v->dims[i].n);
+    }
+    for (int i = 0; i < kept && left; i++)
+        left = of->dims[i].n == 1;
+    return left ? div : NULL;
+}
+
+static bool
+match_weight_norm(struct matcher *x, const struct node *n)
+{
+    const struct node *norm, *div = weight_norm_parts(x, n, &norm);
+    if (!div)
+        return false;
+    cover(x, div), cover(x, norm);
+    return true;
+}
+
+static void
+emit_weight_norm(struct matcher *x, const struct node *n)
+{
+    const struct node *norm, *div = weight_norm_parts(x, n, &norm);
+    struct arg v = tensor_arg(x, n, div->in[0], "v"), g = tensor_arg(x, n, n->in[1], "g");
+    struct call *c = call_at(x, n, "aten._weight_norm_interface.default", 2);
+    c->args[0] = v;
+    c->args[1] = g;
+    finish(x, c, n->out[0]);
+}
+
 /* One step of LSTMCell: h = sigmoid(o) * tanh(c), c = sigmoid(f) * cx + sigmoid(i) * tanh(g), of a split sum of two
  * products. */
 struct cell {
@@ -987,6 +1030,7 @@ static const struct pattern {
     {"BatchNormalization", 0, match_batch_statistics, emit_batch_statistics},
     {"Mul", 20 /* symbolic_opset20.py */, match_gelu, emit_gelu},
     {"Mul", 20, match_tanh_gelu, emit_tanh_gelu},
+    {"Mul", 0, match_weight_norm, emit_weight_norm},
     {"Mul", 0, match_silu, emit_silu},
     {"Mul", 0, match_glu, emit_glu},
     {"Mul", 0, match_mish, emit_mish},
