@@ -12,6 +12,9 @@
  *
  * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one
  * entry of the module path.
+ *
+ * Files without stacks (TorchScript's) have the names of modules alone: what was made outside of a module and is read in
+ * it was its argument. Of locals they say nothing.
  */
 #include "program/program.h"
 
@@ -223,10 +226,75 @@ borrow_stack(struct tracer *t, int from, int reader, struct stack *s)
     s->at = m->at;
 }
 
+/* ---- files without stacks --------------------------------------------------------------------------------------- */
+
+/* "/layer1/layer1.0/" of the node "/layer1/layer1.0/Conv": its length. */
+static size_t
+scope_length(const struct call *c)
+{
+    const char *end = c->node && *c->node == '/' ? strrchr(c->node, '/') : NULL;
+    return end ? (size_t)(end - c->node) + 1 : 0;
+}
+
+/* How much of their scopes two calls share: whole names. */
+static size_t
+shared_scope(const struct call *a, const struct call *b)
+{
+    size_t n = 0, whole = 0, na = scope_length(a), nb = scope_length(b);
+    for (; n < na && n < nb && a->node[n] == b->node[n]; n++)
+        if (a->node[n] == '/')
+            whole = n + 1;
+    return whole;
+}
+
+/* The last call of the module that call i is in, as far as the first n characters of its scope name it. */
+static int
+scope_end(const struct program *p, int i, size_t n)
+{
+    const char *scope = p->calls[i].node;
+    while (i + 1 < p->ncalls && (!p->calls[i + 1].node ||
+                                 (scope_length(&p->calls[i + 1]) >= n && strncmp(p->calls[i + 1].node, scope, n) == 0)))
+        i++;
+    return i;
+}
+
+/* A tensor that call u reads: as an argument of the reader's module it lives until that returns (torch/nn/modules/module.py:
+ * _call_impl has it in args). Whether a local of the module around both calls names it, no such file says. */
+static int
+held_in_scope(const struct program *p, int from, int u)
+{
+    const struct call *c = &p->calls[u];
+    size_t n = shared_scope(&p->calls[from], c);
+    const char *child = n && scope_length(c) > n ? strchr(c->node + n, '/') : NULL;
+    return child ? scope_end(p, u, (size_t)(child - c->node) + 1) : -1;
+}
+
+static int *
+scope_holds(const struct program *p)
+{
+    int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(p->arena, int, p->nslots + 1);
+    memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+            int end = maker[slot] >= 0 ? held_in_scope(p, maker[slot], i) : -1;
+            until[slot] = end > until[slot] ? end : until[slot];
+        }
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            maker[p->calls[i].outs[k]] = i;
+    }
+    return until;
+}
+
 int *
 python_holds(const struct program *p, const char ***by)
 {
+    bool stacks = false;
+    for (int i = 0; i < p->ncalls; i++)
+        stacks |= p->calls[i].stack != NULL;
     *by = NEWN(p->arena, const char *, p->nslots + 1);
+    if (!stacks)
+        return scope_holds(p);
     struct arena *own = arena_new();
     struct tracer t = {.p = p, .a = own, .names = names_new(own)};
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(own, int, p->nslots + 1),
