@@ -78,7 +78,9 @@ void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 
-/* assume.c: runs the alternative of every assumption of r that has one. */
+/* assume.c: a doubt for each assumption of the program of which neither side is usual, where its alternative moves the peak. */
+void assume_doubt(const struct study *x);
+/* Runs the alternative of every assumption of r that has one. */
 void assume_measure(const struct study *x, struct result *r);
 
 #endif

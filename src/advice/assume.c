@@ -39,28 +39,69 @@ to_math(struct setup *s)
     s->attention = ATTENTION_MATH;
 }
 
+/* Percent. What is less is said with the assumption, under the headline. */
+enum { OPEN = 5 };
+
 static const struct {
     const char *option; /* NULL: none says so */
     void (*change)(struct setup *s);
     bool runs; /* it changes how the program runs, not what the program is */
+    double
+        open; /* neither is the usual one: the result is inconclusive where the alternative moves the peak by more than
+                    this many percent; 0 never */
+    const char *what;    /* is open, in a word */
+    const char *settles; /* says which it is */
+    enum sure sure;      /* what is certain then */
 } rows[ALTERNATIVE_COUNT] = {
     [ALTERNATIVE_LOSS] = {"--loss=mse", to_mse, true},
     [ALTERNATIVE_LOOP] = {"--loop=late-zero", to_late_zero, true},
     [ALTERNATIVE_DROPOUT] = {"--dropout=none", without_dropout, false},
     [ALTERNATIVE_INPLACE] = {"--assume inplace=none", out_of_place, false},
     [ALTERNATIVE_ATTENTION] = {"--assume attention=math", to_math, true},
+    [ALTERNATIVE_MAX] = {.open = true,
+                         .what = "maximum",
+                         .settles = "an export with dynamo=True says which",
+                         .sure = SURE_UPDATE},
 };
 
 /* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model can't be read so. */
 static bool
-measure(const struct study *x, const struct result *r, bool again, struct setup *s, int64_t *effect)
+measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_t *effect)
 {
     struct arena *a = arena_new();
     const struct program *p = again ? x->reload(x, a, s) : x->p;
     if (p)
-        *effect = measure_step(p, s, NULL, NULL).allocated - r->peak.allocated;
+        *effect = measure_step(p, s, NULL, NULL).allocated - peak;
     arena_free(a);
     return p != NULL;
+}
+
+static void
+measure_one(const struct study *x, int64_t peak, struct assumption *q)
+{
+    struct setup s = *x->s;
+    if (rows[q->alternative].change)
+        rows[q->alternative].change(&s);
+    else
+        s.instead |= 1u << q->alternative;
+    q->measured = measure(x, peak, !rows[q->alternative].runs, &s, &q->effect_bytes);
+}
+
+void
+assume_doubt(const struct study *x)
+{
+    int64_t peak = live_run(x->st)->peak_bytes;
+    for (int i = 0; i < x->p->nassumptions && !study_is_large(x); i++) {
+        struct assumption *q = &x->p->assumptions[i];
+        if (!rows[q->alternative].open)
+            continue;
+        measure_one(x, peak, q);
+        double percent = peak > 0 ? 100.0 * (double)q->effect_bytes / (double)peak : 0;
+        if (q->measured && (percent > OPEN || percent < -OPEN))
+            graph_doubt(x->p->graph, "model", rows[q->alternative].what, NULL, "%s; otherwise the peak is %+.1f %%: %s",
+                        q->text, percent, rows[q->alternative].settles)
+                ->sure = rows[q->alternative].sure;
+    }
 }
 
 /* Dimensions that nobody bound: what 8 instead of 1 would add, each alone. */
@@ -76,7 +117,7 @@ measure_dims(const struct study *x, struct result *r)
         for (int k = 0; k < s.ndims && all[i].dim; k++)
             s.dims[k].n = strcmp(s.dims[k].name, all[i].dim) == 0 ? 8 : s.dims[k].n;
         if (all[i].dim)
-            measure(x, r, true, &s, &all[i].effect_bytes);
+            measure(x, r->peak.allocated, true, &s, &all[i].effect_bytes);
     }
     r->doubts = all;
 }
@@ -93,13 +134,9 @@ assume_measure(const struct study *x, struct result *r)
         if (q->alternative == ALTERNATIVE_NONE)
             continue;
         q->option = rows[q->alternative].option;
-        struct setup s = *x->s;
-        if (rows[q->alternative].change)
-            rows[q->alternative].change(&s);
-        else
-            s.instead |= 1u << q->alternative;
         study_tell(x, "trying assumptions", i, r->setup.nassumptions);
-        q->measured = measure(x, r, !rows[q->alternative].runs, &s, &q->effect_bytes);
+        if (!q->measured)
+            measure_one(x, r->peak.allocated, q);
     }
     r->setup.assumptions = all;
     if (r->ndoubts)

@@ -305,8 +305,9 @@ older(const struct run *x, const char *path, struct err *e)
         return NULL;
     struct step *st = step_run(p, &own);
     recompute_check(st);
-    struct result *r = result_build(p->graph, p, st, &own);
     struct study study = {.a = a, .path = path, .s = &own, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    assume_doubt(&study);
+    struct result *r = result_build(p->graph, p, st, &own);
     if (is_read(o))
         rules_run(&study, r);
     return r;
@@ -463,8 +464,9 @@ analyse(const struct run *x)
         step_dump(st, stdout);
         return finish_stdout();
     }
-    struct result *r = result_build(g, p, st, s);
     struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    assume_doubt(&study);
+    struct result *r = result_build(g, p, st, s);
     if (is_read(o)) {
         rules_run(&study, r);
         assume_measure(&study, r);

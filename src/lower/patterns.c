@@ -1317,13 +1317,51 @@ emit_expand(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
+/* What else PyTorch's exporter writes as the reduction that a row calls: over one dimension, and over all. Source: _max_helper
+ * in symbolic_helper.py, amax in symbolic_opset9.py. */
+static const struct selection {
+    const char *target, *one, *all;
+} selections[] = {
+    {"aten.amax.default", "aten.max.dim", "aten.max.default"},
+    {"aten.amin.default", "aten.min.dim", "aten.min.default"},
+};
+
+/* x.max(dim)[0] and x.amax(dim) are one node in the file. */
+static bool
+emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg axes, const struct selection *row)
+{
+    bool all = axes.kind == ARG_NONE && !node_int(n, "keepdims", 1);
+    bool one = axes.kind == ARG_LIST && axes.n == 1;
+    if (one)
+        program_assume(x->l->p, ALTERNATIVE_MAX,
+                       "a maximum over one dimension is taken for amax(dim), not max(dim)[0], which keeps indices: the "
+                       "file can't tell them apart");
+    if (!all && !(one && setup_instead(x->l->s, ALTERNATIVE_MAX)))
+        return false;
+    struct call *c = call_at(x, n, all ? row->all : row->one, all ? 1 : 3);
+    c->args[0] = a;
+    if (!all) {
+        c->args[1] = axes.list[0];
+        c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
+        c->nouts = 2;
+        c->outs = NEWN(x->l->a, int, 2);
+        c->outs[0] = lower_slot(x->l);
+        c->outs[1] = lower_slot(x->l);
+    }
+    finish(x, c, n->out[0]);
+    return true;
+}
+
 static void
 emit_reduce(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = tensor_arg(x, n, n->in[0], "input"), axes = axes_arg(x, n);
+    for (int i = 0; i < COUNT(selections) && x->by_torch; i++)
+        if (strcmp(selections[i].target, target) == 0 && emit_selection(x, n, a, axes, &selections[i]))
+            return;
     struct call *c = call_at(x, n, target, 3);
     c->args[0] = a;
-    c->args[1] = axes_arg(x, n);
+    c->args[1] = axes;
     c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
     finish(x, c, n->out[0]);
 }
