@@ -62,6 +62,10 @@ static const struct {
                          .what = "maximum",
                          .settles = "an export with dynamo=True says which",
                          .sure = SURE_UPDATE},
+    [ALTERNATIVE_BUFFERS] = {.open = true,
+                             .what = "parameter",
+                             .settles = "an export with dynamo=True says which, or --freeze=NAME",
+                             .sure = SURE_MODEL},
 };
 
 /* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model can't be read so. */

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#define DIFFUSERS    "diffusers", "0.35"
 #define TORCHVISION  "torchvision", "0.26"
 #define TRANSFORMERS "Transformers", "4.57"
 #define PYTORCH      "PyTorch", "2.11"
@@ -309,11 +310,16 @@ static const struct fact facts[] = {
      .around = "*SinusoidalPositionalEmbedding", .path = "*weight"},
     {TRANSFORMERS, FACT_FROZEN, "modeling_whisper.py: WhisperEncoder", .around = "*WhisperEncoder",
      .path = "*embed_positions.weight"},
+
+    /* What files without a signature leave open: whether a tensor that no operator calls its weight is trained. */
+    {TORCHVISION, FACT_TRAINED, "models/convnext.py: CNBlock", .path = "*.layer_scale", .beside = "../block.0"},
+    {DIFFUSERS, FACT_BUFFER, "models/embeddings.py: PatchEmbed", .path = "*pos_embed.pos_embed", .beside = "../proj"},
 };
 
 /* What a fact says, as --list=facts has it. */
 static const char *const kinds[FACT_COUNT] = {
     [FACT_ADDS_MASK] = "adds a mask of the batch's size to what that operator made",
+    [FACT_BUFFER] = "a buffer",
     [FACT_DROPS] = "drops out after the operator",
     [FACT_DROPS_RESULT] = "drops out what leaves the module",
     [FACT_FROZEN] = "frozen",
@@ -330,6 +336,7 @@ static const char *const kinds[FACT_COUNT] = {
     [FACT_RESULT_TO_QUERY] = "casts its result to the query's type",
     [FACT_RESULT_TO_VALUE] = "casts its result to the value's type",
     [FACT_SIZE] = "type and size",
+    [FACT_TRAINED] = "a parameter",
     [FACT_UNDROPPED] = "no dropout by default",
     [FACT_WEIGHT_NORM] = "weight norm",
 };

@@ -90,6 +90,7 @@ bool spelled(const char *name, enum trait t);
 
 enum fact_kind {
     FACT_ADDS_MASK, /* to what that operator made */
+    FACT_BUFFER,    /* not trained */
     FACT_DROPS,     /* with that probability */
     FACT_DROPS_RESULT,
     FACT_FROZEN,
@@ -105,7 +106,8 @@ enum fact_kind {
     FACT_RESULT_TO_INPUT,
     FACT_RESULT_TO_QUERY,
     FACT_RESULT_TO_VALUE,
-    FACT_SIZE, /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so */
+    FACT_SIZE,    /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so */
+    FACT_TRAINED, /* a parameter */
     FACT_UNDROPPED,
     FACT_WEIGHT_NORM,
     FACT_COUNT

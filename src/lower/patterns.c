@@ -1967,6 +1967,92 @@ is_number(const struct matcher *x, const struct node *n)
     return n->nout == 1 && number(x, n->out[0], &v) && !tensor_at(x, n->out[0])->is_output;
 }
 
+/* ---- buffers ---------------------------------------------------------------------------------------------------- */
+
+/* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from. */
+static bool *
+find_weights(const struct matcher *x)
+{
+    static const char *const roles[] = {"weight", "bias", "v", "g", "params"};
+    static const char *const products[] = {"aten.matmul.default", "aten.einsum.default", "aten.addmm.default"};
+    const struct program *p = x->l->p;
+    bool *weight = NEWN(x->l->a, bool, p->nslots + 1), *data = NEWN(x->l->a, bool, p->nslots + 1);
+    for (int i = 0; i < p->ninputs; i++)
+        data[p->inputs[i].slot] = true;
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        bool reads = false, product = false;
+        for (int k = 0; k < COUNT(products); k++)
+            product |= strcmp(p->calls[i].target, products[k]) == 0;
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+            const struct aten *op = p->calls[i].op;
+            reads |= data[slot];
+            weight[slot] |= product;
+            for (int k = 0; k < COUNT(roles) && op; k++)
+                weight[slot] |= aten_arg(op, roles[k]) == r.arg;
+        }
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            data[p->calls[i].outs[k]] = reads;
+    }
+    for (int i = p->ncalls - 1, slot; i >= 0; i--)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            weight[slot] |= !data[p->calls[i].outs[0]] && weight[p->calls[i].outs[0]];
+    return weight;
+}
+
+/* torch.nn's own modules call their parameters so, and no buffer. */
+static bool
+named_weight(const char *name)
+{
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0;
+}
+
+static bool
+same_module(const char *a, const char *b)
+{
+    const char *ea = strrchr(a, '.'), *eb = strrchr(b, '.');
+    size_t na = ea ? (size_t)(ea - a) : 0, nb = eb ? (size_t)(eb - b) : 0;
+    return na == nb && strncmp(a, b, na) == 0;
+}
+
+/* The file has parameters and buffers in one list, each module's parameters first (torch/nn/modules/module.py,
+ * _save_to_state_dict): one before a weight of its module is a parameter, one after a buffer of it is a buffer. Of what is
+ * left nothing tells which it is. */
+static void
+find_buffers(struct matcher *x, const struct names *modules)
+{
+    struct program *p = x->l->p;
+    const struct graph *g = x->g;
+    const bool *weight = find_weights(x);
+    const struct tensor *open = NULL;
+    for (int i = 0; i < g->nt && x->by_torch; i++) {
+        int at = g->t[i].is_initializer ? names_find(x->params, g->t[i].name) : -1;
+        if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_weight(g->t[i].name))
+            continue;
+        const struct place here = {.path = g->t[i].name, .modules = modules};
+        const struct fact *f = fact_next(NULL, 1u << FACT_TRAINED | 1u << FACT_BUFFER, &here);
+        bool before = f && f->kind == FACT_TRAINED, after = f && f->kind == FACT_BUFFER;
+        for (int k = 0; k < g->nt; k++) {
+            int other = g->t[k].is_initializer && same_module(g->t[i].name, g->t[k].name)
+                            ? names_find(x->params, g->t[k].name)
+                            : -1;
+            if (other < 0 || k == i)
+                continue;
+            before |= k > i && p->params[other].kind == PARAM_TRAINED &&
+                      (weight[p->params[other].slot] || named_weight(g->t[k].name));
+            after |= k < i && p->params[other].kind == PARAM_BUFFER;
+        }
+        if (after || (!before && setup_instead(x->l->s, ALTERNATIVE_BUFFERS)))
+            p->params[at].kind = PARAM_BUFFER;
+        open = before || after || open ? open : &g->t[i];
+    }
+    if (open)
+        program_assume(p, ALTERNATIVE_BUFFERS,
+                       "what no operator reads as its weight, %s first, is taken to be trained: the file can't tell "
+                       "parameters from buffers",
+                       open->name);
+}
+
 void
 lower_made(struct lowering *l, int at)
 {
@@ -2033,4 +2119,5 @@ lower_patterns(struct lowering *l)
             lost_after(&lost, n, l->p->ncalls - 1);
     }
     lost_end(&lost);
+    find_buffers(&x, lost.modules);
 }
