@@ -66,6 +66,10 @@ static const struct {
                              .what = "parameter",
                              .settles = "an export with dynamo=True says which, or --freeze=NAME",
                              .sure = SURE_MODEL},
+    [ALTERNATIVE_LOCALS] = {.open = true,
+                            .what = "locals",
+                            .settles = "an export with dynamo=True has the lines",
+                            .sure = SURE_UPDATE},
 };
 
 /* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model can't be read so. */

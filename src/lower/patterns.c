@@ -2120,4 +2120,9 @@ lower_patterns(struct lowering *l)
     }
     lost_end(&lost);
     find_buffers(&x, lost.modules);
+    if (x.by_torch && l->s->mode == MODE_TRAINING)
+        program_assume(
+            l->p, ALTERNATIVE_LOCALS,
+            "names of the Python program hold no tensor longer than operators read it: the file has no lines "
+            "that tell");
 }

@@ -118,8 +118,9 @@ struct program {
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
-/* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. */
-int *python_holds(const struct program *p, const char ***by); /* by: the name that holds it, NULL none */
+/* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
+ * names can hold, where no stack tells. by: the name that holds it, NULL none. */
+int *python_holds(const struct program *p, bool locals, const char ***by);
 /* States an assumption, once. */
 void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);
 

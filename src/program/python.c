@@ -14,7 +14,8 @@
  * entry of the module path.
  *
  * Files without stacks (TorchScript's) have the names of modules alone: what was made outside of a module and is read in
- * it was its argument. Of locals they say nothing.
+ * it was its argument. Of locals they say nothing: with `locals` each tensor has a name, until its statement runs again,
+ * which is the most that they can hold.
  */
 #include "program/program.h"
 
@@ -258,26 +259,77 @@ scope_end(const struct program *p, int i, size_t n)
     return i;
 }
 
-/* A tensor that call u reads: as an argument of the reader's module it lives until that returns (torch/nn/modules/module.py:
- * _call_impl has it in args). Whether a local of the module around both calls names it, no such file says. */
-static int
-held_in_scope(const struct program *p, int from, int u)
+/* Whether two calls could be of one statement, run again: the same operator and sizes, in modules whose names differ in
+ * numbers only. */
+static bool
+same_statement(const struct call *a, const struct call *b)
 {
-    const struct call *c = &p->calls[u];
-    size_t n = shared_scope(&p->calls[from], c);
-    const char *child = n && scope_length(c) > n ? strchr(c->node + n, '/') : NULL;
-    return child ? scope_end(p, u, (size_t)(child - c->node) + 1) : -1;
+    if (strcmp(a->target, b->target) != 0 || a->rank != b->rank ||
+        (a->rank > 0 && memcmp(a->size, b->size, sizeof(*a->size) * (size_t)a->rank) != 0))
+        return false;
+    const char *x = a->node, *y = b->node, *ex = x + scope_length(a), *ey = y + scope_length(b);
+    for (; x < ex && y < ey; x++, y++) {
+        x += strspn(x, "0123456789");
+        y += strspn(y, "0123456789");
+        if (*x != *y)
+            return false;
+    }
+    return x == ex && y == ey;
+}
+
+/* Whether a module calls numbered ones and nothing else, as Sequential does: it binds one name, anew after each. Source:
+ * Sequential.forward in torch/nn/modules/container.py. */
+static bool
+sequential(const struct program *p, int from, int last, size_t n)
+{
+    int first = from;
+    const char *scope = p->calls[from].node;
+    while (first > 0 && p->calls[first - 1].node && strncmp(p->calls[first - 1].node, scope, n) == 0)
+        first--;
+    for (int i = first; i <= last; i++) {
+        const char *child = p->calls[i].node ? p->calls[i].node + n : NULL, *end = child ? strchr(child, '/') : NULL;
+        const char *number = end;
+        while (number && number > child && isdigit((unsigned char)number[-1]))
+            number--;
+        if (child && (!end || number == end || (number > child && number[-1] != '.')))
+            return false;
+    }
+    return true;
+}
+
+/* A tensor that call u reads: as an argument of the reader's module it lives until that returns (torch/nn/modules/module.py:
+ * _call_impl has it in args). Whether a local of the module around both calls names it, no such file says: with `locals` one
+ * does, until the statement runs again, as long as finding that takes no more steps than the limit. */
+static int
+held_in_scope(const struct program *p, int from, int u, bool locals, int64_t *steps)
+{
+    const struct call *m = &p->calls[from], *c = &p->calls[u];
+    size_t n = shared_scope(m, c);
+    if (!n)
+        return -1;
+    const char *child = scope_length(c) > n ? strchr(c->node + n, '/') : NULL;
+    int end = child ? scope_end(p, u, (size_t)(child - c->node) + 1) : u;
+    if (!locals || *steps > limit(LIMIT_FRAMES))
+        return child ? end : -1;
+    int last = scope_end(p, from, n), i = end + 1;
+    *steps += last - from;
+    if (sequential(p, from, last, n))
+        return end;
+    while (i <= last && !(p->calls[i].node && same_statement(m, &p->calls[i])))
+        i++;
+    return i < last ? i : last;
 }
 
 static int *
-scope_holds(const struct program *p)
+scope_holds(const struct program *p, bool locals)
 {
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(p->arena, int, p->nslots + 1);
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
+    int64_t steps = 0;
     for (int i = 0, slot; i < p->ncalls; i++) {
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
-            int end = maker[slot] >= 0 ? held_in_scope(p, maker[slot], i) : -1;
+            int end = maker[slot] >= 0 ? held_in_scope(p, maker[slot], i, locals, &steps) : -1;
             until[slot] = end > until[slot] ? end : until[slot];
         }
         for (int k = 0; k < p->calls[i].nouts; k++)
@@ -287,14 +339,14 @@ scope_holds(const struct program *p)
 }
 
 int *
-python_holds(const struct program *p, const char ***by)
+python_holds(const struct program *p, bool locals, const char ***by)
 {
     bool stacks = false;
     for (int i = 0; i < p->ncalls; i++)
         stacks |= p->calls[i].stack != NULL;
     *by = NEWN(p->arena, const char *, p->nslots + 1);
     if (!stacks)
-        return scope_holds(p);
+        return scope_holds(p, locals);
     struct arena *own = arena_new();
     struct tracer t = {.p = p, .a = own, .names = names_new(own)};
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(own, int, p->nslots + 1),

@@ -860,7 +860,7 @@ step_run(struct program *p, const struct setup *s)
     m->rerun_to = &x;
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
     if (!p->held)
-        p->held = python_holds(p, &p->held_by);
+        p->held = python_holds(p, setup_instead(s, ALTERNATIVE_LOCALS), &p->held_by);
     find_last_uses(&x);
     find_tables(&x);
     build_model(&x);
