@@ -46,9 +46,7 @@ static const struct {
     const char *option; /* NULL: none says so */
     void (*change)(struct setup *s);
     bool runs; /* it changes how the program runs, not what the program is */
-    double
-        open; /* neither is the usual one: the result is inconclusive where the alternative moves the peak by more than
-                    this many percent; 0 never */
+    bool open; /* neither is the usual one: where the alternative moves the peak by more than OPEN, it is a doubt */
     const char *what;    /* is open, in a word */
     const char *settles; /* says which it is */
     enum sure sure;      /* what is certain then */
