@@ -443,9 +443,150 @@ lower_weight_norm(struct dynamo *d, struct group *g)
     group_define(d, g, out, c->outs[0]);
 }
 
+/* ---- recurrent cells -------------------------------------------------------------------------------------------- */
+
+/* The exporter's CPU decomposes a cell; on a GPU two products and one kernel run. A line may run a cell many times, so
+ * that its pieces are a sequence and not a statement. Source: aten/src/ATen/native/RNN.cpp. */
+enum { CELL_PIECES = 12 };
+static const struct cell {
+    const char *line, *target;
+    int by_input, by_hidden; /* the pieces that multiply the input and the hidden state */
+    int state;               /* the piece whose second argument is the cell's state; -1 it has none */
+    int out[2];              /* the pieces that make its results, -1 none */
+    const char *piece[CELL_PIECES];
+} cells[] = {
+    {"lstm_cell(",
+     "aten.lstm_cell.default",
+     1,
+     0,
+     7,
+     {11, 9},
+     {"linear", "linear", "add", "sigmoid", "sigmoid", "tanh", "sigmoid", "mul", "mul", "add", "tanh", "mul"}},
+    {"gru_cell(",
+     "aten.gru_cell.default",
+     0,
+     1,
+     -1,
+     {11, -1},
+     {"linear", "linear", "add", "sigmoid", "add", "sigmoid", "mul", "add", "tanh", "sub", "mul", "add"}},
+    {"rnn_tanh_cell(", "aten.rnn_tanh_cell.default", 1, 0, -1, {3, -1}, {"linear", "linear", "add", "tanh"}},
+    {"rnn_relu_cell(", "aten.rnn_relu_cell.default", 1, 0, -1, {3, -1}, {"linear", "linear", "add", "relu"}},
+};
+
+static bool
+is_piece(const struct dynamo *d, int at, int i, const char *stem)
+{
+    if (i >= d->ngroups || !group_same_statement(d, d->groups[at].last, d->groups[i].last))
+        return false;
+    const char *bare = spelled_bare(d->groups[i].target);
+    return spelled_as(arena_strn(d->l->a, bare, strcspn(bare, ".")), stem);
+}
+
+/* The name of the weight that a product multiplies with. */
+static const char *
+cell_weight(struct dynamo *d, int i)
+{
+    struct arg args[MAX_ARGS];
+    int n = fx_args(d->l, spelled_row(d->groups[i].target), d->groups[i].args, args);
+    return n > 1 && args[1].kind == ARG_SLOT && args[1].s ? args[1].s : "";
+}
+
+/* The pieces of a cell that begins with group `at`. A product that a cell before it made of the same input was merged
+ * with that one's: it ran again. */
+static const struct cell *
+cell_of(struct dynamo *d, int at, int *piece)
+{
+    const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
+    for (int i = 0; i < COUNT(cells); i++) {
+        const struct cell *k = &cells[i];
+        if (!strstr(line, k->line) || !is_piece(d, at, at, k->piece[0]))
+            continue;
+        bool both = is_piece(d, at, at + 1, k->piece[1]), same = true;
+        int own = both ? 0 : k->by_hidden, before = at - 1, next = at + 1 + both;
+        piece[own] = at;
+        piece[1 - own] = at + 1;
+        while (!both && before >= 0 &&
+               !(is_piece(d, at, before, k->piece[0]) && strcmp(cell_weight(d, at), cell_weight(d, before)) != 0))
+            before--;
+        if (!both)
+            piece[1 - own] = before;
+        for (int j = 2; j < CELL_PIECES && k->piece[j] && same; j++) {
+            piece[j] = next++;
+            same = is_piece(d, at, piece[j], k->piece[j]) && !d->groups[piece[j]].done;
+        }
+        if (same && before >= -both)
+            return k;
+    }
+    return NULL;
+}
+
+/* A piece's arguments, as if it ran; how many. */
+static int
+cell_args(struct dynamo *d, const struct group *g, struct arg *args)
+{
+    int n = fx_args(d->l, spelled_row(g->target), g->args, args), missing = 0, spare[MAX_ARGS], used = 0, rank = -1;
+    int out = group_output(d, g);
+    const int64_t *size = NULL;
+    for (int i = 0; i < n; i++)
+        resolve_known(d, &args[i], &missing);
+    if (out >= 0)
+        lower_sizes(d->l, &d->l->g->t[out], &rank, &size);
+    params_size(d, g, spelled_row(g->target), args, n, rank, size);
+    int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
+    for (int i = 0; i < n; i++)
+        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
+    return n;
+}
+
+static void
+lower_cell(struct dynamo *d, const struct cell *k, const int *piece)
+{
+    enum { INPUT, HIDDEN, BY_INPUT, BY_HIDDEN, INPUT_BIAS, HIDDEN_BIAS, ALL };
+    struct arg a[ALL], input[MAX_ARGS] = {NONE}, hidden[MAX_ARGS] = {NONE}, state[MAX_ARGS] = {NONE};
+    int ni = cell_args(d, &d->groups[piece[k->by_input]], input),
+        nh = cell_args(d, &d->groups[piece[k->by_hidden]], hidden), n = 0;
+    a[INPUT] = input[0];
+    a[HIDDEN] = hidden[0];
+    a[BY_INPUT] = input[1];
+    a[BY_HIDDEN] = hidden[1];
+    a[INPUT_BIAS] = ni > 2 ? input[2] : NONE;
+    a[HIDDEN_BIAS] = nh > 2 ? hidden[2] : NONE;
+    if (k->state >= 0) {
+        const struct group *g = &d->groups[piece[k->state]];
+        int missing = 0, spare[MAX_ARGS], used = 0;
+        fx_args(d->l, spelled_row(g->target), g->args, state);
+        resolve_known(d, &state[1], &missing);
+        int nspare = group_inputs(d, g, state, 2, spare, MAX_ARGS);
+        resolve_arg(d, g, &state[1], 1, spare, nspare, &used);
+        a[HIDDEN] = (struct arg){.kind = ARG_LIST, .n = 2, .list = NEWN(d->l->a, struct arg, 2)};
+        a[HIDDEN].list[0] = hidden[0];
+        a[HIDDEN].list[1] = state[1];
+    }
+    while (n < CELL_PIECES && k->piece[n])
+        d->groups[piece[n++]].done = true;
+    struct call *c = group_call(d, &d->groups[piece[n - 1]], k->target, ALL);
+    memcpy(c->args, a, sizeof(a));
+    int out = group_output(d, &d->groups[piece[k->out[0]]]);
+    if (out >= 0)
+        lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
+    c->nouts = k->out[1] >= 0 ? 2 : 1;
+    c->outs = NEWN(d->l->a, int, 2);
+    for (int i = 0; i < c->nouts; i++) {
+        const struct group *g = &d->groups[piece[k->out[i]]];
+        c->outs[i] = lower_slot(d->l);
+        group_define(d, g, group_output(d, g), c->outs[i]);
+    }
+}
+
 bool
 pieces_lower(struct dynamo *d, int at)
 {
+    int piece[CELL_PIECES];
+    const struct cell *cell = cell_of(d, at, piece);
+    if (cell) {
+        lower_cell(d, cell, piece);
+        return true;
+    }
     struct group *g = &d->groups[at];
     const struct whole *w = whole_of(d, g);
     const struct fact *function = w ? NULL : fact_of(g->type, FACT_ONE_OPERATOR);

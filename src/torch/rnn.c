@@ -143,6 +143,95 @@ rnn_tanh(struct machine *m, struct frame *f)
     whole(m, f, MODE_TANH);
 }
 
+/* ---- cells ------------------------------------------------------------------------------------------------------ */
+
+/* lstm_cell, whose hx is (hx, cx), gru_cell (input, hx, w_ih, w_hh, b_ih, b_hh): both products without their biases, then the kernel. */
+static void
+fused_cell(struct machine *m, struct frame *f, const char *kernel, int results)
+{
+    struct arg hx = f->a[1], cx = hx;
+    if (hx.kind == ARG_LIST) {
+        cx = hx.n > 1 ? hx.list[1] : NONE;
+        hx = hx.n > 1 ? hx.list[0] : NONE;
+    }
+    if (hx.kind != ARG_VALUE || cx.kind != ARG_VALUE || cx.v->rank != 2) {
+        m->missing = f->op->name;
+        return;
+    }
+    struct value *gates[] = {OP(m, "matmul.default", f->a[0], VAL(OP(m, "t.default", f->a[2]))),
+                             OP(m, "matmul.default", hx, VAL(OP(m, "t.default", f->a[3])))};
+    struct arg a[] = {VAL(gates[0]), VAL(gates[1]), cx, VAL(V(4)), VAL(V(5))};
+    const struct frame *r = dispatch(m, aten_find(kernel), COUNT(a), a, NULL);
+    for (int i = 0; i < results; i++)
+        out_add(m, f, r->out[i]);
+}
+
+void
+rnn_lstm_step(struct machine *m, struct frame *f)
+{
+    fused_cell(m, f, "_thnn_fused_lstm_cell.default", 2);
+}
+
+void
+rnn_gru_step(struct machine *m, struct frame *f)
+{
+    fused_cell(m, f, "_thnn_fused_gru_cell.default", 1);
+}
+
+/* rnn_tanh_cell, rnn_relu_cell: the hidden state's product takes the input's in place, even under a dispatch mode. */
+static void
+simple_cell(struct machine *m, struct frame *f, const char *activation)
+{
+    struct value *gates[2];
+    for (int i = 1; i >= 0; i--)
+        gates[i] = OP(m, "linear.default", VAL(V(i)), VAL(V(2 + i)), VAL(V(4 + i)));
+    struct arg a[] = {VAL(gates[1]), VAL(gates[0])};
+    struct frame *sum =
+        dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = true});
+    out_add(m, f, OP(m, activation, VAL(sum->out[0])));
+}
+
+void
+rnn_tanh_step(struct machine *m, struct frame *f)
+{
+    simple_cell(m, f, "tanh.default");
+}
+
+void
+rnn_relu_step(struct machine *m, struct frame *f)
+{
+    simple_cell(m, f, "relu.default");
+}
+
+/* _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias, hidden_bias): hy, workspace of both gates' parts and
+ * the hidden state. Source: aten/src/ATen/native/cuda/RNN.cu, GRU_WORKSPACE_MULTIPLIER. */
+void
+rnn_gru_cell(struct machine *m, struct frame *f)
+{
+    struct value *hx = V(2);
+    int64_t size[] = {hx->size[0], 5 * hx->size[1]};
+    out_add(m, f, value_new(m, hx->dtype, hx->rank, hx->size, NULL));
+    out_add(m, f, value_new(m, hx->dtype, 2, size, NULL));
+}
+
+/* (hx, workspace, input_bias, grad, input_gates, hidden_gates, hidden_bias) */
+void
+rnn_gru_cell_backward(struct machine *m, struct frame *f)
+{
+    struct value *hx = V(0), *bias = V(2), *gates[2], *sum[2] = {NULL, NULL};
+    int64_t size[] = {hx->size[0], 3 * hx->size[1]};
+    for (int i = 0; i < 2; i++)
+        gates[i] = value_new(m, hx->dtype, 2, size, NULL);
+    struct value *dhx = value_new(m, hx->dtype, hx->rank, hx->size, NULL);
+    for (int i = 0; i < 2 && bias; i++)
+        sum[i] = OP(m, "sum.dim_IntList", VAL(gates[i]), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+    out_add(m, f, gates[0]);
+    out_add(m, f, gates[1]);
+    out_add(m, f, dhx);
+    out_add(m, f, sum[0]);
+    out_add(m, f, sum[1]);
+}
+
 /* _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias, hidden_bias): hy, cy, workspace. Source:
  * aten/src/ATen/native/cuda/RNN.cu. */
 void
