@@ -1201,9 +1201,14 @@ void
 edit_unused_outputs(struct edit *e)
 {
     struct program *p = e->program;
-    e->places = p->noutputs > 1 ? p->noutputs - 1 : 0;
+    const bool *reads = loss_reads(e->a, p);
+    int kept = 0;
+    for (int i = 0; i < p->noutputs; i++)
+        if (reads[i])
+            p->outputs[kept++] = p->outputs[i];
+    e->places = p->noutputs - kept;
     if (!e->places)
         return;
-    p->noutputs = 1;
+    p->noutputs = kept;
     remove_unread(e);
 }

@@ -683,8 +683,8 @@ say_unused_parameters(struct advice *x, const struct edit *e, const struct measu
 static const char *
 say_unused_outputs(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(x->a, "The loss reads the first output alone; without the %s after it the peak is %s",
-                        several(x, e->places, "output"), peak(x, m));
+    return arena_printf(x->a, "The loss does not read %s; without the peak is %s", several(x, e->places, "output"),
+                        peak(x, m));
 }
 
 static int

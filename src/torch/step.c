@@ -224,6 +224,42 @@ optimizer_sparse(const struct optimizer *o, int *states)
     return o->sparse;
 }
 
+/* ---- what the loss reads ----------------------------------------------------------------------------------------- */
+
+/* Marks what gradients reach from a slot; whether a parameter that nothing had reached is among it. */
+static bool
+reaches_more(const struct program *p, bool *reached, int from)
+{
+    bool more = false;
+    if (reached[from])
+        return false;
+    reached[from] = true;
+    for (int i = p->ncalls - 1, slot; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        bool any = false;
+        for (int k = 0; k < c->nouts; k++)
+            any |= reached[c->outs[k]];
+        for (struct call_reads r = {c}; any && c->op && c->op->grad && (slot = next_read(&r)) >= 0;)
+            reached[slot] = true;
+    }
+    for (int i = 0; i < p->nparams; i++)
+        if (reached[p->params[i].slot] && p->params[i].kind == PARAM_TRAINED && !reached[p->nslots + i])
+            more = reached[p->nslots + i] = true;
+    return more;
+}
+
+bool *
+loss_reads(struct arena *a, const struct program *p)
+{
+    bool *reads = NEWN(a, bool, p->noutputs + 1);
+    struct arena *own = arena_new();
+    bool *reached = NEWN(own, bool, p->nslots + p->nparams + 1);
+    for (int i = 0; i < p->noutputs; i++)
+        reads[i] = reaches_more(p, reached, p->outputs[i]) || i == 0;
+    arena_free(own);
+    return reads;
+}
+
 /* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
 
 struct script {
@@ -239,7 +275,8 @@ struct script {
         const struct param *param;
         struct value *v, *grad, *state[MOST_STATES];
     } * params;
-    struct value **inputs, *target, *out, *loss;
+    struct value **inputs, **targets, **outs, *loss;
+    bool *reads;         /* per output: the loss does */
     bool first;          /* iteration: doubts are noted once */
     struct value **kept; /* slots around a second forward */
     int *seen, stamp;    /* per slot: -1 a parameter, else the last region that read or made it */
@@ -368,7 +405,26 @@ zero_grad(struct script *x)
         drop(x, &x->params[i].grad);
 }
 
-/* The batch: inputs, then targets of the shape that the loss compares with the output. */
+static void
+make_target(struct script *x, int output)
+{
+    const struct program *p = x->p;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        if (c->outs[0] != p->outputs[output] || c->rank < 1)
+            continue;
+        int64_t size[RANK];
+        int rank = 0, axis = c->rank > 3 ? 1 : c->rank - 1;
+        for (int d = 0; d < c->rank; d++)
+            if (!x->s->loss->target_is_class || d != axis)
+                size[rank++] = c->size[d];
+        x->targets[output] = born(x, x->s->loss->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS,
+                                  "targets", x->s->loss->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
+        return;
+    }
+}
+
+/* The batch: inputs, then targets of the shapes that the loss compares with outputs. */
 static void
 make_inputs(struct script *x)
 {
@@ -380,21 +436,9 @@ make_inputs(struct script *x)
                                     : born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default",
                                            CLASS_INPUTS, in->name, in->dtype, in->rank, in->size);
     }
-    if (x->s->mode != MODE_TRAINING || x->s->loss->no_target || !p->noutputs)
-        return;
-    for (int i = p->ncalls - 1; i >= 0; i--) {
-        const struct call *c = &p->calls[i];
-        if (c->outs[0] != p->outputs[0] || c->rank < 1)
-            continue;
-        int64_t size[RANK];
-        int rank = 0, axis = c->rank > 3 ? 1 : c->rank - 1;
-        for (int d = 0; d < c->rank; d++)
-            if (!x->s->loss->target_is_class || d != axis)
-                size[rank++] = c->size[d];
-        x->target = born(x, x->s->loss->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS, "targets",
-                         x->s->loss->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
-        return;
-    }
+    for (int i = 0; i < p->noutputs && x->s->mode == MODE_TRAINING && !x->s->loss->no_target; i++)
+        if (x->reads[i])
+            make_target(x, i);
 }
 
 /* ---- forward -------------------------------------------------------------------------------------------------------------------------- */
@@ -676,22 +720,33 @@ run_model(struct script *x, double *flops)
     run_calls(x, 0, p->ncalls, p->regions, flops);
     for (int i = 0; i < p->ninputs; i++)
         x->slot[p->inputs[i].slot] = NULL;
-    struct value *out = p->noutputs ? x->slot[p->outputs[0]] : NULL;
-    bool is_input = false; /* or a parameter: kept by somebody else too */
-    for (int i = 0; i < x->nparams; i++)
-        is_input |= x->params[i].v == out;
-    if (out && is_input)
-        value_keep(out);
-    if (x->out) /* the name is rebound when the call returns */
-        drop(x, &x->out);
-    x->out = out;
-    if (out && !is_input) {
-        out->st->class = CLASS_OUTPUTS;
-        x->slot[p->outputs[0]] = NULL;
+    for (int i = 0; i < p->noutputs; i++) {
+        struct value **from = &x->slot[p->outputs[i]], *out = *from;
+        bool is_param = x->seen[p->outputs[i]] < 0; /* the model's, too */
+        if (out && is_param)
+            value_keep(out);
+        if (x->outs[i]) /* the name is rebound when the call returns */
+            drop(x, &x->outs[i]);
+        x->outs[i] = out;
+        if (out && !is_param) {
+            out->st->class = CLASS_OUTPUTS;
+            *from = NULL;
+        }
     }
-    for (int i = 1; i < p->noutputs; i++)
-        if (x->slot[p->outputs[i]] && x->seen[p->outputs[i]] >= 0) /* a parameter is the model's, too */
-            drop(x, &x->slot[p->outputs[i]]);
+}
+
+/* Of several outputs the sum of their losses. */
+static struct value *
+sum_losses(struct script *x)
+{
+    struct machine *m = x->m;
+    struct value *sum = NULL;
+    for (int i = 0; i < x->p->noutputs; i++)
+        if (x->reads[i] && x->outs[i] && dtypes[x->outs[i]->dtype].is_float) {
+            struct value *loss = x->s->loss->run(m, x->outs[i], x->targets[i]);
+            sum = sum && loss ? OP(m, "add.Tensor", VAL(sum), VAL(loss)) : loss ? loss : sum;
+        }
+    return sum;
 }
 
 static void
@@ -700,7 +755,7 @@ run_loss(struct script *x)
     struct machine *m = x->m;
     m->phase = PHASE_LOSS;
     int mark = scope_begin(m);
-    struct value *loss = x->out && dtypes[x->out->dtype].is_float ? x->s->loss->run(m, x->out, x->target) : NULL;
+    struct value *loss = sum_losses(x);
     if (loss) {
         value_keep(loss);
         if (loss->st->class == CLASS_TEMPORARIES)
@@ -810,8 +865,8 @@ iteration(struct script *x, struct step *st, bool last)
             m->op = NULL;
             if (final)
                 st->after.backward = m->live_bytes;
-            if (loop->del)
-                drop(x, &x->out);
+            for (int i = 0; i < x->p->noutputs && loop->del; i++)
+                drop(x, &x->outs[i]);
             m->phase = PHASE_UPDATE;
             if (k == micro - 1)
                 run_update(x);
@@ -825,9 +880,22 @@ iteration(struct script *x, struct step *st, bool last)
         if (!final) {
             for (int i = 0; i < x->p->ninputs; i++)
                 drop(x, &x->inputs[i]);
-            drop(x, &x->target);
+            for (int i = 0; i < x->p->noutputs; i++)
+                drop(x, &x->targets[i]);
         }
     }
+}
+
+static void
+assume_loss(struct program *p, const bool *reads)
+{
+    int more = 0;
+    for (int i = 1; i < p->noutputs; i++)
+        more += reads[i];
+    program_assume(p, ALTERNATIVE_LOSS, "the loss is cross-entropy of the model's first output%s",
+                   more ? arena_printf(p->arena, ", and of %s that parameters reach alone",
+                                       more > 1 ? arena_printf(p->arena, "%d others", more) : "another")
+                        : "");
 }
 
 struct step *
@@ -859,6 +927,9 @@ step_run(struct program *p, const struct setup *s)
     m->rerun = rerun;
     m->rerun_to = &x;
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
+    x.outs = NEWN(p->arena, struct value *, p->noutputs + 1);
+    x.targets = NEWN(p->arena, struct value *, p->noutputs + 1);
+    x.reads = loss_reads(p->arena, p);
     if (!p->held)
         p->held = python_holds(p, setup_instead(s, ALTERNATIVE_LOCALS), &p->held_by);
     find_last_uses(&x);
@@ -867,7 +938,7 @@ step_run(struct program *p, const struct setup *s)
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
         program_assume(p, ALTERNATIVE_NONE, "%s", s->optimizer->caveat);
     if (s->mode == MODE_TRAINING && s->loss == loss_find("auto"))
-        program_assume(p, ALTERNATIVE_LOSS, "the loss is cross-entropy of the model's first output");
+        assume_loss(p, x.reads);
     if (s->mode == MODE_TRAINING && s->loop == loop_find("plain"))
         program_assume(p, ALTERNATIVE_LOOP,
                        "the loop zeroes gradients first, and keeps its names for output and loss until the next step");
@@ -888,7 +959,8 @@ step_run(struct program *p, const struct setup *s)
         }
         x.first = i == 0;
         iteration(&x, st, last);
-        x.out = x.out ? value_adopt(m, x.out) : NULL; /* they live until the next iteration rebinds them */
+        for (int k = 0; k < p->noutputs; k++) /* they live until the next iteration rebinds them */
+            x.outs[k] = x.outs[k] ? value_adopt(m, x.outs[k]) : NULL;
         x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
         arena_free(a);
     }
