@@ -18,7 +18,7 @@ bad=$(cut -f1-9 "$work/out" | LC_ALL=C sort | uniq -d | head -1)
 ok "a fact twice: $bad" [ -z "$bad" ]
 
 python=${MEMLINT_TORCH:-python3}
-for module in torch torchvision transformers; do
+for module in torch torchvision transformers timm diffusers; do
     folder=$("$python" -c "import importlib.util as u; print(u.find_spec('$module').submodule_search_locations[0])" 2>/dev/null)
     [ -n "$folder" ] || { echo "skipped: the sources of $module, which $python has not" && continue; }
     case $module in torch) library=PyTorch folder=${folder%/torch} ;; transformers) library=Transformers ;; *) library=$module ;; esac

@@ -25,6 +25,7 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
+    bool trained;           /* the exporter saw the model in training mode */
     int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
     int ntables, cap_tables;
     struct table {
@@ -84,6 +85,7 @@ const char *spelled_bare(const char *target);                /* "add.Tensor" of 
 const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
+bool spelled_in_training(const struct group *g);    /* a model in evaluation mode doesn't call it */
 const struct aten *spelled_row(const char *target); /* of a recorded call; NULL none */
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);

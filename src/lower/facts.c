@@ -17,6 +17,8 @@
 #define DIFFUSERS    "diffusers", "0.35"
 #define TORCHVISION  "torchvision", "0.26"
 #define TRANSFORMERS "Transformers", "4.57"
+#define TIMM         "timm", "1.0"
+#define DIFFUSERS    "diffusers", "0.35"
 #define PYTORCH      "PyTorch", "2.11"
 
 /* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without
@@ -61,6 +63,7 @@ static const struct fact facts[] = {
      .around = "transformers.models.mistral.*"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_mixtral.py: MixtralConfig",
      .around = "transformers.models.mixtral.*"},
+    {TRANSFORMERS, FACT_UNDROPPED, "configuration_mpt.py: MptConfig", .around = "transformers.models.mpt.*"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_nemotron.py: NemotronConfig",
      .around = "transformers.models.nemotron.*"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_olmo.py: OlmoConfig", .around = "transformers.models.olmo.*"},
@@ -128,6 +131,19 @@ static const struct fact facts[] = {
      .around = "transformers.models.mobilebert.*", .path = "!*.attention.self"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_deberta.py: DebertaConfig",
      .around = "transformers.models.deberta*ContextPooler"},
+    {TIMM, FACT_UNDROPPED, "layers/attention.py: Attention", .around = "timm.layers.attention*"},
+    {TIMM, FACT_UNDROPPED, "layers/mlp.py: Mlp", .around = "timm.layers.mlp.*"},
+    {TIMM, FACT_UNDROPPED, "layers/classifier.py: ClassifierHead", .around = "timm.layers.classifier.*"},
+    {TIMM, FACT_UNDROPPED, "models/vision_transformer.py: VisionTransformer",
+     .around = "timm.models.vision_transformer.*"},
+    {TIMM, FACT_UNDROPPED, "models/swin_transformer.py: SwinTransformer", .around = "timm.models.swin_transformer*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/attention.py: FeedForward", .around = "diffusers.models.attention.*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/attention_processor.py: Attention",
+     .around = "diffusers.models.attention_processor.*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/resnet.py: ResnetBlock2D", .around = "diffusers.models.resnet.*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/embeddings.py: PatchEmbed", .around = "diffusers.models.embeddings.*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/transformers/transformer_sd3.py: SD3Transformer2DModel",
+     .around = "diffusers.models.transformers.transformer_sd3.*"},
 
     /* Casts that do nothing in an fp32 export and copy under autocast. */
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .around = "*T5Dense*", .path = "*.wo",
@@ -375,12 +391,14 @@ fact_next(const struct fact *f, unsigned kinds_wanted, const struct place *p)
     return NULL;
 }
 
-/* The classes of a module and of the one around it. */
+/* The classes of a module and of the nearest one around it that is called. */
 void
 fact_around(struct lowering *l, const char *path, const char **around)
 {
     const struct program *p = l->p;
     int at = lower_module(l, path ? path : "", NULL), up = p->modules[at].parent;
+    while (up >= 0 && !p->modules[up].type) /* a list of modules is never called */
+        up = p->modules[up].parent;
     around[0] = p->modules[at].type;
     around[1] = up >= 0 ? p->modules[up].type : NULL;
 }

@@ -53,6 +53,7 @@ group_make(struct dynamo *d)
             d->groups[at] = fresh;
             names_put(by_name, fresh.fx_name, at);
             mark_referenced(d, fresh.args);
+            d->trained |= spelled_in_training(&fresh);
             d->groups[at].path = fx_entry(l->a, n->scopes, 2);
             d->groups[at].type = d->groups[at].path ? fx_entry(l->a, n->classes, 2) : NULL;
             note_modules(l, n);

@@ -25,12 +25,13 @@ is_undropped(const struct dynamo *d, const struct group *g, int tensor)
     return fact_next(NULL, 1u << FACT_UNDROPPED, &reader);
 }
 
-/* Whether a clone was a dropout in evaluation mode that is one again in training; said then. */
+/* Whether a clone was a dropout in evaluation mode that is one again in training; said then. Where the model was
+ * exported in training mode, a dropout that is a clone has the probability 0. */
 bool
 resolve_drops(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
-    if (l->s->dropout != DROPOUT_AUTO || l->s->mode != MODE_TRAINING || is_undropped(d, g, tensor))
+    if (l->s->dropout != DROPOUT_AUTO || l->s->mode != MODE_TRAINING || d->trained || is_undropped(d, g, tensor))
         return false;
     program_assume(l->p, ALTERNATIVE_DROPOUT,
                    "dropout is active wherever the evaluation export still shows its place, with a probability above "

@@ -213,6 +213,21 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     return g->target;
 }
 
+/* Calls that a model in evaluation mode doesn't make. */
+bool
+spelled_in_training(const struct group *g)
+{
+    static const struct {
+        const char *target, *said; /* said: among the arguments, NULL whatever they are */
+    } calls[] = {{"aten.native_dropout.default", ", True"},
+                 {"aten.dropout.default", ", True"},
+                 {"aten._native_batch_norm_legit_functional.default", NULL}};
+    bool training = false;
+    for (int i = 0; i < COUNT(calls); i++)
+        training |= strcmp(calls[i].target, g->target) == 0 && (!calls[i].said || strstr(g->args, calls[i].said));
+    return training;
+}
+
 /* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it
  * was renamed. */
 bool
