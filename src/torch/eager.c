@@ -130,7 +130,9 @@ value_adopt(struct machine *m, struct value *v)
     w->is_view = v->is_view;
     w->requires_grad = v->requires_grad;
     v->st->refs++;
+    m->heir = w;
     value_drop(m, v);
+    m->heir = NULL;
     return w;
 }
 
@@ -168,11 +170,29 @@ value_keep(struct value *v)
     return v;
 }
 
+static void node_forget(struct machine *m, struct gnode *g);
+
+static void
+storage_drop(struct machine *m, struct storage *st)
+{
+    if (--st->refs == 0)
+        storage_free(m, st);
+}
+
 void
 value_drop(struct machine *m, struct value *v)
 {
-    if (v && --v->refs == 0 && --v->st->refs == 0)
-        storage_free(m, v->st);
+    if (!v)
+        return;
+    bool last = --v->refs == 0;
+    if (v->fn && !v->dead && v->refs == v->by_maker) {
+        v->dead = true;
+        node_forget(m, v->fn);
+    }
+    for (int i = 0; i < v->ntail && last; i++)
+        storage_drop(m, v->tail[i]);
+    if (last)
+        storage_drop(m, v->st);
 }
 
 int64_t
@@ -516,6 +536,8 @@ struct gnode {
     struct value *leaf;
     struct checkpoint *checkpoint; /* whose holders the saved tensors are */
     bool released;
+    bool pinned; /* made under checkpoint: it lives as long as the iteration */
+    int holders; /* living results and nodes that lead to it */
 };
 
 static bool
@@ -562,7 +584,7 @@ holder_fill(struct checkpoint *c, struct value *v)
 
 /* *at is the tensor, where the node's formulas read it. */
 static void
-node_save(struct machine *m, struct gnode *n, struct value **at)
+node_save(struct machine *m, struct gnode *n, struct value **at, bool result)
 {
     struct checkpoint *c = m->checkpoint;
     if (c && c->mute)
@@ -577,6 +599,15 @@ node_save(struct machine *m, struct gnode *n, struct value **at)
         n->checkpoint = c;
     }
     n->saved[n->nsaved++] = c ? NULL : saved(*at);
+    (*at)->by_maker += result && !c;
+}
+
+static struct edge
+node_edge(const struct value *v)
+{
+    if (v->fn)
+        v->fn->holders++;
+    return (struct edge){v->fn, v->fn_out};
 }
 
 static void
@@ -600,6 +631,7 @@ node_make(struct machine *m, struct frame *f)
     g->op = f->op;
     g->call = m->call;
     g->seq = m->seq++;
+    g->pinned = m->checkpoint != NULL;
     g->nargs = f->n;
     g->args = f->a;
     g->nin = nin;
@@ -615,7 +647,7 @@ node_make(struct machine *m, struct frame *f)
         for (int k = 0; k < n; k++, at++) {
             const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
             if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
-                g->in[at] = (struct edge){a->v->fn, a->v->fn_out};
+                g->in[at] = node_edge(a->v);
         }
     }
     for (int i = 0; i < r->nsaved; i++)
@@ -629,22 +661,26 @@ node_make(struct machine *m, struct frame *f)
             continue;
         if (s->result) {
             if (s->at < f->nout && f->out[s->at])
-                node_save(m, g, &f->out[s->at]);
+                node_save(m, g, &f->out[s->at], true);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
-            node_save(m, g, &f->a[s->at].v);
+            node_save(m, g, &f->a[s->at].v, false);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
             for (int k = 0; k < f->a[s->at].n; k++)
                 if (f->a[s->at].list[k].kind == ARG_VALUE)
-                    node_save(m, g, &f->a[s->at].list[k].v);
+                    node_save(m, g, &f->a[s->at].list[k].v, false);
         }
     }
     if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
         longjmp(m->checkpoint->stop, 1);
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && dtypes[f->out[k]->dtype].is_float) {
+            struct gnode *before = f->out[k]->fn; /* of an operator that gave back its input */
             f->out[k]->requires_grad = true;
             f->out[k]->fn = g;
             f->out[k]->fn_out = k;
+            g->holders++;
+            if (before)
+                node_forget(m, before);
         }
 }
 
@@ -779,8 +815,9 @@ overwrite(struct machine *m, struct frame *f)
     struct value *old = OP(m, "clone.default", VAL(self));
     m->grad_mode = true;
     old->requires_grad = self->requires_grad;
-    old->fn = self->fn;
-    old->fn_out = self->fn_out;
+    const struct edge from = node_edge(self);
+    old->fn = from.fn;
+    old->fn_out = from.out;
     f->a[0] = VAL(old);
 }
 
@@ -1144,12 +1181,41 @@ release(struct machine *m, struct gnode *g)
 {
     struct checkpoint *c = g->checkpoint;
     int n = g->nsaved;
-    for (int i = 0; i < n; i++)
-        value_drop(m, g->saved[c ? n - 1 - i : i]);
     g->nsaved = 0;
     g->released = true;
+    for (int i = 0; i < n; i++) {
+        struct value *v = g->saved[c ? n - 1 - i : i];
+        if (v && v->fn == g && v->by_maker > 0)
+            v->by_maker--;
+        value_drop(m, v);
+    }
     if (c && n && (c->alive -= n) == 0)
         checkpoint_drop(m, c);
+}
+
+/* A result has died, or a node that led to g has: with the last of them goes what g saved, and on from there. */
+static void
+node_forget(struct machine *m, struct gnode *g)
+{
+    if (--g->holders > 0 || g->pinned || !g->op)
+        return;
+    *PUSH(m->keep, m->dead, m->ndead, m->cap_dead) = g;
+    if (m->sweeping)
+        return;
+    m->sweeping = true;
+    while (m->ndead) {
+        g = m->dead[--m->ndead];
+        for (int i = 0; i < g->nsaved && m->heir; i++) {
+            struct storage *st = g->saved[i]->st;
+            st->refs++;
+            *PUSH(m->keep, m->heir->tail, m->heir->ntail, m->heir->cap_tail) = st;
+        }
+        release(m, g);
+        for (int i = 0; i < g->nin; i++)
+            if (g->in[i].fn)
+                node_forget(m, g->in[i].fn);
+    }
+    m->sweeping = false;
 }
 
 struct checkpoint *

@@ -62,6 +62,10 @@ struct value {
     bool requires_grad, is_view;
     struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
     int fn_out;
+    int by_maker; /* references that fn holds, which saved its own result */
+    bool dead;    /* only these are left: no reason for fn to live on */
+    int ntail, cap_tail;
+    struct storage **tail; /* adopted: what the graph behind it keeps */
 };
 
 /* How autocast treats an operator: its operands in the lower type, in fp32, its result in fp32 unless it is told a type, its operands
@@ -159,6 +163,10 @@ struct machine {
     double flops;                    /* of the running forward */
     struct derivative **derivatives; /* parsed derivatives, by row */
     int stamp;
+    int ndead, cap_dead;
+    struct gnode **dead; /* nodes that nothing leads to */
+    bool sweeping;
+    struct value *heir;            /* what they saved lives on with this one */
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
