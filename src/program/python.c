@@ -8,6 +8,9 @@
  *     until another
  *     statement has bound the name anew, or until the frame returns. What was appended to a list lives until the frame
  *               returns.
+ *     A reader whose line does not mention the name read it under another, which lines without calls gave it (a
+ *     tuple that grew, an alias); a maker's line that is part of a statement of several has no name either. Then it is
+ *     one of those in the reader's line that no line was seen to bind.
  *   - otherwise it was passed on without a name: as an argument it lives until the reader's function returns.
  *
  * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one
@@ -194,6 +197,111 @@ local_end(struct tracer *t, int from, int level, const char *name)
     return end;
 }
 
+/* All of a statement, as far as brackets tell. */
+static bool
+is_complete(const char *text)
+{
+    int open = 0;
+    for (const char *p = text; *p; p++)
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+    return !open && *text && text[strlen(text) - 1] != '\\';
+}
+
+/* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
+static const char *
+next_variable(const char *p, size_t *len)
+{
+    static const char *const others[] = {"self", "torch", "F",  "nn",  "math", "np",    "return", "if",
+                                         "else", "not",   "in", "for", "and",  "or",    "is",     "None",
+                                         "True", "False", "s",  "ctx", "cls",  "lambda"};
+    for (; *p; p += *len) {
+        *len = 1;
+        if (*p == '"' || *p == '\'') {
+            const char *end = strchr(p + 1, *p);
+            *len = end ? (size_t)(end - p) + 1 : strlen(p);
+            continue;
+        }
+        if (!isalpha((unsigned char)*p) && *p != '_') {
+            *len = isdigit((unsigned char)*p)
+                       ? strspn(p, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.")
+                       : 1;
+            if (*p == '.')
+                while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
+                    ++*len;
+            continue;
+        }
+        while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
+            ++*len;
+        bool other = p[*len] == '(' || (p[*len] == '=' && p[*len + 1] != '=');
+        for (int i = 0; i < COUNT(others) && !other; i++)
+            other = strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
+        if (!other)
+            return p;
+    }
+    return NULL;
+}
+
+static const char *
+after_binding(const char *text)
+{
+    size_t len;
+    return bound_name(text, 0, &len) ? strchr(text, '=') + 1 : text;
+}
+
+static bool
+mentions(const char *text, const char *name)
+{
+    size_t len;
+    for (const char *p = after_binding(text); (p = next_variable(p, &len)); p += len)
+        if (strncmp(p, name, len) == 0 && !name[len])
+            return true;
+    return false;
+}
+
+/* Whether a line that ran before in the reader's frame was seen to bind the name. */
+static bool
+bound_before(struct tracer *t, int user, int level, const char *name)
+{
+    for (int i = user - 1; i >= 0 && t->steps++ < limit(LIMIT_FRAMES); i--) {
+        if (!t->stacks[i].n)
+            continue;
+        if (!inside(t, &t->stacks[user], level, i))
+            return false;
+        if (binds(t->stacks[i].at[level].text, name))
+            return true;
+    }
+    return false;
+}
+
+/* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
+static int
+alias_end(struct tracer *t, int user, int level, const char **by)
+{
+    const char *text = t->stacks[user].at[level].text;
+    size_t len;
+    int end = -1;
+    if (!is_complete(text))
+        return -1;
+    for (const char *p = after_binding(text); (p = next_variable(p, &len)); p += len) {
+        const char *name = arena_strn(t->p->arena, p, len);
+        int until = bound_before(t, user, level, name) ? -1 : local_end(t, user, level, name);
+        if (until > end) {
+            end = until;
+            *by = name;
+        }
+    }
+    return end;
+}
+
+/* Part of a statement of several lines that a later one reads: what it made has a name, but not on this line. */
+static bool
+is_part(const struct spot *maker, const struct spot *reader)
+{
+    size_t len;
+    return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && is_complete(reader->text) &&
+           (strncmp(reader->text, "return ", 7) == 0 || bound_name(reader->text, 0, &len));
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -207,10 +315,15 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         const char *name = bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, &len);
         if (name) {
             *by = arena_strn(t->p->arena, name, len);
-            return local_end(t, from, level, *by);
+            int end = local_end(t, from, level, *by);
+            int other = user > end && !mentions(u->at[level].text, *by) ? alias_end(t, user, level, by) : -1;
+            return other > end ? other : end;
         }
         if (collects(s->at[level].text))
             return frame_end(t, s, level, from);
+        int other = is_part(&s->at[level], &u->at[level]) ? alias_end(t, user, level, by) : -1;
+        if (other >= 0)
+            return other;
         level++;
     }
     return level && level < u->n ? frame_end(t, u, level, user) : -1;
