@@ -656,10 +656,11 @@ say_sparse_tables(struct advice *x, const struct edit *e, const struct measured 
 static const char *
 say_in_place(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    bool saves = m->allocated < x->base.allocated;
-    return arena_printf(x->a, "%s could run in place; the peak would %s%s", several(x, e->places, "activation"),
-                        saves ? "be " : "stay the same: each result is kept anyway, and its input is not",
-                        saves ? peak(x, m) : "");
+    bool same = m->allocated == x->base.allocated, grows = m->allocated > x->base.allocated;
+    return arena_printf(x->a, "%s could run in place; the peak would %s%s%s", several(x, e->places, "activation"),
+                        same ? "stay the same: each result is kept anyway, and its input is not" : "be ",
+                        same ? "" : peak(x, m),
+                        grows ? ": autograd copies the gradient of a view that is written over" : "");
 }
 
 static const char *

@@ -2582,7 +2582,11 @@ const struct aten aten_table[] = {
 
     /* views */
     {.name = "view.default", .args = "self size", .run = run_view, .grad = "self: reshape_as(grad, #self)"},
-    {.name = "_unsafe_view.default", .args = "self size", .run = run_view, .grad = "self: reshape_as(grad, #self)"},
+    {.name = "_unsafe_view.default",
+     .args = "self size",
+     .unseen = true,
+     .run = run_view,
+     .grad = "self: reshape_as(grad, #self)"},
     {.name = "reshape.default", .args = "self shape", .run = expand_reshape, .grad = COMPOSITE, .shaped = true},
     {.name = "reshape_as", .args = "self other", .run = expand_reshape_as, .grad = COMPOSITE},
     {.name = "flatten.using_ints",

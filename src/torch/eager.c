@@ -536,6 +536,7 @@ struct gnode {
     struct value *leaf;
     struct checkpoint *checkpoint; /* whose holders the saved tensors are */
     bool released;
+    bool slices; /* in place, over a view of all of another tensor */
     bool pinned; /* made under checkpoint: it lives as long as the iteration */
     int holders; /* living results and nodes that lead to it */
 };
@@ -602,6 +603,14 @@ node_save(struct machine *m, struct gnode *n, struct value **at, bool result)
     (*at)->by_maker += result && !c;
 }
 
+/* A view that autograd knows of. */
+static bool
+views_all(const struct value *v)
+{
+    return v->is_view && v->requires_grad && v->fn && v->fn->op && !v->fn->op->unseen &&
+           dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
+}
+
 static struct edge
 node_edge(const struct value *v)
 {
@@ -632,6 +641,7 @@ node_make(struct machine *m, struct frame *f)
     g->call = m->call;
     g->seq = m->seq++;
     g->pinned = m->checkpoint != NULL;
+    g->slices = f->over && views_all(f->over);
     g->nargs = f->n;
     g->args = f->a;
     g->nin = nin;
@@ -1294,6 +1304,18 @@ recompute(struct machine *m, struct checkpoint *c)
     m->call = call;
 }
 
+/* The gradient of what the view shows is copied, the node sees a clone of it, and what it makes is copied back. Source:
+ * CopySlices::apply_impl in torch/csrc/autograd/functions/tensor.cpp. */
+static struct value *
+begin_slices(struct machine *m, struct gnode *g)
+{
+    int mark = scope_begin(m);
+    struct value *whole = value_keep(OP(m, "new_empty_strided.default", VAL(g->buf[0]), VAL(g->buf[0])));
+    g->buf[0] = value_keep(OP(m, "clone.default", VAL(g->buf[0])));
+    scope_end(m, mark, 0, NULL);
+    return whole;
+}
+
 static void
 run_node(struct engine *e, struct gnode *g)
 {
@@ -1304,6 +1326,11 @@ run_node(struct engine *e, struct gnode *g)
         any |= g->buf[i] != NULL;
     if (any && g->checkpoint && !g->checkpoint->done)
         recompute(m, g->checkpoint);
+    struct value *whole = NULL, *given = g->buf[0];
+    if (any && g->slices && given) {
+        whole = begin_slices(m, g);
+        m->call = g->call;
+    }
     if (any) {
         const struct derivative *r = rule_of(m, g->op);
         m->call = g->call;
@@ -1342,9 +1369,17 @@ run_node(struct engine *e, struct gnode *g)
         }
     }
     m->op = g->op->name; /* what dies now dies of this node */
+    if (whole) {
+        value_drop(m, g->buf[0]);
+        g->buf[0] = given;
+    }
     for (int i = 0; i < g->nout; i++) {
         value_drop(m, g->buf[i]);
         g->buf[i] = NULL;
+    }
+    if (whole) {
+        value_drop(m, out[g->first[0]]);
+        out[g->first[0]] = whole;
     }
     release(m, g);
     int added = 0;

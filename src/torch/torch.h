@@ -103,6 +103,7 @@ struct aten {
     enum cast cast;
     const char *takes; /* tensors it can't do without, see aten_takes */
     bool whole_batch;  /* its result for one sample depends on the others of the batch */
+    bool unseen;       /* its result is a view that autograd doesn't know of */
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
     bool
         keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
