@@ -34,6 +34,12 @@ out_of_place(struct setup *s)
 }
 
 static void
+all_in_place(struct setup *s)
+{
+    s->inplace = INPLACE_ALL;
+}
+
+static void
 to_math(struct setup *s)
 {
     s->attention = ATTENTION_MATH;
@@ -55,6 +61,7 @@ static const struct {
     [ALTERNATIVE_LOOP] = {"--loop=late-zero", to_late_zero, true},
     [ALTERNATIVE_DROPOUT] = {"--dropout=none", without_dropout, false},
     [ALTERNATIVE_INPLACE] = {"--assume inplace=none", out_of_place, false},
+    [ALTERNATIVE_OVERWRITES] = {"--assume inplace=all", all_in_place, false},
     [ALTERNATIVE_ATTENTION] = {"--assume attention=math", to_math, true},
     [ALTERNATIVE_MAX] = {.open = true,
                          .what = "maximum",

@@ -20,7 +20,7 @@ struct input_value {
 enum mode { MODE_TRAINING, MODE_INFERENCE };
 enum dropout { DROPOUT_AUTO, DROPOUT_NONE };
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
-enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU };
+enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU, INPLACE_ALL };
 
 struct optimizer; /* these: torch/step.c */
 struct precision;

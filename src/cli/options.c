@@ -308,7 +308,7 @@ static const struct {
     {"accumulate=eager", ACCUMULATE, true},          {"accumulate=never", ACCUMULATE, false},
     {"attention=flash", ATTENTION, ATTENTION_FLASH}, {"attention=efficient", ATTENTION, ATTENTION_EFFICIENT},
     {"attention=math", ATTENTION, ATTENTION_MATH},   {"inplace=none", INPLACE, INPLACE_NONE},
-    {"inplace=relu", INPLACE, INPLACE_RELU},
+    {"inplace=relu", INPLACE, INPLACE_RELU},         {"inplace=all", INPLACE, INPLACE_ALL},
 };
 
 static const char *
@@ -747,7 +747,7 @@ static const struct row {
      read_dropout, true, &dropouts},
     {NULL, "assume", "NAME",
      "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
-     "inplace=none|relu; may repeat",
+     "inplace=none|relu|all; may repeat",
      0, read_assume, true, &assumed},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "recompute", "HOW",

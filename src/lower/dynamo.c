@@ -177,7 +177,10 @@ class_in_place(const struct dynamo *d, const struct group *g)
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    return l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES);
+    if (fact_of(g->type, FACT_OFTEN_IN_PLACE) && l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, ALTERNATIVE_OVERWRITES,
+                       "activations that are written in place as often as not (LeakyReLU) are not");
+    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES));
 }
 
 /* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */

@@ -207,6 +207,8 @@ static const struct fact facts[] = {
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
      * counts. */
     {PYTORCH, FACT_MAY_OVERWRITE, "torch/nn/modules/activation.py: ReLU", .type = "torch.nn.modules.activation.*"},
+    {PYTORCH, FACT_OFTEN_IN_PLACE, "torch/nn/modules/activation.py: LeakyReLU",
+     .type = "torch.nn.modules.activation.LeakyReLU"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
      .around = "torchvision.ops.misc.SqueezeExcitation*"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation",
@@ -346,6 +348,7 @@ static const char *const kinds[FACT_COUNT] = {
     [FACT_NORM_BACK] = "fp32 inside, back before the weight",
     [FACT_NORM_BACK_AT_END] = "fp32 inside, back at the end",
     [FACT_NORM_TO_WEIGHT] = "fp32 for the square, then the weight's type",
+    [FACT_OFTEN_IN_PLACE] = "in place as often as not",
     [FACT_ONE_OPERATOR] = "one operator",
     [FACT_OUT_OF_PLACE] = "not in place",
     [FACT_RESULT_TO_INPUT] = "casts its result to its input's type",

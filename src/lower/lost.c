@@ -25,7 +25,8 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     if (l->s->inplace == INPLACE_NONE || !lower_may_overwrite(l->g, in, n->out[0], (int)(n - l->g->n)))
         return;
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
-    c->in_place = l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES);
+    c->in_place = (l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES)) ||
+                  (l->s->inplace == INPLACE_ALL && (c->op->keeps_result || spelled(c->op->name, OVERWRITES)));
     for (const struct fact *f = NULL; !c->in_place && (f = fact_next(f, 1u << FACT_IN_PLACE, &at));)
         c->in_place = f->op || spelled(c->op->name, OVERWRITES);
     x->in_place |= c->in_place;

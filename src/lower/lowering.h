@@ -101,7 +101,8 @@ enum fact_kind {
     FACT_NORM_BACK,
     FACT_NORM_BACK_AT_END,
     FACT_NORM_TO_WEIGHT,
-    FACT_ONE_OPERATOR, /* that one */
+    FACT_OFTEN_IN_PLACE, /* as people write it */
+    FACT_ONE_OPERATOR,   /* that one */
     FACT_OUT_OF_PLACE,
     FACT_RESULT_TO_INPUT,
     FACT_RESULT_TO_QUERY,

@@ -74,7 +74,7 @@ attention(struct arena *a, const struct setup *s)
 static const char *
 inplace(struct arena *a, const struct setup *s)
 {
-    static const char *const names[] = {"auto", "none", "relu"};
+    static const char *const names[] = {"auto", "none", "relu", "all"};
     (void)a;
     return names[s->inplace];
 }
