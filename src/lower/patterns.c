@@ -854,7 +854,7 @@ batch_statistics(const struct matcher *x, const struct node *n, const struct nod
                       *square = *var && is(*var, "ReduceMean") ? only_maker(x, *var, 0, "Mul") : NULL,
                       *sub = square && square->in[0] == square->in[1] ? maker(x, square->in[0]) : NULL,
                       *shape = turn && is(turn, "Transpose") ? maker(x, turn->in[0]) : NULL;
-    return sub && is(sub, "Sub") && sub->in[0] == turn->out[0] && shape && is(shape, "Reshape") &&
+    return sub && is(sub, "Sub") && turn && shape && sub->in[0] == turn->out[0] && is(shape, "Reshape") &&
            shape->in[0] == n->in[0];
 }
 
