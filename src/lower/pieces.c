@@ -581,7 +581,7 @@ lower_cell(struct dynamo *d, const struct cell *k, const int *piece)
 bool
 pieces_lower(struct dynamo *d, int at)
 {
-    int piece[CELL_PIECES];
+    int piece[CELL_PIECES] = {0};
     const struct cell *cell = cell_of(d, at, piece);
     if (cell) {
         lower_cell(d, cell, piece);
