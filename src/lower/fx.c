@@ -38,16 +38,10 @@ fx_entry(struct arena *a, const char *list, int from_end)
     struct entry {
         const char *s;
         size_t len;
-    } *found = NULL;
+    } *found = NULL, e;
     int n = 0, cap = 0;
-    for (const char *p = list; p && *p; p++)
-        if (*p == '\'' || *p == '"') {
-            const char *end = strchr(p + 1, *p);
-            if (!end)
-                break;
-            *PUSH(a, found, n, cap) = (struct entry){p + 1, (size_t)(end - p - 1)};
-            p = end;
-        }
+    while ((e.s = python_entry(&list, &e.len)))
+        *PUSH(a, found, n, cap) = e;
     return found && from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
 }
 

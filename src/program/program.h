@@ -118,7 +118,9 @@ struct program {
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
-/* python.c: per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
+/* python.c: the next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
+const char *python_entry(const char **list, size_t *len);
+/* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
  * names can hold, where no stack tells. by: the name that holds it, NULL none. */
 int *python_holds(const struct program *p, bool locals, const char ***by);
 /* States an assumption, once. */

@@ -5,9 +5,8 @@
  * maker and of its reader first differ tells who held the value in between:
  *
  *   - only by the line: it was a local of that frame; its name stands before the "=" of the maker's line. It lives
- *     until another
- *     statement has bound the name anew, or until the frame returns. What was appended to a list lives until the frame
- *               returns.
+ *     until another statement has bound the name anew, or until the frame returns. What was appended to a list lives
+ *     until the frame returns.
  *     A reader whose line does not mention the name read it under another, which lines without calls gave it (a
  *     tuple that grew, an alias); a maker's line that is part of a statement of several has no name either. Then it is
  *     one of those in the reader's line that no line was seen to bind.
@@ -56,20 +55,23 @@ number_of(struct tracer *t, const char *name)
     return at;
 }
 
+const char *
+python_entry(const char **list, size_t *len)
+{
+    const char *p = *list ? *list + strcspn(*list, "'\"") : "", *end = *p ? strchr(p + 1, *p) : NULL;
+    *list = end ? end + 1 : NULL;
+    *len = end ? (size_t)(end - p - 1) : 0;
+    return end ? p + 1 : NULL;
+}
+
 /* The entries of a Python list of strings. */
 static const char **
 scope_list(struct arena *a, const char *list, int *n)
 {
-    const char **out = NULL;
+    const char **out = NULL, *s;
     int cap = 0;
-    for (const char *p = list; p && *p; p++)
-        if (*p == '\'' || *p == '"') {
-            const char *end = strchr(p + 1, *p);
-            if (!end)
-                break;
-            *PUSH(a, out, *n, cap) = arena_strn(a, p + 1, (size_t)(end - p - 1));
-            p = end;
-        }
+    for (size_t len; (s = python_entry(&list, &len));)
+        *PUSH(a, out, *n, cap) = arena_strn(a, s, len);
     return out;
 }
 
