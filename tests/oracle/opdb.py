@@ -9,7 +9,7 @@ A module that is not exact is taken apart, sample by sample. Printed: a line an 
 skipped (PyTorch can't export or record them, with its reason under -v), what was wrong, and the sums. Exit 1 when a sample is wrong.
 Where several tensors require a gradient, each alone is a sample too.
 """
-import argparse, collections, math, os, re, sys, tempfile, warnings
+import collections, math, os, re, sys, warnings
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
@@ -169,23 +169,12 @@ def samples_of(op, torch, most):
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("memlint")
-    ap.add_argument("record")
-    ap.add_argument("export")
-    ap.add_argument("--only", default="")
-    ap.add_argument("--keep", metavar="DIR", help="leave each module and its events here, and use those that are here")
+    ap = steps.arguments(__doc__)
     ap.add_argument("--samples", type=int, default=12, help="most samples an operator")
     ap.add_argument("--whole", action="store_true", help="take no module apart: faster, while a cause is looked for")
-    ap.add_argument("--pack", metavar="FILE", help="write the exact modules into an archive for tests/steps.sh")
     ap.add_argument("--part", default="0/1", help="K/N: every N-th operator, from the K-th on")
-    ap.add_argument("-v", action="store_true")
-    a = ap.parse_args()
     warnings.filterwarnings("ignore")
-    with tempfile.TemporaryDirectory() as tmp:
-        folder = a.keep or tmp
-        os.makedirs(folder, exist_ok=True)
-        return run(a, steps.Bench(a.memlint, a.record, a.export, folder))
+    return steps.on_bench(run, ap.parse_args())
 
 
 def run(a, bench):

@@ -8,7 +8,7 @@ Each case is a module of one operator between two linear layers, in fp32 and und
 Printed: a line for each case that differs or is open, with the first event of each side. Exit 1 when one differs that is not open.
 --pack writes those that agree into an archive for tests/steps.sh.
 """
-import argparse, os, re, sys, tempfile
+import os, re, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
@@ -166,19 +166,7 @@ ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, ids(b, 8)), cros
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("memlint")
-    ap.add_argument("record")
-    ap.add_argument("export")
-    ap.add_argument("--only", default="")
-    ap.add_argument("--keep", metavar="DIR", help="leave each case's model and events here, and use those that are here")
-    ap.add_argument("--pack", metavar="FILE")
-    ap.add_argument("-v", action="store_true")
-    a = ap.parse_args()
-    with tempfile.TemporaryDirectory() as tmp:
-        folder = a.keep or tmp
-        os.makedirs(folder, exist_ok=True)
-        return run(a, steps.Bench(a.memlint, a.record, a.export, folder))
+    return steps.on_bench(run, steps.arguments(__doc__).parse_args())
 
 
 def run(a, bench):

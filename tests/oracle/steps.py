@@ -12,7 +12,7 @@ line holds memlint's options.
 
 Needs torch 2.11 and the oracle pack's record.py and export.py.
 """
-import importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, traceback
+import argparse, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
 
 PRECISIONS = ("fp32", "amp-bf16")
 SECONDS = 120  # for one export or record
@@ -146,6 +146,27 @@ def first_difference(truth, got, context=1):
     """Where two lists of events part, as lines to print."""
     at = next((i for i, (a, b) in enumerate(zip(truth, got)) if a != b), min(len(truth), len(got)))
     return [f"    event {at}:"] + ["      PyTorch " + e for e in truth[at:at + context]] + ["      memlint " + e for e in got[at:at + context]]
+
+
+def arguments(doc):
+    """What the recorders' command lines share."""
+    ap = argparse.ArgumentParser(description=doc.splitlines()[0])
+    ap.add_argument("memlint")
+    ap.add_argument("record")
+    ap.add_argument("export")
+    ap.add_argument("--only", default="", metavar="REGEX")
+    ap.add_argument("--keep", metavar="DIR", help="leave each case and its events here, and use those that are here")
+    ap.add_argument("--pack", metavar="FILE", help="write the exact cases into an archive for tests/steps.sh")
+    ap.add_argument("-v", action="store_true")
+    return ap
+
+
+def on_bench(run, a):
+    """run(a, bench) in the folder to keep, or in one that goes."""
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = a.keep or tmp
+        os.makedirs(folder, exist_ok=True)
+        return run(a, Bench(a.memlint, a.record, a.export, folder))
 
 
 def pack(folder, path, cases):
