@@ -1949,12 +1949,6 @@ run_second_like(struct machine *m, struct frame *f)
 }
 
 static void
-run_like_sixth(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(5), V(0)->dtype));
-}
-
-static void
 run_glu(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
@@ -2894,15 +2888,16 @@ const struct aten aten_table[] = {
      .takes = "+..",
      .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
      .run = run_embedding_bag,
-     .grad = "per_sample_weights: _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, result1, "
-             "#per_sample_weights); weight: _embedding_bag_backward(grad, indices, #weight, offsets, result1, result2, "
+     .grad = "per_sample_weights: _embedding_bag_per_sample_weights_backward(grad, #per_sample_weights, weight, "
+             "indices, offsets, result1); weight: _embedding_bag_backward(grad, indices, #weight, offsets, result1, "
+             "result2, "
              "result3, per_sample_weights)"},
     {.name = "_embedding_bag_backward.default",
      .args = "grad indices weight offsets offset2bag bag_size maximum_indices per_sample_weights",
      .run = run_embedding_backward},
     {.name = "_embedding_bag_per_sample_weights_backward.default",
-     .args = "grad weight indices offsets offset2bag self",
-     .run = run_like_sixth},
+     .args = "grad self weight indices offsets offset2bag",
+     .run = run_second_like},
     {.name = "scatter.src",
      .takes = ".-..",
      .args = "self dim index src",
