@@ -2,8 +2,9 @@
 /* assume.c - what a file can't show is assumed, and what an assumption is worth is measured: the model is read and the
  * step run again with the alternative, in an arena of its own.
  *
- * Dimensions that nobody bound are measured alike. A row is an alternative: the option that chooses it, where there is one, and the change of the set-up. Where no option
- * does, a bit of setup.instead asks the lowering for its other reading.
+ * Dimensions that nobody bound are measured alike. A row is an alternative: the option that chooses it, where there is
+ * one, and the change of the set-up. Where no option does, a bit of setup.instead asks the lowering for its other
+ * reading.
  */
 #include "advice/advice.h"
 
@@ -103,11 +104,12 @@ measure_one(const struct study *x, int64_t peak, struct assumption *q)
 void
 assume_doubt(const struct study *x)
 {
-    int64_t peak = live_run(x->st)->peak_bytes;
+    int64_t peak = -1; /* not known yet */
     for (int i = 0; i < x->p->nassumptions && !study_is_large(x); i++) {
         struct assumption *q = &x->p->assumptions[i];
         if (!rows[q->alternative].open)
             continue;
+        peak = peak < 0 ? live_run(x->st)->peak_bytes : peak;
         measure_one(x, peak, q);
         double percent = peak > 0 ? 100.0 * (double)q->effect_bytes / (double)peak : 0;
         if (q->measured && (percent > OPEN || percent < -OPEN))

@@ -127,11 +127,11 @@ line_calls(const char *line, const char *name)
 void
 pieces_decomposed(struct dynamo *d, const struct group *g)
 {
-    const struct node *n = &d->l->g->n[g->last];
-    const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
     int at = d->group_of[g->last];
     if (at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last))
         return; /* said */
+    const struct node *n = &d->l->g->n[g->last];
+    const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
     for (int i = 0; i < COUNT(decomposed); i++)
         if (line_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])))
             graph_doubt(d->l->g, n->name, n->op, NULL,
