@@ -979,12 +979,18 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
 }
 
 struct value *
-op_call(struct machine *m, const char *name, int n, const struct arg *a)
+op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
 {
     const struct aten *op = aten_find(name);
     assert(op);
-    struct frame *f = dispatch(m, op, n, a, NULL);
+    struct frame *f = dispatch(m, op, n, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = in_place});
     return f->nout ? f->out[0] : NULL;
+}
+
+struct value *
+op_call(struct machine *m, const char *name, int n, const struct arg *a)
+{
+    return op_over(m, name, n, a, false);
 }
 
 /* ---- the engine ------------------------------------------------------------------------------------------------------------------ */

@@ -670,8 +670,7 @@ expand_linear(struct machine *m, struct frame *f)
     y = OP(m, "matmul.default", VAL(x), VAL(wt));
     if (b) {
         struct arg a[] = {VAL(y), VAL(b)};
-        struct frame like = {.rank = -1, .want = ~0u, .in_place = m->real && !under_mode(m)}; /* isTensorSubclassLike */
-        y = dispatch(m, aten_find("add.Tensor"), 2, a, &like)->out[0];
+        y = op_over(m, "add.Tensor", COUNT(a), a, m->real && !under_mode(m)); /* isTensorSubclassLike */
     }
     out_add(m, f, y);
 }
@@ -1132,8 +1131,7 @@ void
 expand_dropout_in_place(struct machine *m, struct frame *f)
 {
     struct arg a[] = {f->a[0], VAL(OP(m, "empty_like.default", VAL(V(0))))};
-    struct frame like = {.rank = -1, .want = ~0u, .in_place = f->in_place};
-    out_add(m, f, dispatch(m, aten_find("mul.Tensor"), 2, a, &like)->out[0]);
+    out_add(m, f, op_over(m, "mul.Tensor", COUNT(a), a, f->in_place));
 }
 
 static bool
@@ -1267,8 +1265,7 @@ smoothed(struct machine *m, struct value *nll, struct value *lp, struct value *t
     struct value *v = OP(m, "neg.default", VAL(OP(m, "sum.dim_IntList", VAL(lp), INT(lp->rank == 1 ? 0 : 1))));
     struct value *ignored = OP(m, "eq.Scalar", VAL(target), INT(0));
     struct arg a[] = {VAL(v), VAL(ignored), FLT(0)};
-    v = dispatch(m, aten_find("masked_fill.Scalar"), 3, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = true})
-            ->out[0];
+    v = op_over(m, "masked_fill.Scalar", COUNT(a), a, true);
     struct value *counted = OP(m, "sum.default", VAL(OP(m, "bitwise_not.default", VAL(ignored))), DTYPE(DT_INT64));
     v = OP(m, "div.Tensor", VAL(OP(m, "sum.default", VAL(v))), VAL(counted));
     nll = OP(m, "mul.Scalar", VAL(nll), FLT(1));

@@ -186,9 +186,8 @@ simple_cell(struct machine *m, struct frame *f, const char *activation)
     for (int i = 1; i >= 0; i--)
         gates[i] = OP(m, "linear.default", VAL(V(i)), VAL(V(2 + i)), VAL(V(4 + i)));
     struct arg a[] = {VAL(gates[1]), VAL(gates[0])};
-    struct frame *sum =
-        dispatch(m, aten_find("add.Tensor"), 2, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = true});
-    out_add(m, f, OP(m, activation, VAL(sum->out[0])));
+    struct value *sum = op_over(m, "add.Tensor", COUNT(a), a, true);
+    out_add(m, f, OP(m, activation, VAL(sum)));
 }
 
 void

@@ -202,6 +202,8 @@ void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
+/* The same, over its first argument if in_place. */
+struct value *op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place);
 #define OP(m, name, ...) \
     op_call(m, name, (int)(sizeof((struct arg[]){__VA_ARGS__}) / sizeof(struct arg)), (struct arg[]){__VA_ARGS__})
 static inline struct arg
