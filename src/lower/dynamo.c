@@ -14,10 +14,10 @@
 /* ---- casts that only autocast sees ------------------------------------------------------------------------------ */
 
 static const struct fact *
-norm_of(const struct group *g)
+norm_of(struct lowering *l, const struct group *g)
 {
     enum { NORMS = 1u << FACT_NORM_BACK | 1u << FACT_NORM_BACK_AT_END | 1u << FACT_NORM_TO_WEIGHT };
-    return g->type ? fact_next(NULL, NORMS, &(struct place){.type = g->type}) : NULL;
+    return g->type ? fact_next(l, NULL, NORMS, &(struct place){.type = g->type}) : NULL;
 }
 
 /* The module's input is read in fp32, what the weight scales in the weight's type. */
@@ -117,9 +117,11 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     if (!g->path || slot < 0 || n < 2)
         return slot;
     const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
-    const struct fact *k = fact_next(NULL, before ? inputs : results, &at);
-    while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT))
-        k = fact_next(k, results, &at);
+    const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, &at);
+    while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)) {
+        fact_drop(d->l, k);
+        k = fact_next(d->l, k, results, &at);
+    }
     if (!k)
         return slot;
     if (k->kind == FACT_INPUT_TO_FLOAT)
@@ -142,7 +144,7 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
     if (!g->path || rank != 4 || !bias || bias->rank != 4 || bias->size[0] != 1 || size[0] == 1)
         return;
     const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
-    const struct fact *f = fact_next(NULL, 1u << FACT_ADDS_MASK, &at);
+    const struct fact *f = fact_next(d->l, NULL, 1u << FACT_ADDS_MASK, &at);
     if (!f || strcmp(spelled_bare(bias->target), f->arg) != 0)
         return;
     if (d->masked.bias != (int)args[1].i) {
@@ -173,11 +175,11 @@ class_in_place(const struct dynamo *d, const struct group *g)
     struct lowering *l = d->l;
     struct place at = {.type = g->type};
     for (int up = 3; (at.around[0] = fx_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
-        const struct fact *f = fact_next(NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
+        const struct fact *f = fact_next(l, NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    if (fact_of(g->type, FACT_OFTEN_IN_PLACE) && l->s->inplace == INPLACE_AUTO)
+    if (fact_of(l, g->type, FACT_OFTEN_IN_PLACE) && l->s->inplace == INPLACE_AUTO)
         program_assume(l->p, ALTERNATIVE_OVERWRITES,
                        "activations that are written in place as often as not (LeakyReLU) are not");
     return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES));
@@ -231,7 +233,7 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
     if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE ||
         !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last))
         return false;
-    if (fact_of(g->type, FACT_MAY_OVERWRITE) && class_in_place(d, g))
+    if (fact_of(d->l, g->type, FACT_MAY_OVERWRITE) && class_in_place(d, g))
         return true;
     const char *names[] = {spelled_bare(g->target), spelled_bare(c->target)}; /* as recorded, as it runs */
     for (int i = 0; i < COUNT(names); i++)
@@ -387,7 +389,7 @@ dynamo_group(struct dynamo *d, struct group *g)
             args[2].i = d->packed[i].bias;
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
-    const struct fact *norm = norm_of(g);
+    const struct fact *norm = norm_of(l, g);
     if (norm)
         norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);
     add_lost_mask(d, g, args, n, rank, size);

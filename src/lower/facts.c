@@ -334,30 +334,33 @@ static const struct fact facts[] = {
     {DIFFUSERS, FACT_BUFFER, "models/embeddings.py: PatchEmbed", .path = "*pos_embed.pos_embed", .beside = "../proj"},
 };
 
-/* What a fact says, as --list=facts has it. */
-static const char *const kinds[FACT_COUNT] = {
-    [FACT_ADDS_MASK] = "adds a mask of the batch's size to what that operator made",
-    [FACT_BUFFER] = "a buffer",
-    [FACT_DROPS] = "drops out after the operator",
-    [FACT_DROPS_RESULT] = "drops out what leaves the module",
-    [FACT_FROZEN] = "frozen",
-    [FACT_INPUT_TO_FLOAT] = "casts its input to fp32",
-    [FACT_INPUT_TO_WEIGHT] = "casts its input to the weight's type",
-    [FACT_IN_PLACE] = "in place",
-    [FACT_MAY_OVERWRITE] = "in place where it is told so",
-    [FACT_NORM_BACK] = "fp32 inside, back before the weight",
-    [FACT_NORM_BACK_AT_END] = "fp32 inside, back at the end",
-    [FACT_NORM_TO_WEIGHT] = "fp32 for the square, then the weight's type",
-    [FACT_OFTEN_IN_PLACE] = "in place as often as not",
-    [FACT_ONE_OPERATOR] = "one operator",
-    [FACT_OUT_OF_PLACE] = "not in place",
-    [FACT_RESULT_TO_INPUT] = "casts its result to its input's type",
-    [FACT_RESULT_TO_QUERY] = "casts its result to the query's type",
-    [FACT_RESULT_TO_VALUE] = "casts its result to the value's type",
-    [FACT_SIZE] = "type and size",
-    [FACT_TRAINED] = "a parameter",
-    [FACT_UNDROPPED] = "no dropout by default",
-    [FACT_WEIGHT_NORM] = "weight norm",
+/* What a fact says, as --list=facts has it, and the alternative that is a file's reading without it; ALTERNATIVE_NONE there is no other. */
+static const struct {
+    const char *says;
+    enum alternative without;
+} kinds[FACT_COUNT] = {
+    [FACT_ADDS_MASK] = {"adds a mask of the batch's size to what that operator made", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_BUFFER] = {"a buffer", ALTERNATIVE_FACT_PARAMETERS},
+    [FACT_DROPS] = {"drops out after the operator", ALTERNATIVE_FACT_DROPOUT},
+    [FACT_DROPS_RESULT] = {"drops out what leaves the module", ALTERNATIVE_FACT_DROPOUT},
+    [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS},
+    [FACT_INPUT_TO_FLOAT] = {"casts its input to fp32", ALTERNATIVE_FACT_CASTS},
+    [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE},
+    [FACT_MAY_OVERWRITE] = {"in place where it is told so"},
+    [FACT_NORM_BACK] = {"fp32 inside, back before the weight", ALTERNATIVE_FACT_CASTS},
+    [FACT_NORM_BACK_AT_END] = {"fp32 inside, back at the end", ALTERNATIVE_FACT_CASTS},
+    [FACT_NORM_TO_WEIGHT] = {"fp32 for the square, then the weight's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_OFTEN_IN_PLACE] = {"in place as often as not"},
+    [FACT_ONE_OPERATOR] = {"one operator", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_OUT_OF_PLACE] = {"not in place", ALTERNATIVE_FACT_IN_PLACE},
+    [FACT_RESULT_TO_INPUT] = {"casts its result to its input's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_RESULT_TO_QUERY] = {"casts its result to the query's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_RESULT_TO_VALUE] = {"casts its result to the value's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_SIZE] = {"type and size"},
+    [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS},
+    [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},
+    [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS},
 };
 
 /* "q" is a module inside of the place's, "../q" one beside it, "/q" one of the model. */
@@ -386,12 +389,49 @@ holds(const struct fact *f, const struct place *p)
 }
 
 const struct fact *
-fact_next(const struct fact *f, unsigned kinds_wanted, const struct place *p)
+fact_next(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
 {
+    l->facts = l->facts ? l->facts : NEWN(l->a, bool, COUNT(facts));
     for (f = f ? f + 1 : facts; f < facts + COUNT(facts); f++)
-        if (kinds_wanted >> f->kind & 1 && holds(f, p))
+        if (kinds_wanted >> f->kind & 1 && !setup_instead(l->s, kinds[f->kind].without) && holds(f, p)) {
+            l->facts[f - facts] = true;
             return f;
+        }
     return NULL;
+}
+
+void
+fact_drop(struct lowering *l, const struct fact *f)
+{
+    l->facts[f - facts] = false;
+}
+
+/* The used facts like f, of its library and with the same alternative, in words; they are used no longer. */
+static const char *
+told(struct lowering *l, const struct fact *f)
+{
+    enum { MOST = 3 };
+    const char *text = "";
+    int n = 0;
+    for (const struct fact *k = f; k < facts + COUNT(facts); k++) {
+        if (!l->facts[k - facts] || kinds[k->kind].without != kinds[f->kind].without ||
+            strcmp(k->library, f->library) != 0)
+            continue;
+        l->facts[k - facts] = false;
+        const char *one = arena_printf(l->a, "%s (%s)", kinds[k->kind].says, k->source);
+        if (!strstr(text, one) && n++ < MOST)
+            text = arena_printf(l->a, "%s%s%s", text, *text ? ", " : "", one);
+    }
+    return n > MOST ? arena_printf(l->a, "%s, and %d more", text, n - MOST) : text;
+}
+
+void
+fact_assume(struct lowering *l)
+{
+    for (const struct fact *f = facts; f < facts + COUNT(facts) && l->facts; f++)
+        if (l->facts[f - facts] && kinds[f->kind].without)
+            program_assume(l->p, kinds[f->kind].without, "what the sources of %s %s say: %s", f->library, f->version,
+                           told(l, f));
 }
 
 /* The classes of a module and of the nearest one around it that is called. */
@@ -415,17 +455,17 @@ fact_place(struct lowering *l, const char *path, const char *op)
 }
 
 const struct fact *
-fact_of(const char *type, enum fact_kind kind)
+fact_of(struct lowering *l, const char *type, enum fact_kind kind)
 {
-    return type ? fact_next(NULL, 1u << kind, &(struct place){.type = type}) : NULL;
+    return type ? fact_next(l, NULL, 1u << kind, &(struct place){.type = type}) : NULL;
 }
 
 void
 fact_list(FILE *out)
 {
     for (const struct fact *f = facts; f < facts + COUNT(facts); f++) {
-        const char *column[] = {f->library, f->version, kinds[f->kind], f->arg,    f->type,
-                                f->around,  f->path,    f->op,          f->beside, f->source};
+        const char *column[] = {f->library, f->version, kinds[f->kind].says, f->arg,   f->type, f->around,
+                                f->path,    f->op,      f->beside,           f->source};
         for (int i = 0; i < COUNT(column); i++)
             fprintf(out, "%s%s", i ? "\t" : "", column[i] ? column[i] : "-");
         fputc('\n', out);

@@ -27,7 +27,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
     c->in_place = (l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES)) ||
                   (l->s->inplace == INPLACE_ALL && (c->op->keeps_result || spelled(c->op->name, OVERWRITES)));
-    for (const struct fact *f = NULL; !c->in_place && (f = fact_next(f, 1u << FACT_IN_PLACE, &at));)
+    for (const struct fact *f = NULL; !c->in_place && (f = fact_next(x->l, f, 1u << FACT_IN_PLACE, &at));)
         c->in_place = f->op || spelled(c->op->name, OVERWRITES);
     x->in_place |= c->in_place;
 }
@@ -54,9 +54,11 @@ dropped(const struct lost *x, const struct call *c, int out)
 {
     const char *path = x->l->p->modules[c->scope].path;
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
-    const struct fact *f = fact_next(NULL, 1u << FACT_DROPS | 1u << FACT_DROPS_RESULT, &at);
-    while (f && f->kind == FACT_DROPS_RESULT && !spelled(c->op->name, ATTENDS) && !leaves(x, out, path))
-        f = fact_next(f, 1u << FACT_DROPS | 1u << FACT_DROPS_RESULT, &at);
+    const struct fact *f = fact_next(x->l, NULL, 1u << FACT_DROPS | 1u << FACT_DROPS_RESULT, &at);
+    while (f && f->kind == FACT_DROPS_RESULT && !spelled(c->op->name, ATTENDS) && !leaves(x, out, path)) {
+        fact_drop(x->l, f);
+        f = fact_next(x->l, f, 1u << FACT_DROPS | 1u << FACT_DROPS_RESULT, &at);
+    }
     return f;
 }
 
@@ -135,7 +137,7 @@ put_back_cast(struct lost *x, int at)
 {
     const struct call *c = &x->l->p->calls[at];
     const struct place here = {.path = x->l->p->modules[c->scope].path, .op = c->op->name, .modules = x->modules};
-    if (!fact_next(NULL, 1u << FACT_INPUT_TO_WEIGHT, &here))
+    if (!fact_next(x->l, NULL, 1u << FACT_INPUT_TO_WEIGHT, &here))
         return;
     int weight = (int)c->args[1].i;
     struct call *cast = call_of(x, at, "aten.to_like", 2, (int)c->args[0].i);

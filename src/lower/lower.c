@@ -219,6 +219,7 @@ lower_run(struct graph *g, const struct setup *s)
         lower_patterns(l);
     }
     lower_outputs(l);
+    fact_assume(l);
     type_params(g, l->p);
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",

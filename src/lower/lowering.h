@@ -14,6 +14,7 @@ struct lowering {
     struct names *slots;   /* name in the traced program to slot */
     struct names *modules; /* path to module */
     int *slot_of;          /* per tensor of the graph; -1 none: constants, shapes */
+    bool *facts;           /* which of facts.c were used; NULL none */
 };
 
 struct lowering *lowering_new(struct graph *g, const struct setup *s);
@@ -129,10 +130,14 @@ struct place {
     const char *type, *around[4], *path, *op;
     const struct names *modules; /* of a file without classes: the paths of all modules */
 };
-/* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. */
-const struct fact *fact_next(const struct fact *f, unsigned kinds, const struct place *p);
+/* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. It counts as used. */
+const struct fact *fact_next(struct lowering *l, const struct fact *f, unsigned kinds, const struct place *p);
 /* The first of a module's class; NULL none. */
-const struct fact *fact_of(const char *type, enum fact_kind kind);
+const struct fact *fact_of(struct lowering *l, const char *type, enum fact_kind kind);
+/* It does not hold after all: it is not used. */
+void fact_drop(struct lowering *l, const struct fact *f);
+/* States the facts that were used, as assumptions. */
+void fact_assume(struct lowering *l);
 struct place fact_place(struct lowering *l, const char *path, const char *op);
 /* The classes of a module and of the one around it. */
 void fact_around(struct lowering *l, const char *path, const char **around);

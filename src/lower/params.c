@@ -180,7 +180,7 @@ static bool
 size_by_fact(struct lowering *l, struct param *q)
 {
     const struct place at = {.type = l->p->modules[q->module].type, .path = q->name};
-    for (const struct fact *f = NULL; q->rank < 0 && (f = fact_next(f, 1u << FACT_SIZE, &at));)
+    for (const struct fact *f = NULL; q->rank < 0 && (f = fact_next(l, f, 1u << FACT_SIZE, &at));)
         read_size(l, f->arg, q);
     return q->rank >= 0;
 }
@@ -275,7 +275,7 @@ params_freeze(struct dynamo *d)
     for (int i = 0; i < p->nparams; i++) {
         struct place at = {.path = p->params[i].name};
         fact_around(d->l, p->modules[p->params[i].module].path, at.around);
-        if (p->params[i].kind == PARAM_TRAINED && fact_next(NULL, 1u << FACT_FROZEN, &at))
+        if (p->params[i].kind == PARAM_TRAINED && fact_next(d->l, NULL, 1u << FACT_FROZEN, &at))
             p->params[i].kind = PARAM_FROZEN;
     }
 }

@@ -2030,7 +2030,7 @@ find_buffers(struct matcher *x, const struct names *modules)
         if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_weight(g->t[i].name))
             continue;
         const struct place here = {.path = g->t[i].name, .modules = modules};
-        const struct fact *f = fact_next(NULL, 1u << FACT_TRAINED | 1u << FACT_BUFFER, &here);
+        const struct fact *f = fact_next(x->l, NULL, 1u << FACT_TRAINED | 1u << FACT_BUFFER, &here);
         bool before = f && f->kind == FACT_TRAINED, after = f && f->kind == FACT_BUFFER;
         for (int k = 0; k < g->nt; k++) {
             int other = g->t[k].is_initializer && same_module(g->t[i].name, g->t[k].name)

@@ -406,7 +406,7 @@ lower_function(struct dynamo *d, int at, const struct fact *f)
     for (int k = 0; k < n; k++)
         resolve_known(d, &args[k], &missing);
     for (int i = at; i < d->ngroups; i++)
-        if (fact_of(d->groups[i].type, f->kind) == f && strcmp(d->groups[i].path, g->path) == 0) {
+        if (fact_of(d->l, d->groups[i].type, f->kind) == f && strcmp(d->groups[i].path, g->path) == 0) {
             last = &d->groups[i];
             last->done = true;
         }
@@ -589,12 +589,12 @@ pieces_lower(struct dynamo *d, int at)
     }
     struct group *g = &d->groups[at];
     const struct whole *w = whole_of(d, g);
-    const struct fact *function = w ? NULL : fact_of(g->type, FACT_ONE_OPERATOR);
+    const struct fact *function = w ? NULL : fact_of(d->l, g->type, FACT_ONE_OPERATOR);
     if (w)
         lower_whole(d, at, w);
-    else if (fact_of(g->type, FACT_WEIGHT_NORM))
+    else if (fact_of(d->l, g->type, FACT_WEIGHT_NORM))
         lower_weight_norm(d, g);
     else if (function)
         lower_function(d, at, function);
-    return w || function || fact_of(g->type, FACT_WEIGHT_NORM);
+    return w || function || fact_of(d->l, g->type, FACT_WEIGHT_NORM);
 }

@@ -22,7 +22,7 @@ is_undropped(const struct dynamo *d, const struct group *g, int tensor)
     reader.type = g->type;
     if (at >= 0)
         fact_around(d->l, d->groups[at].path, reader.around + 2);
-    return fact_next(NULL, 1u << FACT_UNDROPPED, &reader);
+    return fact_next(d->l, NULL, 1u << FACT_UNDROPPED, &reader);
 }
 
 /* Whether a clone was a dropout in evaluation mode that is one again in training; said then. Where the model was
