@@ -3842,13 +3842,19 @@ aten_arg(const struct aten *op, const char *name)
 }
 
 void
-aten_list(FILE *out)
+aten_print(const struct aten *op, FILE *out)
 {
     static const char *const casts[] = {"-", "lower", "fp32", "dtype", "promote"};
+    fprintf(out, "%s\t%s\t%s\t%s\n", op->name, op->args,
+            !op->grad   ? "no derivative"
+            : *op->grad ? op->grad
+                        : "composite",
+            casts[op->cast]);
+}
+
+void
+aten_list(FILE *out)
+{
     for (int i = 0; i < aten_count; i++)
-        fprintf(out, "%s\t%s\t%s\t%s\n", aten_table[i].name, aten_table[i].args,
-                !aten_table[i].grad    ? "no derivative"
-                : !*aten_table[i].grad ? "composite"
-                                       : aten_table[i].grad,
-                casts[aten_table[i].cast]);
+        aten_print(&aten_table[i], out);
 }

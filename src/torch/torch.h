@@ -122,6 +122,8 @@ extern const int aten_count;
 const struct aten *aten_find(const char *target);
 /* Whether the arguments are such that run may rely on them. */
 bool aten_takes(const struct aten *op, const struct arg *a, int n);
+/* A line of --list=aten: name, arguments, gradients, how autocast treats it. */
+void aten_print(const struct aten *op, FILE *out);
 /* Position of an argument, -1 none. */
 int aten_arg(const struct aten *op, const char *name);
 
