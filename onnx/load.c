@@ -77,7 +77,7 @@ property(size_t n, Onnx__StringStringEntryProto **props, const char *key)
     return NULL;
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 static double
 half(uint16_t h)
@@ -329,7 +329,7 @@ load_sparse(struct loader *l, const Onnx__SparseTensorProto *p, struct tensor *t
     return true;
 }
 
-/* ---- types ------------------------------------------------------------------------------------------------------ */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static void
 load_shape(struct arena *a, const Onnx__TensorShapeProto *p, int *rank, struct dim **dims)
@@ -407,7 +407,7 @@ load_declared(struct graph *g, const Onnx__ValueInfoProto *p, int id)
         t->fx_name = fx;
 }
 
-/* ---- nodes and graphs ------------------------------------------------------------------------------------------- */
+/* ---- nodes and graphs -------------------------------------------------------------------------------------------- */
 
 static struct graph *load_graph(struct loader *l, const Onnx__GraphProto *p, struct graph *parent);
 

@@ -5,9 +5,9 @@
 
 #include "graph/graph.h"
 
-/* Reads an ONNX file in binary (or, when its name ends in .txt or .onnxtxt, in ONNX text syntax) form. Weights are never read; external data
- * files need not exist. Returns NULL and fills e when the file is refused. The graph has functions inlined, names
- * interned, nodes in topological order. */
+/* Reads an ONNX file in binary (or, when its name ends in .txt or .onnxtxt, in ONNX text syntax) form. Weights are
+ * never read; external data files need not exist. Returns NULL and fills e when the file is refused. The graph has
+ * functions inlined, names interned, nodes in topological order. */
 struct graph *onnx_load(struct arena *a, const char *path, struct err *e);
 /* The same of a binary model in memory; path names it, and external data lie beside it. */
 struct graph *onnx_load_bytes(struct arena *a, const char *path, const uint8_t *data, size_t size, struct err *e);

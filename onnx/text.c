@@ -52,7 +52,7 @@ fault(struct text *t, const char *what)
     return NULL;
 }
 
-/* ---- tokens ----------------------------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------------------------------ */
 
 static void
 space(struct text *t)
@@ -173,7 +173,7 @@ integer(struct text *t)
     return i;
 }
 
-/* ---- types and tensors ------------------------------------------------------------------------------------------ */
+/* ---- types and tensors ------------------------------------------------------------------------------------------- */
 
 static void
 dims(struct text *t, int *rank, struct dim **out)
@@ -307,7 +307,7 @@ loose_tensor(struct text *t)
     return x;
 }
 
-/* ---- attributes and nodes --------------------------------------------------------------------------------------- */
+/* ---- attributes and nodes ---------------------------------------------------------------------------------------- */
 
 static struct graph *graph(struct text *t, struct graph *parent);
 
@@ -485,7 +485,7 @@ node(struct text *t, struct graph *g)
             g->t[n.out[i]].producer = g->nn - 1;
 }
 
-/* ---- graphs ----------------------------------------------------------------------------------------------------- */
+/* ---- graphs ------------------------------------------------------------------------------------------------------ */
 
 enum role { INPUT, OUTPUT, INSIDE };
 
@@ -592,7 +592,7 @@ graph(struct text *t, struct graph *parent)
     return t->bad ? NULL : g;
 }
 
-/* ---- header and functions --------------------------------------------------------------------------------------- */
+/* ---- header and functions ---------------------------------------------------------------------------------------- */
 
 struct header {
     struct graph *g;
@@ -691,7 +691,7 @@ onnx_parse_text(struct arena *a, const char *path, const char *text, struct err 
     return t.bad || !graph_finish(g, e) ? NULL : g;
 }
 
-/* ---- printing --------------------------------------------------------------------------------------------------- */
+/* ---- printing ---------------------------------------------------------------------------------------------------- */
 
 static void
 print_string(const char *s, FILE *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* csv.c - the tensors alive at the peak, each with why the model is stopped, as comma-separated values, RFC 4180, for spreadsheets. Every text is quoted, and
- * one that a spreadsheet would take for a formula gets an apostrophe before it. One that reads semicolons as commas begins a cell after each.
+/* csv.c - the tensors alive at the peak, each with why the model is stopped, as comma-separated values, RFC 4180, for
+ * spreadsheets. Every text is quoted, and one that a spreadsheet would take for a formula gets an apostrophe before
+ * it. One that reads semicolons as commas begins a cell after each.
  */
 #include "reports/reports.h"
 

@@ -2,10 +2,10 @@
 /* emit.c - what every report needs: writing it safely, and the words and columns that several formats share.
  *
  * report_write makes a report all or nothing. The report goes to a temporary file in the target's folder, is synced and
- * renamed over the target; whatever fails before the rename leaves an older report untouched and no litter. The file has
- * no name until it is whole (O_TMPFILE), so that a kill leaves nothing either. Where a file system can't do that, its name
- * is known to a signal handler and to exit(): Ctrl-C removes it, and the program ends with exit status 4. A target that is
- * no regular file (/dev/stdout, a pipe) is written in place.
+ * renamed over the target; whatever fails before the rename leaves an older report untouched and no litter. The file
+ * has no name until it is whole (O_TMPFILE), so that a kill leaves nothing either. Where a file system can't do that,
+ * its name is known to a signal handler and to exit(): Ctrl-C removes it, and the program ends with exit status 4. A
+ * target that is no regular file (/dev/stdout, a pipe) is written in place.
  *
  * string_clean is the one place where strings from a model become printable: invalid UTF-8 becomes U+FFFD, and control
  * characters, which could move a terminal's cursor or end a line, become a visible \xNN. So do the characters that turn
@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- all or nothing --------------------------------------------------------------------------------------------- */
+/* ---- all or nothing ---------------------------------------------------------------------------------------------- */
 
 static char temporary[4096]; /* the file to remove when we are stopped; "" none */
 
@@ -186,9 +186,9 @@ report_append(const struct result *r, const struct format *f, const char *path, 
     return ok;
 }
 
-/* ---- strings that came from a model ------------------------------------------------------------------------------- */
+/* ---- strings that came from a model ------------------------------------------------------------------------------ */
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 const char *
 emit_modules(struct arena *a, const struct plan *p)
@@ -266,7 +266,8 @@ peak_text(struct arena *a, const struct result *r, const char *begin)
     return r->peak.op && *r->peak.op ? arena_printf(a, "%s at %s", s, string_op(a, r->peak.op, 80)) : s;
 }
 
-/* Doubts of one operator are one, and those of the same words: "GatherND, 3 times; dimension batch of the input is open". */
+/* Doubts of one operator are one, and those of the same words: "GatherND, 3 times; dimension batch of the input is
+ * open". */
 static const char *
 unknown_text(struct arena *a, const struct result *r)
 {
@@ -540,7 +541,7 @@ emit_let_pass(struct arena *a, const struct result *r)
     return s;
 }
 
-/* ---- the replay ----------------------------------------------------------------------------------------------------------- */
+/* ---- the replay -------------------------------------------------------------------------------------------------- */
 
 const char *
 emit_replay(struct arena *a, const struct replay *q)
@@ -656,7 +657,7 @@ emit_library(struct arena *a, const struct replay *q, bool products)
                             : "memlint's own figures have none either");
 }
 
-/* ---- issues --------------------------------------------------------------------------------------------------------------- */
+/* ---- issues ------------------------------------------------------------------------------------------------------ */
 
 static const char *
 base_name(const char *path)
@@ -770,7 +771,7 @@ emit_issues(struct arena *a, const struct result *r, int *n)
     return all;
 }
 
-/* ---- the timeline ------------------------------------------------------------------------------------------------------ */
+/* ---- the timeline ------------------------------------------------------------------------------------------------ */
 
 int
 emit_columns(const struct result *r, int want, int *at)

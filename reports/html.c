@@ -21,97 +21,7 @@
 
 enum { COLUMNS = 1000, OPEN_ROWS = 30, NAME = 160, BEST = 3, ALIVE = 5, MEMBERS = 40 };
 
-/* ---- the writer ------------------------------------------------------------------------------------------------------------ */
-
-#define XML(s) ((const xmlChar *)(s))
-
-static void
-attributes(struct html *h, va_list ap)
-{
-    for (const char *name; (name = va_arg(ap, const char *));) {
-        const char *value = va_arg(ap, const char *);
-        if (value)
-            xmlTextWriterWriteAttribute(h->w, XML(name), XML(string_clean(h->a, value)));
-    }
-}
-
-void
-html_open(struct html *h, const char *name, ...)
-{
-    va_list ap;
-    va_start(ap, name);
-    xmlTextWriterStartElement(h->w, XML(name));
-    attributes(h, ap);
-    va_end(ap);
-}
-
-void
-html_close(struct html *h)
-{
-    xmlTextWriterFullEndElement(h->w);
-}
-
-void
-html_leaf(struct html *h, const char *name, const char *text, ...)
-{
-    va_list ap;
-    va_start(ap, text);
-    xmlTextWriterStartElement(h->w, XML(name));
-    attributes(h, ap);
-    va_end(ap);
-    html_text(h, text);
-    xmlTextWriterFullEndElement(h->w);
-}
-
-void
-html_void(struct html *h, const char *name, ...)
-{
-    va_list ap;
-    va_start(ap, name);
-    xmlTextWriterStartElement(h->w, XML(name));
-    attributes(h, ap);
-    va_end(ap);
-    xmlTextWriterEndElement(h->w);
-}
-
-void
-html_text(struct html *h, const char *s)
-{
-    xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));
-}
-
-static const char *
-html_vformat(struct html *h, const char *fmt, va_list ap)
-{
-    va_list again;
-    va_copy(again, ap);
-    size_t n = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
-    va_end(again);
-    char *s = arena_alloc(h->a, n);
-    vsnprintf(s, n, fmt, ap);
-    return s;
-}
-
-const char *
-html_format(struct html *h, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *s = html_vformat(h, fmt, ap);
-    va_end(ap);
-    return s;
-}
-
-void
-html_printf(struct html *h, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    html_text(h, html_vformat(h, fmt, ap));
-    va_end(ap);
-}
-
-/* ---- cells and sections ------------------------------------------------------------------------------------------------------- */
+/* ---- cells and sections ------------------------------------------------------------------------------------------ */
 
 static const char *
 grouped(struct html *h, int64_t n)
@@ -204,7 +114,7 @@ code(struct html *h, const char *s)
         html_leaf(h, "code", string_op(h->a, s, NAME), NULL);
 }
 
-/* ---- first screen ------------------------------------------------------------------------------------------------------------------ */
+/* ---- first screen ------------------------------------------------------------------------------------------------ */
 
 static void
 page_head(struct html *h)
@@ -416,7 +326,7 @@ section_peaks(struct html *h)
     html_close(h);
 }
 
-/* ---- timeline -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- timeline ---------------------------------------------------------------------------------------------------- */
 
 /* What the script changes under the pointer; as written, it describes the peak. */
 static void
@@ -706,7 +616,7 @@ section_timeline(struct html *h)
     html_close(h);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 /* Python to paste; what is long is folded. */
 static void
@@ -813,7 +723,7 @@ section_findings(struct html *h)
     html_close(h);
 }
 
-/* ---- the replay ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the replay -------------------------------------------------------------------------------------------------- */
 
 static void
 replay_row(struct html *h, const char *what, int64_t bytes, const char *how)
@@ -969,7 +879,7 @@ section_replay(struct html *h)
     html_close(h);
 }
 
-/* ---- out of memory ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- out of memory ----------------------------------------------------------------------------------------------- */
 
 static void
 section_oom(struct html *h)
@@ -1013,7 +923,7 @@ section_oom(struct html *h)
     html_close(h);
 }
 
-/* ---- checkpoint plans ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- checkpoint plans -------------------------------------------------------------------------------------------- */
 
 static void
 plan_modules(struct html *h, const struct plan *p)
@@ -1119,7 +1029,7 @@ section_recompute(struct html *h)
     html_close(h);
 }
 
-/* ---- tensors alive at the peak -------------------------------------------------------------------------------------------------------------- */
+/* ---- tensors alive at the peak ----------------------------------------------------------------------------------- */
 
 struct group {
     const char *name; /* with * where the members' numbers differ */
@@ -1362,7 +1272,7 @@ section_alive(struct html *h)
     html_close(h);
 }
 
-/* ---- layers, devices, rules of thumb --------------------------------------------------------------------------------------------------------- */
+/* ---- layers, devices, rules of thumb ----------------------------------------------------------------------------- */
 
 /* The layer behind i and all below it. */
 static int
@@ -1752,14 +1662,15 @@ section_assumptions(struct html *h)
     html_close(h);
 }
 
-/* ---- the baseline ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the baseline ------------------------------------------------------------------------------------------------ */
 
 struct bar { /* of a waterfall */
     const char *name, *note, *location, *css;
     int64_t bytes;
 };
 
-/* From the old peak to the new one, a row for each change; small ones stand together, and all of them in the table below. */
+/* From the old peak to the new one, a row for each change; small ones stand together, and all of them in the table
+ * below. */
 static void
 waterfall(struct html *h, const char *caption, const struct bar *bars, int n)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* html.h - the page's writer, shared by html.c (words and tables) and svg.c (pictures). Nobody else includes it. */
+/* html.h - the page's writer (markup.c), shared by html.c (words and tables) and svg.c (pictures). Nobody else includes
+ * it. */
 #ifndef HTML_H
 #define HTML_H
 
@@ -23,6 +24,8 @@ struct html {
     int noverlays;
     struct overlay overlays[OVERLAYS];
 };
+
+#define XML(s) ((const xmlChar *)(s))
 
 /* Elements with attributes as name, value pairs up to a NULL; a NULL value leaves its attribute out. */
 void html_open(struct html *h, const char *name, ...) __attribute__((sentinel));

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "result/result.h"
 
-/* ---- reports/: views of one const struct result -------------------------------------------------------------------------- */
+/* ---- reports/: views of one const struct result ------------------------------------------------------------------ */
 
 struct format {
     const char *name, *extension, *help;
@@ -17,27 +17,32 @@ extern const struct format formats[];
 extern const int nformats;
 const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
-/* For main, once: SIGINT, SIGTERM and SIGHUP remove a report that is not whole and end the program with exit status 4. */
+/* For main, once: SIGINT, SIGTERM and SIGHUP remove a report that is not whole and end the program with exit status
+ * 4. */
 void emit_guard(void);
-/* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why in *why. */
+/* Writes a report to path by way of a temporary file beside it: all or nothing. On failure returns false and says why
+ * in *why. */
 bool report_write(const struct result *r, const struct format *f, const char *path, const char **why);
 /* Adds a report of one line to path in one write: what is there after a kill is whole lines and at most one torn. */
 bool report_append(const struct result *r, const struct format *f, const char *path, const char **why);
 
-/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ...", or "At least 1.2 GiB is certain;
- * unknown: ..." */
+/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ...", or "At least 1.2 GiB is
+ * certain; unknown: ..." */
 const char *emit_verdict(struct arena *a, const struct result *r);
 /* "training, batch 32, adamw, fp32, loss auto": what was chosen, the defaults of most not named. */
 const char *emit_setup(struct arena *a, const struct result *r);
 /* An assumption, with the option that says otherwise and what that changes. */
 const char *emit_assumption(struct arena *a, const struct result *r, int i);
-/* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL none. */
+/* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL
+ * none. */
 const char *emit_swings(struct arena *a, const struct result *r);
-/* Of an inconclusive result: the peak as far as it was counted, where that is more than what is certain; the command that settles what options can. NULL none. */
+/* Of an inconclusive result: the peak as far as it was counted, where that is more than what is certain; the command
+ * that settles what options can. NULL none. */
 const char *emit_estimate(struct arena *a, const struct result *r);
 const char *emit_remedy(struct arena *a, const struct result *r);
 const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
-/* A changed layer: its path, and what became of it, "weight [64, 10] -> [64, 20]". The peaks, "1.0 GiB -> 2.0 GiB (+1.0 GiB, +100 %)". */
+/* A changed layer: its path, and what became of it, "weight [64, 10] -> [64, 20]". The peaks, "1.0 GiB -> 2.0 GiB
+ * (+1.0 GiB, +100 %)". */
 const char *emit_layer(struct arena *a, const struct layer_change *l, int max);
 const char *emit_change(struct arena *a, const struct layer_change *l);
 /* Layers that changed alike and differ in their numbers alone are one: "blocks.*.up". */
@@ -58,10 +63,11 @@ const char *emit_cheapest(struct arena *a, int n, const struct plan *front, int6
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every
  * phase among them. Fills at[] (room for ninstants) with ascending indices and returns how many. */
 int emit_columns(const struct result *r, int want, int *at);
-/* What the message held beside what the step holds when it asks, and whether they match; NULL where either is unknown. */
+/* What the message held beside what the step holds when it asks, and whether they match; NULL where either is
+ * unknown. */
 const char *emit_oom(struct arena *a, const struct oom *o);
-/* The outcome of a replay; that the step was another device's, NULL it was not; whether it was steady, NULL unknown; a kernel by its shapes; what its library said of all convolutions or
- * products, NULL there are none. */
+/* The outcome of a replay; that the step was another device's, NULL it was not; whether it was steady, NULL unknown; a
+ * kernel by its shapes; what its library said of all convolutions or products, NULL there are none. */
 const char *emit_replay(struct arena *a, const struct replay *q);
 const char *emit_capability(struct arena *a, const struct replay *q);
 const char *emit_steps(struct arena *a, const struct replay *q);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sarif.c - SARIF 2.1.0, as code scanning reads it: findings and failed gates with a place, a level and a fingerprint.
  *
- * A place is the Python line where the export knows it, else line 1 of the model: servers refuse results without a line.
- * Fingerprints follow rule, model and node, not sizes or line numbers, so that an alert stays the same one while the
- * code around it moves. Only the first location of a result is annotated; the node stands as a logical location.
+ * A place is the Python line where the export knows it, else line 1 of the model: servers refuse results without a
+ * line. Fingerprints follow rule, model and node, not sizes or line numbers, so that an alert stays the same one while
+ * the code around it moves. Only the first location of a result is annotated; the node stands as a logical location.
  */
 #include "json.h"
 

@@ -3,8 +3,8 @@
  *
  * A picture has no viewBox: it is as wide as its column, marks have percentages for x and pixels for y, so text keeps
  * its size from a phone to a wide screen. Only areas sit in an inner svg that is stretched. Whether a label fits is
- * known when the page is made: html.c's style sheet hides class q640 where the container is narrower than 640 pixels, and
- * fitting() chooses the step from the label's length and its mark's share of the width. No label is clipped.
+ * known when the page is made: html.c's style sheet hides class q640 where the container is narrower than 640 pixels,
+ * and fitting() chooses the step from the label's length and its mark's share of the width. No label is clipped.
  *
  * Every picture is one image to a screen reader, with a title and a description, and its numbers stand in a table.
  */
@@ -43,7 +43,8 @@ px(struct html *h, double y)
     return html_format(h, "%.1f", y);
 }
 
-/* The container's least width, of the style sheet's steps, in which n characters fit a mark with this share of it; 0 none. */
+/* The container's least width, of the style sheet's steps, in which n characters fit a mark with this share of it; 0
+ * none. */
 static int
 width_for(int n, double glyph, double share)
 {
@@ -88,7 +89,7 @@ svg_bar(struct html *h, int64_t part, int64_t whole, const char *css)
     html_close(h);
 }
 
-/* ---- the peak and the devices, on one scale ----------------------------------------------------------------------------- */
+/* ---- the peak and the devices, on one scale ---------------------------------------------------------------------- */
 
 /* The smallest capacity that holds least, of those that the verdict says; NULL none. */
 static const struct fit *
@@ -223,7 +224,7 @@ svg_step(struct html *h, double from, double to, double low, double high, const 
     html_close(h);
 }
 
-/* ---- timeline ------------------------------------------------------------------------------------------------------------ */
+/* ---- timeline ---------------------------------------------------------------------------------------------------- */
 
 enum { TOP = 42, HEIGHT = 226, FOOT = 36, NARROW = 8 /* phases: with more, narrow ones have no name */ };
 
@@ -374,7 +375,8 @@ timeline_peak(struct html *h)
                   html_format(h, "%s pk2", q), NULL);
 }
 
-/* Another step's bytes over this one: its phases stretched to the same phases here where both have the same, else as a whole. */
+/* Another step's bytes over this one: its phases stretched to the same phases here where both have the same, else as a
+ * whole. */
 static void
 timeline_overlay(struct html *h, const struct overlay *o, double scale)
 {
@@ -442,7 +444,7 @@ svg_timeline(struct html *h)
     html_close(h);
 }
 
-/* ---- treemap: modules first, in each its classes, in these the tensors; squarified ----------------------------------------- */
+/* ---- treemap: modules first, in each its classes, in these the tensors; squarified ------------------------------- */
 
 /* What differs by less than a thousandth of the peak is as large, and stays in the order of names. */
 static int64_t
@@ -716,7 +718,7 @@ svg_treemap(struct html *h, const struct cluster *k, int n)
     html_close(h);
 }
 
-/* ---- checkpoint plans ------------------------------------------------------------------------------------------------------ */
+/* ---- checkpoint plans -------------------------------------------------------------------------------------------- */
 
 /* Where a plan stands: extra FLOPs to the right, peaks from the lowest of all plans up. */
 struct ruler {

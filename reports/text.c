@@ -2,13 +2,14 @@
 /* text.c - one screen for people: about forty lines, whatever the model. The format "full" is the same without limits.
  *
  * From top to bottom: the verdict, the three peaks, the peak by class as bars, the step as a small picture, the largest
- * tensors alive at the peak, the best changes, devices, rules of thumb, what was assumed and what is not explained. Every
- * list is short and ends with a count of the rest: the whole of it is in the HTML and JSON reports. A comparison, checkpoint
- * plans, a replay and an out-of-memory message have been asked for and come on top of the screen.
+ * tensors alive at the peak, the best changes, devices, rules of thumb, what was assumed and what is not explained.
+ * Every list is short and ends with a count of the rest: the whole of it is in the HTML and JSON reports. A
+ * comparison, checkpoint plans, a replay and an out-of-memory message have been asked for and come on top of the
+ * screen.
  *
  * Pictures use block elements when the locale's character set is UTF-8 and plain ASCII otherwise. Colour only repeats
- * what the words say. Every string of the model goes through string_clip, and no line begins with one, so that a log which
- * reads commands at the start of a line (as continuous integration servers do) meets none.
+ * what the words say. Every string of the model goes through string_clip, and no line begins with one, so that a log
+ * which reads commands at the start of a line (as continuous integration servers do) meets none.
  */
 #include "reports/reports.h"
 
@@ -63,8 +64,8 @@ columns(const char *s, size_t n)
     return wide;
 }
 
-/* How much of a text stands on at most so many lines and ends where a clause does, so that no number is cut off; at least
- * one clause. */
+/* How much of a text stands on at most so many lines and ends where a clause does, so that no number is cut off; at
+ * least one clause. */
 static size_t
 clauses(const char *text, int room, int most)
 {
@@ -83,8 +84,8 @@ clauses(const char *text, int room, int most)
     return fits;
 }
 
-/* A text over at most so many lines, the first after prefix, which the others are as far in as; the bar before each keeps
- * a model's string from beginning it. */
+/* A text over at most so many lines, the first after prefix, which the others are as far in as; the bar before each
+ * keeps a model's string from beginning it. */
 static void
 wrap(const struct page *p, const char *prefix, const char *text, int most)
 {

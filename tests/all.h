@@ -5,4 +5,4 @@
 #include "cli/cli.h"
 #include "lower/lowering.h"
 #include "onnx/onnx.h"
-#include "torch/expand.h"
+#include "torch/run.h"

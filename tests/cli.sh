@@ -120,7 +120,7 @@ done <<'END'
 --device=A100|a100-40 or a100-80
 --device=rtx-409|rtx-4090
 --device=NVIDIA GeForce RTX 3090|did you mean rtx-3090?
---optimizer=adamx|adam or adamw? (--list=optimizers)
+--optimizer=adamx|adam, adamw or adamax? (--list=optimizers)
 --precision=pf16|bf16 or fp16
 --loss=crossentropi|cross-entropy?
 --loop=acumulate-4|accumulate-N?

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* driver.c - a test double: libcuda, NVML, cuDNN and cuBLASLt in one file, for a machine without any of them.
  *
- * tests/driver.sh gives it these libraries' names in a folder of its own and puts that folder before the loader's others, so that
- * memlint opens it as it would open the real ones. It has memory only as numbers: a capacity, what is out, what leaks. When a context goes and when
- * the program ends it writes what it saw to the file in DRIVER_LOG. The environment says how it behaves:
+ * tests/driver.sh gives it these libraries' names in a folder of its own and puts that folder before the loader's
+ * others, so that memlint opens it as it would open the real ones. It has memory only as numbers: a capacity, what is
+ * out, what leaks. When a context goes and when the program ends it writes what it saw to the file in DRIVER_LOG. The
+ * environment says how it behaves:
  *
  *   DRIVER_CAPACITY  bytes of the device (2 GiB)      DRIVER_FOREIGN  of them in use by others (0)
  *   DRIVER_GROW      bytes that others take, too, from the 40th memset on
- *   DRIVER_FAIL      a function that fails            DRIVER_RAISE    the number of the memset at which a signal comes, a colon, the signal
+ *   DRIVER_FAIL      a function that fails            DRIVER_RAISE    the number of the memset at which a signal
+ *   comes, a colon, the signal
  *
  * It shares no declaration with memlint: prototypes are written from the libraries' documentation.
  */
@@ -91,7 +93,7 @@ static void __attribute__((destructor)) write_log(void)
     fclose(f);
 }
 
-/* ---- the driver -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the driver -------------------------------------------------------------------------------------------------- */
 
 #define FAILS                \
     do {                     \
@@ -352,7 +354,7 @@ cuGetErrorName(int error, const char **name)
     return OK;
 }
 
-/* ---- NVML ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- NVML -------------------------------------------------------------------------------------------------------- */
 
 int
 nvmlInit_v2(void)
@@ -399,7 +401,10 @@ nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct proces
     return device != memory || fails(__func__);
 }
 
-/* ---- cuDNN: what it says of a convolution is a MiB for each of the weight's inner dimensions, of gradients of inputs only with groups ------------- */
+/* ---- cuDNN ------------------------------------------------------------------------------------------------------- */
+
+/* What it says of a convolution is a MiB for each of the weight's inner dimensions, of gradients of inputs only with
+ * groups. */
 
 size_t
 cudnnGetVersion(void)
@@ -577,7 +582,7 @@ cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, void *x, void *y, vo
     return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 1);
 }
 
-/* ---- cuBLASLt: a product takes all it may ------------------------------------------------------------------------------------------------ */
+/* ---- cuBLASLt: a product takes all it may ------------------------------------------------------------------------ */
 
 struct matrix {
     char kind;

@@ -42,8 +42,38 @@ if command -v nm >/dev/null && [ -n "$objects" ]; then
     ok "a room needs what lies above it: $up" [ -z "$up" ]
 fi
 
+# No circle of files: of two, one never calls the other, by however many steps. What counts is what the code of a file names, not its
+# data: a table's rows name the functions of files that read the table (docs/ARCHITECTURE.md, A circle of files).
+if command -v readelf >/dev/null && [ -s "$work/symbols" ]; then
+    needs() { # needs SECTION: lines of two files, the second of which the first one's relocations of such sections name
+        (cd "$(dirname "$MEMLINT")" && for o in $objects; do readelf -rW "$o" | awk -v o="$o" -v section="$1" '
+            /^Relocation section/ { counts = $3 ~ section }
+            counts && NF > 4 { print o, "U", $5 }'; done) |
+            awk 'NR == FNR { if ($2 == "D") by[$3] = $1; next } ($3 in by) && by[$3] != $1 { print $1, by[$3] }' "$work/symbols" - | sort -u
+    }
+    needs '[.]text' >"$work/calls"
+    circle=$(tsort "$work/calls" 2>&1 >/dev/null | sed 's/^tsort: //' | tr '\n' ' ')
+    ok "a circle of files: $circle" [ -z "$circle" ]
+    needs '[.](text|data)' >"$work/with-rows"
+    ok "this check finds no circle" [ -n "$(tsort "$work/with-rows" 2>&1 >/dev/null)" ]
+fi
+
 bad=$(grep -L SPDX-License-Identifier $sources tests/*.sh tests/*.c tests/unit/*.[ch] | head -1)
 ok "no licence line: $bad" [ -z "$bad" ]
+
+# 120 columns: of C clang-format sees to the code, this to comments and to the prose that people write. Tables, examples and what tests
+# print are as wide as they are.
+wide() { # wide FILE...: lines that are too long
+    LC_ALL=C.UTF-8 grep -nHE '^.{121}' "$@" | head -1
+}
+# shellcheck disable=SC2086 # a list of files
+bad=$(wide $sources tests/*.c tests/unit/*.[ch] tests/fuzz/*.[ch])
+ok "more than 120 columns: $bad" [ -z "$bad" ]
+for page in README.md CONTRIBUTING.md NEWS.md docs/{ARCHITECTURE,FLEET,GLOSSARY,HACKING,REPLAY,RULES,SECURITY,STEPS,TUTORIAL}.md; do
+    grep -vE '^(\||    |!\[)' "$page" >"$work/prose"
+    bad=$(wide "$work/prose")
+    ok "more than 120 columns: $page: $bad" [ -z "$bad" ]
+done
 
 only_in() { # only_in FOLDER PATTERN: no file elsewhere includes it
     local bad
@@ -55,8 +85,8 @@ only_in reports/ 'libxml'
 only_in src/device/cuda.c 'cuda'
 only_in reports/ '(html|json|xml|assets)\.h'
 only_in src/graph/ 'graph/infer\.h'
-only_in src/torch/ 'torch/expand\.h'
-only_in src/lower/ 'lower/(lowering|dynamo)\.h'
+only_in src/torch/ 'torch/run\.h'
+only_in src/lower/ 'lower/(lowering|dynamo|matcher)\.h'
 only_in src/advice/ 'advice/edit\.h'
 
 # No operator, module or rule is told by its name in a body: its row in a table has a column for what a body asks. In a file that may, the

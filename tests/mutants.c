@@ -7,8 +7,8 @@
  * row has other events. Each mutant runs in a child: one that crashes is noticed. What changes no event is not broken:
  * takes, whole_batch, inner, assumes, source.
  *
- * Prints a line for each mutant that no step notices: row, a colon, how it is broken, a tab, the broken row as --list=aten
- * prints it. At the end how many mutants, rows and steps there are.
+ * Prints a line for each mutant that no step notices: row, a colon, how it is broken, a tab, the broken row as
+ * --list=aten prints it. At the end how many mutants, rows and steps there are.
  */
 #include "tests/all.h"
 
@@ -43,7 +43,7 @@ static bool ran[MOST_ROWS];
 static unsigned tensor[MOST_ROWS]; /* which of its arguments were one, somewhere */
 static struct aten *rows;          /* aten_table, writable */
 
-/* ---- cases ------------------------------------------------------------------------------------------------------------------ */
+/* ---- cases ------------------------------------------------------------------------------------------------------- */
 
 static void
 fail(const char *what, const char *of)
@@ -112,6 +112,8 @@ read_case(struct cases *all, const char *folder, const char *step)
     int argc = 4;
     char **argv = NEWN(a, char *, 64), *save = NULL;
     char *model = arena_printf(a, "%s.onnx", stem);
+    if (access(model, R_OK) != 0)
+        model = arena_printf(a, "%s.txt", stem);
     argv[0] = arena_printf(a, "memlint");
     argv[1] = model;
     argv[2] = arena_printf(a, "--assume");
@@ -152,7 +154,7 @@ read_folder(struct cases *all, const char *folder)
     closedir(d);
 }
 
-/* ---- mutants ---------------------------------------------------------------------------------------------------------------- */
+/* ---- mutants ----------------------------------------------------------------------------------------------------- */
 
 static int mutants;
 

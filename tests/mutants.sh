@@ -11,6 +11,13 @@ for archive in "$SOURCE"/tests/oracle/*.tar.xz; do
     mkdir -p "$work/$(basename "$archive")"
     tar -xJf "$archive" -C "$work/$(basename "$archive")" || exit 1
 done
+mkdir -p "$work/unrecorded.tar.xz"
+for step in "$SOURCE"/tests/unrecorded/*.step; do # tests/steps.sh says what these are
+    name=$(basename "$step" .step)
+    name=${name%.*}
+    cp "$step" "$work/unrecorded.tar.xz"
+    cp "$SOURCE/tests/cases/${name%%.*}/${name#*.}.txt" "$work/unrecorded.tar.xz/$name.txt"
+done
 command -v python3 >/dev/null || skip "no python3"
 "$MUTANTS" "$work"/*.tar.xz >"$work/mutants" || exit 1
 sed '$d' "$work/mutants" | python3 "$SOURCE/tests/oracle/tables.py" --unnoticed >"$work/out" || exit 1

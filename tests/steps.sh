@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Training steps of small programs, event by event and in order, against PyTorch's: the archives that tests/oracle/ops.py and opdb.py
+# Training steps of small programs, event by event and in order, against PyTorch's: the archives that tests/oracle/ops.py, opdb.py and programs.py
 # write. NAME.onnx is the exported program, NAME.PRECISION.step memlint's options and then PyTorch's events in the canonical form of
 # tests/oracle/steps.py. A case that differs prints where the two part.
+#
+# tests/unrecorded/FOLDER.NAME.NUMBER.step are of tests/cases/FOLDER/NAME.txt, whose operators no machine without a GPU records: memlint's own
+# events, read once beside the source that their rows name, so that a change is seen. steps.sh --update writes them anew.
 . "$(dirname "$0")/lib.sh"
 command -v xz >/dev/null || skip "no xz"
 
@@ -41,6 +44,20 @@ agrees() { # agrees FILE.step MODEL
     return 1
 }
 
+case_of() { # case_of FOLDER.NAME.NUMBER.step: the model
+    local name=${1%.*.step}
+    echo "$SOURCE/tests/cases/${name%%.*}/${name#*.}.txt"
+}
+for step in "$SOURCE"/tests/unrecorded/*.step; do
+    model=$(case_of "$(basename "$step")")
+    if [ "${1:-}" = --update ]; then
+        head -1 "$step" >"$work/options"
+        read -ra options <"$work/options"
+        "$MEMLINT" "$model" -q --assume accumulate=never "${options[@]}" --dump=step | canonical | cat "$work/options" - >"$work/step"
+        cp "$work/step" "$step"
+    fi
+    ok "unrecorded $(basename "$step" .step)" agrees "$step" "$model"
+done
 for archive in "$SOURCE"/tests/oracle/*.tar.xz; do
     mkdir -p "$work/cases"
     tar -xJf "$archive" -C "$work/cases" || exit 1

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* traces.c - the planner on an operator trace that another tool recorded, in that trace's own bytes and times.
  *
- * Reads what tests/oracle/traces.py writes, and prints for each share of the trace's peak that is an argument: the bytes that may be allocated,
- * the extra time of the cheapest operator plan in percent or "-", and the least peak of any plan as a share. Linked with
- * --wrap=measure_step: recompute_plan chooses, as it does for a model, and what it chooses is judged here, call by call. A call before the turn
- * is one of the forward pass. A region's calls run again when the backward pass first reads something that the region dropped, and only those
- * calls that this takes. The judge writes down the order of all runs, and a tensor lives from the run that makes it to the last one that reads
- * it before it is made anew: whatever the order is, its peak and its time are those of a program that works.
+ * Reads what tests/oracle/traces.py writes, and prints for each share of the trace's peak that is an argument: the
+ * bytes that may be allocated, the extra time of the cheapest operator plan in percent or "-", and the least peak of
+ * any plan as a share. Linked with --wrap=measure_step: recompute_plan chooses, as it does for a model, and what it
+ * chooses is judged here, call by call. A call before the turn is one of the forward pass. A region's calls run again
+ * when the backward pass first reads something that the region dropped, and only those calls that this takes. The
+ * judge writes down the order of all runs, and a tensor lives from the run that makes it to the last one that reads it
+ * before it is made anew: whatever the order is, its peak and its time are those of a program that works.
  */
 #include "tests/all.h"
 
@@ -42,7 +43,7 @@ struct trace {
     int *place;      /* per call of the backward pass the call of the forward pass that it belongs to */
 };
 
-/* ---- reading ---------------------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static void
 bad(int line)
@@ -117,7 +118,8 @@ read_trace(struct trace *t, FILE *f)
     }
 }
 
-/* Who reads what, and where in the forward pass a call of the backward pass is: at the last reader of the earliest thing that it reads. */
+/* Who reads what, and where in the forward pass a call of the backward pass is: at the last reader of the earliest
+ * thing that it reads. */
 static void
 find_readers(struct trace *t)
 {
@@ -141,7 +143,7 @@ find_readers(struct trace *t)
     }
 }
 
-/* ---- judging -------------------------------------------------------------------------------------------------------------------- */
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
 
 enum { UNIT = 1000000 /* of work in a nanosecond: a quotient by bytes is a whole number */ };
 
@@ -229,8 +231,8 @@ run_call(struct judge *j, int call, int region)
 
 enum { HERE = 1, INSIDE = 2 };
 
-/* The calls of a region, -1 for the whole forward pass, that a second run of it makes, and those that second runs of the regions inside will.
- * What these read of each other is there once the region has run, and stays. */
+/* The calls of a region, -1 for the whole forward pass, that a second run of it makes, and those that second runs of
+ * the regions inside will. What these read of each other is there once the region has run, and stays. */
 static void
 find_second(struct judge *j, int region, char *runs)
 {
@@ -308,7 +310,8 @@ find_order(struct judge *j)
     }
 }
 
-/* A buffer between a run that makes it and the last one that reads it, or where the trace lets it go when nobody makes it again. */
+/* A buffer between a run that makes it and the last one that reads it, or where the trace lets it go when nobody makes
+ * it again. */
 struct copy {
     int buffer, born, dies; /* runs; before the first run */
 };
@@ -438,9 +441,10 @@ __wrap_measure_step(const struct program *p, const struct setup *s, void (*look)
     return m;
 }
 
-/* ---- planning ----------------------------------------------------------------------------------------------------------------- */
+/* ---- planning ---------------------------------------------------------------------------------------------------- */
 
-/* The forward pass as a program: a call's results are products, so that policies keep those that cost most for their bytes. */
+/* The forward pass as a program: a call's results are products, so that policies keep those that cost most for their
+ * bytes. */
 static struct program *
 program_of(struct trace *t)
 {

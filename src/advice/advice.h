@@ -5,7 +5,7 @@
 
 #include "result/passes.h"
 
-/* ---- rules.c: advice, measured ------------------------------------------------------------------------------------------- */
+/* ---- rules.c: advice, measured ----------------------------------------------------------------------------------- */
 
 struct study {
     struct arena *a;
@@ -34,39 +34,43 @@ study_tell(const struct study *x, const char *what, int done, int of)
 void rules_run(const struct study *x, struct result *r);
 void rules_list(FILE *out);
 
-/* Fills r->fits: what each device needs, and by running the step at other batches the largest that fits: exactly, or -1 where there is no batch to
- * vary. all: of every device, otherwise of that of --device or of those next to the step's size. */
+/* Fills r->fits: what each device needs, and by running the step at other batches the largest that fits: exactly, or
+ * -1 where there is no batch to vary. all: of every device, otherwise of that of --device or of those next to the
+ * step's size. */
 void fits_run(const struct study *x, struct result *r, bool all);
 /* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
 int64_t fits_largest(const struct study *x, const struct result *r, int dim);
-/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes, on devices of that kind.
- * reserved: bytes; -1 not run, or the model can't be read so; what is there already is not run again. */
+/* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes,
+ * on devices of that kind. reserved: bytes; -1 not run, or the model can't be read so; what is there already is not
+ * run again. */
 void fits_sizes(const struct study *x, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved);
 /* Whether `reserved` bytes fit the device of --device; false without one. */
 bool fits_device(const struct result *r, int64_t reserved);
 
-/* ---- grid.c: the step at other sizes ------------------------------------------------------------------------------------- */
+/* ---- grid.c: the step at other sizes ----------------------------------------------------------------------------- */
 
 /* Fills r->grid by running the step at other sizes of the batch and of one more dimension. */
 void grid_run(const struct study *x, struct result *r);
 
-/* ---- oom.c: PyTorch's out-of-memory message ------------------------------------------------------------------------------ */
+/* ---- oom.c: PyTorch's out-of-memory message ---------------------------------------------------------------------- */
 
-/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. A step that reserves more than
- * the message left room for does not fit. */
+/* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. A step
+ * that reserves more than the message left room for does not fit. */
 struct oom *oom_explain(const struct study *x, struct result *r, const char *text);
 
-/* ---- recompute.c: what to recompute ------------------------------------------------------------------------------------------- */
+/* ---- recompute.c: what to recompute ------------------------------------------------------------------------------ */
 
-/* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none can be. */
+/* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none
+ * can be. */
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
 /* A doubt for each region that PyTorch refuses to run. */
 void recompute_check(const struct step *st);
-/* Puts the modules under checkpoint in p that give the lowest peak, within a thousandth, at the least work; false when none can be. */
+/* Puts the modules under checkpoint in p that give the lowest peak, within a thousandth, at the least work; false when
+ * none can be. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, const char **names,
                      const char **python);
-/* How to reverse a chain of equal steps, [values * (steps + 1) + n]: forward evaluations, the gradients' not among them, and how many steps the
- * first region holds. */
+/* How to reverse a chain of equal steps, [values * (steps + 1) + n]: forward evaluations, the gradients' not among
+ * them, and how many steps the first region holds. */
 #define NO_CHAIN INT64_C(1000000000000) /* too few values */
 struct chain {
     int steps;
@@ -78,7 +82,8 @@ void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);
 
-/* assume.c: a doubt for each assumption of the program of which neither side is usual, where its alternative moves the peak. */
+/* assume.c: a doubt for each assumption of the program of which neither side is usual, where its alternative moves the
+ * peak. */
 void assume_doubt(const struct study *x);
 /* Runs the alternative of every assumption of r that has one. */
 void assume_measure(const struct study *x, struct result *r);

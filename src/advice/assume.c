@@ -7,6 +7,7 @@
  * reading.
  */
 #include "advice/advice.h"
+#include "base/setup.h"
 
 #include <string.h>
 
@@ -72,13 +73,18 @@ static const struct {
                              .what = "parameter",
                              .settles = "an export with dynamo=True says which, or --freeze=NAME",
                              .sure = SURE_MODEL},
+    [ALTERNATIVE_CHECKPOINTS] = {.open = true,
+                                 .what = "torch.utils.checkpoint",
+                                 .settles = "--recompute=none or --recompute=NAMES says which",
+                                 .sure = SURE_UPDATE},
     [ALTERNATIVE_LOCALS] = {.open = true,
                             .what = "locals",
                             .settles = "an export with dynamo=True has the lines",
                             .sure = SURE_UPDATE},
 };
 
-/* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model can't be read so. */
+/* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model
+ * can't be read so. */
 static bool
 measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_t *effect)
 {

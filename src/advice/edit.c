@@ -17,7 +17,7 @@ enum {
     SHORTEST = 32 /* length worth cutting */
 };
 
-/* ---- copies ----------------------------------------------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 static void *
 widened(struct arena *a, const void *from, int n, int room, size_t size)
@@ -70,7 +70,7 @@ edit_new(struct arena *a, const struct setup *s, const struct program *p)
     return e;
 }
 
-/* ---- moving calls ----------------------------------------------------------------------------------------------- */
+/* ---- moving calls ------------------------------------------------------------------------------------------------ */
 
 /* What counts calls follows them: to[i] is the new place of call i, of a removed one that of the next. */
 static void
@@ -175,7 +175,7 @@ call_new(struct edit *e, const struct call *like, const char *op, int n, const s
 }
 #define CALL(e, like, op, ...) call_new(e, like, op, COUNT(((struct arg[]){__VA_ARGS__})), (struct arg[]){__VA_ARGS__})
 
-/* ---- looking ---------------------------------------------------------------------------------------------------- */
+/* ---- looking ----------------------------------------------------------------------------------------------------- */
 
 /* What operators do, as far as an edit asks. */
 enum role {
@@ -372,7 +372,7 @@ owner(const struct program *p, int64_t slot)
     return -1;
 }
 
-/* ---- by hand ---------------------------------------------------------------------------------------------------- */
+/* ---- by hand ----------------------------------------------------------------------------------------------------- */
 
 /* softmax(q k^T [scaled] [+ mask]) [dropout] v of rank 4: the calls' positions; false when c is not that softmax. */
 struct attention_by_hand {
@@ -639,7 +639,7 @@ edit_layer_norm(struct edit *e)
         remove_unread(e);
 }
 
-/* ---- head and loss ---------------------------------------------------------------------------------------------- */
+/* ---- head and loss ----------------------------------------------------------------------------------------------- */
 
 /* The loss is computed by the program, part by part, and its sum is what the loop then takes for the loss. */
 void
@@ -705,7 +705,7 @@ edit_chunks(struct edit *e)
     e->setup.loss = loss_find("sum");
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* Sizes that become others, all at once. */
 struct sizes {
@@ -1014,7 +1014,7 @@ edit_sparse_tables(struct edit *e)
     }
 }
 
-/* ---- length ----------------------------------------------------------------------------------------------------- */
+/* ---- length ------------------------------------------------------------------------------------------------------ */
 
 /* The last dimension of an input of indices, fixed in the file; 0 when it can't be told from other sizes. */
 static int64_t
@@ -1131,7 +1131,7 @@ edit_shortest(const struct program *p, int64_t length)
     return hi;
 }
 
-/* ---- in place, unused ------------------------------------------------------------------------------------------- */
+/* ---- in place, unused -------------------------------------------------------------------------------------------- */
 
 static bool
 may_write(const struct edit *e, int at)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit.h - programs rewritten as another author would have written them. Between rules.c, which has them measured, and edit.c. */
+/* edit.h - programs rewritten as another author would have written them. Between rules.c, which has them measured, and
+ * edit.c. */
 #ifndef EDIT_H
 #define EDIT_H
 
 #include "advice/advice.h"
+#include "base/setup.h"
 
 enum { MANY_ENTRIES = 1000, CHUNKS = 8, NARROW = 128 };
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fits.c - the largest batch that fits each device, and the largest size of any dimension that fits one.
  *
- * A largest batch is exact: the step was run at it and fits, and at the next one and does not. Devices of one kind run the
- * same step, so a run answers for all of them; the search for one goes where the line between the nearest runs crosses its
- * memory. It begins at sizes that do not depend on the set-up's, so neither does its answer.
+ * A largest batch is exact: the step was run at it and fits, and at the next one and does not. Devices of one kind run
+ * the same step, so a run answers for all of them; the search for one goes where the line between the nearest runs
+ * crosses its memory. It begins at sizes that do not depend on the set-up's, so neither does its answer.
  *
- * Sizes are affine in a dimension: between the programs at two sizes, each number of a third lies on the line through its
- * two. A third size is read to see whether that holds; where a number lies beside the line, or programs differ in more than
- * numbers, the file is read again for each run. What is said of the device of --device was run from the file in any case.
+ * Sizes are affine in a dimension: between the programs at two sizes, each number of a third lies on the line through
+ * its two. A third size is read to see whether that holds; where a number lies beside the line, or programs differ in
+ * more than numbers, the file is read again for each run. What is said of the device of --device was run from the file
+ * in any case.
  */
 #include "advice/advice.h"
+#include "base/setup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +196,8 @@ crossing(const struct run *a, const struct run *b, int64_t limit)
     return slope <= 0 || at > MOST_SIZE ? MOST_SIZE : at < 1 ? 1 : (int64_t)at;
 }
 
-/* The largest size that fits: run there and at the next. -1: larger than any that is tried, or there are no runs left. */
+/* The largest size that fits: run there and at the next. -1: larger than any that is tried, or there are no runs
+ * left. */
 static int64_t
 largest(struct search *x, int kind, int64_t limit, bool own)
 {
@@ -250,7 +253,8 @@ fits_device(const struct result *r, int64_t reserved)
     return own && reserved <= limit_of(own);
 }
 
-/* Programs at the first size, the next and one near where `most` bytes are allocated; the second tells whether sizes lie on lines. */
+/* Programs at the first size, the next and one near where `most` bytes are allocated; the second tells whether sizes
+ * lie on lines. */
 static struct search
 search_new(const struct study *s, int dim, int64_t first, int64_t most)
 {
@@ -321,7 +325,8 @@ need_of_kinds(const struct study *s, struct result *r)
     }
 }
 
-/* Of the device of --device, or those next to the step's size: the smallest that has room and the largest that has not. */
+/* Of the device of --device, or those next to the step's size: the smallest that has room and the largest that has
+ * not. */
 static bool
 is_near(const struct result *r, const struct fit *f)
 {

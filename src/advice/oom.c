@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* oom.c - --explain-oom: from PyTorch's out-of-memory message to the tensor of this step that asked.
  *
- * The message is read by a table of phrases, which hold for every wording since version 1.0: what stands before a size and what follows it.
- * Sizes are printed with two decimals, so every tensor of the step is one that could have asked whose request prints the same; requests are
- * rounded as the allocator rounds them before they are printed. What the message says of the device tells a full one from a fragmented one
- * and from one that others use. Sources: c10/cuda/CUDACachingAllocator.cpp (malloc, format_size, get_allocation_size) of 1.0, 1.13, 2.0 to
- * 2.9.
+ * The message is read by a table of phrases, which hold for every wording since version 1.0: what stands before a size
+ * and what follows it. Sizes are printed with two decimals, so every tensor of the step is one that could have asked
+ * whose request prints the same; requests are rounded as the allocator rounds them before they are printed. What the
+ * message says of the device tells a full one from a fragmented one and from one that others use. Sources:
+ * c10/cuda/CUDACachingAllocator.cpp (malloc, format_size, get_allocation_size) of 1.0, 1.13, 2.0 to 2.9.
  */
 #include "advice/advice.h"
 
@@ -35,7 +35,7 @@ static const struct unit {
     int64_t bytes;
 } units[] = {{"GiB", INT64_C(1) << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"bytes", 1}, {"B", 1}};
 
-/* ---- the message ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the message ------------------------------------------------------------------------------------------------- */
 
 /* A size at s, as in "2.69 GiB": its bytes, or -1; *end behind it. */
 static int64_t
@@ -79,7 +79,7 @@ read_message(struct oom *o, const char *text)
         o->reserved = o->allocated + o->unallocated;
 }
 
-/* ---- the tensors ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the tensors ------------------------------------------------------------------------------------------------- */
 
 /* As format_size prints it. */
 static bool
@@ -135,7 +135,7 @@ find_tensors(struct oom *o, const struct study *s)
                                .class = t->class,
                                .phase = t->phase,
                                .count = 1,
-                               .op = t->op ? arena_printf(s->a, "aten.%s", t->op) : NULL,
+                               .op = t->op ? arena_printf(s->a, "%s%s", aten_space(t->op), t->op) : NULL,
                                .location = t->call ? t->call->location : NULL,
                                .bytes = t->requested};
     }
@@ -161,7 +161,7 @@ find_likely(struct oom *o, const struct study *s)
     }
 }
 
-/* ---- what to make of it -------------------------------------------------------------------------------------------------------------- */
+/* ---- what to make of it ------------------------------------------------------------------------------------------ */
 
 static const char *
 judge(struct arena *a, const struct oom *o)

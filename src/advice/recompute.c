@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recompute.c - what to put under torch.utils.checkpoint so that the step fits, at the least extra work.
  *
- * A candidate is a run of calls: a module's, or for operator plans any. Candidates of a level lie side by side; each is left alone, recomputed,
- * recomputed but for the results that a policy keeps, or recomputed with those inside of it under checkpoint, too. A run of the step without
- * checkpoints and one for each of these with all of a level's make a linear model: the peak of each window between two candidates' backward passes is
- * what it was, less what the candidates before it no longer keep, plus what recomputation adds in its own window. On that model a plan for a budget
- * is a path of candidates of any level from the first call to the last: a knapsack whose constraints are prefixes, solved over Pareto lists. Every
- * plan that is reported was then run as a step of its own: the model only chooses.
+ * A candidate is a run of calls: a module's, or for operator plans any. Candidates of a level lie side by side; each
+ * is left alone, recomputed, recomputed but for the results that a policy keeps, or recomputed with those inside of it
+ * under checkpoint, too. A run of the step without checkpoints and one for each of these with all of a level's make a
+ * linear model: the peak of each window between two candidates' backward passes is what it was, less what the
+ * candidates before it no longer keep, plus what recomputation adds in its own window. On that model a plan for a
+ * budget is a path of candidates of any level from the first call to the last: a knapsack whose constraints are
+ * prefixes, solved over Pareto lists. Every plan that is reported was then run as a step of its own: the model only
+ * chooses.
  */
 #include "advice/advice.h"
 
@@ -38,12 +40,12 @@ by_place(const void *a, const void *b)
     return r->first != q->first ? r->first - q->first : q->end - r->end; /* an outer one before the one inside */
 }
 
-/* ---- selective policies ---------------------------------------------------------------------------------------------------- */
+/* ---- selective policies ------------------------------------------------------------------------------------------ */
 
 enum { MOST_OPS = 8 };
 
-/* What a region keeps although it is recomputed: results that cost much to make again. Source: the lists that people pass to
- * create_selective_checkpoint_contexts in torch/utils/checkpoint.py. */
+/* What a region keeps although it is recomputed: results that cost much to make again. Source: the lists that people
+ * pass to create_selective_checkpoint_contexts in torch/utils/checkpoint.py. */
 static const struct policy {
     const char *name, *help;
     const char *ops[MOST_OPS];
@@ -170,7 +172,7 @@ recompute_check(const struct step *st)
                         "the policy keeps a result that is then written over: PyTorch refuses to run this step");
 }
 
-/* ---- candidates ---------------------------------------------------------------------------------------------------------- */
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
 
 enum {
     ALONE,
@@ -194,7 +196,8 @@ struct candidate {
     } option[MOST_OPTIONS];
 };
 
-/* Candidates in the order of their forward passes, side by side, and the windows between them; of several levels, they overlap. */
+/* Candidates in the order of their forward passes, side by side, and the windows between them; of several levels, they
+ * overlap. */
 struct level {
     int n;
     struct candidate *c;
@@ -240,7 +243,8 @@ begins_with_list(const struct program *p, const struct region *r)
     return c->nargs && c->args[0].kind == ARG_LIST && c->args[0].n > 1;
 }
 
-/* A module like it beside it takes a list that its caller extends: the first one's list of one leaves no trace in the file. */
+/* A module like it beside it takes a list that its caller extends: the first one's list of one leaves no trace in the
+ * file. */
 static bool
 takes_list(const struct planner *x, int module)
 {
@@ -285,7 +289,7 @@ candidates_at(struct planner *x, int depth, struct candidate *c)
     return n;
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
 /* The first candidate that ends behind a call; l->n: none. */
 static int
@@ -441,7 +445,7 @@ fit_policies(struct planner *x, struct level *l)
             try_option(x, l, o);
 }
 
-/* ---- the knapsack ------------------------------------------------------------------------------------------------------------ */
+/* ---- the knapsack ------------------------------------------------------------------------------------------------ */
 
 struct state {
     int64_t freed; /* bytes that the chosen ones before no longer keep */
@@ -567,7 +571,7 @@ solve(const struct level *l, int64_t budget, unsigned char *option)
     return ok;
 }
 
-/* ---- the front ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the front --------------------------------------------------------------------------------------------------- */
 
 enum { MOST_LEVELS = 3, SMALL = 700, LARGE = 4000, HUGE_ONE = 20000 /* calls */ };
 
@@ -737,8 +741,9 @@ keep_front(struct front *front)
     front->n = n;
 }
 
-/* No checkpoint takes away what no call of the model made: parameters, states, gradients once they are there, the batch and the loss with all
- * that it makes. Blocks of other steps have other slack, so bytes are counted as asked for. */
+/* No checkpoint takes away what no call of the model made: parameters, states, gradients once they are there, the
+ * batch and the loss with all that it makes. Blocks of other steps have other slack, so bytes are counted as asked
+ * for. */
 static int64_t
 bound_of(const struct step *st)
 {
@@ -914,7 +919,7 @@ planner_new(const struct study *s, struct result *r)
     return x;
 }
 
-/* ---- operator plans --------------------------------------------------------------------------------------------------------- */
+/* ---- operator plans ---------------------------------------------------------------------------------------------- */
 
 /* Elements of tensors that calls before a call make and calls from it on read, per call. */
 static int64_t *
@@ -939,7 +944,8 @@ crossing(struct planner *x)
     return c;
 }
 
-/* Whether a run is better cut at one place than at another: less crosses there, or as much and its length is nearer to what was asked for. */
+/* Whether a run is better cut at one place than at another: less crosses there, or as much and its length is nearer to
+ * what was asked for. */
 static bool
 better_cut(const int64_t *crosses, int at, int other, int aim)
 {
@@ -1058,12 +1064,12 @@ is_selective(const struct plan *q)
     return false;
 }
 
-/* ---- nested plans ----------------------------------------------------------------------------------------------------------- */
+/* ---- nested plans ------------------------------------------------------------------------------------------------ */
 
 enum { FEWEST_VALUES = 3 /* an activation, a gradient coming in and one going out */, LONGEST = 400, MOST_PASSES = 4 };
 
-/* To reverse n equal steps with m values alive at once: advance by `first` steps, keep what is there, reverse the rest, then those. Source:
- * Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26, 2000. */
+/* To reverse n equal steps with m values alive at once: advance by `first` steps, keep what is there, reverse the
+ * rest, then those. Source: Griewank and Walther, Algorithm 799: revolve, ACM TOMS 26, 2000. */
 struct chain
 recompute_chain(struct arena *a, int steps, int values)
 {

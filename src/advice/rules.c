@@ -39,6 +39,13 @@ struct rule {
         RESERVES /* lowers what the allocator holds, not what is alive */,
         ESTIMATES
     } kind;
+    enum {
+        PROGRAM, /* at places that it counts */
+        TRACED,  /* likewise, by its calls as traced: before other edits */
+        HEAD,    /* likewise, and hides the head: after others */
+        SETUP,   /* and no place of the program */
+        ANEW,    /* likewise: the program is made again */
+    } edits;
     bool (*applies)(struct advice *x); /* NULL: where the edit finds a place */
     void (*edit)(struct edit *e);
     const char *(*message)(struct advice *x, const struct edit *e, const struct measured *after);
@@ -46,7 +53,7 @@ struct rule {
     bool (*minor)(struct advice *x); /* a note, however much it saves */
 };
 
-/* ---- measuring and wording -------------------------------------------------------------------------------------- */
+/* ---- measuring and wording --------------------------------------------------------------------------------------- */
 
 static struct measured
 measure(struct advice *x, struct edit *e)
@@ -107,7 +114,7 @@ several(struct advice *x, int n, const char *thing)
     return n == 1 ? arena_printf(x->a, "1 %s", thing) : arena_printf(x->a, "%d %ss", n, thing);
 }
 
-/* ---- precision and optimizer ------------------------------------------------------------------------------------ */
+/* ---- precision and optimizer ------------------------------------------------------------------------------------- */
 
 static bool
 is_fp32(struct advice *x)
@@ -292,7 +299,7 @@ say_fused(struct advice *x, const struct edit *e, const struct measured *m)
                         bytes_text(x->a, x->r->model.parameter_bytes), peak(x, m));
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static bool
 is_plain(struct advice *x)
@@ -387,7 +394,7 @@ say_parts(struct advice *x, const struct edit *e, const struct measured *m)
                         norms ? ". Batch norm's statistics are then those of a part: not the same training" : "");
 }
 
-/* ---- Python names ----------------------------------------------------------------------------------------------- */
+/* ---- Python names ------------------------------------------------------------------------------------------------ */
 
 static void
 to_released(struct edit *e)
@@ -450,7 +457,7 @@ say_released(struct advice *x, const struct edit *e, const struct measured *m)
         p->calls[last].location ? p->calls[last].location : p->calls[last].target, peak(x, m));
 }
 
-/* ---- recomputation ---------------------------------------------------------------------------------------------- */
+/* ---- recomputation ----------------------------------------------------------------------------------------------- */
 
 static bool
 can_recompute(struct advice *x)
@@ -486,7 +493,7 @@ say_checkpoints(struct advice *x, const struct edit *e, const struct measured *m
                         x->wrapped, peak(x, m));
 }
 
-/* ---- written by hand -------------------------------------------------------------------------------------------- */
+/* ---- written by hand --------------------------------------------------------------------------------------------- */
 
 static const char *
 say_fused_attention(struct advice *x, const struct edit *e, const struct measured *m)
@@ -524,7 +531,7 @@ say_layer_norm(struct advice *x, const struct edit *e, const struct measured *m)
     return say_by_hand(x, e, m, "LayerNorm", "F.layer_norm", "its input and two numbers a row");
 }
 
-/* ---- logits and loss -------------------------------------------------------------------------------------------- */
+/* ---- logits and loss --------------------------------------------------------------------------------------------- */
 
 static const char *
 say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
@@ -553,7 +560,7 @@ say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
         CHUNKS, peak(x, m));
 }
 
-/* ---- tables ----------------------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 /* The parameters whose first dimension is the vocabulary, "64 in embed.weight, ..."; *width: of all, an entry. */
 static const char *
@@ -651,7 +658,7 @@ say_sparse_tables(struct advice *x, const struct edit *e, const struct measured 
                         grouped(x, e->size), optimizer_sparse(x->s->s->optimizer, &states), peak(x, m));
 }
 
-/* ---- structure -------------------------------------------------------------------------------------------------- */
+/* ---- structure --------------------------------------------------------------------------------------------------- */
 
 static const char *
 say_in_place(struct advice *x, const struct edit *e, const struct measured *m)
@@ -777,13 +784,12 @@ say_expandable(struct advice *x, const struct edit *e, const struct measured *m)
                         bytes_text(x->a, m->reserved));
 }
 
-/* ---- evaluation and several devices ----------------------------------------------------------------------------- */
+/* ---- evaluation and several devices ------------------------------------------------------------------------------ */
 
 static void
 to_inference(struct edit *e)
 {
     e->setup.mode = MODE_INFERENCE;
-    e->reload = true;
 }
 
 /* What one forward pass leaves to a backward pass. */
@@ -900,7 +906,7 @@ how_sharded(struct advice *x, const struct edit *e)
     return arena_printf(x->a, "%s\nSharded within nodes of 8 and replicated over nodes (HSDP): as on 8 GPUs", s);
 }
 
-/* ---- sizes of the input ----------------------------------------------------------------------------------------- */
+/* ---- sizes of the input ------------------------------------------------------------------------------------------ */
 
 static bool
 has_dims(struct advice *x)
@@ -985,7 +991,7 @@ say_half_length(struct advice *x, const struct edit *e, const struct measured *m
         grouped(x, n), e->what, bytes_text(x->a, saves / (n - n / 2)), grouped(x, n / 2), peak(x, m), least, most);
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* The module of a parameter's name. */
 static const char *
@@ -1042,68 +1048,284 @@ HOW(how_vocabulary, "Count the entries that the data uses; drop the rest, or has
 HOW(how_length, "Sort samples into batches of like length, or cut the few that are far longer than the rest")
 
 static const struct rule rules[] = {
-    {"logits-chunks", "warning", "many copies of the logits at the peak", FREE, COMBINES, NULL, edit_chunks, say_chunks,
-     how_chunks, NULL},
-    {"vocabulary", "warning", "a table whose entries take much of the peak", MODEL, CHANGES, NULL, edit_half_vocabulary,
-     say_half_vocabulary, how_vocabulary, is_small_vocabulary},
-    {"shared-table", "warning", "a head's table beside a narrower one with the same entries", MODEL, COMBINES, NULL,
-     edit_shared_table, say_shared_table, how_shared, NULL},
-    {"narrow-table", "note", "a wide embedding", MODEL, CHANGES, NULL, edit_narrow_table, say_narrow_table, how_narrow,
-     NULL},
-    {"table-on-cpu", "note", "embeddings on the CPU", TIME, CHANGES, NULL, edit_tables_on_cpu, say_tables_on_cpu,
-     how_cpu, NULL},
-    {"sparse-gradients", "note", "embeddings with dense gradients", NUMERICS, CHANGES, NULL, edit_sparse_tables,
-     say_sparse_tables, how_sparse, NULL},
-    {"length", "warning", "padding to the longest sample", MODEL, CHANGES, NULL, edit_half_length, say_half_length,
-     how_length, NULL},
-    {"untied-head", "warning", "a head as large as the embedding and not tied to it", MODEL, COMBINES, NULL, edit_tied,
-     say_tied, how_tied, NULL},
-    {"equal-tables", "warning", "two tables of one shape", MODEL, COMBINES, NULL, edit_equal_tables, say_equal_tables,
-     how_tied, NULL},
-    {"fused-attention", "warning", "attention written by hand", FREE, COMBINES, NULL, edit_attention,
-     say_fused_attention, how_attention, NULL},
-    {"fused-gelu", "warning", "GELU written by hand", FREE, COMBINES, NULL, edit_gelu, say_gelu, how_gelu, NULL},
-    {"fused-layer-norm", "warning", "LayerNorm written by hand", FREE, COMBINES, NULL, edit_layer_norm, say_layer_norm,
-     how_layer_norm, NULL},
-    {"fused-norm", "warning", "RMSNorm written by hand", FREE, COMBINES, NULL, edit_rms_norm, say_rms_norm,
-     how_rms_norm, NULL},
-    {"half-precision", "warning", "autocast to bfloat16", NUMERICS, COMBINES, is_fp32, to_autocast, say_autocast,
-     how_autocast, NULL},
-    {"optimizer-8bit", "note", "optimizer states in 8 bits, and other optimizers", NUMERICS, COMBINES, has_8bit,
-     to_8bit, say_8bit, how_8bit, NULL},
-    {"optimizer-offload", "note", "optimizer states on the CPU", TIME, CHANGES, has_states, to_no_update, say_offload,
-     how_offload, NULL},
-    {"fused-update", "warning", "an update that is the peak", FREE, COMBINES, update_peaks, to_fused, say_fused,
-     how_fused, NULL},
-    {"del-outputs", "warning", "outputs of the last step that are still alive", FREE, COMBINES, is_plain, to_del,
-     say_del, how_del, NULL},
-    {"del-locals", "warning", "local variables that hold tensors for nothing", FREE, COMBINES, in_forward, to_released,
-     say_released, how_locals, NULL},
-    {"zero-grad", "warning", "gradients that live through the forward pass", FREE, COMBINES, keeps_gradients, to_plain,
-     say_plain, how_zero, NULL},
-    {"accumulate", "note", "the batch in parts", TIME, CHANGES, divides, to_4_parts, say_parts, how_micro, NULL},
-    {"checkpoint", "note", "saved tensors that recomputation replaces", WORK, COMBINES, can_recompute, to_checkpoints,
-     say_checkpoints, how_checkpoints, NULL},
-    {"in-place", "note", "activations that could overwrite their input", FREE, BELIEVED, NULL, edit_in_place,
-     say_in_place, how_in_place, NULL},
-    {"conv-bias", "note", "a bias before a batch norm", FREE, BELIEVED, NULL, edit_no_bias, say_no_bias, how_no_bias,
-     NULL},
-    {"unused-parameters", "warning", "parameters that nothing reads", FREE, COMBINES, NULL, edit_unused_parameters,
-     say_unused_parameters, how_unused, NULL},
-    {"unused-outputs", "note", "outputs that the loss does not read", FREE, COMBINES, NULL, edit_unused_outputs,
-     say_unused_outputs, NULL, NULL},
-    {"fragmentation", "note", "reserved far above allocated", FREE, RESERVES, is_fragmented, to_expandable,
-     say_expandable, how_expandable, NULL},
-    {"outliers", "note", "layers whose activations or weights stand out", FREE, INFORMS, has_outliers, NULL,
-     say_outliers, NULL, NULL},
-    {"evaluation", "note", "the peak of evaluation, and without no_grad", FREE, INFORMS, always, to_inference,
-     say_inference, how_no_grad, NULL},
-    {"loss-item", "note", "the leak total_loss += loss", FREE, INFORMS, always, NULL, say_loss_item, how_loss_item,
-     NULL},
-    {"dimensions", "note", "bytes per unit of the input's dimensions", FREE, INFORMS, has_dims, NULL, say_dims, NULL,
-     NULL},
-    {"sharding", "note", "ZeRO and FSDP over GPUs", FREE, ESTIMATES, always, NULL, say_sharded, how_sharded, NULL},
-    {"together", "note", "the best changes at once", FREE, CHANGES, NULL, NULL, NULL, NULL, NULL},
+    {.id = "logits-chunks",
+     .severity = "warning",
+     .help = "many copies of the logits at the peak",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_chunks,
+     .edits = HEAD,
+     .message = say_chunks,
+     .how = how_chunks},
+    {.id = "vocabulary",
+     .severity = "warning",
+     .help = "a table whose entries take much of the peak",
+     .cost = MODEL,
+     .kind = CHANGES,
+     .edit = edit_half_vocabulary,
+     .message = say_half_vocabulary,
+     .how = how_vocabulary,
+     .minor = is_small_vocabulary},
+    {.id = "shared-table",
+     .severity = "warning",
+     .help = "a head's table beside a narrower one with the same entries",
+     .cost = MODEL,
+     .kind = COMBINES,
+     .edit = edit_shared_table,
+     .message = say_shared_table,
+     .how = how_shared},
+    {.id = "narrow-table",
+     .severity = "note",
+     .help = "a wide embedding",
+     .cost = MODEL,
+     .kind = CHANGES,
+     .edit = edit_narrow_table,
+     .message = say_narrow_table,
+     .how = how_narrow},
+    {.id = "table-on-cpu",
+     .severity = "note",
+     .help = "embeddings on the CPU",
+     .cost = TIME,
+     .kind = CHANGES,
+     .edit = edit_tables_on_cpu,
+     .message = say_tables_on_cpu,
+     .how = how_cpu},
+    {.id = "sparse-gradients",
+     .severity = "note",
+     .help = "embeddings with dense gradients",
+     .cost = NUMERICS,
+     .kind = CHANGES,
+     .edit = edit_sparse_tables,
+     .message = say_sparse_tables,
+     .how = how_sparse},
+    {.id = "length",
+     .severity = "warning",
+     .help = "padding to the longest sample",
+     .cost = MODEL,
+     .kind = CHANGES,
+     .edit = edit_half_length,
+     .message = say_half_length,
+     .how = how_length},
+    {.id = "untied-head",
+     .severity = "warning",
+     .help = "a head as large as the embedding and not tied to it",
+     .cost = MODEL,
+     .kind = COMBINES,
+     .edit = edit_tied,
+     .message = say_tied,
+     .how = how_tied},
+    {.id = "equal-tables",
+     .severity = "warning",
+     .help = "two tables of one shape",
+     .cost = MODEL,
+     .kind = COMBINES,
+     .edit = edit_equal_tables,
+     .message = say_equal_tables,
+     .how = how_tied},
+    {.id = "fused-attention",
+     .severity = "warning",
+     .help = "attention written by hand",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_attention,
+     .message = say_fused_attention,
+     .how = how_attention},
+    {.id = "fused-gelu",
+     .severity = "warning",
+     .help = "GELU written by hand",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_gelu,
+     .message = say_gelu,
+     .how = how_gelu},
+    {.id = "fused-layer-norm",
+     .severity = "warning",
+     .help = "LayerNorm written by hand",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_layer_norm,
+     .message = say_layer_norm,
+     .how = how_layer_norm},
+    {.id = "fused-norm",
+     .severity = "warning",
+     .help = "RMSNorm written by hand",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_rms_norm,
+     .message = say_rms_norm,
+     .how = how_rms_norm},
+    {.id = "half-precision",
+     .severity = "warning",
+     .help = "autocast to bfloat16",
+     .cost = NUMERICS,
+     .kind = COMBINES,
+     .applies = is_fp32,
+     .edit = to_autocast,
+     .edits = SETUP,
+     .message = say_autocast,
+     .how = how_autocast},
+    {.id = "optimizer-8bit",
+     .severity = "note",
+     .help = "optimizer states in 8 bits, and other optimizers",
+     .cost = NUMERICS,
+     .kind = COMBINES,
+     .applies = has_8bit,
+     .edit = to_8bit,
+     .edits = SETUP,
+     .message = say_8bit,
+     .how = how_8bit},
+    {.id = "optimizer-offload",
+     .severity = "note",
+     .help = "optimizer states on the CPU",
+     .cost = TIME,
+     .kind = CHANGES,
+     .applies = has_states,
+     .edit = to_no_update,
+     .edits = SETUP,
+     .message = say_offload,
+     .how = how_offload},
+    {.id = "fused-update",
+     .severity = "warning",
+     .help = "an update that is the peak",
+     .cost = FREE,
+     .kind = COMBINES,
+     .applies = update_peaks,
+     .edit = to_fused,
+     .edits = SETUP,
+     .message = say_fused,
+     .how = how_fused},
+    {.id = "del-outputs",
+     .severity = "warning",
+     .help = "outputs of the last step that are still alive",
+     .cost = FREE,
+     .kind = COMBINES,
+     .applies = is_plain,
+     .edit = to_del,
+     .edits = SETUP,
+     .message = say_del,
+     .how = how_del},
+    {.id = "del-locals",
+     .severity = "warning",
+     .help = "local variables that hold tensors for nothing",
+     .cost = FREE,
+     .kind = COMBINES,
+     .applies = in_forward,
+     .edit = to_released,
+     .edits = SETUP,
+     .message = say_released,
+     .how = how_locals},
+    {.id = "zero-grad",
+     .severity = "warning",
+     .help = "gradients that live through the forward pass",
+     .cost = FREE,
+     .kind = COMBINES,
+     .applies = keeps_gradients,
+     .edit = to_plain,
+     .edits = SETUP,
+     .message = say_plain,
+     .how = how_zero},
+    {.id = "accumulate",
+     .severity = "note",
+     .help = "the batch in parts",
+     .cost = TIME,
+     .kind = CHANGES,
+     .applies = divides,
+     .edit = to_4_parts,
+     .edits = ANEW,
+     .message = say_parts,
+     .how = how_micro},
+    {.id = "checkpoint",
+     .severity = "note",
+     .help = "saved tensors that recomputation replaces",
+     .cost = WORK,
+     .kind = COMBINES,
+     .applies = can_recompute,
+     .edit = to_checkpoints,
+     .edits = TRACED,
+     .message = say_checkpoints,
+     .how = how_checkpoints},
+    {.id = "in-place",
+     .severity = "note",
+     .help = "activations that could overwrite their input",
+     .cost = FREE,
+     .kind = BELIEVED,
+     .edit = edit_in_place,
+     .message = say_in_place,
+     .how = how_in_place},
+    {.id = "conv-bias",
+     .severity = "note",
+     .help = "a bias before a batch norm",
+     .cost = FREE,
+     .kind = BELIEVED,
+     .edit = edit_no_bias,
+     .message = say_no_bias,
+     .how = how_no_bias},
+    {.id = "unused-parameters",
+     .severity = "warning",
+     .help = "parameters that nothing reads",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_unused_parameters,
+     .message = say_unused_parameters,
+     .how = how_unused},
+    {.id = "unused-outputs",
+     .severity = "note",
+     .help = "outputs that the loss does not read",
+     .cost = FREE,
+     .kind = COMBINES,
+     .edit = edit_unused_outputs,
+     .message = say_unused_outputs},
+    {.id = "fragmentation",
+     .severity = "note",
+     .help = "reserved far above allocated",
+     .cost = FREE,
+     .kind = RESERVES,
+     .applies = is_fragmented,
+     .edit = to_expandable,
+     .edits = SETUP,
+     .message = say_expandable,
+     .how = how_expandable},
+    {.id = "outliers",
+     .severity = "note",
+     .help = "layers whose activations or weights stand out",
+     .cost = FREE,
+     .kind = INFORMS,
+     .applies = has_outliers,
+     .message = say_outliers},
+    {.id = "evaluation",
+     .severity = "note",
+     .help = "the peak of evaluation, and without no_grad",
+     .cost = FREE,
+     .kind = INFORMS,
+     .applies = always,
+     .edit = to_inference,
+     .edits = ANEW,
+     .message = say_inference,
+     .how = how_no_grad},
+    {.id = "loss-item",
+     .severity = "note",
+     .help = "the leak total_loss += loss",
+     .cost = FREE,
+     .kind = INFORMS,
+     .applies = always,
+     .message = say_loss_item,
+     .how = how_loss_item},
+    {.id = "dimensions",
+     .severity = "note",
+     .help = "bytes per unit of the input's dimensions",
+     .cost = FREE,
+     .kind = INFORMS,
+     .applies = has_dims,
+     .message = say_dims},
+    {.id = "sharding",
+     .severity = "note",
+     .help = "ZeRO and FSDP over GPUs",
+     .cost = FREE,
+     .kind = ESTIMATES,
+     .applies = always,
+     .message = say_sharded,
+     .how = how_sharded},
+    {.id = "together", .severity = "note", .help = "the best changes at once", .cost = FREE, .kind = CHANGES},
 };
 
 void
@@ -1122,7 +1344,7 @@ rules_help(const char *id)
     return NULL;
 }
 
-/* ---- the pass --------------------------------------------------------------------------------------------------- */
+/* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 static double
 extra_percent(const struct advice *x, const struct measured *m)
@@ -1183,21 +1405,14 @@ by_rank(const void *a, const void *b)
     return rule_of(f) < rule_of(g) ? -1 : rule_of(f) > rule_of(g);
 }
 
-/* Regions under checkpoint count calls as traced, and then move along; the chunks hide the head from others. */
-static int
-turn(const struct rule *k)
-{
-    return k->edit == to_checkpoints ? 0 : k->edit == edit_chunks ? 2 : 1;
-}
-
 /* Several rules' edits of one program. */
 static struct edit
 edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
 {
     struct edit e = edit_of(x, a);
-    for (int at = 0; at < 3; at++)
+    for (int turn = -1; turn <= 1; turn++)
         for (int i = 0; i < n; i++)
-            if (turn(rule[i]) == at) {
+            if ((rule[i]->edits == HEAD) - (rule[i]->edits == TRACED) == turn) {
                 struct edit next = edit_new(a, &e.setup, e.program);
                 next.advice = x;
                 rule[i]->edit(&next);
@@ -1257,7 +1472,8 @@ run(struct advice *x, const struct rule *k)
     struct measured m = x->base;
     if (k->edit) {
         k->edit(&e);
-        m = e.places || (k->applies && k->edit != to_checkpoints) ? measure(x, &e) : (struct measured){.allocated = -1};
+        e.reload = k->edits == ANEW;
+        m = e.places || k->edits >= SETUP ? measure(x, &e) : (struct measured){.allocated = -1};
     }
     bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
                                       : x->base.allocated - m.allocated > x->base.allocated / WORTH;

@@ -20,7 +20,7 @@
 
 enum exit_code { EXIT_CLEAN = 0, EXIT_GATE = 1, EXIT_USAGE = 2, EXIT_MODEL = 3, EXIT_ENVIRONMENT = 4 };
 
-/* ---- util.c: memory, text, tables of names -------------------------------------------------------------- */
+/* ---- util.c: memory, text, tables of names ----------------------------------------------------------------------- */
 
 struct arena;
 
@@ -35,9 +35,9 @@ char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 /* Grows an arena array to hold at least n elements; the old contents are kept. Returns the (moved) array. */
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);
-/* From now on all arenas together take at most limit(LIMIT_MEMORY); what would be more jumps to *over, with 1,
- * or 2 when it can't be a size. NULL ends that. */
-void arena_guard(jmp_buf *over);
+/* From now on all arenas together take at most so many bytes; what would be more jumps to *over, with 1, or 2
+ * when it can't be a size. NULL ends that. */
+void arena_guard(jmp_buf *over, int64_t bytes);
 /* Frees the arenas that were made after a. */
 void arena_free_newer(const struct arena *a);
 
@@ -58,7 +58,8 @@ void names_put(struct names *m, const char *s, int id);
 struct err {
     const char *file, *place, *message, *remedy;
 };
-/* Fills e and returns false, so that a caller can `return err_set(...)`. Texts are formatted into a. place may be NULL. */
+/* Fills e and returns false, so that a caller can `return err_set(...)`. Texts are formatted into a. place may be
+ * NULL. */
 bool err_set(struct err *e, struct arena *a, const char *place, const char *fmt, ...) PRINTF(4, 5);
 
 /* Environment failure: prints "memlint: ..." and exits 4. For util.c and main.c only. */
@@ -88,17 +89,19 @@ int64_t bytes_parse(const char *text);
 bool word_same(const char *a, const char *b);
 /* Those of the names that were probably meant by word, "adam or adamw"; NULL when none is near. */
 const char *words_near(struct arena *a, const char *word, int n, const char *const *names);
-/* Whether a name of the model may stand in a command or a program that people paste: letters, digits and _.-:/ alone. */
+/* Whether a name of the model may stand in a command or a program that people paste: letters, digits and _.-:/
+ * alone. */
 bool is_pasteable(const char *s);
 /* Shell-style match of * ? and [...]; a star matches dots too. */
 bool glob_match(const char *glob, const char *text);
 double bytes_percent(int64_t part, int64_t whole); /* 0 of nothing */
 int64_t bytes_add(int64_t a, int64_t b);           /* of bytes; stops at INT64_MAX */
 
-/* ---- string.c: text that came from a model ------------------------------------------------------------------ */
+/* ---- string.c: text that came from a model ----------------------------------------------------------------------- */
 
 /* Strings from a model are data in every format. string_clean: valid UTF-8 without control, bidi and other invisible
- * characters, which become \xNN or U+FFFD; NULL becomes "". string_clip: at most max characters of it, the middle cut. */
+ * characters, which become \xNN or U+FFFD; NULL becomes "". string_clip: at most max characters of it, the middle
+ * cut. */
 const char *string_clean(struct arena *a, const char *s);
 const char *string_clip(struct arena *a, const char *s, int max);
 const char *string_tail(struct arena *a, const char *s, int max); /* the beginning cut: of a path the end tells most */
@@ -107,7 +110,7 @@ const char *string_op(struct arena *a, const char *s, int max);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int string_utf8(const char *s, uint32_t *c);
 
-/* ---- limits.c: how much of a model is taken ----------------------------------------------------------------- */
+/* ---- limits.c: how much of a model is taken ---------------------------------------------------------------------- */
 
 enum limit { /* the rows of --list=limits */
              LIMIT_MEMORY,
@@ -147,7 +150,7 @@ bool err_limit(struct err *e, struct arena *a, const char *place, enum limit whi
 const char *limit_remedy(struct arena *a, enum limit which);
 void limits_list(FILE *out);
 
-/* ---- element types (util.c) ------------------------------------------------------------------------------ */
+/* ---- element types (util.c) -------------------------------------------------------------------------------------- */
 
 /* The values are ONNX's TensorProto.DataType. Source: onnx.proto. */
 enum dtype {
@@ -194,7 +197,7 @@ int64_t dtype_bytes(enum dtype t, int64_t n);
 enum dtype dtype_by_onnx(const char *name);
 enum dtype dtype_by_torch(const char *name);
 
-/* ---- what passes tell and reports show ---------------------------------------------------------------------- */
+/* ---- what passes tell and reports show --------------------------------------------------------------------------- */
 
 enum phase { PHASE_BUILD, PHASE_INPUT, PHASE_FORWARD, PHASE_LOSS, PHASE_BACKWARD, PHASE_UPDATE, PHASE_COUNT };
 extern const char *const phase_names[PHASE_COUNT];
@@ -257,6 +260,7 @@ enum alternative {
     ALTERNATIVE_MAX,
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_LOCALS,
+    ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */
     ALTERNATIVE_FACT_IN_PLACE,
     ALTERNATIVE_FACT_CASTS,

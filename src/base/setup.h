@@ -29,9 +29,10 @@ struct loop;
 struct player; /* torch/torch.h */
 struct kernels;
 
-/* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of cudaGetDeviceProperties, the total of
- * cudaMemGetInfo and the total capacity in PyTorch's message are one figure on Linux (Windows' display driver tells the nominal size).
- * Drivers differ by up to one percent; of several messages the smallest counts. */
+/* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of
+ * cudaGetDeviceProperties, the total of cudaMemGetInfo and the total capacity in PyTorch's message are one figure on
+ * Linux (Windows' display driver tells the nominal size). Drivers differ by up to one percent; of several messages the
+ * smallest counts. */
 struct device {
     const char *name, *help; /* help has the nominal size */
     int sm;                  /* compute capability x 10 */
@@ -67,7 +68,7 @@ struct setup {
     const struct device *device; /* NULL when not asked */
     int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
     bool expandable;             /* --allocator expandable */
-    const char *recompute;       /* --recompute; NULL none */
+    const char *recompute;       /* --recompute, "" none; NULL what the program does */
     const struct player *player; /* where the allocator's segments are taken from a device; NULL nowhere */
     struct kernels *kernels;     /* where kernels of libraries are noted; NULL nowhere */
 };

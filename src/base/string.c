@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* string.c - strings that came from a model: data in every format.
  *
- * What can't be seen, or changes how what follows is read, is written out; what is too long is cut where it tells least.
+ * What can't be seen, or changes how what follows is read, is written out; what is too long is cut where it tells
+ * least.
  */
 #include "base/base.h"
 

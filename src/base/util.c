@@ -3,7 +3,7 @@
  *
  * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at
  * once. Nothing else in memlint frees memory. die() is the only way out when the machine refuses; a model that asks for
- * more than limit(LIMIT_MEMORY) leaves by the jump of arena_guard, and arena_free_newer drops what lay on the way.
+ * more than the most that arena_guard was told leaves by its jump, and arena_free_newer drops what lay on the way.
  */
 #include "base/base.h"
 
@@ -42,12 +42,14 @@ struct arena {
 
 static struct arena *newest;
 static size_t taken; /* by all arenas */
+static size_t most;  /* that all may take, while guard is set */
 static jmp_buf *guard;
 
 void
-arena_guard(jmp_buf *over)
+arena_guard(jmp_buf *over, int64_t bytes)
 {
     guard = over;
+    most = (size_t)bytes;
 }
 
 void
@@ -114,7 +116,7 @@ arena_free_newer(const struct arena *a)
 static struct block *
 block_new(struct arena *a, size_t size)
 {
-    if (guard && taken + size > (size_t)limit(LIMIT_MEMORY))
+    if (guard && taken + size > most)
         longjmp(*guard, 1);
     struct block *b = calloc(1, sizeof(*b) + size);
     if (!b)
@@ -226,7 +228,7 @@ arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
     return fresh;
 }
 
-/* ---- names: open addressing, grown at two thirds ---------------------------------------------------------- */
+/* ---- names: open addressing, grown at two thirds ----------------------------------------------------------------- */
 
 struct names {
     struct arena *a;
@@ -335,7 +337,7 @@ to_int(double v)
     return v != v ? 0 : v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static const struct unit {
     const char *name;
@@ -504,7 +506,7 @@ glob_match(const char *glob, const char *text)
     return !*glob;
 }
 
-/* ---- element types ------------------------------------------------------------------------------------------------ */
+/* ---- element types ----------------------------------------------------------------------------------------------- */
 
 const struct dtype_row dtypes[DT_COUNT] = {
     [DT_UNDEFINED] = {"undefined", NULL, 0, false},
@@ -563,7 +565,7 @@ dtype_by_torch(const char *name)
     return DT_UNDEFINED;
 }
 
-/* ---- words ---- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 const char *const phase_names[PHASE_COUNT] = {"build", "input", "forward", "loss", "backward", "update"};
 const char *const class_names[CLASS_COUNT] = {"parameters",  "buffers",   "gradients", "optimizer", "saved",

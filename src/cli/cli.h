@@ -4,9 +4,10 @@
 #define CLI_H
 
 #include "advice/advice.h"
+#include "base/setup.h"
 #include "reports/reports.h"
 
-/* ---- options.c: the command line ---------------------------------------------------------------------------------------- */
+/* ---- options.c: the command line --------------------------------------------------------------------------------- */
 
 struct format;
 
@@ -74,30 +75,32 @@ const char *options_read(struct options *o, struct arena *a, int argc, char **ar
 const char *options_for(struct options *own, struct arena *a, const struct options *o, const char *model);
 void options_help(FILE *out);
 
-/* ---- flags.c: the flag file --------------------------------------------------------------------------------------------- */
+/* ---- flags.c: the flag file -------------------------------------------------------------------------------------- */
 
 /* .memlint beside the model or in the nearest folder above it that has .git; NULL none. */
 const char *flags_find(struct arena *a, const char *model);
 /* Its lines without blanks around, comments and empty ones left out; NULL and *wrong when it can't be read. */
 struct flag_line *flags_read(struct arena *a, const char *path, int *n, const char **wrong);
 
-/* ---- sources.c ------------------------------------------------------------------------------------------------------------------- */
+/* ---- sources.c --------------------------------------------------------------------------------------------------- */
 
 /* The paths of all Python files below folder, relative to it; none when it can't be read. */
 const char **sources_find(struct arena *a, const char *folder, int *n);
 
-/* ---- gate.c: which results are stopped ------------------------------------------------------------------------------------------ */
+/* ---- gate.c: which results are stopped --------------------------------------------------------------------------- */
 
-/* Marks the findings that a suppression of o covers, by the date of today. Returns what is to be said of suppressions: NULL-terminated. */
+/* Marks the findings that a suppression of o covers, by the date of today. Returns what is to be said of suppressions:
+ * NULL-terminated. */
 const char **gate_suppress(struct arena *a, const struct options *o, struct result *r);
 /* Fills r->checks, r->gate and r->verdict. */
 void gate_judge(struct arena *a, const struct options *o, struct result *r);
 /* The exit code of a judged result. */
 int gate_code(const struct result *r);
 
-/* ---- fleet.c: many models --------------------------------------------------------------------------------------------------------- */
+/* ---- fleet.c: many models ---------------------------------------------------------------------------------------- */
 
-/* The models of the command line or of --files-from, one a line, those of this shard only; *wrong when there are none. */
+/* The models of the command line or of --files-from, one a line, those of this shard only; *wrong when there are
+ * none. */
 char **fleet_list(struct arena *a, const struct options *o, int *n, const char **wrong);
 /* Whether the model is in shard I of N: by a hash of its name, so that a longer list moves no other model. */
 bool fleet_mine(const char *model, int shard, int shards);
@@ -110,8 +113,8 @@ struct tally { /* of a run over many models */
     struct names *done; /* models that a file of results holds */
 };
 void fleet_count(struct arena *a, struct tally *t, const struct result *r);
-/* Reads a jsonl file that an earlier run left: has its lines judged, counts its models, cuts off a last line that is not
- * whole. judge: false and *why when this run can't judge the result. False and e. */
+/* Reads a jsonl file that an earlier run left: has its lines judged, counts its models, cuts off a last line that is
+ * not whole. judge: false and *why when this run can't judge the result. False and e. */
 typedef bool fleet_judge(struct arena *a, const struct options *o, struct result *r, const char **why);
 bool fleet_resume(struct arena *a, const struct options *o, const char *path, fleet_judge *judge, struct tally *t,
                   struct err *e);

@@ -4,8 +4,8 @@
  * memlint is one leaf of a larger run and starts nothing itself. A part of the models is chosen by a hash of the name,
  * so that parts stay the same when the list grows. What is done stands in the jsonl file itself, a line a model; a run
  * that was killed leaves whole lines and at most one torn one, which is cut off. Models that were refused have a line,
- * too. Earlier lines count in the summary: what a gate stopped stays stopped, the others are judged anew by the gates of
- * this run, so that a resumed run is no greener than a whole one.
+ * too. Earlier lines count in the summary: what a gate stopped stays stopped, the others are judged anew by the gates
+ * of this run, so that a resumed run is no greener than a whole one.
  */
 #include "cli/cli.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c - which results are stopped: a table of gates, each judged by itself, and the suppressions of findings.
  *
- * A gate that was asked for and can't be judged stops the model, too: what wasn't compared, or isn't known, must not pass
- * unseen. Two things let a gate pass, and the reports say so: --fail-on=known, which a reviewed flag file may hold, what is
- * unjudged; --accept, with its reason, what is about bytes. Suppressions have a
+ * A gate that was asked for and can't be judged stops the model, too: what wasn't compared, or isn't known, must not
+ * pass unseen. Two things let a gate pass, and the reports say so: --fail-on=known, which a reviewed flag file may
+ * hold, what is unjudged; --accept, with its reason, what is about bytes. Suppressions have a
  * reason and a day on which they end; those that are over or cover nothing are told, so that they don't pile up.
  */
 #include "cli/cli.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- suppressions ---------------------------------------------------------------------------------------------------------- */
+/* ---- suppressions ------------------------------------------------------------------------------------------------ */
 
 static bool
 covers(const struct suppression *s, const struct finding *f)
@@ -62,7 +62,7 @@ gate_suppress(struct arena *a, const struct options *o, struct result *r)
     return notes;
 }
 
-/* ---- gates ----------------------------------------------------------------------------------------------------------------- */
+/* ---- gates ------------------------------------------------------------------------------------------------------- */
 
 static struct check
 outcome(bool failed, const char *message)

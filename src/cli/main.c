@@ -33,7 +33,7 @@ struct run { /* of one model */
     struct arena *whole; /* of the program */
 };
 
-/* ---- progress: one line on a terminal's standard error, for work that takes long ------------------------------------------- */
+/* ---- progress: one line on a terminal's standard error, for work that takes long --------------------------------- */
 
 static char stage[80];
 static volatile sig_atomic_t late; /* the work takes long: the line is shown */
@@ -99,7 +99,7 @@ worse(int a, int b)
     return a > b ? a : b;
 }
 
-/* ---- output ------------------------------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static int
 columns(void)
@@ -201,7 +201,7 @@ report(const struct run *x, const struct result *r)
     return code;
 }
 
-/* ---- the pipeline ---------------------------------------------------------------------------------------------------------- */
+/* ---- the pipeline ------------------------------------------------------------------------------------------------ */
 
 /* File to program. What *s leaves open is bound in it. NULL: see e. */
 static struct program *
@@ -275,7 +275,7 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
     return why ? NULL : r;
 }
 
-/* ---- the baseline ------------------------------------------------------------------------------------------------------------ */
+/* ---- the baseline ------------------------------------------------------------------------------------------------ */
 
 /* Somebody sees or judges the findings: a gate on the peak alone need not wait for them. */
 static bool
@@ -370,7 +370,7 @@ expected(const struct run *x, int code)
     return code == EXIT_GATE ? EXIT_CLEAN : EXIT_GATE;
 }
 
-/* ---- one model, and many ------------------------------------------------------------------------------------------------------- */
+/* ---- one model, and many ----------------------------------------------------------------------------------------- */
 
 /* The text report names the nearest devices alone. */
 static bool
@@ -483,7 +483,7 @@ analyse(const struct run *x)
     if (!compare(x, r, &e))
         return refuse(x, &e);
     progress_end();
-    arena_guard(NULL); /* what follows holds more than memory */
+    arena_guard(NULL, 0); /* what follows holds more than memory */
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
     if (o->sources)
@@ -502,13 +502,13 @@ guarded(const struct run *x)
     jmp_buf over;
     if (setjmp(over)) {
         struct err e = {.file = x->path};
-        arena_guard(NULL);
+        arena_guard(NULL, 0);
         err_limit(&e, x->a, NULL, LIMIT_MEMORY, "the analysis takes too much memory");
         return refuse(x, &e);
     }
-    arena_guard(&over);
+    arena_guard(&over, limit(LIMIT_MEMORY));
     int code = analyse(x);
-    arena_guard(NULL);
+    arena_guard(NULL, 0);
     return code;
 }
 

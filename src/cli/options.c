@@ -27,7 +27,7 @@ struct reader {
     int line;
 };
 
-/* ---- names and sizes -------------------------------------------------------------------------------------------- */
+/* ---- names and sizes --------------------------------------------------------------------------------------------- */
 
 /* The names that an option takes: rows of a table. */
 struct words {
@@ -99,7 +99,7 @@ place(const struct reader *r)
     return r->file ? arena_printf(r->a, "%s:%d", r->file, r->line) : NULL;
 }
 
-/* ---- NAME=VALUE ------------------------------------------------------------------------------------------------- */
+/* ---- NAME=VALUE -------------------------------------------------------------------------------------------------- */
 
 /* Splits at the last '=': names of a model may hold one. */
 static char *
@@ -190,7 +190,7 @@ read_limit(struct reader *r, const char *arg)
     return known ? limit_set(r->a, known, n) : unknown_word(r, &limits, name);
 }
 
-/* ---- the step --------------------------------------------------------------------------------------------------- */
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 NAMES(mode_name, "training", "inference")
 static const struct words modes = {"mode", NULL, mode_name};
@@ -296,7 +296,7 @@ read_recompute(struct reader *r, const char *arg)
         return arena_printf(r->a, "%s Modules of that name are [%s]", wrong, arg);
     o->recompute = any || budget > 0;
     o->recompute_budget = budget > 0 ? budget : 0;
-    o->setup.recompute = o->recompute || none ? NULL : arg;
+    o->setup.recompute = o->recompute || none ? "" : arg;
     return *arg ? NULL : "wanted auto, none, a size such as 8GiB, or names of modules";
 }
 
@@ -396,7 +396,7 @@ read_allocator(struct reader *r, const char *arg)
     return NULL;
 }
 
-/* ---- what comes out --------------------------------------------------------------------------------------------- */
+/* ---- what comes out ---------------------------------------------------------------------------------------------- */
 
 static const char *
 format_name(int i)
@@ -538,7 +538,7 @@ read_version(struct reader *r, const char *arg)
     return NULL;
 }
 
-/* ---- gates ------------------------------------------------------------------------------------------------------ */
+/* ---- gates ------------------------------------------------------------------------------------------------------- */
 
 NAMES(level_name, "note", "warning", "error", "inconclusive", "known")
 static const struct words levels = {"level", NULL, level_name};
@@ -677,7 +677,7 @@ read_sources(struct reader *r, const char *arg)
     return *arg ? NULL : "wanted a folder";
 }
 
-/* ---- many models ------------------------------------------------------------------------------------------------ */
+/* ---- many models ------------------------------------------------------------------------------------------------- */
 
 static const char *
 read_files_from(struct reader *r, const char *arg)
@@ -706,7 +706,7 @@ read_resume(struct reader *r, const char *arg)
     return NULL;
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static const struct row {
     const char *group;             /* set in the first row of a group */
@@ -751,9 +751,10 @@ static const struct row {
      0, read_assume, true, &assumed},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "recompute", "HOW",
-     "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger, none "
-     "(default); or names of modules that are under checkpoint, with * and commas, each with +POLICY of "
-     "--list=policies if that keeps results, +POLICY:N if of products only those with an inner dimension of N or more",
+     "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger; or names of "
+     "modules that are under checkpoint, with * and commas, each with +POLICY of --list=policies if that keeps "
+     "results, +POLICY:N if of products only those with an inner dimension of N or more; or none; otherwise what "
+     "the program's own lines put there",
      0, read_recompute, true, &recomputes, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true, &devices, true},
@@ -990,7 +991,7 @@ options_fish(FILE *out)
     }
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static const char *
 check(const struct options *o, struct arena *a)

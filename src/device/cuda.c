@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda.c - the CUDA driver and NVML, opened at run time: one binary serves machines with and without a GPU.
  *
- * The driver says what is free only to a process with a context; what the context itself takes, NVML knows, where it is there. Of NVML the few
- * prototypes stand here, because its header does not come with every toolkit. Source: pynvml.py of NVIDIA's nvidia-ml-py.
+ * The driver says what is free only to a process with a context; what the context itself takes, NVML knows, where it
+ * is there. Of NVML the few prototypes stand here, because its header does not come with every toolkit. Source:
+ * pynvml.py of NVIDIA's nvidia-ml-py.
  */
 #include "config.h"
 #include "device/device.h"
@@ -162,7 +163,7 @@ cuda_error(void *self)
     return name ? name : "an unknown error";
 }
 
-/* ---- NVML -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- NVML -------------------------------------------------------------------------------------------------------- */
 
 static void
 cuda_used(void *self, int64_t *all, int64_t *own)
@@ -201,7 +202,7 @@ nvml_open(struct cuda *c)
     c->nvml = NULL;
 }
 
-/* ---- opening and closing --------------------------------------------------------------------------------------------------------------- */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 static struct cuda *opened; /* closed when the program ends */
 

@@ -5,7 +5,7 @@
 
 #include "torch/torch.h"
 
-/* ---- devices.c ---- */
+/* ---- devices.c --------------------------------------------------------------------------------------------------- */
 
 const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
@@ -13,13 +13,13 @@ const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes that the driver gives to programs, not the nominal size */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
 int64_t device_context(const struct device *d, const char **source);
-/* Devices of one kind run the same step: what PyTorch does depends on compute capability 9.0 alone (library_workspace in eager.c, attention's
- * kernels in expand.c). device_of_kind: some device of it. */
+/* Devices of one kind run the same step: what PyTorch does depends on compute capability 9.0 alone (library_workspace
+ * in eager.c, attention's kernels in expand.c). device_of_kind: some device of it. */
 int device_kind(const struct device *d);
 const struct device *device_of_kind(int kind);
 void device_list(FILE *out);
 
-/* ---- libraries.c: what kernels of libraries ask for ------------------------------------------------------------------------------ */
+/* ---- libraries.c: what kernels of libraries ask for -------------------------------------------------------------- */
 
 struct symbol { /* of a library that is opened at run time, and the pointer that takes it; the last one has no name */
     const char *name;
@@ -42,7 +42,7 @@ void libraries_close(struct libraries *l);
 /* Fills the bytes of every kernel. */
 void libraries_ask(const struct libraries *l, struct kernels *k);
 
-/* ---- replay.c, cuda.c: the step's allocations on a device --------------------------------------------------------------------- */
+/* ---- replay.c, cuda.c: the step's allocations on a device -------------------------------------------------------- */
 
 enum taken { TAKEN, TAKEN_FULL, TAKEN_FAILED };
 struct device_memory { /* a CUDA device; in the tests a stand-in. false: it failed, error says how */
@@ -64,7 +64,8 @@ struct device_memory { /* a CUDA device; in the tests a stand-in. false: it fail
     bool (*touch)(void *self, uint64_t at, int64_t bytes);
     const char *(*error)(void *self);
 };
-/* The first CUDA device, its context made; false and *why when there is none. What is open when the program ends is closed then. */
+/* The first CUDA device, its context made; false and *why when there is none. What is open when the program ends is
+ * closed then. */
 bool cuda_open(struct arena *a, struct device_memory *d, const char **why);
 void cuda_close(struct device_memory *d);
 /* The version of the CUDA headers that memlint was built with, 1000 x major + 10 x minor; 0: without. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* devices.c - the table of devices, and what the CUDA context takes of them. */
+#include "base/setup.h"
 #include "device/device.h"
 
 #include <string.h>
 
-/* ---- devices -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
 
 #define MIB(x)     (INT64_C(x) << 20)
 #define GIB(x)     ((int64_t)((x) * (1 << 30)))
@@ -12,8 +13,8 @@
 #define MESSAGE    "PyTorch's out-of-memory message: "
 /* Before release 510 nvidia-smi's total left out what the driver keeps. */
 #define OLD_SMI "nvidia-smi of an old driver: "
-/* No figure is published. What a driver keeps is at most 4.8 % on cards without ECC (7805 MiB of 8 GiB remain on an RTX 4070 Laptop,
- * ggml-org/llama.cpp 20184), and 8.5 % where ECC lies in the memory itself (the L4 below). */
+/* No figure is published. What a driver keeps is at most 4.8 % on cards without ECC (7805 MiB of 8 GiB remain on an
+ * RTX 4070 Laptop, ggml-org/llama.cpp 20184), and 8.5 % where ECC lies in the memory itself (the L4 below). */
 #define NO_ECC(nominal)   GIB((nominal)*0.952), "no figure published; nominal less 4.8 %, the most seen without ECC"
 #define WITH_ECC(nominal) GIB((nominal)*0.915), "no figure published; nominal less 8.5 %, the most seen with ECC"
 
@@ -87,8 +88,8 @@ device_name(const struct device *d)
     return d->name;
 }
 
-/* What the driver keeps for a process beside PyTorch's segments, kernels being loaded lazily; the default is the largest figure published
- * since. It grows with the libraries that are loaded. */
+/* What the driver keeps for a process beside PyTorch's segments, kernels being loaded lazily; the default is the
+ * largest figure published since. It grows with the libraries that are loaded. */
 static const struct context {
     const char *device; /* NULL: any other */
     int64_t bytes;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libraries.c - what kernels of cuDNN and cuBLAS ask for, as the libraries themselves say.
  *
- * The step notes every convolution and matrix product that it runs, by shape. Where the libraries can be opened at run time, their heuristics
- * are asked for each: a convolution's answer is then taken from the allocator while that kernel runs, as PyTorch does; a product's is only
- * told, because PyTorch hands cuBLAS one buffer for all products, whatever they take.
+ * The step notes every convolution and matrix product that it runs, by shape. Where the libraries can be opened at run
+ * time, their heuristics are asked for each: a convolution's answer is then taken from the allocator while that kernel
+ * runs, as PyTorch does; a product's is only told, because PyTorch hands cuBLAS one buffer for all products, whatever
+ * they take.
  *
- * Nothing of either library is needed to build: the few prototypes and numbers below are part of their ABI and the same from cuDNN 8 and
- * CUDA 11 on. Source: cudnn_graph.h, cudnn_ops.h, cudnn_cnn.h (cuDNN 9), cublasLt.h, library_types.h (CUDA 13).
+ * Nothing of either library is needed to build: the few prototypes and numbers below are part of their ABI and the
+ * same from cuDNN 8 and CUDA 11 on. Source: cudnn_graph.h, cudnn_ops.h, cudnn_cnn.h (cuDNN 9), cublasLt.h,
+ * library_types.h (CUDA 13).
  */
 #include "device/device.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* ---- what a step runs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- what a step runs -------------------------------------------------------------------------------------------- */
 
 void
 libraries_ask(const struct libraries *l, struct kernels *k)
@@ -23,7 +25,7 @@ libraries_ask(const struct libraries *l, struct kernels *k)
             k->kernel[i].bytes = -1;
 }
 
-/* ---- cuDNN, cuBLASLt --------------------------------------------------------------------------------------------------------------------- */
+/* ---- cuDNN, cuBLASLt --------------------------------------------------------------------------------------------- */
 
 enum { TENSOR_NCHW, TENSOR_NHWC };     /* cudnnTensorFormat_t */
 enum { CROSS_CORRELATION = 1 };        /* cudnnConvolutionMode_t */
@@ -194,7 +196,7 @@ ask(void *self, const struct kernel_shape *s, int64_t *bytes)
     return false;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 const char *
 symbols_load(void *library, const struct symbol *symbols)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c - the step's allocations on a device: the allocator's segments are real memory, its blocks are written to.
  *
- * The step runs as always; the allocator model asks a device for every segment, or for every page of an expandable one. When the device
- * refuses, cached memory goes back and it is asked once more, as PyTorch does; refused again, the replay ends there, says which tensor asked,
- * and the step runs on without a device. A signal or a failure of the device ends it, too. Everything taken is given back at that moment.
+ * The step runs as always; the allocator model asks a device for every segment, or for every page of an expandable
+ * one. When the device refuses, cached memory goes back and it is asked once more, as PyTorch does; refused again, the
+ * replay ends there, says which tensor asked, and the step runs on without a device. A signal or a failure of the
+ * device ends it, too. Everything taken is given back at that moment.
  *
- * Before it begins, libraries are asked what the step's kernels take, and the step runs without a device: a replay takes no more than it
- * announced, and is not begun where less than that, and something to spare, is free.
+ * Before it begins, libraries are asked what the step's kernels take, and the step runs without a device: a replay
+ * takes no more than it announced, and is not begun where less than that, and something to spare, is free.
  */
+#include "base/setup.h"
 #include "device/device.h"
 
 #include <string.h>
@@ -143,7 +145,8 @@ replay_unmap(struct replay *p, int64_t address, int64_t bytes, int64_t page)
         replay_give(p, address + done);
 }
 
-/* Source: ExpandableSegment in c10/cuda/CUDACachingAllocator.cpp: addresses for 9/8 of the device, memory page by page. */
+/* Source: ExpandableSegment in c10/cuda/CUDACachingAllocator.cpp: addresses for 9/8 of the device, memory page by
+ * page. */
 static bool
 replay_map(struct replay *p, struct replay_range r, int64_t address, int64_t bytes)
 {

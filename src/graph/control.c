@@ -7,7 +7,7 @@
  */
 #include "graph/infer.h"
 
-/* ---- sequences and optionals ------------------------------------------------------------------------------------ */
+/* ---- sequences and optionals ------------------------------------------------------------------------------------- */
 
 static const char *
 unwrapped(const char *wrap, char letter)
@@ -247,7 +247,7 @@ control_optional_has(struct infer *I)
     scalar(I, 0, DT_BOOL);
 }
 
-/* ---- control flow ----------------------------------------------------------------------------------------------- */
+/* ---- control flow ------------------------------------------------------------------------------------------------ */
 
 static struct graph *
 body_of(const struct infer *I, const char *name)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fold.c - value rules: constants followed through the operators that exporters compute shapes with.
  *
- * A constant has up to limit(LIMIT_FOLD) elements, each known or not. Elementwise operators are kernels over one struct num an
- * input, which fold() applies to the broadcast elements; operators that move elements give, for each element of the
- * output, its place in the input. Integers wrap in their own type, as the operators do.
+ * A constant has up to limit(LIMIT_FOLD) elements, each known or not. Elementwise operators are kernels over one
+ * struct num an input, which fold() applies to the broadcast elements; operators that move elements give, for each
+ * element of the output, its place in the input. Integers wrap in their own type, as the operators do.
  */
 #include "graph/infer.h"
 
-/* ---- values: elementwise kernels -------------------------------------------------------------------------------- */
+/* ---- values: elementwise kernels --------------------------------------------------------------------------------- */
 
 /* One element: both forms are filled, for whichever a kernel wants. */
 struct num {
@@ -414,7 +414,7 @@ fold_where(struct infer *I)
     fold(I, where_kernel);
 }
 
-/* ---- values: movement ------------------------------------------------------------------------------------------- */
+/* ---- values: movement -------------------------------------------------------------------------------------------- */
 
 /* The same elements in the same order, under other dims. */
 void
@@ -837,7 +837,7 @@ fold_scatter_elements(struct infer *I)
     keep(I, 0, c);
 }
 
-/* ---- values: reductions ----------------------------------------------------------------------------------------- */
+/* ---- values: reductions ------------------------------------------------------------------------------------------ */
 
 /* Folds a step over the named axes; the mean is the sum divided by the count at the end. */
 static void

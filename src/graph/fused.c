@@ -6,7 +6,7 @@
  */
 #include "graph/infer.h"
 
-/* ---- recurrent, attention --------------------------------------------------------------------------------------- */
+/* ---- recurrent, attention ---------------------------------------------------------------------------------------- */
 
 void
 fused_rnn(struct infer *I)
@@ -81,7 +81,7 @@ fused_causal_conv(struct infer *I)
     SHAPE(I, 1, type(in(I, 3)) ? type(in(I, 3)) : type(x), dim(x, 0), dim(x, 1), k > 0 ? num_dim(k - 1) : OPEN);
 }
 
-/* ---- losses, random, signals, strings --------------------------------------------------------------------------- */
+/* ---- losses, random, signals, strings ---------------------------------------------------------------------------- */
 
 void
 fused_loss(struct infer *I)
@@ -207,7 +207,7 @@ fused_tfidf(struct infer *I)
         SHAPE(I, 0, DT_FLOAT, num_dim(n));
 }
 
-/* ---- quantized -------------------------------------------------------------------------------------------------- */
+/* ---- quantized --------------------------------------------------------------------------------------------------- */
 
 void
 fused_quantize(struct infer *I)
@@ -244,7 +244,7 @@ fused_qlinear_binary(struct infer *I)
     infer_broadcast(&two);
 }
 
-/* ---- ai.onnx.ml, training --------------------------------------------------------------------------------------- */
+/* ---- ai.onnx.ml, training ---------------------------------------------------------------------------------------- */
 
 void
 fused_float_like(struct infer *I)
@@ -394,7 +394,7 @@ fused_gradient(struct infer *I)
         same(I, k, in(I, k));
 }
 
-/* ---- fused operators of optimized files (com.microsoft) --------------------------------------------------------- */
+/* ---- fused operators of optimized files (com.microsoft) ---------------------------------------------------------- */
 
 void
 fused_skip_norm(struct infer *I)

@@ -127,7 +127,7 @@ tensor_elements(const struct tensor *t)
     return zero ? 0 : n;
 }
 
-/* ---- inlining --------------------------------------------------------------------------------------------------- */
+/* ---- inlining ---------------------------------------------------------------------------------------------------- */
 
 struct inliner {
     struct graph *root;
@@ -188,7 +188,7 @@ copy_attrs(struct arena *a, struct node *n, struct graph *to, const struct node 
             const char *name = attr.name;
             attr = *given;
             attr.name = name;
-            if (attr.g) /* what it refers to was resolved where it was written: a reference left over could be to itself */
+            if (attr.g) /* what it refers to was resolved where it was written: what is left could be to itself */
                 attr.g = copy_graph(a, attr.g, to, &no_call, &no_function, NULL);
         } else if (attr.g) {
             attr.g = copy_graph(a, attr.g, to, call, f, o);
@@ -387,7 +387,7 @@ inline_functions(struct graph *g, struct err *e)
     return inline_graph(&l, g, 0);
 }
 
-/* ---- order ------------------------------------------------------------------------------------------------------ */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 static void
 fill_rows(struct graph *g)
@@ -595,7 +595,7 @@ graph_finish(struct graph *g, struct err *e)
     return finish(g, e);
 }
 
-/* ---- after the fact --------------------------------------------------------------------------------------------- */
+/* ---- after the fact ---------------------------------------------------------------------------------------------- */
 
 void
 graph_capture(struct graph *g)

@@ -3,9 +3,12 @@
 #ifndef GRAPH_H
 #define GRAPH_H
 
-#include "base/setup.h"
+#include "base/base.h"
 
-/* ---- the graph -------------------------------------------------------------------------------------------------- */
+struct setup;   /* base/setup.h */
+struct binding; /* likewise */
+
+/* ---- the graph --------------------------------------------------------------------------------------------------- */
 
 /* A dimension: n >= 0 is known; otherwise n is -1 and sym, when set, is its symbol or expression ("batch",
  * "197*batch"). */
@@ -130,7 +133,7 @@ struct graph {
     struct doubt *doubts; /* root graph only */
 };
 
-/* ---- graph.c ---------------------------------------------------------------------------------------------------- */
+/* ---- graph.c ----------------------------------------------------------------------------------------------------- */
 
 /* An empty graph; a subgraph takes file and opset from its parent. */
 struct graph *graph_new(struct arena *a, struct graph *parent);
@@ -158,7 +161,7 @@ int64_t tensor_elements(const struct tensor *t);
 struct doubt *graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
     PRINTF(5, 6);
 
-/* ---- ops.c: the ONNX operator table ----------------------------------------------------------------------------- */
+/* ---- ops.c: the ONNX operator table ------------------------------------------------------------------------------ */
 
 /* What a rule looks at and sets: one node. Inputs and outputs are NULL where omitted. infer.h. */
 struct infer {
@@ -252,7 +255,7 @@ bool node_is(const struct node *n, enum op_trait t);
 enum op_call node_call(const struct node *n);
 void op_list(FILE *out); /* --list=ops */
 
-/* ---- shapes.c --------------------------------------------------------------------------------------------------- */
+/* ---- bind.c, shapes.c -------------------------------------------------------------------------------------------- */
 
 /* Binds dimensions from s, runs shape and value rules over g in order. Total: what stays unknown gets a doubt.
  * Evaluates dims that are expressions of symbols ("197*batch", "(s0 + 1)//2"). False and e only when an option
@@ -266,21 +269,5 @@ struct setup shapes_bind_open(struct graph *g, const struct setup *s);
 /* The binding of the dimension called batch; NULL none. */
 struct binding *setup_batch(const struct setup *s);
 void shapes_dump(const struct graph *g, FILE *out); /* --dump=shapes */
-/* For rules of control flow: runs the rules over a subgraph, whose inputs the caller has filled. False when the budget
- * of visits is spent; what the subgraph computes is then unknown. */
-bool shapes_subgraph(struct infer *in, struct graph *sub);
-/* Runs the rules over one node of the main graph. */
-void shapes_node(struct shapes *run, struct graph *g, const struct node *n);
-/* A constant to fill, every element unknown; NULL when n is over limit(LIMIT_FOLD), the type has no numbers, or the
- * run's budget is spent. */
-struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
-
-/* ---- unroll.c: control flow whose way is known becomes straight-line -------------------------------------------- */
-
-/* Whether the main graph has control flow or sequences. */
-bool unroll_needed(const struct graph *g);
-/* Runs shapes_node over g in order and, where a node is control flow, over the nodes that it stands for, which take
- * its place. */
-void unroll_run(struct shapes *run, struct graph *g);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "graph/infer.h"
 
-/* ---- elementwise ------------------------------------------------------------------------------------------------ */
+/* ---- elementwise ------------------------------------------------------------------------------------------------- */
 
 void
 infer_same(struct infer *I)
@@ -135,7 +135,7 @@ infer_rms_norm(struct infer *I)
         set_type(I, 0, type(in(I, 1)));
 }
 
-/* ---- reductions and scans --------------------------------------------------------------------------------------- */
+/* ---- reductions and scans ---------------------------------------------------------------------------------------- */
 
 static void
 reduce_shape(struct infer *I, int k, const struct list *axes, bool keep)
@@ -199,7 +199,7 @@ infer_top_k(struct infer *I)
     }
 }
 
-/* ---- windows: convolution and pooling --------------------------------------------------------------------------- */
+/* ---- windows: convolution and pooling ---------------------------------------------------------------------------- */
 
 struct window {
     int n; /* spatial axes */
@@ -410,7 +410,7 @@ infer_col2im(struct infer *I)
         d[i + 2] = at_known(&image, i) ? num_dim(image.v[i]) : OPEN;
 }
 
-/* ---- matrices --------------------------------------------------------------------------------------------------- */
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
 static void
 matmul_dims(struct infer *I, const struct tensor *a, const struct tensor *b, bool ta, bool tb)

@@ -22,7 +22,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- helpers: inputs and outputs -------------------------------------------------------------------------------- */
+/* ---- the run that rules are part of (shapes.c, unroll.c, bind.c) ------------------------------------------------- */
+
+struct shapes {
+    struct arena *a;
+    struct graph *root;
+    struct names *bound; /* symbol to index into values */
+    int nvalues, cap_values;
+    int64_t *values;
+    int64_t visits;     /* nodes that may still be visited */
+    int64_t folds;      /* elements that may still be folded */
+    const char *remedy; /* the option of the limit that kept a constant from being folded */
+};
+
+/* Completes a tensor from what value_info says of it. */
+void shapes_declared(struct tensor *t);
+/* Known in all dimensions, but of a size that 64 bits don't hold. */
+bool shapes_overflow(const struct tensor *t);
+/* The rules over all nodes in order; false when the budget of visits is spent. */
+bool shapes_graph(struct shapes *run, struct graph *g);
+/* Over one node of the main graph. */
+void shapes_node(struct shapes *run, struct graph *g, const struct node *n);
+/* For rules of control flow: over a subgraph, whose inputs the caller has filled. As shapes_graph; what the subgraph
+ * computes is unknown where that is false. */
+bool shapes_subgraph(struct infer *in, struct graph *sub);
+/* A constant to fill, every element unknown; NULL when n is over limit(LIMIT_FOLD), the type has no numbers, or the
+ * run's budget is spent. */
+struct constant *shapes_constant(struct infer *in, enum dtype t, int64_t n);
+/* Whether the main graph has control flow or sequences. */
+bool unroll_needed(const struct graph *g);
+/* Runs shapes_node over g in order and, where a node is control flow, over the nodes that it stands for, which take
+ * its place. */
+void unroll_run(struct shapes *run, struct graph *g);
+
+/* ---- helpers: inputs and outputs --------------------------------------------------------------------------------- */
 
 static const struct dim OPEN = {-1, NULL};
 
@@ -188,7 +221,7 @@ scalar(const struct infer *I, int k, enum dtype t)
     set_shape(I, k, t, 0, NULL);
 }
 
-/* ---- helpers: attributes and constant inputs -------------------------------------------------------------------- */
+/* ---- helpers: attributes and constant inputs --------------------------------------------------------------------- */
 
 static inline bool
 axis_in(int64_t axis, int r, int *at)
@@ -345,7 +378,7 @@ set_wrap(const struct infer *I, int k, const char *letters, const struct tensor 
     o->wrap = arena_printf(I->g->arena, "%s%s", letters, element->wrap);
 }
 
-/* ---- shared by shape and value rules ---------------------------------------------------------------------------- */
+/* ---- shared by shape and value rules ----------------------------------------------------------------------------- */
 
 struct slice {
     bool sliced, known;
@@ -366,7 +399,7 @@ int64_t move_range_count(const struct infer *I);
 /* The place that input k names in a sequence of n, or -1. */
 int control_position(const struct infer *I, int k, int n, int otherwise);
 
-/* ---- rules ------------------------------------------------------------------------------------------------------ */
+/* ---- rules ------------------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define RULE(name) void infer_##name(struct infer *);

@@ -11,7 +11,7 @@
  */
 #include "graph/infer.h"
 
-/* ---- what a program wrote as several calls ---------------------------------------------------------------------- */
+/* ---- what a program wrote as several calls ----------------------------------------------------------------------- */
 
 /* The notation stands at the head of lower/compose.c. They are what torch.nn.functional or a model's source runs;
  * com.microsoft's are ONNX Runtime's ContribOperators.md read backwards. What has no differentiable form has none. */
@@ -148,7 +148,7 @@ static const char ms_skip_rms_norm[] = "r = add.Tensor(add.Tensor(a, b), d);"
                                        "0 = rms_norm.default(r, %c, c);"
                                        "3 = r";
 
-/* ---- the table -------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* domain, name, since, until, shape, value, framework operator, call, what is called; by domain, name, version. */
 static const struct op ops[] = {
@@ -199,7 +199,7 @@ static const struct op ops[] = {
     {"", "Cosh", 1, 0, infer_same, NULL, "aten.cosh.default"},
     {"", "CumProd", 1, 0, infer_same, fold_cum_prod, "aten.cumprod.default"},
     {"", "CumSum", 1, 0, infer_same, fold_cum_sum, "aten.cumsum.default", CALL_FIRST, .data = "0"},
-    {"", "DeformConv", 1, 0, infer_conv, NULL, NULL, CALL_TEXT, "4: deform_conv2d.default(a, b, c, e, d)"},
+    {"", "DeformConv", 1, 0, infer_conv, NULL, NULL, CALL_TEXT, "4: torchvision.deform_conv2d.default(a, b, c, e, d)"},
     {"", "DepthToSpace", 1, 0, move_depth_to_space, NULL, "aten.pixel_shuffle.default", CALL_FIRST},
     {"", "DequantizeLinear", 1, 0, fused_dequantize, NULL, NULL},
     {"", "Det", 1, 0, infer_det, NULL, "aten.linalg_det.default"},
@@ -318,7 +318,7 @@ static const struct op ops[] = {
     {"", "ReverseSequence", 1, 0, infer_same, NULL, NULL, CALL_TEXT, "flip.default(a, [@time_axis:0])"},
     {"", "RMSNormalization", 1, 0, infer_rms_norm, NULL, "aten.rms_norm.default", CALL_TEXT, rms_norm},
     {"", "RNN", 1, 0, fused_rnn, NULL, "aten.rnn_tanh.input", CALL_RNN, .data = "05"},
-    {"", "RoiAlign", 1, 0, infer_roi_align, NULL, NULL, CALL_TEXT, "4: roi_align.default(a, b)"},
+    {"", "RoiAlign", 1, 0, infer_roi_align, NULL, NULL, CALL_TEXT, "4: torchvision.roi_align.default(a, b)"},
     {"", "RotaryEmbedding", 1, 0, infer_same, NULL, NULL, CALL_TEXT, rotary},
     {"", "Round", 1, 0, infer_same, fold_round, "aten.round.default", CALL_FIRST},
     {"", "Scan", 1, 0, control_scan, NULL, NULL, .flow = unroll_scan},

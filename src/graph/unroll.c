@@ -141,7 +141,7 @@ known_number(const struct unroll *u, int id, int64_t *v)
     return true;
 }
 
-/* ---- copying a body --------------------------------------------------------------------------------------------- */
+/* ---- copying a body ---------------------------------------------------------------------------------------------- */
 
 /* What a copy takes: nodes and values, and for hostile files whatever else is copied. */
 static int64_t
@@ -288,7 +288,7 @@ remedy_for(const struct unroll *u, int id)
                : arena_printf(u->a, "--input-value %s=FILE.pb", is_pasteable(t->name) ? t->name : "NAME");
 }
 
-/* ---- If --------------------------------------------------------------------------------------------------------- */
+/* ---- If ---------------------------------------------------------------------------------------------------------- */
 
 static double
 bytes_made(const struct graph *g)
@@ -344,7 +344,7 @@ unroll_if(struct unroll *u, const struct node *n)
     return true;
 }
 
-/* ---- Loop and Scan ---------------------------------------------------------------------------------------------- */
+/* ---- Loop and Scan ----------------------------------------------------------------------------------------------- */
 
 /* What the rounds made, side by side along a new axis. */
 static void
@@ -491,7 +491,7 @@ unroll_scan(struct unroll *u, const struct node *n)
     return true;
 }
 
-/* ---- sequences -------------------------------------------------------------------------------------------------- */
+/* ---- sequences --------------------------------------------------------------------------------------------------- */
 
 /* The tensors that are the elements of a sequence; NULL when one isn't known by name. */
 static int *
@@ -575,7 +575,7 @@ unroll_split(struct unroll *u, const struct node *n)
     return true;
 }
 
-/* ---- the pass --------------------------------------------------------------------------------------------------- */
+/* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 static void
 place(struct unroll *u, const struct node *n)

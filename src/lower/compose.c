@@ -15,7 +15,7 @@
  *   turned(a, @transA:0)    transposed where the attribute says so
  *   4: ... | 3: ...      by how many dimensions input a has
  */
-#include "lower/lowering.h"
+#include "lower/matcher.h"
 #include "torch/torch.h"
 
 #include <ctype.h>
@@ -165,8 +165,8 @@ call(struct reader *r, const char *name, int n, const struct arg *args)
         return call(r, "transpose.int", 3, turn);
     }
     bool number = n == 2 && (args[1].kind == ARG_INT || args[1].kind == ARG_FLOAT);
-    struct call *c =
-        matcher_call(r->x, r->n, arena_printf(r->l->a, "aten.%s", number && w->by_number ? w->by_number : name), n);
+    struct call *c = matcher_call(
+        r->x, r->n, arena_printf(r->l->a, "%s%s", aten_space(name), number && w->by_number ? w->by_number : name), n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     return slot_arg(c->outs[0]);
 }
@@ -257,7 +257,7 @@ statements(const char *text, int rank)
 }
 
 bool
-lower_composed(struct lowering *l, struct matcher *x, const struct node *n)
+compose_node(struct lowering *l, struct matcher *x, const struct node *n)
 {
     int rank = n->nin && n->in[0] >= 0 ? l->g->t[n->in[0]].rank : -1;
     struct reader r = {.l = l, .x = x, .n = n, .p = statements(n->row->calls, rank)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
- * params.c, resolve.c, pieces.c. */
+ * params.c, resolve.c, recorded.c, pieces.c. */
 #ifndef DYNAMO_H
 #define DYNAMO_H
 
@@ -63,7 +63,7 @@ ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* ---- fx.c: the exporter's text ---------------------------------------------------------------------------------- */
+/* ---- fx.c: the exporter's text ----------------------------------------------------------------------------------- */
 
 /* Name, target and arguments of a node's text; false when it is no call. */
 bool fx_split(struct arena *a, const char *fx, struct group *g);
@@ -75,7 +75,7 @@ const char **fx_frames(struct arena *a, const char *stack);
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);
 
-/* ---- spelled.c: how the exporter spells operators --------------------------------------------------------------- */
+/* ---- spelled.c: how the exporter spells operators ---------------------------------------------------------------- */
 
 /* "add" of "add" and "add_3". */
 bool spelled_as(const char *name, const char *stem);
@@ -90,7 +90,7 @@ const struct aten *spelled_row(const char *target); /* of a recorded call; NULL 
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);
 
-/* ---- group.c: the nodes of one recorded call -------------------------------------------------------------------- */
+/* ---- group.c: the nodes of one recorded call --------------------------------------------------------------------- */
 
 void group_make(struct dynamo *d);
 int group_output(const struct dynamo *d, const struct group *g); /* the tensor by which its result leaves it */
@@ -106,7 +106,7 @@ void group_define(struct dynamo *d, const struct group *g, int tensor, int slot)
 int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
 int group_to_float(struct dynamo *d, const struct group *g, int slot);
 
-/* ---- params.c: parameters --------------------------------------------------------------------------------------- */
+/* ---- params.c: parameters ---------------------------------------------------------------------------------------- */
 
 void params_read(struct dynamo *d);
 struct param *params_of(struct dynamo *d, const char *placeholder);
@@ -119,7 +119,7 @@ void params_size(struct dynamo *d, const struct group *g, const struct aten *op,
 void params_tie(struct dynamo *d);
 void params_freeze(struct dynamo *d);
 
-/* ---- resolve.c: the names in arguments -------------------------------------------------------------------------- */
+/* ---- resolve.c: the names in arguments --------------------------------------------------------------------------- */
 
 void resolve_known(struct dynamo *d, struct arg *a, int *missing);
 void resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare,
@@ -129,18 +129,18 @@ int resolve_clone(struct dynamo *d, const struct group *g, int tensor);
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
-/* ---- pieces.c: one for several, several for one ----------------------------------------------------------------- */
+/* ---- recorded.c: a recorded call as eager makes it --------------------------------------------------------------- */
 
-/* Makes what the last piece of a fusion reads; the tensor that it is made of, -1 nothing. */
-int pieces_unfuse(struct dynamo *d, const struct group *g);
-void pieces_doubt(struct dynamo *d, const struct group *g);
-/* Says where an operator arrived as its arithmetic and stays so: once a statement. */
-void pieces_decomposed(struct dynamo *d, const struct group *g);
-bool pieces_lower(struct dynamo *d, int at); /* false: the group is no piece */
+/* How many of the names in its arguments nobody had made. */
+int recorded_call(struct dynamo *d, struct group *g);
 
-/* ---- dynamo.c --------------------------------------------------------------------------------------------------- */
+/* ---- pieces.c: one for several, several for one ------------------------------------------------------------------ */
 
-void dynamo_group(struct dynamo *d, struct group *g);
+/* A group, and what is one call with it. */
+void pieces_lower(struct dynamo *d, int at);
+
+/* ---- dynamo.c ---------------------------------------------------------------------------------------------------- */
+
 void lower_dynamo(struct lowering *l);
 
 #endif

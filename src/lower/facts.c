@@ -105,7 +105,7 @@ static const struct fact facts[] = {
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_speech_to_text.py: Speech2TextConfig",
      .type = "transformers.models.speech_to_text.*Attention"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_whisper.py: WhisperConfig",
-     .type = "transformers.models.whisper.*Attention"},
+     .around = "transformers.models.whisper.*"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_detr.py: DetrConfig", .type = "transformers.models.detr.*Attention"},
     {TRANSFORMERS, FACT_UNDROPPED, "configuration_bart.py: BartConfig", .around = "transformers.models.*coderLayer",
      .path = "*.fc2"},
@@ -172,7 +172,11 @@ static const struct fact facts[] = {
     {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_gemma.py: GemmaRMSNorm",
      .type = "transformers.models.*gemma*RMSNorm"},
     {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_olmo2.py: Olmo2RMSNorm",
-     .type = "transformers.models.*olmo*RMSNorm"},
+     .type = "transformers.models.olmo2.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_olmo3.py: Olmo3RMSNorm",
+     .type = "transformers.models.olmo3.*RMSNorm"},
+    {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_flex_olmo.py: FlexOlmoRMSNorm",
+     .type = "transformers.models.flex_olmo.*RMSNorm"},
     {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_cohere.py: CohereLayerNorm",
      .type = "transformers.models.cohere*LayerNorm"},
     {TRANSFORMERS, FACT_NORM_BACK_AT_END, "modeling_gpt_oss.py: GptOssRMSNorm",
@@ -218,7 +222,7 @@ static const struct fact facts[] = {
     {TORCHVISION, FACT_OUT_OF_PLACE, "models/segmentation/fcn.py: FCNHead",
      .around = "torchvision.models.segmentation.fcn*"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "models/detection/fcos.py: FCOSClassificationHead",
-     .around = "torchvision.models.detection*"},
+     .around = "torchvision.models.detection.fcos.*"},
     {TORCHVISION, FACT_IN_PLACE, "ops/misc.py: ConvNormActivation", .type = "torch.nn.modules.activation.ReLU*",
      .around = "torchvision.*"},
     {TORCHVISION, FACT_IN_PLACE, "ops/misc.py: ConvNormActivation", .type = "torch.nn.modules.activation.SiLU*",
@@ -334,7 +338,8 @@ static const struct fact facts[] = {
     {DIFFUSERS, FACT_BUFFER, "models/embeddings.py: PatchEmbed", .path = "*pos_embed.pos_embed", .beside = "../proj"},
 };
 
-/* What a fact says, as --list=facts has it, and the alternative that is a file's reading without it; ALTERNATIVE_NONE there is no other. */
+/* What a fact says, as --list=facts has it, and the alternative that is a file's reading without it; ALTERNATIVE_NONE
+ * there is no other. */
 static const struct {
     const char *says;
     enum alternative without;

@@ -45,7 +45,7 @@ fx_entry(struct arena *a, const char *list, int from_end)
     return found && from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
 }
 
-/* ---- Python frames ---------------------------------------------------------------------------------------------- */
+/* ---- Python frames ----------------------------------------------------------------------------------------------- */
 
 /* The last frame outside site-packages as "file.py:123". */
 const char *
@@ -90,7 +90,7 @@ fx_frames(struct arena *a, const char *stack)
     return list;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* While arguments are read, names stay text; resolve() turns them into slots. */
 static const char *

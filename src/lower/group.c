@@ -65,7 +65,7 @@ group_make(struct dynamo *d)
     }
 }
 
-/* ---- what enters and leaves ------------------------------------------------------------------------------------- */
+/* ---- what enters and leaves -------------------------------------------------------------------------------------- */
 
 /* The tensor by which the group's result leaves it. */
 int
@@ -145,7 +145,7 @@ group_same_statement(const struct dynamo *d, int a, int b)
     return p && q && strcmp(p, q) == 0 && (!pa || !pb || strcmp(pa, pb) == 0);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 struct call *
 group_call(struct dynamo *d, const struct group *g, const char *target, int nargs)

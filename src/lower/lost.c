@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- in place --------------------------------------------------------------------------------------------------- */
+/* ---- in place ---------------------------------------------------------------------------------------------------- */
 
 static void
 mark_in_place(struct lost *x, const struct node *n, struct call *c)
@@ -22,7 +22,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     for (int i = n->nin - 1; i >= 0 && c->nargs; i--)
         if (n->in[i] >= 0 && c->args[0].kind == ARG_SLOT && l->slot_of[n->in[i]] == c->args[0].i)
             in = n->in[i];
-    if (l->s->inplace == INPLACE_NONE || !lower_may_overwrite(l->g, in, n->out[0], (int)(n - l->g->n)))
+    if (l->s->inplace == INPLACE_NONE || !lower_may_overwrite(l->g, in, n->out[0], (int)(n - l->g->n), false))
         return;
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
     c->in_place = (l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES)) ||
@@ -32,7 +32,7 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     x->in_place |= c->in_place;
 }
 
-/* ---- dropout ---------------------------------------------------------------------------------------------------- */
+/* ---- dropout ----------------------------------------------------------------------------------------------------- */
 
 /* Nobody in the module reads the tensor. */
 static bool
@@ -130,7 +130,7 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
     }
 }
 
-/* ---- casts ------------------------------------------------------------------------------------------------------ */
+/* ---- casts ------------------------------------------------------------------------------------------------------- */
 
 static void
 put_back_cast(struct lost *x, int at)
@@ -145,7 +145,7 @@ put_back_cast(struct lost *x, int at)
     put_before(x, at);
 }
 
-/* ---- the pass --------------------------------------------------------------------------------------------------- */
+/* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 /* A module and those around it. */
 static void

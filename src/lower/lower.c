@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower.c - from the nodes of a file to the framework calls that the Python program made: the program under
- * construction, and the pass.
+/* lower.c - from the nodes of a file to the framework calls that the Python program made: the pass.
  *
  * Files whose calls PyTorch's exporter recorded go through dynamo.c, others through patterns.c.
  */
@@ -8,151 +7,6 @@
 #include "torch/torch.h"
 
 #include <string.h>
-
-/* ---- a program under construction ------------------------------------------------------------------------------- */
-
-struct lowering *
-lowering_new(struct graph *g, const struct setup *s)
-{
-    struct lowering *l = NEW(g->arena, struct lowering);
-    l->a = g->arena;
-    l->g = g;
-    l->s = s;
-    l->p = NEW(l->a, struct program);
-    l->p->arena = l->a;
-    l->p->graph = g;
-    l->slots = names_new(l->a);
-    l->modules = names_new(l->a);
-    l->slot_of = NEWN(l->a, int, g->nt + 1);
-    memset(l->slot_of, -1, sizeof(int) * (size_t)(g->nt + 1));
-    return l;
-}
-
-int
-lower_slot(struct lowering *l)
-{
-    return l->p->nslots++;
-}
-
-/* The module of that path, its parents made as needed. */
-int
-lower_module(struct lowering *l, const char *path, const char *type)
-{
-    struct program *p = l->p;
-    int at = names_find(l->modules, path);
-    if (at < 0) {
-        const char *dot = strrchr(path, '.');
-        int parent = !*path ? -1 : lower_module(l, dot ? arena_strn(l->a, path, (size_t)(dot - path)) : "", NULL);
-        at = p->nmodules;
-        *PUSH(l->a, p->modules, p->nmodules, p->cap_modules) = (struct module){arena_str(l->a, path), NULL, parent};
-        names_put(l->modules, p->modules[at].path, at);
-    }
-    if (type && !p->modules[at].type)
-        p->modules[at].type = arena_str(l->a, type);
-    return at;
-}
-
-struct param *
-lower_param(struct lowering *l, const char *name, enum param_kind kind)
-{
-    const char *dot = strrchr(name, '.');
-    struct param *q = PUSH(l->a, l->p->params, l->p->nparams, l->p->cap_params);
-    q->name = arena_str(l->a, name);
-    q->kind = kind;
-    q->slot = lower_slot(l);
-    q->module = lower_module(l, dot ? arena_strn(l->a, name, (size_t)(dot - name)) : "", NULL);
-    q->tied_to = -1;
-    q->rank = -1;
-    for (int i = 0; i < l->s->nfreeze && q->kind == PARAM_TRAINED; i++)
-        if (glob_match(l->s->freeze[i], name))
-            q->kind = PARAM_FROZEN;
-    return q;
-}
-
-/* Known sizes of a file's tensor. */
-bool
-lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size)
-{
-    if (t->rank < 0)
-        return false;
-    int64_t *s = NEWN(l->a, int64_t, t->rank ? t->rank : 1);
-    for (int i = 0; i < t->rank; i++) {
-        if (t->dims[i].n < 0)
-            return false;
-        s[i] = t->dims[i].n;
-    }
-    *rank = t->rank;
-    *size = s;
-    return true;
-}
-
-void
-lower_param_shape(struct lowering *l, struct param *q, const struct tensor *t)
-{
-    if (lower_sizes(l, t, &q->rank, &q->size) && t->dtype)
-        q->dtype = t->dtype;
-}
-
-struct call *
-lower_call(struct lowering *l, const char *target, int nargs)
-{
-    struct call *c = PUSH(l->a, l->p->calls, l->p->ncalls, l->p->cap_calls);
-    c->target = arena_str(l->a, target);
-    c->op = aten_find(target);
-    c->nargs = nargs;
-    c->args = NEWN(l->a, struct arg, nargs ? nargs : 1);
-    c->nouts = 1;
-    c->outs = NEWN(l->a, int, 1);
-    c->outs[0] = lower_slot(l);
-    c->rank = -1;
-    return c;
-}
-
-void
-lower_inputs(struct lowering *l)
-{
-    struct program *p = l->p;
-    p->inputs = NEWN(l->a, struct input, l->g->nin + 1);
-    for (int i = 0; i < l->g->nin; i++) {
-        const struct tensor *t = &l->g->t[l->g->in[i]];
-        struct input *in = &p->inputs[p->ninputs++];
-        in->name = t->name;
-        in->dtype = t->dtype;
-        in->slot = lower_slot(l);
-        in->rank = -1;
-        lower_sizes(l, t, &in->rank, &in->size);
-        l->slot_of[l->g->in[i]] = in->slot;
-        names_put(l->slots, t->fx_name ? t->fx_name : t->name, in->slot);
-    }
-}
-
-void
-lower_outputs(struct lowering *l)
-{
-    struct program *p = l->p;
-    p->outputs = NEWN(l->a, int, l->g->nout + 1);
-    for (int i = 0; i < l->g->nout; i++)
-        if (l->slot_of[l->g->out[i]] >= 0)
-            p->outputs[p->noutputs++] = l->slot_of[l->g->out[i]];
-    if (!p->noutputs && p->ncalls)
-        p->outputs[p->noutputs++] = p->calls[p->ncalls - 1].outs[0];
-}
-
-bool
-lower_may_overwrite(const struct graph *g, int in, int out, int last)
-{
-    if (in < 0 || g->t[in].is_initializer || g->t[in].is_input || g->t[in].is_output || g->t[in].rank != g->t[out].rank)
-        return false;
-    for (int i = 0; i < g->t[in].rank; i++)
-        if (g->t[in].dims[i].n != g->t[out].dims[i].n)
-            return false;
-    for (int u = 0; u < g->t[in].nusers; u++)
-        if (g->t[in].users[u] > last)
-            return false;
-    return true;
-}
-
-/* ---- the pass --------------------------------------------------------------------------------------------------- */
 
 /* Whether the exporter computed the data: it fuses batch norms into convolutions in float, whatever a model's type. */
 static bool
@@ -221,6 +75,8 @@ lower_run(struct graph *g, const struct setup *s)
     lower_outputs(l);
     fact_assume(l);
     type_params(g, l->p);
+    if (s->mode == MODE_TRAINING && !s->recompute)
+        python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);

@@ -4,6 +4,7 @@
 #ifndef LOWERING_H
 #define LOWERING_H
 
+#include "base/setup.h"
 #include "lower/lower.h"
 
 struct lowering {
@@ -28,12 +29,13 @@ struct call *lower_call(struct lowering *l, const char *target, int nargs);
 void lower_inputs(struct lowering *l);
 void lower_outputs(struct lowering *l);
 /* Whether node `last` could write tensor `out` over tensor `in`: same sizes, made by the model, not read afterwards. */
-bool lower_may_overwrite(const struct graph *g, int in, int out, int last);
+bool lower_may_overwrite(const struct graph *g, int in, int out, int last, bool inputs);
+
+/* "layer1.0.conv1" of the node "/layer1/layer1.0/conv1/Conv". */
+const char *lower_node_module(struct arena *a, const struct node *n);
 
 /* patterns.c: files without recorded calls. */
 void lower_patterns(struct lowering *l);
-/* "layer1.0.conv1" of the node "/layer1/layer1.0/conv1/Conv". */
-const char *lower_node_module(struct arena *a, const struct node *n);
 
 /* lost.c: what those files lost, put back call by call; then the assumptions are stated. */
 struct lost {
@@ -46,7 +48,7 @@ struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
 void lost_end(const struct lost *x);
 
-/* ---- spelled.c: how PyTorch's exporter spells operators --------------------------------------------------------- */
+/* ---- spelled.c: how PyTorch's exporter spells operators ---------------------------------------------------------- */
 
 /* What an operator does that tells what became of it in a file, or of what stood beside it. */
 enum trait {
@@ -87,7 +89,7 @@ enum trait {
  * with one of these traits. */
 bool spelled(const char *name, enum trait t);
 
-/* ---- facts.c: what libraries' sources say that a file does not show --------------------------------------------- */
+/* ---- facts.c: what libraries' sources say that a file does not show ---------------------------------------------- */
 
 enum fact_kind {
     FACT_ADDS_MASK, /* to what that operator made */
@@ -130,7 +132,8 @@ struct place {
     const char *type, *around[4], *path, *op;
     const struct names *modules; /* of a file without classes: the paths of all modules */
 };
-/* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. It counts as used. */
+/* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. It counts as
+ * used. */
 const struct fact *fact_next(struct lowering *l, const struct fact *f, unsigned kinds, const struct place *p);
 /* The first of a module's class; NULL none. */
 const struct fact *fact_of(struct lowering *l, const char *type, enum fact_kind kind);
@@ -142,12 +145,6 @@ struct place fact_place(struct lowering *l, const char *path, const char *op);
 /* The classes of a module and of the one around it. */
 void fact_around(struct lowering *l, const char *path, const char **around);
 
-struct matcher;
-struct arg matcher_input(struct matcher *x, const struct node *n, int k);
-struct call *matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs);
-void matcher_define(struct matcher *x, int tensor, int slot); /* what a call made is this tensor of the file */
-/* compose.c: the calls that a node stands for whose row has a text; false when that has none for these inputs. */
-bool lower_composed(struct lowering *l, struct matcher *x, const struct node *n);
 bool compose_check(struct arena *a); /* every row names framework operators: for tests */
 /* A node that unroll.c made: the file recorded no call for it. */
 void lower_made(struct lowering *l, int node);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the signature ---------------------------------------------------------------------------------------------- */
+/* ---- the signature ----------------------------------------------------------------------------------------------- */
 
 static const struct kind_row {
     const char *word;
@@ -63,7 +63,7 @@ params_called(const struct dynamo *d, const char *name)
     return NULL;
 }
 
-/* ---- sizes of parameters without an initializer of their own ---------------------------------------------------- */
+/* ---- sizes of parameters without an initializer of their own ----------------------------------------------------- */
 
 void
 params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
@@ -144,7 +144,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
     }
 }
 
-/* ---- parameters that no call names ------------------------------------------------------------------------------ */
+/* ---- parameters that no call names ------------------------------------------------------------------------------- */
 
 /* Rows of the first parameter with that ending. */
 static int64_t
@@ -252,6 +252,13 @@ params_tie(struct dynamo *d)
         int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
         if (other >= 0) {
             struct param *from = &p->params[other];
+            program_assume(p, ALTERNATIVE_TIED, "%s, which the file names without data of its own, is taken to be %s",
+                           q->name, from->name);
+            if (setup_instead(l->s, ALTERNATIVE_TIED)) { /* one of its own that nothing reads */
+                params_sized(l, q, from->rank, from->size);
+                q->dtype = from->dtype;
+                continue;
+            }
             q->slot = from->slot;
             if (from->tied_to >= 0 || other < i) {
                 q->tied_to = from->tied_to >= 0 ? from->tied_to : other;

@@ -9,7 +9,7 @@
  *
  * Control flow that unroll.c left gets a doubt.
  */
-#include "lower/lowering.h"
+#include "lower/matcher.h"
 #include "torch/torch.h"
 
 #include <assert.h>
@@ -19,17 +19,7 @@
 
 enum { MAX_PADS = 2 * MAX_RANK };
 
-struct matcher {
-    struct lowering *l;
-    struct graph *g;
-    bool *data;                   /* per node: carries data of the step */
-    const struct pattern **match; /* per node: the pattern that ends here */
-    bool *covered;                /* per node: inside a pattern that ends elsewhere */
-    struct names *params;         /* initializer (or alias) name to param */
-    bool by_torch;                /* PyTorch's exporter wrote the file */
-};
-
-/* ---- which nodes carry data ------------------------------------------------------------------------------------- */
+/* ---- which nodes carry data -------------------------------------------------------------------------------------- */
 
 /* An input that is a setting, not data, has no digit in the row. */
 static bool
@@ -80,59 +70,7 @@ find_data(struct matcher *x)
     }
 }
 
-/* ---- constants and parameters ----------------------------------------------------------------------------------- */
-
-static bool
-is(const struct node *n, const char *op)
-{
-    return strcmp(n->op, op) == 0 && !*n->domain;
-}
-
-/* An input that the operator can't do without is missing. */
-static bool
-broken(const struct node *n)
-{
-    int least = n->row && n->row->least ? n->row->least : 1;
-    for (int k = 0; k < least; k++)
-        if (k >= n->nin || n->in[k] < 0)
-            return true;
-    return false;
-}
-
-/* A tensor by its id: one that is omitted has no type and no name. */
-static const struct tensor *
-tensor_at(const struct matcher *x, int tensor)
-{
-    static const struct tensor omitted = {.name = "", .wrap = "", .rank = -1, .declared_rank = -1, .producer = -1};
-    return tensor < 0 ? &omitted : &x->g->t[tensor];
-}
-
-static const struct node *
-maker(const struct matcher *x, int tensor)
-{
-    int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an id has a tensor */
-    return at < 0 || broken(&x->g->n[at]) ? NULL : &x->g->n[at];
-}
-
-static bool
-is_constant(const struct matcher *x, int tensor)
-{
-    const struct node *n = maker(x, tensor);
-    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && node_is(n, OP_CONSTANT)) ||
-                           names_find(x->params, x->g->t[tensor].name) >= 0);
-}
-
-/* The value of a constant of one element. */
-static bool
-number(const struct matcher *x, int tensor, double *v)
-{
-    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
-    if (!t || !t->value || t->value->n != 1 || t->rank > 1 || (t->value->known && !t->value->known[0]))
-        return false;
-    *v = t->value->i ? (double)t->value->i[0] : t->value->f[0];
-    return true;
-}
+/* ---- constants and parameters ------------------------------------------------------------------------------------ */
 
 static int
 integers(const struct matcher *x, int tensor, int64_t *out, int max)
@@ -143,102 +81,6 @@ integers(const struct matcher *x, int tensor, int64_t *out, int max)
     int n = t->value->n < max ? t->value->n : max;
     memcpy(out, t->value->i, sizeof(*out) * (size_t)n);
     return n;
-}
-
-static const char *
-node_name(const struct node *n)
-{
-    return n->name ? n->name : "";
-}
-
-/* "/layer1/layer1.0/conv1/Conv" to "layer1.0.conv1": a component that begins with its parent's name replaces it. */
-const char *
-lower_node_module(struct arena *a, const struct node *n)
-{
-    char path[512] = "";
-    size_t len = 0, start = 0; /* of the last component in path */
-    const char *p = node_name(n);
-    while (*p == '/') {
-        const char *end = strchr(p + 1, '/');
-        size_t n = end ? (size_t)(end - p - 1) : 0;
-        if (!end || len + n + 2 > sizeof(path))
-            break;
-        size_t last = len - start;
-        if (len && n > last && strncmp(path + start, p + 1, last) == 0 && p[1 + last] == '.') {
-            len = start;
-        } else if (len) {
-            path[len++] = '.';
-            start = len;
-        }
-        memcpy(path + len, p + 1, n);
-        len += n;
-        path[len] = 0;
-        p = end;
-    }
-    return arena_str(a, path);
-}
-
-/* The parameter behind an initializer, made at its first use. */
-static struct param *
-param_for(struct matcher *x, int tensor, const struct node *user, const char *role, bool transposed, bool buffer)
-{
-    struct lowering *l = x->l;
-    const struct tensor *t = &x->g->t[tensor];
-    int at = names_find(x->params, t->name);
-    if (at >= 0)
-        return &l->p->params[at];
-    const char *name = t->name;
-    if (strncmp(name, "onnx::", 6) == 0 || !strchr(name, '.')) {
-        const char *path = lower_node_module(l->a, user);
-        name = strncmp(name, "onnx::", 6) == 0 ? arena_printf(l->a, "%s%s%s", path, *path ? "." : "", role) : name;
-    }
-    bool state = buffer || !dtypes[t->dtype].is_float;
-    struct param *q = lower_param(l, name, state ? PARAM_BUFFER : PARAM_TRAINED);
-    names_put(x->params, t->name, l->p->nparams - 1);
-    lower_param_shape(l, q, t);
-    if (transposed && q->rank == 2) {
-        int64_t *size = NEWN(l->a, int64_t, 2);
-        size[0] = q->size[1];
-        size[1] = q->size[0];
-        q->size = size;
-    }
-    if (q->rank < 0)
-        graph_doubt(l->g, name, "parameter", NULL, "the file does not state its size");
-    return q;
-}
-
-/* A tensor as an argument: a slot, a number, or a parameter made on the way. */
-static struct arg
-tensor_arg(struct matcher *x, const struct node *n, int tensor, const char *role)
-{
-    double v;
-    if (tensor < 0)
-        return NONE;
-    if (x->l->slot_of[tensor] >= 0)
-        return (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[tensor]};
-    const struct tensor *t = &x->g->t[tensor];
-    if (number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer))
-        return t->value->i ? INT(to_int(v)) : FLT(v);
-    if (t->producer >= 0 && !x->data[t->producer] && !is_constant(x, tensor))
-        return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
-    if (is_constant(x, tensor)) {
-        struct param *q = param_for(x, tensor, n, role, false, !t->is_initializer);
-        x->l->slot_of[tensor] = q->slot;
-        return (struct arg){.kind = ARG_SLOT, .i = q->slot};
-    }
-    return INT(-1);
-}
-
-static struct call *
-call_at(struct matcher *x, const struct node *n, const char *target, int nargs)
-{
-    struct lowering *l = x->l;
-    struct call *c = lower_call(l, target, nargs);
-    c->node = c->name = n->name;
-    c->scope = lower_module(l, lower_node_module(l->a, n), NULL);
-    const char *path = l->p->modules[c->scope].path;
-    c->location = *path ? path : NULL;
-    return c;
 }
 
 static void
@@ -288,7 +130,7 @@ axes_arg(struct matcher *x, const struct node *n)
     return a ? ints(x, a->n, a->ints) : count ? ints(x, count, v) : NONE;
 }
 
-/* ---- patterns --------------------------------------------------------------------------------------------------- */
+/* ---- patterns ---------------------------------------------------------------------------------------------------- */
 
 /* The node that makes input k, when its result goes nowhere else. */
 static const struct node *
@@ -304,7 +146,7 @@ beside_number(const struct matcher *x, const struct node *n, double want)
 {
     double v;
     for (int k = 0; k < 2 && n->nin == 2; k++)
-        if (number(x, n->in[1 - k], &v) && (isnan(want) || fabs(v - want) <= 1e-3 * fabs(want)))
+        if (matcher_number(x, n->in[1 - k], &v) && (isnan(want) || fabs(v - want) <= 1e-3 * fabs(want)))
             return k;
     return -1;
 }
@@ -348,8 +190,8 @@ gelu_input(const struct matcher *x, const struct node *n)
 static void
 emit_gelu(struct matcher *x, const struct node *n)
 {
-    struct arg in = tensor_arg(x, n, gelu_input(x, n), "input");
-    struct call *c = call_at(x, n, "aten.gelu.default", 1);
+    struct arg in = matcher_arg(x, n, gelu_input(x, n), "input");
+    struct call *c = matcher_call(x, n, "aten.gelu.default", 1);
     c->args[0] = in;
     finish(x, c, n->out[0]);
 }
@@ -406,8 +248,8 @@ static void
 emit_tanh_gelu(struct matcher *x, const struct node *n)
 {
     const struct node *in[TANH_GELU];
-    struct arg a = tensor_arg(x, n, tanh_gelu(x, n, in), "input");
-    struct call *c = call_at(x, n, "aten.gelu.default", 2);
+    struct arg a = matcher_arg(x, n, tanh_gelu(x, n, in), "input");
+    struct call *c = matcher_call(x, n, "aten.gelu.default", 2);
     c->args[0] = a;
     c->args[1] = (struct arg){.kind = ARG_TEXT, .s = "tanh"};
     finish(x, c, n->out[0]);
@@ -431,8 +273,8 @@ emit_silu(struct matcher *x, const struct node *n)
 {
     const struct node *m = maker(x, n->in[0]);
     int in = m && is(m, "Sigmoid") && m->in[0] == n->in[1] ? n->in[1] : n->in[0];
-    struct arg a = tensor_arg(x, n, in, "input");
-    struct call *c = call_at(x, n, "aten.silu.default", 1);
+    struct arg a = matcher_arg(x, n, in, "input");
+    struct call *c = matcher_call(x, n, "aten.silu.default", 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
     program_assume(x->l->p, ALTERNATIVE_SILU, "x * sigmoid(x) is taken for silu(x): the file can't tell them apart");
@@ -445,7 +287,7 @@ match_rsqrt(struct matcher *x, const struct node *n)
     double v;
     bool reciprocal = is(n, "Reciprocal");
     const struct node *s = only_maker(x, n, reciprocal ? 0 : 1, "Sqrt");
-    if (!s || (!reciprocal && (!number(x, n->in[0], &v) || v != 1)) || !x->data[s - x->g->n])
+    if (!s || (!reciprocal && (!matcher_number(x, n->in[0], &v) || v != 1)) || !x->data[s - x->g->n])
         return false;
     cover(x, s);
     return true;
@@ -454,8 +296,8 @@ match_rsqrt(struct matcher *x, const struct node *n)
 static void
 emit_rsqrt(struct matcher *x, const struct node *n)
 {
-    struct arg a = tensor_arg(x, n, maker(x, n->in[is(n, "Reciprocal") ? 0 : 1])->in[0], "input");
-    struct call *c = call_at(x, n, "aten.rsqrt.default", 1);
+    struct arg a = matcher_arg(x, n, maker(x, n->in[is(n, "Reciprocal") ? 0 : 1])->in[0], "input");
+    struct call *c = matcher_call(x, n, "aten.rsqrt.default", 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
@@ -466,7 +308,7 @@ linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
 {
     const struct node *t = mm->nin == 2 ? maker(x, mm->in[1]) : NULL;
     *folded = false;
-    if (t && is(t, "Transpose") && is_constant(x, t->in[0]) && tensor_at(x, t->in[0])->rank == 2)
+    if (t && is(t, "Transpose") && matcher_constant(x, t->in[0]) && tensor_at(x, t->in[0])->rank == 2)
         return t->in[0];
     if (mm->nin == 2 && tensor_at(x, mm->in[1])->is_initializer && tensor_at(x, mm->in[1])->rank == 2) {
         *folded = strncmp(tensor_at(x, mm->in[1])->name, "onnx::", 6) == 0;
@@ -483,7 +325,7 @@ match_linear_bias(struct matcher *x, const struct node *n)
     for (int k = 0; k < 2; k++) {
         const struct node *mm = only_maker(x, n, k, "MatMul");
         const struct tensor *b = tensor_at(x, n->in[1 - k]);
-        if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && is_constant(x, n->in[1 - k])) {
+        if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && matcher_constant(x, n->in[1 - k])) {
             cover(x, mm);
             const struct node *t = maker(x, mm->in[1]);
             if (t)
@@ -533,12 +375,12 @@ emit_linear(struct matcher *x, const struct node *n)
                                                                                      : maker(x, n->in[1]);
     assert(mm); /* match_linear's, or match_linear_bias's */
     int weight = linear_weight(x, mm, &folded), bias = !biased ? -1 : n->in[n->in[0] == mm->out[0] ? 1 : 0];
-    struct arg in = tensor_arg(x, mm, mm->in[0], "input");
+    struct arg in = matcher_arg(x, mm, mm->in[0], "input");
     struct param *q = folded ? tied_table(x, weight) : NULL;
-    q = q ? q : param_for(x, weight, mm, "weight", folded, false);
-    struct arg w = {.kind = ARG_SLOT, .i = q->slot}, b = tensor_arg(x, mm, bias, "bias");
+    q = q ? q : matcher_param(x, weight, mm, "weight", folded, false);
+    struct arg w = {.kind = ARG_SLOT, .i = q->slot}, b = matcher_arg(x, mm, bias, "bias");
     x->l->slot_of[weight] = q->slot;
-    struct call *c = call_at(x, mm, "aten.linear.default", 3);
+    struct call *c = matcher_call(x, mm, "aten.linear.default", 3);
     c->args[0] = in;
     c->args[1] = w;
     c->args[2] = b;
@@ -552,7 +394,7 @@ scaled(const struct matcher *x, const struct node *mm, int k)
     const struct node *mul = only_maker(x, mm, k, "Mul");
     const struct node *s = mul ? maker(x, mul->in[1]) : NULL;
     double v;
-    return mul && ((s && is(s, "Sqrt")) || number(x, mul->in[1], &v)) ? mul : NULL;
+    return mul && ((s && is(s, "Sqrt")) || matcher_number(x, mul->in[1], &v)) ? mul : NULL;
 }
 
 /* What the mask comes from: itself, a boolean under Where, or nothing for the triangle of is_causal. */
@@ -571,7 +413,7 @@ mask_of(const struct matcher *x, int tensor, bool *causal)
         return -1;
     }
     double a, b;
-    return number(x, w->in[1], &a) && number(x, w->in[2], &b) && a == 0 && isinf(b) ? w->in[0] : tensor;
+    return matcher_number(x, w->in[1], &a) && matcher_number(x, w->in[2], &b) && a == 0 && isinf(b) ? w->in[0] : tensor;
 }
 
 struct sdpa {
@@ -626,17 +468,17 @@ emit_attention(struct matcher *x, const struct node *n)
     double p = 0;
     sdpa_parts(x, n, &s);
     assert(s.qmul && s.kmul); /* as when it was matched */
-    struct arg q = tensor_arg(x, n, s.qmul->in[0], "query"), k = tensor_arg(x, n, s.kmul->in[0], "key"),
-               v = tensor_arg(x, n, n->in[1], "value");
-    struct arg mask = s.add ? tensor_arg(x, n, mask_of(x, s.add->in[1], &causal), "attn_mask") : NONE;
+    struct arg q = matcher_arg(x, n, s.qmul->in[0], "query"), k = matcher_arg(x, n, s.kmul->in[0], "key"),
+               v = matcher_arg(x, n, n->in[1], "value");
+    struct arg mask = s.add ? matcher_arg(x, n, mask_of(x, s.add->in[1], &causal), "attn_mask") : NONE;
     if (s.drop && s.drop->nin > 1)
-        number(x, s.drop->in[1], &p);
-    struct call *t = call_at(x, n, "aten.transpose.int", 3); /* the file holds key transposed */
+        matcher_number(x, s.drop->in[1], &p);
+    struct call *t = matcher_call(x, n, "aten.transpose.int", 3); /* the file holds key transposed */
     t->args[0] = k;
     t->args[1] = INT(-2);
     t->args[2] = INT(-1);
     k = (struct arg){.kind = ARG_SLOT, .i = t->outs[0]};
-    struct call *c = call_at(x, n, "aten.scaled_dot_product_attention.default", 6);
+    struct call *c = matcher_call(x, n, "aten.scaled_dot_product_attention.default", 6);
     c->args[0] = q;
     c->args[1] = k;
     c->args[2] = v;
@@ -658,7 +500,7 @@ norm_parts(const struct matcher *x, const struct node *n, struct norm *p)
         p->mul = only_maker(x, n, k, "Mul");
         for (int j = 0; p->mul && j < 2; j++) {
             p->div = only_maker(x, p->mul, j, "Div");
-            if (!p->div || !is_constant(x, p->mul->in[1 - j]) || !is_constant(x, n->in[1 - k]))
+            if (!p->div || !matcher_constant(x, p->mul->in[1 - j]) || !matcher_constant(x, n->in[1 - k]))
                 continue;
             p->sub = maker(x, p->div->in[0]);
             p->sqrt = maker(x, p->div->in[1]);
@@ -691,11 +533,11 @@ emit_layer_norm(struct matcher *x, const struct node *n)
 {
     struct norm p;
     norm_parts(x, n, &p);
-    int w = is_constant(x, p.mul->in[0]) ? p.mul->in[0] : p.mul->in[1],
-        b = is_constant(x, n->in[0]) ? n->in[0] : n->in[1];
-    struct arg in = tensor_arg(x, n, p.sub->in[0], "input"), weight = tensor_arg(x, n, w, "weight"),
-               bias = tensor_arg(x, n, b, "bias");
-    struct call *c = call_at(x, n, "aten.layer_norm.default", 4);
+    int w = matcher_constant(x, p.mul->in[0]) ? p.mul->in[0] : p.mul->in[1],
+        b = matcher_constant(x, n->in[0]) ? n->in[0] : n->in[1];
+    struct arg in = matcher_arg(x, n, p.sub->in[0], "input"), weight = matcher_arg(x, n, w, "weight"),
+               bias = matcher_arg(x, n, b, "bias");
+    struct call *c = matcher_call(x, n, "aten.layer_norm.default", 4);
     int rank = x->g->t[w].rank;
     c->args[0] = in;
     c->args[1] = (struct arg){.kind = ARG_LIST, .n = rank, .list = NEWN(x->l->a, struct arg, rank ? rank : 1)};
@@ -706,13 +548,13 @@ emit_layer_norm(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
-/* What scales or shifts a norm. Where the module has none, the exporter writes ones or zeros as a Constant node, which no
- * parameter is. Source: layer_norm in symbolic_opset17.py, _batchnorm_helper in symbolic_helper.py. */
+/* What scales or shifts a norm. Where the module has none, the exporter writes ones or zeros as a Constant node, which
+ * no parameter is. Source: layer_norm in symbolic_opset17.py, _batchnorm_helper in symbolic_helper.py. */
 static struct arg
 affine(struct matcher *x, const struct node *n, int tensor, const char *role)
 {
     const struct node *m = x->by_torch ? maker(x, tensor) : NULL;
-    return m && node_is(m, OP_CONSTANT) ? NONE : tensor_arg(x, n, tensor, role);
+    return m && node_is(m, OP_CONSTANT) ? NONE : matcher_arg(x, n, tensor, role);
 }
 
 /* A constant, or the one that an Unsqueeze gives more dimensions; -1 none. */
@@ -722,7 +564,7 @@ constant_behind(const struct matcher *x, int tensor)
     const struct node *m = maker(x, tensor);
     if (m && is(m, "Unsqueeze") && m->nin)
         tensor = m->in[0];
-    return is_constant(x, tensor) ? tensor : -1;
+    return matcher_constant(x, tensor) ? tensor : -1;
 }
 
 /* group_norm: Reshape to [N, G, -1], InstanceNormalization, Reshape back, Mul, Add. */
@@ -764,9 +606,9 @@ emit_group_norm(struct matcher *x, const struct node *n)
     const struct tensor *grouped = tensor_at(x, core->in[0]);
     int w = constant_behind(x, mul->in[mul->in[0] == back->out[0]]),
         b = constant_behind(x, n->in[n->in[0] == mul->out[0]]);
-    struct arg in = tensor_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = affine(x, n, w, "weight"),
+    struct arg in = matcher_arg(x, n, maker(x, core->in[0])->in[0], "input"), weight = affine(x, n, w, "weight"),
                bias = affine(x, n, b, "bias");
-    struct call *c = call_at(x, n, "aten.group_norm.default", 4);
+    struct call *c = matcher_call(x, n, "aten.group_norm.default", 4);
     c->args[0] = in;
     c->args[1] = INT(grouped->rank > 1 ? grouped->dims[1].n : 1);
     c->args[2] = weight;
@@ -803,8 +645,8 @@ static void
 emit_glu(struct matcher *x, const struct node *n)
 {
     const struct node *gate, *split = glu_split(x, n, &gate);
-    struct arg a = tensor_arg(x, n, split->in[0], "input");
-    struct call *c = call_at(x, n, "aten.glu.default", 2);
+    struct arg a = matcher_arg(x, n, split->in[0], "input");
+    struct call *c = matcher_call(x, n, "aten.glu.default", 2);
     c->args[0] = a;
     c->args[1] = INT(node_int(split, "axis", -1));
     finish(x, c, n->out[0]);
@@ -837,8 +679,8 @@ static void
 emit_mish(struct matcher *x, const struct node *n)
 {
     const struct node *tanh;
-    struct arg a = tensor_arg(x, n, mish_inner(x, n, &tanh)->in[0], "input");
-    struct call *c = call_at(x, n, "aten.mish.default", 1);
+    struct arg a = matcher_arg(x, n, mish_inner(x, n, &tanh)->in[0], "input");
+    struct call *c = matcher_call(x, n, "aten.mish.default", 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
@@ -887,7 +729,7 @@ weight_norm_parts(const struct matcher *x, const struct node *n, const struct no
 {
     const struct node *div = only_maker(x, n, 0, "Div");
     *norm = div ? only_maker(x, div, 1, "ReduceL2") : NULL;
-    if (!*norm || (*norm)->in[0] != div->in[0] || !is_constant(x, div->in[0]) || !is_constant(x, n->in[1]))
+    if (!*norm || (*norm)->in[0] != div->in[0] || !matcher_constant(x, div->in[0]) || !matcher_constant(x, n->in[1]))
         return NULL;
     const struct tensor *v = tensor_at(x, div->in[0]), *g = tensor_at(x, n->in[1]), *of = tensor_at(x, (*norm)->out[0]);
     bool left = v->rank > 1 && of->rank == v->rank && g->rank == v->rank;
@@ -916,8 +758,8 @@ static void
 emit_weight_norm(struct matcher *x, const struct node *n)
 {
     const struct node *norm, *div = weight_norm_parts(x, n, &norm);
-    struct arg v = tensor_arg(x, n, div->in[0], "v"), g = tensor_arg(x, n, n->in[1], "g");
-    struct call *c = call_at(x, n, "aten._weight_norm_interface.default", 2);
+    struct arg v = matcher_arg(x, n, div->in[0], "v"), g = matcher_arg(x, n, n->in[1], "g");
+    struct call *c = matcher_call(x, n, "aten._weight_norm_interface.default", 2);
     c->args[0] = v;
     c->args[1] = g;
     finish(x, c, n->out[0]);
@@ -996,15 +838,15 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     for (int i = 0; i < 2; i++) {
         const struct node *g = p.product[i];
         assert(g); /* as when it was matched */
-        struct arg in = tensor_arg(x, g, g->in[0], "input"), w = tensor_arg(x, g, g->in[1], "weight");
-        a[3 + i] = tensor_arg(x, g, g->in[2], "bias");
-        struct call *c = call_at(x, g, "aten.linear.default", 2);
+        struct arg in = matcher_arg(x, g, g->in[0], "input"), w = matcher_arg(x, g, g->in[1], "weight");
+        a[3 + i] = matcher_arg(x, g, g->in[2], "bias");
+        struct call *c = matcher_call(x, g, "aten.linear.default", 2);
         c->args[0] = in;
         c->args[1] = w;
         a[i] = (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
     }
-    a[2] = tensor_arg(x, p.keep, p.cx, "cx");
-    struct call *c = call_at(x, n, "aten._thnn_fused_lstm_cell.default", 5);
+    a[2] = matcher_arg(x, p.keep, p.cx, "cx");
+    struct call *c = matcher_call(x, n, "aten._thnn_fused_lstm_cell.default", 5);
     memcpy(c->args, a, sizeof(a));
     c->nouts = 2;
     c->outs = NEWN(x->l->a, int, 2);
@@ -1038,7 +880,7 @@ static const struct pattern {
     {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
 };
 
-/* ---- one to one ------------------------------------------------------------------------------------------------- */
+/* ---- one to one -------------------------------------------------------------------------------------------------- */
 
 /* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
 static const struct reflected {
@@ -1063,7 +905,7 @@ from_axis(struct matcher *x, const struct node *n, struct arg b)
         return b;
     for (int i = 0; i < rank; i++)
         size[i] = i < t->rank ? t->dims[i].n : 1;
-    struct call *c = call_at(x, n, "aten.reshape.default", 2);
+    struct call *c = matcher_call(x, n, "aten.reshape.default", 2);
     c->args[0] = b;
     c->args[1] = ints(x, rank, size);
     return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
@@ -1076,7 +918,7 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     struct arg a[MAX_ARGS];
     int k = n->nin < MAX_ARGS ? n->nin : MAX_ARGS;
     for (int i = 0; i < k; i++)
-        a[i] = tensor_arg(x, n, n->in[i], "constant");
+        a[i] = matcher_arg(x, n, n->in[i], "constant");
     if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
         a[1] = from_axis(x, n, a[1]);
     bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
@@ -1087,14 +929,14 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
         a[0] = a[1];
         a[1] = number;
         if (reflections[i].first) {
-            struct call *c = call_at(x, n, reflections[i].first, 1);
+            struct call *c = matcher_call(x, n, reflections[i].first, 1);
             c->args[0] = a[0];
             a[0].i = c->outs[0];
         }
         target = reflections[i].instead;
         break;
     }
-    struct call *c = call_at(x, n, target, k);
+    struct call *c = matcher_call(x, n, target, k);
     memcpy(c->args, a, sizeof(*a) * (size_t)k);
     finish(x, c, n->out[0]);
 }
@@ -1102,8 +944,8 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_first(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, target, 1);
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
@@ -1112,7 +954,7 @@ static void
 emit_alias(struct matcher *x, const struct node *n, const char *target)
 {
     (void)target;
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     if (a.kind == ARG_SLOT)
         set_slot(x, n->out[0], (int)a.i);
 }
@@ -1135,8 +977,8 @@ emit_identity(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_axis(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, target, 2);
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 2);
     c->args[0] = a;
     c->args[1] = INT(node_int(n, "axis", -1));
     finish(x, c, n->out[0]);
@@ -1145,8 +987,8 @@ emit_axis(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_permute(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "weight");
-    struct call *c = call_at(x, n, target, 2);
+    struct arg a = matcher_arg(x, n, n->in[0], "weight");
+    struct call *c = matcher_call(x, n, target, 2);
     c->args[0] = a;
     c->args[1] = attr_ints(x, n, "perm", 0, 0);
     if (c->args[1].kind == ARG_NONE) {
@@ -1173,10 +1015,10 @@ emit_slice(struct matcher *x, const struct node *n, const char *target)
         for (int i = 0; a && i < count[k]; i++)
             v[k][i] = a->ints[i];
     }
-    struct arg in = tensor_arg(x, n, n->in[0], "constant");
+    struct arg in = matcher_arg(x, n, n->in[0], "constant");
     int axes = count[0] > 0 ? count[0] : 1;
     for (int i = 0; i < axes; i++) {
-        struct call *c = call_at(x, n, target, 5);
+        struct call *c = matcher_call(x, n, target, 5);
         c->args[0] = in;
         c->args[1] = INT(i < count[2] ? v[2][i] : i);
         c->args[2] = INT(i < count[0] ? v[0][i] : 0);
@@ -1196,21 +1038,21 @@ emit_gather(struct matcher *x, const struct node *n, const char *target)
     const struct tensor *table = tensor_at(x, n->in[0]), *index = tensor_at(x, n->in[1]);
     bool embedding = (table->is_initializer || names_find(x->params, table->name) >= 0) && table->rank == 2 &&
                      dtypes[table->dtype].is_float && node_int(n, "axis", 0) == 0;
-    struct arg a = tensor_arg(x, n, n->in[0], "weight");
-    if (number(x, n->in[1], &v) && index->rank == 0) {
-        struct call *c = call_at(x, n, "aten.select.int", 3);
+    struct arg a = matcher_arg(x, n, n->in[0], "weight");
+    if (matcher_number(x, n->in[1], &v) && index->rank == 0) {
+        struct call *c = matcher_call(x, n, "aten.select.int", 3);
         c->args[0] = a;
         c->args[1] = INT(node_int(n, "axis", 0));
         c->args[2] = INT(to_int(v));
         finish(x, c, n->out[0]);
         return;
     }
-    struct arg i = tensor_arg(x, n, n->in[1], "index");
-    struct call *c = call_at(x, n,
-                             embedding         ? "aten.embedding.default"
-                             : index->rank > 1 ? "aten.index.Tensor"
-                                               : target,
-                             3);
+    struct arg i = matcher_arg(x, n, n->in[1], "index");
+    struct call *c = matcher_call(x, n,
+                                  embedding         ? "aten.embedding.default"
+                                  : index->rank > 1 ? "aten.index.Tensor"
+                                                    : target,
+                                  3);
     c->args[0] = a;
     if (embedding) {
         x->l->p->params[names_find(x->params, table->name)].is_table = true;
@@ -1228,8 +1070,8 @@ emit_gather(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_gather_elements(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input"), i = tensor_arg(x, n, n->in[1], "index");
-    struct call *c = call_at(x, n, target, 3);
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), i = matcher_arg(x, n, n->in[1], "index");
+    struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = INT(node_int(n, "axis", 0));
     c->args[2] = i;
@@ -1241,8 +1083,8 @@ emit_concat(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg l = {.kind = ARG_LIST, .n = n->nin, .list = NEWN(x->l->a, struct arg, n->nin ? n->nin : 1)};
     for (int i = 0; i < n->nin; i++)
-        l.list[i] = tensor_arg(x, n, n->in[i], "constant");
-    struct call *c = call_at(x, n, target, 2);
+        l.list[i] = matcher_arg(x, n, n->in[i], "constant");
+    struct call *c = matcher_call(x, n, target, 2);
     c->args[0] = l;
     c->args[1] = INT(node_int(n, "axis", 0));
     finish(x, c, n->out[0]);
@@ -1251,9 +1093,9 @@ emit_concat(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_split(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     int64_t axis = node_int(n, "axis", 0), *part = NEWN(x->l->a, int64_t, n->nout);
-    struct call *c = call_at(x, n, target, 3);
+    struct call *c = matcher_call(x, n, target, 3);
     c->nouts = n->nout;
     c->outs = NEWN(x->l->a, int, n->nout);
     for (int i = 0; i < n->nout; i++) {
@@ -1283,12 +1125,12 @@ widens_weight(const struct matcher *x, const struct node *n)
 static void
 emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     if (widens_weight(x, n))
         graph_doubt(x->g, n->name, n->op, NULL,
                     "the exporter may have cast this weight to make types agree, where PyTorch computes in the "
                     "weight's type: an export with dynamo=True, or of the model in float with --precision, is exact");
-    struct call *c = call_at(x, n, target, 2);
+    struct call *c = matcher_call(x, n, target, 2);
     int64_t to = tensor_at(x, n->out[0])->dtype ? tensor_at(x, n->out[0])->dtype : node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
     c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
@@ -1298,7 +1140,7 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_factory(struct matcher *x, const struct node *n, const char *target)
 {
-    struct call *c = call_at(x, n, target, 3);
+    struct call *c = matcher_call(x, n, target, 3);
     c->args[2] = DTYPE(tensor_at(x, n->out[0])->dtype);
     finish(x, c, n->out[0]);
 }
@@ -1307,18 +1149,18 @@ emit_factory(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_expand(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     if (a.kind != ARG_SLOT) {
         emit_factory(x, n, "aten.full.default");
         return;
     }
-    struct call *c = call_at(x, n, target, 1);
+    struct call *c = matcher_call(x, n, target, 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
 
-/* What else PyTorch's exporter writes as the reduction that a row calls: over one dimension, and over all. Source: _max_helper
- * in symbolic_helper.py, amax in symbolic_opset9.py. */
+/* What else PyTorch's exporter writes as the reduction that a row calls: over one dimension, and over all. Source:
+ * _max_helper in symbolic_helper.py, amax in symbolic_opset9.py. */
 static const struct selection {
     const char *target, *one, *all;
 } selections[] = {
@@ -1338,7 +1180,7 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
                        "file can't tell them apart");
     if (!all && !(one && setup_instead(x->l->s, ALTERNATIVE_MAX)))
         return false;
-    struct call *c = call_at(x, n, all ? row->all : row->one, all ? 1 : 3);
+    struct call *c = matcher_call(x, n, all ? row->all : row->one, all ? 1 : 3);
     c->args[0] = a;
     if (!all) {
         c->args[1] = axes.list[0];
@@ -1355,11 +1197,11 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
 static void
 emit_reduce(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input"), axes = axes_arg(x, n);
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), axes = axes_arg(x, n);
     for (int i = 0; i < COUNT(selections) && x->by_torch; i++)
         if (strcmp(selections[i].target, target) == 0 && emit_selection(x, n, a, axes, &selections[i]))
             return;
-    struct call *c = call_at(x, n, target, 3);
+    struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = axes;
     c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
@@ -1369,8 +1211,8 @@ emit_reduce(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_arg_reduce(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, target, 3);
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = INT(node_int(n, "axis", 0));
     c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
@@ -1380,8 +1222,8 @@ emit_arg_reduce(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_norm(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, target, 4);
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 4);
     c->args[0] = a;
     c->args[1] = FLT(node_call(n) == CALL_NORM_1 ? 1 : 2);
     c->args[2] = axes_arg(x, n);
@@ -1394,20 +1236,21 @@ static void
 emit_clamp(struct matcher *x, const struct node *n, const char *target)
 {
     double lo = 0, hi = 0;
-    bool from = n->nin > 1 ? number(x, n->in[1], &lo) : false, to = n->nin > 2 ? number(x, n->in[2], &hi) : false;
+    bool from = n->nin > 1 ? matcher_number(x, n->in[1], &lo) : false,
+         to = n->nin > 2 ? matcher_number(x, n->in[2], &hi) : false;
     const struct attr *l = node_attr(n, "min"), *h = node_attr(n, "max");
     lo = l ? l->f : lo;
     hi = h ? h->f : hi;
     from |= l != NULL;
     to |= h != NULL;
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     bool relu6 = from && to && lo == 0 && hi == 6;
-    struct call *c = call_at(x, n,
-                             relu6        ? "aten.hardtanh.default"
-                             : from && to ? target
-                             : from       ? "aten.clamp_min.default"
-                                          : "aten.clamp_max.default",
-                             from && to ? 3 : 2);
+    struct call *c = matcher_call(x, n,
+                                  relu6        ? "aten.hardtanh.default"
+                                  : from && to ? target
+                                  : from       ? "aten.clamp_min.default"
+                                               : "aten.clamp_max.default",
+                                  from && to ? 3 : 2);
     c->args[0] = a;
     c->args[1] = FLT(from ? lo : hi);
     if (from && to)
@@ -1418,19 +1261,19 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_gemm(struct matcher *x, const struct node *n, const char *target)
 {
-    bool weight = is_constant(x, n->in[1]) || names_find(x->params, tensor_at(x, n->in[1])->name) >= 0,
+    bool weight = matcher_constant(x, n->in[1]) || names_find(x->params, tensor_at(x, n->in[1])->name) >= 0,
          transposed = node_int(n, "transB", 0);
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
-               b = n->nin > 2 ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    struct arg in = matcher_arg(x, n, n->in[0], "input"), w = matcher_arg(x, n, n->in[1], "weight"),
+               b = n->nin > 2 ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c;
     if (transposed || !weight || b.kind != ARG_SLOT) {
-        c = call_at(x, n, transposed ? target : "aten.matmul.default", 3);
+        c = matcher_call(x, n, transposed ? target : "aten.matmul.default", 3);
         c->args[0] = in;
         c->args[1] = w;
         c->args[2] = b;
         c->nargs = transposed ? 3 : 2;
     } else { /* Transformers' Conv1D */
-        c = call_at(x, n, "aten.addmm.default", 3);
+        c = matcher_call(x, n, "aten.addmm.default", 3);
         c->args[0] = b;
         c->args[1] = in;
         c->args[2] = w;
@@ -1443,8 +1286,8 @@ buffer_slot(struct matcher *x, const struct node *n, int tensor, const char *rol
 {
     if (tensor < 0)
         return -1;
-    if (x->l->slot_of[tensor] < 0 && is_constant(x, tensor))
-        x->l->slot_of[tensor] = param_for(x, tensor, n, role, false, true)->slot;
+    if (x->l->slot_of[tensor] < 0 && matcher_constant(x, tensor))
+        x->l->slot_of[tensor] = matcher_param(x, tensor, n, role, false, true)->slot;
     return x->l->slot_of[tensor];
 }
 
@@ -1464,7 +1307,7 @@ made_param(struct matcher *x, const char *path, const char *role, enum param_kin
 static struct call *
 batch_norm_call(struct matcher *x, const struct node *n, struct arg in, const int *slot, double eps)
 {
-    struct call *c = call_at(x, n, "aten.batch_norm.default", 8);
+    struct call *c = matcher_call(x, n, "aten.batch_norm.default", 8);
     c->args[0] = in;
     for (int i = 0; i < 4; i++)
         c->args[1 + i] = slot[i] >= 0 ? (struct arg){.kind = ARG_SLOT, .i = slot[i]} : NONE;
@@ -1481,7 +1324,7 @@ emit_batch_norm(struct matcher *x, const struct node *n, const char *target)
     int slot[4];
     const struct node *mean, *var;
     bool batch = batch_statistics(x, n, &mean, &var);
-    struct arg in = tensor_arg(x, n, n->in[0], "input");
+    struct arg in = matcher_arg(x, n, n->in[0], "input");
     static const char *const roles[] = {"weight", "bias", "running_mean", "running_var"};
     for (int i = 0; i < 4; i++) {
         struct arg a = i < 2 ? affine(x, n, n->in[1 + i], roles[i]) : NONE;
@@ -1517,10 +1360,10 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
     const struct tensor *w = tensor_at(x, n->in[1]);
     bool folded = w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 &&
                   x->l->s->mode == MODE_TRAINING && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), weight = tensor_arg(x, n, n->in[1], "weight");
-    struct arg bias = n->nin > 2 && !folded ? tensor_arg(x, n, n->in[2], "bias") : NONE;
+    struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
+    struct arg bias = n->nin > 2 && !folded ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     int spatial = w->rank - 2;
-    struct call *c = call_at(x, n, target, 9);
+    struct call *c = matcher_call(x, n, target, 9);
     c->args[0] = in;
     c->args[1] = weight;
     c->args[2] = bias;
@@ -1539,9 +1382,9 @@ static void
 emit_pool(struct matcher *x, const struct node *n, const char *target)
 {
     bool max = node_call(n) == CALL_MAX_POOL;
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     int spatial = tensor_at(x, n->in[0])->rank - 2;
-    struct call *c = call_at(
+    struct call *c = matcher_call(
         x, n, spatial == 1 ? (max ? "aten.max_pool1d.default" : "aten.avg_pool1d.default") : target, max ? 6 : 5);
     c->args[0] = a;
     c->args[1] = attr_ints(x, n, "kernel_shape", 0, 0);
@@ -1556,8 +1399,8 @@ emit_pool(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_global_pool(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, target, 2);
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, target, 2);
     c->args[0] = a;
     c->args[1] = INT(1);
     finish(x, c, n->out[0]);
@@ -1566,9 +1409,9 @@ emit_global_pool(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = affine(x, n, n->in[1], "weight"),
+    struct arg in = matcher_arg(x, n, n->in[0], "input"), w = affine(x, n, n->in[1], "weight"),
                b = n->nin > 2 ? affine(x, n, n->in[2], "bias") : NONE;
-    struct call *c = call_at(x, n, target, 4);
+    struct call *c = matcher_call(x, n, target, 4);
     const struct tensor *t = tensor_at(x, n->in[0]);
     int64_t axis = node_int(n, "axis", -1), v[MAX_PADS];
     int from = (int)(axis < 0 ? axis + t->rank : axis), k = 0;
@@ -1584,9 +1427,9 @@ emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target
 static void
 emit_group_norm_node(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg in = tensor_arg(x, n, n->in[0], "input"), w = tensor_arg(x, n, n->in[1], "weight"),
-               b = tensor_arg(x, n, n->in[2], "bias");
-    struct call *c = call_at(x, n, target, 4);
+    struct arg in = matcher_arg(x, n, n->in[0], "input"), w = matcher_arg(x, n, n->in[1], "weight"),
+               b = matcher_arg(x, n, n->in[2], "bias");
+    struct call *c = matcher_call(x, n, target, 4);
     c->args[0] = in;
     c->args[1] = INT(node_int(n, "num_groups", 1));
     c->args[2] = w;
@@ -1598,12 +1441,12 @@ emit_group_norm_node(struct matcher *x, const struct node *n, const char *target
 static void
 emit_instance_norm(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a[3] = {tensor_arg(x, n, n->in[0], "input"), NONE, NONE};
+    struct arg a[3] = {matcher_arg(x, n, n->in[0], "input"), NONE, NONE};
     static const char *const roles[] = {NULL, "weight", "bias"};
     for (int i = 1; i < 3 && i < n->nin; i++)
         if (n->in[i] >= 0 && tensor_at(x, n->in[i])->is_initializer)
-            a[i] = tensor_arg(x, n, n->in[i], roles[i]);
-    struct call *c = call_at(x, n, target, 3);
+            a[i] = matcher_arg(x, n, n->in[i], roles[i]);
+    struct call *c = matcher_call(x, n, target, 3);
     memcpy(c->args, a, sizeof(a));
     finish(x, c, n->out[0]);
 }
@@ -1612,16 +1455,16 @@ static void
 emit_dropout(struct matcher *x, const struct node *n, const char *target)
 {
     double p = node_float(n, "ratio", 0.5), train = 0;
-    bool given = n->nin > 1 && number(x, n->in[1], &p),
-         training = n->nin > 2 && number(x, n->in[2], &train) && train != 0;
+    bool given = n->nin > 1 && matcher_number(x, n->in[1], &p),
+         training = n->nin > 2 && matcher_number(x, n->in[2], &train) && train != 0;
     (void)given;
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     if ((!training && n->nin > 2) || x->l->s->mode != MODE_TRAINING) {
         if (a.kind == ARG_SLOT)
             set_slot(x, n->out[0], (int)a.i);
         return;
     }
-    struct call *c = call_at(x, n, target, 3);
+    struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = FLT(p);
     c->args[2] = BOOL(true);
@@ -1633,9 +1476,9 @@ emit_dropout(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_pad(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     const char *mode = node_str(n, "mode", "constant");
-    struct call *c = call_at(x, n, target, 3);
+    struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = NONE;
     c->args[2] = (struct arg){.kind = ARG_TEXT, .s = strcmp(mode, "edge") == 0 ? "replicate" : mode};
@@ -1655,8 +1498,8 @@ emit_resize(struct matcher *x, const struct node *n, const char *target)
                : strcmp(mode, "cubic") == 0 ? 2
                                             : 0,
         rank = tensor_at(x, n->out[0])->rank;
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
-    struct call *c = call_at(x, n, rows[kind][rank == 3 ? 0 : rank == 5 ? 2 : 1], 1);
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, rows[kind][rank == 3 ? 0 : rank == 5 ? 2 : 1], 1);
     c->args[0] = a;
     finish(x, c, n->out[0]);
 }
@@ -1664,8 +1507,8 @@ emit_resize(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_pow(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = tensor_arg(x, n, n->in[0], "input"), e = tensor_arg(x, n, n->in[1], "exponent");
-    struct call *c = call_at(
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), e = matcher_arg(x, n, n->in[1], "exponent");
+    struct call *c = matcher_call(
         x, n, e.kind == ARG_SLOT ? a.kind == ARG_SLOT ? "aten.pow.Tensor_Tensor" : "aten.pow.Scalar" : target, 2);
     c->args[0] = a;
     c->args[1] = e;
@@ -1677,9 +1520,9 @@ emit_where(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a[3];
     for (int i = 0; i < 3; i++)
-        a[i] = tensor_arg(x, n, n->in[i], "constant");
+        a[i] = matcher_arg(x, n, n->in[i], "constant");
     bool tensors = a[1].kind == ARG_SLOT && a[2].kind == ARG_SLOT;
-    struct call *c = call_at(x, n, tensors ? target : "aten.where.ScalarOther", 3);
+    struct call *c = matcher_call(x, n, tensors ? target : "aten.where.ScalarOther", 3);
     memcpy(c->args, a, sizeof(a));
     finish(x, c, n->out[0]);
 }
@@ -1689,8 +1532,8 @@ emit_einsum(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg l = {.kind = ARG_LIST, .n = n->nin, .list = NEWN(x->l->a, struct arg, n->nin ? n->nin : 1)};
     for (int i = 0; i < n->nin; i++)
-        l.list[i] = tensor_arg(x, n, n->in[i], "constant");
-    struct call *c = call_at(x, n, target, 2);
+        l.list[i] = matcher_arg(x, n, n->in[i], "constant");
+    struct call *c = matcher_call(x, n, target, 2);
     c->args[0] = (struct arg){.kind = ARG_TEXT, .s = node_str(n, "equation", "")};
     c->args[1] = l;
     finish(x, c, n->out[0]);
@@ -1700,10 +1543,10 @@ static void
 emit_topk(struct matcher *x, const struct node *n, const char *target)
 {
     int64_t k = node_int(n, "k", 1);
-    struct arg a = tensor_arg(x, n, n->in[0], "input");
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
     if (n->nin > 1)
         integers(x, n->in[1], &k, 1);
-    struct call *c = call_at(x, n, target, 3);
+    struct call *c = matcher_call(x, n, target, 3);
     c->nouts = 2;
     c->outs = NEWN(x->l->a, int, 2);
     c->outs[0] = lower_slot(x->l);
@@ -1726,8 +1569,8 @@ weights_behind(struct matcher *x, const struct node *n, int tensor, const char *
     const struct node *from = maker(x, tensor);
     if (tensor < 0 || depth > 8)
         return;
-    if (is_constant(x, tensor) || x->l->slot_of[tensor] >= 0) {
-        struct arg a = tensor_arg(x, n, tensor, role);
+    if (matcher_constant(x, tensor) || x->l->slot_of[tensor] >= 0) {
+        struct arg a = matcher_arg(x, n, tensor, role);
         for (int i = 0; i < list->n; i++)
             if (list->list[i].i == a.i)
                 return;
@@ -1745,8 +1588,8 @@ static struct arg
 initial_state(struct matcher *x, const struct node *n, int k, const int64_t *size)
 {
     if (k < n->nin && n->in[k] >= 0)
-        return tensor_arg(x, n, n->in[k], "hx");
-    struct call *c = call_at(x, n, "aten.zeros.default", 2);
+        return matcher_arg(x, n, n->in[k], "hx");
+    struct call *c = matcher_call(x, n, "aten.zeros.default", 2);
     c->args[0] = ints(x, 3, size);
     c->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
     c->rank = 3;
@@ -1759,7 +1602,7 @@ static int
 viewed(struct matcher *x, const struct node *n, const char *target, int slot, struct arg how, int rank,
        const int64_t *size)
 {
-    struct call *c = call_at(x, n, target, 2);
+    struct call *c = matcher_call(x, n, target, 2);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c->args[1] = how;
     c->rank = rank;
@@ -1778,7 +1621,7 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     hidden = node_int(
         n, "hidden_size",
         n->nin > 2 && n->in[2] >= 0 && tensor_at(x, n->in[2])->rank == 3 ? tensor_at(x, n->in[2])->dims[2].n : -1);
-    struct arg input = tensor_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
+    struct arg input = matcher_arg(x, n, n->in[0], "input"), weights = {.kind = ARG_LIST}, hx, cx = NONE;
     weights.list = NEWN(x->l->a, struct arg, MAX_PADS);
     for (int k = 1; k < 4 && k < n->nin; k++)
         weights_behind(x, n, n->in[k], roles[k - 1], &weights, 0);
@@ -1790,7 +1633,11 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     hx = initial_state(x, n, 5, state);
     if (lstm)
         cx = initial_state(x, n, 6, state);
-    struct call *c = call_at(x, n, target, 9);
+    const struct attr *act = node_attr(n, "activations");
+    bool rectifies = act && act->type == ATTR_STRINGS && act->n > 0 && strcmp(act->strings[0], "Relu") == 0;
+    if (node_call(n) == CALL_RNN && rectifies)
+        target = "aten.rnn_relu.input";
+    struct call *c = matcher_call(x, n, target, 9);
     struct arg pair = {.kind = ARG_LIST, .n = 2, .list = NEWN(x->l->a, struct arg, 2)};
     pair.list[0] = hx;
     pair.list[1] = cx;
@@ -1888,39 +1735,18 @@ emit_like(struct matcher *x, const struct node *n, const char *op)
     if (broken(&plain) || n->out[0] < 0 || !emit_one(x, &plain))
         return false;
     if (n->nin > 3 && n->in[3] >= 0) {
-        struct arg with = tensor_arg(x, n, n->in[3], "sum");
-        struct call *c = call_at(x, n, "aten.add.Tensor", 2);
+        struct arg with = matcher_arg(x, n, n->in[3], "sum");
+        struct call *c = matcher_call(x, n, "aten.add.Tensor", 2);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
         c->args[1] = with;
         finish(x, c, n->out[0]);
     }
     if (after && emitters[after->call] && target_of(after)) {
-        struct call *c = call_at(x, n, target_of(after), 1);
+        struct call *c = matcher_call(x, n, target_of(after), 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[n->out[0]]};
         finish(x, c, n->out[0]);
     }
     return true;
-}
-
-struct arg
-matcher_input(struct matcher *x, const struct node *n, int k)
-{
-    return k < n->nin ? tensor_arg(x, n, n->in[k], "weight") : NONE;
-}
-
-struct call *
-matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs)
-{
-    return call_at(x, n, target, nargs);
-}
-
-void
-matcher_define(struct matcher *x, int tensor, int slot)
-{
-    struct program *p = x->l->p;
-    x->l->slot_of[tensor] = slot;
-    if (p->ncalls && p->calls[p->ncalls - 1].outs[0] == slot)
-        lower_sizes(x->l, &x->g->t[tensor], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
 }
 
 /* An operator without a row: its result as large as the file says, made of what it reads. */
@@ -1931,20 +1757,20 @@ emit_unknown(struct matcher *x, const struct node *n)
     struct arg a = {.kind = ARG_LIST, .list = NEWN(x->l->a, struct arg, n->nin + 1)};
     for (int i = 0; i < n->nin; i++)
         if (n->in[i] >= 0)
-            a.list[a.n++] = tensor_arg(x, n, n->in[i], "weight");
+            a.list[a.n++] = matcher_arg(x, n, n->in[i], "weight");
     graph_doubt(x->g, n->name, op, NULL,
                 "what PyTorch runs for this operator is not known: only its result is counted");
     for (int o = 0; o < n->nout; o++) {
         if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
             continue;
-        struct call *c = call_at(x, n, op, 1);
+        struct call *c = matcher_call(x, n, op, 1);
         c->op = NULL; /* whatever its name says */
         c->args[0] = a;
         finish(x, c, n->out[o]);
     }
 }
 
-/* ---- the pass --------------------------------------------------------------------------------------------------- */
+/* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 static void
 match_patterns(struct matcher *x)
@@ -1964,10 +1790,10 @@ static bool
 is_number(const struct matcher *x, const struct node *n)
 {
     double v;
-    return n->nout == 1 && number(x, n->out[0], &v) && !tensor_at(x, n->out[0])->is_output;
+    return n->nout == 1 && matcher_number(x, n->out[0], &v) && !tensor_at(x, n->out[0])->is_output;
 }
 
-/* ---- buffers ---------------------------------------------------------------------------------------------------- */
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
 /* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from. */
 static bool *
@@ -2016,8 +1842,8 @@ same_module(const char *a, const char *b)
 }
 
 /* The file has parameters and buffers in one list, each module's parameters first (torch/nn/modules/module.py,
- * _save_to_state_dict): one before a weight of its module is a parameter, one after a buffer of it is a buffer. Of what is
- * left nothing tells which it is. */
+ * _save_to_state_dict): one before a weight of its module is a parameter, one after a buffer of it is a buffer. Of
+ * what is left nothing tells which it is. */
 static void
 find_buffers(struct matcher *x, const struct names *modules)
 {
@@ -2062,7 +1888,7 @@ lower_made(struct lowering *l, int at)
     x.data = NEWN(l->a, bool, l->g->nn + 1);
     memset(x.data, true, sizeof(*x.data) * (size_t)l->g->nn);
     for (int k = 0; k < n->nin && ready; k++)
-        ready = n->in[k] >= 0 && (l->slot_of[n->in[k]] >= 0 || is_constant(&x, n->in[k]));
+        ready = n->in[k] >= 0 && (l->slot_of[n->in[k]] >= 0 || matcher_constant(&x, n->in[k]));
     if (ready)
         emit_one(&x, n);
     for (int k = 0; k < n->nout; k++)
@@ -2079,7 +1905,7 @@ emit_node(struct matcher *x, const struct node *n)
         match->emit(x, n);
     else if (n->out[0] >= 0 && x->l->slot_of[n->out[0]] >= 0)
         return; /* an Identity: done */
-    else if (o && ((o->call == CALL_TEXT && lower_composed(x->l, x, n)) ||
+    else if (o && ((o->call == CALL_TEXT && compose_node(x->l, x, n)) ||
                    (o->call == CALL_LIKE && emit_like(x, n, o->calls)) || emit_one(x, n)))
         return;
     else if (o && o->aten && aten_find(o->aten) && n->nout == 1)

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- of several, the last is left ------------------------------------------------------------------------------- */
+/* ---- of several, the last is left -------------------------------------------------------------------------------- */
 
 /* Fusions of the exporter that leave the last piece of several behind: the pieces before it, which make what it reads
  * and no node does. In their arguments $x is the node's input, $0 the first piece, $c and $s the tables of cosines and
@@ -58,8 +58,8 @@ fusion_of(const struct node *n)
     return NULL;
 }
 
-void
-pieces_doubt(struct dynamo *d, const struct group *g)
+static void
+doubt_fusion(struct dynamo *d, const struct group *g)
 {
     const struct node *n = &d->l->g->n[g->last];
     const struct fusion *f = fusion_of(n);
@@ -70,73 +70,11 @@ pieces_doubt(struct dynamo *d, const struct group *g)
                     f->rule);
 }
 
-/* Operators with a gradient of their own that the exporter writes as their arithmetic, and no table here puts together
- * again: eager keeps and makes other tensors than the pieces do. They are those of derivatives.yaml that
- * torch/_decomp/decompositions.py or torch/_refs decompose and onnxscript's torchlib has no function for. */
-static const char *const decomposed[] = {
-    "affine_grid",
-    "as_strided_scatter",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "block_diag",
-    "copysign",
-    "diag_embed",
-    "diagonal_scatter",
-    "digamma",
-    "dist",
-    "erfinv",
-    "fmax",
-    "fmin",
-    "frexp",
-    "huber_loss",
-    "igamma",
-    "igammac",
-    "ldexp",
-    "lgamma",
-    "max_unpool1d",
-    "max_unpool2d",
-    "max_unpool3d",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "mvlgamma",
-    "nan_to_num",
-    "nansum",
-    "renorm",
-    "rot90",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "std_mean",
-    "take",
-    "trace",
-    "var_mean",
-    "vdot",
-};
-
-/* Whether the line calls a function or method of that name. */
-static bool
-line_calls(const char *line, const char *name)
+static void
+call_or_doubt(struct dynamo *d, struct group *g)
 {
-    size_t n = strlen(name);
-    for (const char *p = line; (p = strstr(p, name)); p += n)
-        if (p[n] == '(' && (p == line || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
-            return true;
-    return false;
-}
-
-void
-pieces_decomposed(struct dynamo *d, const struct group *g)
-{
-    int at = d->group_of[g->last];
-    if (at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last))
-        return; /* said */
-    const struct node *n = &d->l->g->n[g->last];
-    const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
-    for (int i = 0; i < COUNT(decomposed); i++)
-        if (line_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])))
-            graph_doubt(d->l->g, n->name, n->op, NULL,
-                        "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
-                        decomposed[i]);
+    if (recorded_call(d, g) && d->fed < 0)
+        doubt_fusion(d, g);
 }
 
 /* A call that no node stands for, in the place of g; its slot. */
@@ -151,7 +89,8 @@ lower_piece(struct dynamo *d, const struct group *g, const char *name, const cha
                           .path = g->path,
                           .type = g->type,
                           .call = -1};
-    dynamo_group(d, &piece);
+    d->fed = -1;
+    call_or_doubt(d, &piece);
     return names_find(d->l->slots, name);
 }
 
@@ -218,8 +157,8 @@ piece_args(struct arena *a, const char *args, const char *const *name, double ep
 
 /* Makes what the last piece of a fusion reads, and returns the tensor that it is made of; -1, and nothing, where some
  * of it can't be made. */
-int
-pieces_unfuse(struct dynamo *d, const struct group *g)
+static int
+unfuse(struct dynamo *d, const struct group *g)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
@@ -254,14 +193,14 @@ pieces_unfuse(struct dynamo *d, const struct group *g)
     return x;
 }
 
-/* ---- one that arrives in pieces --------------------------------------------------------------------------------- */
+/* ---- one that arrives in pieces ---------------------------------------------------------------------------------- */
 
 /* Modules and functions that arrive in pieces although eager runs one operator. A function's pieces are those of its
  * statement, from one target to another. */
 static const struct whole {
     const char *type, *line;           /* class of the module, or what the innermost source line says */
     const char *first, *second, *last; /* what its pieces' targets begin with, NULL anything */
-    const char *target, *source;
+    const char *target, *source;       /* # in the target stands for the image's dimensions */
 } wholes[] = {
     {"torch.nn.modules.normalization.RMSNorm", NULL, NULL, NULL, NULL, "aten.rms_norm.default", "since 2.9"},
     {NULL, "rms_norm(", "aten.pow", "aten.mean", "aten.mul", "aten.rms_norm.default", "rms_norm in layer_norm.cpp"},
@@ -276,7 +215,7 @@ static const struct whole {
     {NULL, "interpolate(", "aten.index", "aten.mean", "aten.mean", "aten._adaptive_avg_pool2d.default", "likewise"},
     {NULL, "interpolate(", "aten._unsafe_index", "aten._unsafe_index", "aten.add", "aten.upsample_linear1d.default",
      "upsample_linear1d in torch/_decomp/decompositions.py"},
-    {NULL, "interpolate(", "aten._unsafe_index", NULL, "aten._unsafe_index", "aten._upsample_nearest_exact2d.default",
+    {NULL, "interpolate(", "aten._unsafe_index", NULL, "aten._unsafe_index", "aten._upsample_nearest_exact#d.default",
      "mode='nearest-exact', in torch/_decomp/decompositions.py"},
     {NULL, "hardshrink(", "aten.abs", "aten.le", "aten.where", "aten.hardshrink.default",
      "in torch/_decomp/decompositions.py, as the next two"},
@@ -334,7 +273,11 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
         struct group *h = &d->groups[i];
         if (h->done || !same_origin(d, w, g, h) || h->last > last->last + 4 * (i - at + 2))
             continue;
-        if (ended && !(starts_with(h->target, w->last) && names_param(d, h)))
+        bool more = ended && starts_with(h->target, w->last);
+        if (more && !names_param(d, h) && aten_arg(aten_find(w->target), "weight") > 0)
+            graph_doubt(l->g, l->g->n[h->last].name, l->g->n[h->last].op, NULL,
+                        "%s may take this as its weight, which is no parameter", w->target + strlen("aten."));
+        if (ended && !(more && names_param(d, h)))
             break;
         struct arg args[MAX_ARGS];
         int n = fx_args(l, NULL, h->args, args), missing = 0;
@@ -366,7 +309,11 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     const struct node *first = &l->g->n[g->nodes[0]];
     if (input < 0 || out < 0)
         return;
-    struct call *c = group_call(d, last, w->target, 4);
+    const char *target = strchr(w->target, '#')
+                             ? arena_printf(l->a, "%.*s%d%s", (int)strcspn(w->target, "#"), w->target,
+                                            l->g->t[out].rank - 2, strchr(w->target, '#') + 1)
+                             : w->target;
+    struct call *c = group_call(d, last, target, 4);
     int shape = aten_arg(c->op, "normalized_shape"), gain = aten_arg(c->op, "weight"), dim = aten_arg(c->op, "dim"),
         keep = aten_arg(c->op, "keepdim");
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
@@ -443,7 +390,7 @@ lower_weight_norm(struct dynamo *d, struct group *g)
     group_define(d, g, out, c->outs[0]);
 }
 
-/* ---- recurrent cells -------------------------------------------------------------------------------------------- */
+/* ---- recurrent cells --------------------------------------------------------------------------------------------- */
 
 /* The exporter's CPU decomposes a cell; on a GPU two products and one kernel run. A line may run a cell many times, so
  * that its pieces are a sequence and not a statement. Source: aten/src/ATen/native/RNN.cpp. */
@@ -578,23 +525,25 @@ lower_cell(struct dynamo *d, const struct cell *k, const int *piece)
     }
 }
 
-bool
+void
 pieces_lower(struct dynamo *d, int at)
 {
     int piece[CELL_PIECES] = {0};
+    struct group *g = &d->groups[at];
     const struct cell *cell = cell_of(d, at, piece);
+    const struct whole *w = cell ? NULL : whole_of(d, g);
+    const struct fact *function = cell || w ? NULL : fact_of(d->l, g->type, FACT_ONE_OPERATOR);
+    d->fed = -1;
     if (cell) {
         lower_cell(d, cell, piece);
-        return true;
-    }
-    struct group *g = &d->groups[at];
-    const struct whole *w = whole_of(d, g);
-    const struct fact *function = w ? NULL : fact_of(d->l, g->type, FACT_ONE_OPERATOR);
-    if (w)
+    } else if (w) {
         lower_whole(d, at, w);
-    else if (fact_of(d->l, g->type, FACT_WEIGHT_NORM))
+    } else if (fact_of(d->l, g->type, FACT_WEIGHT_NORM)) {
         lower_weight_norm(d, g);
-    else if (function)
+    } else if (function) {
         lower_function(d, at, function);
-    return w || function || fact_of(d->l, g->type, FACT_WEIGHT_NORM);
+    } else {
+        d->fed = unfuse(d, g);
+        call_or_doubt(d, g);
+    }
 }

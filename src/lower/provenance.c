@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* provenance.c - where a file comes from, and what that means for the number.
  *
- * memlint answers for the step that PyTorch runs. How a file tells that step depends on who wrote it: PyTorch's exporters
- * record enough, a tool in between may have taken that away or have fused it, another framework runs other kernels, and a
- * quantized file is not what is trained. Each case is a row; the first that holds is the file's provenance. Rows that make
- * the number uncertain add a doubt, so that the result is inconclusive and says why.
+ * memlint answers for the step that PyTorch runs. How a file tells that step depends on who wrote it: PyTorch's
+ * exporters record enough, a tool in between may have taken that away or have fused it, another framework runs other
+ * kernels, and a quantized file is not what is trained. Each case is a row; the first that holds is the file's
+ * provenance. Rows that make the number uncertain add a doubt, so that the result is inconclusive and says why.
  *
- * Sources: producer names as the tools write them (torch/onnx/_internal/exporter/_core.py, torch/csrc/jit/serialization/
- * export.cpp, tf2onnx/graph.py, skl2onnx/convert.py, onnxmltools/utils/utils_backend.py, paddle2onnx/mapper/exporter.cc,
- * onnxruntime/python/tools/transformers/onnx_model.py, onnxruntime/python/tools/quantization/quant_utils.py); operators
- * as onnxruntime/core/graph/contrib_ops and nchwc_schema_defs.cc define them.
+ * Sources: producer names as the tools write them (torch/onnx/_internal/exporter/_core.py,
+ * torch/csrc/jit/serialization/ export.cpp, tf2onnx/graph.py, skl2onnx/convert.py, onnxmltools/utils/utils_backend.py,
+ * paddle2onnx/mapper/exporter.cc, onnxruntime/python/tools/transformers/onnx_model.py,
+ * onnxruntime/python/tools/quantization/quant_utils.py); operators as onnxruntime/core/graph/contrib_ops and
+ * nchwc_schema_defs.cc define them.
  */
+#include "base/setup.h"
 #include "lower/lower.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- clones: dropout, copies ------------------------------------------------------------------------------------ */
+/* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
 
 /* Counted are the module that reads the result, and where it was made. */
 static bool
@@ -45,20 +45,23 @@ int
 resolve_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
-    bool cosine =
-        strstr(fx_line(l->a, l->g->n[g->last].stack), "cosine_similarity("); /* Distance.cpp clones the norms */
-    struct call *c = group_call(d, g, cosine ? "aten.clone.default" : "aten.lost_clone.default", cosine ? 1 : 3);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
-    if (cosine)
-        return c->outs[0];
     int from = l->g->t[tensor].producer;
-    bool copy = from >= 0 && strstr(fx_line(l->a, l->g->n[from].stack), ".contiguous(");
+    const char *read = fx_line(l->a, l->g->n[g->last].stack),
+               *made = from < 0 ? "" : fx_line(l->a, l->g->n[from].stack);
+    bool written = strstr(made, ".clone(") || strstr(read, ".clone(") || target_is(g->target, TARGET_COPIES_INPUT);
+    if (strstr(read, "cosine_similarity(")) /* made with the norm */
+        return l->slot_of[tensor];
+    struct call *c = group_call(d, g, written ? "aten.clone.default" : "aten.lost_clone.default", written ? 1 : 3);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
+    if (written)
+        return c->outs[0];
+    bool copy = strstr(made, ".contiguous(");
     c->args[1] = BOOL(copy || target_views(g->target));
-    c->args[2] = BOOL(!copy && resolve_drops(d, g, tensor));
+    c->args[2] = BOOL(!copy && !target_is(g->target, TARGET_VIEWS_COPY) && resolve_drops(d, g, tensor));
     return c->outs[0];
 }
 
-/* ---- layers that took in their batch norm ----------------------------------------------------------------------- */
+/* ---- layers that took in their batch norm ------------------------------------------------------------------------ */
 
 /* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv
  * node, the parameter is the one of the node's name, or else the one that nothing refers to before the batch norm's in
@@ -126,7 +129,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     return c->outs[0];
 }
 
-/* ---- constants that were computed from parameters --------------------------------------------------------------- */
+/* ---- constants that were computed from parameters ---------------------------------------------------------------- */
 
 /* A parameter below the module that nothing names: of these, one whose name ends so, or else one that may have this
  * rank. */
@@ -412,7 +415,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     c->name = name;
     lower_sizes(l, t, &c->rank, &c->size);
     for (int k = 0; k < g->nnodes; k++)
-        if (node_is(&l->g->n[g->nodes[k]], OP_COORDINATES) && c->rank > 1 && c->size[c->rank - 1] == 1) {
+        if (node_is(&l->g->n[g->nodes[k]], OP_COORDINATES) && c->rank > 1 &&
+            (c->size[c->rank - 1] == 1 || l->g->n[g->nodes[k]].in[1] == tensor)) {
             c->rank--; /* an index, not the list of coordinates that the node takes */
             break;
         }
@@ -421,7 +425,7 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     return c->outs[0];
 }
 
-/* ---- duplicates, identities, casts ------------------------------------------------------------------------------ */
+/* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
 
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
@@ -505,12 +509,30 @@ merged_param(struct dynamo *d, int slot)
     return NULL;
 }
 
+/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor. */
+static void
+doubt_left_out(struct dynamo *d, const struct group *g, const char *name)
+{
+    const char *stem = spelled_stem(d->l->a, name);
+    const struct aten *op = aten_find(stem);
+    const struct node *n = &d->l->g->n[g->last];
+    if (!op || target_is(stem, TARGET_VIEWS | TARGET_REORDERS) ||
+        spelled(name, IS_SAME | CASTS | CASTS_TO | CONVERTS | PROMOTES) || !op->grad)
+        return;
+    graph_doubt(d->l->g, n->name, n->op, NULL,
+                "the exporter left %s out before this, because it changes no number: the tensor that PyTorch makes "
+                "there is not counted",
+                spelled_bare(stem));
+}
+
 /* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    if (!spelled(name, HAS_IDENTITY))
+    if (!spelled(name, HAS_IDENTITY)) {
+        doubt_left_out(d, g, name);
         return slot;
+    }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c->args[1] = INT(1);
@@ -631,7 +653,24 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
     return slot;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------------- */
+/* A scalar that is seen as a list of one: reductions make such lists in a file, so that the view is left out. */
+static bool
+views_scalar(const struct dynamo *d, const char *name, int tensor)
+{
+    const struct tensor *t = &d->l->g->t[tensor];
+    return target_views(spelled_stem(d->l->a, name)) && t->rank == 1 && t->dims[0].n == 1;
+}
+
+static int
+lost_view(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct call *c = group_call(d, g, "aten.reshape.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
+    lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
+    return c->outs[0];
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
@@ -641,8 +680,11 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     int t = graph_find(l->g, name);
     if (spelled(name, IS_SIZE) || spelled(name, IS_NUMBER))
         return -1;
-    if (t >= 0 && l->slot_of[t] >= 0) /* the name survived as a value's */
+    if (t >= 0 && l->slot_of[t] >= 0) { /* the name survived as a value's */
+        if (!spelled(name, COPIES))
+            doubt_left_out(d, g, name);
         return spelled(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
+    }
     if (t >= 0 && l->g->t[t].is_initializer)
         return resolve_constant(d, g, name, t);
     if (*used >= nspare && spelled(name, MAY_SLICE)) {
@@ -662,7 +704,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t])
-        slot = spelled(name, COPIES) ? resolve_clone(d, g, t) : lost_duplicate(d, g, name, slot);
+        slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
+               : views_scalar(d, name, t) ? lost_view(d, g, t)
+                                          : lost_duplicate(d, g, name, slot);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;

@@ -140,7 +140,7 @@ spelled_stem(struct arena *a, const char *name)
     return stem;
 }
 
-/* ---- what was recorded for what runs ---------------------------------------------------------------------------- */
+/* ---- what was recorded for what runs ----------------------------------------------------------------------------- */
 
 /* What eager runs differs from what was recorded: by target and the module's class. PyTorch's exporter decomposes and
  * spells so whatever the model is, as in the tables of traits, of calls that leave nothing and of wholes: no facts of
@@ -155,6 +155,8 @@ static const struct rename {
     {"prims.sum.default", NULL, NULL, "aten.sum.dim_IntList", "likewise"},
     {"prims.div.default", NULL, NULL, "aten.div.Tensor", "likewise"},
     {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
+    {"aten._native_batch_norm_legit_functional.default", NULL, "native_batch_norm(", "aten.native_batch_norm.default",
+     "called by that name"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, NULL, "aten.batch_norm.default",
      "training=True in a training step"},
     {"aten._native_batch_norm_legit_functional.default", NULL, NULL, "aten.batch_norm.default",
@@ -173,6 +175,8 @@ static const struct rename {
      "index_fill in torch/_decomp/decompositions.py"},
     {"aten.index_put.default", NULL, "index_fill_(", "aten.index_fill.decomposed", "likewise"},
     {"aten.index_put.default", NULL, "index_copy_(", "aten.index_copy.decomposed", "likewise"},
+    {"aten.mm.default", NULL, "tensordot(", "aten.tensordot.decomposed",
+     "promote in aten/src/ATen/autocast_mode.h: what it calls is not cast"},
     {"aten.view.default", NULL, NULL, "aten.reshape.default",
      "whether it copies depends on strides: the training device decides anew"},
     {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
@@ -183,11 +187,16 @@ static const struct rename {
      "the exporter's type promotion: eager promotes inside the operator"},
     {"aten.as_strided.default", NULL, NULL, "aten.alias.default",
      "follows a decomposed adaptive pool, changes nothing"},
+    {"aten.linalg_vector_norm.default", NULL, "cosine_similarity(", "aten.linalg_vector_norm.cloned", "Distance.cpp"},
     {"aten.linalg_vector_norm.default", NULL, "pairwise_distance(", "aten.norm.ScalarOpt_dim", "Distance.cpp"},
     {"aten.linalg_vector_norm.default", NULL, "triplet_margin_loss(", "aten.norm.ScalarOpt_dim", "pairwise_distance"},
     {"aten.clamp_min.Tensor", NULL, "cosine_similarity(", "aten.alias.default", "clamp_min_ in Distance.cpp"},
     {"aten.bernoulli.p", NULL, "dropout2d(", "aten.alias.default", "bernoulli_ in Dropout.cpp"},
     {"aten.div.Scalar", NULL, "dropout2d(", "aten.alias.default", "div_ in Dropout.cpp"},
+    {"aten.bernoulli.p", NULL, "dropout1d(", "aten.alias.default", "likewise"},
+    {"aten.div.Scalar", NULL, "dropout1d(", "aten.alias.default", "likewise"},
+    {"aten.bernoulli.p", NULL, "dropout3d(", "aten.alias.default", "likewise"},
+    {"aten.div.Scalar", NULL, "dropout3d(", "aten.alias.default", "likewise"},
     {"aten.avg_pool2d.default", NULL, "adaptive_avg_pool", "aten._adaptive_avg_pool2d.default",
      "windows of equal sizes: adaptive_avg_pool2d in torch/_decomp/decompositions.py"},
     {"aten.avg_pool2d.default", NULL, "interpolate(", "aten._adaptive_avg_pool2d.default",
@@ -198,12 +207,15 @@ const char *
 spelled_anew(const struct dynamo *d, const struct group *g)
 {
     struct arena *a = d->l->a;
-    static const char *const scalar[] = {"clamp", "eq", "ne",        "lt",  "le",
-                                         "gt",    "ge", "remainder", "fmod"}; /* a number became a tensor */
+    static const struct {
+        const char *stem, *overload;
+    } scalar[] = {{"clamp", "default"}, {"clamp_min", "default"}, {"clamp_max", "default"}, {"eq", "Scalar"},
+                  {"ne", "Scalar"},     {"lt", "Scalar"},         {"le", "Scalar"},         {"gt", "Scalar"},
+                  {"ge", "Scalar"},     {"remainder", "Scalar"},  {"fmod", "Scalar"}}; /* a number became a tensor */
     for (int i = 0; i < COUNT(scalar); i++) {
-        const char *row = arena_printf(a, "aten.%s.", scalar[i]);
+        const char *row = arena_printf(a, "aten.%s.", scalar[i].stem);
         if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
-            return i ? arena_printf(a, "%sScalar", row) : "aten.clamp.default";
+            return arena_printf(a, "%s%s", row, scalar[i].overload);
     }
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&

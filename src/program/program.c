@@ -25,23 +25,34 @@ static const struct {
     const char *name;
     enum target_trait traits;
 } targets[] = {
-    {"view", TARGET_VIEWS},      {"_unsafe_view", TARGET_VIEWS},
-    {"view_as", TARGET_VIEWS},   {"reshape", TARGET_VIEWS},
-    {"select", TARGET_VIEWS},    {"slice", TARGET_VIEWS},
-    {"split", TARGET_VIEWS},     {"split_with_sizes", TARGET_VIEWS},
-    {"unbind", TARGET_VIEWS},    {"squeeze", TARGET_VIEWS},
-    {"unsqueeze", TARGET_VIEWS}, {"expand", TARGET_VIEWS},
-    {"expand_as", TARGET_VIEWS}, {"lost_clone", TARGET_LOST | TARGET_COPIES},
-    {"lost_view", TARGET_LOST},
+    {"view", TARGET_VIEWS},       {"_unsafe_view", TARGET_VIEWS | TARGET_VIEWS_COPY},
+    {"view_as", TARGET_VIEWS},    {"reshape", TARGET_VIEWS},
+    {"select", TARGET_VIEWS},     {"slice", TARGET_VIEWS},
+    {"split", TARGET_VIEWS},      {"split_with_sizes", TARGET_VIEWS},
+    {"unbind", TARGET_VIEWS},     {"squeeze", TARGET_VIEWS},
+    {"unsqueeze", TARGET_VIEWS},  {"expand", TARGET_VIEWS},
+    {"expand_as", TARGET_VIEWS},  {"lost_clone", TARGET_LOST | TARGET_COPIES},
+    {"lost_view", TARGET_LOST},   {"_fft_c2r", TARGET_COPIES_INPUT},
+    {"permute", TARGET_REORDERS}, {"transpose", TARGET_REORDERS},
+    {"t", TARGET_REORDERS},       {"diagonal", TARGET_REORDERS},
+    {"movedim", TARGET_REORDERS}, {"swapaxes", TARGET_REORDERS},
+    {"narrow", TARGET_REORDERS},  {"detach", TARGET_REORDERS},
+    {"flatten", TARGET_REORDERS},
 };
+
+bool
+target_named(const char *target, const char *stem)
+{
+    const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
+    size_t n = strlen(stem);
+    return strncmp(name, stem, n) == 0 && (!name[n] || name[n] == '.');
+}
 
 bool
 target_is(const char *target, enum target_trait t)
 {
-    const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
-    size_t n = strcspn(name, ".");
     for (int i = 0; i < COUNT(targets); i++)
-        if (strlen(targets[i].name) == n && strncmp(targets[i].name, name, n) == 0)
+        if (target_named(target, targets[i].name))
             return targets[i].traits & t;
     return false;
 }
@@ -61,7 +72,7 @@ program_assume(struct program *p, enum alternative other, const char *fmt, ...)
         (struct assumption){.text = arena_str(p->arena, text), .alternative = other};
 }
 
-/* ---- --dump=calls ----------------------------------------------------------------------------------------------- */
+/* ---- --dump=calls ------------------------------------------------------------------------------------------------ */
 
 static void
 dump_arg(const struct arg *a, FILE *f)

@@ -5,7 +5,7 @@
 
 #include "graph/graph.h"
 
-/* ---- program.c, python.c ---------------------------------------------------------------------------------------- */
+/* ---- program.c, python.c ----------------------------------------------------------------------------------------- */
 
 /* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
 struct arg {
@@ -49,11 +49,15 @@ struct call_reads {
 };
 int next_read(struct call_reads *r); /* -1 no more */
 enum target_trait {
-    TARGET_VIEWS = 1, /* its result shows its first argument under other sizes */
-    TARGET_LOST = 2,  /* put where a file shows by what is missing that there was a call */
-    TARGET_COPIES = 4 /* such a call that was a dropout or a copy */
+    TARGET_VIEWS = 1,         /* its result shows its first argument under other sizes */
+    TARGET_LOST = 2,          /* put where a file shows by what is missing that there was a call */
+    TARGET_COPIES = 4,        /* such a call that was a dropout or a copy */
+    TARGET_VIEWS_COPY = 8,    /* what reshape copied for it, never a dropout's result */
+    TARGET_COPIES_INPUT = 16, /* since its library overwrites it */
+    TARGET_REORDERS = 32      /* its result shows its first argument under other strides */
 };
 bool target_is(const char *target, enum target_trait t);
+bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
 
 static inline bool
 target_views(const char *target)
@@ -111,7 +115,7 @@ struct program {
     int nassumptions, cap_assumptions;
     struct assumption *assumptions;
     int nregions;
-    const struct region *regions; /* an edit: in order, apart from each other */
+    const struct region *regions; /* in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
     const char **held_by;         /* and the names, NULL where an expression holds it */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
@@ -122,7 +126,12 @@ void program_dump(const struct program *p, FILE *f); /* --dump=calls */
 const char *python_entry(const char **list, size_t *len);
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
  * names can hold, where no stack tells. by: the name that holds it, NULL none. */
+/* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
+const char *python_calls(const char *line, const char *name);
 int *python_holds(const struct program *p, bool locals, const char ***by);
+/* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
+ * expression only when asked. What can't be told apart is a doubt. Reentrant checkpoints leave no lines. */
+void python_checkpoints(struct program *p, bool conditional);
 /* States an assumption, once. */
 void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);
 

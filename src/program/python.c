@@ -15,9 +15,11 @@
  * A frame is told from another one of the same function by its module: each forward() of the stack belongs to one
  * entry of the module path.
  *
- * Files without stacks (TorchScript's) have the names of modules alone: what was made outside of a module and is read in
- * it was its argument. Of locals they say nothing: with `locals` each tensor has a name, until its statement runs again,
- * which is the most that they can hold.
+ * Of the same lines are the calls of torch.utils.checkpoint, and what runs under them.
+ *
+ * Files without stacks (TorchScript's) have the names of modules alone: what was made outside of a module and is read
+ * in it was its argument. Of locals they say nothing: with `locals` each tensor has a name, until its statement runs
+ * again, which is the most that they can hold.
  */
 #include "program/program.h"
 
@@ -29,6 +31,7 @@ struct spot {  /* a frame of a call */
     int where; /* file, function and module, as a number */
     int line;
     const char *text;
+    const char *calls; /* the module that it calls there; "" none */
 };
 
 struct stack {
@@ -36,11 +39,16 @@ struct stack {
     struct spot *at;
 };
 
+struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
+    int level, end;
+};
+
 struct tracer {
     const struct program *p;
     struct arena *a;
     struct names *names;
     struct stack *stacks; /* per call */
+    struct round *rounds; /* per call */
     int steps;
 };
 
@@ -88,7 +96,9 @@ read_stack(struct tracer *t, const struct call *c, struct stack *s)
         depth += strncmp(in, ", in forward\n", 13) == 0;
         const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
         const char *text = end + 1 + strspn(end + 1, " "), *next = text + strcspn(text, "\n");
-        struct spot spot = {.line = atoi(line + 8), .text = arena_strn(t->a, text, (size_t)(next - text))};
+        struct spot spot = {.line = atoi(line + 8),
+                            .text = arena_strn(t->a, text, (size_t)(next - text)),
+                            .calls = depth < nscopes ? scope[depth] : ""};
         spot.where = number_of(t, arena_printf(t->a, "%.*s %.*s %s", (int)(line - p), p, (int)(end - in), in, module));
         *PUSH(t->a, s->at, s->n, cap) = spot;
         p = next;
@@ -145,13 +155,14 @@ bound_name(const char *text, int n, size_t *len)
         if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
             return NULL;
     const char *p = text;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && *p != '*'; i++) {
         const char *comma = strchr(p, ',');
         if (!comma || comma > eq)
             break;
         p = comma + 1;
+        p += strspn(p, " ");
     }
-    p += strspn(p, " ");
+    p += strspn(p, " *");
     *len = 0;
     while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
         ++*len;
@@ -177,6 +188,99 @@ collects(const char *text)
     return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
 }
 
+/* How often a statement writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
+static int
+times_written(const char *text, const char *target)
+{
+    static const struct {
+        const char *stem, *sign;
+    } signs[] = {{"add", "+"}, {"sub", "-"},  {"rsub", "-"}, {"mul", "*"},    {"div", "/"},
+                 {"neg", "-"}, {"pow", "**"}, {"gt", ">"},   {"matmul", "@"}, {"lt", "<"}};
+    const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
+    size_t len = strcspn(stem, ".");
+    int n = 0;
+    for (const char *p = text; *p; p++)
+        if (strncmp(p, stem, len) == 0 && (p[len] == '(' || (p[len] == '_' && p[len + 1] == '(')))
+            n++;
+    for (int i = 0; i < COUNT(signs); i++)
+        if (strlen(signs[i].stem) == len && strncmp(signs[i].stem, stem, len) == 0)
+            for (const char *p = text; (p = strstr(p, signs[i].sign)); p += strlen(signs[i].sign))
+                n++;
+    return n;
+}
+
+/* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
+ * behind a bracket of the line; an operator that it writes under another name tells nothing. */
+static bool
+runs_over(const struct tracer *t, int level, int i, int size, int times)
+{
+    const char *text = t->stacks[i].at[level].text;
+    for (int k = i; k < i + size; k++) {
+        int count = 0, written = 0;
+        for (int l = i; l < i + size; l++)
+            count += strcmp(t->p->calls[l].target, t->p->calls[k].target) == 0;
+        if (t->stacks[k].n > level + 1)
+            for (const char *p = text; *p; p++)
+                written += *p == '(';
+        else
+            written = times_written(text, t->p->calls[k].target);
+        if (written > 0 && count * times > written)
+            return true;
+    }
+    return false;
+}
+
+static bool
+same_call(const struct tracer *t, int i, int j)
+{
+    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    return a->n == b->n && parting(a, b) == a->n && strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
+}
+
+/* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
+ * than the line writes them, it is the body of a loop. */
+static void
+find_rounds(struct tracer *t, int level, int i, int j)
+{
+    enum { LONGEST = 32 };
+    const char *text = t->stacks[i].at[level].text;
+    size_t len;
+    for (int size = 1; size <= LONGEST && 2 * size <= j - i; size++) {
+        int k = i;
+        if ((j - i) % size)
+            continue;
+        while (k + size < j && same_call(t, k, k + size))
+            k++;
+        t->steps += k - i;
+        if (k + size < j)
+            continue;
+        if (!bound_name(text, 0, &len) || !runs_over(t, level, i, size, (j - i) / size))
+            return;
+        for (k = i; k < j; k++)
+            if (level >= t->rounds[k].level)
+                t->rounds[k] = (struct round){level, i + (k - i) / size * size + size - 1};
+        return;
+    }
+}
+
+static void
+read_rounds(struct tracer *t)
+{
+    int deepest = 0;
+    t->rounds = NEWN(t->a, struct round, t->p->ncalls + 1);
+    for (int i = 0; i < t->p->ncalls; i++) {
+        t->rounds[i] = (struct round){-1, i};
+        deepest = t->stacks[i].n > deepest ? t->stacks[i].n : deepest;
+    }
+    for (int level = 0; level < deepest && t->steps < limit(LIMIT_FRAMES); level++)
+        for (int i = 0, j; i < t->p->ncalls; i = j) {
+            for (j = i + 1; j < t->p->ncalls && parting(&t->stacks[i], &t->stacks[j]) > level; j++)
+                t->steps++;
+            if (j - i > 1)
+                find_rounds(t, level, i, j);
+        }
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before its name is bound anew. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -192,6 +296,8 @@ local_end(struct tracer *t, int from, int level, const char *name)
         if (!left || !binds(o->at[level].text, name))
             continue;
         int bound = o->at[level].line;
+        if (t->rounds[i].level == level)
+            return t->rounds[i].end;
         while (i + 1 <= end && (!t->stacks[i + 1].n || t->stacks[i + 1].at[level].line == bound))
             i++;
         return i;
@@ -304,6 +410,77 @@ is_part(const struct spot *maker, const struct spot *reader)
            (strncmp(reader->text, "return ", 7) == 0 || bound_name(reader->text, 0, &len));
 }
 
+/* "x, y = f(z)", where one call made one of them: the first name that the reader's line has and that still is this one
+ * there. */
+static const char *
+one_of_names(struct tracer *t, int from, int user, int level, const char *first, size_t *len)
+{
+    const char *text = t->stacks[from].at[level].text, *reader = t->stacks[user].at[level].text, *before = NULL, *at;
+    size_t n;
+    for (int i = 0; (at = bound_name(text, i, &n)) && at != before; i++) {
+        const char *name = arena_strn(t->a, at, n);
+        if (mentions(reader, name) && local_end(t, from, level, name) >= user) {
+            *len = n;
+            return at;
+        }
+        before = at;
+    }
+    return first;
+}
+
+const char *
+python_calls(const char *line, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = line; (p = strstr(p, name)); p += n)
+        if (p[n] == '(' && (p == line || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
+            return p + n + 1;
+    return NULL;
+}
+
+/* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
+static const struct inner {
+    const char *function, *maker; /* NULL: any */
+    const char *last[2];          /* whichever comes first; NULL: the last of the function's */
+    const char *source;
+} inners[] = {
+    {"trapezoid", NULL, {NULL}, "do_trapezoid in Integration.cpp: one expression of C++, which keeps all to its end"},
+    {"trapz", NULL, {NULL}, "likewise"},
+    {"cumulative_trapezoid", NULL, {NULL}, "do_cumulative_trapezoid in Integration.cpp"},
+    {"pairwise_distance", "sub", {"norm"}, "pairwise_distance in Distance.cpp: the argument of norm is one expression"},
+    {"triplet_margin_loss", "sub", {"norm"}, "triplet_margin_loss in Loss.cpp calls pairwise_distance"},
+    {"triplet_margin_loss", "add", {"norm", "clamp_min"}, "likewise: margin + dist_pos is part of an expression"},
+    {"triplet_margin_loss", "norm", {NULL}, "likewise: dist_pos and dist_neg are variables"},
+    {"cosine_similarity", "scalar_tensor", {NULL}, "cosine_similarity in Distance.cpp: a variable"},
+    {"local_response_norm", "avg_pool2d", {"pow"}, "local_response_norm in torch/nn/functional.py: div"},
+    {"local_response_norm", "avg_pool3d", {"pow"}, "likewise"},
+};
+
+/* Between two calls of one statement, the first of which made a tensor that the second reads: the last call that holds
+ * it; -1 the second. */
+static int
+inner_end(struct tracer *t, int from, int user)
+{
+    const struct stack *s = &t->stacks[from];
+    const struct inner *in = NULL;
+    for (int i = 0; i < COUNT(inners) && s->n && !in; i++)
+        if (python_calls(s->at[s->n - 1].text, inners[i].function) &&
+            (!inners[i].maker || target_named(t->p->calls[from].target, inners[i].maker)))
+            in = &inners[i];
+    if (!in)
+        return -1;
+    int end = user;
+    for (int i = user; i < t->p->ncalls && t->stacks[i].n == s->n && parting(s, &t->stacks[i]) == s->n; i++) {
+        end = i;
+        bool last = false;
+        for (int k = 0; k < COUNT(in->last) && in->last[k]; k++)
+            last |= target_named(t->p->calls[i].target, in->last[k]);
+        if (last)
+            break;
+    }
+    return end;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -313,8 +490,17 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
     *by = NULL;
     if (!s->n || !u->n)
         return -1;
+    const struct round *round = &t->rounds[from];
+    if (round->level >= 0 && level > round->level && t->rounds[user].level == round->level && round->end < user) {
+        const char *name = bound_name(s->at[round->level].text, 0, &len);
+        *by = name ? arena_strn(t->p->arena, name, len) : NULL;
+        return round->end == from ? t->rounds[user].end : -1;
+    }
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
-        const char *name = bound_name(s->at[level].text, t->p->calls[from].nouts > 1 ? out : 0, &len);
+        bool one = t->p->calls[from].nouts == 1;
+        const char *name = bound_name(s->at[level].text, one ? 0 : out, &len);
+        if (one && name)
+            name = one_of_names(t, from, user, level, name, &len);
         if (name) {
             *by = arena_strn(t->p->arena, name, len);
             int end = local_end(t, from, level, *by);
@@ -327,22 +513,59 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         if (other >= 0)
             return other;
         level++;
+    } else if (level == s->n && level == u->n) {
+        return inner_end(t, from, user);
     }
     return level && level < u->n ? frame_end(t, u, level, user) : -1;
 }
 
-/* A call that the exporter lost has the frames that its input's maker and its reader share; the statement is taken for
- * the maker's. */
+static bool
+writes_parts(const char *text)
+{
+    return strstr(text, "chunk(") || strstr(text, "split(");
+}
+
+/* The variable that the reader's line names and no line was seen to bind: the statement of a lost call did. NULL
+ * none. */
+static const char *
+lost_name(struct tracer *t, int reader, int level)
+{
+    const char *text = t->stacks[reader].at[level].text;
+    size_t len;
+    for (const char *p = after_binding(text); is_complete(text) && (p = next_variable(p, &len)); p += len) {
+        const char *name = arena_strn(t->a, p, len);
+        if (!bound_before(t, reader, level, name))
+            return name;
+    }
+    return NULL;
+}
+
+/* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
+ * the maker's, unless it parts a tensor and that line does not (then it is the reader's, or a line that nothing is
+ * known of), or the reader calls the result by a name of its own. */
 static void
-borrow_stack(struct tracer *t, int from, int reader, struct stack *s)
+borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s)
 {
     const struct stack *m = &t->stacks[from], *r = &t->stacks[reader];
     int n = parting(m, r);
-    s->n = n + (n < m->n && n < r->n && m->at[n].where == r->at[n].where);
+    bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
+    s->n = n + beside;
     s->at = m->at;
+    size_t len;
+    elsewhere = beside && parts && !writes_parts(m->at[n].text);
+    const char *own = beside ? bound_name(m->at[n].text, 0, &len) : NULL, *name = NULL;
+    if (!elsewhere && own && !mentions(r->at[n].text, arena_strn(t->a, own, len)))
+        name = lost_name(t, reader, n);
+    if (!elsewhere && !name)
+        return;
+    s->at = arena_dup(t->a, m->at, sizeof(*m->at) * (size_t)s->n);
+    s->at[n].line = name ? -m->at[n].line : 0;
+    s->at[n].text = name ? arena_printf(t->a, "%s = ", name) : "";
+    if (elsewhere && writes_parts(r->at[n].text))
+        s->at[n] = r->at[n];
 }
 
-/* ---- files without stacks --------------------------------------------------------------------------------------- */
+/* ---- files without stacks ---------------------------------------------------------------------------------------- */
 
 /* "/layer1/layer1.0/" of the node "/layer1/layer1.0/Conv": its length. */
 static size_t
@@ -392,8 +615,8 @@ same_statement(const struct call *a, const struct call *b)
     return x == ex && y == ey;
 }
 
-/* Whether a module calls numbered ones and nothing else, as Sequential does: it binds one name, anew after each. Source:
- * Sequential.forward in torch/nn/modules/container.py. */
+/* Whether a module calls numbered ones and nothing else, as Sequential does: it binds one name, anew after each.
+ * Source: Sequential.forward in torch/nn/modules/container.py. */
 static bool
 sequential(const struct program *p, int from, int last, size_t n)
 {
@@ -412,9 +635,10 @@ sequential(const struct program *p, int from, int last, size_t n)
     return true;
 }
 
-/* A tensor that call u reads: as an argument of the reader's module it lives until that returns (torch/nn/modules/module.py:
- * _call_impl has it in args). Whether a local of the module around both calls names it, no such file says: with `locals` one
- * does, until the statement runs again, as long as finding that takes no more steps than the limit. */
+/* A tensor that call u reads: as an argument of the reader's module it lives until that returns
+ * (torch/nn/modules/module.py: _call_impl has it in args). Whether a local of the module around both calls names it,
+ * no such file says: with `locals` one does, until the statement runs again, as long as finding that takes no more
+ * steps than the limit. */
 static int
 held_in_scope(const struct program *p, int from, int u, bool locals, int64_t *steps)
 {
@@ -490,8 +714,9 @@ python_holds(const struct program *p, bool locals, const char ***by)
         for (int k = 0; k < c->nouts && next < 0; k++)
             next = reader[c->outs[k]];
         if (in >= 0 && maker[in] >= 0 && maker[in] < i && next > i)
-            borrow_stack(&t, maker[in], next, &t.stacks[i]);
+            borrow_stack(&t, maker[in], next, c->nouts > 1, &t.stacks[i]);
     }
+    read_rounds(&t);
     for (int i = 0, slot; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
             if (maker[slot] < 0 || maker[slot] >= i)
@@ -509,4 +734,123 @@ python_holds(const struct program *p, bool locals, const char ***by)
             ->sure = SURE_MODEL;
     arena_free(own);
     return until;
+}
+
+/* ---- checkpoints in the program ---------------------------------------------------------------------------------- */
+
+/* What a line calls that puts the calls of its first argument under checkpoint: torch/utils/checkpoint.py. */
+static const struct wrapper {
+    const char *name;
+    bool segments; /* of a list: which, the line doesn't show */
+} wrappers[] = {{"checkpoint", false}, {"checkpoint_sequential", true}};
+
+/* The wrapper that a line calls, by its own name or a module's; *arg is behind the bracket. NULL none. */
+static const struct wrapper *
+wrapper_of(const char *text, const char **arg)
+{
+    static const char self[] = "self.";
+    for (int i = 0; i < COUNT(wrappers); i++)
+        for (*arg = text; (*arg = python_calls(*arg, wrappers[i].name));) {
+            const char *name = *arg - strlen(wrappers[i].name) - 1;
+            size_t before = strlen(self);
+            if ((size_t)(name - text) < before || strncmp(name - before, self, before) != 0)
+                return &wrappers[i];
+        }
+    return NULL;
+}
+
+static const char *
+class_of(const struct program *p, const char *path)
+{
+    for (int i = 0; i < p->nmodules; i++)
+        if (strcmp(p->modules[i].path, path) == 0)
+            return p->modules[i].type ? p->modules[i].type : "";
+    return "";
+}
+
+/* How a run of calls under one line's checkpoint falls apart. */
+enum { ONE, EACH /* module alone */, OPEN };
+
+static int
+parts_under(const struct tracer *t, const char *arg, int first, int end, int level)
+{
+    size_t name = strspn(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
+    const char *module = t->stacks[first].at[level].calls, *type = class_of(t->p, module);
+    bool alike = *module, several = false;
+    for (int i = first; i < end; i++) {
+        const char *other = t->stacks[i].n ? t->stacks[i].at[level].calls : module;
+        if (strcmp(other, module) == 0)
+            continue;
+        alike &= *other && strcmp(class_of(t->p, other), type) == 0;
+        several = true;
+    }
+    if (!several || strncmp(arg, "lambda", 6) == 0)
+        return ONE;
+    if (arg[name] == '[' || (*arg == '\0' && alike))
+        return EACH;
+    if (memchr(arg, '.', name)) /* a method */
+        return arg[name] == ',' ? ONE : OPEN;
+    return arg[name] != ',' ? OPEN : alike ? EACH : ONE; /* a loop's module, or a function */
+}
+
+void
+python_checkpoints(struct program *p, bool conditional)
+{
+    const struct call *traced = NULL;
+    bool any = false;
+    for (int i = 0; i < p->ncalls; i++) {
+        const char *stack = p->calls[i].stack ? p->calls[i].stack : "";
+        any |= strstr(stack, wrappers[0].name) != NULL;
+        traced = !traced && strstr(stack, "File \"<eval_with_key>") ? &p->calls[i] : traced;
+    }
+    if (traced)
+        graph_doubt(p->graph, traced->node, "torch.autograd.Function", NULL,
+                    "it runs in an autograd.Function, such as torch.utils.checkpoint with use_reentrant=True, and the "
+                    "file does not say what that keeps: with use_reentrant=False it does");
+    if (!any)
+        return;
+    struct arena *own = arena_new();
+    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    t.stacks = NEWN(own, struct stack, p->ncalls + 1);
+    for (int i = 0; i < p->ncalls; i++)
+        read_stack(&t, &p->calls[i], &t.stacks[i]);
+    struct region *regions = NULL;
+    int cap = 0;
+    for (int i = 0, end; i < p->ncalls; i = end) {
+        const struct stack *s = &t.stacks[i];
+        const struct wrapper *w = NULL;
+        const char *arg = "";
+        int level = 0;
+        while (level < s->n && !(w = wrapper_of(s->at[level].text, &arg)))
+            level++;
+        end = i + 1;
+        if (!w)
+            continue;
+        for (int k = end; k < p->ncalls && (!t.stacks[k].n || (parting(s, &t.stacks[k]) > level)); k++)
+            end = t.stacks[k].n ? k + 1 : end;
+        const char *file = p->calls[i].frames[level] + strlen("File \""),
+                   *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
+        bool choice = strstr(s->at[level].text, " if ") && strstr(s->at[level].text, " else ");
+        int parts = w->segments ? OPEN : parts_under(&t, arg, i, end, level);
+        if (choice)
+            program_assume(p, ALTERNATIVE_CHECKPOINTS,
+                           "%s has torch.utils.checkpoint on one side of a condition: taken not to be called", at);
+        if (choice && !conditional)
+            continue;
+        if (parts == OPEN)
+            graph_doubt(p->graph, p->calls[i].node, "torch.utils.checkpoint", NULL,
+                        "%s puts several modules under checkpoint, and the file does not say which together: "
+                        "--recompute=NAMES says so",
+                        at);
+        else if (!choice)
+            program_assume(p, ALTERNATIVE_NONE, "%s puts what it calls under torch.utils.checkpoint", at);
+        for (int k = i + 1, from = i; k <= end; k++)
+            if (k == end || (parts != ONE && t.stacks[k].n &&
+                             strcmp(t.stacks[k].at[level].calls, t.stacks[from].at[level].calls) != 0)) {
+                *PUSH(p->arena, regions, p->nregions, cap) = (struct region){.first = from, .end = k};
+                from = k;
+            }
+    }
+    p->regions = regions;
+    arena_free(own);
 }

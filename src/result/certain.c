@@ -5,13 +5,15 @@
  * and what the file states is certain:
  *
  *   - parameters and buffers that the file has, and inputs of known shape;
- *   - gradients and optimizer states of parameters from which operators that are known lead to the loss: a step ends with
+ *   - gradients and optimizer states of parameters from which operators that are known lead to the loss: a step ends
+ *   with
  *     all of them alive, whatever the sizes between;
  *   - what forward calls before any doubt hold while they run, as in inference, where autograd keeps nothing.
  *
- * Gradients are not alive during the forward pass, so the larger of these two counts. Bytes that autograd would save are not counted: an unknown
- * operator may end the gradient's way.
+ * Gradients are not alive during the forward pass, so the larger of these two counts. Bytes that autograd would save
+ * are not counted: an unknown operator may end the gradient's way.
  */
+#include "base/setup.h"
 #include "result/passes.h"
 
 #include <string.h>
@@ -94,7 +96,8 @@ differentiates(const struct aten *op, int at)
     return false;
 }
 
-/* The loss is computed from floats: where the first output is something else (a label), from those that it is made of. */
+/* The loss is computed from floats: where the first output is something else (a label), from those that it is made
+ * of. */
 static void
 find_reaching(struct certain *x)
 {

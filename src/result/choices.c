@@ -2,9 +2,10 @@
 /* choices.c - everything that was chosen for a step and changes a number, as one table.
  *
  * The reports' headers, the set-up in JSON, the comparison of two results and a resumed run all ask these rows, so that
- * an option which is forgotten here is forgotten nowhere else. Sizes of dimensions are not among them: struct result has
- * them with their names.
+ * an option which is forgotten here is forgotten nowhere else. Sizes of dimensions are not among them: struct result
+ * has them with their names.
  */
+#include "base/setup.h"
 #include "result/passes.h"
 
 #include <string.h>
@@ -92,7 +93,7 @@ static const char *
 recompute(struct arena *a, const struct setup *s)
 {
     (void)a;
-    return s->recompute ? s->recompute : "none";
+    return s->recompute && *s->recompute ? s->recompute : "none";
 }
 
 static const char *

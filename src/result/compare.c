@@ -4,12 +4,13 @@
  * Layers are matched from the model downwards, the children of a pair among themselves: by name and type, then by
  * structure (type, and the shapes of the parameters of everything below) in order, then by name alone, then by type in
  * order. What is left over on both sides and has the same structure has moved. So a renamed layer is a rename, an index
- * that shifted in a Sequential is no change of every layer behind it, and a ReLU that became a SiLU is a change of type.
- * Parameters, buffers and inputs of a pair are matched in the same way.
+ * that shifted in a Sequential is no change of every layer behind it, and a ReLU that became a SiLU is a change of
+ * type. Parameters, buffers and inputs of a pair are matched in the same way.
  *
- * Every tensor alive at a peak belongs to one layer or to OUTSIDE (inputs, loss, libraries, blocks not split), so the increases of the
- * layers add up to the increase of the peak. A layer that differs by itself - parameters, type, there or not - is a
- * cause; so is one that calls other operators. One that only holds more because of others isn't. What was added or removed is told of the topmost layer.
+ * Every tensor alive at a peak belongs to one layer or to OUTSIDE (inputs, loss, libraries, blocks not split), so the
+ * increases of the layers add up to the increase of the peak. A layer that differs by itself - parameters, type, there
+ * or not - is a cause; so is one that calls other operators. One that only holds more because of others isn't. What
+ * was added or removed is told of the topmost layer.
  */
 #include "result/passes.h"
 
@@ -44,7 +45,7 @@ struct comparison {
     int cap, budget; /* of comparisons of structures: hostile models may have very many children */
 };
 
-/* ---- one side ------------------------------------------------------------------------------------------------------------- */
+/* ---- one side ---------------------------------------------------------------------------------------------------- */
 
 static uint64_t
 mix(uint64_t h, const void *p, size_t n)
@@ -144,7 +145,7 @@ side_build(struct arena *a, struct side *s, const struct result *r)
     }
 }
 
-/* ---- layers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 typedef bool likeness(const struct place *old, const struct place *now);
 
@@ -230,7 +231,7 @@ match_layers(struct comparison *c)
     }
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 static bool
 same_shape(const struct live_tensor *a, const struct live_tensor *b)
@@ -285,7 +286,7 @@ match_tensors(struct comparison *c, const struct place *old, const struct place 
     }
 }
 
-/* ---- what changed ------------------------------------------------------------------------------------------------------------- */
+/* ---- what changed ------------------------------------------------------------------------------------------------ */
 
 static void
 add(struct layer_state *s, const struct place *p)
@@ -417,9 +418,10 @@ by_weight(const void *x, const void *y)
     return strcmp(a->now.path ? a->now.path : a->old.path, b->now.path ? b->now.path : b->old.path);
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------------------------------- */
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
-/* A tensor's name as its counterpart has it: with the path that its layer had, numbers as *, and without one at its end. */
+/* A tensor's name as its counterpart has it: with the path that its layer had, numbers as *, and without one at its
+ * end. */
 static const char *
 plain_name(struct comparison *c, const struct side *s, const struct live_tensor *t)
 {
@@ -486,7 +488,7 @@ compare_tensors(struct comparison *c)
         b->ngrown--;
 }
 
-/* ---- who did it ----------------------------------------------------------------------------------------------------------------- */
+/* ---- who did it -------------------------------------------------------------------------------------------------- */
 
 struct share { /* a module and what became of everything below it at the peak */
     const char *path;
@@ -548,7 +550,7 @@ blame(struct comparison *c)
     }
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 void
 compare_findings(const struct result *old, struct result *now)

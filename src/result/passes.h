@@ -21,16 +21,17 @@ struct choice *choices_stored(struct arena *a, const char *(*value)(const void *
 /* certain.c: the least that the step allocates at its peak whatever the doubts turn out to be, bytes. */
 int64_t certain_bytes(const struct step *st);
 
-/* ---- stored.c: a JSON result read back -------------------------------------------------------------------------------------- */
+/* ---- stored.c: a JSON result read back --------------------------------------------------------------------------- */
 
-/* Model, set-up, verdict, peak, tensors alive then, layers: what a comparison needs. NULL and e when it is no result of memlint. */
+/* Model, set-up, verdict, peak, tensors alive then, layers: what a comparison needs. NULL and e when it is no result
+ * of memlint. */
 struct result *stored_read(struct arena *a, const char *path, struct err *e);
 /* The same from one line of a jsonl file. */
 struct result *stored_parse(struct arena *a, const char *path, const char *text, struct err *e);
 /* A whole text file of at most that limit's bytes; NULL and e. */
 char *stored_text(struct arena *a, const char *path, enum limit most, struct err *e);
 
-/* ---- compare.c: two results -------------------------------------------------------------------------------------------------- */
+/* ---- compare.c: two results -------------------------------------------------------------------------------------- */
 
 struct baseline *compare_run(struct arena *a, const struct result *old, const struct result *now);
 /* Marks the findings of now that old has, too: of the same rule at the same place, or elsewhere but about as large. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.c - what the passes made, gathered for the reports.
  *
- * Nothing is computed twice: bytes come from live.c, names from the program. Two rules of thumb that people use are worked out beside
- * memlint's number, so that a reader sees what they leave out.
+ * Nothing is computed twice: bytes come from live.c, names from the program. Two rules of thumb that people use are
+ * worked out beside memlint's number, so that a reader sees what they leave out.
  */
+#include "base/setup.h"
 #include "config.h"
 #include "result/passes.h"
 
@@ -102,7 +103,7 @@ gather_setup(struct gather *x)
 static const char *
 op_text(struct gather *x, const char *op)
 {
-    return op ? arena_printf(x->a, "aten.%s", op) : NULL;
+    return op ? arena_printf(x->a, "%s%s", aten_space(op), op) : NULL;
 }
 
 /* The events of one operator are one instant: its highest. */
@@ -169,7 +170,7 @@ gather_peak(struct gather *x)
     r->peak_until.step = x->s->mode == MODE_TRAINING ? x->l->peak_bytes : -1;
 }
 
-/* ---- what is alive at the peak ------------------------------------------------------------------------------------------------------ */
+/* ---- what is alive at the peak ----------------------------------------------------------------------------------- */
 
 static int
 larger(const void *a, const void *b)
@@ -183,7 +184,7 @@ storage_name(struct gather *x, const struct storage *s)
 {
     const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
     if (s->class == CLASS_WORKSPACE)
-        return s->name ? s->name : arena_printf(x->a, "scratch of aten.%s", s->op);
+        return s->name ? s->name : arena_printf(x->a, "scratch of %s%s", aten_space(s->op), s->op);
     if (s->class == CLASS_GRADIENTS)
         return arena_printf(x->a, "grad of %s", of);
     if (s->class == CLASS_OPTIMIZER)
@@ -255,7 +256,7 @@ gather_live(struct gather *x)
         t->shape = s->size;
         t->dtype = dtypes[s->dtype].torch;
         t->class = s->class;
-        t->born = arena_printf(x->a, "%s, aten.%s", phase_names[s->phase], s->op);
+        t->born = arena_printf(x->a, "%s, %s%s", phase_names[s->phase], aten_space(s->op), s->op);
         t->needed_by = storage_reason(x, s, death[i]);
         t->node = s->call ? s->call->node : NULL;
         t->location = s->call ? s->call->location : NULL;
@@ -265,7 +266,7 @@ gather_live(struct gather *x)
     qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
 }
 
-/* ---- the largest storages of the step --------------------------------------------------------------------------------------------- */
+/* ---- the largest storages of the step ---------------------------------------------------------------------------- */
 
 /* The first instant whose moment is that event or a later one. */
 static int
@@ -323,7 +324,7 @@ gather_spans(struct gather *x)
     arena_free(own);
 }
 
-/* ---- layers --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- layers ------------------------------------------------------------------------------------------------------ */
 
 /* Modules in depth-first order, children in order of creation. */
 static void
@@ -426,7 +427,7 @@ gather_layers(struct gather *x)
     walk(x, sums, child, sibling);
 }
 
-/* ---- rules of thumb ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- rules of thumb ---------------------------------------------------------------------------------------------- */
 
 static void
 gather_thumbs(struct gather *x)
@@ -532,7 +533,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     return r;
 }
 
-/* ---- words ---- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 const char *const outcome_names[CHECK_COUNT] = {"passed", "failed", "skipped", "unjudged", "accepted"};
 

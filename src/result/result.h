@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* ---- the result: the only thing reports see --------------------------------------------------------------------------------- */
+/* ---- the result: the only thing reports see ---------------------------------------------------------------------- */
 
 enum verdict { VERDICT_OK, VERDICT_GATE_FAILED, VERDICT_DOES_NOT_FIT, VERDICT_INCONCLUSIVE };
 extern const char *const verdict_names[]; /* "ok" "gate-failed" "does-not-fit" "inconclusive" */
@@ -110,7 +110,8 @@ struct tensor_growth {
     int64_t old_bytes, now_bytes;
 };
 
-/* The difference to an older result. The peak_bytes of all layers add up to the peaks, so those of the changed ones to the increase. */
+/* The difference to an older result. The peak_bytes of all layers add up to the peaks, so those of the changed ones to
+ * the increase. */
 struct baseline {
     const char *file, *version;
     int64_t peak, increase_bytes;
@@ -253,7 +254,7 @@ struct result {
     struct {
         int nfront;
         struct plan *front; /* from no checkpoints to the lowest peak; none when not asked for */
-        int chosen; /* the cheapest within the budget; without a budget, the cheapest with 99 % of the saving; -1 none */
+        int chosen; /* the cheapest within the budget; without one, the cheapest with 99 % of the saving; -1 none */
         int nselective, noperators;
         struct plan *selective;       /* the front with selective policies, "blocks.0+linear" */
         struct plan *operators;       /* and with runs of calls that are no module's, "linear to add_3" */
@@ -275,7 +276,7 @@ struct result {
     const char *refused;  /* why the model can't be analysed: nothing else is filled but its file */
 };
 
-/* ---- words ---- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 /* "fits", "tight" (more than 90 %), "does not fit". */
 const char *fits_verdict(int64_t need, int64_t capacity);

@@ -207,7 +207,7 @@ value(struct json_reader *j, struct item *it)
     return number(j, it);
 }
 
-/* ---- from the tree to a result -------------------------------------------------------------------------------------------- */
+/* ---- from the tree to a result ----------------------------------------------------------------------------------- */
 
 static const struct item *
 member(const struct item *it, const char *key)

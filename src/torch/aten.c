@@ -1,2056 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* aten.c - the framework operator table: everything PyTorch does in an operator, one row each.
  *
- * A row says which arguments an operator takes, what its forward allocates and with which strides (run), what each gradient's
- * formula is (grad; what autograd saves follows from it), and its autocast class. Backward kernels are rows like any other.
- * Composites (grad == COMPOSITE) stand here too; their bodies are in expand.c.
+ * A row says which arguments an operator takes, what its forward allocates and with which strides (run), what each
+ * gradient's formula is (grad; what autograd saves follows from it), and its autocast class. Backward kernels are rows
+ * like any other. Composites (grad == COMPOSITE) stand here too; their bodies are in expand.c,
+ * those of the others in pointwise.c, views.c and dense.c.
  *
- * Layout rules are PyTorch's: elementwise results take the permutation of their inputs (TensorIterator::reorder_dimensions), a
- * view needs strides that allow it (computeStride), convolutions and pools follow channels_last.
- *
- * Sources: formulas are those of tools/autograd/derivatives.yaml (2.11) unless a row says otherwise; sizes and layouts those of the meta
- * kernels (torch/_meta_registrations.py) and of the CUDA kernels they describe. Births were compared with recorded traces.
+ * Sources: formulas are those of tools/autograd/derivatives.yaml (2.11) unless a row says otherwise; sizes and layouts
+ * those of the meta kernels (torch/_meta_registrations.py) and of the CUDA kernels they describe. Births were compared
+ * with recorded traces.
  */
-#include "torch/expand.h"
-#include "torch/torch.h"
+#include "torch/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK = 2 * MAX_RANK };
-
-#define V(i) arg_value(f, i)
-
-/* ---- layout ---------------------------------------------------------------------------------------------------------- */
-
-/* Numpy broadcasting of all tensors among a[0..n): the rank. */
-static int
-broadcast(const struct arg *a, int n, int64_t *size)
-{
-    int rank = 0;
-    for (int i = 0; i < n; i++)
-        if (a[i].kind == ARG_VALUE && a[i].v->rank > rank)
-            rank = a[i].v->rank;
-    for (int d = 0; d < rank; d++)
-        size[d] = 1;
-    for (int i = 0; i < n; i++)
-        if (a[i].kind == ARG_VALUE)
-            for (int d = 0; d < a[i].v->rank; d++) {
-                int64_t *s = &size[rank - a[i].v->rank + d];
-                *s = *s == 1 ? a[i].v->size[d] : *s;
-            }
-    return rank;
-}
-
-struct operands { /* of an elementwise operator */
-    const struct arg *a;
-    int n, rank;
-    const int64_t *size;
-};
-
-static int
-should_swap(const void *of, int d0, int d1)
-{
-    const struct operands *o = of;
-    const struct arg *a = o->a;
-    const int64_t *size = o->size;
-    int n = o->n, rank = o->rank;
-    for (int i = 0; i < n; i++) {
-        if (a[i].kind != ARG_VALUE)
-            continue;
-        const struct value *v = a[i].v;
-        int lead = rank - v->rank;
-        int64_t s0 = d0 < lead || (v->size[d0 - lead] == 1 && size[d0] != 1) ? 0 : v->stride[d0 - lead];
-        int64_t s1 = d1 < lead || (v->size[d1 - lead] == 1 && size[d1] != 1) ? 0 : v->stride[d1 - lead];
-        if (s0 == 0 || s1 == 0)
-            continue;
-        if (s0 != s1)
-            return s0 < s1 ? -1 : 1;
-        if (size[d0] > size[d1])
-            return 1;
-    }
-    return 0;
-}
-
-void
-aten_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1), const void *of)
-{
-    for (int i = 0; i < rank; i++)
-        perm[i] = rank - 1 - i;
-    for (int i = 1; i < rank; i++)
-        for (int d0 = i - 1, d1 = i; d0 >= 0; d0--) {
-            int c = after(of, perm[d0], perm[d1]);
-            if (c < 0)
-                break;
-            if (c > 0) {
-                int t = perm[d0];
-                perm[d0] = perm[d1];
-                perm[d1] = t;
-                d1 = d0;
-            }
-        }
-}
-
-/* Strides of an elementwise result. Source: TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
-static void
-iterator_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride)
-{
-    int perm[RANK];
-    aten_reorder(rank, perm, should_swap, &(struct operands){a, n, rank, size});
-    int64_t run = 1;
-    for (int i = 0; i < rank; i++) {
-        stride[perm[i]] = run;
-        run *= size[perm[i]] > 1 ? size[perm[i]] : 1;
-    }
-}
-
-/* Strides with which v's elements can be seen as rank sizes without a copy. Source: computeStride in aten/src/ATen/TensorUtils.cpp. */
-bool
-aten_view_strides(const struct value *v, int rank, const int64_t *size, int64_t *stride)
-{
-    int at = rank - 1;
-    int64_t n = value_elements(v), base = v->rank ? v->stride[v->rank - 1] : 1, numel = 1, view = 1;
-    if (n == 0 || v->rank == 0) {
-        int64_t run = 1;
-        for (int i = rank - 1; i >= 0; i--) {
-            stride[i] = run;
-            run *= size[i] > 1 ? size[i] : 1;
-        }
-        return true;
-    }
-    for (int d = v->rank - 1; d >= 0; d--) {
-        numel *= v->size[d];
-        if (d == 0 || (v->size[d - 1] != 1 && v->stride[d - 1] != numel * base)) {
-            while (at >= 0 && (view < numel || size[at] == 1)) {
-                stride[at] = view * base;
-                view *= size[at--];
-            }
-            if (view != numel)
-                return false;
-            if (d > 0) {
-                base = v->stride[d - 1];
-                numel = view = 1;
-            }
-        }
-    }
-    return at == -1;
-}
-
-/* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel, are not. */
-static bool
-channels_last(const struct value *v)
-{
-    if (!v || (v->rank != 4 && v->rank != 5) || v->stride[1] == 0)
-        return false;
-    int64_t least = 0;
-    for (int i = 0; i < v->rank; i++) {
-        int d = i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
-        if (v->size[d] == 0 || v->stride[d] < least || (d == 0 && least == v->stride[1]))
-            return false;
-        least = v->stride[d] * (v->size[d] > 1 ? v->size[d] : 1);
-    }
-    return true;
-}
-
-/* A fresh tensor, channels last when asked. */
-static struct value *
-image_new(struct machine *m, enum dtype t, int rank, const int64_t *size, bool last)
-{
-    int64_t stride[RANK], run = size[1];
-    if (!last || rank < 3)
-        return value_new(m, t, rank, size, NULL);
-    stride[1] = 1;
-    for (int d = rank - 1; d >= 2; d--) {
-        stride[d] = run;
-        run *= size[d];
-    }
-    stride[0] = run;
-    return value_new(m, t, rank, size, stride);
-}
-
-/* empty_like: dense, in the order of v's strides. */
-static struct value *
-new_like(struct machine *m, const struct value *v, enum dtype t)
-{
-    int64_t stride[RANK];
-    struct arg a = {.kind = ARG_VALUE, .v = (struct value *)v};
-    iterator_strides(&a, 1, v->rank, v->size, stride);
-    return value_new(m, t, v->rank, v->size, stride);
-}
-
-static int
-wrap_dim(int64_t d, int rank)
-{
-    if (d < 0)
-        d += rank;
-    return d < 0 ? 0 : d >= rank ? (rank ? rank - 1 : 0) : (int)d;
-}
-
-/* ---- types --------------------------------------------------------------------------------------------------------------- */
-
-static int
-category(enum dtype t)
-{
-    return dtypes[t].is_float ? 3 : t == DT_BOOL ? 1 : 2;
-}
-
-static enum dtype
-wider(enum dtype a, enum dtype b)
-{
-    if (a == DT_UNDEFINED || a == b)
-        return b;
-    if (category(a) != category(b))
-        return category(a) > category(b) ? a : b;
-    if (category(a) == 3 && dtypes[a].bits == dtypes[b].bits)
-        return DT_FLOAT; /* float16 with bfloat16 */
-    return dtypes[a].bits >= dtypes[b].bits ? a : b;
-}
-
-/* Type promotion: tensors with dimensions, then 0-d tensors, then numbers; a later group only wins by category.
- * Source: c10/core/ScalarType.h, aten/src/ATen/native/TypeProperties.cpp. */
-static enum dtype
-promote(const struct arg *a, int n)
-{
-    enum dtype group[3] = {DT_UNDEFINED, DT_UNDEFINED, DT_UNDEFINED};
-    for (int i = 0; i < n; i++) {
-        switch (a[i].kind) {
-        case ARG_VALUE: {
-            enum dtype *g = &group[a[i].v->rank == 0];
-            *g = wider(*g, a[i].v->dtype);
-            break;
-        }
-        case ARG_INT:
-            group[2] = wider(group[2], DT_INT64);
-            break;
-        case ARG_FLOAT:
-            group[2] = wider(group[2], DT_FLOAT);
-            break;
-        case ARG_BOOL:
-            group[2] = wider(group[2], DT_BOOL);
-            break;
-        default:
-            break;
-        }
-    }
-    enum dtype t = group[0];
-    for (int g = 1; g < 3; g++)
-        if (group[g] != DT_UNDEFINED && (t == DT_UNDEFINED || category(group[g]) > category(t)))
-            t = group[g];
-    return t == DT_UNDEFINED ? DT_FLOAT : t;
-}
-
-/* ---- elementwise ----------------------------------------------------------------------------------------------------------- */
-
-static void
-elementwise(struct machine *m, struct frame *f, int from, int to, enum dtype t)
-{
-    int64_t size[RANK], stride[RANK];
-    int rank = broadcast(f->a + from, to - from, size);
-    iterator_strides(f->a + from, to - from, rank, size, stride);
-    if (f->over) {
-        struct value *v = value_view(m, f->over, f->over->rank, f->over->size, f->over->stride);
-        v->is_view = f->over->is_view;
-        out_add(m, f, v);
-        return;
-    }
-    out_add(m, f, value_new(m, t, rank, size, stride));
-}
-
-/* All tensors broadcast; the type by promotion. */
-static void
-run_elementwise(struct machine *m, struct frame *f)
-{
-    elementwise(m, f, 0, f->n, promote(f->a, f->n));
-}
-
-/* The first two arguments are operands, the rest numbers that do not count (alpha, rounding). */
-static void
-run_binary(struct machine *m, struct frame *f)
-{
-    int n = f->n < 2 ? f->n : 2;
-    elementwise(m, f, 0, n, promote(f->a, n));
-}
-
-static void
-run_divide(struct machine *m, struct frame *f)
-{
-    int n = f->n < 2 ? f->n : 2;
-    enum dtype t = promote(f->a, n);
-    elementwise(m, f, 0, n, dtypes[t].is_float ? t : DT_FLOAT);
-}
-
-/* One tensor in, one like it out; other arguments are settings. */
-static void
-run_unary(struct machine *m, struct frame *f)
-{
-    elementwise(m, f, 0, 1, V(0) ? V(0)->dtype : DT_FLOAT);
-}
-
-static void
-run_unary_float(struct machine *m, struct frame *f)
-{
-    enum dtype t = V(0) ? V(0)->dtype : DT_FLOAT;
-    elementwise(m, f, 0, 1, dtypes[t].is_float ? t : DT_FLOAT);
-}
-
-static void
-run_compare(struct machine *m, struct frame *f)
-{
-    elementwise(m, f, 0, f->n, DT_BOOL);
-}
-
-static void
-run_where(struct machine *m, struct frame *f)
-{
-    elementwise(m, f, 0, f->n < 3 ? f->n : 3, promote(f->a + 1, f->n > 2 ? 2 : f->n - 1));
-}
-
-/* self, mask: the type and layout of self. */
-static void
-run_masked_fill(struct machine *m, struct frame *f)
-{
-    elementwise(m, f, 0, f->n < 2 ? f->n : 2, V(0) ? V(0)->dtype : DT_FLOAT);
-}
-
-/* clone, contiguous, _to_copy: an argument of dtype or the source's. clone(x, contiguous) says so by a true second argument. */
-static void
-run_copy(struct machine *m, struct frame *f)
-{
-    struct value *v = V(0);
-    enum dtype t = v->dtype;
-    bool contiguous = false;
-    for (int i = 1; i < f->n; i++) {
-        if (f->a[i].kind == ARG_DTYPE)
-            t = (enum dtype)f->a[i].i;
-        contiguous |= f->a[i].kind == ARG_BOOL && f->a[i].i;
-    }
-    out_add(m, f, contiguous ? value_new(m, t, v->rank, v->size, NULL) : new_like(m, v, t));
-}
-
-static void
-run_new_strided(struct machine *m, struct frame *f)
-{
-    struct value *like = V(1);
-    out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, like->stride));
-}
-
-/* ---- fresh tensors of stated sizes ---------------------------------------------------------------------------------------------- */
-
-static enum dtype
-stated_dtype(const struct frame *f, enum dtype otherwise)
-{
-    for (int i = 0; i < f->n; i++)
-        if (f->a[i].kind == ARG_DTYPE)
-            return (enum dtype)f->a[i].i;
-    return otherwise;
-}
-
-/* zeros, ones, full, arange, rand: the sizes are the file's or the first argument's. */
-static void
-factory(struct machine *m, struct frame *f, int at, enum dtype t)
-{
-    int64_t size[RANK];
-    if (f->rank >= 0) {
-        out_add(m, f, value_new(m, stated_dtype(f, t), f->rank, f->size, NULL));
-        return;
-    }
-    int n = arg_ints(f, at, size, RANK);
-    out_add(m, f, value_new(m, stated_dtype(f, t), n, size, NULL));
-}
-
-static void
-run_factory(struct machine *m, struct frame *f)
-{
-    factory(m, f, 0, DT_FLOAT);
-}
-
-/* A constant that the exporter folded: born as what it was. */
-static void
-run_folded(struct machine *m, struct frame *f)
-{
-    m->op = f->a[0].s;
-    factory(m, f, 2, DT_FLOAT);
-}
-
-static void
-run_randint(struct machine *m, struct frame *f)
-{
-    factory(m, f, 1, DT_INT64);
-}
-
-static void
-run_full(struct machine *m, struct frame *f)
-{
-    factory(m, f, 0,
-            f->n > 1 && f->a[1].kind == ARG_INT    ? DT_INT64
-            : f->n > 1 && f->a[1].kind == ARG_BOOL ? DT_BOOL
-                                                   : DT_FLOAT);
-}
-
-static void
-run_new_factory(struct machine *m, struct frame *f)
-{
-    factory(m, f, 1, V(0) ? V(0)->dtype : DT_FLOAT);
-}
-
-static void
-run_arange(struct machine *m, struct frame *f)
-{
-    bool floating = false;
-    for (int i = 0; i < f->n; i++)
-        floating |= f->a[i].kind == ARG_FLOAT;
-    if (f->rank < 0) {
-        int64_t n = f->n > 1 && f->a[1].kind == ARG_INT ? arg_int(f, 1, 0) - arg_int(f, 0, 0) : arg_int(f, 0, 0);
-        n = n < 0 ? 0 : n;
-        out_add(m, f, value_new(m, stated_dtype(f, floating ? DT_FLOAT : DT_INT64), 1, &n, NULL));
-        return;
-    }
-    factory(m, f, 0, floating ? DT_FLOAT : DT_INT64);
-}
-
-static void
-run_scalar(struct machine *m, struct frame *f)
-{
-    out_add(m, f, value_new(m, stated_dtype(f, DT_FLOAT), 0, NULL, NULL));
-}
-
-static void
-run_zero_of(struct machine *m, struct frame *f)
-{
-    m->op = f->op->source;
-    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
-}
-
-static void
-run_like(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(0), stated_dtype(f, V(0)->dtype)));
-}
-
-/* A gradient with the sizes of the second argument: slice_backward and its kin make zeros and copy into them. */
-static void
-run_zeros_like_second(struct machine *m, struct frame *f)
-{
-    struct value *like = V(1);
-    out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
-}
-
-/* ---- views ---------------------------------------------------------------------------------------------------------------------------- */
-
-static int
-stated_sizes(const struct frame *f, int at, int64_t *size)
-{
-    if (f->rank >= 0) {
-        memcpy(size, f->size, sizeof(*size) * (size_t)f->rank);
-        return f->rank;
-    }
-    int n = arg_ints(f, at, size, RANK), hole = -1;
-    int64_t known = 1, all = V(0) ? value_elements(V(0)) : 0;
-    for (int i = 0; i < n; i++) {
-        if (size[i] < 0)
-            hole = i;
-        else
-            known *= size[i];
-    }
-    if (hole >= 0)
-        size[hole] = known ? all / known : 0;
-    return n;
-}
-
-static void
-run_view(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    int rank = stated_sizes(f, 1, size);
-    if (!aten_view_strides(V(0), rank, size, stride)) /* callers have checked; _unsafe_view is of contiguous tensors */
-        for (int i = rank - 1, run = 1; i >= 0; run *= (int)(size[i] > 1 ? size[i] : 1), i--)
-            stride[i] = run;
-    out_add(m, f, value_view(m, V(0), rank, size, stride));
-}
-
-static void
-permuted(struct machine *m, struct frame *f, const int *perm)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    for (int i = 0; i < v->rank; i++) {
-        size[i] = v->size[perm[i]];
-        stride[i] = v->stride[perm[i]];
-    }
-    out_add(m, f, value_view(m, v, v->rank, size, stride));
-}
-
-static void
-swapped(struct machine *m, struct frame *f, int64_t a, int64_t b)
-{
-    int perm[RANK], rank = V(0)->rank;
-    for (int i = 0; i < rank; i++)
-        perm[i] = i;
-    if (rank > 1) {
-        int x = wrap_dim(a, rank), y = wrap_dim(b, rank);
-        perm[x] = y;
-        perm[y] = x;
-    }
-    permuted(m, f, perm);
-}
-
-static void
-run_transpose(struct machine *m, struct frame *f)
-{
-    swapped(m, f, arg_int(f, 1, -1), arg_int(f, 2, -2));
-}
-
-static void
-run_t(struct machine *m, struct frame *f)
-{
-    swapped(m, f, -1, -2);
-}
-
-static void
-run_permute(struct machine *m, struct frame *f)
-{
-    int64_t dims[RANK];
-    int perm[RANK], rank = V(0)->rank, n = arg_ints(f, 1, dims, RANK);
-    for (int i = 0; i < rank; i++)
-        perm[i] = i < n ? wrap_dim(dims[i], rank) : i;
-    permuted(m, f, perm);
-}
-
-/* The inverse permutation of a gradient. */
-static void
-run_permute_backward(struct machine *m, struct frame *f)
-{
-    int64_t dims[RANK];
-    int perm[RANK] = {0}, rank = V(0)->rank, n = arg_ints(f, 1, dims, RANK);
-    for (int i = 0; i < rank; i++)
-        perm[i] = i;
-    for (int i = 0; i < n && i < rank; i++)
-        perm[wrap_dim(dims[i], rank)] = i;
-    permuted(m, f, perm);
-}
-
-static void
-run_expand(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int rank = f->rank >= 0 ? f->rank : arg_ints(f, 1, size, RANK);
-    if (f->rank >= 0)
-        memcpy(size, f->size, sizeof(*size) * (size_t)rank);
-    int lead = rank - v->rank;
-    for (int i = 0; i < rank; i++) {
-        bool own = i >= lead;
-        if (size[i] < 0)
-            size[i] = own ? v->size[i - lead] : 1;
-        stride[i] = own && v->size[i - lead] == size[i] ? v->stride[i - lead] : 0;
-    }
-    out_add(m, f, value_view(m, v, rank, size, stride));
-}
-
-/* expand(grad, like): sum's backward; keepdim was false when ranks differ, reduced dims are then put back. */
-static void
-run_sum_backward(struct machine *m, struct frame *f)
-{
-    int64_t dims[RANK], stride[RANK];
-    struct value *g = V(0), *like = V(1);
-    int n = arg_ints(f, 2, dims, RANK), at = 0;
-    bool gone[RANK] = {false};
-    if (g->rank < like->rank)
-        for (int i = 0; i < like->rank; i++)
-            gone[i] = n == 0;
-    for (int i = 0; i < n && g->rank < like->rank; i++)
-        gone[wrap_dim(dims[i], like->rank)] = true;
-    for (int i = 0; i < like->rank; i++) {
-        stride[i] = 0;
-        if (!gone[i] && at < g->rank) {
-            stride[i] = g->size[at] == like->size[i] ? g->stride[at] : 0;
-            at++;
-        }
-    }
-    out_add(m, f, value_view(m, g, like->rank, like->size, stride));
-}
-
-static void
-run_unsqueeze(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int64_t want = arg_int(f, 1, 0);
-    int at = (int)(want < 0 ? want + v->rank + 1 : want);
-    at = at < 0 ? 0 : at > v->rank ? v->rank : at;
-    for (int i = 0, k = 0; i <= v->rank; i++) {
-        size[i] = i == at ? 1 : v->size[k];
-        stride[i] = i == at ? (k < v->rank ? v->size[k] * v->stride[k] : 1) : v->stride[k];
-        k += i != at;
-    }
-    out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
-}
-
-static void
-run_squeeze(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK], dims[RANK];
-    struct value *v = V(0);
-    int n = arg_ints(f, 1, dims, RANK), rank = 0;
-    for (int i = 0; i < v->rank; i++) {
-        bool drop = v->size[i] == 1 && f->n < 2;
-        for (int k = 0; k < n; k++)
-            drop |= v->size[i] == 1 && wrap_dim(dims[k], v->rank) == i;
-        if (!drop) {
-            size[rank] = v->size[i];
-            stride[rank++] = v->stride[i];
-        }
-    }
-    out_add(m, f, value_view(m, v, rank, size, stride));
-}
-
-static void
-run_slice(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
-    int64_t step = arg_int(f, 4, 1), n = v->rank ? v->size[d] : 0;
-    int64_t from = arg_int(f, 2, 0), to = arg_int(f, 3, INT64_MAX);
-    from = from < 0 ? from + n : from;
-    to = to < 0 ? to + n : to;
-    from = from < 0 ? 0 : from > n ? n : from;
-    to = to < from ? from : to > n ? n : to;
-    step = step < 1 ? 1 : step;
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    memcpy(stride, v->stride, sizeof(*stride) * (size_t)v->rank);
-    if (v->rank) {
-        size[d] = f->rank == v->rank ? f->size[d] : (to - from + step - 1) / step;
-        stride[d] *= step;
-    }
-    out_add(m, f, value_view(m, v, v->rank, size, stride));
-}
-
-static void
-run_select(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int d = wrap_dim(arg_int(f, 1, 0), v->rank), rank = 0;
-    for (int i = 0; i < v->rank; i++)
-        if (i != d) {
-            size[rank] = v->size[i];
-            stride[rank++] = v->stride[i];
-        }
-    out_add(m, f, value_view(m, v, rank, size, stride));
-}
-
-/* Windows of one dimension, which may overlap, as a new last one. */
-static void
-run_unfold(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
-    int64_t window = arg_int(f, 2, 1), step = arg_int(f, 3, 1), room = v->size[d] - window;
-    step = step < 1 ? 1 : step;
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    memcpy(stride, v->stride, sizeof(*stride) * (size_t)v->rank);
-    size[d] = room < 0 ? 0 : room / step + 1;
-    stride[d] *= step;
-    size[v->rank] = window < 0 ? 0 : window;
-    stride[v->rank] = v->stride[d];
-    out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
-}
-
-static void
-run_diagonal(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK], offset = arg_int(f, 1, 0);
-    struct value *v = V(0);
-    int a = wrap_dim(arg_int(f, 2, 0), v->rank), b = wrap_dim(arg_int(f, 3, 1), v->rank), rank = 0;
-    int64_t rows = v->size[a] + (offset < 0 ? offset : 0), cols = v->size[b] - (offset > 0 ? offset : 0);
-    for (int i = 0; i < v->rank; i++)
-        if (i != a && i != b) {
-            size[rank] = v->size[i];
-            stride[rank++] = v->stride[i];
-        }
-    size[rank] = rows < cols ? rows : cols;
-    size[rank] = size[rank] < 0 ? 0 : size[rank];
-    stride[rank] = v->stride[a] + v->stride[b];
-    out_add(m, f, value_view(m, v, rank + 1, size, stride));
-}
-
-/* How many parts of that many are made; with fewer the step is in doubt. */
-static int64_t
-parts_of(struct machine *m, int64_t parts)
-{
-    m->many_parts |= parts > limit(LIMIT_PARTS);
-    return parts < limit(LIMIT_PARTS) ? parts : limit(LIMIT_PARTS);
-}
-
-static void
-run_split(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    struct value *v = V(0);
-    const struct arg *sizes = f->a[1].kind == ARG_LIST ? f->a[1].list : NULL;
-    int d = wrap_dim(arg_int(f, 2, 0), v->rank);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    int64_t step = sizes || arg_int(f, 1, 1) < 1 ? 1 : arg_int(f, 1, 1);
-    int64_t count = parts_of(m, sizes ? f->a[1].n : div_up(v->size[d], step));
-    for (int64_t i = 0; i < count; i++) {
-        int64_t rest = v->size[d] - step * i;
-        size[d] = sizes ? (sizes[i].kind == ARG_INT ? sizes[i].i : -1) : rest < step ? rest : step;
-        out_add(m, f, value_view(m, v, v->rank, size, v->stride));
-    }
-}
-
-static void
-run_unbind(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int d = wrap_dim(arg_int(f, 1, 0), v->rank), rank = 0;
-    for (int i = 0; i < v->rank; i++)
-        if (i != d) {
-            size[rank] = v->size[i];
-            stride[rank++] = v->stride[i];
-        }
-    int64_t count = parts_of(m, v->size[d]);
-    for (int64_t i = 0; i < count; i++)
-        out_add(m, f, value_view(m, v, rank, size, stride));
-}
-
-/* Narrow views of the gradient of cat, one for each tensor. */
-static void
-run_cat_backward(struct machine *m, struct frame *f)
-{
-    struct value *g = V(0);
-    int d = wrap_dim(arg_int(f, 2, 0), g->rank);
-    int64_t size[RANK];
-    memcpy(size, g->size, sizeof(*size) * (size_t)g->rank);
-    for (int i = 0; i < f->a[1].n; i++) {
-        struct value *t = f->a[1].list[i].v;
-        if (t->rank == g->rank)
-            size[d] = t->size[d];
-        out_add(m, f, value_view(m, g, g->rank, size, g->stride));
-    }
-}
-
-static void
-run_stack_backward(struct machine *m, struct frame *f)
-{
-    run_unbind(m, &(struct frame){.op = f->op, .n = 2, .a = (struct arg[]){f->a[0], f->a[2]}, .rank = -1});
-    struct value *g = V(0);
-    int64_t size[RANK], stride[RANK];
-    int d = wrap_dim(arg_int(f, 2, 0), g->rank), rank = 0;
-    for (int i = 0; i < g->rank; i++)
-        if (i != d) {
-            size[rank] = g->size[i];
-            stride[rank++] = g->stride[i];
-        }
-    for (int i = 0; i < f->a[1].n; i++)
-        out_add(m, f, value_view(m, g, rank, size, stride));
-}
-
-/* ---- joining, padding, indexing --------------------------------------------------------------------------------------------------------- */
-
-/* Gradients that nobody sent are zeros. */
-static struct value **
-list_filled(struct machine *m, struct frame *f, int list, const struct value *like, int64_t dim)
-{
-    int n = f->a[list].n;
-    struct value **out = NEWN(m->a, struct value *, n + 1);
-    for (int i = 0; i < n; i++) {
-        out[i] = f->a[list].list[i].kind == ARG_VALUE ? f->a[list].list[i].v : NULL;
-        if (!out[i] && like) {
-            int64_t size[RANK];
-            memcpy(size, like->size, sizeof(*size) * (size_t)like->rank);
-            if (dim >= 0)
-                size[dim] = like->size[dim] / n;
-            out[i] = OP(m, "zeros.default", ints_arg(m, like->rank, size), DTYPE(like->dtype));
-        }
-    }
-    return out;
-}
-
-static void
-run_cat(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    if (f->a[0].kind != ARG_LIST || !f->a[0].n || f->a[0].list[0].kind != ARG_VALUE)
-        return;
-    enum dtype t = DT_UNDEFINED;
-    struct value *v = f->a[0].list[0].v;
-    for (int i = 1; i < f->a[0].n && v->rank == 1 && v->size[0] == 0; i++)
-        v = f->a[0].list[i].v; /* empty 1-d tensors are skipped */
-    int d = wrap_dim(arg_int(f, 1, 0), v->rank);
-    bool last = true;
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    size[d] = 0;
-    for (int i = 0; i < f->a[0].n; i++) {
-        struct value *w = f->a[0].list[i].v;
-        t = wider(t, w->dtype);
-        last &= channels_last(w);
-        if (w->rank == v->rank)
-            size[d] += w->size[d];
-    }
-    out_add(m, f, image_new(m, t, v->rank, size, last));
-}
-
-static void
-run_stack(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    if (f->a[0].kind != ARG_LIST || !f->a[0].n || f->a[0].list[0].kind != ARG_VALUE)
-        return;
-    struct value *v = f->a[0].list[0].v;
-    int d = wrap_dim(arg_int(f, 1, 0), v->rank + 1);
-    for (int i = 0, k = 0; i <= v->rank; i++)
-        size[i] = i == d ? f->a[0].n : v->size[k++];
-    out_add(m, f, value_new(m, v->dtype, v->rank + 1, size, NULL));
-}
-
-/* split's backward: the gradients joined, missing ones as zeros. */
-static void
-run_split_backward(struct machine *m, struct frame *f)
-{
-    struct value *like = V(1);
-    int d = wrap_dim(arg_int(f, 2, 0), like->rank), n = f->a[0].n;
-    struct value **part = list_filled(m, f, 0, like, d);
-    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n)};
-    for (int i = 0; i < n; i++)
-        l.list[i] = VAL(part[i]);
-    out_add(m, f, OP(m, "cat.default", l, INT(d)));
-}
-
-static void
-run_unbind_backward(struct machine *m, struct frame *f)
-{
-    struct value **part = list_filled(m, f, 0, NULL, -1), *like = V(1), *any = NULL;
-    int n = f->a[0].n;
-    for (int i = 0; i < n; i++)
-        any = any ? any : part[i];
-    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(m->a, struct arg, n)};
-    for (int i = 0; i < n; i++)
-        l.list[i] = VAL(part[i] ? part[i] : OP(m, "zeros_like.default", VAL(any)));
-    out_add(m, f, OP(m, "stack.default", l, INT(wrap_dim(arg_int(f, 2, 0), like->rank))));
-}
-
-/* constant_pad_nd: pads come from the last dimension inwards. */
-static void
-run_pad(struct machine *m, struct frame *f)
-{
-    int64_t pad[2 * RANK], size[RANK];
-    struct value *v = V(0);
-    int n = arg_ints(f, 1, pad, 2 * RANK);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    for (int i = 0; i < n / 2 && i < v->rank; i++)
-        size[v->rank - 1 - i] += pad[2 * i] + pad[2 * i + 1];
-    if (f->rank == v->rank)
-        memcpy(size, f->size, sizeof(*size) * (size_t)v->rank);
-    out_add(m, f, image_new(m, v->dtype, v->rank, size, channels_last(v)));
-}
-
-/* Result has the sizes of the second argument and the layout of a fresh tensor. */
-static void
-run_grad_of(struct machine *m, struct frame *f)
-{
-    struct value *like = V(1);
-    out_add(m, f, image_new(m, V(0)->dtype, like->rank, like->size, channels_last(like)));
-}
-
-static void
-run_repeat(struct machine *m, struct frame *f)
-{
-    int64_t times[RANK], size[RANK];
-    struct value *v = V(0);
-    int n = arg_ints(f, 1, times, RANK), lead = n - v->rank;
-    for (int i = 0; i < n; i++)
-        size[i] = times[i] * (i < lead ? 1 : v->size[i - lead]);
-    if (f->rank >= 0)
-        out_add(m, f, value_new(m, v->dtype, f->rank, f->size, NULL));
-    else
-        out_add(m, f, value_new(m, v->dtype, n, size, NULL));
-}
-
-static void
-run_embedding(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    struct value *w = V(0), *i = V(1);
-    memcpy(size, i->size, sizeof(*size) * (size_t)i->rank);
-    size[i->rank] = w->size[w->rank - 1];
-    out_add(m, f, value_new(m, w->dtype, i->rank + 1, size, NULL));
-}
-
-/* Sizes of x[i, :, j]: what the indices broadcast to stands where the first of adjacent indices stood, else in front. */
-static int
-index_sizes(const struct frame *f, int64_t *size)
-{
-    const struct value *v = V(0);
-    const struct arg *ix = &f->a[1];
-    int64_t shape[RANK];
-    int n = ix->kind == ARG_LIST ? ix->n : 0, rank = broadcast(ix->list, n, shape), first = -1, last = -1, count = 0,
-        at = 0;
-    for (int i = 0; i < n; i++)
-        if (ix->list[i].kind == ARG_VALUE) {
-            first = first < 0 ? i : first;
-            last = i;
-            count++;
-        }
-    bool adjacent = count && last - first + 1 == count;
-    for (int i = 0; i < v->rank; i++) {
-        if (count && i == (adjacent ? first : 0))
-            for (int k = 0; k < rank; k++)
-                size[at++] = shape[k];
-        if (i >= n || ix->list[i].kind != ARG_VALUE)
-            size[at++] = v->size[i];
-    }
-    return at;
-}
-
-static void
-run_index(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = index_sizes(f, size);
-    bool mask = false; /* only the file knows how many it picks */
-    for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
-        mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
-    int64_t all = 1, mine = 1, at = -1;
-    for (int i = 0; i < f->rank; i++)
-        all *= f->size[i];
-    for (int i = 0; i < rank; i++)
-        mine *= size[i];
-    for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n && i < V(0)->rank; i++)
-        at = f->a[1].list[i].kind == ARG_VALUE ? (at < 0 ? i : V(0)->rank) : at;
-    if (!mask && f->rank >= 0 && all != mine && at >= 0 && at < V(0)->rank && value_elements(V(0)) > 0) {
-        rank = V(0)->rank; /* a folded list: it picks as many as the file's result has */
-        memcpy(size, V(0)->size, sizeof(*size) * (size_t)rank);
-        size[at] = all / (value_elements(V(0)) / size[at]);
-    }
-    if (mask && f->rank >= 0)
-        out_add(m, f, value_new(m, V(0)->dtype, f->rank, f->size, NULL));
-    else
-        out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
-}
-
-static void
-run_index_select(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    struct value *v = V(0);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    if (v->rank && V(2))
-        size[wrap_dim(arg_int(f, 1, 0), v->rank)] = value_elements(V(2));
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
-}
-
-/* zeros, then an accumulating write; under a dispatch mode the write makes a second tensor (reference: areAnyTensorSubclassLike in
- * torch/csrc/autograd/FunctionsManual.cpp). */
-static void
-run_scatter_backward(struct machine *m, struct frame *f)
-{
-    struct value *like = V(1);
-    bool scatters = strcmp(f->op->source, "scatter.src") == 0;
-    struct arg size = ints_arg(m, like->rank, like->size);
-    struct value *zeros =
-        scatters ? OP(m, "zeros.default", size, DTYPE(V(0)->dtype)) : OP(m, "new_zeros.default", VAL(V(0)), size);
-    if (m->real) {
-        out_add(m, f, zeros);
-        return;
-    }
-    m->op = f->op->source;
-    out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
-}
-
-static void
-run_gather(struct machine *m, struct frame *f)
-{
-    out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
-}
-
-/* ---- reductions ------------------------------------------------------------------------------------------------------------------------------ */
-
-/* Sizes after reducing the dims of argument `dims` (all when absent or empty). */
-static int
-reduced(const struct frame *f, int dims, int keep, int64_t *size)
-{
-    int64_t d[RANK];
-    const struct value *v = V(0);
-    int n = dims >= 0 ? arg_ints(f, dims, d, RANK) : 0, rank = 0;
-    bool keepdim = keep >= 0 && arg_int(f, keep, 0);
-    bool gone[RANK] = {false};
-    for (int i = 0; i < v->rank; i++)
-        gone[i] = n == 0;
-    for (int i = 0; i < n; i++)
-        gone[wrap_dim(d[i], v->rank)] = true;
-    for (int i = 0; i < v->rank; i++)
-        if (!gone[i] || keepdim)
-            size[rank++] = gone[i] ? 1 : v->size[i];
-    return rank;
-}
-
-/* The kernel's buffers; accumulator: bytes it keeps per partial result. */
-static void
-reduce_scratch(struct machine *m, const struct frame *f, int dims, int accumulator)
-{
-    int64_t d[RANK];
-    const struct value *v = V(0);
-    bool gone[RANK];
-    int n = arg_ints(f, dims, d, RANK);
-    for (int i = 0; i < v->rank; i++)
-        gone[i] = n == 0;
-    for (int i = 0; i < n; i++)
-        gone[wrap_dim(d[i], v->rank)] = true;
-    reduce_workspace(m, v, gone, accumulator);
-}
-
-static void
-run_sum(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 1, 2, size);
-    out_add(m, f,
-            value_new(m, stated_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64), rank, size, NULL));
-    if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
-        scratch(m, 8 * value_elements(V(0)));
-    reduce_scratch(m, f, 1, 4);
-}
-
-static void
-run_reduce(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, stated_dtype(f, V(0)->dtype), rank, size, NULL));
-    reduce_scratch(m, f, 1, 4);
-}
-
-static void
-run_reduce_bool(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, DT_BOOL, rank, size, NULL));
-}
-
-static void
-run_reduce_index(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
-}
-
-/* max.dim and its kin: values and int64 indices. */
-static void
-run_reduce_with_indices(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
-    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
-}
-
-static void
-run_topk(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    struct value *v = V(0);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    if (v->rank)
-        size[wrap_dim(arg_int(f, 2, -1), v->rank)] = arg_int(f, 1, 1);
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
-    out_add(m, f, value_new(m, DT_INT64, v->rank, size, NULL));
-}
-
-static void
-run_sort(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(0), V(0)->dtype));
-    out_add(m, f, new_like(m, V(0), DT_INT64));
-}
-
-/* var_mean(self, dim, *, correction, keepdim) */
-static void
-run_var_mean(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 1, 3, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
-    reduce_scratch(m, f, 1, 16); /* WelfordData: mean, M2, two counts */
-}
-
-/* norm(self, p, dim, keepdim) */
-static void
-run_norm(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    int rank = reduced(f, 2, 3, size);
-    out_add(m, f, value_new(m, stated_dtype(f, V(0)->dtype), rank, size, NULL));
-    reduce_scratch(m, f, 2, 4);
-}
-
-/* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a view. */
-static void
-run_sum_to(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], dims[RANK];
-    struct value *v = V(0);
-    int rank = arg_ints(f, 1, size, RANK), lead = v->rank - rank, n = 0;
-    for (int i = 0; i < v->rank; i++)
-        if (i < lead || (size[i - lead] == 1 && v->size[i] != 1))
-            dims[n++] = i;
-    if (!rank && lead) {
-        out_add(m, f, OP(m, "sum.default", VAL(v)));
-        return;
-    }
-    struct value *s = n ? OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, dims), BOOL(true)) : v;
-    out_add(m, f, lead ? OP(m, "view.default", VAL(s), ints_arg(m, rank, size)) : s);
-}
-
-/* ---- matrix products ------------------------------------------------------------------------------------------------------------------------- */
-
-/* Elements between rows, or between columns where the matrix is transposed. */
-static int64_t
-leading(const struct value *v, int *transposed)
-{
-    int64_t row = v->stride[v->rank - 2], column = v->stride[v->rank - 1], rows = v->size[v->rank - 2],
-            columns = v->size[v->rank - 1];
-    *transposed = column != 1 && row == 1 && column >= rows;
-    return *transposed ? column : column == 1 && row >= columns ? row : columns;
-}
-
-/* a * b of rank 2 or 3, by l. */
-static void
-product_kernel(struct machine *m, enum library l, const struct value *a, const struct value *b)
-{
-    struct kernel_shape s;
-    if (!notes_kernels(m))
-        return;
-    memset(&s, 0, sizeof(s));
-    s.kind = KERNEL_PRODUCT;
-    s.dtype = a->dtype;
-    s.batch = a->rank == 3 ? a->size[0] : 1;
-    s.m = a->size[a->rank - 2];
-    s.k = a->size[a->rank - 1];
-    s.n = b->size[b->rank - 1];
-    s.lda = leading(a, &s.ta);
-    s.ldb = leading(b, &s.tb);
-    s.most = library_workspace(m, l);
-    use_kernel(m, &s);
-}
-
-static void
-product(struct machine *m, struct frame *f, enum library l, struct value *a, struct value *b)
-{
-    int64_t n = a->size[0], k = a->size[1], c = b->size[1];
-    m->flops += 2.0 * (double)n * (double)k * (double)c;
-    use_library(m, LIBRARY_CUBLAS);
-    product_kernel(m, l, a, b);
-    out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
-}
-
-static int64_t
-inner_of_first(const struct frame *f)
-{
-    return V(0)->size[V(0)->rank - 1];
-}
-
-static int64_t
-inner_of_second(const struct frame *f)
-{
-    return V(1)->size[V(1)->rank - 1];
-}
-
-static void
-run_mm(struct machine *m, struct frame *f)
-{
-    product(m, f, LIBRARY_CUBLAS, V(0), V(1));
-}
-
-static void
-run_addmm(struct machine *m, struct frame *f)
-{
-    bool epilogue = V(0)->rank == 1; /* the bias: cuda/Blas.cpp */
-    if (epilogue)
-        use_library(m, LIBRARY_CUBLASLT);
-    product(m, f, epilogue ? LIBRARY_CUBLASLT : LIBRARY_CUBLAS, V(1), V(2));
-}
-
-static void
-batched(struct machine *m, struct frame *f, struct value *a, struct value *b)
-{
-    int64_t size[] = {a->size[0], a->size[1], b->size[2]};
-    m->flops += 2.0 * (double)size[0] * (double)size[1] * (double)a->size[2] * (double)size[2];
-    use_library(m, LIBRARY_CUBLAS);
-    product_kernel(m, LIBRARY_CUBLAS, a, b);
-    out_add(m, f, value_new(m, a->dtype, 3, size, NULL));
-}
-
-static void
-run_bmm(struct machine *m, struct frame *f)
-{
-    batched(m, f, V(0), V(1));
-}
-
-static void
-run_baddbmm(struct machine *m, struct frame *f)
-{
-    batched(m, f, V(1), V(2));
-}
-
-static bool
-column_major(const struct value *v)
-{
-    return v->stride[0] == 1 && v->stride[1] == v->size[0];
-}
-
-static struct value *
-t(struct machine *m, struct value *v)
-{
-    return OP(m, "t.default", VAL(v));
-}
-
-/* Source: mm_mat1_backward, mm_mat2_backward in FunctionsManual.cpp: the gradient takes its operand's layout. */
-static void
-run_mm_mat1_backward(struct machine *m, struct frame *f)
-{
-    struct value *g = V(0), *mat2 = V(1);
-    out_add(m, f,
-            column_major(V(2)) ? t(m, OP(m, "mm.default", VAL(mat2), VAL(t(m, g))))
-                               : OP(m, "mm.default", VAL(g), VAL(t(m, mat2))));
-}
-
-static void
-run_mm_mat2_backward(struct machine *m, struct frame *f)
-{
-    struct value *g = V(0), *mat1 = V(1);
-    out_add(m, f,
-            column_major(V(2)) ? t(m, OP(m, "mm.default", VAL(t(m, g)), VAL(mat1)))
-                               : OP(m, "mm.default", VAL(t(m, mat1)), VAL(g)));
-}
-
-static void
-run_mv(struct machine *m, struct frame *f)
-{
-    m->flops += 2.0 * (double)value_elements(V(0));
-    out_add(m, f, value_new(m, V(0)->dtype, 1, V(0)->size, NULL));
-}
-
-static void
-run_addmv(struct machine *m, struct frame *f)
-{
-    m->flops += 2.0 * (double)value_elements(V(1));
-    out_add(m, f, value_new(m, V(1)->dtype, 1, V(1)->size, NULL));
-}
-
-static void
-run_trilinear(struct machine *m, struct frame *f)
-{
-    m->flops += 2.0 * (double)V(0)->size[0] * (double)value_elements(V(1));
-    out_add(m, f, value_new(m, V(0)->dtype, 2, (int64_t[]){V(0)->size[0], V(1)->size[0]}, NULL));
-}
-
-static void
-run_trilinear_of(struct machine *m, struct frame *f)
-{
-    m->op = "_trilinear.default";
-    out_add(m, f, value_new(m, V(3)->dtype, V(3)->rank, V(3)->size, NULL));
-}
-
-static void
-run_dot(struct machine *m, struct frame *f)
-{
-    m->flops += 2.0 * (double)value_elements(V(0));
-    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
-}
-
-static void
-run_outer(struct machine *m, struct frame *f)
-{
-    struct value *column = OP(m, "view.default", VAL(V(0)), ints_arg(m, 2, (int64_t[]){V(0)->size[0], 1}));
-    out_add(m, f, OP(m, "mul.Tensor", VAL(column), VAL(V(1)))); /* outer in LinearAlgebra.cpp */
-}
-
-static void
-run_addbmm(struct machine *m, struct frame *f)
-{
-    struct value *a = V(1), *b = V(2);
-    m->flops += 2.0 * (double)value_elements(a) * (double)b->size[2];
-    use_library(m, LIBRARY_CUBLAS);
-    product_kernel(m, LIBRARY_CUBLAS, a, b);
-    out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){a->size[1], b->size[2]}, NULL));
-}
-
-static void
-run_addbmm_grad(struct machine *m, struct frame *f)
-{
-    struct value *g = V(0);
-    out_add(m, f,
-            value_view(m, g, 3, (int64_t[]){V(1)->size[0], g->size[0], g->size[1]},
-                       (int64_t[]){0, g->stride[0], g->stride[1]}));
-}
-
-/* ---- convolutions, pools, resampling ------------------------------------------------------------------------------------------------------------- */
-
-static int64_t
-at_or(const int64_t *v, int n, int i, int64_t otherwise)
-{
-    return n == 0 ? otherwise : v[i < n ? i : n - 1];
-}
-
-/* cuDNN's operands must be contiguous, channels last or not: those that aren't are copied. Source: cudnn_convolution_forward,
- * cudnn_convolution_backward_input and _weight in native/cudnn/ConvShared.cpp; 1d in native/Convolution.cpp. */
-static void
-convolution_operand(struct machine *m, const struct value *v, bool last)
-{
-    int64_t run = 1;
-    bool dense = true;
-    for (int i = 0; i < v->rank; i++) {
-        int d = image_dim(v->rank, last, i);
-        dense &= v->size[d] == 1 || v->stride[d] == run;
-        run *= v->size[d];
-    }
-    if (m->real && !dense)
-        image_new(m, v->dtype, v->rank, v->size, last);
-}
-
-static int64_t
-inner_of_convolution(const struct frame *f)
-{
-    return value_elements(V(1)) / (V(1)->size[0] ? V(1)->size[0] : 1);
-}
-
-/* Sizes or strides as cuDNN takes them: those of 1d get a height, which `fill` says. */
-static void
-with_height(int64_t *to, const int64_t *from, int rank, int at, int64_t fill)
-{
-    for (int i = 0, k = 0; i < rank + (rank == at + 1); i++)
-        to[i] = rank == at + 1 && i == at ? fill : from[k++];
-}
-
-/* A kernel of the convolution x * w = y, whose stride is argument `at`; kind is of a convolution that is not transposed. A transposed one is
- * the gradient of another. Depthwise ones have kernels of PyTorch's own, but for channels last and float16: use_cudnn_depthwise in
- * native/Convolution.cpp. */
-static void
-convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel_kind kind, const struct value *x,
-                   const struct value *w, const struct value *y, bool last)
-{
-    struct kernel_shape s;
-    int64_t v[RANK], space[RANK] = {0};
-    bool transposed = arg_int(f, at + 3, 0);
-    if (!notes_kernels(m))
-        return;
-    memset(&s, 0, sizeof(s));
-    s.groups = arg_int(f, at + 5, 1);
-    if (x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
-        (!transposed && s.groups > 1 && x->size[1] == s.groups && !last && x->dtype != DT_FLOAT16))
-        return;
-    s.kind = !transposed || kind == KERNEL_GRAD_WEIGHT ? kind
-             : kind == KERNEL_FORWARD                  ? KERNEL_GRAD_INPUT
-                                                       : KERNEL_FORWARD;
-    s.dtype = x->dtype;
-    s.rank = x->rank + (x->rank == 3);
-    s.last = last;
-    with_height(s.in, transposed ? y->size : x->size, x->rank, 2, 1);
-    with_height(s.out, transposed ? x->size : y->size, x->rank, 2, 1);
-    with_height(s.weight, w->size, x->rank, 2, 1);
-    int64_t *to[] = {s.stride, s.pad, s.dilation};
-    for (int i = 0; i < COUNT(to); i++) {
-        int n = arg_ints(f, at + i, v, RANK);
-        for (int d = 0; d < x->rank - 2; d++)
-            space[d] = at_or(v, n, d, i == 1 ? 0 : 1);
-        with_height(to[i], space, x->rank - 2, 0, i == 1 ? 0 : 1);
-    }
-    use_kernel(m, &s);
-}
-
-/* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout: cudnn_conv_suggest_memory_format
- * in aten/src/ATen/native/ConvUtils.h. */
-static void
-run_convolution(struct machine *m, struct frame *f)
-{
-    int64_t stride[RANK], pad[RANK], dil[RANK], opad[RANK], size[RANK];
-    struct value *x = V(0), *w = V(1);
-    int ns = arg_ints(f, 3, stride, RANK), np = arg_ints(f, 4, pad, RANK), nd = arg_ints(f, 5, dil, RANK),
-        no = arg_ints(f, 7, opad, RANK);
-    bool transposed = arg_int(f, 6, 0);
-    int64_t groups = arg_int(f, 8, 1);
-    size[0] = x->size[0];
-    size[1] = transposed ? w->size[1] * groups : w->size[0];
-    double macs = (double)(transposed ? x->size[1] : size[1]) * (double)w->size[1];
-    for (int i = 0; i < x->rank - 2; i++) {
-        int64_t k = at_or(dil, nd, i, 1) * (w->size[i + 2] - 1), s = at_or(stride, ns, i, 1), p = at_or(pad, np, i, 0);
-        size[i + 2] = transposed ? (x->size[i + 2] - 1) * s - 2 * p + k + at_or(opad, no, i, 0) + 1
-                                 : (x->size[i + 2] + 2 * p - k - 1) / (s ? s : 1) + 1;
-        macs *= (double)w->size[i + 2] * (double)(transposed ? x->size[i + 2] : size[i + 2]);
-    }
-    m->flops += 2.0 * macs * (double)x->size[0];
-    if (f->rank == x->rank)
-        memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-    bool last = channels_last(x) || channels_last(w);
-    if (x->rank == 3)
-        convolution_operand(m, x, false);
-    out_add(m, f, image_new(m, x->dtype, x->rank, size, last));
-    if (x->rank > 3) {
-        convolution_operand(m, w, last);
-        convolution_operand(m, x, last);
-    }
-    convolution_kernel(m, f, 3, KERNEL_FORWARD, x, w, f->out[0], last);
-}
-
-static void
-run_convolution_backward(struct machine *m, struct frame *f)
-{
-    struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3);
-    bool last = channels_last(x) || channels_last(w), gone[RANK];
-    if (x->rank == 3)
-        convolution_operand(m, x, false);
-    convolution_operand(m, g, last);
-    int mark = scope_begin(m);
-    struct value *dx = f->want & 1 ? image_new(m, x->dtype, x->rank, x->size, last) : NULL;
-    if (dx) {
-        convolution_operand(m, w, last);
-        convolution_kernel(m, f, 4, KERNEL_GRAD_INPUT, x, w, g, last);
-    }
-    scope_end(m, mark, dx != NULL, &dx);
-    out_add(m, f, dx);
-    mark = scope_begin(m);
-    struct value *dw = f->want & 2 ? image_new(m, w->dtype, w->rank, w->size, last) : NULL;
-    if (dw && x->rank > 3)
-        convolution_operand(m, x, last);
-    if (dw)
-        convolution_kernel(m, f, 4, KERNEL_GRAD_WEIGHT, x, w, g, last);
-    scope_end(m, mark, dw != NULL, &dw);
-    out_add(m, f, dw);
-    out_add(m, f, f->want & 4 && bias ? value_new(m, w->dtype, 1, bias->size, NULL) : NULL);
-    for (int i = 0; i < g->rank; i++)
-        gone[i] = i != 1;
-    if (f->want & 4 && bias)
-        reduce_workspace(m, g, gone, 4);
-}
-
-/* Kernel, stride, padding, dilation from position 1; ceil_mode last. */
-static void
-pool_sizes(const struct frame *f, bool dilated, int64_t *size)
-{
-    int64_t kernel[RANK], stride[RANK], pad[RANK], dil[RANK];
-    const struct value *x = V(0);
-    int nk = arg_ints(f, 1, kernel, RANK), ns = arg_ints(f, 2, stride, RANK), np = arg_ints(f, 3, pad, RANK);
-    int nd = dilated ? arg_ints(f, 4, dil, RANK) : 0, spatial = nk > 1 ? nk : x->rank - 2;
-    bool ceil_mode = arg_int(f, dilated ? 5 : 4, 0);
-    spatial = spatial < x->rank ? spatial : x->rank;
-    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
-    for (int i = 0; i < spatial; i++) {
-        int d = x->rank - spatial + i;
-        int64_t k = at_or(kernel, nk, i, 1), s = at_or(stride, ns, i, k), p = at_or(pad, np, i, 0), room;
-        s = s > 0 ? s : 1;
-        room = x->size[d] + 2 * p - at_or(dil, nd, i, 1) * (k - 1) - 1;
-        size[d] = (ceil_mode ? room + s - 1 : room) / s + 1;
-        if (ceil_mode && (size[d] - 1) * s >= x->size[d] + p)
-            size[d]--;
-    }
-    if (f->rank == x->rank)
-        memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-}
-
-static void
-run_max_pool(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    pool_sizes(f, true, size);
-    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
-    out_add(m, f, image_new(m, DT_INT64, V(0)->rank, size, channels_last(V(0))));
-}
-
-static void
-run_avg_pool(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    pool_sizes(f, false, size);
-    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
-}
-
-/* A gradient with the sizes of the second argument, made by the operator that the row's source names. */
-static void
-run_named(struct machine *m, struct frame *f)
-{
-    m->op = f->op->source;
-    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
-}
-
-/* adaptive pools and resampling: the spatial sizes are an argument or the file's. */
-static void
-spatial_sizes(const struct frame *f, int64_t *size)
-{
-    int64_t want[RANK];
-    const struct value *x = V(0);
-    int n = arg_ints(f, 1, want, RANK);
-    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
-    for (int i = 0; i < n && n < x->rank; i++)
-        if (want[i] > 0)
-            size[x->rank - n + i] = want[i];
-    if (f->rank == x->rank)
-        memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-}
-
-static void
-run_spatial(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    spatial_sizes(f, size);
-    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
-}
-
-static void
-run_adaptive_max_pool(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    spatial_sizes(f, size);
-    out_add(m, f, image_new(m, V(0)->dtype, V(0)->rank, size, channels_last(V(0))));
-    out_add(m, f, image_new(m, DT_INT64, V(0)->rank, size, channels_last(V(0))));
-}
-
-static void
-run_pixel_shuffle(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], r = arg_int(f, 1, 1);
-    struct value *v = V(0);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    if (v->rank >= 3 && r > 0) {
-        size[v->rank - 3] /= r * r;
-        size[v->rank - 2] *= r;
-        size[v->rank - 1] *= r;
-    }
-    if (f->rank == v->rank)
-        memcpy(size, f->size, sizeof(*size) * (size_t)v->rank);
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
-}
-
-/* The other way round, and the gradients of both. */
-static void
-run_pixel_unshuffle(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], r = arg_int(f, 1, 1);
-    struct value *v = V(0);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    if (v->rank >= 3 && r > 0) {
-        size[v->rank - 3] *= r * r;
-        size[v->rank - 2] /= r;
-        size[v->rank - 1] /= r;
-    }
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
-}
-
-/* The sizes that the file states: operators that only exporters of torch.export see, where sizes follow from many settings. */
-static void
-run_stated(struct machine *m, struct frame *f)
-{
-    struct value *v = V(0);
-    out_add(m, f, f->rank >= 0 ? value_new(m, v->dtype, f->rank, f->size, NULL) : new_like(m, v, v->dtype));
-}
-
-/* A Fourier transform writes its batch dimensions outside, its own inside, each in the order of the input's strides. Source: _exec_fft and _sort_dims
- * in torch/_meta_registrations.py, of native/cuda/SpectralOps.cpp. */
-static void
-transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *size)
-{
-    int64_t dims[RANK], stride[RANK], run = 1;
-    struct value *v = V(0);
-    int order[RANK] = {0}, n = arg_ints(f, 1, dims, RANK), at = 0;
-    for (int own = 0; own < 2; own++)
-        for (int i = 0; i < v->rank; i++) {
-            bool mine = false;
-            for (int k = 0; k < n; k++)
-                mine |= wrap_dim(dims[k], v->rank) == i;
-            if (mine != own)
-                continue;
-            int k = at++;
-            for (; k > 0 && v->stride[order[k - 1]] < v->stride[i]; k--) {
-                bool other = false;
-                for (int j = 0; j < n; j++)
-                    other |= wrap_dim(dims[j], v->rank) == order[k - 1];
-                if (other != own)
-                    break;
-                order[k] = order[k - 1];
-            }
-            order[k] = i;
-        }
-    for (int i = v->rank - 1; i >= 0; i--) {
-        stride[order[i]] = run;
-        run *= size[order[i]] > 1 ? size[order[i]] : 1;
-    }
-    out_add(m, f, value_new(m, t, v->rank, size, stride));
-}
-
-static enum dtype
-complex_of(enum dtype t)
-{
-    return t == DT_DOUBLE || t == DT_COMPLEX128 ? DT_COMPLEX128 : DT_COMPLEX64;
-}
-
-static enum dtype
-real_of(enum dtype t)
-{
-    return t == DT_COMPLEX128 ? DT_DOUBLE : t == DT_COMPLEX64 ? DT_FLOAT : t;
-}
-
-static void
-run_fft_c2c(struct machine *m, struct frame *f)
-{
-    transform_new(m, f, V(0)->dtype, V(0)->size);
-}
-
-/* The last named dimension is halved, or grows back. */
-static void
-run_fft_real(struct machine *m, struct frame *f)
-{
-    int64_t dims[RANK], size[RANK] = {0};
-    struct value *v = V(0);
-    int n = arg_ints(f, 1, dims, RANK), last = n ? wrap_dim(dims[n - 1], v->rank) : 0;
-    bool inverse = real_of(v->dtype) != v->dtype;
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    if (v->rank && inverse)
-        size[last] = arg_int(f, 3, size[last]);
-    else if (v->rank && arg_int(f, 3, 0))
-        size[last] = size[last] / 2 + 1;
-    transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size);
-}
-
-/* A complex tensor seen as pairs of reals, and the first of each pair. */
-static void
-run_view_as_real(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    for (int i = 0; i < v->rank; i++) {
-        size[i] = v->size[i];
-        stride[i] = 2 * v->stride[i];
-    }
-    size[v->rank] = 2;
-    stride[v->rank] = 1;
-    struct value *w = value_view(m, v, v->rank + 1, size, stride);
-    w->dtype = real_of(v->dtype);
-    out_add(m, f, w);
-}
-
-static void
-run_real(struct machine *m, struct frame *f)
-{
-    int64_t stride[RANK];
-    struct value *v = V(0);
-    for (int i = 0; i < v->rank; i++)
-        stride[i] = 2 * v->stride[i];
-    struct value *w = value_view(m, v, v->rank, v->size, stride);
-    w->dtype = real_of(v->dtype);
-    out_add(m, f, w);
-}
-
-static void
-run_complex(struct machine *m, struct frame *f)
-{
-    elementwise(m, f, 0, 2, complex_of(V(0)->dtype));
-}
-
-static void
-run_view_as_complex(struct machine *m, struct frame *f)
-{
-    int64_t stride[RANK];
-    struct value *v = V(0);
-    for (int i = 0; i < v->rank - 1; i++)
-        stride[i] = v->stride[i] / 2;
-    struct value *w = value_view(m, v, v->rank - 1, v->size, stride);
-    w->dtype = complex_of(v->dtype);
-    out_add(m, f, w);
-}
-
-/* grid_sampler(input, grid): the input's channels at the grid's points. */
-static void
-run_grid_sampler(struct machine *m, struct frame *f)
-{
-    struct value *x = V(0), *grid = V(1);
-    int64_t size[RANK] = {x->size[0], x->size[1]};
-    for (int i = 2; i < x->rank; i++)
-        size[i] = grid->size[i - 1];
-    out_add(m, f, image_new(m, x->dtype, x->rank, size, channels_last(x)));
-}
-
-static void
-run_grid_sampler_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 0; i < 2; i++)
-        out_add(m, f, f->want >> i & 1 ? value_new(m, V(1 + i)->dtype, V(1 + i)->rank, V(1 + i)->size, NULL) : NULL);
-}
-
-/* A kernel's result of the size that the file states; without it, as large as its input. */
-static void
-run_kernel(struct machine *m, struct frame *f)
-{
-    struct value *x = V(0);
-    out_add(m, f, value_new(m, x->dtype, f->rank >= 0 ? f->rank : x->rank, f->rank >= 0 ? f->size : x->size, NULL));
-}
-
-/* (grad, input, weight, offset, mask, bias): what is wanted of the last five */
-static void
-run_deform_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 0; i < 5; i++) {
-        struct value *v = V(1 + i);
-        out_add(m, f, v && f->want >> i & 1 ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL);
-    }
-}
-
-/* ---- normalization ---------------------------------------------------------------------------------------------------------------------------------- */
-
-static enum dtype
-statistics_type(const struct value *v)
-{
-    return v->dtype == DT_DOUBLE ? DT_DOUBLE : DT_FLOAT; /* accumulated in fp32 for half types */
-}
-
-static void
-run_batch_norm(struct machine *m, struct frame *f)
-{
-    struct value *x = V(0);
-    out_add(m, f, new_like(m, x, x->dtype));
-    for (int i = 0; i < 2; i++)
-        out_add(m, f, value_new(m, statistics_type(x), 1, &x->size[1], NULL));
-}
-
-/* (input, grad, weight, ...) or native's (grad, input, weight, ...): both are tensors of the input's sizes. */
-static void
-run_batch_norm_backward(struct machine *m, struct frame *f)
-{
-    struct value *x = V(0), *w = V(2);
-    out_add(m, f, f->want & 1 ? new_like(m, x, x->dtype) : NULL);
-    enum dtype t = w ? w->dtype : statistics_type(x);
-    for (int i = 1; i < 3; i++)
-        out_add(m, f, f->want >> i & 1 ? value_new(m, t, 1, &x->size[1], NULL) : NULL);
-}
-
-/* native_layer_norm(input, normalized_shape, weight, bias, eps) */
-static void
-run_layer_norm(struct machine *m, struct frame *f)
-{
-    int64_t shape[RANK], size[RANK];
-    struct value *x = V(0);
-    int n = arg_ints(f, 1, shape, RANK);
-    for (int i = 0; i < x->rank; i++)
-        size[i] = i < x->rank - n ? x->size[i] : 1;
-    out_add(m, f, value_new(m, x->dtype, x->rank, x->size, NULL)); /* contiguous, whatever the input is */
-    for (int i = 0; i < 2; i++)
-        out_add(m, f, value_new(m, statistics_type(x), x->rank, size, NULL));
-}
-
-/* native_layer_norm_backward(grad, input, mean, rstd, weight, bias) */
-static void
-run_layer_norm_backward(struct machine *m, struct frame *f)
-{
-    struct value *x = V(1);
-    out_add(m, f, f->want & 1 ? value_new(m, x->dtype, x->rank, x->size, NULL) : NULL);
-    for (int i = 1; i < 3; i++) {
-        struct value *w = V(3 + i);
-        out_add(m, f, f->want >> i & 1 && w ? value_new(m, w->dtype, w->rank, w->size, NULL) : NULL);
-    }
-}
-
-/* native_group_norm(input, weight, bias, N, C, HxW, group, eps) */
-static void
-run_group_norm(struct machine *m, struct frame *f)
-{
-    struct value *x = V(0);
-    int64_t stat[] = {arg_int(f, 3, x->size[0]), arg_int(f, 6, 1)};
-    out_add(m, f, new_like(m, x, x->dtype));
-    for (int i = 0; i < 2; i++)
-        out_add(m, f, value_new(m, x->dtype, 2, stat, NULL));
-}
-
-/* _fused_rms_norm(input, normalized_shape, weight, eps) */
-static void
-run_rms_norm(struct machine *m, struct frame *f)
-{
-    int64_t shape[RANK], size[RANK];
-    struct value *x = V(0);
-    int n = arg_ints(f, 1, shape, RANK);
-    for (int i = 0; i < x->rank; i++)
-        size[i] = i < x->rank - n ? x->size[i] : 1;
-    out_add(m, f, new_like(m, x, x->dtype));
-    out_add(m, f, value_new(m, statistics_type(x), x->rank, size, NULL));
-}
-
-/* ---- attention ------------------------------------------------------------------------------------------------------------------------------------------ */
-
-static void
-attention_flops(struct machine *m, const struct value *q, const struct value *k, const struct value *v)
-{
-    m->flops += 2.0 * (double)q->size[0] * (double)q->size[1] * (double)q->size[2] * (double)k->size[2] *
-                (double)(q->size[3] + v->size[3]);
-}
-
-/* The output lies as [B, S, H, D]; log-sum-exp rows are padded to 32. Source: mem_eff attention in
- * aten/src/ATen/native/transformers/cuda/attention.cu; meta__scaled_dot_product_efficient_attention. */
-static void
-run_efficient_attention(struct machine *m, struct frame *f)
-{
-    struct value *q = V(0), *k = V(1), *v = V(2);
-    int64_t size[] = {q->size[0], q->size[1], q->size[2], v->size[3]};
-    int64_t stride[] = {size[2] * size[1] * size[3], size[3], size[1] * size[3], 1};
-    int64_t lse[] = {size[0], size[1], arg_int(f, 4, 0) ? (size[2] + 31) / 32 * 32 : 0};
-    out_add(m, f, value_new(m, q->dtype, 4, size, stride));
-    out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
-    for (int i = 0; i < 2; i++) /* philox seed and offset: on the CPU when nothing is dropped */
-        out_add(m, f, !m->real || arg_float(f, 5, 0) > 0 ? value_new(m, DT_INT64, 0, NULL, NULL) : NULL);
-    attention_flops(m, q, k, v);
-}
-
-/* The output takes the query's order of strides ([B, S, H, D] views transposed). Source: meta__scaled_dot_product_flash_attention. */
-static void
-run_flash_attention(struct machine *m, struct frame *f)
-{
-    struct value *q = V(0), *k = V(1), *v = V(2);
-    int64_t lse[] = {q->size[0], q->size[1], q->size[2]}, two = 2;
-    out_add(m, f, new_like(m, q, q->dtype));
-    out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
-    out_add(m, f, value_new(m, DT_UINT64, 1, &two, NULL)); /* rng state and an unused tensor */
-    out_add(m, f, value_new(m, DT_UINT64, 0, NULL, NULL));
-    attention_flops(m, q, k, v);
-}
-
-/* What the backward kernel takes: the products for delta, delta, and a dQ accumulator of 64 x 64 tiles. Source: kernel_backward.h in
- * transformers/cuda/mem_eff_attention, workspace_elements_gq. */
-static void
-efficient_backward_scratch(struct machine *m, const struct value *q, const struct value *v)
-{
-    int64_t heads = q->size[0] * q->size[1], s = q->size[2], d = q->size[3] > v->size[3] ? q->size[3] : v->size[3];
-    bool half = q->dtype != DT_FLOAT;
-    int64_t rows = half && d > 64 ? 128 : d > 64 ? 128 : 64, cols = half && d > 64 && d <= 128 ? 128 : 64;
-    if (!m->real)
-        return;
-    int mark = scope_begin(m);
-    int64_t delta[] = {heads, s};
-    m->fresh = CLASS_WORKSPACE;
-    if (!half)
-        scratch(m, 4 * heads * s * v->size[3]);
-    value_new(m, DT_FLOAT, 2, delta, NULL);
-    scratch(m, heads * 4 * ((div_up(s, rows) * div_up(d, cols) * (4 + rows * cols) + 3) / 4 * 4));
-    m->fresh = CLASS_TEMPORARIES;
-    scope_end(m, mark, 0, NULL);
-}
-
-/* dQ, dK, dV lie as [B, S, H, D]; dBias when it needs one. Source: meta__scaled_dot_product_efficient_attention_backward. */
-static void
-run_efficient_attention_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 0; i < 3; i++) {
-        struct value *v = V(1 + i);
-        int64_t stride[] = {v->size[1] * v->size[2] * v->size[3], v->size[3], v->size[1] * v->size[3], 1};
-        out_add(m, f, value_new(m, v->dtype, 4, v->size, stride));
-    }
-    out_add(m, f, V(4) && f->want >> 3 & 1 ? value_new(m, V(4)->dtype, 4, V(4)->size, NULL) : NULL);
-    efficient_backward_scratch(m, V(1), V(3));
-}
-
-/* Layouts follow the operands; seed and offset are on the device. Source: cudnn/MHA.cpp. */
-static void
-run_cudnn_attention(struct machine *m, struct frame *f)
-{
-    struct value *q = V(0), *k = V(1), *v = V(2);
-    int64_t lse[] = {q->size[0], q->size[1], q->size[2], 1};
-    struct value *seed = value_new(m, DT_INT64, 0, NULL, NULL), *offset = value_new(m, DT_INT64, 0, NULL, NULL);
-    out_add(m, f, new_like(m, q, q->dtype));
-    out_add(m, f, value_new(m, DT_FLOAT, 4, lse, NULL));
-    out_add(m, f, seed);
-    out_add(m, f, offset);
-    attention_flops(m, q, k, v);
-}
-
-/* At least the fp32 dQ accumulator and the row sums of the open front end; what the engine adds only the library knows. */
-static void
-run_cudnn_attention_backward(struct machine *m, struct frame *f)
-{
-    struct value *q = V(1);
-    for (int i = 1; i < 4; i++)
-        out_add(m, f, new_like(m, V(i), V(i)->dtype));
-    scratch(m, q->size[0] * q->size[1] * q->size[2] * (4 * q->size[3] + 4));
-}
-
-/* dQ, dK, dV in their operands' layout. */
-static void
-run_flash_attention_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 1; i < 4; i++)
-        out_add(m, f, new_like(m, V(i), V(i)->dtype));
-}
-
-/* ---- losses ------------------------------------------------------------------------------------------------------------------------------------------------ */
-
-/* The structured kernel sizes its result like the input and resizes it to a scalar at the end, so the storage stays as large; the
- * differences go to a second tensor of that size. Source: mse_loss in native/BinaryOps.cpp and native/Loss.cpp; seen in what PyTorch's
- * allocator holds after the step. */
-static void
-run_scalar_loss(struct machine *m, struct frame *f)
-{
-    struct value *v = V(0);
-    struct value *full = m->real ? value_new(m, v->dtype, v->rank, v->size, NULL) : NULL;
-    out_add(m, f, full ? value_view(m, full, 0, NULL, NULL) : value_new(m, v->dtype, 0, NULL, NULL));
-    if (full) {
-        bool all[RANK];
-        struct value *differences = new_like(m, full, v->dtype);
-        memset(all, true, sizeof(all));
-        reduce_workspace(m, differences, all, 4);
-    }
-}
-
-/* (self, target, reduction): reduced to a number unless the reduction is 0. */
-static void
-run_loss(struct machine *m, struct frame *f)
-{
-    if (arg_int(f, 2, 1) == 0)
-        elementwise(m, f, 0, 2, promote(f->a, 2));
-    else
-        run_scalar_loss(m, f);
-}
-
-/* Source: binary_cross_entropy_with_logits in Loss.cpp: (1 - target).mul_(input).sub_(log_sigmoid(input)), then the mean. A dispatch
- * mode sees only the result. */
-static void
-run_bce(struct machine *m, struct frame *f)
-{
-    if (m->real) {
-        OP(m, "log_sigmoid_forward.default", VAL(V(0)));
-        OP(m, "rsub.Scalar", VAL(V(1)), INT(1));
-    }
-    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
-}
-
-static void
-run_nll_loss(struct machine *m, struct frame *f)
-{
-    bool each = arg_int(f, 3, 1) == 0; /* reduction: a loss for every target */
-    for (int i = 0; i < 2; i++)        /* loss, total_weight */
-        out_add(m, f, value_new(m, V(0)->dtype, each && !i && V(1) ? V(1)->rank : 0, V(1)->size, NULL));
-}
-
-/* ---- several outputs that are all like the input ------------------------------------------------------------------------------------------------------------- */
-
-static void
-run_dropout(struct machine *m, struct frame *f)
-{
-    struct value *mask =
-        m->real ? new_like(m, V(0), DT_BOOL) : NULL; /* first, in dropout_cuda in native/cuda/Dropout.cu */
-    out_add(m, f, new_like(m, V(0), V(0)->dtype));
-    out_add(m, f, mask ? mask : new_like(m, V(0), DT_BOOL));
-}
-
-static void
-run_second_like(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(1), V(0)->dtype));
-}
-
-static void
-run_glu(struct machine *m, struct frame *f)
-{
-    int64_t size[RANK];
-    struct value *v = V(0);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    size[wrap_dim(arg_int(f, 1, -1), v->rank)] /= 2;
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
-}
-
-static void
-run_softmax(struct machine *m, struct frame *f)
-{
-    struct value *v = V(0);
-    enum dtype t = f->n > 2 && f->a[2].kind == ARG_DTYPE ? (enum dtype)f->a[2].i : v->dtype;
-    out_add(m, f, new_like(m, v, t));
-}
-
-static void
-run_softmax_backward(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(0), f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype));
-}
-
-/* grad * output comes first. Source: softmax_backward_cuda_out in native/cuda/SoftMax.cu. */
-static void
-run_softmax_backward_data(struct machine *m, struct frame *f)
-{
-    run_softmax_backward(m, f);
-    if (m->real)
-        new_like(m, V(0), V(0)->dtype);
-}
-
-static void
-run_prelu_backward(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(1), V(1)->dtype));
-    out_add(m, f, new_like(m, V(1), V(1)->dtype));
-}
-
-static void
-run_embedding_backward(struct machine *m, struct frame *f)
-{
-    out_add(m, f, embedding_backward(m, V(0), V(1), V(2)));
-}
-
-/* Result, offset2bag, bag_size and, unless it is of the maximum, as many unused indices. Source: meta_embedding_bag in torch/_meta_registrations.py. */
-static void
-run_embedding_bag(struct machine *m, struct frame *f)
-{
-    struct value *w = V(0), *offsets = V(2);
-    int64_t picks = value_elements(V(1)), bags = value_elements(offsets), size[] = {bags, w->size[w->rank - 1]};
-    out_add(m, f, value_new(m, w->dtype, 2, f->rank == 2 ? f->size : size, NULL));
-    out_add(m, f, value_new(m, DT_INT64, 1, &picks, NULL));
-    out_add(m, f, value_new(m, DT_INT64, 1, &bags, NULL));
-    out_add(m, f, value_new(m, DT_INT64, arg_int(f, 4, 0) == 2 ? 2 : 1, size, NULL));
-}
-
-static void
-run_nonzero(struct machine *m, struct frame *f)
-{
-    if (f->rank >= 0)
-        out_add(m, f, value_new(m, DT_INT64, f->rank, f->size, NULL));
-}
-
-/* What stands in for an operator without a rule: the sizes that the file states, the type of its first tensor. */
-static void
-run_stand_in(struct machine *m, struct frame *f)
-{
-    if (f->rank >= 0 && f->a[0].n)
-        out_add(m, f, value_new(m, f->a[0].list[0].v->dtype, f->rank, f->size, NULL));
-}
-
-static void
-run_stand_in_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 0; i < f->a[1].n; i++)
-        out_add(m, f, new_like(m, f->a[1].list[i].v, V(0)->dtype));
-}
-
-/* w and the norms of v, along one dimension. Source: weight_norm_cuda in aten/src/ATen/native/cuda/WeightNorm.cu. */
-static void
-run_weight_norm(struct machine *m, struct frame *f)
-{
-    out_add(m, f, new_like(m, V(0), V(0)->dtype));
-    out_add(m, f, new_like(m, V(1), statistics_type(V(1))));
-}
-
-static void
-run_weight_norm_backward(struct machine *m, struct frame *f)
-{
-    for (int i = 0; i < 2; i++)
-        out_add(m, f, f->want >> i & 1 ? new_like(m, V(1 + i), V(1 + i)->dtype) : NULL);
-}
-
-/* x[a:b] = y as the exporter writes it, without side effects: eager writes into x. */
-static void
-run_over(struct machine *m, struct frame *f)
-{
-    out_add(m, f, value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride));
-}
-
-/* ---- the table ------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 static const char rnn_assumes[] = "cuDNN does not say what it keeps of a recurrent layer for the backward pass: taken "
                                   "as its gates, cells and outputs, "
@@ -2068,25 +33,28 @@ const struct aten aten_table[] = {
      .takes = "?",
      .args = "self other alpha",
      .run = run_binary,
-     .grad = "other: grad; self: grad"},
+     .grad = "other: maybe_multiply(grad, alpha); self: grad"},
     {.name = "add.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: grad"},
     {.name = "sub.Tensor",
      .takes = "?",
      .args = "self other alpha",
      .run = run_binary,
-     .grad = "other: neg(grad); self: grad"},
+     .grad = "other: maybe_multiply(neg(grad), alpha); self: grad"},
     {.name = "sub.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: grad"},
-    {.name = "rsub.Scalar", .args = "self other alpha", .run = run_binary, .grad = "self: neg(grad)"},
+    {.name = "rsub.Scalar",
+     .args = "self other alpha",
+     .run = run_binary,
+     .grad = "self: maybe_multiply(neg(grad), alpha)"},
     {.name = "rsub.Tensor",
      .takes = "?",
      .args = "self other alpha",
      .run = run_binary,
-     .grad = "other: grad; self: neg(grad)"},
+     .grad = "other: grad; self: maybe_multiply(neg(grad), alpha)"},
     {.name = "mul.Tensor",
      .takes = "?",
      .args = "self other",
      .run = run_binary,
-     .grad = "other: mul.Tensor(grad, self); self: mul.Tensor(grad, other)"},
+     .grad = "other: mul.Tensor(grad, conj(self)); self: mul.Tensor(grad, conj(other))"},
     {.name = "mul.Scalar", .args = "self other", .run = run_binary, .grad = "self: mul.Scalar(grad, other)"},
     {.name = "div.Tensor",
      .takes = "?",
@@ -2100,6 +68,7 @@ const struct aten aten_table[] = {
      .run = run_binary,
      .grad = "other: kept(zeros_like(grad), self, other); self: kept(zeros_like(grad), other)"},
     {.name = "floor_divide.default", .takes = "?", .args = "self other", .run = run_binary},
+    {.name = "floor_divide.Scalar", .args = "self other", .run = run_binary},
     {.name = "remainder.Scalar", .args = "self other", .run = run_binary, .grad = "self: grad"},
     {.name = "remainder.Tensor",
      .takes = "?",
@@ -2140,7 +109,7 @@ const struct aten aten_table[] = {
      .run = run_binary,
      .cast = CAST_FP32,
      .grad = "exponent: mul.Tensor(grad, mul.Scalar(result, exponent))"}, /* the base's logarithm, but saves exponent */
-    {.name = "square.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, mul.Scalar(self, 2))"},
+    {.name = "square.default", .args = "self", .run = expand_square, .grad = COMPOSITE},
     {.name = "sqrt.default",
      .args = "self",
      .run = run_unary_float,
@@ -2156,7 +125,7 @@ const struct aten aten_table[] = {
      .cast = CAST_FP32,
      .grad = "self: mul.Tensor~(neg(grad), mul.Tensor(result, result))"},
     {.name = "abs.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, sgn(self))"},
-    {.name = "sgn.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
+    {.name = "sgn.default", .args = "self", .run = run_unary, .grad = "self: kept(no_gradient(grad), self, result)"},
     {.name = "sign.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
     {.name = "exp.default",
      .args = "self",
@@ -2243,13 +212,20 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "self other",
      .run = run_binary,
-     .grad = "other: mul.Tensor~(grad, div.Tensor(other, result)); self: mul.Tensor~(grad, div.Tensor(self, result))"},
+     .grad = "other: div.Tensor(mul.Tensor(grad, other), result); self: div.Tensor(mul.Tensor(grad, self), result)"},
     {.name = "logaddexp.default",
      .takes = "..",
      .args = "self other",
      .run = run_binary,
      .grad = "other: div.Tensor(grad, add.Scalar(exp(sub.Tensor(self, other)), 1)); self: div.Tensor(grad, "
              "add.Scalar(exp(sub.Tensor(other, self)), 1))"},
+    {.name = "special_xlog1py.default",
+     .takes = "..",
+     .args = "self other",
+     .run = run_divide,
+     .grad = "other: div.Tensor~(mul.Tensor(grad, self), add.Scalar(other, 1)); self: "
+             "masked_fill.Scalar(special_xlog1py(grad, other), bitwise_and.Tensor~(eq.Scalar(self, 0), "
+             "le.Scalar(other, -1)), 0)"},
     {.name = "xlogy.Tensor",
      .takes = "..",
      .args = "self other",
@@ -2278,9 +254,16 @@ const struct aten aten_table[] = {
      .args = "self other dim",
      .run = run_binary,
      .grad = "other: linalg_cross(grad, self); self: linalg_cross(other, grad)"},
+    {.name = "cross.default",
+     .takes = "..",
+     .args = "self other dim",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .cast = CAST_PROMOTE,
+     .source = "linalg_cross.default"}, /* cross in Cross.cpp */
     {.name = "isneginf.default", .args = "self", .run = run_compare},
     {.name = "isposinf.default", .args = "self", .run = run_compare},
-    {.name = "isclose.default", .takes = "..", .args = "self other", .run = run_compare},
+    {.name = "isclose.default", .takes = "..", .args = "self other", .run = expand_isclose, .grad = COMPOSITE},
     {.name = "signbit.default", .args = "self", .run = run_compare},
     {.name = "heaviside.default", .takes = "..", .args = "self values", .run = run_binary},
     {.name = "complex.default",
@@ -2299,7 +282,7 @@ const struct aten aten_table[] = {
      .args = "self nan posinf neginf",
      .run = run_unary,
      .grad = "self: mul.Tensor(grad, isfinite(self))"},
-    {.name = "isfinite.default", .args = "self", .run = run_compare},
+    {.name = "isfinite.default", .args = "self", .run = expand_isfinite, .grad = COMPOSITE},
     {.name = "erf.default",
      .args = "self",
      .run = run_unary_float,
@@ -2519,11 +502,12 @@ const struct aten aten_table[] = {
     {.name = "logical_or.default", .takes = "?", .args = "self other", .run = run_compare},
     {.name = "logical_xor.default", .takes = "?", .args = "self other", .run = run_compare},
     {.name = "bitwise_and.Tensor", .takes = "?", .args = "self other", .run = run_binary},
+    {.name = "bitwise_and.Scalar", .args = "self other", .run = run_binary},
     {.name = "bitwise_or.Tensor", .takes = "?", .args = "self other", .run = run_binary},
+    {.name = "bitwise_or.Scalar", .args = "self other", .run = run_binary},
     {.name = "bitwise_xor.Tensor", .takes = "?", .args = "self other", .run = run_binary},
+    {.name = "bitwise_xor.Scalar", .args = "self other", .run = run_binary},
     {.name = "bitwise_not.default", .args = "self", .run = run_unary},
-    {.name = "__and__.Tensor", .args = "self other", .run = run_binary},
-    {.name = "__or__.Tensor", .args = "self other", .run = run_binary},
 
     /* copies and fresh tensors */
     {.name = "clone.default", .args = "self memory_format", .run = run_copy, .grad = "self: grad"},
@@ -2541,7 +525,7 @@ const struct aten aten_table[] = {
      .run = run_new_strided,
      .source = "clone_obey_contract in accumulate_grad.h"},
     {.name = "ones_like.default", .args = "self dtype", .run = run_like},
-    {.name = "zeros_like.default", .args = "self dtype", .run = run_like},
+    {.name = "zeros_like.default", .args = "self dtype", .run = run_like, .writes = WRITES_ZERO},
     {.name = "full_like.default", .args = "self fill_value dtype", .run = run_like},
     {.name = "empty_like.default", .args = "self dtype", .run = run_like},
     {.name = "rand_like.default", .args = "self dtype", .run = run_like},
@@ -2557,8 +541,14 @@ const struct aten aten_table[] = {
     {.name = "randint_like.default", .args = "self high dtype", .run = run_like},
     {.name = "fill.Scalar",
      .args = "self value",
-     .run = run_over,
-     .grad = "self: zeros_like(grad)"}, /* x[a:b] = number */
+     .run = run_unary,
+     .writes = WRITES_NUMBER,
+     .grad = "self: zeros_like(grad)"},
+    {.name = "fill.Tensor",
+     .args = "self value",
+     .run = run_unary,
+     .writes = WRITES_NUMBER,
+     .grad = "self: zeros_like(grad); value: sum.default(grad)"},
     {.name = "full.default", .takes = "", .args = "size fill_value dtype", .run = run_full, .shaped = true},
     {.name = "scalar_tensor.default", .takes = "", .args = "s dtype", .run = run_scalar},
     {.name = "arange.default", .takes = "", .args = "end dtype", .run = run_arange, .shaped = true},
@@ -2572,7 +562,7 @@ const struct aten aten_table[] = {
     {.name = "new_empty.default", .args = "self size dtype", .run = run_new_factory, .shaped = true},
     {.name = "tril.default", .args = "self diagonal", .run = run_unary, .grad = "self: tril(grad)"},
     {.name = "triu.default", .args = "self diagonal", .run = run_unary, .grad = "self: triu(grad)"},
-    {.name = "one_hot.default", .takes = "", .args = "self num_classes", .run = run_factory, .shaped = true},
+    {.name = "one_hot.default", .takes = ".", .args = "self num_classes", .run = expand_one_hot, .grad = COMPOSITE},
 
     /* views */
     {.name = "view.default", .args = "self size", .run = run_view, .grad = "self: reshape_as(grad, #self)"},
@@ -2623,6 +613,11 @@ const struct aten aten_table[] = {
      .takes = "b",
      .args = "self offset dim1 dim2",
      .run = run_diagonal,
+     .grad = "self: diagonal_backward(grad, #self)"},
+    {.name = "diagonal_copy.default",
+     .takes = "b",
+     .args = "self offset dim1 dim2",
+     .run = run_diagonal_copy,
      .grad = "self: diagonal_backward(grad, #self)"},
     {.name = "diagonal_backward.default", .args = "grad self", .run = run_zeros_like_second},
     {.name = "split.Tensor",
@@ -2679,20 +674,16 @@ const struct aten aten_table[] = {
     ALIAS("greater_equal.Scalar", "ge.Scalar", NULL, "self other"),
     ALIAS("less.Scalar", "lt.Scalar", NULL, "self other"),
     ALIAS("less_equal.Scalar", "le.Scalar", NULL, "self other"),
-    ALIAS("bitwise_and.Scalar", "bitwise_and.Tensor", NULL, "self other"),
-    ALIAS("bitwise_or.Scalar", "bitwise_or.Tensor", NULL, "self other"),
-    ALIAS("bitwise_xor.Scalar", "bitwise_xor.Tensor", NULL, "self other"),
-    ALIAS("__and__.Scalar", "bitwise_and.Tensor", NULL, "self other"),
-    ALIAS("__or__.Scalar", "bitwise_or.Tensor", NULL, "self other"),
+    ALIAS("not_equal.Scalar", "ne.Scalar", NULL, "self other"),
+    ALIAS("not_equal.Tensor", "ne.Tensor", "?", "self other"),
+    ALIAS("__and__.Scalar", "bitwise_and.Scalar", NULL, "self other"),
+    ALIAS("__and__.Tensor", "bitwise_and.Tensor", "?", "self other"),
+    ALIAS("__or__.Scalar", "bitwise_or.Scalar", NULL, "self other"),
+    ALIAS("__or__.Tensor", "bitwise_or.Tensor", "?", "self other"),
     ALIAS("max.other", "maximum.default", "..", "self other"),
     ALIAS("min.other", "minimum.default", "..", "self other"),
     ALIAS("split.sizes", "split_with_sizes.default", "+", "self split_size dim"),
-    ALIAS("split.default", "split_with_sizes.default", "+", "self split_sizes dim"),
     ALIAS("divide.Tensor_mode", "div.Tensor_mode", "?", "self other rounding_mode"),
-    ALIAS("any.dims", "any.dim", NULL, "self dim keepdim"),
-    ALIAS("all.dims", "all.dim", NULL, "self dim keepdim"),
-    ALIAS("floor_divide.Scalar", "floor_divide.default", "?", "self other"),
-    ALIAS("norm.ScalarOpt_dim_dtype", "norm.ScalarOpt_dim", NULL, "self p dim keepdim dtype"),
     ALIAS("to.other", "type_as.default", "..", "self other"),
     ALIAS("multiply.Tensor", "mul.Tensor", "?", "self other"),
     ALIAS("divide.Tensor", "div.Tensor", "?", "self other"),
@@ -2709,12 +700,7 @@ const struct aten aten_table[] = {
     ALIAS("mT.default", "t.default", NULL, "self"),
     ALIAS("mH.default", "t.default", NULL, "self"),
     ALIAS("unsafe_split.Tensor", "split.Tensor", NULL, "self split_size dim"),
-    ALIAS("_unsafe_index.Tensor", "index.Tensor", NULL, "self indices"),
-    ALIAS("_unsafe_index_put.default", "index_put.default", NULL, "self indices values accumulate"),
-    ALIAS("resolve_conj.default", "alias.default", NULL, "self"),
     ALIAS("resolve_neg.default", "alias.default", NULL, "self"),
-    ALIAS("conj.default", "alias.default", NULL, "self"),
-    ALIAS("_conj.default", "alias.default", NULL, "self"),
     ALIAS("concat.default", "cat.default", "*", "tensors dim"),
     ALIAS("concatenate.default", "cat.default", "*", "tensors dim"),
     {.name = "broadcast_to.default",
@@ -2805,6 +791,15 @@ const struct aten aten_table[] = {
      .args = "self indices",
      .run = run_index,
      .grad = "self: index_backward(grad, #self, indices)"},
+    {.name = "_unsafe_index.Tensor",
+     .takes = ".",
+     .args = "self indices",
+     .run = run_index,
+     .grad = "self: _unsafe_index_backward(grad, #self, indices)"},
+    {.name = "_unsafe_index_backward",
+     .args = "grad self indices",
+     .run = run_scatter_backward,
+     .source = "_unsafe_index_put.default"},
     {.name = "index_backward",
      .args = "grad self indices",
      .run = run_scatter_backward,
@@ -2821,13 +816,27 @@ const struct aten aten_table[] = {
      .takes = ".",
      .args = "self indices values accumulate",
      .run = run_unary,
+     .writes = WRITES_VALUES,
      .cast = CAST_PROMOTE,
      .grad = "self: index_put_backward(grad, indices, #values, accumulate); values: index(grad, indices)"},
+    {.name = "_unsafe_index_put.default",
+     .takes = ".",
+     .args = "self indices values accumulate",
+     .run = run_unary,
+     .grad =
+         "self: _unsafe_index_put_backward(grad, indices, #values, accumulate); values: _unsafe_index(grad, indices)"},
     {.name = "index_put_backward",
      .takes = ".",
      .args = "grad indices values accumulate",
      .run = expand_index_put_backward,
-     .grad = COMPOSITE},
+     .grad = COMPOSITE,
+     .source = "index_put.default"},
+    {.name = "_unsafe_index_put_backward",
+     .takes = ".",
+     .args = "grad indices values accumulate",
+     .run = expand_index_put_backward,
+     .grad = COMPOSITE,
+     .source = "_unsafe_index_put.default"},
     {.name = "index_add.default",
      .takes = ".-..",
      .args = "self dim index source alpha",
@@ -2882,7 +891,12 @@ const struct aten aten_table[] = {
      .run = run_named,
      .source = "masked_scatter_backward.default"},
     {.name = "nonzero.default", .args = "self", .run = run_nonzero},
-    ALIAS("embedding_bag.default", "_embedding_bag.default", "+..",
+    {.name = "embedding_bag.default",
+     .takes = "+..",
+     .args = "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx",
+     .run = expand_embedding_bag,
+     .grad = COMPOSITE},
+    ALIAS("embedding_bag.padding_idx", "embedding_bag.default", "+..",
           "weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset padding_idx"),
     {.name = "_embedding_bag.default",
      .takes = "+..",
@@ -2927,14 +941,32 @@ const struct aten aten_table[] = {
      .grad = "v, g: _weight_norm_interface_backward(grad, v, g, result1)"},
     {.name = "_weight_norm_interface_backward.default", .args = "grad v g norms", .run = run_weight_norm_backward},
     {.name = "slice_scatter.default",
+     .takes = "..",
      .args = "self src dim start end step",
-     .run = run_over,
-     .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
+     .run = run_unary,
+     .writes = WRITES_PART,
+     .grad = "self: slice_scatter.default(grad, zeros_as(#src)); src: slice.Tensor(grad, dim, start, end, step)"},
     {.name = "select_scatter.default",
+     .takes = "..",
      .args = "self src dim index",
+     .run = run_unary,
+     .writes = WRITES_PART,
+     .grad = "self: select_scatter.default(grad, zeros_as(#src)); src: select.int(grad, dim, index)"},
+    {.name = "no_gradient", .args = "like", .run = expand_no_gradient, .grad = COMPOSITE},
+    {.name = "_efficientzerotensor.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
+    {.name = "zeros_as", .args = "like", .run = expand_zeros_as, .grad = COMPOSITE},
+    {.name = "copy_slices", /* what an assignment is, where the exporter has one of the two above */
+     .takes = "..",
+     .args = "self src",
+     .run = expand_write,
+     .writes = WRITES_PART,
+     .grad = COMPOSITE},
+    {.name = "fill_part", .args = "self value", .run = expand_fill_part, .grad = COMPOSITE},
+    {.name = "copy_",
+     .args = "self src",
      .run = run_over,
-     .grad = "self: zeros_like(grad); src: slice_of(grad, #src)"},
-    {.name = "slice_of", .args = "grad src", .run = expand_copy_slices, .grad = COMPOSITE},
+     .grad = "self: zeros_like(grad); src: grad",
+     .source = "CopyBackwards in torch/csrc/autograd/functions/tensor.cpp"},
 
     /* reductions */
     {.name = "sum.dim_IntList",
@@ -3008,8 +1040,10 @@ const struct aten aten_table[] = {
     {.name = "argmin.default", .args = "self dim keepdim", .run = run_reduce_index},
     {.name = "argsort.default", .args = "self dim", .run = expand_argsort, .grad = COMPOSITE},
     {.name = "any.dim", .args = "self dim keepdim", .run = run_reduce_bool},
+    {.name = "any.dims", .args = "self dim keepdim", .run = run_reduce_bool},
     {.name = "any.default", .args = "self", .run = run_reduce_bool},
     {.name = "all.dim", .args = "self dim keepdim", .run = run_reduce_bool},
+    {.name = "all.dims", .args = "self dim keepdim", .run = run_reduce_bool},
     {.name = "all.default", .args = "self", .run = run_reduce_bool},
     {.name = "var.correction",
      .args = "self dim correction keepdim",
@@ -3018,7 +1052,12 @@ const struct aten aten_table[] = {
     {.name = "var_mean.correction",
      .args = "self dim correction keepdim",
      .run = run_var_mean,
-     .grad = "self: var_backward(grad, self, dim)"},
+     .grad = "self: var_mean_backward(grad0, grad1, self, dim)"},
+    {.name = "var_mean_backward",
+     .takes = "--.",
+     .args = "grad_var grad_mean self dim",
+     .run = expand_var_mean_backward,
+     .grad = COMPOSITE},
     {.name = "std.correction",
      .args = "self dim correction keepdim",
      .run = expand_var,
@@ -3030,10 +1069,20 @@ const struct aten aten_table[] = {
      .run = run_norm,
      .cast = CAST_DTYPE,
      .grad = "self: norm_backward(grad, self, ord, result, dim)"},
+    {.name = "linalg_vector_norm.cloned",
+     .args = "self ord dim keepdim dtype",
+     .run = expand_norm_cloned,
+     .grad = COMPOSITE,
+     .source = "cosine_similarity in Distance.cpp"},
+    {.name = "norm.ScalarOpt_dim_dtype",
+     .args = "self p dim keepdim dtype",
+     .run = run_norm,
+     .grad = "self: norm_backward(grad, to_like(self, grad), p, result, dim)"},
     {.name = "norm.ScalarOpt_dim",
      .args = "self p dim keepdim dtype",
      .run = run_norm,
      .cast = CAST_DTYPE,
+     .redispatches = "norm.ScalarOpt_dim_dtype",
      .grad = "self: norm_backward(grad, self, p, result, dim)"},
     {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
     /* without keepdim both get the dimension back: logsumexp_backward in torch/csrc/autograd/FunctionsManual.cpp */
@@ -3131,6 +1180,20 @@ const struct aten aten_table[] = {
              "batch2: maybe_multiply(bmm(transpose(batch1), addbmm_grad(grad, #batch1)), alpha); "
              "self: maybe_multiply(grad, beta)"},
     {.name = "addbmm_grad", .args = "grad batch1", .run = run_addbmm_grad},
+    {.name = "tensordot.decomposed",
+     .takes = "22",
+     .args = "self mat2",
+     .run = expand_alias,
+     .grad = COMPOSITE,
+     .cast = CAST_PROMOTE,
+     .source = "mm.default"}, /* its product, below autocast: tensordot in Linear.cpp */
+    {.name = "addr.default",
+     .takes = ".11",
+     .args = "self vec1 vec2 beta alpha",
+     .run = run_addr,
+     .cast = CAST_LOWER,
+     .grad = "self: maybe_multiply(grad, beta); vec1: maybe_multiply(mv(grad, vec2), alpha); "
+             "vec2: maybe_multiply(mv(t(grad), vec1), alpha)"},
     {.name = "addmv.default",
      .takes = ".21",
      .args = "self mat vec beta alpha",
@@ -3222,17 +1285,17 @@ const struct aten aten_table[] = {
      .grad = "input_gates, hidden_gates, hx, input_bias, hidden_bias: _thnn_fused_gru_cell_backward(hx, result1, "
              "input_bias, grad, input_gates, hidden_gates, hidden_bias)",
      .source = "derivatives.yaml: _thnn_fused_gru_cell; the gates are saved for a second derivative"},
-    {.name = "_thnn_fused_gru_cell_backward",
+    {.name = "_thnn_fused_gru_cell_backward.default",
      .args = "hx workspace input_bias grad input_gates hidden_gates hidden_bias",
      .run = rnn_gru_cell_backward},
     {.name = "_thnn_fused_lstm_cell.default",
      .takes = "222",
      .args = "input_gates hidden_gates cx input_bias hidden_bias",
      .run = rnn_lstm_cell,
-     .grad = "input_gates, hidden_gates, cx, input_bias, hidden_bias: _thnn_fused_lstm_cell_backward(cx, result1, "
+     .grad = "input_gates, hidden_gates, cx, input_bias, hidden_bias: _thnn_fused_lstm_cell_backward_impl(cx, result1, "
              "result2, input_bias, grad0, grad1, input_gates, hidden_gates, hidden_bias)",
      .source = "derivatives.yaml: _thnn_fused_lstm_cell; the gates are saved for a second derivative"},
-    {.name = "_thnn_fused_lstm_cell_backward",
+    {.name = "_thnn_fused_lstm_cell_backward_impl.default",
      .args = "cx cy workspace input_bias grad grad_cy input_gates hidden_gates hidden_bias",
      .run = rnn_lstm_cell_backward},
     {.name = "_cudnn_rnn.default",
@@ -3371,6 +1434,12 @@ const struct aten aten_table[] = {
      .run = run_spatial,
      .grad = "self: _adaptive_avg_pool2d_backward(grad, self)"},
     {.name = "_adaptive_avg_pool2d_backward.default", .args = "grad self", .run = run_grad_of},
+    {.name = "_adaptive_avg_pool3d.default",
+     .takes = "b",
+     .args = "self output_size",
+     .run = run_spatial,
+     .grad = "self: _adaptive_avg_pool3d_backward(grad, self)"},
+    {.name = "_adaptive_avg_pool3d_backward.default", .args = "grad self", .run = run_grad_of},
     {.name = "adaptive_max_pool2d.default",
      .takes = "b",
      .args = "self output_size",
@@ -3485,8 +1554,11 @@ const struct aten aten_table[] = {
      .takes = "+",
      .args = "self",
      .run = run_view_as_complex,
-     .grad = "self: view_as_real(contiguous(grad))"},
+     .grad = "self: view_as_real(resolve_conj(contiguous(grad)))"},
     {.name = "real.default", .args = "self", .run = run_real},
+    {.name = "conj.default", .takes = "", .args = "self", .run = expand_conj, .grad = COMPOSITE},
+    {.name = "_conj.default", .args = "self", .run = run_conj, .grad = "self: conj(grad)"},
+    {.name = "resolve_conj.default", .args = "self", .run = expand_resolve_conj, .grad = COMPOSITE},
     {.name = "upsample_bicubic2d.default",
      .takes = "b",
      .args = "self output_size align_corners scale_factors",
@@ -3510,24 +1582,29 @@ const struct aten aten_table[] = {
      .takes = "..",
      .args = "self indices output_size",
      .run = run_kernel,
-     .grad = "self: max_pool_double_backward(grad, #self, indices)"},
-    {.name = "max_pool_double_backward", .args = "grad self indices", .run = run_grad_of},
-    {.name = "roi_align.default",
+     .grad = "self: max_pool_double_backward(grad, indices)"},
+    {.name = "max_pool_double_backward",
+     .takes = "..",
+     .args = "grad indices",
+     .run = expand_gather_flat,
+     .grad = COMPOSITE},
+    {.name = "torchvision.roi_align.default",
      .takes = "..",
      .args = "input rois",
      .run = run_kernel,
-     .cast = CAST_FP32,
-     .grad = "input: _roi_align_backward(grad, #input, rois)",
+     .cast = CAST_BACK,
+     .grad = "input: torchvision._roi_align_backward(grad, #input, rois)",
      .source = "torchvision/csrc/ops/autograd/roi_align_kernel.cpp"},
-    {.name = "_roi_align_backward.default", .args = "grad input rois", .run = run_grad_of},
-    {.name = "deform_conv2d.default",
+    {.name = "torchvision._roi_align_backward.default", .args = "grad input rois", .run = run_grad_of},
+    {.name = "torchvision.deform_conv2d.default",
      .takes = "4..",
      .args = "input weight offset mask bias",
      .run = run_kernel,
-     .cast = CAST_FP32,
-     .grad = "input, weight, offset, mask, bias: _deform_conv2d_backward(grad, input, weight, offset, mask, bias)",
+     .cast = CAST_BACK,
+     .grad = "input, weight, offset, mask, bias: torchvision._deform_conv2d_backward(grad, input, weight, offset, "
+             "mask, bias)",
      .source = "torchvision/csrc/ops/autograd/deform_conv2d_kernel.cpp"},
-    {.name = "_deform_conv2d_backward.default",
+    {.name = "torchvision._deform_conv2d_backward.default",
      .args = "grad input weight offset mask bias",
      .run = run_deform_backward},
     {.name = "pixel_shuffle.default",
@@ -3558,7 +1635,7 @@ const struct aten aten_table[] = {
              "result2)"},
     {.name = "cudnn_batch_norm_backward.default",
      .args = "input grad weight running_mean running_var save_mean save_var",
-     .run = run_batch_norm_backward},
+     .run = run_cudnn_batch_norm_backward},
     {.name = "native_batch_norm.default",
      .whole_batch = true,
      .takes = "b",
@@ -3597,7 +1674,6 @@ const struct aten aten_table[] = {
      .takes = "b",
      .args = "input weight bias N C HxW group eps",
      .run = run_group_norm,
-     .cast = CAST_FP32,
      .grad =
          "input, weight, bias: native_group_norm_backward(contiguous(grad), input, result1, result2, weight, #bias)"},
     {.name = "native_group_norm_backward.default",
@@ -3728,7 +1804,7 @@ const struct aten aten_table[] = {
     {.name = "binary_cross_entropy.default",
      .takes = "..",
      .args = "self target weight reduction",
-     .run = run_scalar_loss,
+     .run = run_loss,
      .grad = "self: binary_cross_entropy_backward(grad, self, target, weight); target: bce_target_backward(grad, self, "
              "target, weight)"},
     {.name = "binary_cross_entropy_backward.default", .args = "grad self target weight", .run = run_second_like},
@@ -3740,7 +1816,7 @@ const struct aten aten_table[] = {
     {.name = "mse_loss_backward.default", .args = "grad self target", .run = run_second_like},
     {.name = "binary_cross_entropy_with_logits.default",
      .takes = "..",
-     .args = "self target weight pos_weight",
+     .args = "self target weight pos_weight reduction",
      .run = run_bce,
      .grad = "self: bce_backward(grad, self, target, weight, pos_weight); target: kept(mul.Tensor(grad, neg(self)), "
              "target, weight, pos_weight)",
@@ -3753,9 +1829,9 @@ const struct aten aten_table[] = {
 };
 const int aten_count = COUNT(aten_table);
 
-/* Whether the tensors that an operator can't do without are there, with ranks that its rule may rely on: a letter an argument.
- * . a tensor, + of rank 1 or more, b of 2 or more, i of 3 or more and all i alike, a digit exactly so many, * a list of tensors,
- * - anything, ? a tensor here or next. NULL is ".". */
+/* Whether the tensors that an operator can't do without are there, with ranks that its rule may rely on: a letter an
+ * argument. . a tensor, + of rank 1 or more, b of 2 or more, i of 3 or more and all i alike, a digit exactly so many,
+ * * a list of tensors, - anything, ? a tensor here or next. NULL is ".". */
 bool
 aten_takes(const struct aten *op, const struct arg *a, int n)
 {
@@ -3786,7 +1862,7 @@ aten_takes(const struct aten *op, const struct arg *a, int n)
     return true;
 }
 
-/* ---- look-up -------------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- look-up ----------------------------------------------------------------------------------------------------- */
 
 static int
 by_name(const void *a, const void *b)
@@ -3844,7 +1920,7 @@ aten_arg(const struct aten *op, const char *name)
 void
 aten_print(const struct aten *op, FILE *out)
 {
-    static const char *const casts[] = {"-", "lower", "fp32", "dtype", "promote"};
+    static const char *const casts[] = {"-", "lower", "fp32", "dtype", "promote", "fp32, and back"};
     fprintf(out, "%s\t%s\t%s\t%s\n", op->name, op->args,
             !op->grad   ? "no derivative"
             : *op->grad ? op->grad

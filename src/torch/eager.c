@@ -3,19 +3,20 @@
  *
  * A storage is a block of memory; a value is a tensor over it (sizes, strides, dtype). Values are counted references,
  * held by the C++ frames that run (the pool: what a scope made dies at its end, last made first), by autograd's nodes
- * (saved tensors), by gradient buffers and by Python names (slots of step.c). A storage dies with its last value; births and
- * deaths are appended to one list of events.
+ * (saved tensors), by gradient buffers and by Python names (slots of step.c). A storage dies with its last value;
+ * births and deaths are appended to one list of events.
  *
- * dispatch() is PyTorch's dispatcher in small: autocast's casts, the row's forward, then a node of autograd's graph with
- * what the derivative formula mentions. backward() is its engine: the node created last runs first, gradients of one
- * input meet in a buffer, formulas are evaluated by dispatching the operators they name.
+ * dispatch() is PyTorch's dispatcher in small: autocast's casts, the row's forward, then a node of autograd's graph
+ * with what the derivative formula mentions. backward() is its engine: the node created last runs first, gradients of
+ * one input meet in a buffer, formulas are evaluated by dispatching the operators they name.
  *
- * A formula such as "self: mul(grad, other); other: mul(grad, self)" is parsed once a run. From its names follows what is
- * saved (a name with # needs only sizes), guarded as PyTorch's generator guards (reference: guard_for in
- * tools/autograd/gen_variable_type.py): an input that one other input's formula needs is kept only if that one requires a gradient.
- * Arguments are evaluated from the left, as a method's object comes before its arguments; div~(a, b) is C++'s a / b or a call of a
- * function, whose operands compilers evaluate from the right.
+ * A formula such as "self: mul(grad, other); other: mul(grad, self)" is parsed once a run. From its names follows what
+ * is saved (a name with # needs only sizes), guarded as PyTorch's generator guards (reference: guard_for in
+ * tools/autograd/gen_variable_type.py): an input that one other input's formula needs is kept only if that one
+ * requires a gradient. Arguments are evaluated from the left, as a method's object comes before its arguments; div~(a,
+ * b) is C++'s a / b or a call of a function, whose operands compilers evaluate from the right.
  */
+#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <assert.h>
@@ -30,7 +31,7 @@ enum { BLOCK = 512 };
 
 const char COMPOSITE[] = "";
 
-/* ---- storages and values ------------------------------------------------------------------------------------------ */
+/* ---- storages and values ----------------------------------------------------------------------------------------- */
 
 static void
 record(struct machine *m, int storage, bool birth)
@@ -128,6 +129,7 @@ value_adopt(struct machine *m, struct value *v)
     memcpy(w->size, v->size, sizeof(*v->size) * (size_t)v->rank);
     memcpy(w->stride, v->stride, sizeof(*v->stride) * (size_t)v->rank);
     w->is_view = v->is_view;
+    w->conj = v->conj;
     w->requires_grad = v->requires_grad;
     v->st->refs++;
     m->heir = w;
@@ -160,6 +162,7 @@ value_view(struct machine *m, struct value *v, int rank, const int64_t *size, co
 {
     struct value *w = value_make(m, v->st, v->dtype, rank, size, stride);
     w->is_view = true;
+    w->conj = v->conj;
     return w;
 }
 
@@ -217,7 +220,7 @@ value_contiguous(const struct value *v)
     return true;
 }
 
-/* ---- what kernels and libraries take ----------------------------------------------------------------------------------- */
+/* ---- what kernels and libraries take ----------------------------------------------------------------------------- */
 
 static struct value *
 workspace(struct machine *m, int64_t bytes)
@@ -244,7 +247,8 @@ scratch(struct machine *m, int64_t bytes)
     scope_end(m, mark, 0, NULL);
 }
 
-/* Source: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt 1 MiB. */
+/* Source: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt
+ * 1 MiB. */
 int64_t
 library_workspace(const struct machine *m, enum library l)
 {
@@ -283,7 +287,7 @@ scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
             *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = keep[k];
 }
 
-/* ---- arguments -------------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 struct value *
 arg_value(const struct frame *f, int i)
@@ -355,7 +359,7 @@ out_add(struct machine *m, struct frame *f, struct value *v)
     *PUSH(m->a, f->out, f->nout, f->cap_out) = v;
 }
 
-/* ---- derivative formulas ------------------------------------------------------------------------------------------------ */
+/* ---- derivative formulas ----------------------------------------------------------------------------------------- */
 
 struct expr {
     enum { EXPR_CALL, EXPR_ARG, EXPR_GRAD, EXPR_GRADS, EXPR_RESULT, EXPR_NUMBER } kind;
@@ -427,8 +431,8 @@ parse_expr(struct parser *p)
     struct expr *e = NEW(p->m->keep, struct expr);
     while (*p->p == ' ')
         p->p++;
-    bool sizes_only = *p->p == '#';
-    p->p += sizes_only;
+    bool sizes_only = *p->p == '#', negative = *p->p == '-';
+    p->p += sizes_only || negative;
     word(p, buf, sizeof(buf));
     e->from_right = *p->p == '~';
     p->p += e->from_right;
@@ -448,7 +452,7 @@ parse_expr(struct parser *p)
     }
     if (isdigit((unsigned char)buf[0])) {
         e->kind = EXPR_NUMBER;
-        e->f = atof(buf);
+        e->f = negative ? -atof(buf) : atof(buf);
         return e;
     }
     if (strcmp(buf, "grads") == 0) {
@@ -514,7 +518,7 @@ eager_check_formula(struct machine *m, const struct aten *op)
     (void)rule_of(m, op);
 }
 
-/* ---- autograd's graph ------------------------------------------------------------------------------------------------------ */
+/* ---- autograd's graph -------------------------------------------------------------------------------------------- */
 
 struct edge {
     struct gnode *fn;
@@ -536,7 +540,8 @@ struct gnode {
     struct value *leaf;
     struct checkpoint *checkpoint; /* whose holders the saved tensors are */
     bool released;
-    bool slices; /* in place, over a view of all of another tensor */
+    bool slices; /* in place, over a view: of all of another tensor, or of a part, whose sizes `part` has */
+    const struct value *over, *part;
     bool pinned; /* made under checkpoint: it lives as long as the iteration */
     int holders; /* living results and nodes that lead to it */
 };
@@ -641,6 +646,7 @@ node_make(struct machine *m, struct frame *f)
     g->call = m->call;
     g->seq = m->seq++;
     g->pinned = m->checkpoint != NULL;
+    g->over = f->over;
     g->slices = f->over && views_all(f->over);
     g->nargs = f->n;
     g->args = f->a;
@@ -694,6 +700,36 @@ node_make(struct machine *m, struct frame *f)
         }
 }
 
+bool
+value_written(const struct value *base, const struct value *part)
+{
+    return part->st == base->st && part->fn && part->fn->over && part->fn->over->is_view;
+}
+
+struct value *
+value_rebase(struct machine *m, struct value *base, struct value *part)
+{
+    struct value *v = value_view(m, base, base->rank, base->size, base->stride);
+    struct gnode *g = part->fn;
+    v->is_view = base->is_view;
+    v->requires_grad = base->requires_grad || part->requires_grad;
+    v->fn = g ? g : base->fn;
+    v->fn_out = g ? part->fn_out : base->fn_out;
+    if (v->fn)
+        v->fn->holders++;
+    if (!g)
+        return v;
+    struct gnode *before = g->in[g->first[0]].fn;
+    g->in[g->first[0]] = base->requires_grad ? node_edge(base) : (struct edge){NULL, 0};
+    if (before)
+        node_forget(m, before);
+    if (value_elements(part) != value_elements(base)) {
+        g->slices = true;
+        g->part = part;
+    }
+    return v;
+}
+
 void
 value_requires_grad(struct machine *m, struct value *v, struct value **grad)
 {
@@ -707,7 +743,7 @@ value_requires_grad(struct machine *m, struct value *v, struct value **grad)
     v->fn = g;
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------------------------ */
+/* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
 static bool
 castable(const struct value *v)
@@ -715,7 +751,8 @@ castable(const struct value *v)
     return v->dtype == DT_FLOAT || v->dtype == DT_FLOAT16 || v->dtype == DT_BFLOAT16;
 }
 
-/* Autocast keeps the half copy of a weight until its context ends. Source: cached_cast in aten/src/ATen/autocast_mode.cpp. */
+/* Autocast keeps the half copy of a weight until its context ends. Source: cached_cast in
+ * aten/src/ATen/autocast_mode.cpp. */
 static struct value *
 cast_to(struct machine *m, struct value *v, enum dtype t)
 {
@@ -731,7 +768,8 @@ cast_to(struct machine *m, struct value *v, enum dtype t)
     return w;
 }
 
-/* Arguments of C++'s wrapper are evaluated from the last, the elements of a list from the first: cached_cast in autocast_mode.h. */
+/* Arguments of C++'s wrapper are evaluated from the last, the elements of a list from the first: cached_cast in
+ * autocast_mode.h. */
 static void
 cast_each(struct machine *m, struct arg *a, int n, enum dtype t, bool list)
 {
@@ -758,7 +796,8 @@ widest(const struct arg *a, int n)
     return t;
 }
 
-/* Source: set_opt_dtype in aten/src/ATen/autocast_mode.h. */
+/* The overload that takes a type runs, where there is one. Source: set_opt_dtype and wrap_function_ of
+ * DifferentRedispatch in aten/src/ATen/autocast_mode.h. */
 static void
 ask_for_float(struct machine *m, struct frame *f)
 {
@@ -772,6 +811,7 @@ ask_for_float(struct machine *m, struct frame *f)
     a[at] = DTYPE(DT_FLOAT);
     f->a = a;
     f->n = f->n > at ? f->n : at + 1;
+    f->op = f->op->redispatches ? aten_find(f->op->redispatches) : f->op;
 }
 
 static void
@@ -781,7 +821,7 @@ autocast(struct machine *m, struct frame *f)
         ask_for_float(m, f);
         return;
     }
-    enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_FP32 ? DT_FLOAT : widest(f->a, f->n);
+    enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_PROMOTE ? widest(f->a, f->n) : DT_FLOAT;
     m->autocast = false;
     cast_each(m, f->a, f->n, t, false);
     m->autocast = true;
@@ -799,8 +839,8 @@ args_copy(struct arena *a, int n, const struct arg *from)
     return to;
 }
 
-/* In place: what is written over, and a clone of it where the derivative needs the old content. Source: original_self in
- * tools/autograd/gen_variable_type.py. */
+/* In place: what is written over, and a clone of it where the derivative needs the old content. Source: original_self
+ * in tools/autograd/gen_variable_type.py. */
 static void
 overwrite(struct machine *m, struct frame *f)
 {
@@ -840,7 +880,8 @@ holds_tensors(const struct arg *list)
     return false;
 }
 
-/* Where the region's last saved tensors are operands, their operator does not run again: PyTorch saves operands before the kernel. */
+/* Where the region's last saved tensors are operands, their operator does not run again: PyTorch saves operands before
+ * the kernel. */
 static void
 stop_before(struct machine *m, struct frame *f)
 {
@@ -888,8 +929,8 @@ under_mode(const struct machine *m)
     return false;
 }
 
-/* Every region around that runs forward for its first time keeps the results that its policy names. Source: _CachingTorchDispatchMode in
- * torch/utils/checkpoint.py. */
+/* Every region around that runs forward for its first time keeps the results that its policy names. Source:
+ * _CachingTorchDispatchMode in torch/utils/checkpoint.py. */
 static void
 cache_results(struct machine *m, const struct frame *f)
 {
@@ -915,7 +956,8 @@ cache_drop(struct machine *m, struct checkpoint *c)
             value_drop(m, k->v[i]);
 }
 
-/* In place of a kernel, what the region whose second forward runs has kept of it: _CachedTorchDispatchMode. False: the kernel runs. */
+/* In place of a kernel, what the region whose second forward runs has kept of it: _CachedTorchDispatchMode. False: the
+ * kernel runs. */
 static bool
 take_results(struct machine *m, struct frame *f)
 {
@@ -951,11 +993,13 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
         m->missing = op->name;
         return f;
     }
-    if (m->autocast && op->cast && !f->in_place) /* only what makes a new tensor is in autocast's lists */
+    if (m->autocast && op->cast && !f->in_place) { /* only what makes a new tensor is in autocast's lists */
         autocast(m, f);
+        op = f->op;
+    }
     if (f->in_place)
         overwrite(m, f);
-    if (op->grad != COMPOSITE)
+    if (op->grad != COMPOSITE || !outer) /* what a composite makes by itself is its own, where nobody called it */
         m->op = op->name;
     bool under = m->autocast;
     if (op->cast)
@@ -969,10 +1013,12 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
         op->run(m, f);
     if (top)
         cache_results(m, f);
-    m->autocast = under;
     m->grad_mode = recording;
     if (op->grad && op->grad != COMPOSITE && recording)
         node_make(m, f);
+    if (under && op->cast == CAST_BACK && f->nout && n && a[0].kind == ARG_VALUE)
+        f->out[0] = OP(m, "to.dtype", VAL(f->out[0]), DTYPE(a[0].v->dtype));
+    m->autocast = under;
     scope_end(m, mark, f->nout, f->out);
     m->op = outer;
     return f;
@@ -993,7 +1039,7 @@ op_call(struct machine *m, const char *name, int n, const struct arg *a)
     return op_over(m, name, n, a, false);
 }
 
-/* ---- the engine ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the engine -------------------------------------------------------------------------------------------------- */
 
 struct engine {
     struct machine *m;
@@ -1155,8 +1201,8 @@ settle(struct machine *m, int mark, struct value *v, struct value *w)
     return w;
 }
 
-/* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Source: validate_outputs in
- * torch/csrc/autograd/engine.cpp. */
+/* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Source:
+ * validate_outputs in torch/csrc/autograd/engine.cpp. */
 static struct value *
 fit_to(struct machine *m, struct value *v, const struct value *to)
 {
@@ -1191,20 +1237,29 @@ checkpoint_drop(struct machine *m, struct checkpoint *c)
         cache_drop(m, c);
 }
 
-/* What the node saved dies: in declared order, or, being locals of its function when a hook made them, the last one first. */
+/* What the node saved dies: in declared order, or, being locals of its function when a hook made them, the last one
+ * first. */
+static void
+drop_saved(struct machine *m, struct gnode *g)
+{
+    g->released = true;
+    for (int i = 0; i < g->nsaved; i++) {
+        struct value **at = &g->saved[g->checkpoint ? g->nsaved - 1 - i : i], *v = *at;
+        if (v && v->fn == g && v->by_maker > 0)
+            v->by_maker--;
+        *at = NULL;
+        value_drop(m, v);
+    }
+}
+
+/* And its hooks, the last of which have a region's arguments. */
 static void
 release(struct machine *m, struct gnode *g)
 {
     struct checkpoint *c = g->checkpoint;
     int n = g->nsaved;
+    drop_saved(m, g);
     g->nsaved = 0;
-    g->released = true;
-    for (int i = 0; i < n; i++) {
-        struct value *v = g->saved[c ? n - 1 - i : i];
-        if (v && v->fn == g && v->by_maker > 0)
-            v->by_maker--;
-        value_drop(m, v);
-    }
     if (c && n && (c->alive -= n) == 0)
         checkpoint_drop(m, c);
 }
@@ -1317,7 +1372,8 @@ begin_slices(struct machine *m, struct gnode *g)
 {
     int mark = scope_begin(m);
     struct value *whole = value_keep(OP(m, "new_empty_strided.default", VAL(g->buf[0]), VAL(g->buf[0])));
-    g->buf[0] = value_keep(OP(m, "clone.default", VAL(g->buf[0])));
+    struct value *seen = g->part ? value_view(m, whole, g->part->rank, g->part->size, NULL) : g->buf[0];
+    g->buf[0] = value_keep(OP(m, "clone.default", VAL(seen)));
     scope_end(m, mark, 0, NULL);
     return whole;
 }
@@ -1366,7 +1422,7 @@ run_node(struct engine *e, struct gnode *g)
             scope_end(m, mark, 0, NULL);
         }
         if (g->checkpoint)
-            release(m, g);
+            drop_saved(m, g);
         for (int arg = 0; arg < g->nargs; arg++) {
             int end = arg + 1 < g->nargs ? g->first[arg + 1] : g->nin;
             for (int k = g->first[arg]; k < end; k++)
@@ -1391,15 +1447,17 @@ run_node(struct engine *e, struct gnode *g)
     int added = 0;
     for (int i = 0; i < g->nin; i++) {
         struct gnode *to = g->in[i].fn;
-        if (!to)
+        if (!to) {
+            value_drop(m, out[i]);
             continue;
+        }
         if (out[i]) {
             struct value **slot = &to->buf[g->in[i].out];
             bool first = !*slot;
             buffer_add(m, slot, out[i]);
             if (first)
                 value_drop(m, out[i]);
-            else /* only the first is moved into the buffer: evaluate_function in engine.cpp holds the others to its end */
+            else /* only the first is moved into the buffer: evaluate_function holds the others to its end */
                 out[added++] = out[i];
         }
         if (--to->deps == 0)

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expand.c - composites: what one framework call runs when it runs other operators.
  *
- * Each function reads like the C++ it follows (aten/src/ATen/native, named at each). Which copies are made is decided here, by strides:
- * reshape views or copies, matmul folds or batches, attention picks a kernel. Autograd is not seen here: the operators called
- * record themselves.
+ * Each function reads like the C++ it follows (aten/src/ATen/native, named at each). Which copies are made is decided
+ * here, by strides: reshape views or copies, matmul folds or batches, attention picks a kernel. Autograd is not seen
+ * here: the operators called record themselves.
  *
- * In eager PyTorch several of these run in place what fake tensors and dispatch modes run out of place; setup.accumulate_eager tells
- * the two apart (--assume accumulate): machine.real.
+ * In eager PyTorch several of these run in place what fake tensors and dispatch modes run out of place;
+ * setup.accumulate_eager tells the two apart (--assume accumulate): machine.real.
  */
-#include "torch/expand.h"
+#include "base/setup.h"
+#include "torch/run.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { RANK = 2 * MAX_RANK };
-
-#define V(i) arg_value(f, i)
-
-/* ---- the tensor itself, copies and casts ------------------------------------------------------------------------------------ */
+/* ---- the tensor itself, copies and casts ------------------------------------------------------------------------- */
 
 void
 expand_same(struct machine *m, struct frame *f)
@@ -68,14 +66,14 @@ expand_to_like(struct machine *m, struct frame *f)
     out_add(m, f, to(m, v, V(1)->dtype));
 }
 
-/* ---- views that may have to copy ------------------------------------------------------------------------------------------------ */
+/* ---- views that may have to copy --------------------------------------------------------------------------------- */
 
 /* Source: reshape_symint in TensorShape.cpp: a view, or clone and _unsafe_view. */
 static struct value *
 reshape(struct machine *m, struct value *v, int rank, const int64_t *size)
 {
     int64_t stride[RANK];
-    if (aten_view_strides(v, rank, size, stride))
+    if (layout_view(v, rank, size, stride))
         return OP(m, "view.default", VAL(v), ints_arg(m, rank, size));
     return OP(m, "_unsafe_view.default", VAL(OP(m, "clone.default", VAL(v), BOOL(true))), ints_arg(m, rank, size));
 }
@@ -226,7 +224,8 @@ expand_alias(struct machine *m, struct frame *f)
         out_add(m, f, s->out[i]);
 }
 
-/* The one index of a list is that of dimension n, after n that are left out. Source: index_add and index_copy in torch/_decomp. */
+/* The one index of a list is that of dimension n, after n that are left out. Source: index_add and index_copy in
+ * torch/_decomp. */
 void
 expand_indexed(struct machine *m, struct frame *f)
 {
@@ -239,7 +238,7 @@ expand_indexed(struct machine *m, struct frame *f)
     out_add(m, f, s->nout ? s->out[0] : NULL);
 }
 
-/* ---- choice, padding, reductions ---------------------------------------------------------------------------------------------------- */
+/* ---- choice, padding, reductions --------------------------------------------------------------------------------- */
 
 static struct value *
 scalar_as_tensor(struct machine *m, const struct arg *a, enum dtype t)
@@ -354,8 +353,8 @@ expand_cumprod_backward(struct machine *m, struct frame *f)
     out_add(m, f, g);
 }
 
-/* Source: prod_backward and prod_safe_zeros_backward in FunctionsManual.cpp: a dispatch mode hides whether there are zeros, so it takes the
- * way that works with them; otherwise none are assumed. */
+/* Source: prod_backward and prod_safe_zeros_backward in FunctionsManual.cpp: a dispatch mode hides whether there are
+ * zeros, so it takes the way that works with them; otherwise none are assumed. */
 void
 expand_prod_backward(struct machine *m, struct frame *f)
 {
@@ -379,20 +378,27 @@ expand_prod_backward(struct machine *m, struct frame *f)
     } else if (x->rank && x->size[d] != 1) {
         int64_t last = size[d];
         size[d] = 1;
+        int mark = scope_begin(m);
         struct value *ones = OP(m, "ones.default", ints_arg(m, x->rank, size), DTYPE(g->dtype));
         struct value *rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(0), INT(last - 1), INT(1));
         struct arg both = {.kind = ARG_LIST, .n = 2, .list = (struct arg[]){VAL(ones), VAL(rest)}};
-        struct value *before = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        struct value *held[3] = {OP(m, "cat.default", both, INT(d))};
+        held[1] = OP(m, "cumprod.default", VAL(held[0]), INT(d));
         rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(1), INT(last), INT(1));
         both.list[1] = VAL(OP(m, "flip.default", VAL(rest), INT(d)));
-        struct value *after = OP(m, "cumprod.default", VAL(OP(m, "cat.default", both, INT(d))), INT(d));
+        held[2] = OP(m, "cat.default", both, INT(d));
+        scope_end(m, mark, COUNT(held), held); /* cat's operands are moved into it */
+        mark = scope_begin(m);
+        struct value *after = OP(m, "cumprod.default", VAL(held[2]), INT(d));
         after = OP(m, "flip.default", VAL(after), INT(d));
-        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Tensor", VAL(before), VAL(after))));
+        scope_end(m, mark, 1, &after);
+        g = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Tensor", VAL(held[1]), VAL(after))));
     }
     out_add(m, f, f->n <= 3 ? OP(m, "reshape.default", VAL(g), ints_arg(m, V(1)->rank, V(1)->size)) : g);
 }
 
-/* Source: fft_r2c_backward in FunctionsManual.cpp: a half spectrum is written into a whole one of zeros; then the real part. */
+/* Source: fft_r2c_backward in FunctionsManual.cpp: a half spectrum is written into a whole one of zeros; then the real
+ * part. */
 void
 expand_fft_r2c_backward(struct machine *m, struct frame *f)
 {
@@ -408,9 +414,11 @@ void
 expand_index_put_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *values = V(2);
-    if (!arg_int(f, 3, 0) && values) {
-        struct value *zeros = OP(m, "zeros.default", ints_arg(m, values->rank, values->size), DTYPE(values->dtype));
-        g = OP(m, "index_put.default", VAL(g), f->a[1], VAL(zeros));
+    if (!arg_int(f, 3, 0)) { /* zeros like the values, which may be a number on the host */
+        struct arg zeros = FLT(0);
+        if (values)
+            zeros = VAL(OP(m, "zeros.default", ints_arg(m, values->rank, values->size), DTYPE(values->dtype)));
+        g = OP(m, f->op->source, VAL(g), f->a[1], zeros);
     }
     out_add(m, f, g);
 }
@@ -428,18 +436,47 @@ expand_evenly_distribute(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
 }
 
-/* Source: CopySlices in torch/csrc/autograd/functions/tensor.cpp: a copy of the whole gradient, and one of the part that was written. */
 void
-expand_copy_slices(struct machine *m, struct frame *f)
+expand_zeros_as(struct machine *m, struct frame *f)
 {
-    struct value *g = V(0), *part = V(1);
-    if (value_elements(part) == value_elements(g)) { /* a slice of everything, that eager did not make */
-        out_add(m, f, g);
-        return;
+    struct value *like = V(0);
+    out_add(m, f, OP(m, "zeros.default", ints_arg(m, like->rank, like->size), DTYPE(like->dtype)));
+}
+
+/* A tensor of zeros without memory, but for fake tensors. Source: sgn_backward in FunctionsManual.cpp, ZeroTensor. */
+void
+expand_no_gradient(struct machine *m, struct frame *f)
+{
+    struct value *like = V(0);
+    if (m->real)
+        out_add(m, f, like);
+    else
+        out_add(m, f, OP(m, "_efficientzerotensor.default", ints_arg(m, like->rank, like->size), DTYPE(like->dtype)));
+}
+
+/* x[a:b] = number: sizes are the part's. */
+void
+expand_fill_part(struct machine *m, struct frame *f)
+{
+    struct value *base = V(0), *view = f->rank < 0 ? base : value_view(m, base, f->rank, f->size, NULL);
+    struct arg a[] = {VAL(view), FLT(0)};
+    view->requires_grad |= base->requires_grad;
+    out_add(m, f, op_over(m, "fill.Scalar", COUNT(a), a, true));
+}
+
+/* x[a:b] = y as the exporter writes it, without side effects: eager writes into x. */
+void
+expand_write(struct machine *m, struct frame *f)
+{
+    struct value *base = V(0), *part = V(1);
+    if (!value_written(base, part)) {
+        struct value *view = value_elements(part) == value_elements(base) /* x[:] is x */
+                                 ? base
+                                 : value_view(m, base, part->rank, part->size, NULL);
+        view->requires_grad |= base->requires_grad;
+        part = OP(m, "copy_", VAL(view), VAL(part));
     }
-    struct value *whole = OP(m, "new_empty_strided.default", VAL(g), VAL(g));
-    struct value *seen = value_view(m, whole, part->rank, part->size, NULL);
-    out_add(m, f, OP(m, "clone.default", VAL(seen)));
+    out_add(m, f, value_rebase(m, base, part));
 }
 
 /* Source: atan2_backward in FunctionsManual.cpp. */
@@ -510,12 +547,14 @@ expand_clamp_backward(struct machine *m, struct frame *f)
     for (int i = 2; i < f->n && first + i - 2 < COUNT(rows); i++)
         if (f->a[i].kind != ARG_NONE) {
             struct value *side = OP(m, rows[first + i - 2][V(i) != NULL], VAL(V(1)), f->a[i]);
-            mask = mask ? mask : side; /* logical_and_ */
+            mask = mask ? op_over(m, "logical_and.default", 2, (struct arg[]){VAL(mask), VAL(side)}, m->real || !V(i))
+                        : side;
         }
     out_add(m, f, mask ? OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero)) : V(0));
 }
 
-/* clamp_backward_min_max(grad, self, min, max) in FunctionsManual.cpp: where min < max, each bound has the gradient of what it cut. */
+/* clamp_backward_min_max(grad, self, min, max) in FunctionsManual.cpp: where min < max, each bound has the gradient of
+ * what it cut. */
 void
 expand_clamp_bounds_backward(struct machine *m, struct frame *f)
 {
@@ -556,7 +595,9 @@ void
 expand_polar_backward(struct machine *m, struct frame *f)
 {
     struct value *g = OP(m, "conj.default", VAL(V(0)));
+    int mark = scope_begin(m);
     struct value *abs = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "sgn.default", VAL(V(1)))));
+    scope_end(m, mark, 1, &abs);
     struct value *angle = OP(m, "mul.Tensor", VAL(g), VAL(OP(m, "mul.Scalar", VAL(V(1)), INT(1))));
     out_add(m, f, OP(m, "real.default", VAL(abs)));
     out_add(m, f, OP(m, "real.default", VAL(angle)));
@@ -593,11 +634,34 @@ expand_var_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1);
     int64_t dims[RANK];
-    bool some = arg_ints(f, 2, dims, RANK) > 0;
+    int n = arg_ints(f, 2, dims, RANK);
+    bool some = n > 0 && !(n == x->rank && !g->rank); /* of everything a file names all dimensions */
     struct value *mean = some ? OP(m, "mean.dim", VAL(x), f->a[2], BOOL(true)) : OP(m, "mean.default", VAL(x));
     struct value *centred = OP(m, "sub.Tensor", VAL(x), VAL(mean));
     g = OP(m, "mul.Scalar", VAL(some ? unreduced(m, g, x, f, 2) : g), INT(2));
     out_add(m, f, OP(m, "mul.Tensor", VAL(g), VAL(centred)));
+}
+
+/* Source: max_pool_double_backward in FunctionsManual.cpp. */
+void
+expand_gather_flat(struct machine *m, struct frame *f)
+{
+    struct value *g = OP(m, "contiguous.default", VAL(V(0))), *indices = V(1);
+    int64_t flat[] = {1, value_elements(g)}, count[] = {1, value_elements(indices)};
+    g = OP(m, "view.default", VAL(g), ints_arg(m, 2, flat));
+    struct value *at = OP(m, "reshape.default", VAL(indices), ints_arg(m, 2, count));
+    g = OP(m, "gather.default", VAL(g), INT(1), VAL(at));
+    out_add(m, f, OP(m, "view.default", VAL(g), ints_arg(m, indices->rank, indices->size)));
+}
+
+/* Source: var_mean_backward in FunctionsManual.cpp. */
+void
+expand_var_mean_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0) ? OP(m, "var_backward", VAL(V(0)), VAL(V(2)), f->a[3]) : NULL;
+    struct value *mean = V(1) ? OP(m, "sum_backward", VAL(V(1)), VAL(V(2)), f->a[3]) : NULL;
+    mean = mean ? OP(m, "div.Scalar", VAL(mean), INT(1)) : NULL;
+    out_add(m, f, g && mean ? OP(m, "add.Tensor", VAL(g), VAL(mean)) : g ? g : mean);
 }
 
 /* The first half of std_backward in FunctionsManual.cpp; the second is var_backward. */
@@ -608,18 +672,69 @@ expand_std_backward(struct machine *m, struct frame *f)
     OP(m, "eq.Scalar", VAL(V(1)), INT(0)); /* for masked_fill_ */
 }
 
-/* Source: linalg_vector_norm_backward in FunctionsManual.cpp, for 1 and 2. */
+/* self.sgn() * self.abs().pow_(p - 1), for p < 1 with masked_fill_, or self * self.abs().pow_(p - 2). */
+static struct value *
+norm_scaled(struct machine *m, struct value *x, double p)
+{
+    int mark = scope_begin(m);
+    struct value *power = OP(m, "abs.default", VAL(x));
+    if (p < 1)
+        OP(m, "eq.Scalar", VAL(x), INT(0));
+    struct value *scaled = OP(m, "mul.Tensor", VAL(p < 2 ? OP(m, "sgn.default", VAL(x)) : x), VAL(power));
+    scope_end(m, mark, 1, &scaled);
+    return scaled;
+}
+
+/* Source: norm_backward in FunctionsManual.cpp. */
 void
 expand_norm_backward(struct machine *m, struct frame *f)
 {
     struct value *g = unreduced(m, V(0), V(1), f, 4), *norm = unreduced(m, V(3), V(1), f, 4), *x = V(1);
-    if (arg_float(f, 2, 2) == 1) {
+    double p = arg_float(f, 2, 2);
+    if (p == 0)
+        return;
+    if (p == 1) {
         out_add(m, f, OP(m, "mul.Tensor", VAL(OP(m, "sgn.default", VAL(x))), VAL(g)));
+        return;
+    }
+    if (isinf(p)) {
+        int mark = scope_begin(m);
+        struct value *size = OP(m, "abs.default", VAL(x)), *equal = OP(m, "eq.Tensor", VAL(size), VAL(norm));
+        struct value *mask = OP(m, "logical_or.default", VAL(equal), VAL(OP(m, "isnan.default", VAL(size))));
+        struct value *held[] = {size, mask};
+        scope_end(m, mark, COUNT(held), held);
+        struct value *count = OP(m, "sum.dim_IntList", VAL(mask), f->a[4], BOOL(true));
+        struct value *share = OP(m, "mul.Tensor", VAL(OP(m, "div.Tensor", VAL(g), VAL(count))), VAL(mask));
+        out_add(m, f, OP(m, "mul.Tensor", VAL(OP(m, "sgn.default", VAL(x))), VAL(share)));
+        return;
+    }
+    if (p < 1) {
+        struct value *scaled = norm_scaled(m, x, p), *power = OP(m, "pow.Tensor_Scalar", VAL(norm), FLT(1 - p));
+        out_add(m, f, OP(m, "mul.Tensor", VAL(OP(m, "mul.Tensor", VAL(scaled), VAL(g))), VAL(power)));
+        return;
+    }
+    if (p != 2) {
+        struct value *scaled = norm_scaled(m, x, p);
+        int mark = scope_begin(m);
+        struct value *scale = OP(m, "div.Tensor", VAL(g), VAL(OP(m, "pow.Tensor_Scalar", VAL(norm), FLT(p - 1))));
+        scope_end(m, mark, 1, &scale);
+        mark = scope_begin(m);
+        OP(m, "eq.Scalar", VAL(norm), INT(0));
+        scope_end(m, mark, 0, NULL);
+        out_add(m, f, OP(m, "mul.Tensor", VAL(scaled), VAL(scale)));
         return;
     }
     struct value *unit = OP(m, "div.Tensor", VAL(x), VAL(norm));
     OP(m, "eq.Scalar", VAL(norm), INT(0)); /* for masked_fill_ */
     out_add(m, f, OP(m, "mul.Tensor", VAL(unit), VAL(g)));
+}
+
+/* Source: cosine_similarity in Distance.cpp. */
+void
+expand_norm_cloned(struct machine *m, struct frame *f)
+{
+    struct value *norm = dispatch(m, aten_find("linalg_vector_norm.default"), f->n, f->a, f)->out[0];
+    out_add(m, f, OP(m, "clone.default", VAL(norm)));
 }
 
 /* scale_grad_by_count in FunctionsManual.cpp: the gradient is shared among equal maxima. */
@@ -643,7 +758,7 @@ expand_amax_backward(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Tensor", VAL(share), VAL(mask)));
 }
 
-/* ---- products --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 /* Source: linear and _flatten_nd_linear in Linear.cpp. */
 void
@@ -761,7 +876,8 @@ expand_matmul(struct machine *m, struct frame *f)
     out_add(m, f, matmul(m, V(0), V(1)));
 }
 
-/* Two operands: permute to [batch, own, summed], reshape, bmm, view, permute. Source: einsum and sumproduct_pair in Linear.cpp. */
+/* Two operands: permute to [batch, own, summed], reshape, bmm, view, permute. Source: einsum and sumproduct_pair in
+ * Linear.cpp. */
 static struct value *
 einsum_pair(struct machine *m, const char *la, struct value *a, const char *lb, struct value *b, const char *out)
 {
@@ -901,7 +1017,7 @@ expand_einsum(struct machine *m, struct frame *f)
     out_add(m, f, moves ? OP(m, "permute.default", VAL(v), ints_arg(m, n, perm)) : v);
 }
 
-/* ---- convolutions, pools ------------------------------------------------------------------------------------------------------------------ */
+/* ---- convolutions, pools ----------------------------------------------------------------------------------------- */
 
 static struct arg
 arg_at(const struct frame *f, int i, struct arg otherwise)
@@ -948,13 +1064,14 @@ expand_adaptive_avg_pool(struct machine *m, struct frame *f)
 {
     int64_t want[RANK];
     int n = arg_ints(f, 1, want, RANK), spatial = V(0)->rank - 2;
+    const char *row = spatial > 2 ? "_adaptive_avg_pool3d.default" : "_adaptive_avg_pool2d.default";
     bool one = true;
     for (int i = 0; i < spatial; i++)
         one &= f->rank == V(0)->rank ? f->size[i + 2] == 1 : want[i < n ? i : n - 1] == 1;
     if (one && spatial >= 1 && spatial <= 3)
         out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
     else
-        out_add(m, f, dispatch(m, aten_find("_adaptive_avg_pool2d.default"), f->n, f->a, f)->out[0]);
+        out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
 }
 
 /* The second result, a buffer for the CPU, is empty on a GPU. */
@@ -973,6 +1090,88 @@ expand_prelu(struct machine *m, struct frame *f)
         size[i] = i == 1 ? value_elements(w) : 1;
     struct value *shaped = x->rank > 1 ? reshape(m, w, x->rank, size) : w;
     out_add(m, f, OP(m, "_prelu_kernel.default", VAL(x), VAL(shaped)));
+}
+
+/* Of what is not complex, itself. Source: conj in aten/src/ATen/native/UnaryOps.cpp. */
+void
+expand_conj(struct machine *m, struct frame *f)
+{
+    bool complex = V(0) && (V(0)->dtype == DT_COMPLEX64 || V(0)->dtype == DT_COMPLEX128);
+    out_add(m, f, complex ? OP(m, "_conj.default", VAL(V(0))) : V(0));
+}
+
+void
+expand_resolve_conj(struct machine *m, struct frame *f)
+{
+    out_add(m, f, V(0)->conj ? OP(m, "clone.default", VAL(V(0))) : V(0));
+}
+
+/* Source: embedding_bag in aten/src/ATen/native/EmbeddingBag.cpp. */
+void
+expand_embedding_bag(struct machine *m, struct frame *f)
+{
+    struct arg *a = args_copy(m->a, f->n, f->a);
+    for (int i = 1; i < 3; i++)
+        a[i] = VAL(OP(m, "contiguous.default", f->a[i]));
+    struct frame *s = dispatch(m, aten_find("_embedding_bag.default"), f->n, a, f);
+    for (int i = 0; i < s->nout; i++)
+        out_add(m, f, s->out[i]);
+}
+
+/* Source: square in aten/src/ATen/native/UnaryOps.cpp. */
+void
+expand_square(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "pow.Tensor_Scalar", VAL(V(0)), INT(2)));
+}
+
+/* (self == self) * (abs(self) != infinity), the right side first. Source: isfinite in
+ * aten/src/ATen/native/TensorCompare.cpp. */
+void
+expand_isfinite(struct machine *m, struct frame *f)
+{
+    struct value *bounded = OP(m, "ne.Scalar", VAL(OP(m, "abs.default", VAL(V(0)))), INT(0));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(OP(m, "eq.Tensor", VAL(V(0)), VAL(V(0)))), VAL(bounded)));
+}
+
+/* Source: isclose in aten/src/ATen/native/TensorCompare.cpp. */
+void
+expand_isclose(struct machine *m, struct frame *f)
+{
+    struct value *close = OP(m, "eq.Tensor", VAL(V(0)), VAL(V(1)));
+    int mark = scope_begin(m);
+    struct value *allowed = OP(m, "abs.default", VAL(OP(m, "mul.Scalar", VAL(V(1)), FLT(1))));
+    allowed = OP(m, "add.Scalar", VAL(allowed), FLT(1));
+    scope_end(m, mark, 1, &allowed);
+    mark = scope_begin(m);
+    struct value *actual = OP(m, "abs.default", VAL(OP(m, "sub.Tensor", VAL(V(0)), VAL(V(1)))));
+    scope_end(m, mark, 1, &actual);
+    mark = scope_begin(m);
+    OP(m, "isfinite.default", VAL(actual));
+    int inner = scope_begin(m);
+    OP(m, "le.Tensor", VAL(actual), VAL(allowed)); /* for __iand__, and the result for __ior__ */
+    scope_end(m, inner, 0, NULL);
+    scope_end(m, mark, 0, NULL);
+    out_add(m, f, close);
+}
+
+/* Source: one_hot in aten/src/ATen/native/Onehot.cpp, which avoids scatter_ under a dispatch mode. */
+void
+expand_one_hot(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = V(0)->rank < RANK ? V(0)->rank : RANK - 1;
+    memcpy(size, V(0)->size, sizeof(*size) * (size_t)rank);
+    size[rank] = arg_int(f, 1, -1);
+    if (size[rank] < 0) /* as many as the largest index says */
+        size[rank] = f->rank > 0 ? f->size[f->rank - 1] : 1;
+    if (m->real) {
+        out_add(m, f, value_new(m, DT_INT64, rank + 1, size, NULL));
+        return;
+    }
+    struct value *all = OP(m, "arange.default", INT(size[rank]));
+    struct value *is = OP(m, "eq.Tensor", VAL(OP(m, "unsqueeze.default", VAL(V(0)), INT(rank))), VAL(all));
+    out_add(m, f, OP(m, "_to_copy.default", VAL(is), DTYPE(DT_INT64)));
 }
 
 /* One operator of a Python expression: its operands die when it is done, unless somebody else holds them. */
@@ -1032,7 +1231,7 @@ expand_bloom_gelu_backward(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Tensor", VAL(a), VAL(g)));
 }
 
-/* ---- normalization -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- normalization ----------------------------------------------------------------------------------------------- */
 
 /* Source: _select_batch_norm_backend in Normalization.cpp. */
 void
@@ -1049,16 +1248,23 @@ expand_batch_norm(struct machine *m, struct frame *f)
 void
 expand_instance_norm(struct machine *m, struct frame *f)
 {
-    struct value *x = OP(m, "contiguous.default", VAL(V(0))), *p[2] = {V(1), V(2)};
+    struct value *x = OP(m, "contiguous.default", VAL(V(0))), *p[4] = {V(1), V(2), V(3), V(4)};
     int64_t size[RANK], times = x->size[0];
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < COUNT(p); i++)
         if (p[i])
             p[i] = OP(m, "repeat.default", VAL(p[i]), ints_arg(m, 1, &times));
     memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
     size[1] *= size[0];
     size[0] = 1;
     struct value *v = reshape(m, x, x->rank, size);
-    v = OP(m, "batch_norm.default", VAL(v), VAL(p[0]), VAL(p[1]), NONE, NONE, BOOL(true));
+    v = OP(m, "batch_norm.default", VAL(v), VAL(p[0]), VAL(p[1]), VAL(p[2]), VAL(p[3]), BOOL(true));
+    for (int i = 2; i < COUNT(p); i++)
+        if (p[i]) { /* for copy_ into the running statistics */
+            int mark = scope_begin(m);
+            struct value *each = reshape(m, p[i], 2, (int64_t[]){times, x->size[1]});
+            OP(m, "mean.dim", VAL(each), INT(0), BOOL(false));
+            scope_end(m, mark, 0, NULL);
+        }
     out_add(m, f, reshape(m, v, x->rank, x->size));
 }
 
@@ -1102,7 +1308,7 @@ expand_rms_norm(struct machine *m, struct frame *f)
     out_add(m, f, dispatch(m, aten_find("_fused_rms_norm.default"), f->n, f->a, NULL)->out[0]);
 }
 
-/* ---- softmax, dropout, attention ---------------------------------------------------------------------------------------------------------------- */
+/* ---- softmax, dropout, attention --------------------------------------------------------------------------------- */
 
 /* The kernel itself widens float16 alone. Source: softmax in native/SoftMax.cpp. */
 void
@@ -1143,8 +1349,8 @@ is_expanded(const struct value *v)
     return false;
 }
 
-/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows or an expand came before, and the layout
- * asks for one. */
+/* What an evaluation export left of contiguous() or of dropout: a copy when a view follows or an expand came before,
+ * and the layout asks for one. */
 void
 expand_lost_clone(struct machine *m, struct frame *f)
 {
@@ -1157,8 +1363,8 @@ expand_lost_clone(struct machine *m, struct frame *f)
         out_add(m, f, v);
 }
 
-/* The mask as efficient attention takes it: floating, in the query's type, its last dimension padded to eight. Source: convert_boolean_attn_mask,
- * preprocess_mask in transformers/attention.cpp. */
+/* The mask as efficient attention takes it: floating, in the query's type, its last dimension padded to eight. Source:
+ * convert_boolean_attn_mask, preprocess_mask in transformers/attention.cpp. */
 static struct value *
 attention_mask(struct machine *m, struct value *mask, const struct value *q, const struct value *k)
 {
@@ -1181,7 +1387,8 @@ attention_mask(struct machine *m, struct value *mask, const struct value *q, con
     return OP(m, "expand.default", VAL(mask), ints_arg(m, 4, size));
 }
 
-/* cuDNN's mask is not padded. Source: convert_boolean_attn_mask_cudnn in transformers/attention.cpp; seen in PyTorch's allocator. */
+/* cuDNN's mask is not padded. Source: convert_boolean_attn_mask_cudnn in transformers/attention.cpp; seen in PyTorch's
+ * allocator. */
 static struct value *
 cudnn_mask(struct machine *m, struct value *mask, const struct value *q)
 {
@@ -1256,9 +1463,10 @@ expand_attention(struct machine *m, struct frame *f)
     out_add(m, f, V(0)->rank == 3 ? OP(m, "squeeze.dim", VAL(out), INT(0)) : out);
 }
 
-/* ---- losses ----------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
 
-/* The part of label smoothing: the negative mean of the log-probabilities. Source: cross_entropy_loss_label_smoothing in LossNLL.cpp, without weights. */
+/* The part of label smoothing: the negative mean of the log-probabilities. Source: cross_entropy_loss_label_smoothing
+ * in LossNLL.cpp, without weights. */
 static struct value *
 smoothed(struct machine *m, struct value *nll, struct value *lp, struct value *target)
 {
@@ -1272,8 +1480,8 @@ smoothed(struct machine *m, struct value *nll, struct value *lp, struct value *t
     return OP(m, "add.Tensor", VAL(nll), VAL(OP(m, "mul.Scalar", VAL(v), FLT(1))));
 }
 
-/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone. Targets of the input's sizes are
- * probabilities: cross_entropy_loss_prob_target. */
+/* Source: cross_entropy_loss_symint in LossNLL.cpp: log_softmax in its own type, so that autocast leaves it alone.
+ * Targets of the input's sizes are probabilities: cross_entropy_loss_prob_target. */
 void
 expand_cross_entropy(struct machine *m, struct frame *f)
 {
@@ -1291,23 +1499,39 @@ expand_cross_entropy(struct machine *m, struct frame *f)
     out_add(m, f, smooths ? smoothed(m, nll, lp, target) : nll);
 }
 
-/* (sigmoid(input) - target) * grad / n. Source: binary_cross_entropy_with_logits_backward in FunctionsManual.cpp. */
 /* Source: binary_cross_entropy_target_backward in FunctionsManual.cpp. */
 void
 expand_bce_target_backward(struct machine *m, struct frame *f)
 {
-    struct value *v = OP(m, "rsub.Scalar", VAL(V(1)), INT(1)); /* log_, sub_ in place */
-    OP(m, "log.default", VAL(V(1)));
-    out_add(m, f, OP(m, "mul.Tensor", VAL(v), VAL(V(0))));
+    struct value *v = OP(m, "logit.default", VAL(V(1))); /* neg_ */
+    v = op_over(m, "mul.Tensor", 2, (struct arg[]){VAL(v), VAL(V(0))}, m->real);
+    out_add(m, f, V(3) ? op_over(m, "mul.Tensor", 2, (struct arg[]){VAL(v), VAL(V(3))}, m->real) : v);
 }
 
+/* In place, but for what a dispatch mode sees. Source: binary_cross_entropy_with_logits_backward in
+ * FunctionsManual.cpp. */
 void
 expand_bce_backward(struct machine *m, struct frame *f)
 {
-    struct value *v = OP(m, "sigmoid.default", VAL(V(1)));
-    if (!m->real) {
-        v = OP(m, "sub.Tensor", VAL(v), VAL(V(2)));
-        v = OP(m, "mul.Tensor", VAL(v), VAL(V(0)));
+    bool in_place = m->real;
+    int mark = scope_begin(m);
+    struct value *v = NULL, *t = V(4) ? OP(m, "mul.Tensor", VAL(V(4)), VAL(V(2))) : NULL;
+    if (t) { /* ((t + 1 - target) * sigmoid(self)) - t */
+        struct value *s;
+        v = OP(m, "add.Scalar", VAL(t), INT(1));
+        v = op_over(m, "sub.Tensor", 2, (struct arg[]){VAL(v), VAL(V(2))}, in_place);
+        s = OP(m, "sigmoid.default", VAL(V(1)));
+        v = op_over(m, "mul.Tensor", 2, (struct arg[]){VAL(v), VAL(s)}, in_place);
+        v = op_over(m, "sub.Tensor", 2, (struct arg[]){VAL(v), VAL(t)}, in_place);
+    } else {
+        v = OP(m, "sigmoid.default", VAL(V(1)));
+        v = op_over(m, "sub.Tensor", 2, (struct arg[]){VAL(v), VAL(V(2))}, in_place);
     }
+    scope_end(m, mark, 1, &v);
+    for (int i = 0; i <= 3; i += 3)
+        if (V(i)) {
+            v = op_over(m, "mul.Tensor", 2, (struct arg[]){VAL(v), VAL(V(i))}, in_place);
+            scope_end(m, mark, 1, &v);
+        }
     out_add(m, f, v);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heap.c - PyTorch's caching allocator, and the devices whose memory it asks for.
  *
- * Blocks are cut from segments that the driver gave. Two pools: requests up to 1 MiB (segments of 2 MiB) and larger ones (20 MiB, or the
- * request rounded to 2 MiB from 10 MiB on). The smallest free block that is large enough serves, the lowest address among equals; it is split
- * when the rest is worth keeping, merged with free neighbours when freed. Addresses only order blocks: segments get growing ones.
- * Expandable segments are one range of addresses per pool; the pages that blocks need are mapped into it, and those that lie inside of free
- * blocks are given back when the device is full.
- * Source: c10/cuda/CUDACachingAllocator.cpp, 2.11; constants in c10/core/AllocatorConfig.h.
+ * Blocks are cut from segments that the driver gave. Two pools: requests up to 1 MiB (segments of 2 MiB) and larger
+ * ones (20 MiB, or the request rounded to 2 MiB from 10 MiB on). The smallest free block that is large enough serves,
+ * the lowest address among equals; it is split when the rest is worth keeping, merged with free neighbours when freed.
+ * Addresses only order blocks: segments get growing ones. Expandable segments are one range of addresses per pool; the
+ * pages that blocks need are mapped into it, and those that lie inside of free blocks are given back when the device
+ * is full. Source: c10/cuda/CUDACachingAllocator.cpp, 2.11; constants in c10/core/AllocatorConfig.h.
  */
 #include "torch/torch.h"
 
@@ -162,7 +162,7 @@ heap_play(struct heap *h, const struct player *p)
     h->play = p;
 }
 
-/* ---- expandable segments ------------------------------------------------------------------------------------------------------------- */
+/* ---- expandable segments ----------------------------------------------------------------------------------------- */
 
 static struct replay_range
 range_of(const struct heap *h, bool large)
@@ -189,7 +189,8 @@ find_room(struct heap *h, bool large, int64_t bytes)
     }
 }
 
-/* Maps the pages of an unmapped block's first bytes; the free block that has them, -1: the device refuses. Source: map_block. */
+/* Maps the pages of an unmapped block's first bytes; the free block that has them, -1: the device refuses. Source:
+ * map_block. */
 static int
 map_block(struct heap *h, int id, int64_t bytes)
 {
@@ -219,7 +220,8 @@ grow_range(struct heap *h, int64_t bytes, bool large)
     return id;
 }
 
-/* The pages that lie inside of a free block go back; the id of what is unmapped then, or of the block itself. Source: unmap_block. */
+/* The pages that lie inside of a free block go back; the id of what is unmapped then, or of the block itself. Source:
+ * unmap_block. */
 static int
 unmap_block(struct heap *h, int id)
 {
@@ -249,7 +251,7 @@ unmap_block(struct heap *h, int id)
     return id;
 }
 
-/* ---- the device ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the device -------------------------------------------------------------------------------------------------- */
 
 /* Memory that nobody uses goes back to the device. Source: release_cached_blocks. */
 static void
@@ -301,7 +303,7 @@ grow_or_refuse(struct heap *h, int64_t bytes, bool large)
     return grow(h, bytes, large);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 /* What a free block counts as when the best fit is sought: one of a range can grow. Source: get_free_block. */
 static int64_t

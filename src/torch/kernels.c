@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.c - which kernels of libraries a step runs, by shape: noted where somebody asks, with the workspace that the library said. */
+/* kernels.c - which kernels of libraries a step runs, by shape: noted where somebody asks, with the workspace that the
+ * library said. */
+#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <string.h>

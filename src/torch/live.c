@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* live.c - bytes at every instant, and who owns them at the peak.
  *
- * The step is a list of births and deaths already; the sweep adds them up by class. live_recount shares no code with it: it asks of every
- * storage whether it is alive, and is quadratic. Tests compare the two.
+ * The step is a list of births and deaths already; the sweep adds them up by class. live_recount shares no code with
+ * it: it asks of every storage whether it is alive, and is quadratic. Tests compare the two.
  */
 #include "torch/torch.h"
 

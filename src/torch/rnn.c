@@ -2,21 +2,22 @@
 /* rnn.c - LSTM, GRU and RNN as PyTorch runs them on a GPU: one cuDNN call for all layers.
  *
  * Source: aten/src/ATen/native/cudnn/RNN.cpp, _cudnn_rnn and _cudnn_rnn_backward; aten/src/ATen/native/RNN.cpp for the
- * composites. The module keeps its weights side by side (flatten_parameters), so there is no copy of them; their gradients are views
- * of one buffer. A batch_first input is transposed and made contiguous for the call, forward and backward.
+ * composites. The module keeps its weights side by side (flatten_parameters), so there is no copy of them; their
+ * gradients are views of one buffer. A batch_first input is transposed and made contiguous for the call, forward and
+ * backward.
  *
- * What cuDNN keeps for its backward pass (the reserve) is the library's secret: kept_per_state() is an assumption, and the row says so.
- * Its workspaces are not counted.
+ * What cuDNN keeps for its backward pass (the reserve) is the library's secret: kept_per_state() is an assumption, and
+ * the row says so. Its workspaces are not counted.
  */
-#include "torch/expand.h"
+#include "base/setup.h"
+#include "torch/run.h"
 
 #include <string.h>
 
-#define V(i) arg_value(f, i)
-
 enum { MODE_RELU, MODE_TANH, MODE_LSTM, MODE_GRU };
 
-/* Elements kept per time step, sample, layer and direction, by hidden unit: the gates (a GRU's new gate in two parts), the cell, the output. */
+/* Elements kept per time step, sample, layer and direction, by hidden unit: the gates (a GRU's new gate in two parts),
+ * the cell, the output. */
 static int64_t
 kept_per_state(int64_t mode)
 {
@@ -103,7 +104,8 @@ state(struct machine *m, struct frame *f, struct arg given, int64_t directions)
     return VAL(size[0] < 1 ? NULL : OP(m, "zeros.default", ints_arg(m, 3, size), DTYPE(x->dtype)));
 }
 
-/* lstm, gru, rnn_tanh, rnn_relu (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) */
+/* lstm, gru, rnn_tanh, rnn_relu (input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
+ * batch_first) */
 static void
 whole(struct machine *m, struct frame *f, int mode)
 {
@@ -143,9 +145,10 @@ rnn_tanh(struct machine *m, struct frame *f)
     whole(m, f, MODE_TANH);
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------------ */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
-/* lstm_cell, whose hx is (hx, cx), gru_cell (input, hx, w_ih, w_hh, b_ih, b_hh): both products without their biases, then the kernel. */
+/* lstm_cell, whose hx is (hx, cx), gru_cell (input, hx, w_ih, w_hh, b_ih, b_hh): both products without their biases,
+ * then the kernel. */
 static void
 fused_cell(struct machine *m, struct frame *f, const char *kernel, int results)
 {
@@ -213,6 +216,14 @@ rnn_gru_cell(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, hx->dtype, 2, size, NULL));
 }
 
+/* Of a kernel that a dispatch mode sees as one. */
+static struct value *
+bias_sum(struct machine *m, struct value *gates)
+{
+    return m->real ? OP(m, "sum.dim_IntList", VAL(gates), ints_arg(m, 1, (int64_t[]){0}), BOOL(false))
+                   : value_new(m, gates->dtype, 1, &gates->size[1], NULL);
+}
+
 /* (hx, workspace, input_bias, grad, input_gates, hidden_gates, hidden_bias) */
 void
 rnn_gru_cell_backward(struct machine *m, struct frame *f)
@@ -223,7 +234,7 @@ rnn_gru_cell_backward(struct machine *m, struct frame *f)
         gates[i] = value_new(m, hx->dtype, 2, size, NULL);
     struct value *dhx = value_new(m, hx->dtype, hx->rank, hx->size, NULL);
     for (int i = 0; i < 2 && bias; i++)
-        sum[i] = OP(m, "sum.dim_IntList", VAL(gates[i]), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+        sum[i] = bias_sum(m, gates[i]);
     out_add(m, f, gates[0]);
     out_add(m, f, gates[1]);
     out_add(m, f, dhx);
@@ -242,7 +253,8 @@ rnn_lstm_cell(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, gates->dtype, gates->rank, gates->size, NULL));
 }
 
-/* (cx, cy, workspace, input_bias, grad, grad_cy): the gates' gradient is one tensor for both products, so is the biases'. */
+/* (cx, cy, workspace, input_bias, grad, grad_cy): the gates' gradient is one tensor for both products, so is the
+ * biases'. */
 void
 rnn_lstm_cell_backward(struct machine *m, struct frame *f)
 {
@@ -250,7 +262,7 @@ rnn_lstm_cell_backward(struct machine *m, struct frame *f)
     struct value *gates = value_new(m, work->dtype, work->rank, work->size, NULL);
     struct value *dcx = value_new(m, cx->dtype, cx->rank, cx->size, NULL), *sum = NULL;
     if (bias)
-        sum = OP(m, "sum.dim_IntList", VAL(gates), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+        sum = bias_sum(m, gates);
     out_add(m, f, gates);
     out_add(m, f, gates);
     out_add(m, f, dcx);

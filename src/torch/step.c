@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* step.c - calls and set-up to a training loop: what a script does around the model.
  *
- * The loop is run as written (figures are those of its last iteration, when optimizer states exist): inputs, zero_grad, forward, loss,
- * backward, update. Python's references are slots: a value lives until the last call that reads it; `out` and `loss` live until the next iteration
- * rebinds them. Everything a script can choose is a row: optimizers, losses, loops, precisions.
+ * The loop is run as written (figures are those of its last iteration, when optimizer states exist): inputs,
+ * zero_grad, forward, loss, backward, update. Python's references are slots: a value lives until the last call that
+ * reads it; `out` and `loss` live until the next iteration rebinds them. Everything a script can choose is a row:
+ * optimizers, losses, loops, precisions.
  */
+#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <math.h>
@@ -13,10 +15,13 @@
 
 enum { ITERATIONS = 3, RANK = 2 * MAX_RANK, MOST_STATES = 4 /* of an optimizer, for a parameter */ };
 
-/* ---- rows ------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-/* What an optimizer keeps for a parameter and what its update makes. Source: the Python files of torch/optim, version 2.11, unless a
- * row says otherwise. */
+struct script;
+struct trained;
+
+/* What an optimizer keeps for a parameter and what its update makes. Source: the Python files of torch/optim, version
+ * 2.11, unless a row says otherwise. */
 struct optimizer {
     const char *name, *help;
     enum state_kind {
@@ -28,15 +33,19 @@ struct optimizer {
     bool at_construction; /* made by the constructor, not by the first step */
     /* foreach: operators whose result lists over all parameters live until the update returns */
     const char *lists[3];
-    /* one parameter after another: operators whose results live together; with trailing, until the next parameter's are made */
+    /* one parameter after another: operators whose results live together */
     const char *each[3];
-    bool trailing;
+    /* likewise, as written: names are the locals of its loop, which hold their tensors until they are bound anew */
+    void (*run)(struct script *x, const struct trained *t, struct value **names);
     const char *python;  /* its class; NULL none */
     bool fused;          /* it takes fused=True on CUDA, whose update makes no lists */
     const char *in_8bit; /* the class that keeps the same states in 8 bits; NULL none */
     const char *sparse;  /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
     const char *caveat;  /* said in the reports; NULL where records agree */
 };
+
+enum { LOCALS = 4 /* of an optimizer's loop over the parameters */ };
+static void run_adafactor(struct script *x, const struct trained *t, struct value **names);
 
 static const struct optimizer optimizers[] = {
     {.name = "sgd",
@@ -70,20 +79,39 @@ static const struct optimizer optimizers[] = {
      .python = "torch.optim.RMSprop",
      .states = 1,
      .lists = {"_foreach_sqrt.default"}},
+    {.name = "adamax",
+     .help = "torch.optim.Adamax: two states, one list of absolute gradients",
+     .python = "torch.optim.Adamax",
+     .states = 2,
+     .lists = {"_foreach_abs.default"}},
+    {.name = "nadam",
+     .help = "torch.optim.NAdam: as Adam",
+     .python = "torch.optim.NAdam",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"}},
+    {.name = "radam",
+     .help = "torch.optim.RAdam: as Adam",
+     .python = "torch.optim.RAdam",
+     .states = 2,
+     .lists = {"_foreach_sqrt.default"}},
+    {.name = "adadelta",
+     .help = "torch.optim.Adadelta: two states, two lists",
+     .python = "torch.optim.Adadelta",
+     .states = 2,
+     .lists = {"_foreach_add.Scalar", "_foreach_add.Scalar"}},
     {.name = "adagrad",
      .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
      .python = "torch.optim.Adagrad",
      .states = 1,
      .at_construction = true,
-     .lists = {"_foreach_sqrt.default", "_foreach_mul.Scalar"},
+     .lists = {"_foreach_sqrt.default", "_foreach_mul.ScalarList"},
      .sparse = "Adagrad"},
     {.name = "adafactor",
      .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
      .python = "torch.optim.Adafactor",
      .kind = STATE_FACTORED,
      .states = 1,
-     .each = {"mm.default"},
-     .trailing = true}, /* _single_tensor_adafactor in torch/optim/_adafactor.py */
+     .run = run_adafactor},
     {.name = "adam8bit",
      .help = "bitsandbytes.optim.Adam8bit: two states of a byte an element",
      .python = "bitsandbytes.optim.Adam8bit",
@@ -260,7 +288,7 @@ loss_reads(struct arena *a, const struct program *p)
     return reads;
 }
 
-/* ---- the script's state ------------------------------------------------------------------------------------------------------------ */
+/* ---- the script's state ------------------------------------------------------------------------------------------ */
 
 struct script {
     struct machine *m;
@@ -441,7 +469,7 @@ make_inputs(struct script *x)
             make_target(x, i);
 }
 
-/* ---- forward -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------------------------------- */
 
 static void
 find_last_uses(struct script *x)
@@ -473,9 +501,9 @@ find_last_uses(struct script *x)
         }
 }
 
-/* A model in half precision brings its tables and masks, which no parameter goes into, to its own type before they meet its tensors: an
- * export in fp32 has lost that cast, and without it a linear layer would be handed fp32. Source: cos.to(dtype=x.dtype) in modeling_llama.py,
- * dtype= of create_causal_mask in masking_utils.py (Transformers). */
+/* A model in half precision brings its tables and masks, which no parameter goes into, to its own type before they
+ * meet its tensors: an export in fp32 has lost that cast, and without it a linear layer would be handed fp32. Source:
+ * cos.to(dtype=x.dtype) in modeling_llama.py, dtype= of create_causal_mask in masking_utils.py (Transformers). */
 static void
 find_tables(struct script *x)
 {
@@ -526,7 +554,8 @@ bind_args(struct script *x, const struct arg *from, int n, struct arg *to)
     return all;
 }
 
-/* In place of a call that can't be simulated: a result of the size that the file states, made of the tensors that are there. */
+/* In place of a call that can't be simulated: a result of the size that the file states, made of the tensors that are
+ * there. */
 static int
 stand_in(struct machine *m, const struct call *c, struct arg *args)
 {
@@ -606,7 +635,7 @@ exit_autocast(struct script *x)
     m->autocast = false;
 }
 
-/* ---- recomputation -------------------------------------------------------------------------------------------------------------------- */
+/* ---- recomputation ----------------------------------------------------------------------------------------------- */
 
 /* The arguments are what the region reads and did not make, but for parameters. */
 static void
@@ -707,16 +736,19 @@ run_model(struct script *x, double *flops)
     struct machine *m = x->m;
     m->phase = PHASE_FORWARD;
     m->fresh = CLASS_TEMPORARIES;
-    for (int i = 0; i < p->ninputs; i++) {
+    struct value **uncast = NEWN(m->a, struct value *, p->ninputs + 1);
+    for (int i = 0; i < p->ninputs; i++) { /* the script casts its inputs, then forgets the first */
         struct value *v = x->inputs[i];
-        if (v && x->s->precision->model &&
-            v->dtype == DT_FLOAT) { /* the script casts its inputs and forgets the first */
+        if (v && x->s->precision->model && v->dtype == DT_FLOAT) {
             x->inputs[i] =
                 born(x, "_to_copy.default", CLASS_INPUTS, p->inputs[i].name, x->s->precision->model, v->rank, v->size);
-            value_drop(m, v);
+            uncast[i] = v;
         }
         x->slot[p->inputs[i].slot] = x->inputs[i];
     }
+    for (int i = 0; i < p->ninputs; i++)
+        if (uncast[i])
+            value_drop(m, uncast[i]);
     run_calls(x, 0, p->ncalls, p->regions, flops);
     for (int i = 0; i < p->ninputs; i++)
         x->slot[p->inputs[i].slot] = NULL;
@@ -767,7 +799,7 @@ run_loss(struct script *x)
     x->loss = loss;
 }
 
-/* ---- update ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- update ------------------------------------------------------------------------------------------------------ */
 
 static struct value *
 update_value(struct script *x, const struct trained *t, const char *op)
@@ -779,22 +811,49 @@ update_value(struct script *x, const struct trained *t, const char *op)
     return v;
 }
 
-/* What Adafactor's states are averages of: the norms of a matrix's rows and columns, the squares of a vector. Names hold them until they are
- * bound anew. */
+/* A name takes v, which the running scope holds, for what it held. */
 static void
-bind_factors(struct machine *m, struct value *grad, struct value **held)
+bind(struct machine *m, struct value **name, struct value *v)
 {
-    bool matrix = grad->rank > 1;
-    for (int i = matrix ? 0 : 2; i < (matrix ? 2 : 3); i++) {
-        int mark = scope_begin(m);
-        struct value *v = matrix ? OP(m, "linalg_vector_norm.default", VAL(grad), INT(2),
-                                      ints_arg(m, 1, (int64_t[]){-1 - i}), BOOL(true))
-                                 : OP(m, "mul.Tensor", VAL(grad), VAL(grad));
-        value_keep(v);
-        scope_end(m, mark, 0, NULL);
-        value_drop(m, held[i]);
-        held[i] = v;
+    value_keep(v);
+    value_drop(m, *name);
+    *name = v;
+}
+
+static struct value *
+norm_along(struct machine *m, struct value *v, int64_t dim)
+{
+    return OP(m, "linalg_vector_norm.default", VAL(v), INT(2), ints_arg(m, 1, &dim), BOOL(true));
+}
+
+/* Of a norm only the number is wanted. Source: _single_tensor_adafactor in torch/optim/_adafactor.py. */
+static void
+run_adafactor(struct script *x, const struct trained *t, struct value **names)
+{
+    enum { ROW, COLUMN, SQUARED, UPDATE };
+    struct machine *m = x->m;
+    int mark = scope_begin(m);
+    OP(m, "linalg_vector_norm.default", VAL(t->v), INT(2));
+    scope_end(m, mark, 0, NULL);
+    mark = scope_begin(m);
+    struct value *v;
+    if (t->grad->rank > 1) {
+        bind(m, &names[ROW], norm_along(m, t->grad, -1));
+        bind(m, &names[COLUMN], norm_along(m, t->grad, -2));
+        v = OP(m, "matmul.default", VAL(names[ROW]), VAL(names[COLUMN]));
+        int inner = scope_begin(m);
+        OP(m, "mean.dim", VAL(names[ROW]), ints_arg(m, 1, (int64_t[]){-2}), BOOL(true));
+        scope_end(m, inner, 0, NULL);
+    } else {
+        bind(m, &names[SQUARED], OP(m, "mul.Tensor", VAL(t->grad), VAL(t->grad)));
+        v = OP(m, "clone.default", VAL(t->grad));
     }
+    v->st->name = t->param->name;
+    bind(m, &names[UPDATE], v);
+    scope_end(m, mark, 0, NULL);
+    mark = scope_begin(m);
+    OP(m, "linalg_vector_norm.default", VAL(v), INT(2));
+    scope_end(m, mark, 0, NULL);
 }
 
 static void
@@ -802,37 +861,32 @@ run_update(struct script *x)
 {
     struct machine *m = x->m;
     const struct optimizer *o = x->s->optimizer;
+    struct value *names[LOCALS] = {NULL};
     m->phase = PHASE_UPDATE;
     make_states(x);
+    m->grad_mode = false;
     int mark = scope_begin(m);
     for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
         for (int i = 0; i < x->nparams; i++)
             if (x->params[i].grad)
                 update_value(x, &x->params[i], o->lists[k]);
     scope_end(m, mark, 0, NULL); /* lists die from their end */
-    struct value *last = NULL, *factors[3] = {NULL, NULL, NULL};
-    for (int i = 0; i < x->nparams && o->each[0]; i++) {
+    for (int i = 0; i < x->nparams; i++) {
         if (!x->params[i].grad)
             continue;
-        if (o->kind == STATE_FACTORED)
-            bind_factors(m, x->params[i].grad, factors);
         mark = scope_begin(m);
-        struct value *v = NULL;
         for (int k = 0; k < COUNT(o->each) && o->each[k]; k++)
-            v = update_value(x, &x->params[i], o->each[k]);
-        if (o->trailing) { /* a Python name holds it until it is bound anew */
-            value_keep(v);
-            value_drop(m, last);
-            last = v;
-        }
+            update_value(x, &x->params[i], o->each[k]);
+        if (o->run)
+            o->run(x, &x->params[i], names);
         scope_end(m, mark, 0, NULL);
     }
-    value_drop(m, last);
-    for (int i = 0; i < COUNT(factors); i++)
-        value_drop(m, factors[i]);
+    for (int i = 0; i < LOCALS; i++)
+        value_drop(m, names[i]);
+    m->grad_mode = true;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static void
 iteration(struct script *x, struct step *st, bool last)
@@ -981,7 +1035,7 @@ step_run(struct program *p, const struct setup *s)
     return st;
 }
 
-/* ---- --dump=step ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- --dump=step ------------------------------------------------------------------------------------------------- */
 
 /* PyTorch's traces call the loss a part of the forward. */
 static const char *
@@ -1003,9 +1057,9 @@ step_dump(const struct step *st, FILE *f)
         fprintf(f, "%c\t%lld\t%lld\t%s\t", e->birth ? '+' : '-', (long long)s->bytes, (long long)live,
                 trace_phase(e->phase));
         if (e->birth)
-            fprintf(f, "aten.%s\t[", s->op);
+            fprintf(f, "%s%s\t[", aten_space(s->op), s->op);
         else
-            fprintf(f, "born in %s by aten.%s\t[", trace_phase(s->phase), s->op);
+            fprintf(f, "born in %s by %s%s\t[", trace_phase(s->phase), aten_space(s->op), s->op);
         for (int k = 0; k < s->rank; k++)
             fprintf(f, "%s%lld", k ? ", " : "", (long long)s->size[k]);
         fprintf(f, "]\t%s\n", dtypes[s->dtype].torch);

@@ -5,11 +5,13 @@
 
 #include "program/program.h"
 
-/* ---- tables ---- */
+#include <string.h>
 
-/* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and a line
- * of help, and each *_list prints them: NAME, a tab, the help; device_list adds the memory and its source. The row of --loop
- * accumulate-N is called "accumulate-N". */
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+/* The tables behind the options. Each *_find returns NULL when no row has that name; each row begins with its name and
+ * a line of help, and each *_list prints them: NAME, a tab, the help; device_list adds the memory and its source. The
+ * row of --loop accumulate-N is called "accumulate-N". */
 const char *optimizer_name(int i); /* NULL past the last, and so below */
 const char *precision_name(int i);
 const char *loss_name(int i);
@@ -23,7 +25,8 @@ const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer 
 /* Its Python class, and the one that keeps the same states in 8 bits; NULL none. */
 const char *optimizer_python(const struct optimizer *o);
 const char *optimizer_in_8bit(const struct optimizer *o);
-/* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many states it keeps. */
+/* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many
+ * states it keeps. */
 const char *optimizer_sparse(const struct optimizer *o, int *states);
 void optimizer_list(FILE *out);
 void precision_list(FILE *out);
@@ -31,7 +34,7 @@ void loss_list(FILE *out);
 void loop_list(FILE *out);
 void aten_list(FILE *out);
 
-/* ---- aten.c, expand.c: PyTorch's eager mode without numbers ---------------------------------------------------------------- */
+/* ---- aten.c, expand.c: PyTorch's eager mode without numbers ------------------------------------------------------ */
 
 /* A block of device memory from birth to death. */
 struct storage {
@@ -60,6 +63,7 @@ struct value {
     int rank;
     int64_t *size, *stride; /* elements */
     bool requires_grad, is_view;
+    bool conj;        /* its storage holds the conjugate */
     struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
     int fn_out;
     int by_maker; /* references that fn holds, which saved its own result */
@@ -68,9 +72,10 @@ struct value {
     struct storage **tail; /* adopted: what the graph behind it keeps */
 };
 
-/* How autocast treats an operator: its operands in the lower type, in fp32, its result in fp32 unless it is told a type, its operands
- * in the widest of theirs. Source: aten/src/ATen/autocast_mode.h. */
-enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_DTYPE, CAST_PROMOTE };
+/* How autocast treats an operator: its operands in the lower type, in fp32, its result in fp32 unless it is told a
+ * type, its operands in the widest of theirs; in fp32, and its result in the type of its first operand. Source:
+ * aten/src/ATen/autocast_mode.h. */
+enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_DTYPE, CAST_PROMOTE, CAST_BACK };
 
 struct machine;
 struct derivative;
@@ -91,6 +96,15 @@ struct frame {
     struct value *over; /* in place: the tensor that is written over */
 };
 
+/* How an operator is part of an assignment, "x[a:b] = y", as exporters write it without side effects. */
+enum writes {
+    WRITES_NOTHING,
+    WRITES_PART,   /* its second argument over a part of its first one */
+    WRITES_NUMBER, /* value, over its first argument */
+    WRITES_VALUES, /* likewise, or a tensor of them */
+    WRITES_ZERO    /* likewise */
+};
+
 /* A framework operator: arguments, forward, derivative, autocast class in one row. */
 struct aten {
     const char *name; /* without namespace, with the overload that traces print: "mul.Tensor" */
@@ -101,12 +115,13 @@ struct aten {
      * COMPOSITE: the derivative is that of the rows it calls. */
     const char *grad;
     enum cast cast;
-    const char *takes; /* tensors it can't do without, see aten_takes */
-    bool whole_batch;  /* its result for one sample depends on the others of the batch */
-    bool unseen;       /* its result is a view that autograd doesn't know of */
+    const char *redispatches; /* under CAST_DTYPE the overload that runs; NULL itself */
+    const char *takes;        /* tensors it can't do without, see aten_takes */
+    enum writes writes;
+    bool whole_batch; /* its result for one sample depends on the others of the batch */
+    bool unseen;      /* its result is a view that autograd doesn't know of */
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
-    bool
-        keeps_result; /* in place, autograd saves the result; otherwise a clone of what is overwritten, if it needs that */
+    bool keeps_result; /* in place, autograd saves the result; else a clone of what is overwritten, if it needs that */
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
     const char *source;
@@ -122,12 +137,18 @@ extern const int aten_count;
 const struct aten *aten_find(const char *target);
 /* Whether the arguments are such that run may rely on them. */
 bool aten_takes(const struct aten *op, const struct arg *a, int n);
+/* What stands before a row's name in full: the operators of other libraries name theirs. */
+static inline const char *
+aten_space(const char *name)
+{
+    return strncmp(name, "torchvision.", strlen("torchvision.")) == 0 ? "" : "aten.";
+}
 /* A line of --list=aten: name, arguments, gradients, how autocast treats it. */
 void aten_print(const struct aten *op, FILE *out);
 /* Position of an argument, -1 none. */
 int aten_arg(const struct aten *op, const char *name);
 
-/* ---- eager.c: storages, values, dispatch, autograd's graph and engine ------------------------------------------------------- */
+/* ---- eager.c: storages, values, dispatch, autograd's graph and engine -------------------------------------------- */
 
 #define MAX_STORAGE_BYTES (INT64_C(1) << 42)
 
@@ -185,6 +206,11 @@ struct machine {
 struct value *value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride);
 /* A view of v's storage. */
 struct value *value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride);
+/* Whether an operator made part in place, over a view of base's storage. */
+bool value_written(const struct value *base, const struct value *part);
+/* base after part, what an operator made over a view of it: its node is that operator's, which gives base its gradient.
+ * Source: CopySlices and rebase_history in torch/csrc/autograd/variable.cpp. */
+struct value *value_rebase(struct machine *m, struct value *base, struct value *part);
 struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);
@@ -234,18 +260,18 @@ int arg_ints(const struct frame *f, int i, int64_t *out,
              int max); /* elements; 0 when absent; a lone int counts as one */
 void out_add(struct machine *m, struct frame *f, struct value *v);
 
-/* Memory that a kernel takes while it runs, until the running scope ends or at once freed again, and a library's workspace of the
- * running thread. Nothing under fake tensors. */
+/* Memory that a kernel takes while it runs, until the running scope ends or at once freed again, and a library's
+ * workspace of the running thread. Nothing under fake tensors. */
 void workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 int64_t library_workspace(const struct machine *m, enum library l); /* bytes */
 void use_library(struct machine *m, enum library l);
 
-/* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first backward node that
- * needs one runs the forward again, which fills those still awaited and stops at the last. What a selective policy keeps is not made again but
- * taken from where the first forward put it. A region inside of another saves its arguments through it, and waits for its second forward.
- * Source: torch/utils/checkpoint.py. */
+/* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first
+ * backward node that needs one runs the forward again, which fills those still awaited and stops at the last. What a
+ * selective policy keeps is not made again but taken from where the first forward put it. A region inside of another
+ * saves its arguments through it, and waits for its second forward. Source: torch/utils/checkpoint.py. */
 struct checkpoint {
     const struct region *region;
     int nargs;
@@ -269,7 +295,8 @@ struct checkpoint {
     struct checkpoint *mutes, *next_mute; /* those inside of this one's second forward */
     jmp_buf stop;
 };
-/* The region's first forward begins, or inside of another's second forward it runs once more; args are kept until the last holder is released. */
+/* The region's first forward begins, or inside of another's second forward it runs once more; args are kept until the
+ * last holder is released. */
 struct checkpoint *checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots,
                                     struct value **args);
 void checkpoint_end(struct machine *m);
@@ -281,19 +308,19 @@ void value_requires_grad(struct machine *m, struct value *v, struct value **grad
 /* Autograd's engine: runs backward from a scalar root. */
 void backward(struct machine *m, struct value *root);
 
-/* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------------------- */
+/* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------- */
 
-/* Dimensions of TensorIterator, innermost first. after: whether d0 comes after d1 (1), before (-1), or either (0). Source:
- * TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
-void aten_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1), const void *of);
-/* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks. accumulator: bytes
- * of a partial result. */
+/* Dimensions of TensorIterator, innermost first. after: whether d0 comes after d1 (1), before (-1), or either (0).
+ * Source: TensorIteratorBase::reorder_dimensions in aten/src/ATen/TensorIterator.cpp. */
+void layout_reorder(int rank, int *perm, int (*after)(const void *of, int d0, int d1), const void *of);
+/* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks.
+ * accumulator: bytes of a partial result. */
 void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
 /* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */
 struct value *embedding_backward(struct machine *m, struct value *grad, struct value *indices,
                                  const struct value *weight);
 
-/* ---- step.c: the training loop ---------------------------------------------------------------------------------------------------- */
+/* ---- step.c: the training loop ----------------------------------------------------------------------------------- */
 
 struct step {
     struct arena *arena;
@@ -320,7 +347,7 @@ enum dtype precision_type(const struct precision *p, enum dtype t);
 int64_t optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const int64_t *size);
 void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a recorded trace */
 
-/* ---- live.c: bytes at every instant of the reported step -------------------------------------------------------------------------- */
+/* ---- live.c: bytes at every instant of the reported step --------------------------------------------------------- */
 
 struct live {
     int peak; /* event after which most bytes are allocated; -1: before the first */
@@ -334,7 +361,7 @@ struct live *live_run(const struct step *st);
 /* An independent count in quadratic time, for tests: bytes alive after event `at`. */
 int64_t live_recount(const struct step *st, int at);
 
-/* ---- an edited step, measured (live.c) ------------------------------------------------------------------------------------- */
+/* ---- an edited step, measured (live.c) --------------------------------------------------------------------------- */
 
 struct measured {
     int64_t allocated, reserved;    /* peaks */
@@ -348,7 +375,7 @@ struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
 
-/* ---- heap.c: the caching allocator, devices ------------------------------------------------------------------------------------------- */
+/* ---- heap.c: the caching allocator, devices ---------------------------------------------------------------------- */
 
 /* PyTorch's caching allocator on one stream. Source: c10/cuda/CUDACachingAllocator.cpp. */
 struct heap;
@@ -363,7 +390,7 @@ int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated cou
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
 
-/* ---- kernels.c: which kernels of libraries a step runs ---- */
+/* ---- kernels.c: which kernels of libraries a step runs ----------------------------------------------------------- */
 
 enum kernel_kind { KERNEL_FORWARD, KERNEL_GRAD_INPUT, KERNEL_GRAD_WEIGHT, KERNEL_PRODUCT };
 extern const char *const kernel_names[]; /* "convolution", "its input's gradient", "its weight's gradient", "product" */
@@ -377,8 +404,8 @@ struct kernel_shape {
     int last;                                                       /* channels last */
     int64_t in[KERNEL_RANK], weight[KERNEL_RANK], out[KERNEL_RANK]; /* sizes, whichever of them is computed */
     int64_t stride[KERNEL_RANK], pad[KERNEL_RANK], dilation[KERNEL_RANK], groups;
-    /* A product, row-major: batch x [m, k] * [k, n]. ld: elements between rows, or columns where transposed (ta, tb). most: bytes that PyTorch
-     * hands the library, whatever its kernel takes. */
+    /* A product, row-major: batch x [m, k] * [k, n]. ld: elements between rows, or columns where transposed (ta, tb).
+     * most: bytes that PyTorch hands the library, whatever its kernel takes. */
     int64_t batch, m, n, k, lda, ldb, most;
     int ta, tb;
 };
@@ -399,14 +426,15 @@ bool notes_kernels(const struct machine *m);
 /* Notes the kernel that runs now; where its library has said what a convolution takes, that is taken and given back. */
 void use_kernel(struct machine *m, const struct kernel_shape *shape);
 
-/* ---- whoever plays the step on a device ---- */
+/* ---- whoever plays the step on a device -------------------------------------------------------------------------- */
 
 struct replay;
 struct replay_range {
     int pool;
     int64_t base, page; /* first address; bytes that are mapped at once */
 };
-/* What the allocator asks of a device, and what the step says: device.h has the functions. Addresses are the allocator's. */
+/* What the allocator asks of a device, and what the step says: device.h has the functions. Addresses are the
+ * allocator's. */
 struct player {
     struct replay *of;
     bool (*take)(struct replay *p, int64_t address, int64_t bytes); /* take, map: false when the device refuses */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workspace.c - what CUDA kernels take from the allocator while they run, beside their results.
  *
- * The rules are those of PyTorch's own host code for compute capability 9.0 (an H100: 132 multiprocessors). Fake tensors take none
- * of it. What CUB's device-wide algorithms ask for was read off PyTorch 2.11's allocator (CUDA 13) over sizes from 4,096 to
- * 2,000,000 elements.
+ * The rules are those of PyTorch's own host code for compute capability 9.0 (an H100: 132 multiprocessors). Fake
+ * tensors take none of it. What CUB's device-wide algorithms ask for was read off PyTorch 2.11's allocator (CUDA 13)
+ * over sizes from 4,096 to 2,000,000 elements.
  */
 #include "torch/torch.h"
 
@@ -17,7 +17,7 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- reductions ---------------------------------------------------------------------------------------------------------- */
+/* ---- reductions -------------------------------------------------------------------------------------------------- */
 
 /* TensorIterator's dimensions, innermost first: strides in bytes. */
 struct reduction {
@@ -52,7 +52,7 @@ reorder(struct reduction *r)
 {
     struct reduction from = *r;
     int perm[RANK];
-    aten_reorder(r->rank, perm, order, &from);
+    layout_reorder(r->rank, perm, order, &from);
     for (int i = 0; i < r->rank; i++) {
         r->size[i] = from.size[perm[i]];
         r->in[i] = from.in[perm[i]];
@@ -130,7 +130,8 @@ reduce_part(struct machine *m, const struct reduction *r)
     scope_end(m, mark, 0, NULL);
 }
 
-/* Kernels index with 32 bits; a longer input is reduced in parts. Source: SplitUntil32Bit and get_dim_to_split in TensorIterator.cpp. */
+/* Kernels index with 32 bits; a longer input is reduced in parts. Source: SplitUntil32Bit and get_dim_to_split in
+ * TensorIterator.cpp. */
 static void
 reduce_parts(struct machine *m, struct reduction *r)
 {
@@ -176,7 +177,7 @@ reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int
     reduce_parts(m, &r);
 }
 
-/* ---- CUB --------------------------------------------------------------------------------------------------------------- */
+/* ---- CUB --------------------------------------------------------------------------------------------------------- */
 
 /* Aligned to 256 bytes each, and 255 to align the first. */
 static int64_t
@@ -199,8 +200,8 @@ scan_bytes(int64_t n, int64_t tile)
     return alias(0, 1, 16 * (div_up(n, tile) + WARP));
 }
 
-/* Source: embedding_dense_backward_cuda in Embedding.cu, embedding_backward_cuda_kernel in EmbeddingBackwardKernel.cu; the condition for few
- * weights was read off PyTorch 2.11's allocator. */
+/* Source: embedding_dense_backward_cuda in Embedding.cu, embedding_backward_cuda_kernel in EmbeddingBackwardKernel.cu;
+ * the condition for few weights was read off PyTorch 2.11's allocator. */
 struct value *
 embedding_backward(struct machine *m, struct value *grad, struct value *indices, const struct value *weight)
 {

@@ -44,13 +44,13 @@ fuzz_run(void (*target)(struct arena *a, const uint8_t *data, size_t size), cons
         limit_set(a, low[i].name, low[i].n);
     switch (setjmp(over)) {
     case 0:
-        arena_guard(&over);
+        arena_guard(&over, limit(LIMIT_MEMORY));
         target(a, data, size);
         break;
     case 2:
         __builtin_trap();
     }
-    arena_guard(NULL);
+    arena_guard(NULL, 0);
     arena_free_newer(NULL);
     return 0;
 }

@@ -41,7 +41,7 @@ roll(uint64_t below)
     return below ? (state >> 33) % below : 0;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static bool
 varint(const uint8_t **p, const uint8_t *end, uint64_t *v)
@@ -102,7 +102,7 @@ read_model(struct arena *a, const uint8_t *data, size_t size)
     return read_message(t, t->all[0], &onnx__model_proto__descriptor, 0) ? t : NULL;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static size_t
 put_varint(uint8_t *out, uint64_t v)
@@ -148,7 +148,7 @@ write_message(struct arena *a, const struct field *m, uint8_t *out, size_t room,
     return n;
 }
 
-/* ---- changes: each returns whether it could ------------------------------------------------------------------------ */
+/* ---- changes: each returns whether it could ---------------------------------------------------------------------- */
 
 static struct field *
 pick(const struct tree *t)

@@ -71,7 +71,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
             r->baseline = compare_run(a, result_build(old->graph, old, step_run(old, &before), &before), r);
             r->baseline->file = "old.onnx";
         }
-        arena_guard(NULL); /* reports hold more than memory */
+        arena_guard(NULL, 0); /* reports hold more than memory */
         for (int i = 0; i < nformats; i++)
             formats[i].write(r, nowhere(), true, 100);
     } else if (size && !e.message) {

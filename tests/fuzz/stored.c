@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stored.c - fuzz target: a stored result, as the baseline of a small model that stays the same, to every report format. */
+/* stored.c - fuzz target: a stored result, as the baseline of a small model that stays the same, to every report
+ * format. */
 #include "fuzz.h"
 
 /* The model's layers have types, lines and calls of their own, for a stored result to be matched with. */
@@ -61,7 +62,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
         r->baseline = compare_run(a, old, r);
         r->baseline->file = "old.json";
         gate_judge(a, &gates, r);
-        arena_guard(NULL); /* reports hold more than memory */
+        arena_guard(NULL, 0); /* reports hold more than memory */
         for (int i = 0; i < nformats; i++)
             formats[i].write(r, nowhere(), true, 100);
     } else if (!e.message) {

@@ -154,7 +154,8 @@ dropped something (dropout, batch norm, stochastic depth). Errors are signed: be
     for (what, kind, part, f), rows in sorted(classes.items()):
         print(f"| {what} | {kind} | {part} | {FLAVOURS[f]} | {summary(rows)} |")
     print("""
-The largest errors are `nanogpt_checkpoint`, which recomputes its blocks by `torch.utils.checkpoint`: an export does not show that. `char_cnn_lstm` and
+The largest errors are `nanogpt_checkpoint`, which recomputes its blocks by `torch.utils.checkpoint`: TorchScript's exports do not show that, and dynamo's
+show the line, which has a condition on it (a doubt, where `--recompute` says nothing). `char_cnn_lstm` and
 `lstm_lm` in bfloat16 are recorded cell by cell, fake tensors having no cuDNN, where memlint counts cuDNN's one call.
 
 What others report, for other models and other peaks (never the same experiment):

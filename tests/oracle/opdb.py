@@ -2,19 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own operator tests, each sample a training step: op_db's operators with op_db's arguments.
 
-    opdb.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--samples N] [-v]
+    opdb.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--samples N] [--modules] [--layout L] [--exporter E] [--precisions P,P] [-v]
+    opdb.py MEMLINT --kept --keep DIR [--table FILE [--mark NAME]] [--pack FILE]
 
 Samples of one operator are statements of one module; each floating tensor that requires a gradient is an input times a trainable scalar.
 A module that is not exact is taken apart, sample by sample. Printed: a line an operator with its samples, exact, doubt, wrong and
 skipped (PyTorch can't export or record them, with its reason under -v), what was wrong, and the sums. Exit 1 when a sample is wrong.
-Where several tensors require a gradient, each alone is a sample too.
+Where several tensors require a gradient, each alone is a sample too. --modules takes module_db's modules as well. --layout channels-last
+has inputs of four dimensions so; --exporter ts takes the old exporter's files.
+
+--kept compares what an earlier run left in DIR once more, without PyTorch; --table writes the figures into FILE, between its marks, and
+--pack adds to the archive the smallest exact sample of each operator that it does not have.
 """
-import collections, math, os, re, sys, warnings
+import collections, concurrent.futures, math, os, re, sys, tarfile, tempfile, warnings
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
 GROUP = 6  # samples in a module
 OPTIONS = ["--loss", "sum", "--optimizer", "sgd"]
+CAUSES = {  # why operators are wrong that are: which ones
+    "a copy that leaves nothing but a name, or not even that; dropout in evaluation mode leaves the same": r"clone|alias_copy|split_with_sizes_copy",
+    "a function whose variables hold a tensor longer or shorter than its arithmetic does": r"nn\.functional\.(cosine_similarity|triplet_margin_loss)",
+    "the gradient of one operand keeps that operand, which PyTorch does not where it is the only one": r"nn\.functional\.bilinear",
+    "of a scalar, or of order 0: a view or a zero that leaves nothing": r"diff|expand_as",
+    "along the only dimension, taken for the variance of everything: another overload, the same bytes": r"var|std",
+}
 # How a program writes operators whose entry is no function of that name.
 METHODS = ("contiguous", "sum_to_size", "expand", "expand_as", "to", "reshape_as", "view", "view_as", "bfloat16", "bool", "byte", "char", "double", "float", "half", "int",
            "long", "short", "new_zeros", "new_ones", "new_empty", "new_full", "unfold", "repeat", "zero_")
@@ -48,9 +60,10 @@ def written(op, torch):
 
 class Writer:
     """One module's text."""
+    last = False  # inputs of four dimensions are channels-last
 
     def __init__(self, torch):
-        self.torch, self.inputs, self.scales, self.lines, self.results = torch, [], 0, [], []
+        self.torch, self.inputs, self.scales, self.lines, self.results, self.made = torch, [], 0, [], [], []
 
     def tensor(self, t, trained):
         dtype = str(t.dtype)
@@ -58,6 +71,9 @@ class Writer:
             raise Untold("complex or sparse")
         k = len(self.inputs)
         make = f"torch.rand({tuple(t.shape)})" if dtype == "torch.float32" else f"torch.zeros({tuple(t.shape)}, dtype={dtype})"
+        if Writer.last and t.dim() == 4 and dtype == "torch.float32":
+            n, c, h, w = t.shape
+            make = f"torch.rand({(n, h, w, c)}).permute(0, 3, 1, 2)"
         self.inputs.append(make)
         if not trained:
             return f"x{k}"
@@ -97,6 +113,9 @@ class Writer:
 
     def add(self, text, sample, trains, outputs):
         k = len(self.results)
+        if getattr(sample, "made", None):
+            self.made.append(f"self.m{k} = {sample.made}")
+            text = text.replace("self.m(", f"self.m{k}(")
         self.lines.append(f"y{k} = " + self.call(text, sample, iter(trains)))
         self.results.append([f"y{k}{at}" for at in outputs])
 
@@ -104,7 +123,7 @@ class Writer:
         n = len(self.inputs)
         taken = [f"{r}.reshape(-1)" for rs in self.results for r in rs]
         result = f"torch.cat([{', '.join(taken)}])" if len(taken) > 1 else taken[0]  # an exporter leaves a cat of one out
-        scales = "\n        ".join(f"self.s{i} = nn.Parameter(torch.full((), .5))" for i in range(self.scales)) or "pass"
+        scales = "\n        ".join(self.made + [f"self.s{i} = nn.Parameter(torch.full((), .5))" for i in range(self.scales)]) or "pass"
         return steps.HEAD + f"""
 class M(nn.Module):
     def __init__(self):
@@ -168,28 +187,167 @@ def samples_of(op, torch, most):
                 return
 
 
+class Module:
+    """A module of module_db as a sample: how it is made, and what it is called with."""
+
+    def __init__(self, made, module, args, kwargs):
+        self.made, self.module, self.input, self.args, self.kwargs = made, module, args[0], tuple(args[1:]), kwargs
+
+
+def modules_of(info, torch, most):
+    """As samples_of, of a module."""
+    name, seen = info.module_cls.__name__, set()
+    if getattr(torch.nn, name, None) is not info.module_cls:
+        raise Untold("no module of torch.nn")
+    for given in info.module_inputs_func(info, "cpu", torch.float32, True, training=True):
+        if given.forward_input is None or not given.forward_input.args:
+            continue
+        made, how, forward, w = None, given.constructor_input, given.forward_input, Writer(torch)
+        try:
+            taken = [w.value(v, iter(())) for v in how.args] + [f"{k}={w.value(v, iter(()))}" for k, v in how.kwargs.items()]
+            if w.inputs:
+                continue
+            made = f"nn.{name}({', '.join(taken)})"
+            module = info.module_cls(*how.args, **how.kwargs).train()
+            sample = Module(made, module, forward.args, forward.kwargs)
+            floats = [t for t in tensors_of([sample.input, sample.args, list(sample.kwargs.values())], torch) if t.is_floating_point()]
+            outputs = outputs_of(module(*forward.args, **forward.kwargs), torch)
+            choice = [t.requires_grad for t in floats]
+            w = Writer(torch)
+            w.add("self.m({rest})", sample, choice, outputs)
+        except Exception:
+            continue
+        if outputs and all(t.numel() for t in floats) and w.source() not in seen:
+            seen.add(w.source())
+            yield "self.m({rest})", sample, choice, outputs
+        if len(seen) == most:
+            return
+
+
+def again(a):
+    """The cases that an earlier run left, compared once more: figures by operator and by cause."""
+    bench = object.__new__(steps.Bench)
+    bench.memlint, bench.folder = os.path.realpath(a.memlint), a.keep
+    cases = {}
+    for f in sorted(os.listdir(a.keep)):
+        m = re.fullmatch(r"((.+?)-(\d+)(-\d+)?)\.([\w-]+)\.trace", f)
+        if m and re.search(a.only, m[2]) and os.path.exists(bench.file(m[1], ".onnx")):
+            cases.setdefault(m[1], (m[2], m[2] + "-" + m[3], []))[2].append(m[5])
+    apart = {whole for name, (_, whole, _) in cases.items() if name != whole}
+    cases = {name: case for name, case in cases.items() if name not in apart}
+    jobs = [(name, p) for name, case in cases.items() for p in case[2]]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        verdicts = dict(zip(jobs, pool.map(lambda j: bench.compare(j[0], OPTIONS, j[1]), jobs)))
+    rows, exact = {}, []
+    for name, (label, _, precisions) in cases.items():
+        worst = max((verdicts[name, p][0] for p in precisions), key=("exact", "doubt", "wrong").index)
+        samples = len(re.findall(r"^ +y\d+ = ", open(bench.file(name, ".py")).read(), re.M))
+        rows.setdefault(label, collections.Counter())[worst] += samples
+        exact += [(name, OPTIONS, p) for p in precisions if worst == "exact"]
+        for p in precisions:
+            if verdicts[name, p][0] == "wrong" or (a.v and verdicts[name, p][0] == "doubt"):
+                print(f"{verdicts[name, p][0]} {name} {p}", *steps.first_difference(*verdicts[name, p][1:]), sep="\n")
+    text = figures(rows)
+    print(text)
+    if a.table:
+        begin, end = f"<!-- {a.mark}: written by tests/oracle/opdb.py --table -->\n", f"<!-- /{a.mark} -->"
+        page = open(a.table).read()
+        with open(a.table, "w") as f:
+            f.write(page.split(begin)[0] + begin + "\n" + text + "\n" + end + page.split(end)[1])
+    if a.pack:
+        add(a.pack, a.keep, smallest(bench, exact))
+    return any(r["wrong"] for r in rows.values())
+
+
+def add(path, folder, exact):
+    """Adds to the archive the operators that it does not have."""
+    with tempfile.TemporaryDirectory() as tmp:
+        if os.path.exists(path):
+            with tarfile.open(path) as tar:
+                tar.extractall(tmp, filter="data")
+        there = {re.sub(r"-\d+(-\d+)?\.onnx$", "", f) for f in os.listdir(tmp)}
+        steps.pack(folder, path, [case for case in exact if re.sub(r"-\d+(-\d+)?$", "", case[0]) not in there], tmp)
+
+
+def smallest(bench, exact):
+    """Of each operator's exact cases the smallest, in every precision."""
+    best = {}
+    for name, _, _ in exact:
+        label = re.sub(r"-\d+(-\d+)?$", "", name)
+        size = os.path.getsize(bench.file(name, ".onnx"))
+        best[label] = min(best.get(label, (size, name)), (size, name))
+    keep = {name for _, name in best.values()}
+    return [case for case in exact if case[0] in keep]
+
+
+def figures(rows):
+    """A Markdown table: a line for what is exact, one for what is a doubt, and one a cause of what is wrong."""
+    groups = {}
+    for label, counts in rows.items():
+        cause = next((c for c, pattern in CAUSES.items() if re.fullmatch(pattern, label)), "not yet looked into")
+        group = cause if counts["wrong"] else "a doubt" if counts["doubt"] else "exact"
+        groups.setdefault(group, []).append(label)
+    lines = ["| operators | samples | exact | doubt | wrong | |", "| --- | --- | --- | --- | --- | --- |"]
+    order = ["exact", "a doubt", *sorted((g for g in groups if g not in ("exact", "a doubt")), key=lambda g: -len(groups[g]))]
+    for group in [g for g in order if g in groups]:
+        labels = sorted(groups[group])
+        total = sum((rows[x] for x in labels), collections.Counter())
+        said = group if group in ("exact", "a doubt") else f"{group}: {', '.join(labels)}"
+        lines.append(f"| {len(labels)} | {sum(total.values())} | {total['exact']} | {total['doubt']} | {total['wrong']} | {said} |")
+    total = sum(rows.values(), collections.Counter())
+    lines.append(f"| {len(rows)} | {sum(total.values())} | {total['exact']} | {total['doubt']} | {total['wrong']} | all that export and run |")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     ap = steps.arguments(__doc__)
+    for at in ap._actions:
+        if at.dest in ("record", "export"):
+            at.nargs = "?"
     ap.add_argument("--samples", type=int, default=12, help="most samples an operator")
     ap.add_argument("--whole", action="store_true", help="take no module apart: faster, while a cause is looked for")
     ap.add_argument("--part", default="0/1", help="K/N: every N-th operator, from the K-th on")
+    ap.add_argument("--modules", action="store_true", help="module_db's modules instead of op_db's operators")
+    ap.add_argument("--layout", choices=("contiguous", "channels-last"), default="contiguous")
+    ap.add_argument("--exporter", choices=("dynamo", "ts"), default="dynamo")
+    ap.add_argument("--precisions", default=",".join(steps.PRECISIONS))
+    ap.add_argument("--kept", action="store_true", help="compare what is in --keep, without PyTorch")
+    ap.add_argument("--table", metavar="FILE", help="with --kept: write the figures into this file")
+    ap.add_argument("--mark", default="opdb", help="between which of its marks")
     warnings.filterwarnings("ignore")
-    return steps.on_bench(run, ap.parse_args())
+    a = ap.parse_args()
+    return again(a) if a.kept else steps.on_bench(run, a)
+
+
+def as_scripted(model, inputs):
+    """The old exporter's file of a model in training."""
+    import io, onnx, torch
+    f = io.BytesIO()
+    torch.onnx.export(model, tuple(inputs.values()), f, dynamo=False, opset_version=17, input_names=list(inputs), output_names=["output"],
+                      training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
+    return onnx.load_from_string(f.getvalue())
 
 
 def run(a, bench):
     torch = bench.torch
-    from torch.testing._internal.common_methods_invocations import op_db
+    if a.modules:
+        from torch.testing._internal.common_modules import module_db as infos
+    else:
+        from torch.testing._internal.common_methods_invocations import op_db as infos
+    Writer.last, export, precisions = a.layout == "channels-last", as_scripted if a.exporter == "ts" else None, a.precisions.split(",")
     sums, exact, why = collections.Counter(), [], collections.Counter()
     part, parts = map(int, a.part.split("/"))
-    for op in op_db[part::parts]:
-        label = op.name + ("." + op.variant_test_name if op.variant_test_name else "")
+    for op in infos[part::parts]:
+        label = op.name + ("." + op.variant_test_name if getattr(op, "variant_test_name", "") else "")
         if not re.search(a.only, label):
             continue
         counts, bad = collections.Counter(), []
         try:
             torch.manual_seed(0)
-            samples = list(samples_of(op, torch, a.samples)) if torch.float32 in op.dtypes and op.supports_autograd else []
+            if a.modules:
+                samples = list(modules_of(op, torch, a.samples))
+            else:
+                samples = list(samples_of(op, torch, a.samples)) if torch.float32 in op.dtypes and op.supports_autograd else []
         except Untold as e:
             samples, counts["untold"] = [], 1
         except Exception as e:
@@ -200,8 +358,8 @@ def run(a, bench):
             for s in group:
                 w.add(*s)
             verdicts = {}
-            for precision in steps.PRECISIONS:
-                cannot = bench.take(name, w.source(), precision)
+            for precision in precisions:
+                cannot = bench.take(name, w.source(), precision, export=export)
                 if cannot:
                     verdicts[precision] = ("skipped", cannot, w)
                     if cannot.startswith("not exported"):

@@ -78,7 +78,15 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "index_fill": "x.index_fill(1, (x[0, :, 0] > 0).long(), 0.)", "add_": "(x * 2).add_(x)", "mul_": "(x * 2).mul_(x.sigmoid())", "relu_": "(x * 2).relu_()", "clamp_": "(x * 2).clamp_(-1, 1)", "zero_": "(x * 2).zero_() + x",
     "copy_": "torch.empty_like(x).copy_(x) * x", "sigmoid_": "(x * 2).sigmoid_()", "exp_": "(x * 2).exp_()", "div_": "(x * 2).div_(x.exp())", "sub_": "(x * 2).sub_(x)", "dropout_": "F.dropout(x * 2, .1, True, True)", "dropout_module": ("self.op(x * 2)", "nn.Dropout(.1, inplace=True)"),
     "index_select": "x.index_select(1, torch.arange(8, device=x.device))", "index_put": "x.index_put((torch.arange(4, device=x.device),), x[:4] * 2)",
-    "slice_assign": "assign(x)", "diagonal": "x.diagonal(dim1=1, dim2=2).unsqueeze(-1) * x",
+    "slice_assign": "assign(x)", "select_assign": "assign_one(x)", "fill_assign": "assign_number(x)", "diagonal": "x.diagonal(dim1=1, dim2=2).unsqueeze(-1) * x",
+    **{f"write_{n}": f"x\n        y = x * 2\n        {line}\n        x = y * 2" for n, line in (
+        ("slice", "y[:, :4] = x[:, 4:]"), ("fill", "y[:, :4] = 1."), ("nested", "y[:, 2, :4] = x[:, 0, :4]"), ("select", "y[:, 3] = x[:, 0]"), ("copy", "y[:, :4] = y[:, 4:] * 2"), ("read", "y[:, 0] = y[:, 1]"),
+        ("add", "y[:, :4] += x[:, 4:]"), ("mul", "y[:, 1:3] *= 2"), ("method", "y[:, :4].mul_(x[:, :4])"), ("zero", "y[:, 0].zero_()"), ("mask", "y[x > 0] = 0."), ("masked_fill", "y[:, :4].masked_fill_(x[:, :4] > 0, 0.)"))},
+    "bloom_gelu": ("self.op(x)", "__import__('transformers').models.bloom.modeling_bloom.BloomGelu()"),
+    "checkpoint": ("checkpoint(self.op, x, use_reentrant=False, preserve_rng_state=False)", "nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32))"),
+    "checkpoint_each": ("x\n        for op in self.op:\n            x = checkpoint(op, x, use_reentrant=False, preserve_rng_state=False)", "nn.ModuleList(nn.Sequential(nn.Linear(32, 32), nn.Tanh()) for _ in range(3))"),
+    "checkpoint_function": ("torch.utils.checkpoint.checkpoint(twice, x, use_reentrant=False, preserve_rng_state=False)", "nn.Linear(32, 32)"),
+    "checkpoint_method": ("checkpoint(self.inner, x, use_reentrant=False, preserve_rng_state=False)", "nn.Sequential(nn.Linear(32, 32), nn.Tanh())"),
     "meshgrid": "x * torch.meshgrid(x[0, :, 0], x[0, 0], indexing='ij')[0]", "repeat_interleave": "x[:, :4].repeat_interleave(2, 1)", "expand_as": "x[:, :1].expand_as(x) * x", "broadcast": "x * x[:1, :1]", "movedim": "(x.movedim(1, 2).contiguous() + 1).movedim(2, 1)",
     "unflatten": "(x.unflatten(2, (4, 8)).transpose(1, 2) + 1).transpose(1, 2).flatten(2)", "hstack": "torch.hstack([x[:, :4], x[:, 4:] * 2])", "tile": "x[:, :4].tile(1, 2, 1)", "narrow": "x.narrow(1, 0, 4).repeat(1, 2, 1)", "swapaxes": "(x.swapaxes(1, 2) * 2).swapaxes(1, 2)",
     # arithmetic
@@ -135,17 +143,30 @@ OPEN = {
     "index_fill": "its value is a tensor in the file", "zero_": "exported as zeros of the same shape", "copy_": "exported as its source",
     "index_put": "the file orders constants before what uses them",
     "var_mean": "exported as its arithmetic, unread results left out", "embedding_bag": "its result loses its name in the file", "rotary_complex": "a conjugate is copied before it is multiplied",
-    "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
+    "checkpoint_method": "the frames of functions that are not called forward are not in the file, nor their locals", "hstack": "atleast_1d of a list", "iadd": "of a function without a module the file names its caller's line",
 }
 
 ZOO = '''
-import torch, torch.nn.functional as F, torch.utils._device
+import torch, torch.nn.functional as F, torch.utils._device, torch.utils.checkpoint
 from torch import nn
+from torch.utils.checkpoint import checkpoint
+torch.cuda.is_bf16_supported = lambda *a, **k: True # which a checkpoint under autocast asks the driver
+torch.cuda.amp.common.amp_definitely_not_available = lambda: False
 from zoo_base import *
 def assign(x):
     y = torch.zeros_like(x)
     y[:, :4] = x[:, 4:]
     return y * 2
+def assign_one(x):
+    y = torch.zeros_like(x)
+    y[:, 3] = x[:, 0] * 2
+    return y * 2
+def assign_number(x):
+    y = x * 2
+    y[:, :4] = 1.
+    return y * 2
+def twice(x):
+    return (x.exp() * x).tanh() * 2
 def rotate(x):
     c = torch.view_as_complex(x.reshape(*x.shape[:-1], 16, 2))
     a = x.detach()[..., :16] * 2
@@ -157,6 +178,9 @@ class M(nn.Module):
     def __init__(self):
         super().__init__()
         self.a, self.op, self.b = nn.Linear(32, 32), CONSTRUCTOR, nn.Linear(32, 5)
+    def inner(self, x):
+        y = self.op(x)
+        return (y * x).sigmoid() * 2
     def forward(self, x):
         x = self.a(x)
         x = EXPRESSION
@@ -165,41 +189,5 @@ ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, ids(b, 8)), cros
 '''
 
 
-def main():
-    return steps.on_bench(run, steps.arguments(__doc__).parse_args())
-
-
-def run(a, bench):
-    passed = failed = known = skipped = 0
-    exact = []
-    for name, case in CASES.items():
-        expression, constructor = case if isinstance(case, tuple) else (case, "nn.Identity()")
-        if not re.search(a.only, name):
-            continue
-        source = ZOO.replace("EXPRESSION", expression).replace("CONSTRUCTOR", constructor)
-        for precision in steps.PRECISIONS:
-            cannot = bench.take(name, source, precision, batch=4, optimizer="adamw")
-            if cannot:
-                skipped += 1
-                print(f"skipped  {name} {precision}: {cannot}", flush=True)
-                continue
-            verdict, truth, got = bench.compare(name, OPTIONS, precision)
-            if verdict == "exact":
-                passed += 1
-                exact.append((name, OPTIONS, precision))
-                if a.v:
-                    print(f"agrees   {name} {precision}", flush=True)
-                continue
-            known += name in OPEN
-            failed += name not in OPEN
-            print(f"{'open    ' if name in OPEN else 'differs '} {name} {precision}: {OPEN.get(name, expression)}", flush=True)
-            if a.v or name not in OPEN:
-                print(*steps.first_difference(truth, got), sep="\n", flush=True)
-    if a.pack:
-        steps.pack(bench.folder, a.pack, exact)
-    print(f"{passed} passed, {failed} failed, {known} open, {skipped} skipped")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(steps.on_bench(lambda a, bench: steps.table(a, bench, CASES, ZOO, OPTIONS, OPEN), steps.arguments(__doc__).parse_args()))

@@ -30,12 +30,12 @@ def load(name, path):
     return module
 
 
-def apart(log, work):
+def apart(log, work, seconds=SECONDS):
     """Runs work in a child that inherits the imports: a case leaves nothing behind, and a crash stops one case only."""
     child = os.fork()
     if child == 0:
         status = 1
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         with open(log, "w") as out:
             os.dup2(out.fileno(), 1)
             os.dup2(out.fileno(), 2)
@@ -47,6 +47,23 @@ def apart(log, work):
             out.flush()
         os._exit(status)
     return os.waitpid(child, 0)[1] == 0
+
+
+def within(log, work):
+    """Runs work in this process, for cases that leave nothing behind."""
+    def late(*_):
+        raise TimeoutError("it takes too long")
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        work()
+        return True
+    except Exception:
+        with open(log, "w") as out:
+            traceback.print_exc(file=out)
+        return False
+    finally:
+        signal.alarm(0)
 
 
 def reason(log):
@@ -81,42 +98,55 @@ class Bench:
                       LD_LIBRARY_PATH=self.record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", "")))
         import onnx, onnxscript, torch.onnx._internal.exporter._core  # once, not once a case
         self.onnx, self.torch = onnx, self.record.torch
-        self.export = os.path.realpath(export)
+        kept = dict(vars(self.torch.nn.init))  # which the exporter's module quickens for models that are larger than these
+        self.tools = load("export", os.path.realpath(export))
+        vars(self.torch.nn.init).update(kept)
         self.torch.set_num_threads(1)
 
     def file(self, name, suffix):
         return os.path.join(self.folder, name + suffix)
 
-    def take(self, name, source, precision="fp32", batch=None, optimizer="sgd"):
-        """Has PyTorch write and run a case, unless that was done before; None, or why it can't."""
-        path, model, truth = self.file(name, ".py"), self.file(name, ".onnx"), self.file(name, f".{precision}.trace")
+    def drop(self, name):
+        for stale in os.listdir(self.folder):
+            if stale.startswith(name + "."):
+                os.remove(os.path.join(self.folder, stale))
+
+    def put(self, name, source):
+        """Writes the case's source; what was made of another one goes."""
+        path = self.file(name, ".py")
         if not os.path.exists(path) or open(path).read() != source:
-            for stale in os.listdir(self.folder):
-                if stale.startswith(name + "."):
-                    os.remove(os.path.join(self.folder, stale))
+            self.drop(name)
             with open(path, "w") as f:
                 f.write(source)
-        log = self.file(name, ".log")
+
+    def take(self, name, source, precision="fp32", batch=None, optimizer="sgd", export=None, loop="plain", how=apart, what=("file", "step")):
+        """Has PyTorch write and run a case, unless that was done before; None, or why it can't. export: (model, inputs) -> file, instead of dynamo's.
+        how: apart or within; a record changes functions that an export calls, so `what` asks for one of them where one process does many."""
+        path, model, truth, log = (self.file(name, s) for s in (".py", ".onnx", f".{precision}.trace", ".log"))
+        self.put(name, source)
 
         def write():
             entry = load("zoo", path).ZOO["case"]
             inputs, _ = entry.inputs(batch or 1)
-            shapes = {"dynamic_shapes": {k: {0: self.torch.export.Dim("batch")} for k in inputs}} if batch else {}
-            self.torch.onnx.export(entry.build().train(), (), model + ".tmp", kwargs=inputs, dynamo=True, input_names=list(inputs), output_names=["output"],
-                                   external_data=False, verbose=False, **shapes)
-            export = load("export", self.export)  # it quickens torch.nn.init: in this child alone
-            m = export.strip(self.onnx.load(model + ".tmp"))
-            export.tidy_paths(m)
+            if export:
+                m = export(entry.build().train(), inputs)
+            else:
+                shapes = {"dynamic_shapes": {k: {0: self.torch.export.Dim("batch")} for k in inputs}} if batch else {}
+                self.torch.onnx.export(entry.build().train(), (), model + ".tmp", kwargs=inputs, dynamo=True, input_names=list(inputs),
+                                       output_names=["output"], external_data=False, verbose=False, **shapes)
+                m = self.onnx.load(model + ".tmp")
+            m = self.tools.strip(m)
+            self.tools.tidy_paths(m)
             self.tidy(m)
             self.onnx.save(m, model + ".tmp")
             os.rename(model + ".tmp", model)
 
         def trace():
-            self.record.record("case", load("zoo", path).ZOO["case"], batch or 1, optimizer, precision, trace=truth + ".tmp")
+            self.record.record("case", load("zoo", path).ZOO["case"], batch or 1, optimizer, precision, loop, trace=truth + ".tmp")
             os.rename(truth + ".tmp", truth)
-        if not os.path.exists(model) and not apart(log, write):
+        if "file" in what and not os.path.exists(model) and not how(log, write):
             return "not exported: " + reason(log)
-        if not os.path.exists(truth) and not apart(log, trace):
+        if "step" in what and not os.path.exists(truth) and not how(log, trace):
             return "not recorded: " + reason(log)
         return None
 
@@ -161,6 +191,40 @@ def arguments(doc):
     return ap
 
 
+def table(a, bench, cases, zoo, options, known, export=None):
+    """Runs a table of cases, name: expression or (expression, constructor of self.op), in fp32 and under autocast; known: why a case differs. True when
+    one differs that is not known to."""
+    passed = failed = opened = skipped = 0
+    exact = []
+    for name, case in cases.items():
+        expression, constructor = case if isinstance(case, tuple) else (case, "nn.Identity()")
+        if not re.search(a.only, name):
+            continue
+        source = zoo.replace("EXPRESSION", expression).replace("CONSTRUCTOR", constructor)
+        for precision in PRECISIONS:
+            cannot = bench.take(name, source, precision, batch=4, optimizer="adamw", export=export)
+            if cannot:
+                skipped += 1
+                print(f"skipped  {name} {precision}: {cannot}", flush=True)
+                continue
+            verdict, truth, got = bench.compare(name, options, precision)
+            if verdict == "exact":
+                passed += 1
+                exact.append((name, options, precision))
+                if a.v:
+                    print(f"agrees   {name} {precision}", flush=True)
+                continue
+            opened += name in known
+            failed += name not in known
+            print(f"{'open    ' if name in known else 'differs '} {name} {precision}: {known.get(name, expression)}", flush=True)
+            if a.v or name not in known:
+                print(*first_difference(truth, got), sep="\n", flush=True)
+    if a.pack:
+        pack(bench.folder, a.pack, exact)
+    print(f"{passed} passed, {failed} failed, {opened} open, {skipped} skipped")
+    return failed != 0
+
+
 def on_bench(run, a):
     """run(a, bench) in the folder to keep, or in one that goes."""
     with tempfile.TemporaryDirectory() as tmp:
@@ -169,14 +233,16 @@ def on_bench(run, a):
         return run(a, Bench(a.memlint, a.record, a.export, folder))
 
 
-def pack(folder, path, cases):
-    """cases: (name, options, precision) of those that are exact."""
+def pack(folder, path, cases, also=None):
+    """cases: (name, options, precision) of those that are exact; also: a folder of an archive's files to take as they are."""
     blob = io.BytesIO()
     with tarfile.open(fileobj=blob, mode="w") as tar:
         def add(name, data):
             info = tarfile.TarInfo(name)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
+        for name in sorted(os.listdir(also)) if also else ():
+            add(name, open(os.path.join(also, name), "rb").read())
         done = set()
         for name, options, precision in sorted(cases):
             if name not in done:

@@ -20,8 +20,9 @@ UNUSED = "on CUDA a tensor without elements"
 OTHERWISE = {
     "lstm.input": "_cudnn_rnn_cast_reflatten casts its operands: aten/src/ATen/cudnn/AutocastRNN.cpp",
     **dict.fromkeys(("gru.input", "rnn_tanh.input", "rnn_relu.input"), "as lstm.input"),
-    "roi_align.default": "torchvision/csrc/ops/autocast/roi_align_kernel.cpp",
-    "deform_conv2d.default": "torchvision/csrc/ops/autocast/deform_conv2d_kernel.cpp",
+    "tensordot.decomposed": "promotes as tensordot, whose product it is: aten/src/ATen/autocast_mode.h",
+    "torchvision.roi_align.default": "torchvision/csrc/ops/autocast/roi_align_kernel.cpp",
+    "torchvision.deform_conv2d.default": "torchvision/csrc/ops/autocast/deform_conv2d_kernel.cpp",
     **dict.fromkeys(("grid_sampler_2d.default", "grid_sampler_3d.default", "native_group_norm.default", "nll_loss.default", "nll_loss_forward.default",
                      "nll_loss2d_forward.default", "_thnn_fused_lstm_cell.default", "_thnn_fused_gru_cell.default", "_scaled_dot_product_flash_attention.default"), NESTED),
     "_scaled_dot_product_cudnn_attention.default": UNUSED, "log_sigmoid_forward.default": UNUSED, "cudnn_batch_norm.default": RESERVE, "_cudnn_rnn.default": RESERVE,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_aten.c - the framework operator table as a table: names found, formulas that parse, layouts by PyTorch's rules. */
+/* test_aten.c - the framework operator table as a table: names found, formulas that parse, layouts by PyTorch's
+ * rules. */
 #include "suites.h"
 #include "tests/all.h"
 
@@ -67,11 +68,11 @@ test_view_or_copy(void)
     int64_t stride[4];
     begin();
     struct value *v = fresh(4, (int64_t[]){2, 3, 4, 5});
-    CU_ASSERT_TRUE(aten_view_strides(v, 2, (int64_t[]){6, 20}, stride));
+    CU_ASSERT_TRUE(layout_view(v, 2, (int64_t[]){6, 20}, stride));
     CU_ASSERT_EQUAL(stride[0], 20);
     struct value *t = OP(&m, "transpose.int", VAL(v), INT(1), INT(2)); /* heads: [2, 4, 3, 5] */
-    CU_ASSERT_FALSE(aten_view_strides(t, 3, (int64_t[]){2, 4, 15}, stride) && stride[2] == 1 && stride[1] == 15);
-    CU_ASSERT_FALSE(aten_view_strides(t, 2, (int64_t[]){8, 15}, stride));
+    CU_ASSERT_FALSE(layout_view(t, 3, (int64_t[]){2, 4, 15}, stride) && stride[2] == 1 && stride[1] == 15);
+    CU_ASSERT_FALSE(layout_view(t, 2, (int64_t[]){8, 15}, stride));
     struct value *r = OP(&m, "reshape.default", VAL(t), ints_arg(&m, 2, (int64_t[]){8, 15}));
     CU_ASSERT_PTR_NOT_EQUAL(r->st, v->st);
     r = OP(&m, "reshape.default", VAL(v), ints_arg(&m, 2, (int64_t[]){-1, 15}));

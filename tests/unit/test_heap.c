@@ -110,7 +110,8 @@ test_end_of_a_range(void)
     arena_free(a);
 }
 
-/* Whatever happens, allocated is the sum of the blocks, reserved never falls and holds it, and everything merges again. */
+/* Whatever happens, allocated is the sum of the blocks, reserved never falls and holds it, and everything merges
+ * again. */
 static void
 test_random(void)
 {

@@ -5,8 +5,9 @@
 
 #include <CUnit/CUnit.h>
 
-/* Checkmate's linear graphs: n forward and n + 1 backward steps, all of size and cost 1, B values alive at most. The optima were proved by a
- * MILP solver where it ended within two minutes; elsewhere they lie within its bounds. Source of the graphs: gen_linear_graph in Checkmate. */
+/* Checkmate's linear graphs: n forward and n + 1 backward steps, all of size and cost 1, B values alive at most. The
+ * optima were proved by a MILP solver where it ended within two minutes; elsewhere they lie within its bounds. Source
+ * of the graphs: gen_linear_graph in Checkmate. */
 static const struct {
     int n, budget, optimum;
 } chains[] = {

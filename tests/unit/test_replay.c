@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_replay.c - the replay on a stand-in device: order, refusal, fragmentation, steady state, failures, cleaning up; and on stand-in
- * libraries: which kernels they are asked about, and what becomes of the answers. */
+/* test_replay.c - the replay on a stand-in device: order, refusal, fragmentation, steady state, failures, cleaning up;
+ * and on stand-in libraries: which kernels they are asked about, and what becomes of the answers. */
 #include "suites.h"
 #include "tests/all.h"
 
@@ -153,7 +153,7 @@ static const struct device_memory stand_in = {.self = &device,
                                               .touch = touch,
                                               .error = error};
 
-/* ---- playing a model --------------------------------------------------------------------------------------------------------------------- */
+/* ---- playing a model --------------------------------------------------------------------------------------------- */
 
 /* A chain of n layers of width w: its model in text. */
 static const char *
@@ -375,7 +375,7 @@ test_failure(void)
         }
 }
 
-/* ---- the allocator on a device ------------------------------------------------------------------------------------------------------------ */
+/* ---- the allocator on a device ----------------------------------------------------------------------------------- */
 
 static struct heap *
 heap_on(struct arena *a, struct replay *r, bool expandable, int64_t limit)
@@ -411,7 +411,8 @@ test_retry(void)
     arena_free(a);
 }
 
-/* Pages inside of free blocks are unmapped, those that a block shares stay; what is unmapped is mapped again before the range grows. */
+/* Pages inside of free blocks are unmapped, those that a block shares stay; what is unmapped is mapped again before
+ * the range grows. */
 static void
 test_pages(void)
 {
@@ -464,7 +465,8 @@ test_pages(void)
     arena_free(a);
 }
 
-/* Two thirds of what was freed don't serve the next request: they are idle when most is allocated, and stay so after the step. */
+/* Two thirds of what was freed don't serve the next request: they are idle when most is allocated, and stay so after
+ * the step. */
 static void
 test_fragmentation(void)
 {
@@ -521,7 +523,7 @@ test_random(void)
     }
 }
 
-/* ---- libraries ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- libraries --------------------------------------------------------------------------------------------------- */
 
 static const char *
 sizes_text(struct arena *a, int n, const int64_t *v)
@@ -579,8 +581,8 @@ static const char images[] =
     "t = ConvTranspose <strides = [2, 2], kernel_shape = [2, 2]> (d, d.weight) "
     "y = Conv <kernel_shape = [1, 1]> (t, e.weight)}";
 
-/* Strides, padding, dilation, groups; a depthwise one that is PyTorch's own; a transposed one, which is another's gradient. Inputs need no
- * gradient. The backward pass comes from behind. */
+/* Strides, padding, dilation, groups; a depthwise one that is PyTorch's own; a transposed one, which is another's
+ * gradient. Inputs need no gradient. The backward pass comes from behind. */
 static void
 test_convolutions(void)
 {
@@ -631,8 +633,8 @@ test_convolution_1d(void)
     arena_free(a);
 }
 
-/* With a bias the product is cuBLASLt's, its gradients' are cuBLAS's. What the library asks for changes nothing: PyTorch's buffer is there
- * already. */
+/* With a bias the product is cuBLASLt's, its gradients' are cuBLAS's. What the library asks for changes nothing:
+ * PyTorch's buffer is there already. */
 static void
 test_products(void)
 {

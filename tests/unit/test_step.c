@@ -8,7 +8,8 @@
 
 static struct arena *a;
 
-/* x [64, 256] -> Gemm 512 -> Relu -> Gemm 16. In bytes: x 65,536, w1 524,288, b1 2,048, h and r 131,072, w2 32,768, b2 512, y 4,096. */
+/* x [64, 256] -> Gemm 512 -> Relu -> Gemm 16. In bytes: x 65,536, w1 524,288, b1 2,048, h and r 131,072, w2 32,768, b2
+ * 512, y 4,096. */
 static const char mlp[] = "<ir_version: 10, opset_import: [\"\": 20]>"
                           "g (float[64, 256] x) => (y)"
                           "<float[512, 256] fc1.weight = {}, float[512] fc1.bias = {}, float[16, 512] fc2.weight = {}, "

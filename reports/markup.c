@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* markup.c - elements and text of the page, through libxml2's writer: the one place where its strings are escaped. */
+#include "html.h"
+
+static void
+attributes(struct html *h, va_list ap)
+{
+    for (const char *name; (name = va_arg(ap, const char *));) {
+        const char *value = va_arg(ap, const char *);
+        if (value)
+            xmlTextWriterWriteAttribute(h->w, XML(name), XML(string_clean(h->a, value)));
+    }
+}
+
+void
+html_open(struct html *h, const char *name, ...)
+{
+    va_list ap;
+    va_start(ap, name);
+    xmlTextWriterStartElement(h->w, XML(name));
+    attributes(h, ap);
+    va_end(ap);
+}
+
+void
+html_close(struct html *h)
+{
+    xmlTextWriterFullEndElement(h->w);
+}
+
+void
+html_leaf(struct html *h, const char *name, const char *text, ...)
+{
+    va_list ap;
+    va_start(ap, text);
+    xmlTextWriterStartElement(h->w, XML(name));
+    attributes(h, ap);
+    va_end(ap);
+    html_text(h, text);
+    xmlTextWriterFullEndElement(h->w);
+}
+
+void
+html_void(struct html *h, const char *name, ...)
+{
+    va_list ap;
+    va_start(ap, name);
+    xmlTextWriterStartElement(h->w, XML(name));
+    attributes(h, ap);
+    va_end(ap);
+    xmlTextWriterEndElement(h->w);
+}
+
+void
+html_text(struct html *h, const char *s)
+{
+    xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));
+}
+
+static const char *
+html_vformat(struct html *h, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    size_t n = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
+    va_end(again);
+    char *s = arena_alloc(h->a, n);
+    vsnprintf(s, n, fmt, ap);
+    return s;
+}
+
+const char *
+html_format(struct html *h, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *s = html_vformat(h, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+void
+html_printf(struct html *h, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    html_text(h, html_vformat(h, fmt, ap));
+    va_end(ap);
+}

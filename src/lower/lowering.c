@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lowering.c - a program under construction: its slots, modules, parameters, calls, inputs and outputs. */
+#include "lower/lowering.h"
+#include "torch/torch.h"
+
+#include <string.h>
+
+struct lowering *
+lowering_new(struct graph *g, const struct setup *s)
+{
+    struct lowering *l = NEW(g->arena, struct lowering);
+    l->a = g->arena;
+    l->g = g;
+    l->s = s;
+    l->p = NEW(l->a, struct program);
+    l->p->arena = l->a;
+    l->p->graph = g;
+    l->slots = names_new(l->a);
+    l->modules = names_new(l->a);
+    l->slot_of = NEWN(l->a, int, g->nt + 1);
+    memset(l->slot_of, -1, sizeof(int) * (size_t)(g->nt + 1));
+    return l;
+}
+
+int
+lower_slot(struct lowering *l)
+{
+    return l->p->nslots++;
+}
+
+/* The module of that path, its parents made as needed. */
+int
+lower_module(struct lowering *l, const char *path, const char *type)
+{
+    struct program *p = l->p;
+    int at = names_find(l->modules, path);
+    if (at < 0) {
+        const char *dot = strrchr(path, '.');
+        int parent = !*path ? -1 : lower_module(l, dot ? arena_strn(l->a, path, (size_t)(dot - path)) : "", NULL);
+        at = p->nmodules;
+        *PUSH(l->a, p->modules, p->nmodules, p->cap_modules) = (struct module){arena_str(l->a, path), NULL, parent};
+        names_put(l->modules, p->modules[at].path, at);
+    }
+    if (type && !p->modules[at].type)
+        p->modules[at].type = arena_str(l->a, type);
+    return at;
+}
+
+struct param *
+lower_param(struct lowering *l, const char *name, enum param_kind kind)
+{
+    const char *dot = strrchr(name, '.');
+    struct param *q = PUSH(l->a, l->p->params, l->p->nparams, l->p->cap_params);
+    q->name = arena_str(l->a, name);
+    q->kind = kind;
+    q->slot = lower_slot(l);
+    q->module = lower_module(l, dot ? arena_strn(l->a, name, (size_t)(dot - name)) : "", NULL);
+    q->tied_to = -1;
+    q->rank = -1;
+    for (int i = 0; i < l->s->nfreeze && q->kind == PARAM_TRAINED; i++)
+        if (glob_match(l->s->freeze[i], name))
+            q->kind = PARAM_FROZEN;
+    return q;
+}
+
+/* Known sizes of a file's tensor. */
+bool
+lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size)
+{
+    if (t->rank < 0)
+        return false;
+    int64_t *s = NEWN(l->a, int64_t, t->rank ? t->rank : 1);
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dims[i].n < 0)
+            return false;
+        s[i] = t->dims[i].n;
+    }
+    *rank = t->rank;
+    *size = s;
+    return true;
+}
+
+void
+lower_param_shape(struct lowering *l, struct param *q, const struct tensor *t)
+{
+    if (lower_sizes(l, t, &q->rank, &q->size) && t->dtype)
+        q->dtype = t->dtype;
+}
+
+struct call *
+lower_call(struct lowering *l, const char *target, int nargs)
+{
+    struct call *c = PUSH(l->a, l->p->calls, l->p->ncalls, l->p->cap_calls);
+    c->target = arena_str(l->a, target);
+    c->op = aten_find(target);
+    c->nargs = nargs;
+    c->args = NEWN(l->a, struct arg, nargs ? nargs : 1);
+    c->nouts = 1;
+    c->outs = NEWN(l->a, int, 1);
+    c->outs[0] = lower_slot(l);
+    c->rank = -1;
+    return c;
+}
+
+void
+lower_inputs(struct lowering *l)
+{
+    struct program *p = l->p;
+    p->inputs = NEWN(l->a, struct input, l->g->nin + 1);
+    for (int i = 0; i < l->g->nin; i++) {
+        const struct tensor *t = &l->g->t[l->g->in[i]];
+        struct input *in = &p->inputs[p->ninputs++];
+        in->name = t->name;
+        in->dtype = t->dtype;
+        in->slot = lower_slot(l);
+        in->rank = -1;
+        lower_sizes(l, t, &in->rank, &in->size);
+        l->slot_of[l->g->in[i]] = in->slot;
+        names_put(l->slots, t->fx_name ? t->fx_name : t->name, in->slot);
+    }
+}
+
+void
+lower_outputs(struct lowering *l)
+{
+    struct program *p = l->p;
+    p->outputs = NEWN(l->a, int, l->g->nout + 1);
+    for (int i = 0; i < l->g->nout; i++)
+        if (l->slot_of[l->g->out[i]] >= 0)
+            p->outputs[p->noutputs++] = l->slot_of[l->g->out[i]];
+    if (!p->noutputs && p->ncalls)
+        p->outputs[p->noutputs++] = p->calls[p->ncalls - 1].outs[0];
+}
+
+bool
+lower_may_overwrite(const struct graph *g, int in, int out, int last, bool inputs)
+{
+    if (in < 0 || g->t[in].is_initializer || (g->t[in].is_input && !inputs) || g->t[in].is_output ||
+        g->t[in].rank != g->t[out].rank)
+        return false;
+    for (int i = 0; i < g->t[in].rank; i++)
+        if (g->t[in].dims[i].n != g->t[out].dims[i].n)
+            return false;
+    for (int u = 0; u < g->t[in].nusers; u++)
+        if (g->t[in].users[u] > last)
+            return false;
+    return true;
+}
+
+/* "/layer1/layer1.0/conv1/Conv" to "layer1.0.conv1": a component that begins with its parent's name replaces it. */
+const char *
+lower_node_module(struct arena *a, const struct node *n)
+{
+    char path[512] = "";
+    size_t len = 0, start = 0; /* of the last component in path */
+    const char *p = n->name ? n->name : "";
+    while (*p == '/') {
+        const char *end = strchr(p + 1, '/');
+        size_t n = end ? (size_t)(end - p - 1) : 0;
+        if (!end || len + n + 2 > sizeof(path))
+            break;
+        size_t last = len - start;
+        if (len && n > last && strncmp(path + start, p + 1, last) == 0 && p[1 + last] == '.') {
+            len = start;
+        } else if (len) {
+            path[len++] = '.';
+            start = len;
+        }
+        memcpy(path + len, p + 1, n);
+        len += n;
+        path[len] = 0;
+        p = end;
+    }
+    return arena_str(a, path);
+}

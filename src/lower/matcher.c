@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matcher.c - tensors of a file as arguments of calls: slots, numbers, parameters. */
+#include "lower/matcher.h"
+#include "torch/torch.h"
+
+bool
+matcher_constant(const struct matcher *x, int tensor)
+{
+    const struct node *n = maker(x, tensor);
+    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && node_is(n, OP_CONSTANT)) ||
+                           names_find(x->params, x->g->t[tensor].name) >= 0);
+}
+
+bool
+matcher_number(const struct matcher *x, int tensor, double *v)
+{
+    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
+    if (!t || !t->value || t->value->n != 1 || t->rank > 1 || (t->value->known && !t->value->known[0]))
+        return false;
+    *v = t->value->i ? (double)t->value->i[0] : t->value->f[0];
+    return true;
+}
+
+struct param *
+matcher_param(struct matcher *x, int tensor, const struct node *user, const char *role, bool transposed, bool buffer)
+{
+    struct lowering *l = x->l;
+    const struct tensor *t = &x->g->t[tensor];
+    int at = names_find(x->params, t->name);
+    if (at >= 0)
+        return &l->p->params[at];
+    const char *name = t->name;
+    if (strncmp(name, "onnx::", 6) == 0 || !strchr(name, '.')) {
+        const char *path = lower_node_module(l->a, user);
+        name = strncmp(name, "onnx::", 6) == 0 ? arena_printf(l->a, "%s%s%s", path, *path ? "." : "", role) : name;
+    }
+    bool state = buffer || !dtypes[t->dtype].is_float;
+    struct param *q = lower_param(l, name, state ? PARAM_BUFFER : PARAM_TRAINED);
+    names_put(x->params, t->name, l->p->nparams - 1);
+    lower_param_shape(l, q, t);
+    if (transposed && q->rank == 2) {
+        int64_t *size = NEWN(l->a, int64_t, 2);
+        size[0] = q->size[1];
+        size[1] = q->size[0];
+        q->size = size;
+    }
+    if (q->rank < 0)
+        graph_doubt(l->g, name, "parameter", NULL, "the file does not state its size");
+    return q;
+}
+
+struct arg
+matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *role)
+{
+    double v;
+    if (tensor < 0)
+        return NONE;
+    if (x->l->slot_of[tensor] >= 0)
+        return (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[tensor]};
+    const struct tensor *t = &x->g->t[tensor];
+    if (matcher_number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer))
+        return t->value->i ? INT(to_int(v)) : FLT(v);
+    if (t->producer >= 0 && !x->data[t->producer] && !matcher_constant(x, tensor))
+        return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
+    if (matcher_constant(x, tensor)) {
+        struct param *q = matcher_param(x, tensor, n, role, false, !t->is_initializer);
+        x->l->slot_of[tensor] = q->slot;
+        return (struct arg){.kind = ARG_SLOT, .i = q->slot};
+    }
+    return INT(-1);
+}
+
+struct call *
+matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs)
+{
+    struct lowering *l = x->l;
+    struct call *c = lower_call(l, target, nargs);
+    c->node = c->name = n->name;
+    c->scope = lower_module(l, lower_node_module(l->a, n), NULL);
+    const char *path = l->p->modules[c->scope].path;
+    c->location = *path ? path : NULL;
+    return c;
+}
+
+struct arg
+matcher_input(struct matcher *x, const struct node *n, int k)
+{
+    return k < n->nin ? matcher_arg(x, n, n->in[k], "weight") : NONE;
+}
+
+void
+matcher_define(struct matcher *x, int tensor, int slot)
+{
+    struct program *p = x->l->p;
+    x->l->slot_of[tensor] = slot;
+    if (p->ncalls && p->calls[p->ncalls - 1].outs[0] == slot)
+        lower_sizes(x->l, &x->g->t[tensor], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matcher.h - a file without recorded calls being lowered, shared by patterns.c (what its nodes stand for) and
+ * compose.c (those that are several calls). */
+#ifndef MATCHER_H
+#define MATCHER_H
+
+#include "lower/lowering.h"
+
+#include <string.h>
+
+struct matcher {
+    struct lowering *l;
+    struct graph *g;
+    bool *data;                   /* per node: carries data of the step */
+    const struct pattern **match; /* per node: the pattern that ends here */
+    bool *covered;                /* per node: inside a pattern that ends elsewhere */
+    struct names *params;         /* initializer (or alias) name to param */
+    bool by_torch;                /* PyTorch's exporter wrote the file */
+};
+
+/* ---- constants and parameters ------------------------------------------------------------------------------------ */
+
+static inline bool
+is(const struct node *n, const char *op)
+{
+    return strcmp(n->op, op) == 0 && !*n->domain;
+}
+
+/* An input that the operator can't do without is missing. */
+static inline bool
+broken(const struct node *n)
+{
+    int least = n->row && n->row->least ? n->row->least : 1;
+    for (int k = 0; k < least; k++)
+        if (k >= n->nin || n->in[k] < 0)
+            return true;
+    return false;
+}
+
+/* A tensor by its id: one that is omitted has no type and no name. */
+static inline const struct tensor *
+tensor_at(const struct matcher *x, int tensor)
+{
+    static const struct tensor omitted = {.name = "", .wrap = "", .rank = -1, .declared_rank = -1, .producer = -1};
+    return tensor < 0 ? &omitted : &x->g->t[tensor];
+}
+
+static inline const struct node *
+maker(const struct matcher *x, int tensor)
+{
+    int at = tensor < 0 ? -1 : x->g->t[tensor].producer;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an id has a tensor */
+    return at < 0 || broken(&x->g->n[at]) ? NULL : &x->g->n[at];
+}
+
+/* The value of a constant of one element. */
+bool matcher_number(const struct matcher *x, int tensor, double *v);
+/* Whether the file has its value: a weight, a constant. */
+bool matcher_constant(const struct matcher *x, int tensor);
+/* The parameter behind an initializer, made at its first use; role is its name where the file has none. */
+struct param *matcher_param(struct matcher *x, int tensor, const struct node *user, const char *role, bool transposed,
+                            bool buffer);
+/* A tensor as an argument: a slot, a number, or a parameter made on the way. */
+struct arg matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *role);
+/* Input k of a node, NONE where it is omitted. */
+struct arg matcher_input(struct matcher *x, const struct node *n, int k);
+/* A call in the place of a node. */
+struct call *matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs);
+/* What a call made is this tensor of the file. */
+void matcher_define(struct matcher *x, int tensor, int slot);
+
+/* compose.c: the calls that a node stands for whose row has a text; false when that has none for these inputs. */
+bool compose_node(struct lowering *l, struct matcher *x, const struct node *n);
+
+#endif

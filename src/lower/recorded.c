@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorded.c - a recorded call as eager makes it.
+ *
+ * The text is the authority on operator and arguments; the nodes give order and sizes. What eager does and the text
+ * hides is put back: casts, writes in place, results of several.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- casts that only autocast sees ------------------------------------------------------------------------------- */
+
+static const struct fact *
+norm_of(struct lowering *l, const struct group *g)
+{
+    enum { NORMS = 1u << FACT_NORM_BACK | 1u << FACT_NORM_BACK_AT_END | 1u << FACT_NORM_TO_WEIGHT };
+    return g->type ? fact_next(l, NULL, NORMS, &(struct place){.type = g->type}) : NULL;
+}
+
+/* The module's input is read in fp32, what the weight scales in the weight's type. */
+static void
+norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *args, int n)
+{
+    struct lowering *l = d->l;
+    for (int i = 0; i < 2 && n == 2 && to_weight; i++)
+        if (args[i].kind == ARG_SLOT && args[1 - i].kind == ARG_SLOT && !group_maker(l->p, args[i].i) &&
+            group_maker(l->p, args[1 - i].i))
+            args[1 - i].i = group_cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
+    int scope = lower_module(l, g->path ? g->path : "", g->type);
+    bool square = spelled(g->target, SQUARES);
+    bool reads_float = !spelled(g->target, CASTS) && (!to_weight || square);
+    for (int i = 0; i < n; i++) {
+        const struct call *c = args[i].kind == ARG_SLOT && args[i].i >= 0 ? group_maker(l->p, args[i].i) : NULL;
+        if (to_weight && !square && c && c->scope == scope && spelled(c->target, CASTS_TO) &&
+            c->args[1].kind == ARG_DTYPE && c->args[1].i == DT_FLOAT)
+            args[i].i = c->args[0].i; /* where the file has the copy, it was merged with the kernel's own */
+        if (!reads_float)
+            continue;
+        const struct call *from = c && c->nargs && c->args[0].kind == ARG_SLOT ? group_maker(l->p, c->args[0].i) : NULL;
+        bool lost = c && (spelled(c->target, IS_LOST) || /* found where it is read */
+                          (strcmp(c->name, g->fx_name) == 0 && from && from->scope != scope));
+        bool input = d->norm.scope == scope && d->norm.input == (int)args[i].i;
+        if (!c || (c->scope == scope && !lost && !input))
+            continue;
+        if (!input) {
+            d->norm = (struct norm){scope, (int)args[i].i, -1};
+            d->norm.wide = group_to_float(d, g, (int)args[i].i);
+        }
+        args[i].i = d->norm.wide;
+    }
+}
+
+static int
+norm_output(struct dynamo *d, const struct group *g, enum fact_kind back, const struct call *c)
+{
+    struct lowering *l = d->l;
+    bool weighted = false, normal = false;
+    int slot = c->outs[0];
+    for (int i = 0; i < c->nargs; i++) {
+        const struct call *m = c->args[i].kind == ARG_SLOT ? group_maker(l->p, c->args[i].i) : NULL;
+        weighted |= c->args[i].kind == ARG_SLOT && !m;
+        weighted |= m && m->scope == c->scope && m->nargs && m->args[0].kind == ARG_SLOT &&
+                    !group_maker(l->p, m->args[0].i); /* 1 + weight */
+        normal |= m && spelled(m->target, INVERTS_ROOT);
+    }
+    bool goes = spelled(g->target, MULTIPLIES) &&
+                ((back == FACT_NORM_BACK_AT_END && weighted) || (back == FACT_NORM_BACK && normal));
+    return goes && d->norm.input >= 0 ? group_cast_like(d, g, slot, d->norm.input) : slot;
+}
+
+/* What the probabilities are multiplied with: the next product in the module. */
+static int
+value_after(struct dynamo *d, const struct group *g)
+{
+    for (const struct group *h = g + 1; h < d->groups + d->ngroups; h++) {
+        struct arg args[MAX_ARGS];
+        int missing = 0;
+        if (!h->path || strcmp(h->path, g->path) != 0 || !spelled(h->target, CONTRACTS))
+            continue;
+        if (fx_args(d->l, NULL, h->args, args) < 2 || args[1].kind != ARG_SLOT)
+            return -1;
+        resolve_known(d, &args[1], &missing);
+        return (int)args[1].i;
+    }
+    return -1;
+}
+
+/* The query of the product that these scores come from. */
+static int
+query_before(const struct dynamo *d, int slot)
+{
+    const struct program *p = d->l->p;
+    for (int i = p->ncalls - 1; i >= 0; i--) {
+        const struct call *c = &p->calls[i];
+        int first = c->nargs && c->args[0].kind == ARG_LIST ? -1 : 0;
+        if (c->outs[0] != slot)
+            continue;
+        first = first == 0 && spelled(c->target, CHOOSES) ? 1 : first;
+        if (first < 0 || first >= c->nargs || c->args[first].kind != ARG_SLOT)
+            return -1;
+        slot = (int)c->args[first].i;
+        if (spelled(c->target, CONTRACTS))
+            return slot;
+    }
+    return -1;
+}
+
+/* Casts that copy under autocast: of the input before the call, or of its result. */
+static int
+cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
+{
+    unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT | 1u << FACT_INPUT_TO_FLOAT;
+    unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT;
+    if (!g->path || slot < 0 || n < 2)
+        return slot;
+    const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, &at);
+    while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)) {
+        fact_drop(d->l, k);
+        k = fact_next(d->l, k, results, &at);
+    }
+    if (!k)
+        return slot;
+    if (k->kind == FACT_INPUT_TO_FLOAT)
+        return group_to_float(d, g, slot);
+    const struct call *wide = k->kind == FACT_RESULT_TO_INPUT ? group_maker(d->l->p, args[0].i) : NULL;
+    const struct arg *same = k->kind == FACT_INPUT_TO_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
+    int like = k->kind == FACT_RESULT_TO_VALUE   ? value_after(d, g)
+               : k->kind == FACT_RESULT_TO_QUERY ? query_before(d, (int)args[0].i)
+               : same->kind == ARG_SLOT          ? (int)same->i
+                                                 : -1;
+    return like < 0 ? slot : group_cast_like(d, g, slot, like);
+}
+
+/* T5 adds its padding mask to the position bias that all layers share; of a mask of ones the exporter leaves nothing,
+ * but the sum has the batch's size and lives as long as the layers. */
+static void
+add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, int rank, const int64_t *size)
+{
+    const struct call *bias = n == 2 && args[1].kind == ARG_SLOT ? group_maker(d->l->p, args[1].i) : NULL;
+    if (!g->path || rank != 4 || !bias || bias->rank != 4 || bias->size[0] != 1 || size[0] == 1)
+        return;
+    const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    const struct fact *f = fact_next(d->l, NULL, 1u << FACT_ADDS_MASK, &at);
+    if (!f || strcmp(spelled_bare(bias->target), f->arg) != 0)
+        return;
+    if (d->masked.bias != (int)args[1].i) {
+        d->masked.bias = (int)args[1].i;
+        struct call *mask = group_call(d, g, "aten.zeros.default", 2);
+        int64_t shape[] = {size[0], 1, 1, size[3]};
+        mask->args[0] = (struct arg){.kind = ARG_LIST, .n = 4, .list = NEWN(d->l->a, struct arg, 4)};
+        for (int i = 0; i < 4; i++)
+            mask->args[0].list[i] = INT(shape[i]);
+        mask->args[1] = DTYPE(DT_FLOAT);
+        mask->rank = 4;
+        mask->size = arena_dup(d->l->a, shape, sizeof(shape));
+        int made = mask->outs[0];
+        struct call *sum = group_call(d, g, "aten.add.Tensor", 2);
+        sum->args[0] = args[1];
+        sum->args[1] = (struct arg){.kind = ARG_SLOT, .i = made};
+        d->masked.slot = sum->outs[0];
+    }
+    args[1].i = d->masked.slot;
+}
+
+/* ---- in place ---------------------------------------------------------------------------------------------------- */
+
+/* Exports show every operator out of place. What tells the rest: the Python line, or a library's source. */
+static bool
+class_in_place(const struct dynamo *d, const struct group *g)
+{
+    struct lowering *l = d->l;
+    struct place at = {.type = g->type};
+    for (int up = 3; (at.around[0] = fx_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
+        const struct fact *f = fact_next(l, NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
+        if (f)
+            return f->kind == FACT_IN_PLACE;
+    }
+    if (fact_of(l, g->type, FACT_OFTEN_IN_PLACE) && l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, ALTERNATIVE_OVERWRITES,
+                       "activations that are written in place as often as not (LeakyReLU) are not");
+    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES));
+}
+
+/* "F.relu(x, True)": what functions of torch.nn.functional take beyond their operator's arguments is `inplace`. */
+static bool
+true_beyond(const char *call, const struct aten *op)
+{
+    int depth = 0, commas = 0, taken = 1;
+    const char *last = call;
+    for (const char *c = call; *c && (*c != ')' || depth > 1); c++) {
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        if (*c == ',' && depth == 1) {
+            commas++;
+            last = c + 1;
+        }
+    }
+    for (const char *c = op ? op->args : ""; *c; c++)
+        taken += *c == ' ';
+    return op && commas == taken && starts_with(last, " True)");
+}
+
+/* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
+static bool
+line_in_place(const struct dynamo *d, const struct group *g, const struct aten *op, const char *stem, int out)
+{
+    static const struct {
+        const char *stem, *sign;
+    } augmented[] = {{"add", " += "}, {"sub", " -= "}, {"mul", " *= "}, {"div", " /= "}};
+    const struct graph *gr = d->l->g;
+    const char *line = fx_line(d->l->a, gr->n[g->last].stack);
+    struct arena *a = d->l->a;
+    const char *call = strstr(line, arena_printf(a, "%s(", stem));
+    if (strstr(line, arena_printf(a, "%s_(", stem)) ||
+        (call && (strstr(line, "inplace=True") || true_beyond(call + strlen(stem), op))))
+        return true;
+    for (int i = 0; i < COUNT(augmented); i++) {
+        if (strcmp(augmented[i].stem, stem) != 0 ||
+            (!strstr(line, augmented[i].sign) && !strstr(line, arena_printf(a, "%.2s", augmented[i].sign + 1))))
+            continue;
+        for (int u = 0; u < gr->t[out].nusers; u++) {
+            const struct node *user = &gr->n[gr->t[out].users[u]];
+            if (group_same_statement(d, g->last, gr->t[out].users[u]) && user->nin && user->in[0] != out)
+                return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* The tensor that the call's first argument is, among what its nodes read. */
+static int
+overwritten(const struct dynamo *d, const struct group *g, const struct call *c)
+{
+    const struct graph *gr = d->l->g;
+    for (int i = 0; i < g->nnodes && c->nargs && c->args[0].kind == ARG_SLOT; i++) {
+        const struct node *n = &gr->n[g->nodes[i]];
+        for (int k = 0; k < n->nin; k++)
+            if (n->in[k] >= 0 && d->l->slot_of[n->in[k]] == c->args[0].i)
+                return n->in[k];
+    }
+    const struct node *first = &gr->n[g->nodes[0]];
+    return first->nin ? first->in[0] : -1;
+}
+
+/* What the line assigns to a part of a tensor; NULL it does no such thing. */
+static const char *
+assigned(const struct dynamo *d, const struct group *g)
+{
+    const char *line = fx_line(d->l->a, d->l->g->n[g->last].stack), *value = strstr(line, "] = ");
+    return value && !strstr(line, "_put(") ? value + strlen("] = ") : NULL;
+}
+
+static bool
+in_place(const struct dynamo *d, const struct group *g, const struct call *c, int out)
+{
+    if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE ||
+        !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last, true))
+        return false;
+    if (fact_of(d->l, g->type, FACT_MAY_OVERWRITE) && class_in_place(d, g))
+        return true;
+    if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
+        return true;
+    const char *names[] = {spelled_bare(g->target), spelled_bare(c->target)}; /* as recorded, as it runs */
+    for (int i = 0; i < COUNT(names); i++)
+        if (line_in_place(d, g, c->op, arena_strn(d->l->a, names[i], strcspn(names[i], ".")), out))
+            return true;
+    return false;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* Transposes and unsqueezes that were merged: the node's own attributes apply to its own input. */
+static bool
+merged(struct dynamo *d, const struct group *g, int out)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    const struct attr *perm = node_attr(n, "perm");
+    perm = perm && perm->type == ATTR_INTS && perm->ints ? perm : NULL;
+    if (!n->rules || n->nin < 1 || n->in[0] < 0 || l->slot_of[n->in[0]] < 0)
+        return false;
+    struct call *c = NULL;
+    if (strstr(n->rules, "TransposeTranspose") && perm) {
+        c = group_call(d, g, "aten.permute.default", 2);
+        c->args[1] =
+            (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
+        for (int i = 0; i < perm->n; i++)
+            c->args[1].list[i] = INT(perm->ints[i]);
+    } else if (strstr(n->rules, "ReshapeReshape") || strstr(n->rules, "UnsqueezeUnsqueeze")) {
+        c = group_call(d, g, "aten.reshape.default", 2);
+    } else {
+        return false;
+    }
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+    group_define(d, g, out, c->outs[0]);
+    return true;
+}
+
+/* Which of the results of the operator's own node a value comes from; -1 where the file has no such node. */
+static int
+result_index(const struct dynamo *d, const struct group *g, const struct call *c, int tensor)
+{
+    const struct graph *gr = d->l->g;
+    for (int hops = 0; hops < 8 && tensor >= 0 && group_makes(d, g, tensor); hops++) {
+        const struct node *n = &gr->n[gr->t[tensor].producer];
+        for (int o = 0; n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0 && o < n->nout; o++)
+            if (n->out[o] == tensor)
+                return o;
+        tensor = n->nin ? n->in[0] : -1;
+    }
+    return -1;
+}
+
+/* Several results: the file's names for the entries of the tuple, in order; an index follows its value. */
+static void
+define_items(struct dynamo *d, const struct group *g, struct call *c)
+{
+    struct lowering *l = d->l;
+    int n = 0, cap = 0, *item = NULL;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *node = &l->g->n[g->nodes[k]];
+        for (int o = 0; o < node->nout; o++)
+            if (node->out[o] >= 0 && spelled_as(l->g->t[node->out[o]].name, "getitem"))
+                *PUSH(l->a, item, n, cap) = node->out[o];
+    }
+    if (!n)
+        return;
+    if (l->g->t[item[0]].rank == 0 && c->op && aten_arg(c->op, "dim") < 0 && spelled(c->target, HAS_IDENTITY))
+        graph_doubt(
+            l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
+            "a call with several results was left out behind this, because it changes no number: the tensors that "
+            "PyTorch makes there are not counted");
+    bool index = n == 1 && l->g->t[item[0]].dtype == DT_INT64 && ends_with(c->target, ".dim");
+    int *place = NEWN(l->a, int, n);
+    c->nouts = n + index;
+    for (int i = 0; i < n; i++) {
+        int at = result_index(d, g, c, item[i]);
+        place[i] = at >= 0 ? at : i + index;
+        c->nouts = place[i] >= c->nouts ? place[i] + 1 : c->nouts;
+    }
+    c->outs = NEWN(l->a, int, c->nouts);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(l);
+    for (int i = 0; i < n; i++) {
+        names_put(l->slots, l->g->t[item[i]].name, c->outs[place[i]]);
+        l->slot_of[item[i]] = c->outs[place[i]];
+    }
+}
+
+/* ---- assignments: x[a:b] = y ------------------------------------------------------------------------------------- */
+
+/* "x[mask] = 0.5": eager's number stays on the host, where the exporter has a tensor. */
+static void
+keep_number(const struct dynamo *d, const struct group *g, const struct aten *op, struct arg *args, int n)
+{
+    bool one = op && op->writes == WRITES_NUMBER, several = op && op->writes == WRITES_VALUES;
+    int at = one ? aten_arg(op, "value") : several ? aten_arg(op, "values") : -1;
+    const char *value = several ? assigned(d, g) : "0";
+    if (at >= 0 && at < n && args[at].kind == ARG_SLOT && args[at].i < 0 && value &&
+        (isdigit((unsigned char)*value) || *value == '-' || starts_with(value, "float(")))
+        args[at] = FLT(0);
+}
+
+static struct call *
+maker_of(const struct dynamo *d, const struct arg *a)
+{
+    return a->kind == ARG_SLOT && a->i >= 0 ? (struct call *)group_maker(d->l->p, a->i) : NULL;
+}
+
+/* Whether a is a view of base, or of a view of it. */
+static bool
+shows(const struct dynamo *d, const struct arg *a, const struct arg *base)
+{
+    const struct call *c = maker_of(d, a);
+    return c && target_views(c->target) && c->nargs && c->args[0].kind == ARG_SLOT &&
+           (c->args[0].i == base->i || shows(d, &c->args[0], base));
+}
+
+/* x[1, a:b] = y puts y into a part of a part, and each of them back: eager writes once, into x. What fills a view, then
+ * put back, was written there. True when the call that made the part stands for this one, too. */
+static bool
+put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
+{
+    struct call *c = out >= 0 ? maker_of(d, &args[1]) : NULL;
+    if (!c || !c->op || !c->nargs || args[0].kind != ARG_SLOT)
+        return false;
+    const struct aten *folded = c->args[0].kind == ARG_TEXT ? aten_find(c->args[0].s) : NULL;
+    if (folded && folded->writes == WRITES_NUMBER) { /* x[0] = 2 */
+        c->op = aten_find(c->target = "aten.fill_part");
+        c->args[0] = args[0];
+        c->args[1] = FLT(0);
+    }
+    if (c->args[0].kind != ARG_SLOT)
+        return false;
+    if (c->op->writes == WRITES_PART && (c->args[0].i == args[0].i || shows(d, &c->args[0], &args[0]))) {
+        c->args[0] = args[0];
+        lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
+        group_define(d, g, out, (int)args[1].i);
+        return true;
+    }
+    if (c->op->writes == WRITES_ZERO && strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), "zero_("))
+        c->op = aten_find(c->target = "aten.fill.Scalar");
+    if (c->op->writes == WRITES_NUMBER && shows(d, &c->args[0], &args[0]))
+        c->in_place = true;
+    return false;
+}
+
+/* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose. */
+static void
+doubt_scalar(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int n)
+{
+    const struct graph *gr = d->l->g;
+    int dim = op ? aten_arg(op, "dim") : -1;
+    if (dim < 1 || dim >= n || args[0].kind != ARG_SLOT || args[0].i < 0 ||
+        !(args[dim].kind == ARG_INT || (args[dim].kind == ARG_LIST && args[dim].n)))
+        return;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            if (t < 0 || gr->t[t].rank || d->l->slot_of[t] != args[0].i)
+                continue;
+            graph_doubt(d->l->g, gr->n[g->last].name, gr->n[g->last].op, NULL,
+                        "along a dimension of a scalar: what PyTorch makes there is not counted");
+            return;
+        }
+}
+
+/* ---- one call ---------------------------------------------------------------------------------------------------- */
+
+/* Operators with a gradient of their own that the exporter writes as their arithmetic, and no table here puts together
+ * again: eager keeps and makes other tensors than the pieces do. They are those of derivatives.yaml that
+ * torch/_decomp/decompositions.py or torch/_refs decompose and onnxscript's torchlib has no function for. */
+static const char *const decomposed[] = {
+    "affine_grid",
+    "as_strided_scatter",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "block_diag",
+    "copysign",
+    "diag_embed",
+    "diagonal_scatter",
+    "digamma",
+    "dist",
+    "erfinv",
+    "fmax",
+    "fmin",
+    "frexp",
+    "huber_loss",
+    "igamma",
+    "igammac",
+    "ldexp",
+    "lgamma",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "mvlgamma",
+    "nan_to_num",
+    "nansum",
+    "native_batch_norm",
+    "renorm",
+    "rot90",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "std_mean",
+    "take",
+    "trace",
+    "var_mean",
+    "vdot",
+};
+
+/* Functions that call several operators of which the file does not show all, or not how long their variables hold a
+ * result. Source: aten/src/ATen/native, Loss.cpp, ReduceOps.cpp, SpectralOps.cpp, LinearAlgebra.cpp,
+ * TensorShape.cpp. */
+static const char *const composed[] = {
+    "as_strided",       "channel_shuffle", "cosine_embedding_loss",
+    "gradient",         "hfft2",           "hfftn",
+    "ihfft2",           "ihfftn",          "irfft2",
+    "irfftn",           "multi_dot",       "margin_ranking_loss",
+    "poisson_nll_loss",
+};
+
+/* Views whose results are copies: the exporter writes the view. Source: tag view_copy in native_functions.yaml. */
+static const char *const copied[] = {
+    "alias_copy",  "as_strided_copy", "detach_copy",    "expand_copy",  "narrow_copy",    "permute_copy",
+    "select_copy", "slice_copy",      "split_copy",     "squeeze_copy", "transpose_copy", "t_copy",
+    "unbind_copy", "unfold_copy",     "unsqueeze_copy", "view_copy",
+};
+
+static void
+doubt_decomposed(struct dynamo *d, const struct group *g)
+{
+    int at = d->group_of[g->last];
+    if (at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last))
+        return; /* said */
+    const struct node *n = &d->l->g->n[g->last];
+    const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
+    for (int i = 0; i < COUNT(decomposed); i++)
+        if (python_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])))
+            graph_doubt(d->l->g, n->name, n->op, NULL,
+                        "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
+                        decomposed[i]);
+    for (int i = 0; i < COUNT(composed); i++)
+        if (python_calls(line, composed[i]))
+            graph_doubt(d->l->g, n->name, n->op, NULL,
+                        "%s calls several operators, and the file does not show how long it holds what they make",
+                        composed[i]);
+    if (strstr(g->args, ", circular"))
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "circular padding writes slices of one tensor: what its gradient makes is not counted");
+    if (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\""))
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "the program moves a tensor off the device here, but the file has none");
+    for (int i = 0; i < COUNT(copied); i++)
+        if (python_calls(line, copied[i]))
+            graph_doubt(d->l->g, n->name, n->op, NULL, "the exporter wrote %s as a view: its copies are not counted",
+                        copied[i]);
+}
+
+int
+recorded_call(struct dynamo *d, struct group *g)
+{
+    struct lowering *l = d->l;
+    struct arg args[MAX_ARGS];
+    const char *target = spelled_anew(d, g);
+    const struct aten *op = spelled_row(target);
+    int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
+    const int64_t *size = NULL;
+    if (spelled_number(g->target))
+        return 0; /* sizes */
+    int n = fx_args(l, op, g->args, args);
+    if (out >= 0)
+        lower_sizes(l, &l->g->t[out], &rank, &size);
+    for (int i = 0; i < n; i++)
+        resolve_known(d, &args[i], &missing);
+    keep_number(d, g, op, args, n);
+    if (missing && out >= 0 && merged(d, g, out))
+        return 0;
+    doubt_decomposed(d, g);
+    params_size(d, g, op, args, n, rank, size);
+    if (spelled(target, TRAINS)) {
+        enum { STATISTICS = 3, TRAINING = 5, ALL = 8 };
+        bool tracked = n > ALL - 2;
+        if (n == ALL - 1) /* (input, weight, bias, mean, var, momentum, eps) */
+            memmove(&args[TRAINING + 1], &args[TRAINING], sizeof(*args) * 2);
+        if (n == ALL - 2) { /* (input, weight, bias, training, momentum, eps) */
+            memmove(&args[TRAINING], &args[STATISTICS], sizeof(*args) * 3);
+            args[STATISTICS] = args[STATISTICS + 1] = NONE;
+        }
+        args[TRAINING] = BOOL(!tracked || l->s->mode != MODE_INFERENCE);
+        n = ALL;
+        bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
+        if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
+            int conv = resolve_host(d, g, args[1].s);
+            if (conv >= 0) {
+                names_put(l->slots, args[0].s, conv);
+                args[0].i = conv;
+            }
+        }
+    }
+    if (n == 1 && spelled(target, IS_COPY)) {
+        const struct node *made = &l->g->n[g->last];
+        args[n++] = BOOL(false);
+        args[n++] = BOOL(made->nin > 0 && made->in[0] >= 0 && resolve_drops(d, g, made->in[0]));
+    }
+    int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
+    d->body_params = 0;
+    for (int i = 0; i < n; i++)
+        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
+    if (spelled(target, SUBTRACTS) && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
+        struct arg number = args[0];
+        args[0] = args[1];
+        args[1] = number;
+        target = "aten.rsub.Scalar";
+        op = aten_find(target);
+    }
+    if (spelled(target, IS_SAME) && args[0].kind == ARG_SLOT) {
+        group_define(d, g, out, (int)args[0].i);
+        return missing;
+    }
+    if (op && op->writes == WRITES_PART && n > 1 && !strstr(fx_line(l->a, l->g->n[g->last].stack), "_scatter(")) {
+        if (put_back(d, g, args, out))
+            return missing;
+        target = "aten.copy_slices";
+        op = aten_find(target);
+        n = 2;
+    }
+    if (!op)
+        graph_doubt(l->g, l->g->n[g->last].name, g->target, NULL,
+                    "no rule for this operator: only its result is counted");
+    for (int i = 0; i < d->npacked && n > 2; i++)
+        if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
+            args[2].i = d->packed[i].bias;
+    if (n > 0 && args[0].kind == ARG_SLOT)
+        args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
+    doubt_scalar(d, g, op, args, n);
+    const struct fact *norm = norm_of(l, g);
+    if (norm)
+        norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);
+    add_lost_mask(d, g, args, n, rank, size);
+    struct call *c = group_call(d, g, target, n);
+    c->op = op;
+    memcpy(c->args, args, sizeof(*args) * (size_t)n);
+    c->rank = rank;
+    c->size = size;
+    c->in_place = in_place(d, g, c, out);
+    g->call = l->p->ncalls - 1;
+    int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];
+    slot = cast_by_fact(d, g, args, n, false, slot);
+    group_define(d, g, out, slot);
+    define_items(d, g, &l->p->calls[g->call]);
+    return missing;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - the bodies of the rows in aten.c, and what they share. Nobody else includes it. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "torch/torch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK = 2 * MAX_RANK };
+
+#define V(i) arg_value(f, i) /* argument i of the frame, a tensor */
+
+/* ---- layout.c: sizes, strides and types of results --------------------------------------------------------------- */
+
+/* Numpy broadcasting of all tensors among a[0..n): the rank. */
+int layout_broadcast(const struct arg *a, int n, int64_t *size);
+/* Strides of an elementwise result. Source: TensorIteratorBase::reorder_dimensions in
+ * aten/src/ATen/TensorIterator.cpp. */
+void layout_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride);
+/* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
+ * are not. */
+bool layout_channels_last(const struct value *v);
+/* A fresh tensor, channels last when asked. */
+struct value *layout_image(struct machine *m, enum dtype t, int rank, const int64_t *size, bool last);
+/* empty_like: dense, in the order of v's strides. */
+struct value *layout_like(struct machine *m, const struct value *v, enum dtype t);
+/* Strides with which v can be seen as these sizes; false when only a copy can. */
+bool layout_view(const struct value *v, int rank, const int64_t *size, int64_t *stride);
+int layout_dim(int64_t d, int rank); /* a negative one counts from the end */
+enum dtype layout_wider(enum dtype a, enum dtype b);
+/* Type promotion: tensors with dimensions, then 0-d tensors, then numbers; a later group only wins by category.
+ * Source: c10/core/ScalarType.h, aten/src/ATen/native/TypeProperties.cpp. */
+enum dtype layout_promote(const struct arg *a, int n);
+/* In which a norm keeps them. */
+enum dtype layout_statistics(const struct value *v);
+
+/* ---- pointwise.c, dense.c: shared -------------------------------------------------------------------------------- */
+
+/* The result of the frame's arguments from..to, broadcast, as t. Conjugates are views; few kernels take them as they
+ * are (aten/src/ATen/ConjugateFallback.cpp). */
+void pointwise_new(struct machine *m, struct frame *f, int from, int to, enum dtype t);
+/* Sizes after reducing the dims of argument `dims` (all when absent or empty). */
+int pointwise_reduced(const struct frame *f, int dims, int keep, int64_t *size);
+
+int64_t inner_of_convolution(const struct frame *f);
+int64_t inner_of_first(const struct frame *f);
+int64_t inner_of_second(const struct frame *f);
+
+/* ---- pointwise.c, views.c, dense.c: what operators make ---------------------------------------------------------- */
+
+void run_adaptive_max_pool(struct machine *m, struct frame *f);
+void run_addbmm(struct machine *m, struct frame *f);
+void run_addbmm_grad(struct machine *m, struct frame *f);
+void run_addmm(struct machine *m, struct frame *f);
+void run_addmv(struct machine *m, struct frame *f);
+void run_addr(struct machine *m, struct frame *f);
+void run_diagonal_copy(struct machine *m, struct frame *f);
+void run_arange(struct machine *m, struct frame *f);
+void run_avg_pool(struct machine *m, struct frame *f);
+void run_baddbmm(struct machine *m, struct frame *f);
+void run_batch_norm(struct machine *m, struct frame *f);
+void run_batch_norm_backward(struct machine *m, struct frame *f);
+void run_cudnn_batch_norm_backward(struct machine *m, struct frame *f);
+void run_bce(struct machine *m, struct frame *f);
+void run_binary(struct machine *m, struct frame *f);
+void run_bmm(struct machine *m, struct frame *f);
+void run_cat(struct machine *m, struct frame *f);
+void run_cat_backward(struct machine *m, struct frame *f);
+void run_compare(struct machine *m, struct frame *f);
+void run_complex(struct machine *m, struct frame *f);
+void run_conj(struct machine *m, struct frame *f);
+void run_convolution(struct machine *m, struct frame *f);
+void run_convolution_backward(struct machine *m, struct frame *f);
+void run_copy(struct machine *m, struct frame *f);
+void run_cudnn_attention(struct machine *m, struct frame *f);
+void run_cudnn_attention_backward(struct machine *m, struct frame *f);
+void run_deform_backward(struct machine *m, struct frame *f);
+void run_diagonal(struct machine *m, struct frame *f);
+void run_divide(struct machine *m, struct frame *f);
+void run_dot(struct machine *m, struct frame *f);
+void run_dropout(struct machine *m, struct frame *f);
+void run_efficient_attention(struct machine *m, struct frame *f);
+void run_efficient_attention_backward(struct machine *m, struct frame *f);
+void run_elementwise(struct machine *m, struct frame *f);
+void run_embedding(struct machine *m, struct frame *f);
+void run_embedding_backward(struct machine *m, struct frame *f);
+void run_embedding_bag(struct machine *m, struct frame *f);
+void run_expand(struct machine *m, struct frame *f);
+void run_factory(struct machine *m, struct frame *f);
+void run_fft_c2c(struct machine *m, struct frame *f);
+void run_fft_real(struct machine *m, struct frame *f);
+void run_flash_attention(struct machine *m, struct frame *f);
+void run_flash_attention_backward(struct machine *m, struct frame *f);
+void run_folded(struct machine *m, struct frame *f);
+void run_full(struct machine *m, struct frame *f);
+void run_gather(struct machine *m, struct frame *f);
+void run_glu(struct machine *m, struct frame *f);
+void run_grad_of(struct machine *m, struct frame *f);
+void run_grid_sampler(struct machine *m, struct frame *f);
+void run_grid_sampler_backward(struct machine *m, struct frame *f);
+void run_group_norm(struct machine *m, struct frame *f);
+void run_index(struct machine *m, struct frame *f);
+void run_index_select(struct machine *m, struct frame *f);
+void run_kernel(struct machine *m, struct frame *f);
+void run_layer_norm(struct machine *m, struct frame *f);
+void run_layer_norm_backward(struct machine *m, struct frame *f);
+void run_like(struct machine *m, struct frame *f);
+void run_loss(struct machine *m, struct frame *f);
+void run_masked_fill(struct machine *m, struct frame *f);
+void run_max_pool(struct machine *m, struct frame *f);
+void run_mm(struct machine *m, struct frame *f);
+void run_mm_mat1_backward(struct machine *m, struct frame *f);
+void run_mm_mat2_backward(struct machine *m, struct frame *f);
+void run_mv(struct machine *m, struct frame *f);
+void run_named(struct machine *m, struct frame *f);
+void run_new_factory(struct machine *m, struct frame *f);
+void run_new_strided(struct machine *m, struct frame *f);
+void run_nll_loss(struct machine *m, struct frame *f);
+void run_nonzero(struct machine *m, struct frame *f);
+void run_norm(struct machine *m, struct frame *f);
+void run_outer(struct machine *m, struct frame *f);
+void run_over(struct machine *m, struct frame *f);
+void run_pad(struct machine *m, struct frame *f);
+void run_permute(struct machine *m, struct frame *f);
+void run_permute_backward(struct machine *m, struct frame *f);
+void run_pixel_shuffle(struct machine *m, struct frame *f);
+void run_pixel_unshuffle(struct machine *m, struct frame *f);
+void run_prelu_backward(struct machine *m, struct frame *f);
+void run_randint(struct machine *m, struct frame *f);
+void run_real(struct machine *m, struct frame *f);
+void run_reduce(struct machine *m, struct frame *f);
+void run_reduce_bool(struct machine *m, struct frame *f);
+void run_reduce_index(struct machine *m, struct frame *f);
+void run_reduce_with_indices(struct machine *m, struct frame *f);
+void run_repeat(struct machine *m, struct frame *f);
+void run_rms_norm(struct machine *m, struct frame *f);
+void run_scalar(struct machine *m, struct frame *f);
+void run_scalar_loss(struct machine *m, struct frame *f);
+void run_scatter_backward(struct machine *m, struct frame *f);
+void run_second_like(struct machine *m, struct frame *f);
+void run_select(struct machine *m, struct frame *f);
+void run_slice(struct machine *m, struct frame *f);
+void run_softmax(struct machine *m, struct frame *f);
+void run_softmax_backward(struct machine *m, struct frame *f);
+void run_softmax_backward_data(struct machine *m, struct frame *f);
+void run_sort(struct machine *m, struct frame *f);
+void run_spatial(struct machine *m, struct frame *f);
+void run_split(struct machine *m, struct frame *f);
+void run_split_backward(struct machine *m, struct frame *f);
+void run_squeeze(struct machine *m, struct frame *f);
+void run_stack(struct machine *m, struct frame *f);
+void run_stack_backward(struct machine *m, struct frame *f);
+void run_stand_in(struct machine *m, struct frame *f);
+void run_stand_in_backward(struct machine *m, struct frame *f);
+void run_stated(struct machine *m, struct frame *f);
+void run_sum(struct machine *m, struct frame *f);
+void run_sum_backward(struct machine *m, struct frame *f);
+void run_sum_to(struct machine *m, struct frame *f);
+void run_t(struct machine *m, struct frame *f);
+void run_topk(struct machine *m, struct frame *f);
+void run_transpose(struct machine *m, struct frame *f);
+void run_trilinear(struct machine *m, struct frame *f);
+void run_trilinear_of(struct machine *m, struct frame *f);
+void run_unary(struct machine *m, struct frame *f);
+void run_unary_float(struct machine *m, struct frame *f);
+void run_unbind(struct machine *m, struct frame *f);
+void run_unbind_backward(struct machine *m, struct frame *f);
+void run_unfold(struct machine *m, struct frame *f);
+void run_unsqueeze(struct machine *m, struct frame *f);
+void run_var_mean(struct machine *m, struct frame *f);
+void run_view(struct machine *m, struct frame *f);
+void run_view_as_complex(struct machine *m, struct frame *f);
+void run_view_as_real(struct machine *m, struct frame *f);
+void run_weight_norm(struct machine *m, struct frame *f);
+void run_weight_norm_backward(struct machine *m, struct frame *f);
+void run_where(struct machine *m, struct frame *f);
+void run_zero_of(struct machine *m, struct frame *f);
+void run_zeros_like_second(struct machine *m, struct frame *f);
+
+/* ---- expand.c, rnn.c: composites --------------------------------------------------------------------------------- */
+
+void expand_adaptive_avg_pool(struct machine *m, struct frame *f);
+void expand_alias(struct machine *m, struct frame *f);
+void expand_amax_backward(struct machine *m, struct frame *f);
+void expand_argsort(struct machine *m, struct frame *f);
+void expand_atan2_backward(struct machine *m, struct frame *f);
+void expand_attention(struct machine *m, struct frame *f);
+void expand_batch_norm(struct machine *m, struct frame *f);
+void expand_bce_backward(struct machine *m, struct frame *f);
+void expand_bce_target_backward(struct machine *m, struct frame *f);
+void expand_bilinear(struct machine *m, struct frame *f);
+void expand_bloom_gelu(struct machine *m, struct frame *f);
+void expand_bloom_gelu_backward(struct machine *m, struct frame *f);
+void expand_broadcast_in_dim(struct machine *m, struct frame *f);
+void expand_chunk(struct machine *m, struct frame *f);
+void expand_clamp_backward(struct machine *m, struct frame *f);
+void expand_clamp_bounds_backward(struct machine *m, struct frame *f);
+void expand_conj(struct machine *m, struct frame *f);
+void expand_contiguous(struct machine *m, struct frame *f);
+void expand_conv(struct machine *m, struct frame *f);
+void expand_conv_transpose(struct machine *m, struct frame *f);
+void expand_cross_entropy(struct machine *m, struct frame *f);
+void expand_cumprod_backward(struct machine *m, struct frame *f);
+void expand_cumsum(struct machine *m, struct frame *f);
+void expand_cumsum_backward(struct machine *m, struct frame *f);
+void expand_detach(struct machine *m, struct frame *f);
+void expand_dropout(struct machine *m, struct frame *f);
+void expand_dropout_in_place(struct machine *m, struct frame *f);
+void expand_einsum(struct machine *m, struct frame *f);
+void expand_embedding_bag(struct machine *m, struct frame *f);
+void expand_evenly_distribute(struct machine *m, struct frame *f);
+void expand_expand_as(struct machine *m, struct frame *f);
+void expand_fft_r2c_backward(struct machine *m, struct frame *f);
+void expand_fill_part(struct machine *m, struct frame *f);
+void expand_gather_flat(struct machine *m, struct frame *f);
+void expand_group_norm(struct machine *m, struct frame *f);
+void expand_index_put_backward(struct machine *m, struct frame *f);
+void expand_indexed(struct machine *m, struct frame *f);
+void expand_instance_norm(struct machine *m, struct frame *f);
+void expand_isclose(struct machine *m, struct frame *f);
+void expand_isfinite(struct machine *m, struct frame *f);
+void expand_layer_norm(struct machine *m, struct frame *f);
+void expand_linear(struct machine *m, struct frame *f);
+void expand_log_sigmoid(struct machine *m, struct frame *f);
+void expand_lost_clone(struct machine *m, struct frame *f);
+void expand_masked_fill_value(struct machine *m, struct frame *f);
+void expand_matmul(struct machine *m, struct frame *f);
+void expand_max_pool(struct machine *m, struct frame *f);
+void expand_maybe_multiply(struct machine *m, struct frame *f);
+void expand_narrow(struct machine *m, struct frame *f);
+void expand_no_gradient(struct machine *m, struct frame *f);
+void expand_norm_backward(struct machine *m, struct frame *f);
+void expand_norm_cloned(struct machine *m, struct frame *f);
+void expand_one_hot(struct machine *m, struct frame *f);
+void expand_pad(struct machine *m, struct frame *f);
+void expand_polar_backward(struct machine *m, struct frame *f);
+void expand_pow_backward_exponent(struct machine *m, struct frame *f);
+void expand_prelu(struct machine *m, struct frame *f);
+void expand_prod_backward(struct machine *m, struct frame *f);
+void expand_reduce_all(struct machine *m, struct frame *f);
+void expand_repeat_backward(struct machine *m, struct frame *f);
+void expand_repeat_interleave(struct machine *m, struct frame *f);
+void expand_reshape(struct machine *m, struct frame *f);
+void expand_reshape_as(struct machine *m, struct frame *f);
+void expand_resolve_conj(struct machine *m, struct frame *f);
+void expand_rms_norm(struct machine *m, struct frame *f);
+void expand_same(struct machine *m, struct frame *f);
+void expand_softmax(struct machine *m, struct frame *f);
+void expand_square(struct machine *m, struct frame *f);
+void expand_stated(struct machine *m, struct frame *f);
+void expand_std_backward(struct machine *m, struct frame *f);
+void expand_sum_to_like(struct machine *m, struct frame *f);
+void expand_to(struct machine *m, struct frame *f);
+void expand_to_like(struct machine *m, struct frame *f);
+void expand_unpad(struct machine *m, struct frame *f);
+void expand_var(struct machine *m, struct frame *f);
+void expand_var_backward(struct machine *m, struct frame *f);
+void expand_var_mean_backward(struct machine *m, struct frame *f);
+void expand_where(struct machine *m, struct frame *f);
+void expand_where_backward(struct machine *m, struct frame *f);
+void expand_write(struct machine *m, struct frame *f);
+void expand_zeros_as(struct machine *m, struct frame *f);
+void rnn_backward_input(struct machine *m, struct frame *f);
+void rnn_backward_weight(struct machine *m, struct frame *f);
+void rnn_forward(struct machine *m, struct frame *f);
+void rnn_gru(struct machine *m, struct frame *f);
+void rnn_gru_cell(struct machine *m, struct frame *f);
+void rnn_gru_cell_backward(struct machine *m, struct frame *f);
+void rnn_gru_step(struct machine *m, struct frame *f);
+void rnn_lstm(struct machine *m, struct frame *f);
+void rnn_lstm_cell(struct machine *m, struct frame *f);
+void rnn_lstm_cell_backward(struct machine *m, struct frame *f);
+void rnn_lstm_step(struct machine *m, struct frame *f);
+void rnn_relu_step(struct machine *m, struct frame *f);
+void rnn_tanh(struct machine *m, struct frame *f);
+void rnn_tanh_step(struct machine *m, struct frame *f);
+
+#endif
