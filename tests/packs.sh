@@ -6,7 +6,7 @@
 shared=${MEMLINT_SHARED:-$SOURCE/../shared}
 [ -d "$shared" ] || skip "no packs at $shared"
 command -v python3 >/dev/null || skip "no python3"
-slow=1
+slow=3 # other suites run beside this one
 [ -z "${SANITIZED:-}" ] || slow=8
 
 judge() { # judge NAME COMMAND...

@@ -5,7 +5,6 @@ usage: page.py BROWSER FOLDER PAGE...   prints a line for each check that fails,
 """
 import re
 import sys
-import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -30,16 +29,19 @@ def page_of(browser, path, scheme="light", width=1280, script=True):
     page.on("console", lambda message: page.said.append(message.text))
     page.on("pageerror", lambda error: page.said.append(str(error)))
     page.on("request", lambda request: page.asked.append(request.url))
-    begun = time.time()
+    cdp = context.new_cdp_session(page)
+    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(Path(path).resolve().as_uri())
-    page.took = time.time() - begun
+    page.took = {m["name"]: m["value"] for m in cdp.send("Performance.getMetrics")["metrics"]}["TaskDuration"]
     return page
 
 
+OPENS = 0.7  # seconds of the browser's main thread: other than the clock's, they are the same beside other tests
+
+
 def quickest(browser, path, took):
-    """The machine may be busy with other tests: the best of a few."""
     for _ in range(6):
-        if took < 1:
+        if took < OPENS:
             break
         page = page_of(browser, path)
         took = min(took, page.took)
@@ -62,7 +64,7 @@ def check_reading(browser, path, schemes=("light", "dark")):
         ok(f"{name}: no complaint on the console: {page.said}", not page.said)
         ok(f"{name}: no request leaves the page: {page.asked[1:]}", len(page.asked) == 1)
         took = quickest(browser, path, page.took)
-        ok(f"{name}: opens within a second: {took:.2f} s", took < 1)
+        ok(f"{name}: opens in {OPENS} s of the main thread: {took:.2f} s", took < OPENS)
         ok(f"{name}: below 1.5 MB", Path(path).stat().st_size < 1_500_000)
         if path == pages[-1]:  # many marks of one kind, which take axe-core ten seconds
             page.context.close()

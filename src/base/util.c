@@ -86,6 +86,13 @@ arena_new(void)
     return a;
 }
 
+static void
+block_free(struct block *b)
+{
+    ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
+    free(b);
+}
+
 void
 arena_free(struct arena *a)
 {
@@ -93,8 +100,7 @@ arena_free(struct arena *a)
         return;
     for (struct block *b = a->blocks, *next; b; b = next) {
         next = b->next;
-        ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
-        free(b);
+        block_free(b);
     }
     if (a->older)
         a->older->newer = a->newer;
@@ -211,6 +217,22 @@ arena_printf(struct arena *a, const char *fmt, ...)
     return s;
 }
 
+/* Gives back what is large enough to lie in a block of its own, always. */
+static void
+arena_drop(struct arena *a, const void *p, size_t bytes)
+{
+    for (struct block **at = &a->blocks->next; bytes > LAST_BLOCK / 4 && *at; at = &(*at)->next) {
+        struct block *b = *at;
+        if (b->data == p) {
+            *at = b->next;
+            a->bytes -= b->size;
+            taken -= b->size;
+            block_free(b);
+            return;
+        }
+    }
+}
+
 void *
 arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
 {
@@ -222,8 +244,10 @@ arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
     if (want > INT32_MAX)
         die("out of memory: more than %d elements", INT32_MAX);
     void *fresh = arena_alloc(a, (size_t)want * size);
-    if (*cap)
+    if (*cap) {
         memcpy(fresh, array, (size_t)*cap * size);
+        arena_drop(a, array, (size_t)*cap * size);
+    }
     *cap = (int)want;
     return fresh;
 }
