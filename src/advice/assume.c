@@ -48,7 +48,7 @@ to_math(struct setup *s)
 }
 
 /* Percent. What is less is said with the assumption, under the headline. */
-enum { OPEN = 5 };
+static const double OPEN = 0.5;
 
 static const struct {
     const char *option; /* NULL: none says so */
@@ -63,7 +63,7 @@ static const struct {
     [ALTERNATIVE_LOOP] = {"--loop=late-zero", to_late_zero, true},
     [ALTERNATIVE_DROPOUT] = {"--dropout=none", without_dropout, false},
     [ALTERNATIVE_INPLACE] = {"--assume inplace=none", out_of_place, false},
-    [ALTERNATIVE_OVERWRITES] = {"--assume inplace=all", all_in_place, false},
+    [ALTERNATIVE_OVERWRITES] = {.option = "--assume inplace=all", .change = all_in_place, .open = true, .what = "activation", .settles = "--assume inplace=none or inplace=all says which", .sure = SURE_UPDATE},
     [ALTERNATIVE_ATTENTION] = {"--assume attention=math", to_math, true},
     [ALTERNATIVE_MAX] = {.open = true,
                          .what = "maximum",

@@ -60,6 +60,41 @@ doubt_unrecorded(struct graph *g)
     }
 }
 
+/* torch.no_grad, torch.autocast and torch.autograd.Function leave their operators, but not which of them it was: the
+ * exporter makes a graph of what they hold, whose code is the operators' only line. What no gradient reaches is the same
+ * under all three. Source: torch/_export/passes/replace_with_hop_pass_util.py. */
+static void
+doubt_traced(const struct program *p)
+{
+    struct arena *own = arena_new();
+    bool *grows = NEWN(own, bool, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        grows[p->params[i].slot] = p->params[i].kind == PARAM_TRAINED;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool reads = false;
+        struct call_reads r = {c};
+        for (int slot; (slot = next_read(&r)) >= 0;)
+            reads |= grows[slot];
+        for (int k = 0; k < c->nouts; k++)
+            grows[c->outs[k]] = reads && (!c->op || c->op->grad);
+        const char *applied = c->stack ? strstr(c->stack, ".apply(") : NULL;
+        if (reads && applied && strstr(applied, "\n  File ")) {
+            graph_doubt(p->graph, c->node, "torch.autograd.Function", NULL,
+                        "it runs in an autograd.Function, and the file does not say what that keeps for its backward");
+            break;
+        }
+        if (reads && c->stack && strstr(c->stack, "File \"<eval_with_key>")) {
+            graph_doubt(p->graph, c->node, "torch.autograd.Function", NULL,
+                        "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
+                        "torch.utils.checkpoint with use_reentrant=True, and the file does not say under which: "
+                        "use_reentrant=False leaves its line");
+            break;
+        }
+    }
+    arena_free(own);
+}
+
 struct program *
 lower_run(struct graph *g, const struct setup *s)
 {
@@ -75,6 +110,8 @@ lower_run(struct graph *g, const struct setup *s)
     lower_outputs(l);
     fact_assume(l);
     type_params(g, l->p);
+    if (s->mode == MODE_TRAINING)
+        doubt_traced(l->p);
     if (s->mode == MODE_TRAINING && !s->recompute)
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     if (g->leading)

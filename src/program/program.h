@@ -130,7 +130,7 @@ const char *python_entry(const char **list, size_t *len);
 const char *python_calls(const char *line, const char *name);
 int *python_holds(const struct program *p, bool locals, const char ***by);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
- * expression only when asked. What can't be told apart is a doubt. Reentrant checkpoints leave no lines. */
+ * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);
 /* States an assumption, once. */
 void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);

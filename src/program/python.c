@@ -796,17 +796,9 @@ parts_under(const struct tracer *t, const char *arg, int first, int end, int lev
 void
 python_checkpoints(struct program *p, bool conditional)
 {
-    const struct call *traced = NULL;
     bool any = false;
-    for (int i = 0; i < p->ncalls; i++) {
-        const char *stack = p->calls[i].stack ? p->calls[i].stack : "";
-        any |= strstr(stack, wrappers[0].name) != NULL;
-        traced = !traced && strstr(stack, "File \"<eval_with_key>") ? &p->calls[i] : traced;
-    }
-    if (traced)
-        graph_doubt(p->graph, traced->node, "torch.autograd.Function", NULL,
-                    "it runs in an autograd.Function, such as torch.utils.checkpoint with use_reentrant=True, and the "
-                    "file does not say what that keeps: with use_reentrant=False it does");
+    for (int i = 0; i < p->ncalls; i++)
+        any |= p->calls[i].stack && strstr(p->calls[i].stack, wrappers[0].name);
     if (!any)
         return;
     struct arena *own = arena_new();
