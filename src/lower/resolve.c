@@ -373,6 +373,43 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     return c->outs[0];
 }
 
+/* Behind the bracket, where the line that the group ran calls what the name tells; NULL it does not. */
+static const char *
+made_here(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct aten *op = aten_find(spelled_stem(d->l->a, name));
+    const char *stem = op ? arena_strn(d->l->a, op->name, strcspn(op->name, ".")) : NULL;
+    return stem && !op->grad && !target_views(op->name)
+               ? python_calls(fx_line(d->l->a, d->l->g->n[g->last].stack), stem)
+               : NULL;
+}
+
+/* zeros_like(x), on the line of its reader: of the type of x, which under autocast is not what the file says. */
+static int
+lost_like(struct dynamo *d, const struct group *g, const char *name, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    const struct aten *op = aten_find(spelled_stem(l->a, name));
+    bool likes = op && !op->grad && aten_arg(op, "self") == 0 && aten_arg(op, "dtype") > 0;
+    const char *like = likes ? made_here(d, g, name) : NULL;
+    size_t len = like ? strspn(like, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
+    if (!len || like[len] != ')')
+        return -1;
+    const struct node *n = &l->g->n[g->last];
+    int slot = python_named(l->p, &(struct call){.stack = n->stack, .scopes = n->scopes}, arena_strn(l->a, like, len)),
+        rank;
+    const int64_t *size;
+    const struct call *x = slot >= 0 ? group_maker(l->p, slot) : NULL;
+    if (!x || !lower_sizes(l, t, &rank, &size) || x->rank != rank ||
+        memcmp(x->size, size, sizeof(*size) * (size_t)rank) != 0)
+        return -1;
+    struct call *c = group_call(d, g, arena_printf(l->a, "%s.default", spelled_stem(l->a, name)), 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->rank = rank;
+    c->size = size;
+    return c->outs[0];
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
  * an arange or a mask was made before. */
 int
@@ -386,6 +423,9 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     int weight = lost_weight(d, g, stem, t);
     if (weight >= 0)
         return weight;
+    int like = lost_like(d, g, name, t);
+    if (like >= 0)
+        return like;
     if (buffer) {
         c = group_call(d, g, "aten.lost_view.default", 1);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = buffer->slot};
@@ -694,7 +734,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     }
     if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
-        int inside = lost_interior(d, g, position);
+        int inside = made_here(d, g, name) ? -1 : lost_interior(d, g, position);
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin);
@@ -748,7 +788,8 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
         return;
     }
     a->i = slot;
-    names_put(l->slots, a->s, slot);
+    if (!made_here(d, g, a->s)) /* else each run of the line makes its own */
+        names_put(l->slots, a->s, slot);
 }
 
 void

@@ -128,6 +128,9 @@ const char *python_entry(const char **list, size_t *len);
  * names can hold, where no stack tells. by: the name that holds it, NULL none. */
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
 const char *python_calls(const char *line, const char *name);
+/* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
+ * was seen to bind. */
+int python_named(const struct program *p, const struct call *c, const char *name);
 int *python_holds(const struct program *p, bool locals, const char ***by);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */

@@ -381,6 +381,34 @@ bound_before(struct tracer *t, int user, int level, const char *name)
     return false;
 }
 
+int
+python_named(const struct program *p, const struct call *c, const char *name)
+{
+    struct arena *own = arena_new();
+    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    struct stack s = {0};
+    t.stacks = &s;
+    read_stack(&t, c, &s);
+    int slot = -1;
+    size_t len;
+    for (int i = p->ncalls - 1; i >= 0 && s.n && slot < 0; i--) {
+        struct stack o = {0};
+        read_stack(&t, &p->calls[i], &o);
+        int level = s.n - 1;
+        if (!o.n || &p->calls[i] == c)
+            continue;
+        if (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where)
+            break;
+        const char *only = bound_name(o.at[level].text, 0, &len);
+        if (binds(o.at[level].text, name)) {
+            slot = only && strncmp(only, name, len) == 0 && !strchr(only + len, ',') ? p->calls[i].outs[0] : -1;
+            break;
+        }
+    }
+    arena_free(own);
+    return slot;
+}
+
 /* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
