@@ -251,6 +251,7 @@ enum alternative {
     ALTERNATIVE_LOSS,
     ALTERNATIVE_LOOP,
     ALTERNATIVE_DROPOUT,
+    ALTERNATIVE_DROPS, /* likewise, where no library's source says that it has any */
     ALTERNATIVE_INPLACE,
     ALTERNATIVE_OVERWRITES,
     ALTERNATIVE_ATTENTION,

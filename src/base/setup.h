@@ -18,7 +18,7 @@ struct input_value {
 };
 
 enum mode { MODE_TRAINING, MODE_INFERENCE };
-enum dropout { DROPOUT_AUTO, DROPOUT_NONE };
+enum dropout { DROPOUT_UNSAID, DROPOUT_AUTO, DROPOUT_NONE }; /* UNSAID: as AUTO, but nobody said so */
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
 enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU, INPLACE_ALL };
 

@@ -165,7 +165,7 @@ lost_new(struct lowering *l)
 {
     struct lost x = {.l = l, .modules = names_new(l->a)};
     const struct graph *g = l->g;
-    x.evaluation = l->s->dropout == DROPOUT_AUTO && l->s->mode == MODE_TRAINING;
+    x.evaluation = l->s->dropout != DROPOUT_NONE && l->s->mode == MODE_TRAINING;
     for (int i = 0; i < g->nn; i++) {
         note_module(&x, lower_node_module(l->a, &g->n[i]));
         x.evaluation &= node_call(&g->n[i]) != CALL_DROPOUT;

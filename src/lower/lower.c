@@ -61,8 +61,8 @@ doubt_unrecorded(struct graph *g)
 }
 
 /* torch.no_grad, torch.autocast and torch.autograd.Function leave their operators, but not which of them it was: the
- * exporter makes a graph of what they hold, whose code is the operators' only line. What no gradient reaches is the same
- * under all three. Source: torch/_export/passes/replace_with_hop_pass_util.py. */
+ * exporter makes a graph of what they hold, whose code is the operators' only line. What no gradient reaches is the
+ * same under all three. Source: torch/_export/passes/replace_with_hop_pass_util.py. */
 static void
 doubt_traced(const struct program *p)
 {

@@ -96,6 +96,7 @@ enum fact_kind {
     FACT_BUFFER,    /* not trained */
     FACT_DROPS,     /* with that probability */
     FACT_DROPS_RESULT,
+    FACT_DROPPED,
     FACT_FROZEN,
     FACT_INPUT_TO_FLOAT,
     FACT_INPUT_TO_WEIGHT,

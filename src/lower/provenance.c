@@ -132,7 +132,8 @@ is_evaluation(const struct file *f)
 {
     for (int i = 0; i < f->p->nassumptions; i++)
         if (f->p->assumptions[i].alternative == ALTERNATIVE_NORMS ||
-            f->p->assumptions[i].alternative == ALTERNATIVE_DROPOUT)
+            f->p->assumptions[i].alternative == ALTERNATIVE_DROPOUT ||
+            f->p->assumptions[i].alternative == ALTERNATIVE_DROPS)
             return true;
     return false;
 }

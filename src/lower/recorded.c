@@ -169,7 +169,7 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
 
 /* Exports show every operator out of place. What tells the rest: the Python line, or a library's source. */
 static bool
-class_in_place(const struct dynamo *d, const struct group *g)
+class_in_place(const struct dynamo *d, const struct group *g, bool told)
 {
     struct lowering *l = d->l;
     struct place at = {.type = g->type};
@@ -178,9 +178,8 @@ class_in_place(const struct dynamo *d, const struct group *g)
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    if (fact_of(l, g->type, FACT_OFTEN_IN_PLACE) && l->s->inplace == INPLACE_AUTO)
-        program_assume(l->p, ALTERNATIVE_OVERWRITES,
-                       "activations that are written in place as often as not (LeakyReLU) are not");
+    if ((told || fact_of(l, g->type, FACT_OFTEN_IN_PLACE)) && l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
     return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES));
 }
 
@@ -259,15 +258,17 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
     if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE ||
         !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last, true))
         return false;
-    if (fact_of(d->l, g->type, FACT_MAY_OVERWRITE) && class_in_place(d, g))
-        return true;
     if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
         return true;
     const char *names[] = {spelled_bare(g->target), spelled_bare(c->target)}; /* as recorded, as it runs */
+    const char *line = fx_line(d->l->a, d->l->g->n[g->last].stack);
+    bool written = false,
+         choice = strstr(line, " if ") && strstr(line, " else "); /* x.sigmoid_() if inplace else ... */
     for (int i = 0; i < COUNT(names); i++)
-        if (line_in_place(d, g, c->op, arena_strn(d->l->a, names[i], strcspn(names[i], ".")), out))
-            return true;
-    return false;
+        written |= line_in_place(d, g, c->op, arena_strn(d->l->a, names[i], strcspn(names[i], ".")), out);
+    if (written && !choice)
+        return true;
+    return (written || fact_of(d->l, g->type, FACT_MAY_OVERWRITE)) && class_in_place(d, g, written);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */

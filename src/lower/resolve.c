@@ -14,15 +14,15 @@
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
 
 /* Counted are the module that reads the result, and where it was made. */
-static bool
-is_undropped(const struct dynamo *d, const struct group *g, int tensor)
+static const struct fact *
+dropout_fact(const struct dynamo *d, const struct group *g, int tensor)
 {
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
     struct place reader = fact_place(d->l, g->path, NULL);
     reader.type = g->type;
     if (at >= 0)
         fact_around(d->l, d->groups[at].path, reader.around + 2);
-    return fact_next(d->l, NULL, 1u << FACT_UNDROPPED, &reader);
+    return fact_next(d->l, NULL, 1u << FACT_UNDROPPED | 1u << FACT_DROPPED, &reader);
 }
 
 /* Whether a clone was a dropout in evaluation mode that is one again in training; said then. Where the model was
@@ -31,9 +31,10 @@ bool
 resolve_drops(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
-    if (l->s->dropout != DROPOUT_AUTO || l->s->mode != MODE_TRAINING || d->trained || is_undropped(d, g, tensor))
+    const struct fact *f = dropout_fact(d, g, tensor);
+    if (l->s->dropout == DROPOUT_NONE || l->s->mode != MODE_TRAINING || d->trained || (f && f->kind == FACT_UNDROPPED))
         return false;
-    program_assume(l->p, ALTERNATIVE_DROPOUT,
+    program_assume(l->p, f || l->s->dropout == DROPOUT_AUTO ? ALTERNATIVE_DROPOUT : ALTERNATIVE_DROPS,
                    "dropout is active wherever the evaluation export still shows its place, with a probability above "
                    "0");
     return true;
@@ -62,6 +63,39 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
 }
 
 /* ---- layers that took in their batch norm ------------------------------------------------------------------------ */
+
+/* F.pad, which the exporter's optimizer moved into the convolution behind it: what the node pads beyond the padding of
+ * the call itself, if that is known. Source: onnxscript/rewriter/rules/common/_fuse_pad_into_conv.py. The slot of the
+ * padded input, or of the input where nothing was moved. */
+static int
+lost_pad(struct dynamo *d, const struct group *g, int input, const struct arg *own)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    const struct tensor *x = &l->g->t[input];
+    const struct attr *a = n->rules && strstr(n->rules, "FuseConvPad") ? node_attr(n, "pads") : NULL;
+    int spatial = a && a->type == ATTR_INTS && a->ints ? a->n / 2 : 0, rank;
+    const int64_t *size;
+    if (!spatial || x->rank != spatial + 2 || !lower_sizes(l, x, &rank, &size))
+        return l->slot_of[input];
+    struct call *c = group_call(d, g, "aten.constant_pad_nd.default", 3);
+    int64_t *wide = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[input]};
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 2 * spatial, .list = NEWN(l->a, struct arg, 2 * spatial)};
+    c->args[2] = FLT(0);
+    for (int k = 0; k < spatial; k++) {
+        const struct arg *mine = own && own->kind == ARG_LIST && own->n ? &own->list[k < own->n ? k : 0] : own;
+        int64_t inside = mine && mine->kind == ARG_INT ? mine->i : 0;
+        for (int side = 0; side < 2; side++) {
+            int64_t pad = a->ints[k + side * spatial] - inside;
+            c->args[1].list[2 * (spatial - 1 - k) + side] = INT(pad);
+            wide[2 + k] += pad;
+        }
+    }
+    c->rank = rank;
+    c->size = wide;
+    return c->outs[0];
+}
 
 /* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv
  * node, the parameter is the one of the node's name, or else the one that nothing refers to before the batch norm's in
@@ -98,10 +132,12 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     d->referenced[weight - l->p->params] = true;
     lower_param_shape(l, weight, w);
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
+    int input = lost_pad(d, g, n->in[0], NULL);
+    bool padded = input != l->slot_of[n->in[0]];
     struct call *c = group_call(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = input};
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
     if (bias) {
         int64_t *size = NEWN(l->a, int64_t, 1);
@@ -117,10 +153,11 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
         int pos = aten_arg(c->op, attributes[i].arg), len = a ? a->n : 0;
         if (!a || a->type != ATTR_INTS || !a->ints || pos < 0)
             continue;
-        len = strcmp(attributes[i].onnx, "pads") == 0 ? len / 2 : len; /* the same on both sides */
+        bool pads = strcmp(attributes[i].onnx, "pads") == 0;
+        len = pads ? len / 2 : len; /* the same on both sides */
         c->args[pos] = (struct arg){.kind = ARG_LIST, .n = len, .list = NEWN(l->a, struct arg, len ? len : 1)};
         for (int k = 0; k < len; k++)
-            c->args[pos].list[k] = INT(a->ints[k]);
+            c->args[pos].list[k] = INT(pads && padded ? 0 : a->ints[k]);
     }
     if (!gemm) {
         c->args[6] = BOOL(transposed);
@@ -710,6 +747,16 @@ lost_view(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
+/* Of the convolution that the group ran; NULL none. */
+static const struct arg *
+padding_of(struct dynamo *d, const struct group *g)
+{
+    const struct aten *op = aten_find(g->target);
+    struct arg *args = NEWN(d->l->a, struct arg, MAX_ARGS);
+    int n = op ? fx_args(d->l, op, g->args, args) : 0, at = op ? aten_arg(op, "padding") : -1;
+    return at >= 0 && at < n ? &args[at] : NULL;
+}
+
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
@@ -743,6 +790,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     }
     t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
+    if (slot == l->slot_of[t] && position == 0)
+        slot = lost_pad(d, g, t, padding_of(d, g));
     if (slot == l->slot_of[t])
         slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
                : views_scalar(d, name, t) ? lost_view(d, g, t)

@@ -40,6 +40,8 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     **{f"instance_norm{n}d": (f"self.op({IMAGE[n]}).flatten(2)", f"nn.InstanceNorm{n}d(8, affine=True)") for n in (1, 2, 3)},
     "instance_norm": "F.instance_norm(x)", "conv_grouped": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding=1, groups=2)"),
     "conv_depthwise": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding=1, groups=8, bias=False)"), "conv_same": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding='same', dilation=2)"),
+    "conv_behind_pad": ("self.op(F.pad(IMAGE2, (0, 1, 0, 1))).flatten(2).repeat(1, 1, 4)", "nn.Conv2d(8, 8, 3, 2)"),
+    "conv_behind_zeros": ("self.op(IMAGE2).flatten(2)", "nn.Sequential(nn.ZeroPad2d((1, 1, 0, 2)), nn.Conv2d(8, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=False))"),
     "conv_padded": ("self.op(IMAGE2).flatten(2)", "nn.Conv2d(8, 8, 3, padding=1, padding_mode='circular')"), "conv_stride": ("self.op(IMAGE2).flatten(2).repeat(1, 1, 4)", "nn.Conv2d(8, 8, 3, 2, 1)"),
     "prelu": ("self.op(x)", "nn.PReLU(8)"), "group_norm_affine": ("self.op(x)", "nn.GroupNorm(4, 8)"), "layer_norm_affine": ("self.op(x)", "nn.LayerNorm(32)"),
     "rms_norm_affine": ("self.op(x)", "nn.RMSNorm(32)"), "embedding_padding": ("self.op((x > 0).long().sum(-1)) * x", "nn.Embedding(40, 32, padding_idx=0)"),
