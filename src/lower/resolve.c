@@ -329,15 +329,21 @@ unread_buffer(const struct dynamo *d, const char *path)
     return NULL;
 }
 
+/* The first, and how many there are, buffers included. */
 static struct param *
-unread_weight(const struct dynamo *d, const char *path)
+unread_weight(const struct dynamo *d, const char *path, int *n)
 {
     struct program *p = d->l->p;
-    for (int i = 0; i < p->nparams; i++)
-        if (p->params[i].kind <= PARAM_FROZEN && !d->referenced[i] && p->params[i].rank < 0 && path &&
-            strcmp(p->modules[p->params[i].module].path, path) == 0)
-            return &p->params[i];
-    return NULL;
+    struct param *first = NULL;
+    *n = 0;
+    for (int i = 0; i < p->nparams && path; i++) {
+        struct param *q = &p->params[i];
+        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0 || strcmp(p->modules[q->module].path, path) != 0)
+            continue;
+        ++*n;
+        first = first || q->kind > PARAM_FROZEN ? first : q;
+    }
+    return first;
 }
 
 /* Layers that view one table (rotary's cosines) each left a constant: the n-th that a line reads is the n-th that it
@@ -382,14 +388,17 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     return c->outs[0];
 }
 
-/* A weight that no node reads, behind what was folded of it: its transpose, or arithmetic with a number. */
+/* A weight that no node reads, behind what was folded of it: its transpose, arithmetic with a number, or, of the only
+ * one that its module has, a view. */
 static int
 lost_weight(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
 {
     struct lowering *l = d->l;
-    struct param *weight = unread_weight(d, g->path);
-    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES);
-    if (!weight || !(transposed || (dtypes[t->dtype].is_float && spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS))))
+    int unread;
+    struct param *weight = unread_weight(d, g->path, &unread);
+    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES), viewed = target_views(stem) && unread == 1;
+    if (!weight ||
+        !(transposed || (dtypes[t->dtype].is_float && (viewed || spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS)))))
         return -1;
     int rank;
     const int64_t *size;
@@ -401,11 +410,14 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     if (spelled(stem, PROMOTES))
         return weight->slot;
     const char *target = transposed                ? "aten.t.default"
+                         : viewed                  ? "aten.reshape.default"
                          : spelled(stem, CONVERTS) ? "aten.to.dtype"
                                                    : arena_printf(l->a, "%s.Tensor", stem);
     struct call *c = group_call(d, g, target, 2 - transposed);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
-    if (!transposed)
+    if (viewed)
+        lower_sizes(l, t, &c->rank, &c->size);
+    else if (!transposed)
         c->args[1] = spelled(stem, CONVERTS) ? DTYPE(t->dtype) : INT(1);
     return c->outs[0];
 }
