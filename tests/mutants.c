@@ -5,10 +5,10 @@
  * forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient does not
  * keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that runs the
  * row has other events. Each mutant runs in a child: one that crashes is noticed. What changes no event is not broken:
- * takes, whole_batch, inner, assumes, source.
+ * takes, whole_batch, inner, assumes, source. A library's fact is broken, too: it holds nowhere.
  *
  * Prints a line for each mutant that no step notices: row, a colon, how it is broken, a tab, the broken row as
- * --list=aten prints it. At the end how many mutants, rows and steps there are.
+ * --list=aten prints it, or one like it for a fact. At the end how many mutants, rows and steps there are.
  */
 #include "tests/all.h"
 
@@ -27,8 +27,10 @@ enum { MOST_ROWS = 4096 };
 struct recorded {
     struct program *p;
     struct setup s;
-    uint64_t events; /* of the rows as they are */
-    bool *runs;      /* per row */
+    const char *model;
+    uint64_t events;   /* of the rows as they are */
+    bool *runs;        /* per row */
+    const bool *facts; /* per fact; NULL none */
 };
 
 struct cases {
@@ -42,6 +44,7 @@ static runner *run_of[MOST_ROWS];
 static bool ran[MOST_ROWS];
 static unsigned tensor[MOST_ROWS]; /* which of its arguments were one, somewhere */
 static struct aten *rows;          /* aten_table, writable */
+static struct fact *facts;         /* fact_table, likewise */
 
 /* ---- cases ------------------------------------------------------------------------------------------------------- */
 
@@ -98,6 +101,19 @@ spied(struct machine *m, struct frame *f)
 }
 
 static void
+lower_case(struct arena *a, struct recorded *c)
+{
+    struct err e = {.file = c->model};
+    struct graph *g = onnx_load(a, c->model, &e);
+    if (!g)
+        fail(e.message, c->model);
+    c->s = shapes_bind_open(g, &c->s);
+    c->s.unroll = true;
+    if (!shapes_run(g, &c->s, false, &e) || !(c->p = lower_run(g, &c->s)))
+        fail(e.message, c->model);
+}
+
+static void
 read_case(struct cases *all, const char *folder, const char *step)
 {
     struct arena *a = all->a;
@@ -125,14 +141,9 @@ read_case(struct cases *all, const char *folder, const char *step)
     wrong = wrong ? wrong : options_for(own, a, o, model);
     if (wrong)
         fail(wrong, step);
-    struct err e = {.file = model};
-    struct graph *g = onnx_load(a, model, &e);
-    if (!g)
-        fail(e.message, step);
-    struct recorded c = {.s = shapes_bind_open(g, &own->setup)};
-    c.s.unroll = true;
-    if (!shapes_run(g, &c.s, false, &e) || !(c.p = lower_run(g, &c.s)))
-        fail(e.message, step);
+    struct recorded c = {.model = model, .s = own->setup};
+    lower_case(a, &c);
+    c.facts = c.p->facts;
     memset(ran, 0, sizeof(ran));
     c.events = step_of(&c);
     c.runs = NEWN(a, bool, aten_count);
@@ -158,9 +169,9 @@ read_folder(struct cases *all, const char *folder)
 
 static int mutants;
 
-/* Whether somebody notices that row r is changed to `to`. */
+/* Whether somebody notices that row r is changed to `to`, or with r < 0 that fact f holds nowhere. */
 static bool
-noticed(const struct cases *all, int r, const struct aten *to)
+noticed(const struct cases *all, int r, const struct aten *to, int f)
 {
     fflush(stdout);
     pid_t child = fork();
@@ -169,15 +180,24 @@ noticed(const struct cases *all, int r, const struct aten *to)
         alarm(60);
         if (!freopen("/dev/null", "w", stderr))
             _exit(2);
-        rows[r] = *to;
-        for (int i = 0; i < all->n; i++)
-            if (all->of[i].runs[r] && step_of(&all->of[i]) != all->of[i].events)
+        if (r >= 0)
+            rows[r] = *to;
+        else
+            facts[f].type = "no class";
+        for (int i = 0; i < all->n; i++) {
+            struct recorded *c = &all->of[i];
+            if (r < 0 && c->facts && c->facts[f])
+                lower_case(all->a, c);
+            else if (r < 0 || !c->runs[r])
+                continue;
+            if (step_of(c) != c->events)
                 _exit(1);
+        }
         _exit(0);
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) < 0)
-        fail("fork", rows[r].name);
+        fail("fork", r < 0 ? facts[f].source : rows[r].name);
     return status != 0;
 }
 
@@ -185,7 +205,7 @@ static void
 judge(const struct cases *all, int r, const struct aten *to, const char *how)
 {
     mutants++;
-    if (noticed(all, r, to))
+    if (noticed(all, r, to, -1))
         return;
     printf("%s: %s\t", rows[r].name, how);
     aten_print(to, stdout);
@@ -258,14 +278,38 @@ break_row(struct arena *a, const struct cases *all, int r)
     }
 }
 
+/* "fact: library, what it says and where": as the others, a name with spaces for tabs. */
+static void
+break_fact(const struct cases *all, int f)
+{
+    const struct fact *k = &facts[f];
+    const char *const says[] = {k->library, k->source, k->arg, k->type, k->around, k->path, k->op, k->beside};
+    mutants++;
+    if (noticed(all, -1, NULL, f))
+        return;
+    printf("fact");
+    for (int i = 0; i < COUNT(says); i++)
+        printf(" %s", says[i] ? says[i] : "-");
+    printf(": it holds nowhere\tfact\t\tcomposite\t-\n");
+}
+
+static void *
+writable(const void *table, size_t n, const char *name)
+{
+    long page = sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)table & ~((uintptr_t)page - 1);
+    if (mprotect((void *)from, (uintptr_t)table + n - from, PROT_READ | PROT_WRITE) != 0)
+        fail("its memory can't be written to", name);
+    return (void *)(uintptr_t)table;
+}
+
 int
 main(int argc, char **argv)
 {
-    long page = sysconf(_SC_PAGESIZE);
-    uintptr_t from = (uintptr_t)aten_table & ~((uintptr_t)page - 1), to = (uintptr_t)(aten_table + aten_count);
-    if (aten_count > MOST_ROWS || mprotect((void *)from, to - from, PROT_READ | PROT_WRITE) != 0)
-        fail("its memory can't be written to", "aten_table");
-    rows = (struct aten *)(uintptr_t)aten_table;
+    if (aten_count > MOST_ROWS)
+        fail("it is too long", "aten_table");
+    rows = writable(aten_table, sizeof(*rows) * (size_t)aten_count, "aten_table");
+    facts = writable(fact_table, sizeof(*facts) * (size_t)fact_count, "fact_table");
     struct cases all = {.a = arena_new()};
     for (int i = 0; i < aten_count; i++) {
         run_of[i] = rows[i].run;
@@ -277,7 +321,9 @@ main(int argc, char **argv)
         rows[i].run = run_of[i];
     for (int r = 0; r < aten_count; r++)
         break_row(all.a, &all, r);
-    printf("%d mutants of %d rows, %d steps\n", mutants, aten_count, all.n);
+    for (int f = 0; f < fact_count; f++)
+        break_fact(&all, f);
+    printf("%d mutants of %d rows and %d facts, %d steps\n", mutants, aten_count, fact_count, all.n);
     arena_free(all.a);
     return 0;
 }

@@ -452,6 +452,10 @@ analyse(const struct run *x)
         program_dump(p, stdout);
         return finish_stdout();
     }
+    if (o->dump == DUMP_FACTS) {
+        fact_dump(p, stdout);
+        return finish_stdout();
+    }
     if (s->recompute && !recompute_modules(a, p, s->recompute, &e.message)) {
         e.place = s->recompute;
         return refuse(x, &e);

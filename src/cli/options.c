@@ -430,7 +430,8 @@ read_format(struct reader *r, const char *arg)
 static const struct {
     const char *name;
     enum dump dump;
-} dumps[] = {{"graph", DUMP_GRAPH}, {"shapes", DUMP_SHAPES}, {"calls", DUMP_CALLS}, {"step", DUMP_STEP}};
+} dumps[] = {
+    {"graph", DUMP_GRAPH}, {"shapes", DUMP_SHAPES}, {"calls", DUMP_CALLS}, {"facts", DUMP_FACTS}, {"step", DUMP_STEP}};
 
 static const char *
 dump_name(int i)
@@ -799,7 +800,8 @@ static const struct row {
      "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, policies, formats, "
      "limits, options, mdoc; completions (of bash), zsh, fish",
      0, read_list, false, &list_words},
-    {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, step", 0, read_dump, false, &dump_words},
+    {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, facts, step", 0, read_dump, false,
+     &dump_words},
     {"Many models", "files-from", "FILE", "read the models' names from FILE, one a line; - is standard input", 0,
      read_files_from},
     {NULL, "shard", "I/N", "analyse part I of N of the models; a model stays in its part when others come", 0,

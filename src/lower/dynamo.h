@@ -102,6 +102,8 @@ bool group_same_statement(const struct dynamo *d, int a, int b); /* nodes */
 const struct call *group_maker(const struct program *p, int64_t slot);
 /* A call in its place. */
 struct call *group_call(struct dynamo *d, const struct group *g, const char *target, int nargs);
+/* The last call runs before call `at`. */
+void group_move(struct dynamo *d, int at);
 void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);
 int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
 int group_to_float(struct dynamo *d, const struct group *g, int slot);

@@ -14,7 +14,6 @@
 
 #include <string.h>
 
-#define DIFFUSERS    "diffusers", "0.35"
 #define TORCHVISION  "torchvision", "0.26"
 #define TRANSFORMERS "Transformers", "4.57"
 #define TIMM         "timm", "1.0"
@@ -23,7 +22,7 @@
 
 /* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without
  * their folder. */
-static const struct fact facts[] = {
+const struct fact fact_table[] = {
     /* Dropout whose probability is 0 unless a configuration says otherwise: in whole families, at some places of
      * others. */
     {TIMM, FACT_DROPPED, "models/cpubone.py: CPUBone", .around = "timm.models.cpubone.*"},
@@ -168,6 +167,10 @@ static const struct fact facts[] = {
      .op = "linear.default"},
     {TRANSFORMERS, FACT_INPUT_TO_FLOAT, "modeling_t5.py: T5Attention", .around = "*T5Attention", .op = "softmax.int"},
     {TRANSFORMERS, FACT_RESULT_TO_INPUT, "modeling_t5.py: T5Attention", .around = "*T5Attention", .op = "softmax.int"},
+    {TRANSFORMERS, FACT_INPUT_TO_FLOAT, "modeling_olmo.py: OlmoLayerNorm", .around = "*OlmoLayerNorm",
+     .op = "layer_norm.default"},
+    {TRANSFORMERS, FACT_RESULT_TO_INPUT, "modeling_olmo.py: OlmoLayerNorm", .around = "*OlmoLayerNorm",
+     .op = "layer_norm.default"},
     {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_gpt2.py: eager_attention_forward", .around = "*GPT2Attention",
      .op = "softmax.int"},
     {TRANSFORMERS, FACT_RESULT_TO_VALUE, "modeling_imagegpt.py: ImageGPTAttention", .around = "*ImageGPTAttention",
@@ -374,6 +377,7 @@ static const struct fact facts[] = {
     {TORCHVISION, FACT_TRAINED, "models/convnext.py: CNBlock", .path = "*.layer_scale", .beside = "../block.0"},
     {DIFFUSERS, FACT_BUFFER, "models/embeddings.py: PatchEmbed", .path = "*pos_embed.pos_embed", .beside = "../proj"},
 };
+const int fact_count = COUNT(fact_table);
 
 /* What a fact says, as --list=facts has it, and the alternative that is a file's reading without it; ALTERNATIVE_NONE
  * there is no other. */
@@ -434,10 +438,10 @@ holds(const struct fact *f, const struct place *p)
 const struct fact *
 fact_next(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
 {
-    l->facts = l->facts ? l->facts : NEWN(l->a, bool, COUNT(facts));
-    for (f = f ? f + 1 : facts; f < facts + COUNT(facts); f++)
+    l->facts = l->facts ? l->facts : NEWN(l->a, bool, fact_count);
+    for (f = f ? f + 1 : fact_table; f < fact_table + fact_count; f++)
         if (kinds_wanted >> f->kind & 1 && !setup_instead(l->s, kinds[f->kind].without) && holds(f, p)) {
-            l->facts[f - facts] = true;
+            l->facts[f - fact_table] = true;
             return f;
         }
     return NULL;
@@ -446,7 +450,7 @@ fact_next(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const
 void
 fact_drop(struct lowering *l, const struct fact *f)
 {
-    l->facts[f - facts] = false;
+    l->facts[f - fact_table] = false;
 }
 
 /* The used facts like f, of its library and with the same alternative, in words; they are used no longer. */
@@ -456,11 +460,11 @@ told(struct lowering *l, const struct fact *f)
     enum { MOST = 3 };
     const char *text = "";
     int n = 0;
-    for (const struct fact *k = f; k < facts + COUNT(facts); k++) {
-        if (!l->facts[k - facts] || kinds[k->kind].without != kinds[f->kind].without ||
+    for (const struct fact *k = f; k < fact_table + fact_count; k++) {
+        if (!l->facts[k - fact_table] || kinds[k->kind].without != kinds[f->kind].without ||
             strcmp(k->library, f->library) != 0)
             continue;
-        l->facts[k - facts] = false;
+        l->facts[k - fact_table] = false;
         const char *one = arena_printf(l->a, "%s (%s)", kinds[k->kind].says, k->source);
         if (!strstr(text, one) && n++ < MOST)
             text = arena_printf(l->a, "%s%s%s", text, *text ? ", " : "", one);
@@ -471,8 +475,11 @@ told(struct lowering *l, const struct fact *f)
 void
 fact_assume(struct lowering *l)
 {
-    for (const struct fact *f = facts; f < facts + COUNT(facts) && l->facts; f++)
-        if (l->facts[f - facts] && kinds[f->kind].without)
+    if (!l->facts)
+        return;
+    l->p->facts = arena_dup(l->a, l->facts, sizeof(bool) * (size_t)fact_count);
+    for (const struct fact *f = fact_table; f < fact_table + fact_count; f++)
+        if (l->facts[f - fact_table] && kinds[f->kind].without)
             program_assume(l->p, kinds[f->kind].without, "what the sources of %s %s say: %s", f->library, f->version,
                            told(l, f));
 }
@@ -504,13 +511,26 @@ fact_of(struct lowering *l, const char *type, enum fact_kind kind)
 }
 
 void
+fact_print(const struct fact *f, FILE *out)
+{
+    const char *column[] = {f->library, f->version, kinds[f->kind].says, f->arg,   f->type, f->around,
+                            f->path,    f->op,      f->beside,           f->source};
+    for (int i = 0; i < COUNT(column); i++)
+        fprintf(out, "%s%s", i ? "\t" : "", column[i] ? column[i] : "-");
+    fputc('\n', out);
+}
+
+void
 fact_list(FILE *out)
 {
-    for (const struct fact *f = facts; f < facts + COUNT(facts); f++) {
-        const char *column[] = {f->library, f->version, kinds[f->kind].says, f->arg,   f->type, f->around,
-                                f->path,    f->op,      f->beside,           f->source};
-        for (int i = 0; i < COUNT(column); i++)
-            fprintf(out, "%s%s", i ? "\t" : "", column[i] ? column[i] : "-");
-        fputc('\n', out);
-    }
+    for (int i = 0; i < fact_count; i++)
+        fact_print(&fact_table[i], out);
+}
+
+void
+fact_dump(const struct program *p, FILE *out)
+{
+    for (int i = 0; i < fact_count && p->facts; i++)
+        if (p->facts[i])
+            fact_print(&fact_table[i], out);
 }

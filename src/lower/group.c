@@ -166,6 +166,17 @@ group_call(struct dynamo *d, const struct group *g, const char *target, int narg
 }
 
 void
+group_move(struct dynamo *d, int at)
+{
+    struct program *p = d->l->p;
+    struct call last = p->calls[p->ncalls - 1];
+    memmove(&p->calls[at + 1], &p->calls[at], sizeof(last) * (size_t)(p->ncalls - 1 - at));
+    p->calls[at] = last;
+    for (int k = 0; k < d->ngroups; k++)
+        d->groups[k].call += d->groups[k].call >= at;
+}
+
+void
 group_define(struct dynamo *d, const struct group *g, int tensor, int slot)
 {
     names_put(d->l->slots, g->fx_name, slot);

@@ -8,7 +8,8 @@
 /* Total: what can't be lowered becomes a doubt of g. */
 struct program *lower_run(struct graph *g, const struct setup *s);
 
-void fact_list(FILE *out); /* --list=facts */
+void fact_list(FILE *out);                          /* --list=facts */
+void fact_dump(const struct program *p, FILE *out); /* --dump=facts: those that hold in the file */
 
 /* provenance.c: where the model comes from; a doubt is added to p's graph where that makes the number one. */
 struct provenance provenance_find(struct program *p, const struct setup *s);

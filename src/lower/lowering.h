@@ -128,6 +128,10 @@ struct fact {
         *beside; /* glob of the module's path ("!" any other); an operator; another module of the model */
 };
 
+extern const struct fact fact_table[];
+extern const int fact_count;
+void fact_print(const struct fact *f, FILE *out); /* a line of --list=facts */
+
 /* Where something stands; NULL not known. */
 struct place {
     const char *type, *around[4], *path, *op;

@@ -19,6 +19,30 @@ norm_of(struct lowering *l, const struct group *g)
     return g->type ? fact_next(l, NULL, NORMS, &(struct place){.type = g->type}) : NULL;
 }
 
+static bool
+casts_itself(const char *line)
+{
+    return strstr(line, ".float(") || strstr(line, ".to(") || strstr(line, ".type_as(");
+}
+
+/* "x = x.to(torch.float32)" before the line that reads x. Where that line has the cast itself, it is no name's. */
+static void
+bind_before(struct dynamo *d, const struct group *g, struct call *cast)
+{
+    struct arena *a = d->l->a;
+    const char *stack = d->l->g->n[g->last].stack, *line = stack ? strstr(stack, "\", line ") : NULL;
+    for (const char *p = line; p && (p = strstr(p + 1, "\", line "));)
+        line = p;
+    const char *text = line ? strchr(line, '\n') : NULL, *name = text ? python_variable(a, fx_line(a, stack)) : NULL;
+    if (!name || casts_itself(text))
+        return;
+    size_t before = (size_t)(line - stack) + strlen("\", line ");
+    const char *in = strchr(stack + before, ',');
+    if (in && in < text)
+        cast->stack = arena_printf(a, "%.*s-%.*s\n    %s = ", (int)before, stack, (int)(text - stack - (int)before),
+                                   stack + before, name);
+}
+
 /* The module's input is read in fp32, what the weight scales in the weight's type. */
 static void
 norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *args, int n)
@@ -47,6 +71,7 @@ norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *
         if (!input) {
             d->norm = (struct norm){scope, (int)args[i].i, -1};
             d->norm.wide = group_to_float(d, g, (int)args[i].i);
+            bind_before(d, g, &l->p->calls[l->p->ncalls - 1]);
         }
         args[i].i = d->norm.wide;
     }
@@ -67,7 +92,15 @@ norm_output(struct dynamo *d, const struct group *g, enum fact_kind back, const 
     }
     bool goes = spelled(g->target, MULTIPLIES) &&
                 ((back == FACT_NORM_BACK_AT_END && weighted) || (back == FACT_NORM_BACK && normal));
-    return goes && d->norm.input >= 0 ? group_cast_like(d, g, slot, d->norm.input) : slot;
+    if (!goes || d->norm.input < 0)
+        return slot;
+    slot = group_cast_like(d, g, slot, d->norm.input);
+    struct call *cast = &l->p->calls[l->p->ncalls - 1];
+    int out = group_output(d, g), user = out >= 0 && l->g->t[out].nusers ? l->g->t[out].users[0] : -1;
+    const char *own = fx_line(l->a, l->g->n[g->last].stack), *read = user >= 0 ? l->g->n[user].stack : NULL;
+    if (back == FACT_NORM_BACK && read && !casts_itself(own)) /* "return self.weight * x.to(dtype)": x is a name */
+        cast->stack = read;
+    return slot;
 }
 
 /* What the probabilities are multiplied with: the next product in the module. */
@@ -131,7 +164,17 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
                : k->kind == FACT_RESULT_TO_QUERY ? query_before(d, (int)args[0].i)
                : same->kind == ARG_SLOT          ? (int)same->i
                                                  : -1;
-    return like < 0 ? slot : group_cast_like(d, g, slot, like);
+    if (like < 0)
+        return slot;
+    int made = group_cast_like(d, g, slot, like);
+    if (k->kind == FACT_RESULT_TO_QUERY) { /* "x = softmax(x).to(query.dtype)": x is bound anew only then */
+        struct call *cast = &d->l->p->calls[d->l->p->ncalls - 1];
+        struct arg *with = NEWN(d->l->a, struct arg, 3);
+        memcpy(with, cast->args, sizeof(*with) * (size_t)cast->nargs);
+        with[cast->nargs++] = args[0];
+        cast->args = with;
+    }
+    return made;
 }
 
 /* T5 adds its padding mask to the position bias that all layers share; of a mask of ones the exporter leaves nothing,
@@ -524,6 +567,36 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
                         copied[i]);
 }
 
+static bool
+reads(const struct arg *args, int n, int slot)
+{
+    for (int i = 0; i < n; i++)
+        if ((args[i].kind == ARG_SLOT && args[i].i == slot) ||
+            (args[i].kind == ARG_LIST && reads(args[i].list, args[i].n, slot)))
+            return true;
+    return false;
+}
+
+/* Python evaluates arguments from the left: the last call, which was lost and makes argument `at`, ran before those of
+ * this statement that make later arguments. */
+static void
+put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, int n, int at)
+{
+    struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack;
+    int first = p->ncalls - 1;
+    if (!stack || args[at].kind != ARG_SLOT || args[at].i != p->calls[first].outs[0])
+        return;
+    for (bool feeds = true; feeds && first > 0; first -= feeds) {
+        const struct call *c = &p->calls[first - 1];
+        feeds = c->stack && strcmp(c->stack, stack) == 0 && reads(args + at + 1, n - at - 1, c->outs[0]);
+        for (int k = first; k < p->ncalls - 1 && !feeds && c->stack && strcmp(c->stack, stack) == 0; k++)
+            feeds = reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
+        feeds = feeds && !reads(p->calls[p->ncalls - 1].args, p->calls[p->ncalls - 1].nargs, c->outs[0]);
+    }
+    group_move(d, first);
+}
+
 int
 recorded_call(struct dynamo *d, struct group *g)
 {
@@ -572,8 +645,12 @@ recorded_call(struct dynamo *d, struct group *g)
     }
     int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
     d->body_params = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        int before = l->p->ncalls;
         resolve_arg(d, g, &args[i], i, spare, nspare, &used);
+        if (l->p->ncalls == before + 1)
+            put_in_order(d, g, args, n, i);
+    }
     if (spelled(target, SUBTRACTS) && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
         struct arg number = args[0];
         args[0] = args[1];

@@ -59,7 +59,13 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     bool copy = strstr(made, ".contiguous(");
     c->args[1] = BOOL(copy || target_views(g->target));
     c->args[2] = BOOL(!copy && !target_is(g->target, TARGET_VIEWS_COPY) && resolve_drops(d, g, tensor));
-    return c->outs[0];
+    int slot = c->outs[0];
+    for (int i = l->p->ncalls - 2; copy && i >= 0; i--)
+        if (l->p->calls[i].outs[0] == l->slot_of[tensor]) { /* the line that makes it copies it */
+            group_move(d, i + 1);
+            break;
+        }
+    return slot;
 }
 
 /* ---- layers that took in their batch norm ------------------------------------------------------------------------ */
@@ -684,7 +690,7 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     int from = p->ncalls - 1, like = -1;
     while (from >= 0 && p->calls[from].outs[0] != slot)
         from--;
-    if (from < 0)
+    if (from < 0 || spelled(p->calls[from].target, CASTS)) /* a fact has put it back */
         return slot;
     for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
         for (int k = p->calls[i].nargs - 1; k >= 0; k--)

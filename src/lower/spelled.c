@@ -44,6 +44,7 @@ static const struct trait_row {
     {"embedding", LOOKS_UP, NULL},
     {"clone", COPIES, "_to_copy.default"}, /* torch.tensor(number, device=...) is traced as a clone */
     {"type_as", CASTS, NULL},
+    {"to_like", CASTS, NULL},
     {"scalar_tensor_default", IS_NUMBER, NULL},
     {"sym_size_int", IS_SIZE, NULL},
     {"softmax", NORMALIZES, NULL},

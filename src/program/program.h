@@ -114,6 +114,7 @@ struct program {
     struct module *modules;
     int nassumptions, cap_assumptions;
     struct assumption *assumptions;
+    const bool *facts; /* which rows of fact_table were used; NULL none */
     int nregions;
     const struct region *regions; /* in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
@@ -131,6 +132,8 @@ const char *python_calls(const char *line, const char *name);
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
  * was seen to bind. */
 int python_named(const struct program *p, const struct call *c, const char *name);
+/* The first variable that the line reads; NULL none. */
+const char *python_variable(struct arena *a, const char *line);
 int *python_holds(const struct program *p, bool locals, const char ***by);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */

@@ -356,6 +356,14 @@ after_binding(const char *text)
     return bound_name(text, 0, &len) ? strchr(text, '=') + 1 : text;
 }
 
+const char *
+python_variable(struct arena *a, const char *line)
+{
+    size_t len;
+    const char *name = next_variable(after_binding(line), &len);
+    return name ? arena_strn(a, name, len) : NULL;
+}
+
 static bool
 mentions(const char *text, const char *name)
 {

@@ -513,7 +513,7 @@ const struct aten aten_table[] = {
     {.name = "clone.default", .args = "self memory_format", .run = run_copy, .grad = "self: grad"},
     {.name = "contiguous.default", .args = "self memory_format", .run = expand_contiguous, .grad = COMPOSITE},
     {.name = "_to_copy.default", .args = "self dtype", .run = run_copy, .grad = "self: to_like(grad, #self)"},
-    {.name = "to_like", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
+    {.name = "to_like", .args = "self other held", .run = expand_to_like, .grad = COMPOSITE},
     {.name = "type_as.default", .takes = "..", .args = "self other", .run = expand_to_like, .grad = COMPOSITE},
     {.name = "to.dtype", .args = "self dtype", .run = expand_to, .grad = COMPOSITE},
     {.name = "alias.default", .args = "self", .run = expand_same, .grad = COMPOSITE},
