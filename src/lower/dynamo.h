@@ -102,6 +102,8 @@ bool group_same_statement(const struct dynamo *d, int a, int b); /* nodes */
 const struct call *group_maker(const struct program *p, int64_t slot);
 /* A call in its place. */
 struct call *group_call(struct dynamo *d, const struct group *g, const char *target, int nargs);
+/* What a dropout made of it that left nothing but a gap in the numbers of a Sequential. */
+int resolve_dropped(struct dynamo *d, const struct group *g, int slot);
 /* The last call runs before call `at`. */
 void group_move(struct dynamo *d, int at);
 void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);

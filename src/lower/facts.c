@@ -6,6 +6,8 @@
  * module of the model; what is left out counts anywhere. A fact that names a class is asked of files that recorded
  * classes, one that doesn't of files that have names alone.
  *
+ * What the file's own lines contradict does not hold: they are the program, and a library has other versions.
+ *
  * Lowering asks by kind; the first fact that holds counts, so a narrow one stands before a wide one. What the lowering
  * makes of a fact is its own affair. How PyTorch's exporter spells and decomposes operators is no fact of a library:
  * spelled.c.
@@ -269,6 +271,25 @@ const struct fact fact_table[] = {
      .around = "torchvision.*"},
     {TORCHVISION, FACT_IN_PLACE, "models/mobilenetv3.py: MobileNetV3", .type = "torch.nn.modules.activation.Hardswish*",
      .around = "torchvision.*"},
+    {TORCHVISION, FACT_IN_PLACE, "models/mobilenetv3.py: MobileNetV3", .around = "torchvision.models.mobilenetv3.*",
+     .op = "dropout.default"},
+    {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: EfficientNet", .around = "torchvision.models.efficientnet.*",
+     .op = "dropout.default"},
+    {TORCHVISION, FACT_IN_PLACE, "models/mnasnet.py: MNASNet", .around = "torchvision.models.mnasnet.*",
+     .op = "dropout.default"},
+    {TORCHVISION, FACT_IN_PLACE, "models/mobilenetv3.py: MobileNetV3", .path = "classifier.*", .op = "dropout.default",
+     .beside = "/features.1.block.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: EfficientNet", .path = "classifier.*",
+     .op = "dropout.default", .beside = "/features.1.0.block.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/mnasnet.py: MNASNet", .path = "classifier.*", .op = "dropout.default",
+     .beside = "/layers.0"},
+    {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation", .path = "*.activation", .op = "relu.default",
+     .beside = "../fc1"},
+    {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv; likewise mobilenetv3.py, convnext.py",
+     .path = "features.*", .op = "add.Tensor", .beside = "block.0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/densenet.py: DenseNet", .path = "", .op = "relu.default",
+     .beside = "/features.conv0"},
+    {TORCHVISION, FACT_IN_PLACE, "models/shufflenetv2.py: ShuffleNetV2", .path = "conv?.*", .beside = "/stage2.0"},
     {TORCHVISION, FACT_IN_PLACE, "models/resnet.py: BasicBlock", .path = "layer?.*.relu*", .beside = "/layer1.0.conv1"},
     {TORCHVISION, FACT_IN_PLACE, "models/resnet.py: ResNet", .path = "relu", .beside = "/layer1.0.conv1"},
     {TORCHVISION, FACT_IN_PLACE, "models/resnet.py: BasicBlock", .path = "layer?.*", .op = "add.Tensor",
@@ -410,6 +431,41 @@ static const struct {
     [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS},
 };
 
+/* Lines that contradict a fact: a whole statement like that, and like none of the others. */
+static const struct {
+    enum fact_kind kind;
+    const char *line, *unless[3];
+} contradictions[] = {
+    {FACT_UNDROPPED, "*dropout(*p=0.*", {"*p=0.0*"}},
+    {FACT_UNDROPPED, "*dropout(*, 0.*", {"*, 0.0*"}},
+    {FACT_INPUT_TO_FLOAT, "*softmax(*", {"*float*"}},
+    {FACT_INPUT_TO_FLOAT, "*layer_norm(*", {"*float*"}},
+    {FACT_RESULT_TO_INPUT, "*softmax(*", {"*).to(*", "*).type(*", "*).type_as(*"}},
+    {FACT_RESULT_TO_INPUT, "*layer_norm(*", {"*).to(*", "*).type(*", "*).type_as(*"}},
+    {FACT_RESULT_TO_QUERY, "*softmax(*", {"*).to(*", "*).type(*", "*).type_as(*"}},
+    {FACT_RESULT_TO_VALUE, "*softmax(*).to(*", {"*value*"}},
+    {FACT_RESULT_TO_VALUE, "*softmax(*).type_as(*", {"*value*"}},
+    {FACT_NORM_BACK, "*weight*).to(*", {NULL}},
+    {FACT_NORM_BACK, "*weight*).type_as(*", {NULL}},
+    {FACT_NORM_BACK_AT_END, "*weight ? *.to(*", {"*).to(*"}},
+    {FACT_IN_PLACE, "*inplace=False*", {NULL}},
+    {FACT_IN_PLACE, "return F.*", {"*inplace*"}},
+    {FACT_OUT_OF_PLACE, "*inplace=True*", {NULL}},
+};
+
+static bool
+contradicted(enum fact_kind kind, const char *line)
+{
+    for (int i = 0; i < COUNT(contradictions); i++) {
+        bool like = contradictions[i].kind == kind && glob_match(contradictions[i].line, line);
+        for (int k = 0; k < COUNT(contradictions[i].unless) && like && contradictions[i].unless[k]; k++)
+            like = !glob_match(contradictions[i].unless[k], line);
+        if (like && python_complete(line))
+            return true;
+    }
+    return false;
+}
+
 /* "q" is a module inside of the place's, "../q" one beside it, "/q" one of the model. */
 static bool
 stands_beside(const char *beside, const struct place *p)
@@ -430,6 +486,9 @@ holds(const struct fact *f, const struct place *p)
     bool by_class = f->type || f->around, around = !f->around, not_there = f->path && *f->path == '!';
     for (int i = 0; i < COUNT(p->around) && f->around; i++)
         around |= p->around[i] && glob_match(f->around, p->around[i]);
+    for (int i = 0; i < COUNT(p->line) && p->line[i]; i++)
+        if (contradicted(f->kind, p->line[i]))
+            return false;
     return by_class == !p->modules && around && (!f->type || glob_match(f->type, p->type ? p->type : "")) &&
            (!f->path || glob_match(f->path + not_there, p->path ? p->path : "") != not_there) &&
            (!f->op || (p->op && strcmp(f->op, p->op) == 0)) && (!f->beside || stands_beside(f->beside, p));

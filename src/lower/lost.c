@@ -27,8 +27,14 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
     c->in_place = (l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES)) ||
                   (l->s->inplace == INPLACE_ALL && (c->op->keeps_result || spelled(c->op->name, OVERWRITES)));
-    for (const struct fact *f = NULL; !c->in_place && (f = fact_next(x->l, f, 1u << FACT_IN_PLACE, &at));)
+    const unsigned either = 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE;
+    for (const struct fact *f = NULL; !c->in_place && (f = fact_next(x->l, f, either, &at));) {
+        if (f->kind == FACT_OUT_OF_PLACE)
+            break;
         c->in_place = f->op || spelled(c->op->name, OVERWRITES);
+    }
+    if (c->in_place)
+        lower_in_place(x->l, c);
     x->in_place |= c->in_place;
 }
 
@@ -182,9 +188,11 @@ void
 lost_after(struct lost *x, const struct node *n, int at)
 {
     struct call *c = &x->l->p->calls[at];
-    if (!c->op || n->nout != 1)
+    if (!c->op || !n->nout)
         return;
     mark_in_place(x, n, c);
+    if (n->nout != 1)
+        return;
     bool whole = c->outs[0] == x->l->slot_of[n->out[0]];
     put_back_cast(x, at);
     if (x->evaluation && whole)

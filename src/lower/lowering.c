@@ -147,6 +147,19 @@ lower_may_overwrite(const struct graph *g, int in, int out, int last, bool input
     return true;
 }
 
+void
+lower_in_place(struct lowering *l, struct call *c)
+{
+    size_t stem = strcspn(c->op->name, ".");
+    const char *name = arena_printf(l->a, "%.*s_%s", (int)stem, c->op->name, c->op->name + stem);
+    const struct aten *own = aten_find(name);
+    c->in_place = true;
+    if (own) {
+        c->op = own;
+        c->target = arena_printf(l->a, "aten.%s", name);
+    }
+}
+
 /* "/layer1/layer1.0/conv1/Conv" to "layer1.0.conv1": a component that begins with its parent's name replaces it. */
 const char *
 lower_node_module(struct arena *a, const struct node *n)

@@ -31,6 +31,9 @@ void lower_outputs(struct lowering *l);
 /* Whether node `last` could write tensor `out` over tensor `in`: same sizes, made by the model, not read afterwards. */
 bool lower_may_overwrite(const struct graph *g, int in, int out, int last, bool inputs);
 
+/* It writes over its first argument: the operator's own row for that, where it has one. */
+void lower_in_place(struct lowering *l, struct call *c);
+
 /* "layer1.0.conv1" of the node "/layer1/layer1.0/conv1/Conv". */
 const char *lower_node_module(struct arena *a, const struct node *n);
 
@@ -136,6 +139,7 @@ void fact_print(const struct fact *f, FILE *out); /* a line of --list=facts */
 struct place {
     const char *type, *around[4], *path, *op;
     const struct names *modules; /* of a file without classes: the paths of all modules */
+    const char *line[8];         /* of the program, which runs there: what it says against a fact counts */
 };
 /* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. It counts as
  * used. */

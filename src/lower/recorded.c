@@ -12,11 +12,27 @@
 
 /* ---- casts that only autocast sees ------------------------------------------------------------------------------- */
 
-static const struct fact *
-norm_of(struct lowering *l, const struct group *g)
+static bool
+same_module(const struct group *a, const struct group *b)
 {
+    return a->path && b->path && strcmp(a->path, b->path) == 0;
+}
+
+static const struct fact *
+norm_of(const struct dynamo *d, const struct group *g)
+{
+    struct lowering *l = d->l;
     enum { NORMS = 1u << FACT_NORM_BACK | 1u << FACT_NORM_BACK_AT_END | 1u << FACT_NORM_TO_WEIGHT };
-    return g->type ? fact_next(l, NULL, NORMS, &(struct place){.type = g->type}) : NULL;
+    struct place at = {.type = g->type};
+    int n = 0, first = d->group_of[g->last];
+    while (first > 0 && same_module(&d->groups[first - 1], g))
+        first--;
+    for (int i = first; i < d->ngroups && n < COUNT(at.line) && same_module(&d->groups[i], g); i++) {
+        const char *line = fx_line(l->a, l->g->n[d->groups[i].last].stack);
+        if (!n || strcmp(line, at.line[n - 1]) != 0)
+            at.line[n++] = line;
+    }
+    return g->type ? fact_next(l, NULL, NORMS, &at) : NULL;
 }
 
 static bool
@@ -148,7 +164,8 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT;
     if (!g->path || slot < 0 || n < 2)
         return slot;
-    const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
+    at.line[0] = fx_line(d->l->a, d->l->g->n[g->last].stack);
     const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, &at);
     while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)) {
         fact_drop(d->l, k);
@@ -215,7 +232,7 @@ static bool
 class_in_place(const struct dynamo *d, const struct group *g, bool told)
 {
     struct lowering *l = d->l;
-    struct place at = {.type = g->type};
+    struct place at = {.type = g->type, .line = {fx_line(l->a, l->g->n[g->last].stack)}};
     for (int up = 3; (at.around[0] = fx_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
         const struct fact *f = fact_next(l, NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
         if (f)
@@ -585,7 +602,8 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack;
     int first = p->ncalls - 1;
-    if (!stack || args[at].kind != ARG_SLOT || args[at].i != p->calls[first].outs[0])
+    if (!stack || args[at].kind != ARG_SLOT || args[at].i != p->calls[first].outs[0] ||
+        !python_writes(fx_line(d->l->a, stack), p->calls[first].target))
         return;
     for (bool feeds = true; feeds && first > 0; first -= feeds) {
         const struct call *c = &p->calls[first - 1];
@@ -675,10 +693,12 @@ recorded_call(struct dynamo *d, struct group *g)
     for (int i = 0; i < d->npacked && n > 2; i++)
         if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
             args[2].i = d->packed[i].bias;
+    if (n > 0 && args[0].kind == ARG_SLOT && spelled(target, PROJECTS))
+        args[0].i = resolve_dropped(d, g, (int)args[0].i);
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     doubt_scalar(d, g, op, args, n);
-    const struct fact *norm = norm_of(l, g);
+    const struct fact *norm = norm_of(d, g);
     if (norm)
         norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);
     add_lost_mask(d, g, args, n, rank, size);

@@ -9,6 +9,7 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
@@ -20,24 +21,100 @@ dropout_fact(const struct dynamo *d, const struct group *g, int tensor)
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
     struct place reader = fact_place(d->l, g->path, NULL);
     reader.type = g->type;
-    if (at >= 0)
+    reader.line[0] = fx_line(d->l->a, d->l->g->n[g->last].stack);
+    if (at >= 0) {
         fact_around(d->l, d->groups[at].path, reader.around + 2);
+        reader.line[1] = fx_line(d->l->a, d->l->g->n[from].stack);
+    }
     return fact_next(d->l, NULL, 1u << FACT_UNDROPPED | 1u << FACT_DROPPED, &reader);
 }
 
-/* Whether a clone was a dropout in evaluation mode that is one again in training; said then. Where the model was
- * exported in training mode, a dropout that is a clone has the probability 0. */
+/* Where the model was exported in training mode, a dropout that is a clone has the probability 0. */
+static bool
+drops_again(const struct dynamo *d)
+{
+    return d->l->s->dropout != DROPOUT_NONE && d->l->s->mode == MODE_TRAINING && !d->trained;
+}
+
+static void
+assume_dropout(struct lowering *l, bool known)
+{
+    program_assume(l->p, known || l->s->dropout == DROPOUT_AUTO ? ALTERNATIVE_DROPOUT : ALTERNATIVE_DROPS,
+                   "dropout is active wherever the evaluation export still shows its place, with a probability above "
+                   "0");
+}
+
+/* Whether a clone was a dropout in evaluation mode that is one again in training; said then. */
 bool
 resolve_drops(struct dynamo *d, const struct group *g, int tensor)
 {
-    struct lowering *l = d->l;
     const struct fact *f = dropout_fact(d, g, tensor);
-    if (l->s->dropout == DROPOUT_NONE || l->s->mode != MODE_TRAINING || d->trained || (f && f->kind == FACT_UNDROPPED))
+    if (!drops_again(d) || (f && f->kind == FACT_UNDROPPED))
         return false;
-    program_assume(l->p, f || l->s->dropout == DROPOUT_AUTO ? ALTERNATIVE_DROPOUT : ALTERNATIVE_DROPS,
-                   "dropout is active wherever the evaluation export still shows its place, with a probability above "
-                   "0");
+    assume_dropout(d->l, f);
     return true;
+}
+
+static const char DROPOUT[] = "aten.dropout.default";
+
+/* "classifier.3" without a "classifier.2": a Sequential's module that left no call. */
+static bool
+after_gap(const struct dynamo *d, const char *path)
+{
+    const char *number = path && strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+    char *end = NULL;
+    long k = number ? strtol(number, &end, 10) : 0;
+    if (k < 1 || *end)
+        return false;
+    const char *before = arena_printf(d->l->a, "%.*s%ld", (int)(number - path), path, k - 1),
+               *below = arena_printf(d->l->a, "%s.", before);
+    for (int i = 0; i < d->ngroups; i++)
+        if (d->groups[i].path && (strcmp(d->groups[i].path, before) == 0 || starts_with(d->groups[i].path, below)))
+            return false;
+    for (int i = 0; i < d->l->p->nparams; i++)
+        if (starts_with(d->l->p->params[i].name, below))
+            return false;
+    return true;
+}
+
+/* Whether a library drops out in place before that module. */
+static bool
+drops_in_place(const struct dynamo *d, const struct group *g, const char *op)
+{
+    struct place at = {.op = op};
+    for (int up = 2; (at.around[0] = fx_entry(d->l->a, d->l->g->n[g->last].classes, up)); up++)
+        if (fact_next(d->l, NULL, 1u << FACT_IN_PLACE, &at))
+            return true;
+    return false;
+}
+
+/* The dropout before a Sequential's module: it runs where the Sequential calls that. */
+static int
+drop_in_gap(struct dynamo *d, const struct group *g, int slot, bool in_place)
+{
+    struct lowering *l = d->l;
+    const char *text = l->g->n[g->last].stack, *last = NULL;
+    struct call *c = group_call(d, g, DROPOUT, 3);
+    if (in_place)
+        lower_in_place(l, c);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = FLT(0.1);
+    c->args[2] = BOOL(true);
+    for (const char *p = text; p && (p = strstr(p, "File \"")); p++)
+        last = p;
+    if (last)
+        c->stack = arena_strn(l->a, text, (size_t)(last - text));
+    return c->outs[0];
+}
+
+/* In place, in evaluation mode, it leaves no name either. */
+int
+resolve_dropped(struct dynamo *d, const struct group *g, int slot)
+{
+    if (slot < 0 || !drops_again(d) || !after_gap(d, g->path) || !drops_in_place(d, g, spelled_bare(DROPOUT)))
+        return slot;
+    assume_dropout(d->l, true);
+    return drop_in_gap(d, g, slot, true);
 }
 
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
@@ -52,6 +129,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     bool written = strstr(made, ".clone(") || strstr(read, ".clone(") || target_is(g->target, TARGET_COPIES_INPUT);
     if (strstr(read, "cosine_similarity(")) /* made with the norm */
         return l->slot_of[tensor];
+    if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
+        return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
     struct call *c = group_call(d, g, written ? "aten.clone.default" : "aten.lost_clone.default", written ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     if (written)

@@ -132,6 +132,10 @@ const char *python_calls(const char *line, const char *name);
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
  * was seen to bind. */
 int python_named(const struct program *p, const struct call *c, const char *name);
+/* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
+bool python_writes(const char *line, const char *target);
+/* All of a statement, as far as brackets tell. */
+bool python_complete(const char *line);
 /* The first variable that the line reads; NULL none. */
 const char *python_variable(struct arena *a, const char *line);
 int *python_holds(const struct program *p, bool locals, const char ***by);

@@ -209,6 +209,12 @@ times_written(const char *text, const char *target)
     return n;
 }
 
+bool
+python_writes(const char *line, const char *target)
+{
+    return times_written(line, target) > 0;
+}
+
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
  * behind a bracket of the line; an operator that it writes under another name tells nothing. */
 static bool
@@ -305,9 +311,8 @@ local_end(struct tracer *t, int from, int level, const char *name)
     return end;
 }
 
-/* All of a statement, as far as brackets tell. */
-static bool
-is_complete(const char *text)
+bool
+python_complete(const char *text)
 {
     int open = 0;
     for (const char *p = text; *p; p++)
@@ -424,7 +429,7 @@ alias_end(struct tracer *t, int user, int level, const char **by)
     const char *text = t->stacks[user].at[level].text;
     size_t len;
     int end = -1;
-    if (!is_complete(text))
+    if (!python_complete(text))
         return -1;
     for (const char *p = after_binding(text); (p = next_variable(p, &len)); p += len) {
         const char *name = arena_strn(t->p->arena, p, len);
@@ -442,7 +447,7 @@ static bool
 is_part(const struct spot *maker, const struct spot *reader)
 {
     size_t len;
-    return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && is_complete(reader->text) &&
+    return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && python_complete(reader->text) &&
            (strncmp(reader->text, "return ", 7) == 0 || bound_name(reader->text, 0, &len));
 }
 
@@ -568,7 +573,7 @@ lost_name(struct tracer *t, int reader, int level)
 {
     const char *text = t->stacks[reader].at[level].text;
     size_t len;
-    for (const char *p = after_binding(text); is_complete(text) && (p = next_variable(p, &len)); p += len) {
+    for (const char *p = after_binding(text); python_complete(text) && (p = next_variable(p, &len)); p += len) {
         const char *name = arena_strn(t->a, p, len);
         if (!bound_before(t, reader, level, name))
             return name;
