@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # --list=facts: each says of which library, where it holds and where it was read, and none twice. Where MEMLINT_TORCH names a Python
-# that has a library, the file and the name of each source are there.
+# that has a library, the file and the name of each source are there. Each is shown by a step that PyTorch recorded (tests/oracle/facts.py), which
+# tests/steps.sh compares, or tests/oracle/facts.tsv says why none does.
 . "$(dirname "$0")/lib.sh"
 run --list=facts
 ok "--list=facts fails" [ "$code" = 0 ]
@@ -16,6 +17,22 @@ bad=$(awk -F'\t' '$10 !~ /^[A-Za-z0-9_\/]+\.(py|cpp): [A-Za-z0-9_]+(; likewise [
 ok "a fact without a source: $bad" [ -z "$bad" ]
 bad=$(cut -f1-9 "$work/out" | LC_ALL=C sort | uniq -d | head -1)
 ok "a fact twice: $bad" [ -z "$bad" ]
+
+shown=$SOURCE/tests/oracle/facts.tsv
+ok "tests/oracle/facts.tsv has other facts than --list=facts: tests/oracle/facts.py --pack writes it" \
+    diff <(grep -v '^#' "$shown" | cut -f1-10) "$work/out"
+bad=$(grep -v '^#' "$shown" | awk -F'\t' 'NF != 12 || ($11 == "-") == ($12 == "-")' | head -1)
+ok "neither a step nor a reason, or both: $bad" [ -z "$bad" ]
+if command -v xz >/dev/null; then
+    mkdir "$work/steps"
+    tar -xJf "$SOURCE/tests/oracle/facts.tar.xz" -C "$work/steps" || exit 1
+    for model in "$work"/steps/*.onnx; do
+        "$MEMLINT" "$model" -q --dump=facts | sed "s/$/\t$(basename "$model" .onnx)/"
+    done >"$work/used"
+    while IFS= read -r fact; do
+        ok "its step does not use the fact: $fact" grep -qxF "$fact" "$work/used"
+    done < <(grep -v '^#' "$shown" | awk -F'\t' -v OFS='\t' '$11 != "-" {n = split($11, s, " "); NF = 10; row = $0; for (i = 1; i <= n; i++) print row, s[i]}')
+fi
 
 python=${MEMLINT_TORCH:-python3}
 for module in torch torchvision transformers timm diffusers; do

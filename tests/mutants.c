@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutants.c - breaks every framework operator's row once in each way that could matter, and counts who notices.
  *
- * Arguments are folders of what tests/steps.sh replays: NAME.onnx and NAME.PRECISION.step. A mutant is a row whose
- * forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient does not
- * keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that runs the
- * row has other events. Each mutant runs in a child: one that crashes is noticed. What changes no event is not broken:
- * takes, whole_batch, inner, assumes, source. A library's fact is broken, too: it holds nowhere.
+ * Arguments are folders of what tests/steps.sh replays: NAME.onnx, NAME.PRECISION.step or .drops. A mutant is a row
+ * whose forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient does
+ * not keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that runs
+ * the row has other events. Each mutant runs in a child: one that crashes is noticed. What changes no event is not
+ * broken: takes, whole_batch, inner, assumes, source. A library's fact is broken, too: it holds nowhere.
  *
  * Prints a line for each mutant that no step notices: row, a colon, how it is broken, a tab, the broken row as
  * --list=aten prints it, or one like it for a fact. At the end how many mutants, rows and steps there are.
@@ -159,7 +159,7 @@ read_folder(struct cases *all, const char *folder)
         fail(NULL, folder);
     for (struct dirent *e; (e = readdir(d));) {
         const char *dot = strrchr(e->d_name, '.');
-        if (dot && strcmp(dot, ".step") == 0)
+        if (dot && (strcmp(dot, ".step") == 0 || strcmp(dot, ".drops") == 0))
             read_case(all, folder, e->d_name);
     }
     closedir(d);

@@ -70,7 +70,10 @@ bool fx_split(struct arena *a, const char *fx, struct group *g);
 /* The n-th entry from the end of a Python list of strings; NULL none. */
 const char *fx_entry(struct arena *a, const char *list, int from_end);
 const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", outside of packages where it can be */
-const char *fx_line(struct arena *a, const char *stack);     /* the Python line of the innermost frame */
+/* The stack of a statement before that one, which binds the name; the stack itself where there is no such name. */
+const char *fx_before(struct arena *a, const char *stack, const char *name);
+const char *fx_outer(struct arena *a, const char *stack); /* without the innermost frame */
+const char *fx_line(struct arena *a, const char *stack);  /* the Python line of the innermost frame */
 const char **fx_frames(struct arena *a, const char *stack);
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);

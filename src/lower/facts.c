@@ -153,6 +153,7 @@ const struct fact fact_table[] = {
      .around = "timm.models.vision_transformer.*"},
     {TIMM, FACT_UNDROPPED, "models/swin_transformer.py: SwinTransformer", .around = "timm.models.swin_transformer*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/attention.py: FeedForward", .around = "diffusers.models.attention.*"},
+    {DIFFUSERS, FACT_UNDROPPED, "models/attention.py: FeedForward", .path = "*.net.2", .beside = "../0.proj"},
     {DIFFUSERS, FACT_UNDROPPED, "models/attention_processor.py: Attention",
      .around = "diffusers.models.attention_processor.*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/resnet.py: ResnetBlock2D", .around = "diffusers.models.resnet.*"},
@@ -306,6 +307,9 @@ const struct fact fact_table[] = {
     {TRANSFORMERS, FACT_IN_PLACE, "modeling_t5.py: T5Attention", .path = "*.SelfAttention", .op = "add.Tensor"},
     {TRANSFORMERS, FACT_IN_PLACE, "modeling_t5.py: T5Attention", .path = "*.EncDecAttention", .op = "add.Tensor"},
 
+    /* Where dropout runs that an evaluation export removed. */
+    {TRANSFORMERS, FACT_DROPS_APART, "modeling_bart.py: BartEncoderLayer", .type = "transformers.models.*coderLayer"},
+
     /* Dropout that an evaluation export removed, by the names of modules: after an operator, or after what leaves the
      * module. */
     {TRANSFORMERS, FACT_DROPS, "modeling_bert.py: BertEmbeddings", "0.1", .path = "*embeddings.LayerNorm",
@@ -410,6 +414,7 @@ static const struct {
     [FACT_BUFFER] = {"a buffer", ALTERNATIVE_FACT_PARAMETERS},
     [FACT_DROPS] = {"drops out after the operator", ALTERNATIVE_FACT_DROPOUT},
     [FACT_DROPPED] = {"dropout by default"},
+    [FACT_DROPS_APART] = {"drops out in a line of its own"},
     [FACT_DROPS_RESULT] = {"drops out what leaves the module", ALTERNATIVE_FACT_DROPOUT},
     [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS},
     [FACT_INPUT_TO_FLOAT] = {"casts its input to fp32", ALTERNATIVE_FACT_CASTS},

@@ -76,6 +76,28 @@ fx_line(struct arena *a, const char *stack)
     return n ? arena_strn(a, stack + from, n - from) : "";
 }
 
+const char *
+fx_outer(struct arena *a, const char *stack)
+{
+    const char *last = NULL;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
+        last = p;
+    return last ? arena_strn(a, stack, (size_t)(last - stack)) : stack;
+}
+
+const char *
+fx_before(struct arena *a, const char *stack, const char *name)
+{
+    static const char mark[] = "\", line ";
+    const char *line = stack ? strstr(stack, mark) : NULL;
+    for (const char *p = line; p && (p = strstr(p + 1, mark));)
+        line = p;
+    const char *number = line ? line + strlen(mark) : NULL, *text = number ? strchr(number, '\n') : NULL;
+    if (!text || !name)
+        return stack;
+    return arena_printf(a, "%.*s-%.*s\n    %s = ", (int)(number - stack), stack, (int)(text - number), number, name);
+}
+
 const char **
 fx_frames(struct arena *a, const char *stack)
 {

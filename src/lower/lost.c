@@ -51,7 +51,7 @@ leaves(const struct lost *x, int tensor, const char *path)
         if (strncmp(user, path, n) == 0 && (!user[n] || user[n] == '.'))
             return false;
     }
-    return g->t[tensor].nusers > 0;
+    return g->t[tensor].nusers > 0 || g->t[tensor].is_output;
 }
 
 /* The dropout after a call's result. */
@@ -119,7 +119,10 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
     struct program *p = x->l->p;
     struct call *c = &p->calls[at];
     int out = n->out[0];
-    if (spelled(c->op->name, PROJECTS) && after_gap(x, p->modules[c->scope].path)) {
+    const struct place here = {.path = p->modules[c->scope].path, .modules = x->modules};
+    if (spelled(c->op->name, PROJECTS) && after_gap(x, here.path)) {
+        if (fact_next(x->l, NULL, 1u << FACT_UNDROPPED, &here))
+            return;
         dropout_of(x, at, (int)c->args[0].i, 0.1);
         put_before(x, at);
         return;

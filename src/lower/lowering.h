@@ -95,9 +95,10 @@ bool spelled(const char *name, enum trait t);
 /* ---- facts.c: what libraries' sources say that a file does not show ---------------------------------------------- */
 
 enum fact_kind {
-    FACT_ADDS_MASK, /* to what that operator made */
-    FACT_BUFFER,    /* not trained */
-    FACT_DROPS,     /* with that probability */
+    FACT_ADDS_MASK,   /* to what that operator made */
+    FACT_BUFFER,      /* not trained */
+    FACT_DROPS,       /* with that probability */
+    FACT_DROPS_APART, /* in a line of its own */
     FACT_DROPS_RESULT,
     FACT_DROPPED,
     FACT_FROZEN,

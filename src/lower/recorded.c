@@ -45,18 +45,9 @@ casts_itself(const char *line)
 static void
 bind_before(struct dynamo *d, const struct group *g, struct call *cast)
 {
-    struct arena *a = d->l->a;
-    const char *stack = d->l->g->n[g->last].stack, *line = stack ? strstr(stack, "\", line ") : NULL;
-    for (const char *p = line; p && (p = strstr(p + 1, "\", line "));)
-        line = p;
-    const char *text = line ? strchr(line, '\n') : NULL, *name = text ? python_variable(a, fx_line(a, stack)) : NULL;
-    if (!name || casts_itself(text))
-        return;
-    size_t before = (size_t)(line - stack) + strlen("\", line ");
-    const char *in = strchr(stack + before, ',');
-    if (in && in < text)
-        cast->stack = arena_printf(a, "%.*s-%.*s\n    %s = ", (int)before, stack, (int)(text - stack - (int)before),
-                                   stack + before, name);
+    const char *stack = d->l->g->n[g->last].stack, *line = fx_line(d->l->a, stack);
+    if (!casts_itself(line))
+        cast->stack = fx_before(d->l->a, stack, python_variable(d->l->a, line));
 }
 
 /* The module's input is read in fp32, what the weight scales in the weight's type. */
@@ -184,6 +175,10 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     if (like < 0)
         return slot;
     int made = group_cast_like(d, g, slot, like);
+    const char *outer = fx_outer(d->l->a, d->l->g->n[g->last].stack);
+    if (k->kind == FACT_INPUT_TO_WEIGHT) /* "x = x.to(self.wo.weight.dtype)" before "self.wo(x)" */
+        d->l->p->calls[d->l->p->ncalls - 1].stack =
+            fx_before(d->l->a, outer, python_variable(d->l->a, fx_line(d->l->a, outer)));
     if (k->kind == FACT_RESULT_TO_QUERY) { /* "x = softmax(x).to(query.dtype)": x is bound anew only then */
         struct call *cast = &d->l->p->calls[d->l->p->ncalls - 1];
         struct arg *with = NEWN(d->l->a, struct arg, 3);

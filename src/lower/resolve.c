@@ -88,23 +88,80 @@ drops_in_place(const struct dynamo *d, const struct group *g, const char *op)
     return false;
 }
 
+static int
+drop(struct dynamo *d, const struct group *g, int slot, bool in_place, const char *stack)
+{
+    struct call *c = group_call(d, g, DROPOUT, 3);
+    if (in_place)
+        lower_in_place(d->l, c);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = FLT(0.1);
+    c->args[2] = BOOL(true);
+    c->stack = stack;
+    return c->outs[0];
+}
+
+static int
+count_frames(const char *stack)
+{
+    int n = 0;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
+        n++;
+    return n;
+}
+
 /* The dropout before a Sequential's module: it runs where the Sequential calls that. */
 static int
 drop_in_gap(struct dynamo *d, const struct group *g, int slot, bool in_place)
 {
-    struct lowering *l = d->l;
-    const char *text = l->g->n[g->last].stack, *last = NULL;
-    struct call *c = group_call(d, g, DROPOUT, 3);
-    if (in_place)
-        lower_in_place(l, c);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-    c->args[1] = FLT(0.1);
-    c->args[2] = BOOL(true);
-    for (const char *p = text; p && (p = strstr(p, "File \"")); p++)
-        last = p;
-    if (last)
-        c->stack = arena_strn(l->a, text, (size_t)(last - text));
-    return c->outs[0];
+    return drop(d, g, slot, in_place, fx_outer(d->l->a, d->l->g->n[g->last].stack));
+}
+
+/* The line of the maker's stack in the reader's innermost frame. */
+static const char *
+line_in_frame(struct arena *a, const char *maker, const char *reader)
+{
+    const char *p = maker;
+    int frames = count_frames(reader);
+    for (int i = 0; p && i < frames; i++)
+        p = strstr(p + (i > 0), "File \"");
+    const char *text = p ? strchr(p, '\n') : NULL;
+    return text ? arena_strn(a, text + 1 + strspn(text + 1, " "), strcspn(text + 1 + strspn(text + 1, " "), "\n")) : "";
+}
+
+/* Classes of modules that call no others, most of them. */
+static const char *const leaves[] = {"torch.nn.modules.*"};
+
+static bool
+is_leaf(const char *type)
+{
+    bool leaf = false;
+    for (int i = 0; i < COUNT(leaves) && type; i++)
+        leaf |= glob_match(leaves[i], type);
+    return leaf;
+}
+
+/* "x = dropout(x)" in a line between that which makes x and that which reads it, in one frame: a fact says so, or the
+ * maker is a module that calls nothing. Or the reader's line has it. -1 where the maker's may. */
+static int
+drop_apart(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct arena *a = d->l->a;
+    int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const char *made = from < 0 ? NULL : d->l->g->n[from].stack;
+    const char *read = is_leaf(g->type) ? fx_outer(a, d->l->g->n[g->last].stack) : d->l->g->n[g->last].stack;
+    if (!made || !read || at < 0)
+        return -1;
+    const char *maker = line_in_frame(a, made, read), *reader = fx_line(a, read),
+               *name = python_passed(a, maker, reader), *outer = fx_outer(a, made);
+    bool leaf = is_leaf(d->groups[at].type) && count_frames(outer) == count_frames(read);
+    if (!name || strstr(maker, "drop"))
+        return -1;
+    if (strstr(reader, "drop")) /* "x + self.dropout(y)" */
+        return drop(d, g, d->l->slot_of[tensor], false, read);
+    if (!leaf && !fact_of(d->l, g->type, FACT_DROPS_APART))
+        return -1;
+    return drop(d, g, d->l->slot_of[tensor], false, fx_before(a, read, name));
 }
 
 /* In place, in evaluation mode, it leaves no name either. */
@@ -131,14 +188,18 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
         return l->slot_of[tensor];
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
+    bool copy = strstr(made, ".contiguous("), views = copy || target_views(g->target);
+    bool drops = !written && !copy && !target_is(g->target, TARGET_VIEWS_COPY) && resolve_drops(d, g, tensor);
+    int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
+    if (slot >= 0)
+        return slot;
     struct call *c = group_call(d, g, written ? "aten.clone.default" : "aten.lost_clone.default", written ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     if (written)
         return c->outs[0];
-    bool copy = strstr(made, ".contiguous(");
-    c->args[1] = BOOL(copy || target_views(g->target));
-    c->args[2] = BOOL(!copy && !target_is(g->target, TARGET_VIEWS_COPY) && resolve_drops(d, g, tensor));
-    int slot = c->outs[0];
+    c->args[1] = BOOL(views);
+    c->args[2] = BOOL(drops);
+    slot = c->outs[0];
     for (int i = l->p->ncalls - 2; copy && i >= 0; i--)
         if (l->p->calls[i].outs[0] == l->slot_of[tensor]) { /* the line that makes it copies it */
             group_move(d, i + 1);

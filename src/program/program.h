@@ -136,6 +136,8 @@ int python_named(const struct program *p, const struct call *c, const char *name
 bool python_writes(const char *line, const char *target);
 /* All of a statement, as far as brackets tell. */
 bool python_complete(const char *line);
+/* The variable that the second line reads and the first binds; NULL none. */
+const char *python_passed(struct arena *a, const char *line, const char *reader);
 /* The first variable that the line reads; NULL none. */
 const char *python_variable(struct arena *a, const char *line);
 int *python_holds(const struct program *p, bool locals, const char ***by);

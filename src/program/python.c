@@ -369,6 +369,16 @@ python_variable(struct arena *a, const char *line)
     return name ? arena_strn(a, name, len) : NULL;
 }
 
+const char *
+python_passed(struct arena *a, const char *line, const char *reader)
+{
+    size_t len;
+    for (const char *p = after_binding(reader); (p = next_variable(p, &len)); p += len)
+        if (binds(line, arena_strn(a, p, len)))
+            return arena_strn(a, p, len);
+    return NULL;
+}
+
 static bool
 mentions(const char *text, const char *name)
 {

@@ -15,6 +15,7 @@ Needs torch 2.11 and the oracle pack's record.py and export.py.
 import argparse, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
 
 PRECISIONS = ("fp32", "amp-bf16")
+KINDS = {"drops": r"^\+.*native_dropout"}  # of a file that can't show more
 SECONDS = 120  # for one export or record
 HEAD = """import torch, torch.nn.functional as F
 from torch import nn
@@ -234,7 +235,8 @@ def on_bench(run, a):
 
 
 def pack(folder, path, cases, also=None):
-    """cases: (name, options, precision) of those that are exact; also: a folder of an archive's files to take as they are."""
+    """cases: (name, options, precision) of those that are exact, or of which `kind` of events is: a fourth; also: a folder of an archive's files to take
+    as they are."""
     blob = io.BytesIO()
     with tarfile.open(fileobj=blob, mode="w") as tar:
         def add(name, data):
@@ -244,11 +246,13 @@ def pack(folder, path, cases, also=None):
         for name in sorted(os.listdir(also)) if also else ():
             add(name, open(os.path.join(also, name), "rb").read())
         done = set()
-        for name, options, precision in sorted(cases):
+        for name, options, precision, *kind in sorted(cases):
             if name not in done:
                 add(name + ".onnx", open(os.path.join(folder, name + ".onnx"), "rb").read())
                 done.add(name)
             words = " ".join(["--precision", precision, *options])
-            add(f"{name}.{precision}.step", "\n".join([words, *canonical(open(os.path.join(folder, f"{name}.{precision}.trace")))]).encode() + b"\n")
+            events = canonical(open(os.path.join(folder, f"{name}.{precision}.trace")))
+            events = [e for e in events if re.search(KINDS[kind[0]], e)] if kind else events
+            add(f"{name}.{precision}.{kind[0] if kind else 'step'}", "\n".join([words, *events]).encode() + b"\n")
     with open(path, "wb") as f:
         f.write(lzma.compress(blob.getvalue(), preset=9 | lzma.PRESET_EXTREME))
