@@ -76,6 +76,16 @@ fx_line(struct arena *a, const char *stack)
     return n ? arena_strn(a, stack + from, n - from) : "";
 }
 
+bool
+fx_widens(const char *line)
+{
+    static const char *const widened[] = {"weight.float()", "weight.to(torch.float32)"};
+    bool wide = false;
+    for (int i = 0; i < COUNT(widened); i++)
+        wide |= strstr(line, widened[i]) != NULL;
+    return wide;
+}
+
 const char *
 fx_outer(struct arena *a, const char *stack)
 {

@@ -55,10 +55,18 @@ static void
 norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *args, int n)
 {
     struct lowering *l = d->l;
-    for (int i = 0; i < 2 && n == 2 && to_weight; i++)
-        if (args[i].kind == ARG_SLOT && args[1 - i].kind == ARG_SLOT && !group_maker(l->p, args[i].i) &&
-            group_maker(l->p, args[1 - i].i))
-            args[1 - i].i = group_cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
+    const char *stack = l->g->n[g->last].stack, *line = fx_line(l->a, stack);
+    bool wide = fx_widens(line);
+    for (int i = 0; i < n && n == 2; i++) {
+        if (args[i].kind != ARG_SLOT || group_maker(l->p, args[i].i))
+            continue;
+        if (wide)
+            args[i].i = group_to_float(d, g, (int)args[i].i);
+        if (!to_weight || args[1 - i].kind != ARG_SLOT || !group_maker(l->p, args[1 - i].i))
+            continue;
+        args[1 - i].i = group_cast_like(d, g, (int)args[1 - i].i, (int)args[i].i);
+        l->p->calls[l->p->ncalls - 1].stack = fx_before(l->a, stack, python_variable(l->a, line));
+    }
     int scope = lower_module(l, g->path ? g->path : "", g->type);
     bool square = spelled(g->target, SQUARES);
     bool reads_float = !spelled(g->target, CASTS) && (!to_weight || square);
@@ -93,8 +101,12 @@ norm_output(struct dynamo *d, const struct group *g, enum fact_kind back, const 
     for (int i = 0; i < c->nargs; i++) {
         const struct call *m = c->args[i].kind == ARG_SLOT ? group_maker(l->p, c->args[i].i) : NULL;
         weighted |= c->args[i].kind == ARG_SLOT && !m;
-        weighted |= m && m->scope == c->scope && m->nargs && m->args[0].kind == ARG_SLOT &&
-                    !group_maker(l->p, m->args[0].i); /* 1 + weight */
+        while (m && m->scope == c->scope && m->nargs && m->args[0].kind == ARG_SLOT && !weighted) { /* 1 + weight */
+            weighted = !group_maker(l->p, m->args[0].i);
+            m = spelled(m->target, KEEPS_SIZES) ? group_maker(l->p, m->args[0].i) : NULL;
+            m = m && spelled(m->target, CASTS_TO) ? m : NULL;
+        }
+        m = c->args[i].kind == ARG_SLOT ? group_maker(l->p, c->args[i].i) : NULL;
         normal |= m && spelled(m->target, INVERTS_ROOT);
     }
     bool goes = spelled(g->target, MULTIPLIES) &&

@@ -559,8 +559,10 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
                          : viewed                  ? "aten.reshape.default"
                          : spelled(stem, CONVERTS) ? "aten.to.dtype"
                                                    : arena_printf(l->a, "%s.Tensor", stem);
+    bool wide = !transposed && !viewed && !spelled(stem, CONVERTS) && fx_widens(fx_line(l->a, l->g->n[g->last].stack));
+    int from = wide ? group_to_float(d, g, weight->slot) : weight->slot;
     struct call *c = group_call(d, g, target, 2 - transposed);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = weight->slot};
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = from};
     if (viewed)
         lower_sizes(l, t, &c->rank, &c->size);
     else if (!transposed)

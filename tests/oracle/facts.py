@@ -360,6 +360,7 @@ def expression(exporter, model, inputs, result, passed="x"):
                              build="M" if result else "lambda: " + model, inputs=inputs)
 
 
+CASTS = r"Norm$|^t5_(ff|attention)$|^(Olmo|Mpt)"  # what autocast would cast anyway shows where parameters are bfloat16
 FUNCTION = "the frames of functions that are not called forward are not in the file: how long their names hold a tensor is lost"
 # What is known to differ, by the names of cases, and why.
 OPEN = {
@@ -467,7 +468,7 @@ def run(a, bench):
     shown = {f: collections.defaultdict(list) for f in facts}  # by verdict: steps
     sums, exact = collections.Counter(), []
     for name, (source, exporter) in cases(facts, a, bench.file("shape", ".log")).items():
-        for precision in steps.PRECISIONS:
+        for precision in (*steps.PRECISIONS, *(("bf16",) if re.search(CASTS, name) else ())):
             for _ in range(4):  # a child may find threads that did not come with it
                 cannot = bench.take(name, source, precision, export=file_of(exporter))
                 if not cannot or "set_num_threads" not in cannot:
