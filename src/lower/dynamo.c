@@ -101,6 +101,19 @@ lower_split(struct dynamo *d, int at)
             }
 }
 
+/* A call whose text the exporter's optimizer lost: it computes from data what other calls read. Casts without a text
+ * are the exporter's own, of types that PyTorch's kernels mix. */
+static bool
+lost_text(const struct dynamo *d, int at)
+{
+    const struct graph *g = d->l->g;
+    const struct node *n = &g->n[at];
+    bool data = false;
+    for (int k = 0; k < n->nin; k++)
+        data |= n->in[k] >= 0 && d->l->slot_of[n->in[k]] >= 0;
+    return data && node_call(n) != CALL_CAST && n->nout && n->out[0] >= 0 && dtypes[g->t[n->out[0]].dtype].is_float;
+}
+
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
 /* A clone that was the model's last call: the signature still names it. */
@@ -136,6 +149,8 @@ lower_dynamo(struct lowering *l)
                 lower_made(l, i);
             else if (node_call(&l->g->n[i]) == CALL_SPLIT)
                 lower_split(&d, i);
+            else if (lost_text(&d, i))
+                lower_made(l, i);
             continue;
         }
         struct group *g = &d.groups[at];

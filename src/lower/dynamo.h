@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
- * params.c, resolve.c, recorded.c, pieces.c. */
+ * params.c, resolve.c, arithmetic.c, recorded.c, pieces.c. */
 #ifndef DYNAMO_H
 #define DYNAMO_H
 
@@ -26,6 +26,7 @@ struct dynamo {
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
     bool trained;           /* the exporter saw the model in training mode */
+    bool drops;             /* some line, module or class says dropout */
     int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
     int ntables, cap_tables;
     struct table {
@@ -136,6 +137,13 @@ bool resolve_drops(struct dynamo *d, const struct group *g, int tensor);
 int resolve_clone(struct dynamo *d, const struct group *g, int tensor);
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
+
+/* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
+
+/* Whether the calls of a statement, from this group on, are drawn as an operator of that name. */
+bool arithmetic_draws(const struct dynamo *d, int at, const char *name);
+/* One call for those from this group on; false, and nothing, where no row draws them. */
+bool arithmetic_lower(struct dynamo *d, int at);
 
 /* ---- recorded.c: a recorded call as eager makes it --------------------------------------------------------------- */
 

@@ -33,6 +33,19 @@ note_modules(struct lowering *l, const struct node *n)
     }
 }
 
+/* Whether lists of names or, of stacks, source lines mention dropout; files may be called anything. */
+static bool
+says_dropout(const char *text)
+{
+    for (const char *p = text; p && *p; p += *p == '\n') {
+        const char *end = p + strcspn(p, "\n"), *at = strstr(p, "rop");
+        if (!starts_with(p + strspn(p, " "), "File \"") && at && at < end && at > p && (at[-1] == 'd' || at[-1] == 'D'))
+            return true;
+        p = end;
+    }
+    return false;
+}
+
 void
 group_make(struct dynamo *d)
 {
@@ -54,6 +67,7 @@ group_make(struct dynamo *d)
             names_put(by_name, fresh.fx_name, at);
             mark_referenced(d, fresh.args);
             d->trained |= spelled_in_training(&fresh);
+            d->drops |= says_dropout(n->stack) || says_dropout(n->scopes) || says_dropout(n->classes);
             d->groups[at].path = fx_entry(l->a, n->scopes, 2);
             d->groups[at].type = d->groups[at].path ? fx_entry(l->a, n->classes, 2) : NULL;
             note_modules(l, n);

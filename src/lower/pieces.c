@@ -539,6 +539,8 @@ pieces_lower(struct dynamo *d, int at)
     d->fed = -1;
     if (cell) {
         lower_cell(d, cell, piece);
+    } else if (arithmetic_lower(d, at)) {
+        return;
     } else if (w) {
         lower_whole(d, at, w);
     } else if (fact_of(d->l, g->type, FACT_WEIGHT_NORM)) {

@@ -504,6 +504,7 @@ doubt_scalar(struct dynamo *d, const struct group *g, const struct aten *op, con
  * torch/_decomp/decompositions.py or torch/_refs decompose and onnxscript's torchlib has no function for. */
 static const char *const decomposed[] = {
     "affine_grid",
+    "_safe_softmax.default",
     "as_strided_scatter",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -536,22 +537,39 @@ static const char *const decomposed[] = {
     "rot90",
     "smooth_l1_loss",
     "soft_margin_loss",
+    "sgn",
     "std_mean",
     "take",
     "trace",
     "var_mean",
-    "vdot",
 };
 
 /* Functions that call several operators of which the file does not show all, or not how long their variables hold a
  * result. Source: aten/src/ATen/native, Loss.cpp, ReduceOps.cpp, SpectralOps.cpp, LinearAlgebra.cpp,
  * TensorShape.cpp. */
-static const char *const composed[] = {
-    "as_strided",       "channel_shuffle", "cosine_embedding_loss",
-    "gradient",         "hfft2",           "hfftn",
-    "ihfft2",           "ihfftn",          "irfft2",
-    "irfftn",           "multi_dot",       "margin_ranking_loss",
-    "poisson_nll_loss",
+static const struct {
+    const char *name, *target; /* with such a call, NULL any */
+} composed[] = {
+    {"as_strided", NULL},
+    {"channel_shuffle", NULL},
+    {"cosine_embedding_loss", NULL},
+    {"cosine_similarity", NULL},
+    {"gradient", NULL},
+    {"hfft", NULL},
+    {"hfft2", NULL},
+    {"hfftn", NULL},
+    {"hinge_embedding_loss", NULL},
+    {"ihfft", NULL},
+    {"ihfft2", NULL},
+    {"ihfftn", NULL},
+    {"irfft2", NULL},
+    {"irfftn", NULL},
+    {"margin_ranking_loss", NULL},
+    {"multi_dot", NULL},
+    {"poisson_nll_loss", NULL},
+    {"triplet_margin_loss", NULL},
+    {"vecdot", NULL},
+    {"multi_head_attention_forward", "aten.pad."}, /* bias_k, add_zero_attn */
 };
 
 /* Views whose results are copies: the exporter writes the view. Source: tag view_copy in native_functions.yaml. */
@@ -565,20 +583,23 @@ static void
 doubt_decomposed(struct dynamo *d, const struct group *g)
 {
     int at = d->group_of[g->last];
-    if (at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last))
-        return; /* said */
+    bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
     const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
+    for (int i = 0; i < COUNT(composed); i++)
+        if ((composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
+            python_calls(line, composed[i].name) && !arithmetic_draws(d, at, composed[i].name))
+            graph_doubt(d->l->g, n->name, n->op, NULL,
+                        "%s calls several operators, and the file does not show how long it holds what they make",
+                        composed[i].name);
+    if (said)
+        return;
     for (int i = 0; i < COUNT(decomposed); i++)
-        if (python_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])))
+        if (python_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])) &&
+            !arithmetic_draws(d, at, decomposed[i]))
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         decomposed[i]);
-    for (int i = 0; i < COUNT(composed); i++)
-        if (python_calls(line, composed[i]))
-            graph_doubt(d->l->g, n->name, n->op, NULL,
-                        "%s calls several operators, and the file does not show how long it holds what they make",
-                        composed[i]);
     if (strstr(g->args, ", circular"))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "circular padding writes slices of one tensor: what its gradient makes is not counted");

@@ -174,6 +174,22 @@ resolve_dropped(struct dynamo *d, const struct group *g, int slot)
     return drop_in_gap(d, g, slot, true);
 }
 
+/* A statement of its own, whose result has a name of its own: x = dropout(x) is written so seldom where nothing else
+ * tells of dropout that it may be a copy as well. What reorders is made contiguous. */
+static void
+doubt_clone(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    const struct node *n = &l->g->n[g->last];
+    int from = l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    if (d->drops || from < 0 ||
+        (at >= 0 && (target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) ||
+                     !python_renames(l->a, l->g->n[from].stack, n->stack))))
+        return;
+    graph_doubt(l->g, n->name, n->op, NULL,
+                "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -184,7 +200,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     const char *read = fx_line(l->a, l->g->n[g->last].stack),
                *made = from < 0 ? "" : fx_line(l->a, l->g->n[from].stack);
     bool written = strstr(made, ".clone(") || strstr(read, ".clone(") || target_is(g->target, TARGET_COPIES_INPUT);
-    if (strstr(read, "cosine_similarity(")) /* made with the norm */
+    if (!written && target_is(g->target, TARGET_VIEWS_COPY)) /* reshape's own, which copies again where it must */
         return l->slot_of[tensor];
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
@@ -198,6 +214,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     if (written)
         return c->outs[0];
     c->args[1] = BOOL(views);
+    if (!copy)
+        doubt_clone(d, g, tensor);
     c->args[2] = BOOL(drops);
     slot = c->outs[0];
     for (int i = l->p->ncalls - 2; copy && i >= 0; i--)
@@ -917,6 +935,24 @@ padding_of(struct dynamo *d, const struct group *g)
     return at >= 0 && at < n ? &args[at] : NULL;
 }
 
+/* The gradient of expand is a sum, even of a scalar that stays one: sum_to in ExpandUtils.h. */
+static bool
+stays_scalar(const struct dynamo *d, const char *name, int tensor)
+{
+    const char *stem = spelled_stem(d->l->a, name);
+    const struct aten *op = aten_find(stem);
+    return op && op->shaped && target_views(stem) && d->l->g->t[tensor].rank == 0;
+}
+
+static int
+lost_scalar(struct dynamo *d, const struct group *g, const char *name, int tensor)
+{
+    struct call *c = group_call(d, g, spelled_stem(d->l->a, name), 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
+    c->rank = 0;
+    return c->outs[0];
+}
+
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
@@ -955,6 +991,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (slot == l->slot_of[t])
         slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
                : views_scalar(d, name, t) ? lost_view(d, g, t)
+               : stays_scalar(d, name, t) ? lost_scalar(d, g, name, t)
                                           : lost_duplicate(d, g, name, slot);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};

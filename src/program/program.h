@@ -140,6 +140,9 @@ bool python_complete(const char *line);
 const char *python_passed(struct arena *a, const char *line, const char *reader);
 /* The first variable that the line reads; NULL none. */
 const char *python_variable(struct arena *a, const char *line);
+/* Whether one call's result is read by another under a name that its own line does not bind, by their stacks: a
+ * statement that left no call stands between them. */
+bool python_renames(struct arena *a, const char *maker, const char *reader);
 int *python_holds(const struct program *p, bool locals, const char ***by);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */

@@ -489,6 +489,41 @@ python_calls(const char *line, const char *name)
     return NULL;
 }
 
+/* The frame of a stack's text at *at, and its source line; *at moves behind. NULL: no more. */
+static const char *
+next_frame(struct arena *a, const char **at, const char **text)
+{
+    const char *p = *at ? strstr(*at, "File \"") : NULL, *end = p ? strchr(p, '\n') : NULL;
+    if (!end)
+        return NULL;
+    const char *line = end + 1 + strspn(end + 1, " ");
+    *at = line + strcspn(line, "\n");
+    *text = arena_strn(a, line, (size_t)(*at - line));
+    return arena_strn(a, p, (size_t)(end - p));
+}
+
+/* Whether two frames are of one function of one file, whatever their lines. */
+static bool
+same_function(const char *a, const char *b)
+{
+    const char *p = strstr(a, "\", line "), *q = strstr(b, "\", line ");
+    return p && q && p - a == q - b && strncmp(a, b, (size_t)(p - a)) == 0 &&
+           strcmp(strrchr(a, ' '), strrchr(b, ' ')) == 0;
+}
+
+bool
+python_renames(struct arena *a, const char *maker, const char *reader)
+{
+    const char *made = "", *read = "", *from, *to, *name;
+    size_t len;
+    do {
+        from = next_frame(a, &maker, &made);
+        to = next_frame(a, &reader, &read);
+    } while (from && to && strcmp(from, to) == 0);
+    return from && to && same_function(from, to) && is_complete(made) && is_complete(read) &&
+           (name = bound_name(made, 0, &len)) && !mentions(read, arena_strn(a, name, len));
+}
+
 /* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
 static const struct inner {
     const char *function, *maker; /* NULL: any */
@@ -499,10 +534,6 @@ static const struct inner {
     {"trapz", NULL, {NULL}, "likewise"},
     {"cumulative_trapezoid", NULL, {NULL}, "do_cumulative_trapezoid in Integration.cpp"},
     {"pairwise_distance", "sub", {"norm"}, "pairwise_distance in Distance.cpp: the argument of norm is one expression"},
-    {"triplet_margin_loss", "sub", {"norm"}, "triplet_margin_loss in Loss.cpp calls pairwise_distance"},
-    {"triplet_margin_loss", "add", {"norm", "clamp_min"}, "likewise: margin + dist_pos is part of an expression"},
-    {"triplet_margin_loss", "norm", {NULL}, "likewise: dist_pos and dist_neg are variables"},
-    {"cosine_similarity", "scalar_tensor", {NULL}, "cosine_similarity in Distance.cpp: a variable"},
     {"local_response_norm", "avg_pool2d", {"pow"}, "local_response_norm in torch/nn/functional.py: div"},
     {"local_response_norm", "avg_pool3d", {"pow"}, "likewise"},
 };

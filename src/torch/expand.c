@@ -112,10 +112,13 @@ expand_reshape_as(struct machine *m, struct frame *f)
     out_add(m, f, same ? v : reshape(m, v, like->rank, like->size));
 }
 
+/* Of a scalar it is a sum even where nothing is summed: sum_to in ExpandUtils.h. */
 void
 expand_sum_to_like(struct machine *m, struct frame *f)
 {
-    out_add(m, f, OP(m, "sum_to_size", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));
+    out_add(m, f,
+            V(1)->rank ? OP(m, "sum_to_size", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size))
+                       : OP(m, "sum.default", VAL(V(0))));
 }
 
 void
@@ -664,6 +667,21 @@ expand_var_mean_backward(struct machine *m, struct frame *f)
     out_add(m, f, g && mean ? OP(m, "add.Tensor", VAL(g), VAL(mean)) : g ? g : mean);
 }
 
+/* Source: std_mean_backward in FunctionsManual.cpp. */
+void
+expand_std_mean_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = NULL, *mean = NULL;
+    if (V(0)) {
+        int mark = scope_begin(m);
+        g = OP(m, "var_backward", VAL(OP(m, "std_backward", VAL(V(0)), VAL(V(3)))), VAL(V(2)), f->a[4]);
+        scope_end(m, mark, 1, &g);
+    }
+    if (V(1))
+        mean = OP(m, "div.Scalar", VAL(OP(m, "sum_backward", VAL(V(1)), VAL(V(2)), f->a[4])), INT(1));
+    out_add(m, f, g && mean ? OP(m, "add.Tensor", VAL(g), VAL(mean)) : g ? g : mean);
+}
+
 /* The first half of std_backward in FunctionsManual.cpp; the second is var_backward. */
 void
 expand_std_backward(struct machine *m, struct frame *f)
@@ -729,12 +747,22 @@ expand_norm_backward(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Tensor", VAL(unit), VAL(g)));
 }
 
-/* Source: cosine_similarity in Distance.cpp. */
+/* Source: cosine_similarity in Distance.cpp: norms are cloned, and clamped without a gradient. */
 void
-expand_norm_cloned(struct machine *m, struct frame *f)
+expand_cosine_similarity(struct machine *m, struct frame *f)
 {
-    struct value *norm = dispatch(m, aten_find("linalg_vector_norm.default"), f->n, f->a, f)->out[0];
-    out_add(m, f, OP(m, "clone.default", VAL(norm)));
+    struct arg dim = f->n > 2 && f->a[2].kind != ARG_NONE ? f->a[2] : INT(1);
+    struct value *norm[2];
+    for (int i = 0; i < 2; i++) {
+        int mark = scope_begin(m);
+        norm[i] = OP(m, "linalg_vector_norm.default", VAL(V(i)), INT(2), dim, BOOL(true));
+        norm[i] = OP(m, "clone.default", VAL(norm[i]));
+        scope_end(m, mark, 1, &norm[i]);
+    }
+    OP(m, "scalar_tensor.default", FLT(0), DTYPE(norm[0]->dtype));      /* eps */
+    struct value *right = OP(m, "div.Tensor", VAL(V(1)), VAL(norm[1])); /* C++ evaluates operands from the right */
+    struct value *left = OP(m, "div.Tensor", VAL(V(0)), VAL(norm[0]));
+    out_add(m, f, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(left), VAL(right))), dim, BOOL(false)));
 }
 
 /* scale_grad_by_count in FunctionsManual.cpp: the gradient is shared among equal maxima. */
@@ -1497,6 +1525,70 @@ expand_cross_entropy(struct machine *m, struct frame *f)
     struct value *nll = OP(m, row, VAL(lp), VAL(target), VAL(V(2)), reduction);
     bool smooths = arg_float(f, 5, 0) > 0 && arg_int(f, 3, 1) == 1;
     out_add(m, f, smooths ? smoothed(m, nll, lp, target) : nll);
+}
+
+/* ---- losses that are composites: Loss.cpp ------------------------------------------------------------------------ */
+
+/* apply_loss_reduction; at: the argument that says which. */
+static struct value *
+reduced_loss(struct machine *m, const struct frame *f, int at, struct value *v)
+{
+    int64_t reduction = arg_int(f, at, 1);
+    return reduction == 0 ? v : OP(m, reduction == 1 ? "mean.default" : "sum.default", VAL(v));
+}
+
+void
+expand_margin_ranking_loss(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *apart = OP(m, "sub.Tensor", VAL(V(0)), VAL(V(1)));
+    struct value *v = OP(m, "mul.Tensor", VAL(OP(m, "neg.default", VAL(V(2)))), VAL(apart));
+    v = OP(m, "add.Scalar", VAL(v), FLT(0));
+    scope_end(m, mark, 1, &v);
+    v = op_over(m, "clamp_min.default", 2, (struct arg[]){VAL(v), FLT(0)}, true);
+    out_add(m, f, reduced_loss(m, f, 4, v));
+}
+
+void
+expand_hinge_embedding_loss(struct machine *m, struct frame *f)
+{
+    struct value *zeros = OP(m, "zeros_like.default", VAL(V(0))), *part[2];
+    struct value *v = OP(m, "empty_like.default", VAL(V(0))); /* fill_(margin) */
+    v = op_over(m, "sub.Tensor", 2, (struct arg[]){VAL(v), VAL(V(0))}, true);
+    part[0] = op_over(m, "clamp_min.default", 2, (struct arg[]){VAL(v), FLT(0)}, true);
+    part[1] = V(0);
+    for (int i = 0; i < 2; i++) {
+        int mark = scope_begin(m);
+        part[i] = OP(m, "where.self", VAL(OP(m, "ne.Scalar", VAL(V(1)), INT(1))), VAL(part[i]), VAL(zeros));
+        scope_end(m, mark, 1, &part[i]);
+    }
+    out_add(m, f, reduced_loss(m, f, 3, OP(m, "add.Tensor", VAL(part[0]), VAL(part[1]))));
+}
+
+/* Source: pairwise_distance in Distance.cpp. */
+static struct value *
+distance(struct machine *m, struct value *a, struct value *b, double p)
+{
+    int mark = scope_begin(m);
+    struct value *apart = OP(m, "add.Scalar", VAL(OP(m, "sub.Tensor", VAL(a), VAL(b))), FLT(0));
+    struct value *norm =
+        OP(m, "norm.ScalarOpt_dim", VAL(apart), FLT(p), ints_arg(m, 1, (int64_t[]){apart->rank - 1}), BOOL(false));
+    scope_end(m, mark, 1, &norm);
+    return norm;
+}
+
+void
+expand_triplet_margin_loss(struct machine *m, struct frame *f)
+{
+    double p = arg_float(f, 4, 2);
+    struct value *near = distance(m, V(0), V(1), p), *far = distance(m, V(0), V(2), p);
+    if (arg_int(f, 6, 0))
+        far = OP(m, "minimum.default", VAL(far), VAL(distance(m, V(1), V(2), p)));
+    int mark = scope_begin(m);
+    struct value *v = OP(m, "sub.Tensor", VAL(OP(m, "add.Scalar", VAL(near), FLT(0))), VAL(far));
+    v = OP(m, "clamp_min.default", VAL(v), FLT(0));
+    scope_end(m, mark, 1, &v);
+    out_add(m, f, reduced_loss(m, f, 7, v));
 }
 
 /* Source: binary_cross_entropy_target_backward in FunctionsManual.cpp. */

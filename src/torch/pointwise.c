@@ -430,6 +430,18 @@ run_softmax(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, v, t));
 }
 
+/* Source: _safe_softmax in transformers/attention.cpp, of which a dispatch mode sees the result alone. */
+void
+run_safe_softmax(struct machine *m, struct frame *f)
+{
+    if (m->real) {
+        OP(m, "_softmax.default", VAL(V(0)), f->a[1]);
+        OP(m, "all.dim", VAL(OP(m, "eq.Scalar", VAL(V(0)), FLT(0))), f->a[1], BOOL(true));
+        OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
+    }
+    run_softmax(m, f);
+}
+
 void
 run_softmax_backward(struct machine *m, struct frame *f)
 {

@@ -26,6 +26,7 @@ OTHERWISE = {
     **dict.fromkeys(("grid_sampler_2d.default", "grid_sampler_3d.default", "native_group_norm.default", "nll_loss.default", "nll_loss_forward.default",
                      "nll_loss2d_forward.default", "_thnn_fused_lstm_cell.default", "_thnn_fused_gru_cell.default", "_scaled_dot_product_flash_attention.default"), NESTED),
     "_scaled_dot_product_cudnn_attention.default": UNUSED, "log_sigmoid_forward.default": UNUSED, "cudnn_batch_norm.default": RESERVE, "_cudnn_rnn.default": RESERVE,
+    "_trilinear.default": "wrap_opt_if: what the gradients that are wanted need",
     "sgn.default": "for complex numbers alone", "norm.ScalarOpt_dim": "autocast appends dtype", "embedding_bag.default": "the overload with padding_idx too",
     **{f"upsample_{n}.default": "its overload .vec" for n in ("nearest1d", "nearest2d", "nearest3d", "linear1d", "trilinear3d", "bilinear2d", "bicubic2d")},
 }

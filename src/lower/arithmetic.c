@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arithmetic.c - operators that the exporter wrote as their arithmetic.
+ *
+ * An operator with a gradient or an autocast class of its own arrives as several calls of one statement, and eager
+ * keeps and makes other tensors than these do. A row draws the calls in their order, and says which of their arguments
+ * and results are the operator's. What is drawn nowhere stays a doubt (recorded.c).
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+/* A word of a drawing is a call: its operator's stem; in brackets the operator's arguments in the place of the call's
+ * own, empty where they are none, ! after one that must be a tensor; then > and the number of the result that it
+ * makes, where that is not the last call alone; then ? where the call may be missing. "reduction" is mean, sum or
+ * nothing, which is that argument; name=number is an argument that the drawing itself tells. Sources:
+ * torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
+static const struct arithmetic {
+    const char *name; /* as the line calls it */
+    const char *target, *drawing;
+} rows[] = {
+    {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
+     "sub(pos_weight) mul add sub(,target) mul log_sigmoid(self) mul sub mul(,weight)? reduction"},
+    {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
+     "sub(,target) mul log_sigmoid(self) sub mul(,weight)? reduction"},
+    {"soft_margin_loss", "aten.soft_margin_loss.default", "neg(self) mul(,target) exp log1p reduction"},
+    {"cosine_similarity", "aten.cosine_similarity.default",
+     "linalg_vector_norm(x1,,dim) linalg_vector_norm(x2) clamp_min clamp_min div div mul sum"},
+    {"triplet_margin_loss", "aten.triplet_margin_loss.default",
+     "sub(anchor,positive) add linalg_vector_norm(,p) sub(,negative) add linalg_vector_norm add? sub clamp_min "
+     "reduction"},
+    {"triplet_margin_loss", "aten.triplet_margin_loss.default",
+     "sub(anchor,positive) add linalg_vector_norm(,p) sub(,negative) add linalg_vector_norm sub add "
+     "linalg_vector_norm minimum add? sub clamp_min reduction swap=1"},
+    {"hinge_embedding_loss", "aten.hinge_embedding_loss.default",
+     "sub(,self) clamp_min ne(target) where ne where add reduction"},
+    {"margin_ranking_loss", "aten.margin_ranking_loss.default",
+     "sub(input1,input2) neg(target) mul add? clamp_min reduction"},
+    {"std_mean", "aten.std_mean.correction", "var(self,dim,correction) sum div>1 sqrt>0"},
+    {"var_mean", "aten.var_mean.correction", "var(self,dim,correction)>0 sum div>1"},
+    {"ldexp", "aten.ldexp.Tensor", "pow(,other) mul(self)"},
+    {"vecdot", "aten.linalg_vecdot.default", "dot(x,y)"},
+    {"rsub", "aten.rsub.Tensor", "sub(other!,self)"},
+    {"_safe_softmax.default", "aten._safe_softmax.default", "softmax(self,dim) eq all where"},
+};
+
+/* ---- matching ---------------------------------------------------------------------------------------------------- */
+
+enum { MAX_WORDS = 24, MAX_RESULTS = 2 };
+
+struct word {
+    const char *text;
+    int group; /* -1 missing */
+};
+
+static bool
+is_call(const struct dynamo *d, int at, int i, const char *stem, size_t len)
+{
+    if (i >= d->ngroups || d->groups[i].done || !group_same_statement(d, d->groups[at].last, d->groups[i].last))
+        return false;
+    const char *target = d->groups[i].target, *dot = strchr(target, '.');
+    return dot && strncmp(dot + 1, stem, len) == 0 && dot[1 + len] == '.';
+}
+
+static const char *const reductions[] = {NULL, "mean", "sum"}; /* by their number in torch/nn/_reduction.py */
+
+/* The group of the reduction at the end; -1 none. */
+static int
+reduction_at(const struct dynamo *d, int at, int i)
+{
+    const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
+    if (strstr(line, "'none'") || strstr(line, "\"none\"")) /* what reduces there is another call */
+        return -1;
+    for (int k = 1; k < COUNT(reductions); k++)
+        if (is_call(d, at, i, reductions[k], strlen(reductions[k])))
+            return i;
+    return -1;
+}
+
+/* Whether arguments that must be tensors are: a number stands for another operator. */
+static bool
+has_tensors(const struct dynamo *d, const char *word, int group)
+{
+    struct arg args[MAX_ARGS];
+    const char *p = word + strcspn(word, "( ");
+    int n = fx_args(d->l, spelled_row(d->groups[group].target), d->groups[group].args, args);
+    bool all = true;
+    for (int k = 0; *p == '(' || *p == ','; k++) {
+        size_t len = strcspn(++p, ",)");
+        if (len && p[len - 1] == '!')
+            all &= k < n && args[k].kind == ARG_SLOT && !spelled(args[k].s, IS_NUMBER);
+        p += len;
+    }
+    return all;
+}
+
+static bool
+matches(const struct dynamo *d, int at, const char *drawing, struct word *words, int *n)
+{
+    int i = at;
+    *n = 0;
+    for (const char *p = drawing; *p; p += strspn(p, " ")) {
+        size_t stem = strcspn(p, "(>?= "), len = strcspn(p, " ");
+        bool reduces = strncmp(p, "reduction", stem) == 0, told = p[stem] == '=';
+        struct word w = {p, -1};
+        if (reduces)
+            w.group = reduction_at(d, at, i);
+        else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i))
+            w.group = i;
+        if (w.group >= 0)
+            i++;
+        else if (!reduces && !told && p[len - 1] != '?')
+            return false;
+        if (*n < MAX_WORDS)
+            words[(*n)++] = w;
+        p += len;
+    }
+    return true;
+}
+
+/* The row that draws the calls from this group on. */
+static const struct arithmetic *
+row_at(const struct dynamo *d, int at, struct word *words, int *n)
+{
+    const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
+    for (int i = 0; i < COUNT(rows); i++)
+        if (python_calls(line, rows[i].name) && matches(d, at, rows[i].drawing, words, n))
+            return &rows[i];
+    return NULL;
+}
+
+bool
+arithmetic_draws(const struct dynamo *d, int at, const char *name)
+{
+    struct word words[MAX_WORDS];
+    int n;
+    for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++) {
+        const struct arithmetic *row = row_at(d, i, words, &n);
+        if (row && strcmp(row->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the operator's call ----------------------------------------------------------------------------------------- */
+
+/* The k-th argument of a call, as if it ran. */
+static struct arg
+argument(struct dynamo *d, const struct group *g, int k)
+{
+    struct arg args[MAX_ARGS];
+    const struct aten *op = spelled_row(g->target);
+    int n = fx_args(d->l, op, g->args, args), missing = 0, spare[MAX_ARGS], used = 0, rank = -1, out;
+    const int64_t *size = NULL;
+    if (k >= n)
+        return NONE;
+    if ((out = group_output(d, g)) >= 0)
+        lower_sizes(d->l, &d->l->g->t[out], &rank, &size);
+    for (int i = 0; i < n; i++)
+        resolve_known(d, &args[i], &missing);
+    params_size(d, g, op, args, n, rank, size);
+    int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
+    resolve_arg(d, g, &args[k], k, spare, nspare, &used);
+    return args[k];
+}
+
+static void
+take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, struct arg *all)
+{
+    const char *p = w->text + strcspn(w->text, "( ");
+    for (int k = 0; *p == '(' || *p == ','; k++) {
+        size_t len = strcspn(++p, "!,)");
+        int at = len ? aten_arg(op, arena_strn(d->l->a, p, len)) : -1;
+        if (at >= 0)
+            all[at] = argument(d, &d->groups[w->group], k);
+        p += strcspn(p, ",)");
+    }
+}
+
+/* What words alone tell: a reduction, a number. */
+static void
+take_word(struct dynamo *d, const struct aten *op, const struct word *w, struct arg *all)
+{
+    size_t len = strcspn(w->text, "(>?= ");
+    int at = aten_arg(op, arena_strn(d->l->a, w->text, len));
+    if (at >= 0 && w->text[len] == '=') {
+        all[at] = INT(strtoll(w->text + len + 1, NULL, 10));
+    } else if (at >= 0) {
+        all[at] = INT(0);
+        for (int k = 1; k < COUNT(reductions) && w->group >= 0; k++)
+            if (is_call(d, w->group, w->group, reductions[k], strlen(reductions[k])))
+                all[at] = INT(k);
+    }
+}
+
+bool
+arithmetic_lower(struct dynamo *d, int at)
+{
+    struct word words[MAX_WORDS];
+    struct arg all[MAX_ARGS];
+    int n, nargs = 1, made[MAX_RESULTS] = {-1, -1}, nouts = 0, last = at;
+    const struct arithmetic *row = row_at(d, at, words, &n);
+    if (!row)
+        return false;
+    const struct aten *op = aten_find(row->target);
+    for (const char *p = op->args; *p; p++)
+        nargs += *p == ' ';
+    for (int i = 0; i < MAX_ARGS; i++)
+        all[i] = NONE;
+    for (int i = 0; i < n; i++) {
+        const char *result = words[i].text + strcspn(words[i].text, "> ");
+        take_word(d, op, &words[i], all);
+        if (words[i].group < 0)
+            continue;
+        take_arguments(d, op, &words[i], all);
+        last = words[i].group;
+        if (*result == '>' && result[1] - '0' < MAX_RESULTS) {
+            made[result[1] - '0'] = last;
+            nouts++;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        if (words[i].group >= 0)
+            d->groups[words[i].group].done = true;
+    if (!nouts) {
+        made[0] = last;
+        nouts = 1;
+    }
+    struct call *c = group_call(d, &d->groups[last], row->target, nargs);
+    memcpy(c->args, all, sizeof(*all) * (size_t)nargs);
+    int out = group_output(d, &d->groups[made[0]]);
+    if (out >= 0)
+        lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
+    c->nouts = nouts;
+    c->outs = NEWN(d->l->a, int, nouts);
+    for (int i = 0; i < nouts; i++) {
+        const struct group *g = &d->groups[made[i]];
+        c->outs[i] = lower_slot(d->l);
+        group_define(d, g, group_output(d, g), c->outs[i]);
+    }
+    return true;
+}
