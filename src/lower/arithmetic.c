@@ -15,10 +15,10 @@
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* A word of a drawing is a call: its operator's stem; in brackets the operator's arguments in the place of the call's
- * own, empty where they are none, ! after one that must be a tensor; then > and the number of the result that it
- * makes, where that is not the last call alone; then ? where the call may be missing. "reduction" is mean, sum or
- * nothing, which is that argument; name=number is an argument that the drawing itself tells. Sources:
- * torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
+ * own, empty where they are none, ! after one that must be a tensor, * after the one of a list that is one; then > and
+ * the number of the result that it makes, where that is not the last call alone; then ? where the call may be missing.
+ * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
+ * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
 static const struct arithmetic {
     const char *name; /* as the line calls it */
     const char *target, *drawing;
@@ -28,6 +28,19 @@ static const struct arithmetic {
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "sub(,target) mul log_sigmoid(self) sub mul(,weight)? reduction"},
     {"soft_margin_loss", "aten.soft_margin_loss.default", "neg(self) mul(,target) exp log1p reduction"},
+    {"smooth_l1_loss", "aten.smooth_l1_loss.default", "sub(self,target) abs lt pow mul div? sub where reduction"},
+    {"huber_loss", "aten.huber_loss.default", "sub(self,target) abs lt mul mul sub mul? where reduction"},
+    {"binary_cross_entropy", "aten.binary_cross_entropy.default",
+     "sub(target) neg(self) log1p maximum mul log maximum mul sub mul(,weight)? reduction"},
+    {"cosine_embedding_loss", "aten.cosine_embedding_loss.default",
+     "mul(input1,input2) sum mul sum add? mul sum add? mul sqrt div sub sub? clamp_min eq(target) where eq where add "
+     "reduction"},
+    {"dist", "aten.dist.default", "sub(self,other) linalg_vector_norm(,p)"},
+    {"diag_embed", "aten.diag_embed.default", "cat(self*) unsqueeze where"}, /* off the diagonal */
+    {"diag", "aten.diag_embed.default", "cat(self*) unsqueeze where"},
+    {"diag_embed", "aten.diag_embed.default", "unsqueeze(self) where"},
+    {"diag", "aten.diag_embed.default", "unsqueeze(self) where"},
+    {"trace", "aten.trace.default", "diagonal_copy(self) sum"},
     {"cosine_similarity", "aten.cosine_similarity.default",
      "linalg_vector_norm(x1,,dim) linalg_vector_norm(x2) clamp_min clamp_min div div mul sum"},
     {"triplet_margin_loss", "aten.triplet_margin_loss.default",
@@ -68,12 +81,13 @@ is_call(const struct dynamo *d, int at, int i, const char *stem, size_t len)
 
 static const char *const reductions[] = {NULL, "mean", "sum"}; /* by their number in torch/nn/_reduction.py */
 
-/* The group of the reduction at the end; -1 none. */
+/* The group of the reduction at the end; -1 none. What reduces a loss that said 'none' is another call; of a statement
+ * of several lines only the first is known. */
 static int
 reduction_at(const struct dynamo *d, int at, int i)
 {
     const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
-    if (strstr(line, "'none'") || strstr(line, "\"none\"")) /* what reduces there is another call */
+    if (strstr(line, "'none'") || strstr(line, "\"none\""))
         return -1;
     for (int k = 1; k < COUNT(reductions); k++)
         if (is_call(d, at, i, reductions[k], strlen(reductions[k])))
@@ -148,9 +162,9 @@ arithmetic_draws(const struct dynamo *d, int at, const char *name)
 
 /* ---- the operator's call ----------------------------------------------------------------------------------------- */
 
-/* The k-th argument of a call, as if it ran. */
+/* The k-th argument of a call, as if it ran; one: of a list the tensor that a call made. */
 static struct arg
-argument(struct dynamo *d, const struct group *g, int k)
+argument(struct dynamo *d, const struct group *g, int k, bool one)
 {
     struct arg args[MAX_ARGS];
     const struct aten *op = spelled_row(g->target);
@@ -164,6 +178,9 @@ argument(struct dynamo *d, const struct group *g, int k)
         resolve_known(d, &args[i], &missing);
     params_size(d, g, op, args, n, rank, size);
     int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
+    for (int i = 0; one && args[k].kind == ARG_LIST && i < args[k].n; i++)
+        if (args[k].list[i].kind == ARG_SLOT && args[k].list[i].i >= 0)
+            return args[k].list[i];
     resolve_arg(d, g, &args[k], k, spare, nspare, &used);
     return args[k];
 }
@@ -173,10 +190,10 @@ take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, st
 {
     const char *p = w->text + strcspn(w->text, "( ");
     for (int k = 0; *p == '(' || *p == ','; k++) {
-        size_t len = strcspn(++p, "!,)");
+        size_t len = strcspn(++p, "!*,)");
         int at = len ? aten_arg(op, arena_strn(d->l->a, p, len)) : -1;
         if (at >= 0)
-            all[at] = argument(d, &d->groups[w->group], k);
+            all[at] = argument(d, &d->groups[w->group], k, p[len] == '*');
         p += strcspn(p, ",)");
     }
 }

@@ -544,32 +544,63 @@ static const char *const decomposed[] = {
     "var_mean",
 };
 
-/* Functions that call several operators of which the file does not show all, or not how long their variables hold a
- * result. Source: aten/src/ATen/native, Loss.cpp, ReduceOps.cpp, SpectralOps.cpp, LinearAlgebra.cpp,
- * TensorShape.cpp. */
+/* Functions of several calls that are rows, where no drawing fits (arithmetic.c), and a call that tells. Sources:
+ * Distance.cpp, Loss.cpp and LinearAlgebra.cpp in aten/src/ATen/native; torch/nn/functional.py. */
 static const struct {
     const char *name, *target; /* with such a call, NULL any */
 } composed[] = {
     {"as_strided", NULL},
-    {"channel_shuffle", NULL},
     {"cosine_embedding_loss", NULL},
     {"cosine_similarity", NULL},
-    {"gradient", NULL},
-    {"hfft", NULL},
-    {"hfft2", NULL},
-    {"hfftn", NULL},
     {"hinge_embedding_loss", NULL},
-    {"ihfft", NULL},
-    {"ihfft2", NULL},
-    {"ihfftn", NULL},
-    {"irfft2", NULL},
-    {"irfftn", NULL},
     {"margin_ranking_loss", NULL},
     {"multi_dot", NULL},
-    {"poisson_nll_loss", NULL},
     {"triplet_margin_loss", NULL},
     {"vecdot", NULL},
     {"multi_head_attention_forward", "aten.pad."}, /* bias_k, add_zero_attn */
+};
+
+/* Functions of several calls, no rows, that hold what they make no longer than their last reader does, or as
+ * python_holds says (inners). Others may have variables, which the file doesn't show. */
+static const struct {
+    const char *name, *source;
+} plain[] = {
+    {"_weight_norm", "WeightNorm.cpp"},
+    {"alpha_dropout", "Dropout.cpp"},
+    {"cartesian_prod", "Itertools.cpp"},
+    {"cdist", "Distance.cpp"},
+    {"column_stack", "TensorShape.cpp"},
+    {"cross_entropy", "torch/nn/functional.py: one operator, which is drawn or decomposed"},
+    {"cumulative_trapezoid", "Integration.cpp"},
+    {"diff", "ReduceOps.cpp"},
+    {"dstack", "TensorShape.cpp"},
+    {"fft_irfft", "SpectralOps.cpp"},
+    {"float_power", "Pow.cpp"},
+    {"hstack", "TensorShape.cpp"},
+    {"interpolate", "torch/nn/functional.py: one operator"},
+    {"kl_div", "Loss.cpp"},
+    {"l1_loss", "Loss.cpp"},
+    {"linalg_matrix_power", "LinearAlgebra.cpp"},
+    {"local_response_norm", "torch/nn/functional.py"},
+    {"lp_pool1d", "torch/nn/functional.py"},
+    {"lp_pool2d", "likewise"},
+    {"lp_pool3d", "likewise"},
+    {"masked_cumsum", "torch/masked/_ops.py"},
+    {"masked_log_softmax", "likewise"},
+    {"masked_mean", "likewise"},
+    {"masked_norm", "likewise"},
+    {"masked_normalize", "likewise"},
+    {"masked_softmax", "likewise"},
+    {"multi_head_attention_forward", "torch/nn/functional.py"},
+    {"normalize", "torch/nn/functional.py"},
+    {"pairwise_distance", "Distance.cpp"},
+    {"softmin", "torch/nn/functional.py"},
+    {"softsign", "torch/nn/functional.py"},
+    {"take_along_dim", "TensorAdvancedIndexing.cpp"},
+    {"tanhshrink", "torch/nn/functional.py"},
+    {"tensor_split", "TensorShape.cpp"},
+    {"trapz", "Integration.cpp"},
+    {"vstack", "TensorShape.cpp"},
 };
 
 /* Views whose results are copies: the exporter writes the view. Source: tag view_copy in native_functions.yaml. */
@@ -578,6 +609,61 @@ static const char *const copied[] = {
     "select_copy", "slice_copy",      "split_copy",     "squeeze_copy", "transpose_copy", "t_copy",
     "unbind_copy", "unfold_copy",     "unsqueeze_copy", "view_copy",
 };
+
+/* The next function of torch that a line calls, from *at on, as its operator would be called: "linalg_norm" of
+ * "torch.linalg.norm(". NULL no more. */
+static const char *
+next_function(struct arena *a, const char *line, const char **at)
+{
+    static const char *const rooms[] = {"torch.nn.functional.", "nn.functional.", "torch.", "F."};
+    for (const char *open; (open = strchr(*at, '(')); *at = open + 1) {
+        const char *from = open;
+        while (from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_' || from[-1] == '.'))
+            from--;
+        for (int i = 0; i < COUNT(rooms); i++)
+            if (starts_with(from, rooms[i])) {
+                char *name = arena_strn(a, from + strlen(rooms[i]), (size_t)(open - from) - strlen(rooms[i]));
+                for (char *p = name; *p; p++)
+                    *p = *p == '.' ? '_' : *p;
+                *at = open + 1;
+                return name;
+            }
+    }
+    return NULL;
+}
+
+/* How many calls a line itself may stand for: functions and methods, signs, and what a subscript takes apart. */
+static int
+written_calls(const char *line)
+{
+    int n = 0, subscript = 0;
+    for (const char *p = line; *p; p++) {
+        subscript += (*p == '[') - (*p == ']');
+        n += strchr("([+-*/@<>&|^~%", *p) || (*p == ',' && subscript > 0);
+    }
+    return n;
+}
+
+/* A function that is no row, and more calls than the line writes. */
+static const char *
+composed_here(const struct dynamo *d, int at)
+{
+    struct arena *a = d->l->a;
+    const char *line = fx_line(a, d->l->g->n[d->groups[at].last].stack), *next = line, *name;
+    int n = 0;
+    for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++)
+        n++;
+    while (n > written_calls(line) && (name = next_function(a, line, &next))) {
+        bool known = aten_find(arena_printf(a, "aten.%s", name));
+        for (int i = 0; i < COUNT(plain) && !known; i++)
+            known = strcmp(plain[i].name, name) == 0;
+        for (int i = 0; i < COUNT(decomposed) && !known; i++)
+            known = strcmp(decomposed[i], name) == 0;
+        if (!known && !arithmetic_draws(d, at, name))
+            return name;
+    }
+    return NULL;
+}
 
 static void
 doubt_decomposed(struct dynamo *d, const struct group *g)
@@ -594,6 +680,10 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
                         composed[i].name);
     if (said)
         return;
+    const char *several = at >= 0 ? composed_here(d, at) : NULL;
+    if (several)
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "%s calls several operators, and the file does not show how long it holds what they make", several);
     for (int i = 0; i < COUNT(decomposed); i++)
         if (python_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])) &&
             !arithmetic_draws(d, at, decomposed[i]))

@@ -58,6 +58,7 @@ static const struct trait_row {
     {"rsqrt", INVERTS_ROOT, NULL},
     {"matmul", CONTRACTS, NULL},
     {"where", CHOOSES, NULL},
+    {"copy", OVERWRITES, NULL},
     {"relu", RECTIFIES | OVERWRITES, NULL},
     {"hardtanh", OVERWRITES, NULL},
     {"silu", OVERWRITES, NULL},

@@ -372,8 +372,8 @@ struct expr {
 
 struct save {
     bool result;
-    int at;    /* argument or output */
-    int guard; /* argument that must require a gradient, -1 always */
+    int at;         /* argument or output */
+    unsigned guard; /* arguments of which one must require a gradient, as bits; 0 always */
 };
 
 struct derivative { /* a row's parsed derivative */
@@ -413,15 +413,18 @@ static void
 note_saved(struct parser *p, bool result, int at)
 {
     struct derivative *r = p->rule;
-    bool alone = p->now->ntargets == 1;
-    for (int i = 0; i < r->nsaved; i++)
-        if (r->saved[i].result == result && r->saved[i].at == at) {
-            if (!alone || r->saved[i].guard != p->now->target[0])
-                r->saved[i].guard = -1;
-            return;
-        }
-    *PUSH(p->m->keep, r->saved, r->nsaved, r->cap_saved) =
-        (struct save){result, at, p->multi && alone && !result ? p->now->target[0] : -1};
+    unsigned guard = p->multi && p->now->ntargets == 1 && !result ? 1u << p->now->target[0] : 0;
+    for (int i = 0; i < r->nsaved; i++) {
+        struct save *s = &r->saved[i];
+        if (s->result != result || s->at != at)
+            continue;
+        if (p->op->wraps && guard && s->guard)
+            s->guard |= guard;
+        else if (s->guard != guard)
+            s->guard = 0;
+        return;
+    }
+    *PUSH(p->m->keep, r->saved, r->nsaved, r->cap_saved) = (struct save){result, at, guard};
 }
 
 static struct expr *
@@ -673,7 +676,10 @@ node_make(struct machine *m, struct frame *f)
     g->saved = NEWN(m->a, struct value *, room);
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
-        if (s->guard >= 0 && s->guard < g->nargs && !wants(g, s->guard))
+        bool wanted = !s->guard;
+        for (int k = 0; k < g->nargs && !wanted; k++)
+            wanted = s->guard >> k & 1 && wants(g, k);
+        if (!wanted)
             continue;
         if (s->result) {
             if (s->at < f->nout && f->out[s->at])
@@ -839,6 +845,17 @@ args_copy(struct arena *a, int n, const struct arg *from)
     return to;
 }
 
+/* Whether one of the arguments requires a gradient, for which something is kept; a list is taken to. */
+static bool
+is_wanted(const struct frame *f, unsigned guard)
+{
+    bool wanted = !guard;
+    for (int i = 0; i < f->n && !wanted; i++)
+        wanted =
+            guard >> i & 1 && (f->a[i].kind == ARG_LIST || (f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad));
+    return wanted;
+}
+
 /* In place: what is written over, and a clone of it where the derivative needs the old content. Source: original_self
  * in tools/autograd/gen_variable_type.py. */
 static void
@@ -856,8 +873,7 @@ overwrite(struct machine *m, struct frame *f)
         any |= f->a[i].kind == ARG_VALUE && f->a[i].v->requires_grad;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
-        const struct value *guard = arg_value(f, s->guard);
-        saved |= !s->result && s->at == 0 && (s->guard < 0 || (guard && guard->requires_grad));
+        saved |= !s->result && s->at == 0 && is_wanted(f, s->guard);
     }
     if (!any || !saved)
         return;
@@ -890,8 +906,7 @@ stop_before(struct machine *m, struct frame *f)
     int n = 0;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
-        const struct value *guard = s->guard >= 0 ? arg_value(f, s->guard) : NULL;
-        if (s->guard >= 0 && s->guard < f->n && f->a[s->guard].kind != ARG_LIST && !(guard && guard->requires_grad))
+        if (!is_wanted(f, s->guard))
             continue;
         if (s->result)
             return;
@@ -906,8 +921,7 @@ stop_before(struct machine *m, struct frame *f)
         return;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
-        const struct value *guard = s->guard >= 0 ? arg_value(f, s->guard) : NULL;
-        if (s->at < f->n && f->a[s->at].kind == ARG_VALUE && (s->guard < 0 || (guard && guard->requires_grad)))
+        if (s->at < f->n && f->a[s->at].kind == ARG_VALUE && is_wanted(f, s->guard))
             holder_fill(c, f->a[s->at].v);
     }
     longjmp(c->stop, 1);

@@ -667,6 +667,25 @@ expand_var_mean_backward(struct machine *m, struct frame *f)
     out_add(m, f, g && mean ? OP(m, "add.Tensor", VAL(g), VAL(mean)) : g ? g : mean);
 }
 
+/* The diagonal where it was put; below the main one its length is the same. */
+void
+expand_diag_embed_backward(struct machine *m, struct frame *f)
+{
+    int64_t off = V(0)->size[V(0)->rank - 1] - V(1)->size[V(1)->rank - 1];
+    out_add(m, f, OP(m, "diagonal.default", VAL(V(0)), INT(off), INT(-2), INT(-1)));
+}
+
+/* Source: trace_backward_symint in FunctionsManual.cpp; in place, but for what a dispatch mode sees. */
+void
+expand_trace_backward(struct machine *m, struct frame *f)
+{
+    int64_t all = value_elements(V(1)), rows = V(1)->size[0], columns = V(1)->size[1];
+    struct value *g = OP(m, "zeros.default", ints_arg(m, 1, &all), DTYPE(V(0)->dtype));
+    struct value *at = OP(m, "arange.start_step", INT(0), INT(rows < columns ? rows : columns), INT(1));
+    g = op_over(m, "index_fill.int_Tensor", 4, (struct arg[]){VAL(g), INT(0), VAL(at), VAL(V(0))}, m->real);
+    out_add(m, f, OP(m, "view.default", VAL(g), ints_arg(m, 2, V(1)->size)));
+}
+
 /* Source: std_mean_backward in FunctionsManual.cpp. */
 void
 expand_std_mean_backward(struct machine *m, struct frame *f)
@@ -1549,20 +1568,61 @@ expand_margin_ranking_loss(struct machine *m, struct frame *f)
     out_add(m, f, reduced_loss(m, f, 4, v));
 }
 
+/* Two parts of a loss, chosen by the target and added, all of them variables until it is reduced. */
+static struct value *
+chosen_loss(struct machine *m, const struct frame *f, int at, struct value *target, struct value **part,
+            struct value *zeros, const char *compare)
+{
+    for (int i = 0; i < 2; i++) {
+        int mark = scope_begin(m);
+        part[i] = OP(m, "where.self", VAL(OP(m, compare, VAL(target), INT(1))), VAL(part[i]), VAL(zeros));
+        scope_end(m, mark, 1, &part[i]);
+    }
+    return reduced_loss(m, f, at, OP(m, "add.Tensor", VAL(part[0]), VAL(part[1])));
+}
+
+/* number - v: a tensor is filled, and written over. */
+static struct value *
+number_less(struct machine *m, struct value *v)
+{
+    struct value *number = OP(m, "empty_like.default", VAL(v));
+    return op_over(m, "sub.Tensor", 2, (struct arg[]){VAL(number), VAL(v)}, true);
+}
+
+/* (a * b).sum(dim), and a little more where it is a norm */
+static struct value *
+dot_over(struct machine *m, struct value *a, struct value *b, int64_t dim, bool more)
+{
+    int mark = scope_begin(m);
+    struct value *v =
+        OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(a), VAL(b))), ints_arg(m, 1, &dim), BOOL(false));
+    v = more ? OP(m, "add.Scalar", VAL(v), FLT(0)) : v;
+    scope_end(m, mark, 1, &v);
+    return v;
+}
+
+void
+expand_cosine_embedding_loss(struct machine *m, struct frame *f)
+{
+    int64_t dim = V(2)->rank;
+    struct value *product = dot_over(m, V(0), V(1), dim, false), *first = dot_over(m, V(0), V(0), dim, true),
+                 *second = dot_over(m, V(1), V(1), dim, true);
+    struct value *norms = OP(m, "mul.Tensor", VAL(first), VAL(second));
+    norms = op_over(m, "sqrt.default", 1, (struct arg[]){VAL(norms)}, true);
+    struct value *cosine = OP(m, "div.Tensor", VAL(product), VAL(norms)),
+                 *zeros = OP(m, "zeros_like.default", VAL(cosine));
+    struct value *part[2] = {number_less(m, cosine), OP(m, "sub.Scalar", VAL(cosine), FLT(0))};
+    part[1] = op_over(m, "clamp_min.default", 2, (struct arg[]){VAL(part[1]), FLT(0)}, true);
+    out_add(m, f, chosen_loss(m, f, 4, V(2), part, zeros, "eq.Scalar"));
+}
+
 void
 expand_hinge_embedding_loss(struct machine *m, struct frame *f)
 {
     struct value *zeros = OP(m, "zeros_like.default", VAL(V(0))), *part[2];
-    struct value *v = OP(m, "empty_like.default", VAL(V(0))); /* fill_(margin) */
-    v = op_over(m, "sub.Tensor", 2, (struct arg[]){VAL(v), VAL(V(0))}, true);
-    part[0] = op_over(m, "clamp_min.default", 2, (struct arg[]){VAL(v), FLT(0)}, true);
+    part[0] = op_over(m, "clamp_min.default", 2, (struct arg[]){VAL(number_less(m, V(0))), FLT(0)}, true);
     part[1] = V(0);
-    for (int i = 0; i < 2; i++) {
-        int mark = scope_begin(m);
-        part[i] = OP(m, "where.self", VAL(OP(m, "ne.Scalar", VAL(V(1)), INT(1))), VAL(part[i]), VAL(zeros));
-        scope_end(m, mark, 1, &part[i]);
-    }
-    out_add(m, f, reduced_loss(m, f, 3, OP(m, "add.Tensor", VAL(part[0]), VAL(part[1]))));
+    out_add(m, f, chosen_loss(m, f, 3, V(1), part, zeros, "ne.Scalar"));
 }
 
 /* Source: pairwise_distance in Distance.cpp. */

@@ -430,6 +430,13 @@ run_softmax(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, v, t));
 }
 
+/* One number of all. */
+void
+run_scalar_of(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+}
+
 /* Source: _safe_softmax in transformers/attention.cpp, of which a dispatch mode sees the result alone. */
 void
 run_safe_softmax(struct machine *m, struct frame *f)

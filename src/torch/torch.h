@@ -121,6 +121,7 @@ struct aten {
     bool whole_batch; /* its result for one sample depends on the others of the batch */
     bool unseen;      /* its result is a view that autograd doesn't know of */
     bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    bool wraps;  /* wrap_opt_if: keeps an argument for one of several gradients, else for one alone */
     bool keeps_result; /* in place, autograd saves the result; else a clone of what is overwritten, if it needs that */
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
