@@ -49,6 +49,16 @@ matcher_param(struct matcher *x, int tensor, const struct node *user, const char
     return q;
 }
 
+/* TorchScript's exporter keeps the names of parameters, and calls other initializers "onnx::Mul_12" or "/Constant_1". A
+ * parameter may be one number: a temperature, a gate. */
+static bool
+is_learned_number(const struct matcher *x, const struct tensor *t)
+{
+    const char *by = x->g->producer;
+    return t->is_initializer && t->rank == 0 && dtypes[t->dtype].is_float && by && strcmp(by, "pytorch") == 0 &&
+           !strpbrk(t->name, ":/");
+}
+
 struct arg
 matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *role)
 {
@@ -58,7 +68,7 @@ matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *rol
     if (x->l->slot_of[tensor] >= 0)
         return (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[tensor]};
     const struct tensor *t = &x->g->t[tensor];
-    if (matcher_number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer))
+    if (matcher_number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer) && !is_learned_number(x, t))
         return t->value->i ? INT(to_int(v)) : FLT(v);
     if (t->producer >= 0 && !x->data[t->producer] && !matcher_constant(x, tensor))
         return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */

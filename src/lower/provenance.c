@@ -144,6 +144,14 @@ is_untrained(const struct file *f)
     return f->s->mode == MODE_TRAINING && f->trained == 0;
 }
 
+/* TorchScript's exporter makes constants of scalars, and with do_constant_folding of what is computed from parameters
+ * alone. */
+static bool
+is_folded(const struct file *f)
+{
+    return is_untrained(f) && !f->recorded && !f->s->nfreeze && f->producer && f->producer->kind == PYTORCH;
+}
+
 static bool
 is_pytorch(const struct file *f)
 {
@@ -182,6 +190,9 @@ static const struct {
     {"stripped", is_stripped,
      "a tool between the export and this file removed PyTorch's record of the program, and perhaps operators",
      "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"folded", is_folded,
+     "the file has no parameter that is trained: the exporter may have made constants of those that the model has",
+     "export with dynamo=True", true, SURE_NOTHING, BY_PRODUCER, 0},
     {"untrained", is_untrained, "the file has no parameter that is trained: there is no backward pass", NULL, false, 0,
      BY_PRODUCER, 0},
     {"evaluation", is_evaluation,
