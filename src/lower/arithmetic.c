@@ -53,6 +53,10 @@ static const struct arithmetic {
      "sub(,self) clamp_min ne(target) where ne where add reduction"},
     {"margin_ranking_loss", "aten.margin_ranking_loss.default",
      "sub(input1,input2) neg(target) mul add? clamp_min reduction"},
+    {"std_mean", "aten.std_mean.correction",
+     "var(self,dim,correction) broadcast_in_dim sum broadcast_in_dim div>1 sqrt>0 keepdim=1"},
+    {"var_mean", "aten.var_mean.correction",
+     "var(self,dim,correction)>0 broadcast_in_dim>0? sum broadcast_in_dim div>1 keepdim=1"},
     {"std_mean", "aten.std_mean.correction", "var(self,dim,correction) sum div>1 sqrt>0"},
     {"var_mean", "aten.var_mean.correction", "var(self,dim,correction)>0 sum div>1"},
     {"ldexp", "aten.ldexp.Tensor", "pow(,other) mul(self)"},
@@ -235,9 +239,10 @@ arithmetic_lower(struct dynamo *d, int at)
             continue;
         take_arguments(d, op, &words[i], all);
         last = words[i].group;
-        if (*result == '>' && result[1] - '0' < MAX_RESULTS) {
-            made[result[1] - '0'] = last;
-            nouts++;
+        int k = *result == '>' ? result[1] - '0' : MAX_RESULTS;
+        if (k < MAX_RESULTS) {
+            made[k] = last;
+            nouts = k < nouts ? nouts : k + 1;
         }
     }
     for (int i = 0; i < n; i++)

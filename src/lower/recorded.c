@@ -477,6 +477,29 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
     return false;
 }
 
+/* An attention takes its key apart by the same views that split heads, and the optimizer merges the two: the key that
+ * is left has batch and heads in one dimension. */
+static void
+split_key(struct dynamo *d, const struct group *g, struct arg *args, int n)
+{
+    const struct call *q = n > 1 ? maker_of(d, &args[0]) : NULL, *k = n > 1 ? maker_of(d, &args[1]) : NULL;
+    int64_t *size, rows = 1;
+    if (!spelled(g->target, ATTENDS) || !q || !k || q->rank != 4 || k->rank != 3)
+        return;
+    size = arena_dup(d->l->a, q->size, sizeof(*size) * 4);
+    for (int i = 0; i < 2; i++) {
+        rows *= size[i];
+        size[2 + i] = k->size[1 + i];
+    }
+    if (rows != k->size[0])
+        return;
+    struct call *c = group_call(d, g, "aten.reshape.default", 2);
+    c->args[0] = args[1];
+    c->rank = 4;
+    c->size = size;
+    args[1].i = c->outs[0];
+}
+
 /* Along a dimension of a scalar PyTorch goes ways of its own, which no model takes on purpose. */
 static void
 doubt_scalar(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int n)
@@ -567,30 +590,30 @@ static const struct {
 } plain[] = {
     {"_weight_norm", "WeightNorm.cpp"},
     {"alpha_dropout", "Dropout.cpp"},
+    {"broadcast_tensors", "TensorShape.cpp"},
     {"cartesian_prod", "Itertools.cpp"},
     {"cdist", "Distance.cpp"},
     {"column_stack", "TensorShape.cpp"},
     {"cross_entropy", "torch/nn/functional.py: one operator, which is drawn or decomposed"},
     {"cumulative_trapezoid", "Integration.cpp"},
     {"diff", "ReduceOps.cpp"},
+    {"dropout3d", "Dropout.cpp"},
+    {"dsplit", "TensorShape.cpp"},
     {"dstack", "TensorShape.cpp"},
     {"fft_irfft", "SpectralOps.cpp"},
+    {"fft_irfft2", "SpectralOps.cpp"},
     {"float_power", "Pow.cpp"},
+    {"hsplit", "TensorShape.cpp"},
     {"hstack", "TensorShape.cpp"},
     {"interpolate", "torch/nn/functional.py: one operator"},
     {"kl_div", "Loss.cpp"},
+    {"kron", "LinearAlgebra.cpp"},
     {"l1_loss", "Loss.cpp"},
     {"linalg_matrix_power", "LinearAlgebra.cpp"},
     {"local_response_norm", "torch/nn/functional.py"},
     {"lp_pool1d", "torch/nn/functional.py"},
-    {"lp_pool2d", "likewise"},
-    {"lp_pool3d", "likewise"},
-    {"masked_cumsum", "torch/masked/_ops.py"},
-    {"masked_log_softmax", "likewise"},
-    {"masked_mean", "likewise"},
-    {"masked_norm", "likewise"},
-    {"masked_normalize", "likewise"},
-    {"masked_softmax", "likewise"},
+    {"lp_pool2d", "torch/nn/functional.py"},
+    {"lp_pool3d", "torch/nn/functional.py"},
     {"multi_head_attention_forward", "torch/nn/functional.py"},
     {"normalize", "torch/nn/functional.py"},
     {"pairwise_distance", "Distance.cpp"},
@@ -599,7 +622,9 @@ static const struct {
     {"take_along_dim", "TensorAdvancedIndexing.cpp"},
     {"tanhshrink", "torch/nn/functional.py"},
     {"tensor_split", "TensorShape.cpp"},
+    {"trapezoid", "Integration.cpp"},
     {"trapz", "Integration.cpp"},
+    {"vsplit", "TensorShape.cpp"},
     {"vstack", "TensorShape.cpp"},
 };
 
@@ -680,6 +705,10 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
                         composed[i].name);
     if (said)
         return;
+    if (strstr(line, "torch.masked.")) /* torch/masked/_ops.py: mask_input; dtype=input.dtype */
+        graph_doubt(
+            d->l->g, n->name, n->op, NULL,
+            "functions of torch.masked hold what they mask, and say the type that their input had at the export");
     const char *several = at >= 0 ? composed_here(d, at) : NULL;
     if (several)
         graph_doubt(d->l->g, n->name, n->op, NULL,
@@ -816,6 +845,7 @@ recorded_call(struct dynamo *d, struct group *g)
     if (n > 0 && args[0].kind == ARG_SLOT)
         args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
     doubt_scalar(d, g, op, args, n);
+    split_key(d, g, args, n);
     const struct fact *norm = norm_of(d, g);
     if (norm)
         norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);

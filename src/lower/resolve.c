@@ -182,11 +182,11 @@ doubt_clone(struct dynamo *d, const struct group *g, int tensor)
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     int from = l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
-    if (d->drops || l->s->dropout != DROPOUT_AUTO || from < 0 ||
+    if (d->drops || from < 0 ||
         (at >= 0 && (target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) ||
                      !python_renames(l->a, l->g->n[from].stack, n->stack))))
         return;
-    graph_doubt(l->g, n->name, n->op, "--dropout, if it was dropout",
+    graph_doubt(l->g, n->name, n->op, NULL,
                 "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
 }
 
