@@ -62,6 +62,7 @@ struct setup {
     int repeats;       /* of the reported step; 0 as 1 */
     enum dropout dropout;
     bool accumulate_eager; /* --assume accumulate=eager|never */
+    bool channels_last;    /* --assume inputs=contiguous|channels-last: images among the inputs */
     enum attention attention;
     enum inplace inplace;        /* auto: what lines of Python and names of modules tell */
     unsigned instead;            /* bits 1 << enum alternative: the other reading, where no option says so */

@@ -302,13 +302,19 @@ read_recompute(struct reader *r, const char *arg)
 
 static const struct {
     const char *text;
-    enum { ACCUMULATE, ATTENTION, INPLACE } what;
+    enum { ACCUMULATE, ATTENTION, INPLACE, INPUTS } what;
     int value;
 } assumptions[] = {
-    {"accumulate=eager", ACCUMULATE, true},          {"accumulate=never", ACCUMULATE, false},
-    {"attention=flash", ATTENTION, ATTENTION_FLASH}, {"attention=efficient", ATTENTION, ATTENTION_EFFICIENT},
-    {"attention=math", ATTENTION, ATTENTION_MATH},   {"inplace=none", INPLACE, INPLACE_NONE},
-    {"inplace=relu", INPLACE, INPLACE_RELU},         {"inplace=all", INPLACE, INPLACE_ALL},
+    {"accumulate=eager", ACCUMULATE, true},
+    {"accumulate=never", ACCUMULATE, false},
+    {"attention=flash", ATTENTION, ATTENTION_FLASH},
+    {"attention=efficient", ATTENTION, ATTENTION_EFFICIENT},
+    {"attention=math", ATTENTION, ATTENTION_MATH},
+    {"inplace=none", INPLACE, INPLACE_NONE},
+    {"inplace=relu", INPLACE, INPLACE_RELU},
+    {"inplace=all", INPLACE, INPLACE_ALL},
+    {"inputs=contiguous", INPUTS, false},
+    {"inputs=channels-last", INPUTS, true},
 };
 
 static const char *
@@ -330,6 +336,8 @@ read_assume(struct reader *r, const char *arg)
         s->accumulate_eager = assumptions[i].value;
     else if (assumptions[i].what == ATTENTION)
         s->attention = (enum attention)assumptions[i].value;
+    else if (assumptions[i].what == INPUTS)
+        s->channels_last = assumptions[i].value;
     else
         s->inplace = (enum inplace)assumptions[i].value;
     return NULL;
@@ -748,7 +756,7 @@ static const struct row {
      read_dropout, true, &dropouts},
     {NULL, "assume", "NAME",
      "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
-     "inplace=none|relu|all; may repeat",
+     "inplace=none|relu|all, inputs=contiguous|channels-last; may repeat",
      0, read_assume, true, &assumed},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
     {NULL, "recompute", "HOW",

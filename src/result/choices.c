@@ -65,6 +65,13 @@ accumulate(struct arena *a, const struct setup *s)
 }
 
 static const char *
+inputs(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->channels_last ? "channels-last" : "contiguous";
+}
+
+static const char *
 attention(struct arena *a, const struct setup *s)
 {
     static const char *const names[] = {"auto", "flash", "efficient", "math"};
@@ -150,6 +157,7 @@ static const struct {
     {"accumulate", "--assume", "eager", accumulate, true},
     {"attention", "--assume", "auto", attention, false},
     {"inplace", "--assume", "auto", inplace, false},
+    {"inputs", "--assume", "contiguous", inputs, false},
     {"freeze", "--freeze", "none", freeze, true},
     {"recompute", "--recompute", "none", recompute, true},
     {"input_shape", "--input-shape", "none", shapes, false},

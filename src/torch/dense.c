@@ -405,6 +405,18 @@ run_spatial(struct machine *m, struct frame *f)
     out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, layout_channels_last(V(0))));
 }
 
+/* Fake tensors take few channels as contiguous, which CUDA does not: _upsample_linear in
+ * torch/_decomp/decompositions.py, upsample_bilinear2d in UpSample.h. */
+void
+run_bilinear(struct machine *m, struct frame *f)
+{
+    enum { FEW = 16 };
+    int64_t size[RANK];
+    bool last = layout_channels_last(V(0)) && (m->real || V(0)->size[1] >= FEW);
+    spatial_sizes(f, size);
+    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, last));
+}
+
 void
 run_adaptive_max_pool(struct machine *m, struct frame *f)
 {

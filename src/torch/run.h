@@ -123,6 +123,8 @@ void run_norm(struct machine *m, struct frame *f);
 void run_outer(struct machine *m, struct frame *f);
 void run_over(struct machine *m, struct frame *f);
 void run_pad(struct machine *m, struct frame *f);
+void run_pad_edges(struct machine *m, struct frame *f);
+void run_bilinear(struct machine *m, struct frame *f);
 void run_permute(struct machine *m, struct frame *f);
 void run_permute_backward(struct machine *m, struct frame *f);
 void run_pixel_shuffle(struct machine *m, struct frame *f);

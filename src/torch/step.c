@@ -452,6 +452,20 @@ make_target(struct script *x, int output)
     }
 }
 
+/* An input of the batch; images are channels last where they are said to be. */
+static struct value *
+input_born(struct script *x, const char *op, const struct input *in, enum dtype t)
+{
+    struct value *v = born(x, op, CLASS_INPUTS, in->name, t, in->rank, in->size);
+    int64_t row, image;
+    if (x->s->channels_last && in->rank == 4 && dtypes[t].is_float && mul_ok(v->size[1], v->size[3], &row) &&
+        mul_ok(row, v->size[2], &image)) {
+        const int64_t stride[] = {image, 1, row, v->size[1]};
+        memcpy(v->stride, stride, sizeof(stride));
+    }
+    return v;
+}
+
 /* The batch: inputs, then targets of the shapes that the loss compares with outputs. */
 static void
 make_inputs(struct script *x)
@@ -460,9 +474,9 @@ make_inputs(struct script *x)
     x->m->phase = PHASE_INPUT;
     for (int i = 0; i < p->ninputs; i++) {
         const struct input *in = &p->inputs[i];
-        x->inputs[i] = in->rank < 0 ? NULL
-                                    : born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default",
-                                           CLASS_INPUTS, in->name, in->dtype, in->rank, in->size);
+        x->inputs[i] =
+            in->rank < 0 ? NULL
+                         : input_born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default", in, in->dtype);
     }
     for (int i = 0; i < p->noutputs && x->s->mode == MODE_TRAINING && !x->s->loss->no_target; i++)
         if (x->reads[i])
@@ -740,8 +754,7 @@ run_model(struct script *x, double *flops)
     for (int i = 0; i < p->ninputs; i++) { /* the script casts its inputs, then forgets the first */
         struct value *v = x->inputs[i];
         if (v && x->s->precision->model && v->dtype == DT_FLOAT) {
-            x->inputs[i] =
-                born(x, "_to_copy.default", CLASS_INPUTS, p->inputs[i].name, x->s->precision->model, v->rank, v->size);
+            x->inputs[i] = input_born(x, "_to_copy.default", &p->inputs[i], x->s->precision->model);
             uncast[i] = v;
         }
         x->slot[p->inputs[i].slot] = x->inputs[i];

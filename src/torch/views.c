@@ -446,8 +446,8 @@ run_unbind_backward(struct machine *m, struct frame *f)
 }
 
 /* constant_pad_nd: pads come from the last dimension inwards. */
-void
-run_pad(struct machine *m, struct frame *f)
+static void
+padded(struct machine *m, struct frame *f, bool last)
 {
     int64_t pad[2 * RANK], size[RANK];
     struct value *v = V(0);
@@ -457,7 +457,21 @@ run_pad(struct machine *m, struct frame *f)
         size[v->rank - 1 - i] += pad[2 * i] + pad[2 * i + 1];
     if (f->rank == v->rank)
         memcpy(size, f->size, sizeof(*size) * (size_t)v->rank);
-    out_add(m, f, layout_image(m, v->dtype, v->rank, size, layout_channels_last(v)));
+    out_add(m, f, layout_image(m, v->dtype, v->rank, size, last));
+}
+
+void
+run_pad(struct machine *m, struct frame *f)
+{
+    padded(m, f, layout_channels_last(V(0)));
+}
+
+/* Contiguous whatever its input is. Source: ReflectionPad.cu, ReplicationPadding.cu; _pad2d_common in
+ * torch/_meta_registrations.py. */
+void
+run_pad_edges(struct machine *m, struct frame *f)
+{
+    padded(m, f, false);
 }
 
 /* Result has the sizes of the second argument and the layout of a fresh tensor. */

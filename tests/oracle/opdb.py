@@ -20,6 +20,7 @@ import steps
 
 GROUP = 6  # samples in a module
 OPTIONS = ["--loss", "sum", "--optimizer", "sgd", "--dropout=none"]  # exports in training mode have lost none
+LAYOUTS = {"contiguous": [], "channels-last": ["--assume", "inputs=channels-last"]}  # what memlint is told of the inputs
 CAUSES = {  # why operators are wrong that are: which ones
     "the exporter merges a view that is a copy with the next view": r"view_copy",
     "the recorder sees parameters that a module copied when they are first read, not when they are made": r"nn\.Transformer",
@@ -226,7 +227,7 @@ def again(a):
     """The cases that an earlier run left, compared once more: figures by operator and by cause."""
     bench = object.__new__(steps.Bench)
     bench.memlint, bench.folder = os.path.realpath(a.memlint), a.keep
-    cases = {}
+    cases, options = {}, OPTIONS + LAYOUTS[a.layout]
     for f in sorted(os.listdir(a.keep)):
         m = re.fullmatch(r"((.+?)-(\d+)(-\d+)?)\.([\w-]+)\.trace", f)
         if m and re.search(a.only, m[2]) and os.path.exists(bench.file(m[1], ".onnx")):
@@ -235,13 +236,13 @@ def again(a):
     cases = {name: case for name, case in cases.items() if name not in apart}
     jobs = [(name, p) for name, case in cases.items() for p in case[2]]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        verdicts = dict(zip(jobs, pool.map(lambda j: bench.compare(j[0], OPTIONS, j[1]), jobs)))
+        verdicts = dict(zip(jobs, pool.map(lambda j: bench.compare(j[0], options, j[1]), jobs)))
     rows, exact = {}, []
     for name, (label, _, precisions) in cases.items():
         worst = max((verdicts[name, p][0] for p in precisions), key=("exact", "doubt", "wrong").index)
         samples = len(re.findall(r"^ +y\d+ = ", open(bench.file(name, ".py")).read(), re.M))
         rows.setdefault(label, collections.Counter())[worst] += samples
-        exact += [(name, OPTIONS, p) for p in precisions if worst == "exact"]
+        exact += [(name, options, p) for p in precisions if worst == "exact"]
         for p in precisions:
             if verdicts[name, p][0] == "wrong" or (a.v and verdicts[name, p][0] == "doubt"):
                 print(f"{verdicts[name, p][0]} {name} {p}", *steps.first_difference(*verdicts[name, p][1:]), sep="\n")
@@ -306,7 +307,7 @@ def main():
     ap.add_argument("--whole", action="store_true", help="take no module apart: faster, while a cause is looked for")
     ap.add_argument("--part", default="0/1", help="K/N: every N-th operator, from the K-th on")
     ap.add_argument("--modules", action="store_true", help="module_db's modules instead of op_db's operators")
-    ap.add_argument("--layout", choices=("contiguous", "channels-last"), default="contiguous")
+    ap.add_argument("--layout", choices=tuple(LAYOUTS), default="contiguous")
     ap.add_argument("--exporter", choices=("dynamo", "ts"), default="dynamo")
     ap.add_argument("--precisions", default=",".join(steps.PRECISIONS))
     ap.add_argument("--kept", action="store_true", help="compare what is in --keep, without PyTorch")
@@ -327,7 +328,7 @@ def as_scripted(model, inputs):
 
 
 def run(a, bench):
-    torch = bench.torch
+    torch, options = bench.torch, OPTIONS + LAYOUTS[a.layout]
     if a.modules:
         from torch.testing._internal.common_modules import module_db as infos
     else:
@@ -363,7 +364,7 @@ def run(a, bench):
                     if cannot.startswith("not exported"):
                         break
                     continue
-                verdict, truth, got = bench.compare(name, OPTIONS, precision)
+                verdict, truth, got = bench.compare(name, options, precision)
                 verdicts[precision] = (verdict, steps.first_difference(truth, got), w)
             return verdicts
 
@@ -373,7 +374,7 @@ def run(a, bench):
             verdicts = take(name, group)
             if all(v[0] == "exact" for v in verdicts.values()):
                 counts["exact"] += len(group)
-                exact += [(name, OPTIONS, p) for p in verdicts]
+                exact += [(name, options, p) for p in verdicts]
                 continue
             if a.whole and all(v[0] != "skipped" for v in verdicts.values()):
                 worst = max((v[0] for v in verdicts.values()), key=("exact", "doubt", "wrong").index)
@@ -386,7 +387,7 @@ def run(a, bench):
                 if worst == "skipped":
                     why[next(v[1] for v in one.values() if v[0] == "skipped")] += 1
                 if worst == "exact":
-                    exact += [(f"{name}-{i}" if len(group) > 1 else name, OPTIONS, p) for p in one]
+                    exact += [(f"{name}-{i}" if len(group) > 1 else name, options, p) for p in one]
                 counts[worst] += 1
                 if worst in ("wrong", "doubt"):
                     bad += [(worst, p, v, f"{name}-{i}") for p, v in one.items() if v[0] == worst][:1]

@@ -155,7 +155,7 @@ class Bench:
         """Stack traces name the case's file by its place here: only its name is kept."""
         for node in list(m.graph.node) + [n for f in m.functions for n in f.node]:
             for p in node.metadata_props:
-                p.value = re.sub(re.escape(os.path.realpath(self.folder)) + "/", "", p.value.replace(self.folder + "/", ""))
+                p.value = p.value.replace(os.path.realpath(self.folder) + "/", "").replace(self.folder + "/", "")
 
     def compare(self, name, options, precision="fp32"):
         """(verdict, PyTorch's events, memlint's); verdict: exact, doubt or wrong."""
