@@ -520,7 +520,7 @@ python_renames(struct arena *a, const char *maker, const char *reader)
         from = next_frame(a, &maker, &made);
         to = next_frame(a, &reader, &read);
     } while (from && to && strcmp(from, to) == 0);
-    return from && to && same_function(from, to) && is_complete(made) && is_complete(read) &&
+    return from && to && same_function(from, to) && python_complete(made) && python_complete(read) &&
            (name = bound_name(made, 0, &len)) && !mentions(read, arena_strn(a, name, len));
 }
 
