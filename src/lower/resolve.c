@@ -560,7 +560,7 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     struct lowering *l = d->l;
     int unread;
     struct param *weight = unread_weight(d, g->path, &unread);
-    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES), viewed = target_views(stem) && unread == 1;
+    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES), viewed = target_is(stem, TARGET_KEEPS) && unread == 1;
     if (!weight ||
         !(transposed || (dtypes[t->dtype].is_float && (viewed || spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS)))))
         return -1;

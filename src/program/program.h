@@ -54,6 +54,7 @@ enum target_trait {
     TARGET_COPIES = 4,        /* such a call that was a dropout or a copy */
     TARGET_VIEWS_COPY = 8,    /* what reshape copied for it, never a dropout's result */
     TARGET_COPIES_INPUT = 16, /* since its library overwrites it */
+    TARGET_KEEPS = 64,        /* such a view of all elements, each once */
     TARGET_REORDERS = 32      /* its result shows its first argument under other strides */
 };
 bool target_is(const char *target, enum target_trait t);

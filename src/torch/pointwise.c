@@ -37,6 +37,23 @@ run_binary(struct machine *m, struct frame *f)
     pointwise_new(m, f, 0, n, layout_promote(f->a, n));
 }
 
+/* The second operand comes first, and so its layout: threshold_backward in native/Activation.cpp. */
+void
+run_binary_second(struct machine *m, struct frame *f)
+{
+    struct arg *a = f->a, swapped[] = {f->a[1], f->a[0]};
+    f->a = swapped;
+    pointwise_new(m, f, 0, COUNT(swapped), layout_promote(swapped, COUNT(swapped)));
+    f->a = a;
+}
+
+/* Likewise where a fake tensor decomposes it (torch/_decomp/decompositions.py); not in a kernel. */
+void
+run_binary_decomposed(struct machine *m, struct frame *f)
+{
+    (m->real ? run_binary : run_binary_second)(m, f);
+}
+
 void
 run_divide(struct machine *m, struct frame *f)
 {
@@ -422,12 +439,13 @@ run_glu(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
 }
 
+/* Contiguous, whatever its input is: LEGACY_CONTIGUOUS_MEMORY_FORMAT in the meta functions of native/SoftMax.cpp. */
 void
 run_softmax(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
     enum dtype t = f->n > 2 && f->a[2].kind == ARG_DTYPE ? (enum dtype)f->a[2].i : v->dtype;
-    out_add(m, f, layout_like(m, v, t));
+    out_add(m, f, value_new(m, t, v->rank, v->size, NULL));
 }
 
 /* One number of all. */
@@ -449,17 +467,19 @@ run_safe_softmax(struct machine *m, struct frame *f)
     run_softmax(m, f);
 }
 
+/* Of log_softmax a fake tensor takes the gradient's layout: _log_softmax_backward_data in torch/_decomp. */
 void
 run_softmax_backward(struct machine *m, struct frame *f)
 {
-    out_add(m, f, layout_like(m, V(0), f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype));
+    enum dtype t = f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype;
+    out_add(m, f, m->real ? value_new(m, t, V(0)->rank, V(0)->size, NULL) : layout_like(m, V(0), t));
 }
 
 /* grad * output comes first. Source: softmax_backward_cuda_out in native/cuda/SoftMax.cu. */
 void
 run_softmax_backward_data(struct machine *m, struct frame *f)
 {
-    run_softmax_backward(m, f);
+    out_add(m, f, value_new(m, f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype, V(0)->rank, V(0)->size, NULL));
     if (m->real)
         layout_like(m, V(0), V(0)->dtype);
 }

@@ -65,6 +65,8 @@ void run_batch_norm_backward(struct machine *m, struct frame *f);
 void run_cudnn_batch_norm_backward(struct machine *m, struct frame *f);
 void run_bce(struct machine *m, struct frame *f);
 void run_binary(struct machine *m, struct frame *f);
+void run_binary_second(struct machine *m, struct frame *f);
+void run_binary_decomposed(struct machine *m, struct frame *f);
 void run_bmm(struct machine *m, struct frame *f);
 void run_cat(struct machine *m, struct frame *f);
 void run_cat_backward(struct machine *m, struct frame *f);
