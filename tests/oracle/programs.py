@@ -467,7 +467,8 @@ def judge(bench, programs):
             out[name] = "skipped", [steps.reason(bench.file(name, ".log")) if os.path.exists(bench.file(name, ".log")) else "it died"]
             continue
         verdict, truth, got = bench.compare(name, json.load(open(bench.file(name, ".options"))))
-        out[name] = verdict, steps.first_difference(truth, got, 2)
+        real, said = (steps.peak(bench.file(name, ".fp32.trace"), events) for events in (truth, got))
+        out[name] = verdict, [f"    peak {100 * (said / real - 1):+.2f} %"] + steps.first_difference(truth, got, 2)
     return out
 
 
@@ -514,6 +515,7 @@ def run(a, bench):
         for name, source in group:
             verdict, lines = verdicts[name]
             counts[verdict] += 1
+            counts["peaks"] += verdict == "wrong" and not -.5 < float(lines[0].split()[1]) < .5
             row = 0 if verdict == "wrong" else row + (verdict != "skipped")
             longest = max(longest, row)
             if verdict == "exact":
@@ -528,7 +530,8 @@ def run(a, bench):
                 print(text[len(HEAD):text.index("ZOO = ")], flush=True)
     if a.pack:
         steps.pack(bench.folder, a.pack, exact)
-    print(", ".join(f"{counts[v]} {v}" for v in ("exact", "doubt", "wrong", "skipped")) + f"; {longest} in a row not wrong")
+    print(", ".join(f"{counts[v]} {v}" for v in ("exact", "doubt", "wrong", "skipped")) +
+          f"; {counts['peaks']} of the wrong have a peak that is off by more than 0.5 %; {longest} in a row not wrong")
     return counts["wrong"] != 0
 
 

@@ -173,6 +173,17 @@ class Bench:
         return ("wrong" if sure else "doubt"), truth, got
 
 
+def peak(trace, events):
+    """Bytes at the peak of canonical events, from what is alive before the first row of the trace that PyTorch's are of."""
+    first = open(trace).read().split("\n")[1].split("\t")
+    live = most = int(first[2]) - int(first[0] + first[1])
+    for e in events:
+        sign, size = e.split("\t")[:2]
+        live += int(sign + size)
+        most = max(most, live)
+    return most
+
+
 def first_difference(truth, got, context=1):
     """Where two lists of events part, as lines to print."""
     at = next((i for i, (a, b) in enumerate(zip(truth, got)) if a != b), min(len(truth), len(got)))
