@@ -102,7 +102,7 @@ run_expand(struct machine *m, struct frame *f)
     int64_t size[RANK], stride[RANK];
     struct value *v = V(0);
     int rank = f->rank >= 0 ? f->rank : arg_ints(f, 1, size, RANK);
-    if (f->rank >= 0)
+    if (f->rank > 0)
         memcpy(size, f->size, sizeof(*size) * (size_t)rank);
     int lead = rank - v->rank;
     for (int i = 0; i < rank; i++) {
