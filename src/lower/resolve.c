@@ -1029,6 +1029,9 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
             resolve_arg(d, g, &a->list[i], position, spare, nspare, used);
     if (a->kind != ARG_SLOT || a->i >= 0)
         return;
+    a->i = names_find(l->slots, a->s); /* "x * x": the first one found it */
+    if (a->i >= 0)
+        return;
     int slot = l->g->unrolled && *used >= nspare && !spelled(a->s, IS_NUMBER) ? param_in_body(d, g, position) : -1;
     slot = slot >= 0 ? slot : resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {
