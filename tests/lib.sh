@@ -28,6 +28,12 @@ run() {
     code=$?
 }
 
+# case_of FOLDER.NAME.NUMBER.step: the model of a file of tests/unrecorded.
+case_of() {
+    local name=${1%.*.step}
+    echo "$SOURCE/tests/cases/${name%%.*}/${name#*.}.txt"
+}
+
 finish() {
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]

@@ -13,10 +13,9 @@ for archive in "$SOURCE"/tests/oracle/*.tar.xz; do
 done
 mkdir -p "$work/unrecorded.tar.xz"
 for step in "$SOURCE"/tests/unrecorded/*.step; do # tests/steps.sh says what these are
-    name=$(basename "$step" .step)
-    name=${name%.*}
+    name=$(basename "$step")
     cp "$step" "$work/unrecorded.tar.xz"
-    cp "$SOURCE/tests/cases/${name%%.*}/${name#*.}.txt" "$work/unrecorded.tar.xz/$name.txt"
+    cp "$(case_of "$name")" "$work/unrecorded.tar.xz/${name%.*.step}.txt"
 done
 command -v python3 >/dev/null || skip "no python3"
 "$MUTANTS" "$work"/*.tar.xz >"$work/mutants" || exit 1

@@ -48,10 +48,6 @@ agrees() { # agrees FILE.step MODEL
     return 1
 }
 
-case_of() { # case_of FOLDER.NAME.NUMBER.step: the model
-    local name=${1%.*.step}
-    echo "$SOURCE/tests/cases/${name%%.*}/${name#*.}.txt"
-}
 for step in "$SOURCE"/tests/unrecorded/*.step; do
     model=$(case_of "$(basename "$step")")
     if [ "${1:-}" = --update ]; then

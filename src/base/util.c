@@ -221,16 +221,17 @@ arena_printf(struct arena *a, const char *fmt, ...)
 static void
 arena_drop(struct arena *a, const void *p, size_t bytes)
 {
-    for (struct block **at = &a->blocks->next; bytes > LAST_BLOCK / 4 && *at; at = &(*at)->next) {
-        struct block *b = *at;
-        if (b->data == p) {
-            *at = b->next;
-            a->bytes -= b->size;
-            taken -= b->size;
-            block_free(b);
-            return;
-        }
-    }
+    struct block **at = &a->blocks->next, *b;
+    if (bytes <= LAST_BLOCK / 4)
+        return;
+    while (*at && (*at)->data != p)
+        at = &(*at)->next;
+    if (!(b = *at))
+        return;
+    *at = b->next;
+    a->bytes -= b->size;
+    taken -= b->size;
+    block_free(b);
 }
 
 void *

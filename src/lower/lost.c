@@ -106,11 +106,8 @@ dropout_of(struct lost *x, int at, int slot, double p)
 static bool
 after_gap(const struct lost *x, const char *path)
 {
-    const char *dot = strrchr(path, '.'), *number = dot ? dot + 1 : path;
-    char *end;
-    long k = strtol(number, &end, 10);
-    return *number && !*end && k > 0 &&
-           names_find(x->modules, arena_printf(x->l->a, "%.*s%ld", (int)(number - path), path, k - 1)) < 0;
+    const char *before = lower_before(x->l, path);
+    return before && names_find(x->modules, before) < 0;
 }
 
 static void

@@ -78,17 +78,17 @@ doubt_traced(const struct program *p)
             reads |= grows[slot];
         for (int k = 0; k < c->nouts; k++)
             grows[c->outs[k]] = reads && (!c->op || c->op->grad);
-        const char *applied = c->stack ? strstr(c->stack, ".apply(") : NULL;
-        if (reads && applied && strstr(applied, "\n  File ")) {
-            graph_doubt(p->graph, c->node, "torch.autograd.Function", NULL,
-                        "it runs in an autograd.Function, and the file does not say what that keeps for its backward");
-            break;
-        }
-        if (reads && c->stack && strstr(c->stack, "File \"<eval_with_key>")) {
-            graph_doubt(p->graph, c->node, "torch.autograd.Function", NULL,
-                        "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
-                        "torch.utils.checkpoint with use_reentrant=True, and the file does not say under which: "
-                        "use_reentrant=False leaves its line");
+        const char *stack = reads && c->stack ? c->stack : "", *applied = strstr(stack, ".apply(");
+        const char *why = applied && strstr(applied, "\n  File ")
+                              ? "it runs in an autograd.Function, and the file does not say what that keeps for its "
+                                "backward"
+                          : strstr(stack, "File \"<eval_with_key>")
+                              ? "it runs under torch.no_grad, torch.autocast or in an autograd.Function, such as "
+                                "torch.utils.checkpoint with use_reentrant=True, and the file does not say under "
+                                "which: use_reentrant=False leaves its line"
+                              : NULL;
+        if (why) {
+            graph_doubt(p->graph, c->node, "torch.autograd.Function", NULL, "%s", why);
             break;
         }
     }

@@ -3,6 +3,7 @@
 #include "lower/lowering.h"
 #include "torch/torch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct lowering *
@@ -44,6 +45,15 @@ lower_module(struct lowering *l, const char *path, const char *type)
     if (type && !p->modules[at].type)
         p->modules[at].type = arena_str(l->a, type);
     return at;
+}
+
+const char *
+lower_before(struct lowering *l, const char *path)
+{
+    const char *dot = strrchr(path, '.'), *number = dot ? dot + 1 : path;
+    char *end;
+    long k = strtol(number, &end, 10);
+    return k > 0 && !*end ? arena_printf(l->a, "%.*s%ld", (int)(number - path), path, k - 1) : NULL;
 }
 
 struct param *

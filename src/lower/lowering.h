@@ -21,6 +21,8 @@ struct lowering {
 struct lowering *lowering_new(struct graph *g, const struct setup *s);
 int lower_slot(struct lowering *l);
 int lower_module(struct lowering *l, const char *path, const char *type);
+/* "classifier.2" of "classifier.3": the path before that of a Sequential's module; NULL none. */
+const char *lower_before(struct lowering *l, const char *path);
 struct param *lower_param(struct lowering *l, const char *name, enum param_kind kind);
 void lower_param_shape(struct lowering *l, struct param *q, const struct tensor *t);
 bool lower_sizes(struct lowering *l, const struct tensor *t, int *rank, const int64_t **size);

@@ -362,9 +362,7 @@ lower_function(struct dynamo *d, int at, const struct fact *f)
     if (n < 1 || out < 0 || input.kind != ARG_SLOT || input.i < 0)
         return;
     struct call *c = group_call(d, last, f->arg, 1);
-    for (const char *inner = c->stack; inner && (inner = strstr(inner + 1, "\n  File "));)
-        if (!strstr(inner + 1, "\n  File ")) /* its lines are no longer the program's */
-            c->stack = arena_strn(l->a, c->stack, (size_t)(inner - c->stack));
+    c->stack = fx_outer(l->a, c->stack); /* its own lines are no longer the program's */
     c->args[0] = input;
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     group_define(d, last, out, c->outs[0]);

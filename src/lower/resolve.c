@@ -9,7 +9,6 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
@@ -61,13 +60,10 @@ static const char DROPOUT[] = "aten.dropout.default";
 static bool
 after_gap(const struct dynamo *d, const char *path)
 {
-    const char *number = path && strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
-    char *end = NULL;
-    long k = number ? strtol(number, &end, 10) : 0;
-    if (k < 1 || *end)
+    const char *before = path ? lower_before(d->l, path) : NULL, *below;
+    if (!before)
         return false;
-    const char *before = arena_printf(d->l->a, "%.*s%ld", (int)(number - path), path, k - 1),
-               *below = arena_printf(d->l->a, "%s.", before);
+    below = arena_printf(d->l->a, "%s.", before);
     for (int i = 0; i < d->ngroups; i++)
         if (d->groups[i].path && (strcmp(d->groups[i].path, before) == 0 || starts_with(d->groups[i].path, below)))
             return false;
@@ -205,7 +201,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
     bool copy = strstr(made, ".contiguous("), views = copy || target_views(g->target);
-    bool drops = !written && !copy && !target_is(g->target, TARGET_VIEWS_COPY) && resolve_drops(d, g, tensor);
+    bool drops = !written && !copy && resolve_drops(d, g, tensor);
     int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
     if (slot >= 0)
         return slot;
@@ -228,11 +224,21 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
 
 /* ---- layers that took in their batch norm ------------------------------------------------------------------------ */
 
+/* Of the convolution that the group ran; NULL none. */
+static const struct arg *
+padding_of(struct dynamo *d, const struct group *g)
+{
+    const struct aten *op = aten_find(g->target);
+    struct arg *args = NEWN(d->l->a, struct arg, MAX_ARGS);
+    int n = op ? fx_args(d->l, op, g->args, args) : 0, at = op ? aten_arg(op, "padding") : -1;
+    return at >= 0 && at < n ? &args[at] : NULL;
+}
+
 /* F.pad, which the exporter's optimizer moved into the convolution behind it: what the node pads beyond the padding of
  * the call itself, if that is known. Source: onnxscript/rewriter/rules/common/_fuse_pad_into_conv.py. The slot of the
  * padded input, or of the input where nothing was moved. */
 static int
-lost_pad(struct dynamo *d, const struct group *g, int input, const struct arg *own)
+lost_pad(struct dynamo *d, const struct group *g, int input)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
@@ -242,6 +248,7 @@ lost_pad(struct dynamo *d, const struct group *g, int input, const struct arg *o
     const int64_t *size;
     if (!spatial || x->rank != spatial + 2 || !lower_sizes(l, x, &rank, &size))
         return l->slot_of[input];
+    const struct arg *own = padding_of(d, g);
     struct call *c = group_call(d, g, "aten.constant_pad_nd.default", 3);
     int64_t *wide = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[input]};
@@ -296,7 +303,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     d->referenced[weight - l->p->params] = true;
     lower_param_shape(l, weight, w);
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
-    int input = lost_pad(d, g, n->in[0], NULL);
+    int input = lost_pad(d, g, n->in[0]);
     bool padded = input != l->slot_of[n->in[0]];
     struct call *c = group_call(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
@@ -588,11 +595,10 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     return c->outs[0];
 }
 
-/* Behind the bracket, where the line that the group ran calls what the name tells; NULL it does not. */
+/* Behind the bracket, where the line that the group ran calls that operator; NULL it does not. */
 static const char *
-made_here(struct dynamo *d, const struct group *g, const char *name)
+made_here(struct dynamo *d, const struct group *g, const struct aten *op)
 {
-    const struct aten *op = aten_find(spelled_stem(d->l->a, name));
     const char *stem = op ? arena_strn(d->l->a, op->name, strcspn(op->name, ".")) : NULL;
     return stem && !op->grad && !target_views(op->name)
                ? python_calls(fx_line(d->l->a, d->l->g->n[g->last].stack), stem)
@@ -606,7 +612,7 @@ lost_like(struct dynamo *d, const struct group *g, const char *name, const struc
     struct lowering *l = d->l;
     const struct aten *op = aten_find(spelled_stem(l->a, name));
     bool likes = op && !op->grad && aten_arg(op, "self") == 0 && aten_arg(op, "dtype") > 0;
-    const char *like = likes ? made_here(d, g, name) : NULL;
+    const char *like = likes ? made_here(d, g, op) : NULL;
     size_t len = like ? strspn(like, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
     if (!len || like[len] != ')')
         return -1;
@@ -618,7 +624,7 @@ lost_like(struct dynamo *d, const struct group *g, const char *name, const struc
     if (!x || !lower_sizes(l, t, &rank, &size) || x->rank != rank ||
         memcmp(x->size, size, sizeof(*size) * (size_t)rank) != 0)
         return -1;
-    struct call *c = group_call(d, g, arena_printf(l->a, "%s.default", spelled_stem(l->a, name)), 1);
+    struct call *c = group_call(d, g, arena_printf(l->a, "aten.%s", op->name), 1);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
     c->rank = rank;
     c->size = size;
@@ -927,16 +933,6 @@ lost_view(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
-/* Of the convolution that the group ran; NULL none. */
-static const struct arg *
-padding_of(struct dynamo *d, const struct group *g)
-{
-    const struct aten *op = aten_find(g->target);
-    struct arg *args = NEWN(d->l->a, struct arg, MAX_ARGS);
-    int n = op ? fx_args(d->l, op, g->args, args) : 0, at = op ? aten_arg(op, "padding") : -1;
-    return at >= 0 && at < n ? &args[at] : NULL;
-}
-
 /* The gradient of expand is a sum, even of a scalar that stays one: sum_to in ExpandUtils.h. */
 static bool
 stays_scalar(const struct dynamo *d, const char *name, int tensor)
@@ -979,7 +975,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     }
     if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
-        int inside = made_here(d, g, name) ? -1 : lost_interior(d, g, position);
+        int inside = made_here(d, g, was) ? -1 : lost_interior(d, g, position);
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin);
@@ -989,7 +985,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t] && position == 0)
-        slot = lost_pad(d, g, t, padding_of(d, g));
+        slot = lost_pad(d, g, t);
     if (slot == l->slot_of[t])
         slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
                : views_scalar(d, name, t) ? lost_view(d, g, t)
@@ -1039,7 +1035,7 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
         return;
     }
     a->i = slot;
-    if (!made_here(d, g, a->s)) /* else each run of the line makes its own */
+    if (!made_here(d, g, aten_find(spelled_stem(l->a, a->s)))) /* else each run of the line makes its own */
         names_put(l->slots, a->s, slot);
 }
 

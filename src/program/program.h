@@ -54,8 +54,8 @@ enum target_trait {
     TARGET_COPIES = 4,        /* such a call that was a dropout or a copy */
     TARGET_VIEWS_COPY = 8,    /* what reshape copied for it, never a dropout's result */
     TARGET_COPIES_INPUT = 16, /* since its library overwrites it */
-    TARGET_KEEPS = 64,        /* such a view of all elements, each once */
-    TARGET_REORDERS = 32      /* its result shows its first argument under other strides */
+    TARGET_REORDERS = 32,     /* its result shows its first argument under other strides */
+    TARGET_KEEPS = 64         /* one of TARGET_VIEWS, of all elements, each once */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
@@ -126,8 +126,6 @@ struct program {
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
 /* python.c: the next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
 const char *python_entry(const char **list, size_t *len);
-/* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
- * names can hold, where no stack tells. by: the name that holds it, NULL none. */
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
 const char *python_calls(const char *line, const char *name);
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
@@ -144,6 +142,8 @@ const char *python_variable(struct arena *a, const char *line);
 /* Whether one call's result is read by another under a name that its own line does not bind, by their stacks: a
  * statement that left no call stands between them. */
 bool python_renames(struct arena *a, const char *maker, const char *reader);
+/* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
+ * names can hold, where no stack tells. by: the name that holds it, NULL none. */
 int *python_holds(const struct program *p, bool locals, const char ***by);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */

@@ -414,11 +414,10 @@ python_named(const struct program *p, const struct call *c, const char *name)
     read_stack(&t, c, &s);
     int slot = -1;
     size_t len;
-    for (int i = p->ncalls - 1; i >= 0 && s.n && slot < 0; i--) {
+    for (int i = p->ncalls - 1, level = s.n - 1; i >= 0 && s.n; i--) {
         struct stack o = {0};
         read_stack(&t, &p->calls[i], &o);
-        int level = s.n - 1;
-        if (!o.n || &p->calls[i] == c)
+        if (!o.n)
             continue;
         if (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where)
             break;

@@ -266,39 +266,40 @@ run_sum(struct machine *m, struct frame *f)
     reduce_scratch(m, f, 1, 4);
 }
 
+/* A result of that type, with the dimensions left that the arguments `dims` and `keep` say. */
+static void
+reduced(struct machine *m, struct frame *f, int dims, int keep, enum dtype t)
+{
+    int64_t size[RANK];
+    int rank = pointwise_reduced(f, dims, keep, size);
+    out_add(m, f, value_new(m, t, rank, size, NULL));
+}
+
 void
 run_reduce(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = pointwise_reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, stated_dtype(f, V(0)->dtype), rank, size, NULL));
+    reduced(m, f, 1, 2, stated_dtype(f, V(0)->dtype));
     reduce_scratch(m, f, 1, 4);
 }
 
 void
 run_reduce_bool(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = pointwise_reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, DT_BOOL, rank, size, NULL));
+    reduced(m, f, 1, 2, DT_BOOL);
 }
 
 void
 run_reduce_index(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = pointwise_reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
+    reduced(m, f, 1, 2, DT_INT64);
 }
 
 /* max.dim and its kin: values and int64 indices. */
 void
 run_reduce_with_indices(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = pointwise_reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
-    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
+    reduced(m, f, 1, 2, V(0)->dtype);
+    reduced(m, f, 1, 2, DT_INT64);
 }
 
 void
@@ -324,10 +325,8 @@ run_sort(struct machine *m, struct frame *f)
 void
 run_var_mean(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = pointwise_reduced(f, 1, 3, size);
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
-    out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+    reduced(m, f, 1, 3, V(0)->dtype);
+    reduced(m, f, 1, 3, V(0)->dtype);
     reduce_scratch(m, f, 1, 16); /* WelfordData: mean, M2, two counts */
 }
 
@@ -335,9 +334,7 @@ run_var_mean(struct machine *m, struct frame *f)
 void
 run_norm(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = pointwise_reduced(f, 2, 3, size);
-    out_add(m, f, value_new(m, stated_dtype(f, V(0)->dtype), rank, size, NULL));
+    reduced(m, f, 2, 3, stated_dtype(f, V(0)->dtype));
     reduce_scratch(m, f, 2, 4);
 }
 

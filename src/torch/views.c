@@ -153,22 +153,35 @@ run_unsqueeze(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
 }
 
-void
-run_squeeze(struct machine *m, struct frame *f)
+/* A view without the dimensions that are dropped. */
+static void
+without(struct machine *m, struct frame *f, const bool *dropped)
 {
-    int64_t size[RANK], stride[RANK], dims[RANK];
+    int64_t size[RANK], stride[RANK];
     struct value *v = V(0);
-    int n = arg_ints(f, 1, dims, RANK), rank = 0;
-    for (int i = 0; i < v->rank; i++) {
-        bool drop = v->size[i] == 1 && f->n < 2;
-        for (int k = 0; k < n; k++)
-            drop |= v->size[i] == 1 && layout_dim(dims[k], v->rank) == i;
-        if (!drop) {
+    int rank = 0;
+    for (int i = 0; i < v->rank; i++)
+        if (!dropped[i]) {
             size[rank] = v->size[i];
             stride[rank++] = v->stride[i];
         }
-    }
     out_add(m, f, value_view(m, v, rank, size, stride));
+}
+
+void
+run_squeeze(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK];
+    struct value *v = V(0);
+    int n = arg_ints(f, 1, dims, RANK);
+    bool dropped[RANK];
+    for (int i = 0; i < v->rank; i++) {
+        dropped[i] = f->n < 2;
+        for (int k = 0; k < n; k++)
+            dropped[i] |= layout_dim(dims[k], v->rank) == i;
+        dropped[i] &= v->size[i] == 1;
+    }
+    without(m, f, dropped);
 }
 
 void
@@ -196,15 +209,9 @@ run_slice(struct machine *m, struct frame *f)
 void
 run_select(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK], stride[RANK];
-    struct value *v = V(0);
-    int d = layout_dim(arg_int(f, 1, 0), v->rank), rank = 0;
-    for (int i = 0; i < v->rank; i++)
-        if (i != d) {
-            size[rank] = v->size[i];
-            stride[rank++] = v->stride[i];
-        }
-    out_add(m, f, value_view(m, v, rank, size, stride));
+    bool dropped[RANK] = {false};
+    dropped[layout_dim(arg_int(f, 1, 0), V(0)->rank)] = true;
+    without(m, f, dropped);
 }
 
 /* Windows of one dimension, which may overlap, as a new last one. */
