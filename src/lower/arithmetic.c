@@ -59,6 +59,10 @@ static const struct arithmetic {
      "var(self,dim,correction)>0 broadcast_in_dim>0? sum broadcast_in_dim div>1 keepdim=1"},
     {"std_mean", "aten.std_mean.correction", "var(self,dim,correction) sum div>1 sqrt>0"},
     {"var_mean", "aten.var_mean.correction", "var(self,dim,correction)>0 sum div>1"},
+    {"dropout", "aten.dropout_.default", "empty_like? bernoulli div mul(input)"}, /* inplace=True */
+    {"alpha_dropout", "aten.alpha_dropout.default", "empty_like? bernoulli add mul add mul mul(input) add"},
+    {"feature_alpha_dropout", "aten.feature_alpha_dropout.default",
+     "new_empty? bernoulli add mul add mul mul(input) add"},
     {"ldexp", "aten.ldexp.Tensor", "pow(,other) mul(self)"},
     {"vecdot", "aten.linalg_vecdot.default", "dot(x,y)"},
     {"rsub", "aten.rsub.Tensor", "sub(other!,self)"},
@@ -257,6 +261,7 @@ arithmetic_lower(struct dynamo *d, int at)
     int out = group_output(d, &d->groups[made[0]]);
     if (out >= 0)
         lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
+    c->in_place = strstr(row->target, "_.") != NULL;
     c->nouts = nouts;
     c->outs = NEWN(d->l->a, int, nouts);
     for (int i = 0; i < nouts; i++) {

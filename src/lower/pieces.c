@@ -221,9 +221,6 @@ static const struct whole {
      "in torch/_decomp/decompositions.py, as the next two"},
     {NULL, "softshrink(", "aten.abs", "aten.gt", "aten.where", "aten.softshrink.default", "likewise"},
     {NULL, "threshold(", "aten.le", "aten.where", "aten.where", "aten.threshold.default", "likewise"},
-    {"torch.nn.modules.dropout.Dropout", NULL, "aten.empty_like", "aten.bernoulli", NULL, "aten.dropout_.default",
-     "inplace=True: dropout in aten/src/ATen/native/Dropout.cpp"},
-    {NULL, "dropout(", "aten.empty_like", "aten.bernoulli", "aten.mul", "aten.dropout_.default", "likewise"},
     {NULL, "std(", "prims.var", NULL, "aten.sqrt", "aten.std.correction", "std in torch/_refs"},
 };
 
@@ -336,7 +333,6 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
     }
     if (dim > 0)
         c->args[dim] = own[1];
-    c->in_place = strstr(w->target, "_.") != NULL;
     if (keep > 0)
         c->args[keep] = BOOL(first->nin && first->in[0] >= 0 && c->rank == l->g->t[first->in[0]].rank);
     group_define(d, last, out, c->outs[0]);

@@ -1387,6 +1387,31 @@ expand_dropout_in_place(struct machine *m, struct frame *f)
     out_add(m, f, op_over(m, "mul.Tensor", COUNT(a), a, f->in_place));
 }
 
+static void
+alpha_dropout(struct machine *m, struct frame *f, struct value *noise)
+{
+    struct value *shift = OP(m, "add.Scalar", VAL(noise), FLT(-1));
+    struct arg a[] = {VAL(OP(m, "mul.Tensor", VAL(V(0)), VAL(noise))), VAL(shift)};
+    out_add(m, f, op_over(m, "add.Tensor", COUNT(a), a, true));
+}
+
+/* What is added stands beside the noise. Source: likewise. */
+void
+expand_alpha_dropout(struct machine *m, struct frame *f)
+{
+    alpha_dropout(m, f, OP(m, "empty_like.default", VAL(V(0))));
+}
+
+/* One number a channel. Source: make_feature_noise in Dropout.cpp. */
+void
+expand_feature_alpha_dropout(struct machine *m, struct frame *f)
+{
+    int64_t size[MAX_RANK];
+    for (int i = 0; i < V(0)->rank; i++)
+        size[i] = i < 2 ? V(0)->size[i] : 1;
+    alpha_dropout(m, f, OP(m, "new_empty.default", VAL(V(0)), ints_arg(m, V(0)->rank, size)));
+}
+
 static bool
 is_expanded(const struct value *v)
 {

@@ -189,6 +189,7 @@ void run_zeros_like_second(struct machine *m, struct frame *f);
 
 void expand_adaptive_avg_pool(struct machine *m, struct frame *f);
 void expand_alias(struct machine *m, struct frame *f);
+void expand_alpha_dropout(struct machine *m, struct frame *f);
 void expand_amax_backward(struct machine *m, struct frame *f);
 void expand_argsort(struct machine *m, struct frame *f);
 void expand_atan2_backward(struct machine *m, struct frame *f);
@@ -218,6 +219,7 @@ void expand_einsum(struct machine *m, struct frame *f);
 void expand_embedding_bag(struct machine *m, struct frame *f);
 void expand_evenly_distribute(struct machine *m, struct frame *f);
 void expand_expand_as(struct machine *m, struct frame *f);
+void expand_feature_alpha_dropout(struct machine *m, struct frame *f);
 void expand_fft_r2c_backward(struct machine *m, struct frame *f);
 void expand_fill_part(struct machine *m, struct frame *f);
 void expand_gather_flat(struct machine *m, struct frame *f);

@@ -33,7 +33,7 @@ WRITTEN = {"einsum": "torch.einsum({1}, *{0})", "where": "torch.where({1}, {0}, 
            "__radd__": "{1} + {0}", "__rsub__": "{1} - {0}", "__rmul__": "{1} * {0}", "__rdiv__": "{1} / {0}", "__rpow__": "{1} ** {0}", "__rmod__": "{1} % {0}",
            "__rmatmul__": "{1} @ {0}", "nn.functional.embedding": "F.embedding({1}, {0}{rest})", "nn.functional.embedding_bag": "F.embedding_bag({1}, {0}{rest})",
            "nn.functional.scaled_dot_product_attention": "F.scaled_dot_product_attention({0}{rest})"}
-FUNCTIONS = ("dropout", "dropout2d", "dropout3d", "alpha_dropout", "rrelu", "fractional_max_pool2d", "fractional_max_pool3d", "multi_head_attention_forward")
+FUNCTIONS = ("dropout", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "rrelu", "fractional_max_pool2d", "fractional_max_pool3d", "multi_head_attention_forward")
 
 
 class Untold(Exception):
