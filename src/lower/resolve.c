@@ -802,15 +802,17 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     return c->outs[0];
 }
 
-/* The same call again: duplicates were merged in the file, but both ran. */
+/* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
+ * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
-lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot)
+lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was)
 {
     struct program *p = d->l->p;
+    bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     for (int i = p->ncalls - 1; i >= 0; i--) {
         if (p->calls[i].outs[0] != slot)
             continue;
-        if (!spelled_after(name, p->calls[i].target))
+        if (!item && !spelled_after(name, p->calls[i].target))
             return lost_identity(d, g, name, slot);
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
@@ -978,7 +980,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         int inside = made_here(d, g, was) ? -1 : lost_interior(d, g, position);
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
-            return lost_duplicate(d, g, name, twin);
+            return lost_duplicate(d, g, name, twin, NULL);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         return t >= 0 ? resolve_constant(d, g, name, t) : inside < 0 ? lost_traceless(d, g, name, -1) : inside;
     }
@@ -990,7 +992,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
                : views_scalar(d, name, t) ? lost_view(d, g, t)
                : stays_scalar(d, name, t) ? lost_scalar(d, g, name, t)
-                                          : lost_duplicate(d, g, name, slot);
+                                          : lost_duplicate(d, g, name, slot, l->g->t[t].name);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
