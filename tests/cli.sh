@@ -38,6 +38,8 @@ usage 'NAME=FILE' --input-value x "$model"
 usage 'list=optimizers' --optimizer=nonsense "$model"
 usage 'list=precisions' --precision=nonsense "$model"
 usage 'list=losses' --loss=nonsense "$model"
+usage 'list=losses' --loss=nonsense:y "$model"
+usage 'wanted NAME:OUTPUT' --loss=mse:y, "$model"
 usage 'list=loops' --loop=nonsense "$model"
 usage 'accumulate-N' --loop=accumulate-0 "$model"
 usage 'attention=flash' --assume attention=slow "$model"
@@ -238,6 +240,8 @@ fixed|--dim=batch=64|the model's dimensions are fixed; export it with dynamic sh
 fixed|--dim=sequence=64|the model's dimensions are fixed
 base|--freeze=nosuch*|--freeze=nosuch*: no parameter matches; the first is embed.weight
 base|--freeze=blocks.0.weight|did you mean blocks.0.up.weight?
+base|--train=lora*|--train=lora*: no parameter matches; the first is embed.weight
+base|--loss=mse:boxes|--loss=mse:boxes: the model has no output boxes; it has logits
 base|--input-shape=token=4x64|did you mean tokens?
 base|--recompute=blocks.0,nothing|no module called nothing runs as one piece
 END

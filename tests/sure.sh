@@ -30,6 +30,7 @@ done <"$work/4"
 # ---- an inconclusive result, in every format
 for file in tests/cases/sure/*.txt; do
     case $file in *torchscript*) continue ;; esac
+    grep -q '^# has: "verdict": "ok"' "$file" && continue
     for format in $("$MEMLINT" --list=formats | cut -f 1); do
         run "$file" --format="$format"
         tr '\n' ' ' <"$work/out" | sed 's/<style.*<\/style>//; s/"fits": \[//' >"$work/said"

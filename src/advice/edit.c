@@ -58,7 +58,7 @@ count_uses(struct arena *a, const struct program *p)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             uses[slot]++;
     for (int i = 0; i < p->noutputs; i++)
-        uses[p->outputs[i]]++;
+        uses[p->outputs[i].slot]++;
     return uses;
 }
 
@@ -353,7 +353,7 @@ edit_head(const struct program *p)
 {
     for (int i = p->ncalls - 1; i >= 0 && p->noutputs; i--) {
         const struct call *c = &p->calls[i];
-        if (c->outs[0] == p->outputs[0])
+        if (c->outs[0] == p->outputs[0].slot)
             return does(c, PROJECTS) && c->rank >= 2 && c->rank <= 3 && c->size[c->rank - 1] >= MANY_ENTRIES &&
                            c->size[c->rank - 2] >= CHUNKS
                        ? c
@@ -647,8 +647,8 @@ edit_chunks(struct edit *e)
 {
     struct program *p = e->program;
     const struct call *found = edit_head(p);
-    const struct loss *loss = e->setup.loss;
-    if (!found || p->noutputs != 1 || (loss != loss_find("auto") && loss != loss_find("cross-entropy")))
+    const struct loss **loss = loss_of(e->a, p, &e->setup);
+    if (!found || p->noutputs != 1 || loss[0] != loss_find("cross-entropy"))
         return;
     enum { EACH = 6 };
     struct call head = *found, made[CHUNKS * EACH] = {{0}};
@@ -701,8 +701,9 @@ edit_chunks(struct edit *e)
         p->held[i] -= p->held[i] >= at;
     p->ncalls--;
     p->ninputs++;
-    p->outputs[0] = sum;
+    p->outputs[0].slot = sum;
     e->setup.loss = loss_find("sum");
+    e->setup.nterms = 0;
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
@@ -1201,10 +1202,10 @@ void
 edit_unused_outputs(struct edit *e)
 {
     struct program *p = e->program;
-    const bool *reads = loss_reads(e->a, p);
+    const struct loss **loss = loss_of(e->a, p, &e->setup);
     int kept = 0;
     for (int i = 0; i < p->noutputs; i++)
-        if (reads[i])
+        if (loss[i])
             p->outputs[kept++] = p->outputs[i];
     e->places = p->noutputs - kept;
     if (!e->places)

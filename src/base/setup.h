@@ -17,6 +17,12 @@ struct input_value {
     const struct tensor *t;
 };
 
+/* The first in_flags of them are a flag file's, which may be for other models. */
+struct globs {
+    int n, cap, in_flags;
+    const char **glob;
+};
+
 enum mode { MODE_TRAINING, MODE_INFERENCE };
 enum dropout { DROPOUT_UNSAID, DROPOUT_AUTO, DROPOUT_NONE }; /* UNSAID: as AUTO, but nobody said so */
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
@@ -47,16 +53,21 @@ device_sm(const struct device *d)
 }
 
 struct setup {
-    int ndims, nshapes, nvalues, nfreeze;
+    int ndims, nshapes, nvalues;
     struct binding *dims;
     struct input_shape *shapes;
     struct input_value *values;
-    const char **freeze; /* globs over qualified parameter names */
+    struct globs freeze, train; /* over qualified parameter names; train: these alone, empty all */
     enum mode mode;
     bool unroll; /* shapes_run makes control flow straight, for the step */
     const struct optimizer *optimizer;
     const struct precision *precision;
-    const struct loss *loss; /* never NULL: the row "auto" is resolved by step_build */
+    const struct loss *loss; /* never NULL; of no output that is named */
+    int nterms, cap_terms;   /* outputs that are named: the loss reads these alone */
+    struct term {
+        const struct loss *loss;
+        const char *output, *place;
+    } * terms;
     const struct loop *loop;
     int micro_batches; /* accumulate-N: N, else 1 */
     int repeats;       /* of the reported step; 0 as 1 */

@@ -61,7 +61,6 @@ struct options {
     const char *oom_text, *oom_file; /* --explain-oom: the message, and the file that holds it; NULL none */
     enum when colour, progress;
     bool quiet, verbose, help, version;
-    int nfile_freeze;                   /* of setup.freeze: the first ones, which a flag file has */
     bool recompute;                     /* --recompute auto or SIZE: */
     int64_t recompute_budget;           /* bytes; 0 none */
     int replay;                         /* how often the step is played on the GPU; 0 not at all */

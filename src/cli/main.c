@@ -379,30 +379,50 @@ only_text(const struct options *o)
     return o->noutputs == 0 && !o->update_baseline && (!o->format || o->format == &formats[0]);
 }
 
-/* Every --freeze names parameters; one of a flag file may be for other models. */
+/* Every --freeze and --train names parameters; one of a flag file may be for other models. */
 static bool
-freezes(const struct run *x, const struct program *p, struct err *e)
+names_parameters(const struct run *x, const char *option, const struct globs *of, const struct program *p,
+                 struct err *e)
 {
-    const struct setup *s = &x->o->setup;
     const char **names = NEWN(x->a, const char *, p->nparams + 1);
     int n = 0;
     for (int i = 0; i < p->nparams; i++)
         if (p->params[i].kind == PARAM_TRAINED || p->params[i].kind == PARAM_FROZEN)
             names[n++] = p->params[i].name;
-    for (int i = 0; i < s->nfreeze; i++) {
+    for (int i = 0; i < of->n; i++) {
         int k = 0;
-        while (k < n && !glob_match(s->freeze[i], names[k]))
+        while (k < n && !glob_match(of->glob[i], names[k]))
             k++;
         if (k < n)
             continue;
-        const char *near = words_near(x->a, s->freeze[i], n, names);
-        const char *option = arena_printf(x->a, "--freeze=%s", s->freeze[i]);
+        const char *near = words_near(x->a, of->glob[i], n, names);
+        const char *place = arena_printf(x->a, "%s=%s", option, of->glob[i]);
         const char *why = near ? arena_printf(x->a, "no parameter matches; did you mean %s?", near)
                           : n  ? arena_printf(x->a, "no parameter matches; the first is %s", names[0])
                                : "the model has no parameters";
-        if (i >= x->o->nfile_freeze)
-            return err_set(e, x->a, option, "%s", why);
-        say(x, arena_printf(x->a, "%s: %s: %s", x->o->flags, option, why));
+        if (i >= of->in_flags)
+            return err_set(e, x->a, place, "%s", why);
+        say(x, arena_printf(x->a, "%s: %s: %s", x->o->flags, place, why));
+    }
+    return true;
+}
+
+/* Every output that --loss names is one. */
+static bool
+names_outputs(const struct run *x, const struct program *p, struct err *e)
+{
+    const char *all = "", **names = NEWN(x->a, const char *, p->noutputs + 1);
+    for (int i = 0; i < p->noutputs; i++) {
+        names[i] = p->outputs[i].name;
+        all = arena_printf(x->a, "%s%s%s", all, i ? ", " : "", names[i]);
+    }
+    for (int i = 0; i < x->o->setup.nterms; i++) {
+        const struct term *term = &x->o->setup.terms[i];
+        int k = 0;
+        while (k < p->noutputs && strcmp(names[k], term->output) != 0)
+            k++;
+        if (k == p->noutputs)
+            return err_set(e, x->a, term->place, "the model has no output %s; it has %s", term->output, all);
     }
     return true;
 }
@@ -446,7 +466,8 @@ analyse(const struct run *x)
     struct program *p = lower_run(g, s);
     for (int i = 0; i < g->nidle; i++)
         say(x, g->idle[i]);
-    if (!freezes(x, p, &e))
+    if (!names_parameters(x, "--freeze", &s->freeze, p, &e) || !names_parameters(x, "--train", &s->train, p, &e) ||
+        !names_outputs(x, p, &e))
         return refuse(x, &e);
     if (o->dump == DUMP_CALLS) {
         program_dump(p, stdout);

@@ -22,7 +22,7 @@
 struct reader {
     struct options *o;
     struct arena *a;
-    int cap_dims, cap_shapes, cap_values, cap_files, cap_freeze, cap_suppress;
+    int cap_dims, cap_shapes, cap_values, cap_files, cap_suppress;
     const char *file; /* the flag file that is read, NULL the command line */
     int line;
 };
@@ -225,7 +225,24 @@ static const struct words losses = {"loss", "losses", loss_name};
 static const char *
 read_loss(struct reader *r, const char *arg)
 {
-    r->o->setup.loss = loss_find(arg);
+    struct setup *s = &r->o->setup;
+    size_t name = strcspn(arg, ":");
+    const char *of = arg + name;
+    const struct loss *loss = loss_find(arena_strn(r->a, arg, name));
+    if (!loss)
+        return unknown_word(r, &losses, arena_strn(r->a, arg, name));
+    if (!*of) {
+        s->loss = loss;
+        s->nterms = 0;
+        return NULL;
+    }
+    for (size_t n; *of; of += n) {
+        n = strcspn(++of, ",");
+        if (!n)
+            return "wanted NAME:OUTPUT, or several outputs with commas between";
+        *PUSH(r->a, s->terms, s->nterms, s->cap_terms) =
+            (struct term){loss, arena_strn(r->a, of, n), arena_printf(r->a, "--loss=%s", arg)};
+    }
     return NULL;
 }
 
@@ -346,7 +363,16 @@ read_assume(struct reader *r, const char *arg)
 static const char *
 read_freeze(struct reader *r, const char *arg)
 {
-    *PUSH(r->a, r->o->setup.freeze, r->o->setup.nfreeze, r->cap_freeze) = arg;
+    struct globs *of = &r->o->setup.freeze;
+    *PUSH(r->a, of->glob, of->n, of->cap) = arg;
+    return NULL;
+}
+
+static const char *
+read_train(struct reader *r, const char *arg)
+{
+    struct globs *of = &r->o->setup.train;
+    *PUSH(r->a, of->glob, of->n, of->cap) = arg;
     return NULL;
 }
 
@@ -749,7 +775,10 @@ static const struct row {
      &optimizers},
     {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true,
      &precisions},
-    {NULL, "loss", "NAME", "loss: auto (default) or another of --list=losses", 0, read_loss, true, &losses},
+    {NULL, "loss", "NAME",
+     "loss: auto (default) or another of --list=losses; with :OUTPUT,... of these outputs alone, and "
+     "may repeat then: the losses are added",
+     0, read_loss, true, &losses, true},
     {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop,
      true, &loops, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
@@ -759,6 +788,7 @@ static const struct row {
      "inplace=none|relu|all, inputs=contiguous|channels-last; may repeat",
      0, read_assume, true, &assumed},
     {NULL, "freeze", "GLOB", "parameters that are not trained; may repeat", 0, read_freeze, true},
+    {NULL, "train", "GLOB", "train these parameters alone, less those of --freeze; may repeat", 0, read_train, true},
     {NULL, "recompute", "HOW",
      "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger; or names of "
      "modules that are under checkpoint, with * and commas, each with +POLICY of --list=policies if that keeps "
@@ -1224,7 +1254,8 @@ options_for(struct options *own, struct arena *a, const struct options *o, const
     if (wrong)
         return wrong;
     r.file = NULL;
-    own->nfile_freeze = own->setup.nfreeze;
+    own->setup.freeze.in_flags = own->setup.freeze.n;
+    own->setup.train.in_flags = own->setup.train.n;
     int64_t bytes = own->max_increase_bytes;
     double percent = own->max_increase_percent;
     own->max_increase_bytes = -1; /* one on the command line wins over both of the file */

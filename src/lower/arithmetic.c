@@ -28,6 +28,7 @@ static const struct arithmetic {
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "sub(,target) mul log_sigmoid(self) sub mul(,weight)? reduction"},
     {"soft_margin_loss", "aten.soft_margin_loss.default", "neg(self) mul(,target) exp log1p reduction"},
+    {"l1_loss", "aten.l1_loss.default", "sub(self,target) abs reduction"},
     {"smooth_l1_loss", "aten.smooth_l1_loss.default", "sub(self,target) abs lt pow mul div? sub where reduction"},
     {"huber_loss", "aten.huber_loss.default", "sub(self,target) abs lt mul mul sub mul? where reduction"},
     {"binary_cross_entropy", "aten.binary_cross_entropy.default",

@@ -56,6 +56,15 @@ lower_before(struct lowering *l, const char *path)
     return k > 0 && !*end ? arena_printf(l->a, "%.*s%ld", (int)(number - path), path, k - 1) : NULL;
 }
 
+static bool
+matches(const struct globs *of, const char *name)
+{
+    for (int i = 0; i < of->n; i++)
+        if (glob_match(of->glob[i], name))
+            return true;
+    return false;
+}
+
 struct param *
 lower_param(struct lowering *l, const char *name, enum param_kind kind)
 {
@@ -67,9 +76,8 @@ lower_param(struct lowering *l, const char *name, enum param_kind kind)
     q->module = lower_module(l, dot ? arena_strn(l->a, name, (size_t)(dot - name)) : "", NULL);
     q->tied_to = -1;
     q->rank = -1;
-    for (int i = 0; i < l->s->nfreeze && q->kind == PARAM_TRAINED; i++)
-        if (glob_match(l->s->freeze[i], name))
-            q->kind = PARAM_FROZEN;
+    if (kind == PARAM_TRAINED && (matches(&l->s->freeze, name) || (l->s->train.n && !matches(&l->s->train, name))))
+        q->kind = PARAM_FROZEN;
     return q;
 }
 
@@ -134,12 +142,15 @@ void
 lower_outputs(struct lowering *l)
 {
     struct program *p = l->p;
-    p->outputs = NEWN(l->a, int, l->g->nout + 1);
-    for (int i = 0; i < l->g->nout; i++)
-        if (l->slot_of[l->g->out[i]] >= 0)
-            p->outputs[p->noutputs++] = l->slot_of[l->g->out[i]];
+    p->outputs = NEWN(l->a, struct returned, l->g->nout + 1);
+    for (int i = 0; i < l->g->nout; i++) {
+        const struct tensor *t = &l->g->t[l->g->out[i]];
+        int slot = l->slot_of[l->g->out[i]];
+        if (slot >= 0)
+            p->outputs[p->noutputs++] = (struct returned){t->name, slot, t->rank, dtypes[t->dtype].is_float};
+    }
     if (!p->noutputs && p->ncalls)
-        p->outputs[p->noutputs++] = p->calls[p->ncalls - 1].outs[0];
+        p->outputs[p->noutputs++] = (struct returned){"", p->calls[p->ncalls - 1].outs[0], -1, true};
 }
 
 bool

@@ -149,7 +149,8 @@ is_untrained(const struct file *f)
 static bool
 is_folded(const struct file *f)
 {
-    return is_untrained(f) && !f->recorded && !f->s->nfreeze && f->producer && f->producer->kind == PYTORCH;
+    return is_untrained(f) && !f->recorded && !f->s->freeze.n && !f->s->train.n && f->producer &&
+           f->producer->kind == PYTORCH;
 }
 
 static bool

@@ -110,7 +110,12 @@ struct program {
     int ncalls, cap_calls;
     struct call *calls;
     int noutputs;
-    int *outputs; /* slots */
+    struct returned {
+        const char *name;
+        int slot;
+        int rank; /* -1 unknown */
+        bool is_float;
+    } * outputs;
     int nmodules, cap_modules;
     struct module *modules;
     int nassumptions, cap_assumptions;

@@ -107,7 +107,7 @@ find_reaching(struct certain *x)
     const struct tensor *out = g->nout ? &g->t[g->out[0]] : NULL;
     bool is_float = out && !*out->wrap && (!out->dtype || dtypes[out->dtype].is_float);
     for (int i = 0; i < p->noutputs && (i == 0 || !is_float); i++)
-        *(is_float ? &x->reaches[p->outputs[i]] : &label[p->outputs[i]]) = true;
+        *(is_float ? &x->reaches[p->outputs[i].slot] : &label[p->outputs[i].slot]) = true;
     for (int i = p->ncalls - 1, slot; i >= 0; i--) {
         const struct call *c = &p->calls[i];
         bool known = is_known(x, c), trained = false, post = false;

@@ -40,8 +40,10 @@ precision(struct arena *a, const struct setup *s)
 static const char *
 loss(struct arena *a, const struct setup *s)
 {
-    (void)a;
-    return name_of(s->loss);
+    const char *list = s->nterms ? "" : name_of(s->loss);
+    for (int i = 0; i < s->nterms; i++)
+        list = arena_printf(a, "%s%s%s:%s", list, i ? "," : "", name_of(s->terms[i].loss), s->terms[i].output);
+    return list;
 }
 
 static const char *
@@ -88,12 +90,24 @@ inplace(struct arena *a, const struct setup *s)
 }
 
 static const char *
+globs(struct arena *a, const struct globs *of, const char *none)
+{
+    const char *list = of->n ? of->glob[0] : none;
+    for (int i = 1; i < of->n; i++)
+        list = arena_printf(a, "%s,%s", list, of->glob[i]);
+    return list;
+}
+
+static const char *
 freeze(struct arena *a, const struct setup *s)
 {
-    const char *list = s->nfreeze ? s->freeze[0] : "none";
-    for (int i = 1; i < s->nfreeze; i++)
-        list = arena_printf(a, "%s,%s", list, s->freeze[i]);
-    return list;
+    return globs(a, &s->freeze, "none");
+}
+
+static const char *
+train(struct arena *a, const struct setup *s)
+{
+    return globs(a, &s->train, "all");
 }
 
 static const char *
@@ -159,6 +173,7 @@ static const struct {
     {"inplace", "--assume", "auto", inplace, false},
     {"inputs", "--assume", "contiguous", inputs, false},
     {"freeze", "--freeze", "none", freeze, true},
+    {"train", "--train", "all", train, true},
     {"recompute", "--recompute", "none", recompute, true},
     {"input_shape", "--input-shape", "none", shapes, false},
     {"input_value", "--input-value", "none", values, false},

@@ -1593,6 +1593,14 @@ expand_margin_ranking_loss(struct machine *m, struct frame *f)
     out_add(m, f, reduced_loss(m, f, 4, v));
 }
 
+/* Source: l1_loss in aten/src/ATen/native/Loss.cpp. */
+void
+expand_l1_loss(struct machine *m, struct frame *f)
+{
+    struct value *apart = OP(m, "abs.default", VAL(OP(m, "sub.Tensor", VAL(V(0)), VAL(V(1)))));
+    out_add(m, f, reduced_loss(m, f, 2, apart));
+}
+
 /* Two parts of a loss, chosen by the target and added, all of them variables until it is reduced. */
 static struct value *
 chosen_loss(struct machine *m, const struct frame *f, int at, struct value *target, struct value **part,

@@ -237,6 +237,7 @@ void expand_std_mean_backward(struct machine *m, struct frame *f);
 void expand_triplet_margin_loss(struct machine *m, struct frame *f);
 void expand_isclose(struct machine *m, struct frame *f);
 void expand_isfinite(struct machine *m, struct frame *f);
+void expand_l1_loss(struct machine *m, struct frame *f);
 void expand_layer_norm(struct machine *m, struct frame *f);
 void expand_linear(struct machine *m, struct frame *f);
 void expand_log_sigmoid(struct machine *m, struct frame *f);

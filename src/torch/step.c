@@ -153,14 +153,19 @@ struct loop {
     bool zero_late;  /* zero_grad between forward and backward */
     bool keep_grads; /* zero_grad(set_to_none=False) */
     bool del;        /* del out after backward, del loss after the update */
+    bool inside;     /* out is a local of the function that returns the loss */
 };
 
 static const struct loop loops[] = {
-    {"plain", "zero_grad() first; out and loss stay bound until the next step", false, false, false},
-    {"late-zero", "zero_grad() between forward and backward", true, false, false},
-    {"zero-in-place", "zero_grad(set_to_none=False): gradients are alive always", false, true, false},
-    {"del", "del out after backward, del loss after the update", false, false, true},
-    {"accumulate-N", "N forward and backward passes an update", false, false, false},
+    {.name = "plain", .help = "zero_grad() first; out and loss stay bound until the next step"},
+    {.name = "late-zero", .help = "zero_grad() between forward and backward", .zero_late = true},
+    {.name = "zero-in-place", .help = "zero_grad(set_to_none=False): gradients are alive always", .keep_grads = true},
+    {.name = "del", .help = "del out after backward, del loss after the update", .del = true},
+    {.name = "training-step",
+     .help = "out dies with the function that returns the loss, as in Lightning's training_step and Trainer's "
+             "compute_loss",
+     .inside = true},
+    {.name = "accumulate-N", .help = "N forward and backward passes an update"},
 };
 
 /* Over the last axis of rank 2 and 3, over axis 1 of images. */
@@ -182,6 +187,18 @@ run_mse(struct machine *m, struct value *out, struct value *target)
 }
 
 static struct value *
+run_l1(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "l1_loss.default", VAL(out), VAL(target));
+}
+
+static struct value *
+run_smooth_l1(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "smooth_l1_loss.default", VAL(out), VAL(target));
+}
+
+static struct value *
 run_bce(struct machine *m, struct value *out, struct value *target)
 {
     return OP(m, "binary_cross_entropy_with_logits.default", VAL(out), VAL(target));
@@ -194,12 +211,23 @@ run_sum(struct machine *m, struct value *out, struct value *target)
     return OP(m, "sum.default", VAL(out));
 }
 
+static struct value *
+run_output(struct machine *m, struct value *out, struct value *target)
+{
+    (void)m;
+    (void)target;
+    return out;
+}
+
 static const struct loss losses[] = {
-    {"auto", "cross-entropy", run_cross_entropy, true, false},
+    {"auto", "the model's own where an output is one number, else cross-entropy", NULL, true, false},
     {"cross-entropy", "classes on the last axis of rank 2 and 3, on axis 1 of images", run_cross_entropy, true, false},
     {"mse", "mean squared error against a tensor like the output", run_mse, false, false},
+    {"l1", "mean absolute error, likewise", run_l1, false, false},
+    {"smooth-l1", "likewise, squared near zero", run_smooth_l1, false, false},
     {"bce", "binary cross-entropy with logits", run_bce, false, false},
     {"sum", "the sum of the output", run_sum, false, true},
+    {"output", "the output itself, one number that the model computed", run_output, false, true},
 };
 
 #define FINDER(type, table)                                       \
@@ -276,16 +304,47 @@ reaches_more(const struct program *p, bool *reached, int from)
     return more;
 }
 
-bool *
-loss_reads(struct arena *a, const struct program *p)
+/* The output that is the model's own loss: one number, the first output or computed from another one; -1 none. */
+static int
+own_loss(struct arena *a, const struct program *p)
 {
-    bool *reads = NEWN(a, bool, p->noutputs + 1);
-    struct arena *own = arena_new();
-    bool *reached = NEWN(own, bool, p->nslots + p->nparams + 1);
-    for (int i = 0; i < p->noutputs; i++)
-        reads[i] = reaches_more(p, reached, p->outputs[i]) || i == 0;
-    arena_free(own);
-    return reads;
+    for (int i = 0; i < p->noutputs; i++) {
+        const struct returned *out = &p->outputs[i];
+        bool *reached = NEWN(a, bool, p->nslots + p->nparams + 1);
+        if (out->rank != 0 || !out->is_float || !reaches_more(p, reached, out->slot))
+            continue;
+        bool last = i == 0;
+        for (int k = 0; k < p->noutputs; k++)
+            last |= k != i && reached[p->outputs[k].slot];
+        if (last)
+            return i;
+    }
+    return -1;
+}
+
+static const struct loss *
+usual_loss(const struct loss *loss, const struct returned *out)
+{
+    return loss != loss_find("auto") ? loss : loss_find(out->rank == 0 ? "output" : "cross-entropy");
+}
+
+const struct loss **
+loss_of(struct arena *a, const struct program *p, const struct setup *s)
+{
+    const struct loss **of = NEWN(a, const struct loss *, p->noutputs + 1);
+    struct arena *work = arena_new();
+    bool *reached = NEWN(work, bool, p->nslots + p->nparams + 1);
+    int own = s->nterms || s->loss != loss_find("auto") ? -1 : own_loss(work, p);
+    for (int i = 0; i < p->noutputs; i++) {
+        const struct returned *out = &p->outputs[i];
+        for (int k = 0; k < s->nterms; k++)
+            if (strcmp(s->terms[k].output, out->name) == 0)
+                of[i] = usual_loss(s->terms[k].loss, out);
+        if (i == own || (!s->nterms && own < 0 && (reaches_more(p, reached, out->slot) || i == 0)))
+            of[i] = usual_loss(s->loss, out);
+    }
+    arena_free(work);
+    return of;
 }
 
 /* ---- the script's state ------------------------------------------------------------------------------------------ */
@@ -304,10 +363,10 @@ struct script {
         struct value *v, *grad, *state[MOST_STATES];
     } * params;
     struct value **inputs, **targets, **outs, *loss;
-    bool *reads;         /* per output: the loss does */
-    bool first;          /* iteration: doubts are noted once */
-    struct value **kept; /* slots around a second forward */
-    int *seen, stamp;    /* per slot: -1 a parameter, else the last region that read or made it */
+    const struct loss **loss_of; /* per output, NULL none */
+    bool first;                  /* iteration: doubts are noted once */
+    struct value **kept;         /* slots around a second forward */
+    int *seen, stamp;            /* per slot: -1 a parameter, else the last region that read or made it */
     double flops_before;
     struct step *st;
 };
@@ -439,15 +498,16 @@ make_target(struct script *x, int output)
     const struct program *p = x->p;
     for (int i = p->ncalls - 1; i >= 0; i--) {
         const struct call *c = &p->calls[i];
-        if (c->outs[0] != p->outputs[output] || c->rank < 1)
+        if (c->outs[0] != p->outputs[output].slot || c->rank < 1)
             continue;
         int64_t size[RANK];
         int rank = 0, axis = c->rank > 3 ? 1 : c->rank - 1;
         for (int d = 0; d < c->rank; d++)
-            if (!x->s->loss->target_is_class || d != axis)
+            if (!x->loss_of[output]->target_is_class || d != axis)
                 size[rank++] = c->size[d];
-        x->targets[output] = born(x, x->s->loss->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS,
-                                  "targets", x->s->loss->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
+        x->targets[output] =
+            born(x, x->loss_of[output]->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS, "targets",
+                 x->loss_of[output]->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
         return;
     }
 }
@@ -478,8 +538,8 @@ make_inputs(struct script *x)
             in->rank < 0 ? NULL
                          : input_born(x, dtypes[in->dtype].is_float ? "rand.default" : "zeros.default", in, in->dtype);
     }
-    for (int i = 0; i < p->noutputs && x->s->mode == MODE_TRAINING && !x->s->loss->no_target; i++)
-        if (x->reads[i])
+    for (int i = 0; i < p->noutputs && x->s->mode == MODE_TRAINING; i++)
+        if (x->loss_of[i] && !x->loss_of[i]->no_target)
             make_target(x, i);
 }
 
@@ -504,7 +564,7 @@ find_last_uses(struct script *x)
     for (int i = 0; i < p->ninputs; i++)
         x->last_use[p->inputs[i].slot] = p->ncalls;
     for (int i = 0; i < p->noutputs; i++)
-        x->last_use[p->outputs[i]] = p->ncalls;
+        x->last_use[p->outputs[i].slot] = p->ncalls;
     x->first_drop = NEWN(x->m->a, int, p->ncalls + 1);
     x->next_drop = NEWN(x->m->a, int, p->nslots + 1);
     memset(x->first_drop, -1, sizeof(int) * (size_t)(p->ncalls + 1));
@@ -766,8 +826,8 @@ run_model(struct script *x, double *flops)
     for (int i = 0; i < p->ninputs; i++)
         x->slot[p->inputs[i].slot] = NULL;
     for (int i = 0; i < p->noutputs; i++) {
-        struct value **from = &x->slot[p->outputs[i]], *out = *from;
-        bool is_param = x->seen[p->outputs[i]] < 0; /* the model's, too */
+        struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
+        bool is_param = x->seen[p->outputs[i].slot] < 0; /* the model's, too */
         if (out && is_param)
             value_keep(out);
         if (x->outs[i]) /* the name is rebound when the call returns */
@@ -787,8 +847,8 @@ sum_losses(struct script *x)
     struct machine *m = x->m;
     struct value *sum = NULL;
     for (int i = 0; i < x->p->noutputs; i++)
-        if (x->reads[i] && x->outs[i] && dtypes[x->outs[i]->dtype].is_float) {
-            struct value *loss = x->s->loss->run(m, x->outs[i], x->targets[i]);
+        if (x->loss_of[i] && x->outs[i] && dtypes[x->outs[i]->dtype].is_float) {
+            struct value *loss = x->loss_of[i]->run(m, x->outs[i], x->targets[i]);
             sum = sum && loss ? OP(m, "add.Tensor", VAL(sum), VAL(loss)) : loss ? loss : sum;
         }
     return sum;
@@ -808,6 +868,8 @@ run_loss(struct script *x)
         loss->st->name = "loss";
     }
     scope_end(m, mark, 0, NULL);
+    for (int i = 0; i < x->p->noutputs && x->s->loop->inside; i++)
+        drop(x, &x->outs[i]);
     drop(x, &x->loss);
     x->loss = loss;
 }
@@ -954,15 +1016,21 @@ iteration(struct script *x, struct step *st, bool last)
 }
 
 static void
-assume_loss(struct program *p, const bool *reads)
+assume_loss(struct program *p, const struct loss **of)
 {
-    int more = 0;
+    int more = 0, own = 0;
     for (int i = 1; i < p->noutputs; i++)
-        more += reads[i];
-    program_assume(p, ALTERNATIVE_LOSS, "the loss is cross-entropy of the model's first output%s",
-                   more ? arena_printf(p->arena, ", and of %s that parameters reach alone",
-                                       more > 1 ? arena_printf(p->arena, "%d others", more) : "another")
-                        : "");
+        more += of[i] != NULL;
+    while (own < p->noutputs && of[own] != loss_find("output"))
+        own++;
+    if (own < p->noutputs && (own == 0 || !of[0]))
+        program_assume(p, ALTERNATIVE_LOSS, "the loss is what the model computes as its output %s",
+                       p->outputs[own].name);
+    else
+        program_assume(p, ALTERNATIVE_LOSS, "the loss is cross-entropy of the model's first output%s",
+                       more ? arena_printf(p->arena, ", and of %s that parameters reach alone",
+                                           more > 1 ? arena_printf(p->arena, "%d others", more) : "another")
+                            : "");
 }
 
 struct step *
@@ -996,7 +1064,7 @@ step_run(struct program *p, const struct setup *s)
     x.inputs = NEWN(p->arena, struct value *, p->ninputs + 1);
     x.outs = NEWN(p->arena, struct value *, p->noutputs + 1);
     x.targets = NEWN(p->arena, struct value *, p->noutputs + 1);
-    x.reads = loss_reads(p->arena, p);
+    x.loss_of = loss_of(p->arena, p, s);
     if (!p->held)
         p->held = python_holds(p, setup_instead(s, ALTERNATIVE_LOCALS), &p->held_by);
     find_last_uses(&x);
@@ -1004,8 +1072,8 @@ step_run(struct program *p, const struct setup *s)
     build_model(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
         program_assume(p, ALTERNATIVE_NONE, "%s", s->optimizer->caveat);
-    if (s->mode == MODE_TRAINING && s->loss == loss_find("auto"))
-        assume_loss(p, x.reads);
+    if (s->mode == MODE_TRAINING && s->loss == loss_find("auto") && !s->nterms)
+        assume_loss(p, x.loss_of);
     if (s->mode == MODE_TRAINING && s->loop == loop_find("plain"))
         program_assume(p, ALTERNATIVE_LOOP,
                        "the loop zeroes gradients first, and keeps its names for output and loss until the next step");

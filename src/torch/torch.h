@@ -339,8 +339,9 @@ struct step {
         *region_flops; /* of second forwards; per region, HUGE_VAL where PyTorch refuses to run it */
 };
 
-/* Per output, whether the loss reads it: the first, and those that alone a trained parameter reaches. */
-bool *loss_reads(struct arena *a, const struct program *p);
+/* Per output its loss, NULL where none reads it. Where the set-up names no outputs: one that is a number, if it is the
+ * first or computed from another; else the first, and those that alone a trained parameter reaches. */
+const struct loss **loss_of(struct arena *a, const struct program *p, const struct setup *s);
 struct step *step_run(struct program *p, const struct setup *s);
 /* The type of a tensor of the model under a precision that casts the model. */
 enum dtype precision_type(const struct precision *p, enum dtype t);
