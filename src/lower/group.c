@@ -116,7 +116,11 @@ group_makes(const struct dynamo *d, const struct group *g, int tensor)
 static bool
 stands_for(const struct dynamo *d, const struct arg *a, int tensor)
 {
-    if (a->kind != ARG_SLOT || a->i < 0)
+    if (a->kind != ARG_SLOT)
+        return false;
+    if (a->s && strcmp(a->s, d->l->g->t[tensor].name) == 0)
+        return true;
+    if (a->i < 0)
         return false;
     for (int i = 0; i < d->norigins; i++)
         if (d->origins[i].slot == a->i)
