@@ -115,6 +115,13 @@ void group_define(struct dynamo *d, const struct group *g, int tensor, int slot)
 int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
 int group_to_float(struct dynamo *d, const struct group *g, int slot);
 
+/* ---- casts.c: casts that only the line of Python says ------------------------------------------------------------ */
+
+/* The slot of the n-th argument, or of the result, after the casts that the line writes around the call; operand: the
+ * first argument before any, -1 none. */
+int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
+int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
+
 /* ---- params.c: parameters ---------------------------------------------------------------------------------------- */
 
 void params_read(struct dynamo *d);

@@ -97,7 +97,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
     struct lowering *l = d->l;
     const char *name = op ? op->name : "";
     bool linear = spelled(name, PROJECTS), addmm = spelled(name, ADDS_PRODUCT);
-    int seen = 0;
+    int seen = 0, result = group_output(d, g);
     for (int i = 0; i < nargs; i++) {
         struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
         for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {
@@ -117,6 +117,8 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
             if (out >= 0 && (!weight || in >= 0))
                 params_sized(l, q, weight ? 2 : 1,
                              weight ? (linear ? (int64_t[]){out, in} : (int64_t[]){in, out}) : &out);
+            if (result >= 0) /* a product's operands are of one type */
+                q->dtype = l->g->t[result].dtype;
             continue;
         }
         if (shape >= 0 && shape < nargs && args[shape].kind == ARG_LIST) {

@@ -842,8 +842,14 @@ recorded_call(struct dynamo *d, struct group *g)
             args[2].i = d->packed[i].bias;
     if (n > 0 && args[0].kind == ARG_SLOT && spelled(target, PROJECTS))
         args[0].i = resolve_dropped(d, g, (int)args[0].i);
-    if (n > 0 && args[0].kind == ARG_SLOT)
-        args[0].i = cast_by_fact(d, g, args, n, true, (int)args[0].i);
+    int operand = n > 0 && args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
+    if (operand >= 0) {
+        args[0].i = cast_by_fact(d, g, args, n, true, operand);
+        if (args[0].i == operand)
+            args[0].i = casts_operand(d, g, 0, operand);
+    }
+    if (n > 1 && args[1].kind == ARG_SLOT && args[1].i >= 0)
+        args[1].i = casts_operand(d, g, 1, (int)args[1].i);
     doubt_scalar(d, g, op, args, n);
     split_key(d, g, args, n);
     const struct fact *norm = norm_of(d, g);
@@ -858,7 +864,8 @@ recorded_call(struct dynamo *d, struct group *g)
     c->in_place = in_place(d, g, c, out);
     g->call = l->p->ncalls - 1;
     int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];
-    slot = cast_by_fact(d, g, args, n, false, slot);
+    int made = cast_by_fact(d, g, args, n, false, slot);
+    slot = made == slot && !norm ? casts_result(d, g, operand, slot) : made;
     group_define(d, g, out, slot);
     define_items(d, g, &l->p->calls[g->call]);
     return missing;

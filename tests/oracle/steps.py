@@ -143,7 +143,8 @@ class Bench:
             os.rename(model + ".tmp", model)
 
         def trace():
-            self.record.record("case", load("zoo", path).ZOO["case"], batch or 1, optimizer, precision, loop, trace=truth + ".tmp")
+            zoo = load("zoo", path).ZOO  # "step": what runs, where the file says less
+            self.record.record("case", zoo.get("step", zoo["case"]), batch or 1, optimizer, precision, loop, trace=truth + ".tmp")
             os.rename(truth + ".tmp", truth)
         if "file" in what and not os.path.exists(model) and not how(log, write):
             return "not exported: " + reason(log)

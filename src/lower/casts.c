@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* casts.c - casts that a line of Python says and a file in fp32 has not.
+ *
+ * .float() of what is fp32 already leaves nothing in a file, but copies under autocast and in a model of halves. Where
+ * a line calls an operator or a torch.nn module once, its text tells which casts stand right around the call: of its
+ * receiver or first argument, and of its result. Casts in statements of their own are no part of any line that a file
+ * has.
+ */
+#include "lower/dynamo.h"
+#include "program/program.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const to_float[] = {".float()", ".to(torch.float32)", ".to(dtype=torch.float32)", ".to(torch.float)",
+                                       ".type(torch.float32)"};
+
+/* Classes whose forward calls the operator in a line of its own, so that casts stand where the module is called. */
+static const char *const libraries[] = {"torch.nn.modules."};
+
+/* What stands around the one call of a function in a line. */
+struct around {
+    const char *operand, *operand_end; /* its receiver or first argument, to its last cast */
+    bool in, out;                      /* are cast to fp32 */
+    const char *like;                  /* whose type the result goes back to, to its end; NULL none */
+    size_t like_len;
+};
+
+/* Behind the bracket that closes what `open` stands behind; the text's end without one. Stops at a comma if told. */
+static const char *
+closing(const char *open, bool comma)
+{
+    int depth = 0;
+    for (; *open; open++) {
+        if (strchr("([{", *open))
+            depth++;
+        else if (strchr(")]}", *open) && depth-- == 0)
+            break;
+        else if (comma && *open == ',' && depth == 0)
+            break;
+    }
+    return open;
+}
+
+/* The length of a cast to fp32 that ends at `end`, or that begins at p; 0 none. */
+static size_t
+ends_in_cast(const char *begin, const char *end)
+{
+    for (int i = 0; i < COUNT(to_float); i++) {
+        size_t n = strlen(to_float[i]);
+        if ((size_t)(end - begin) > n && strncmp(end - n, to_float[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+static size_t
+begins_with_cast(const char *p)
+{
+    for (int i = 0; i < COUNT(to_float); i++)
+        if (strncmp(p, to_float[i], strlen(to_float[i])) == 0)
+            return strlen(to_float[i]);
+    return 0;
+}
+
+/* "x" of ".type_as(x)" and ".to(x.dtype)". */
+static void
+read_like(const char *p, struct around *w)
+{
+    static const char type_as[] = ".type_as(", to[] = ".to(", dtype[] = ".dtype";
+    bool as = strncmp(p, type_as, sizeof(type_as) - 1) == 0;
+    if (!as && strncmp(p, to, sizeof(to) - 1) != 0)
+        return;
+    p += as ? sizeof(type_as) - 1 : sizeof(to) - 1;
+    const char *end = closing(p, true);
+    if (!as && (end - p < (ptrdiff_t)sizeof(dtype) || strncmp(end - sizeof(dtype) + 1, dtype, sizeof(dtype) - 1) != 0))
+        return;
+    w->like = p;
+    w->like_len = (size_t)(end - p) - (as ? 0 : sizeof(dtype) - 1);
+}
+
+/* The begin of the expression whose method stands at p: names, calls and indices that are chained. */
+static const char *
+chain_begin(const char *line, const char *p)
+{
+    int depth = 0;
+    for (; p > line; p--) {
+        if (strchr(")]", p[-1]))
+            depth++;
+        else if (strchr("([", p[-1]) && depth-- == 0)
+            break;
+        else if (!depth && !isalnum((unsigned char)p[-1]) && !strchr("_.([", p[-1]))
+            break;
+    }
+    return p;
+}
+
+/* What Python writes between two operands. */
+static const struct {
+    const char *target;
+    char symbol;
+} operators[] = {{"aten.mul.Tensor", '*'},
+                 {"aten.add.Tensor", '+'},
+                 {"aten.sub.Tensor", '-'},
+                 {"aten.div.Tensor", '/'},
+                 {"aten.matmul.default", '@'}};
+
+/* Whether the operand on a side of the line's only such operator is cast to fp32. */
+static bool
+side_is_cast(const char *line, const char *target, bool right)
+{
+    const char *at = NULL;
+    char symbol = 0;
+    for (int i = 0; i < COUNT(operators); i++)
+        symbol = strcmp(operators[i].target, target) == 0 ? operators[i].symbol : symbol;
+    for (const char *p = line; symbol && (p = strchr(p, symbol)); p++) {
+        const char *before = p;
+        while (before > line && before[-1] == ' ')
+            before--;
+        if (before == line || (!isalnum((unsigned char)before[-1]) && !strchr(")]_", before[-1])))
+            continue; /* it has one operand, or is the second of "**" */
+        if (at || p[1] == symbol)
+            return false;
+        at = p;
+    }
+    if (!at)
+        return false;
+    const char *end = at;
+    if (!right) {
+        while (end > line && end[-1] == ' ')
+            end--;
+        return ends_in_cast(chain_begin(line, end), end) > 0;
+    }
+    for (at++; *at == ' '; at++)
+        ;
+    for (end = at; *end && (isalnum((unsigned char)*end) || strchr("_.([", *end)); end++)
+        if (strchr("([", *end))
+            end = closing(end + 1, false);
+    return ends_in_cast(at, end) > 0;
+}
+
+static bool
+read_around(const char *line, const char *name, struct around *w)
+{
+    const char *in = python_calls(line, name);
+    if (!in || python_calls(in, name))
+        return false;
+    const char *word = in - strlen(name) - 1, *end = closing(in, false);
+    *w = (struct around){.operand = in, .operand_end = closing(in, true)};
+    if (word > line && word[-1] == '.') {
+        const char *begin = chain_begin(line, word - 1);
+        if (ends_in_cast(begin, word - 1)) {
+            w->operand = begin;
+            w->operand_end = word - 1;
+        }
+    }
+    size_t cast = ends_in_cast(w->operand, w->operand_end);
+    w->in = cast > 0;
+    w->operand_end -= cast;
+    end += *end == ')';
+    size_t wide = begins_with_cast(end);
+    w->out = wide > 0;
+    read_like(end + wide, w);
+    return true;
+}
+
+/* The statement that calls what the group is, by an operator's own name or by a torch.nn module's. */
+static const char *
+statement_of(const struct dynamo *d, const struct group *g, struct around *w)
+{
+    struct arena *a = d->l->a;
+    const char *stack = d->l->g->n[g->last].stack, *bare = spelled_bare(g->target);
+    const char *name = arena_strn(a, bare, strcspn(bare, "."));
+    if (g->type && starts_with(g->type, libraries[0])) {
+        const char *dot = g->path ? strrchr(g->path, '.') : NULL;
+        name = dot ? dot + 1 : g->path ? g->path : "";
+        stack = fx_outer(a, stack);
+    }
+    return read_around(fx_line(a, stack), name, w) ? stack : NULL;
+}
+
+static int
+stated(struct dynamo *d, int slot, const char *stack, int tensor)
+{
+    struct call *c = &d->l->p->calls[d->l->p->ncalls - 1];
+    c->stack = stack;
+    if (tensor >= 0)
+        lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
+    return slot;
+}
+
+int
+casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
+{
+    struct around w;
+    const char *own = d->l->g->n[g->last].stack;
+    if (nth < 2 && side_is_cast(fx_line(d->l->a, own), g->target, nth == 1))
+        return stated(d, group_to_float(d, g, slot), own, -1);
+    const char *stack = nth ? NULL : statement_of(d, g, &w);
+    return stack && w.in ? stated(d, group_to_float(d, g, slot), stack, -1) : slot;
+}
+
+int
+casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
+{
+    struct around w;
+    const char *stack = statement_of(d, g, &w);
+    int out = group_output(d, g);
+    if (!stack)
+        return slot;
+    if (w.out)
+        slot = stated(d, group_to_float(d, g, slot), stack, out);
+    bool same =
+        w.like && w.like_len == (size_t)(w.operand_end - w.operand) && strncmp(w.like, w.operand, w.like_len) == 0;
+    return same && operand >= 0 ? stated(d, group_cast_like(d, g, slot, operand), stack, out) : slot;
+}

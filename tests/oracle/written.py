@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compare modules as people write them with PyTorch, event by event: casts in the line, losses inside, several outputs, adapters.
+
+    written.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
+
+Each is exported by dynamo in training mode; fp32, autocast, and a model of halves where the table says so. Adapters need peft.
+"""
+import os, re, sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import steps
+
+HEAD = """
+import torch, torch.nn.functional as F, torch.utils._device
+from torch import nn
+from zoo_base import *
+class B(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(64, 256), nn.Linear(256, 64)
+"""
+FORWARD = """
+class M(B):
+    def forward(self, x):
+        h = self.a(x)
+        %s
+"""
+CASTS = {  # what forward does with h
+    "cast_method": "return self.b(torch.relu(h.float().exp()))",
+    "cast_softmax": "p = F.softmax(h.float(), dim=-1).to(h.dtype)\n        return self.b(p)",
+    "cast_softmax_as": "return self.b(torch.softmax(h.to(torch.float32), -1).type_as(h))",
+    "cast_softmax_dtype": "p = torch.softmax(h, dim=-1, dtype=torch.float32)\n        return self.b(p)",
+    "cast_operand": "p = torch.tanh(h.float()) * h\n        return self.b(p)",
+    "cast_operands": "p = h * torch.sigmoid(h)\n        q = p + h.float()\n        return self.b(q)",
+    "cast_left": "return self.b(h.float() * h)",
+    "cast_mean": "p = (h * 2).float().mean(-1, keepdim=True)\n        return self.b(h * p).float()",
+    "cast_result": "return self.b(h).to(torch.float32)",
+    "cast_module": "g = self.b(h).float()\n        return torch.relu(g)",
+}
+NANO = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e, self.a, self.h = nn.Embedding(500, 64), nn.Linear(64, 64), nn.Linear(64, 500, bias=False)
+    def forward(self, idx, targets):
+        x = self.e(idx)
+        x = x + F.gelu(self.a(x))
+        logits = self.h(x)
+        loss = F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1)
+        return logits, loss
+"""
+INSIDE = """
+class M(B):
+    def forward(self, x, y):
+        return F.mse_loss(self.b(torch.tanh(self.a(x))), y)
+"""
+TWO = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c, self.k, self.box = nn.Conv2d(3, 16, 3, padding=1), nn.Linear(16, 10), nn.Linear(16, 4)
+    def forward(self, x):
+        h = F.relu(self.c(x)).mean((2, 3))
+        return self.k(h), self.box(h)
+"""
+VAE = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.mu, self.v, self.d = nn.Linear(96, 64), nn.Linear(64, 8), nn.Linear(64, 8), nn.Linear(8, 96)
+    def forward(self, x):
+        h = F.relu(self.a(x))
+        mu, v = self.mu(h), self.v(h)
+        z = mu + v.mul(0.5).exp()
+        y = torch.sigmoid(self.d(z))
+        return y, mu, v
+"""
+STEP = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = B()
+    def forward(self, x, y=None):
+        out = self.model.b(self.model.a(x))
+        return out if y is None else F.cross_entropy(out.reshape(-1, 64), y.reshape(-1))
+"""
+ADAPTERS = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.v_proj, self.out = nn.Linear(64, 64), nn.Linear(64, 64), nn.Linear(64, 64)
+    def forward(self, x):
+        return x + self.out(torch.sigmoid(self.q_proj(x)) * self.v_proj(x))
+def M():
+    import peft
+    net = peft.get_peft_model(Block()%s, peft.LoraConfig(target_modules=["q_proj", "v_proj"]%s))
+    return net.base_model.model
+"""
+
+def entry(inputs, targets, loss, name="M"):
+    return f"Entry({name}, lambda b: ({inputs}, {targets}), lambda out, targets: {loss}, (4,), real_build=True)"
+
+
+X = '{"x": torch.rand(b, 8, 64)}'
+ROWS = entry(X, "ids(b, 8)", "cross_entropy(out, targets)")
+HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", "cross_entropy(out, targets)")
+IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
+PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
+IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
+BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
+CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
+    **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
+    "own_loss": (NANO, entry(IDS, "None", "out[1]"), None, [], steps.PRECISIONS),
+    "only_loss": (INSIDE, entry(PAIR, "None", "out"), None, [], steps.PRECISIONS),
+    "two_losses": (
+        TWO,
+        entry(IMAGE, "(torch.zeros(b, dtype=torch.long), torch.rand(b, 4))", BOXES),
+        None,
+        ["--loss=cross-entropy:output", "--loss=smooth-l1:linear_1"],
+        steps.PRECISIONS,
+    ),
+    "l1": (TWO, entry(IMAGE, "torch.rand(b, 10)", "F.l1_loss(out[0], targets)"), None, ["--loss=l1:output"],
+           steps.PRECISIONS),
+    "one_of_three": (VAE, entry(FLAT, "None", "out[0].sum()"), None, ["--loss=sum:output"], steps.PRECISIONS),
+    "training_step": (
+        STEP,
+        ROWS,
+        entry('{"x": torch.rand(b, 8, 64), "y": ids(b, 8)}', "None", "out"),
+        ["--loop=training-step"],
+        steps.PRECISIONS,
+    ),
+    "lora": (ADAPTERS % ("", ", lora_dropout=.1"), ROWS, None, ["--train=*lora_*"], steps.PRECISIONS),
+    "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
+}
+
+
+def run(a, bench):
+    passed = failed = 0
+    exact = []
+    for name, (classes, case, step, options, precisions) in CASES.items():
+        if not re.search(a.only, name):
+            continue
+        source = HEAD + classes + f'ZOO = {{"case": {case}}}\n' + (f'ZOO["step"] = {step}\n' if step else "")
+        options = ["--dim", "batch=4", "--optimizer", "adamw", *options]
+        for precision in precisions:
+            cannot = bench.take(name, source, precision, batch=4, optimizer="adamw")
+            verdict, truth, got = ("skipped", [], []) if cannot else bench.compare(name, options, precision)
+            if verdict == "exact":
+                passed += 1
+                exact.append((name, options, precision))
+                continue
+            failed += 1
+            print(f"{verdict}  {name} {precision}", cannot or "\n".join(steps.first_difference(truth, got)), flush=True)
+    if a.pack:
+        steps.pack(bench.folder, a.pack, exact)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(steps.on_bench(run, steps.arguments(__doc__).parse_args()))
