@@ -74,6 +74,13 @@ params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
     q->size = arena_dup(l->a, size, sizeof(*size) * (size_t)rank);
 }
 
+static void
+params_turned(struct lowering *l, struct param *q)
+{
+    int64_t size[] = {q->size[1], q->size[0]};
+    q->size = arena_dup(l->a, size, sizeof(size));
+}
+
 /* The known last dimension of the first data input. */
 static int64_t
 last_input_dim(const struct dynamo *d, const struct group *g)
@@ -143,6 +150,11 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
                     dtypes[l->g->t[n->in[j]].dtype].is_float != index && skip-- == 0)
                     lower_param_shape(l, q, &l->g->t[n->in[j]]);
         }
+        int indices = op ? aten_arg(op, "indices") : -1;
+        bool columns = indices > 0 && indices < nargs && args[indices].kind == ARG_LIST && args[indices].n > 1 &&
+                       args[indices].list[0].kind == ARG_NONE;
+        if (columns && q->rank == 2 && rank > 0 && q->size[0] != size[0] && q->size[1] == size[0])
+            params_turned(l, q); /* nodes gather rows, of the transpose */
     }
 }
 

@@ -559,6 +559,39 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     return c->outs[0];
 }
 
+static const char *const lookups[] = {"index"};
+
+/* table[:, index]: a parameter and a buffer of the module that nobody reads otherwise. How many columns the table has,
+ * the result doesn't say: of relative positions in a square as many as there are positions. */
+static int
+lost_lookup(struct dynamo *d, const struct group *g, const char *name, const struct tensor *t)
+{
+    struct lowering *l = d->l;
+    int rank;
+    const int64_t *size;
+    struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g->path ? g->path : "", NULL, 2) : NULL;
+    struct param *index = NULL;
+    for (int i = 0; i < l->p->nparams && table; i++) {
+        struct param *q = &l->p->params[i];
+        if (q->kind == PARAM_BUFFER && q->module == table->module && q->rank < 0 && !d->referenced[i])
+            index = index ? NULL : q;
+    }
+    if (!index || !lower_sizes(l, t, &rank, &size) || rank < 2)
+        return -1;
+    params_sized(l, index, rank - 1, size + 1);
+    index->dtype = DT_INT64;
+    struct call *c = call_of_param(d, g, "aten.index.Tensor", 2, table, 2, size);
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = 2, .list = NEWN(l->a, struct arg, 2)};
+    c->args[1].list[0] = NONE;
+    c->args[1].list[1] = (struct arg){.kind = ARG_SLOT, .i = index->slot};
+    c->rank = rank;
+    c->size = size;
+    program_assume(l->p, ALTERNATIVE_NONE,
+                   "%s, of which the exporter left what %s picks, is taken to have %lld columns", table->name,
+                   index->name, (long long)size[1]);
+    return c->outs[0];
+}
+
 /* A weight that no node reads, behind what was folded of it: its transpose, arithmetic with a number, or, of the only
  * one that its module has, a view. */
 static int
@@ -641,7 +674,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     const char *stem = spelled_stem(l->a, name);
     const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
-    int weight = lost_weight(d, g, stem, t);
+    int weight = lost_lookup(d, g, name, t);
+    weight = weight < 0 ? lost_weight(d, g, stem, t) : weight;
     if (weight >= 0)
         return weight;
     int like = lost_like(d, g, name, t);

@@ -767,6 +767,16 @@ efficient_backward_scratch(struct machine *m, const struct value *q, const struc
     scope_end(m, mark, 0, NULL);
 }
 
+/* Rows of a multiple of 16, of which the gradient is a part. */
+static struct value *
+bias_gradient(struct machine *m, const struct value *bias)
+{
+    int64_t size[] = {bias->size[0], bias->size[1], bias->size[2], div_up(bias->size[3], 16) * 16};
+    struct value *all = value_new(m, bias->dtype, 4, size, NULL);
+    all->st->size[3] = bias->size[3];
+    return value_view(m, all, 4, bias->size, all->stride);
+}
+
 /* dQ, dK, dV lie as [B, S, H, D]; dBias when it needs one. Source:
  * meta__scaled_dot_product_efficient_attention_backward. */
 void
@@ -777,7 +787,7 @@ run_efficient_attention_backward(struct machine *m, struct frame *f)
         int64_t stride[] = {v->size[1] * v->size[2] * v->size[3], v->size[3], v->size[1] * v->size[3], 1};
         out_add(m, f, value_new(m, v->dtype, 4, v->size, stride));
     }
-    out_add(m, f, V(4) && f->want >> 3 & 1 ? value_new(m, V(4)->dtype, 4, V(4)->size, NULL) : NULL);
+    out_add(m, f, V(4) && f->want >> 3 & 1 ? bias_gradient(m, V(4)) : NULL);
     efficient_backward_scratch(m, V(1), V(3));
 }
 

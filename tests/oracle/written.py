@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compare modules as people write them with PyTorch, event by event: casts in the line, losses inside, several outputs, adapters.
+"""Compare modules as people write them with PyTorch, event by event.
 
     written.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
 
-Each is exported by dynamo in training mode; fp32, autocast, and a model of halves where the table says so. Adapters need peft.
+Casts in the line, losses inside, several outputs, tables of positions, adapters (which need peft). Each is exported by
+dynamo in training mode; fp32, autocast, and a model of halves where the table says so.
 """
 import os, re, sys
 
@@ -85,6 +86,22 @@ class M(nn.Module):
         out = self.model.b(self.model.a(x))
         return out if y is None else F.cross_entropy(out.reshape(-1, 64), y.reshape(-1))
 """
+POSITIONS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        n = %d
+        self.a, self.b = nn.Linear(64, 192), nn.Linear(64, 8)
+        self.attention_biases, self.bias = nn.Parameter(torch.zeros(4, n)), nn.Parameter(torch.zeros(1, 4, n, n))
+        at = torch.arange(n)
+        self.register_buffer("attention_bias_idxs", (at[None] - at[:, None]).abs(), persistent=False)
+    def forward(self, x):
+        q, k, v = self.a(x).reshape(x.shape[0], x.shape[1], 3, 4, 16).permute(2, 0, 3, 1, 4).unbind(0)
+        attn = q @ k.transpose(-2, -1) + self.attention_biases[:, self.attention_bias_idxs]
+        x = attn.softmax(dim=-1) @ v
+        x = F.scaled_dot_product_attention(x, k, v, attn_mask=self.bias)
+        return self.b(x.transpose(1, 2).reshape(x.shape[0], -1, 64))
+"""
 ADAPTERS = """
 class Block(nn.Module):
     def __init__(self):
@@ -103,8 +120,9 @@ def entry(inputs, targets, loss, name="M"):
 
 
 X = '{"x": torch.rand(b, 8, 64)}'
-ROWS = entry(X, "ids(b, 8)", "cross_entropy(out, targets)")
-HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", "cross_entropy(out, targets)")
+CLASSES = "cross_entropy(out, targets)"
+ROWS = entry(X, "ids(b, 8)", CLASSES)
+HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", CLASSES)
 IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
 PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
@@ -130,6 +148,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ["--loop=training-step"],
         steps.PRECISIONS,
     ),
+    **{
+        f"positions_{n}": (POSITIONS % n, entry(X.replace("8", str(n)), f"ids(b, {n})", CLASSES), None, [], ("fp32",))
+        for n in (9, 21, 196)  # record.py stands in for attention, and casts a mask otherwise
+    },
     "lora": (ADAPTERS % ("", ", lora_dropout=.1"), ROWS, None, ["--train=*lora_*"], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
