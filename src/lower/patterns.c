@@ -856,6 +856,57 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     set_slot(x, p.state->out[0], c->outs[1]);
 }
 
+/* index_add: what is added is scattered over zeros, index and source expanded to the sizes of one another. Source:
+ * index_add in torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py. */
+static const struct node *
+scattered(const struct matcher *x, const struct node *n, const struct node **index, const struct node **source)
+{
+    const struct node *scatter = only_maker(x, n, 1, "ScatterElements");
+    *index = scatter ? maker(x, scatter->in[1]) : NULL;
+    *source = scatter ? maker(x, scatter->in[2]) : NULL;
+    bool fits =
+        *index && *source && is(*index, "Expand") && is(*source, "Expand") && matcher_constant(x, scatter->in[0]);
+    return fits ? scatter : NULL;
+}
+
+static bool
+match_index_add(struct matcher *x, const struct node *n)
+{
+    const struct node *index, *source, *scatter = scattered(x, n, &index, &source);
+    if (!scatter)
+        return false;
+    cover(x, scatter), cover(x, index), cover(x, source);
+    for (const struct node *u = maker(x, index->in[0]); u && is(u, "Unsqueeze"); u = maker(x, u->in[0]))
+        cover(x, u);
+    return true;
+}
+
+static void
+emit_index_add(struct matcher *x, const struct node *n)
+{
+    const struct node *index, *source, *scatter = scattered(x, n, &index, &source), *u = maker(x, index->in[0]);
+    int from = index->in[0];
+    for (; u && is(u, "Unsqueeze"); u = maker(x, u->in[0]))
+        from = u->in[0];
+    struct arg self = NONE, at = matcher_arg(x, n, from, "index"), added = matcher_arg(x, n, source->in[0], "source");
+    const struct node *made = maker(x, n->in[0]);
+    if (made && node_is(made, OP_CONSTANT)) { /* zeros_like of what has fixed sizes */
+        struct call *zeros = matcher_call(x, n, "aten.folded.default", 2);
+        zeros->args[0] = (struct arg){.kind = ARG_TEXT, .s = "zeros_like.default"};
+        zeros->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
+        lower_sizes(x->l, tensor_at(x, n->in[0]), &zeros->rank, &zeros->size);
+        self = (struct arg){.kind = ARG_SLOT, .i = zeros->outs[0]};
+    } else {
+        self = matcher_arg(x, n, n->in[0], "self");
+    }
+    struct call *c = matcher_call(x, n, "aten.index_add.default", 4);
+    c->args[0] = self;
+    c->args[1] = INT(node_int(scatter, "axis", 0));
+    c->args[2] = at;
+    c->args[3] = added;
+    finish(x, c, n->out[0]);
+}
+
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
 static const struct pattern {
     const char *root;
@@ -866,6 +917,7 @@ static const struct pattern {
     {"MatMul", 0, match_attention, emit_attention},
     {"Add", 17 /* torch.onnx's symbolic_opset17.py */, match_layer_norm, emit_layer_norm},
     {"Add", 0, match_group_norm, emit_group_norm},
+    {"Add", 0, match_index_add, emit_index_add},
     {"Add", 0, match_linear_bias, emit_linear},
     {"MatMul", 0, match_linear, emit_linear},
     {"Mul", 0, match_lstm_cell, emit_lstm_cell},
