@@ -1793,7 +1793,7 @@ const struct aten aten_table[] = {
      .grad = "query, key, value: _scaled_dot_product_flash_attention_backward(grad, query, key, value, result1, "
              "result, result2, result3)"},
     {.name = "_scaled_dot_product_flash_attention_backward.default",
-     .args = "grad query key value",
+     .args = "grad query key value logsumexp out",
      .run = run_flash_attention_backward},
 
     {.name = "_scaled_dot_product_cudnn_attention.default",

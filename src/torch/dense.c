@@ -815,10 +815,36 @@ run_cudnn_attention_backward(struct machine *m, struct frame *f)
     scratch(m, q->size[0] * q->size[1] * q->size[2] * (4 * q->size[3] + 4));
 }
 
-/* dQ, dK, dV in their operands' layout. */
+/* A copy of what does not lie as [B, S, H, D]. */
+static void
+flash_copy(struct machine *m, const struct value *v)
+{
+    bool lies = v->rank == 4 && v->stride[3] == 1 && v->stride[1] == v->size[3] &&
+                v->stride[2] == v->size[1] * v->size[3] && v->stride[0] == v->size[2] * v->stride[2];
+    if (!lies)
+        value_new(m, v->dtype, v->rank, v->size, NULL);
+}
+
+/* dQ, dK, dV in their operands' layout; besides the sums of dO * O and a dQ in fp32, in whole blocks. Source:
+ * _flash_attention_backward in transformers/cuda/attention_backward.cu, mha_bwd in flash_attn/flash_api.cpp. */
 void
 run_flash_attention_backward(struct machine *m, struct frame *f)
 {
+    struct value *q = V(1);
+    int mark = scope_begin(m);
+    if (m->real) {
+        flash_copy(m, V(0));
+        flash_copy(m, V(5));
+    }
     for (int i = 1; i < 4; i++)
         out_add(m, f, layout_like(m, V(i), V(i)->dtype));
+    if (m->real) {
+        int64_t rows = div_up(q->size[2], 128) * 128, head = q->size[3] <= 192 ? div_up(q->size[3], 32) * 32 : 256;
+        int64_t sums[] = {q->size[0], q->size[1], rows}, wide[] = {q->size[0], rows, q->size[1], head};
+        m->fresh = CLASS_WORKSPACE;
+        value_new(m, DT_FLOAT, 3, sums, NULL);
+        value_new(m, DT_FLOAT, 4, wide, NULL);
+        m->fresh = CLASS_TEMPORARIES;
+    }
+    scope_end(m, mark, f->nout, f->out);
 }

@@ -1480,13 +1480,22 @@ attention_math(struct machine *m, struct value *q, struct value *k, struct value
     struct value *score = matmul(m, q, k);
     if (mask)
         score = OP(m, "add.Tensor", VAL(score), VAL(mask));
-    score = OP(m, "_softmax.default", VAL(score), INT(-1));
+    score = OP(m, m->real ? "_safe_softmax.default" : "_softmax.default", VAL(score), INT(-1));
     if (p > 0)
         score = OP(m, "native_dropout.default", VAL(score), FLT(p), BOOL(true));
     return matmul(m, score, v);
 }
 
-/* Which kernel: flash takes half types without a mask, efficient the rest; see sdp_utils.cpp. */
+/* Rows of whole units of eight, copied where they aren't. Source: pad_last_dim in transformers/attention.cpp. */
+static struct value *
+padded(struct machine *m, struct value *v)
+{
+    int64_t pads[] = {0, 8 - v->size[3] % 8};
+    return v->size[3] % 8 ? OP(m, "constant_pad_nd.default", VAL(v), ints_arg(m, 2, pads)) : v;
+}
+
+/* Which kernel: flash takes half types without a mask, efficient the rest whose rows are whole units of its products'
+ * operands; see sdp_utils.cpp, check_head_dim_size_mem_efficient and minimum_gemm_alignment. */
 void
 expand_attention(struct machine *m, struct frame *f)
 {
@@ -1509,8 +1518,9 @@ expand_attention(struct machine *m, struct frame *f)
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);
     }
-    bool cudnn =
-        m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && q->size[3] <= 128 && q->size[3] == v->size[3];
+    int64_t head = q->size[3], unit = half ? 8 : m->sm >= 80 ? 4 : 1;
+    bool cudnn = m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && head <= 128 && head == v->size[3] &&
+                 head % 8 == 0;
     if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
         mask = cudnn_mask(m, mask, q);
         struct value *out =
@@ -1519,13 +1529,22 @@ expand_attention(struct machine *m, struct frame *f)
         return;
     }
     if (kernel == ATTENTION_AUTO)
-        kernel = half && !mask && q->size[3] == v->size[3] && q->size[3] <= 256 ? ATTENTION_FLASH : ATTENTION_EFFICIENT;
+        kernel = half && !mask && head == v->size[3] && head <= 256 && (!m->real || m->sm >= 80) ? ATTENTION_FLASH
+                 : m->real && (head % unit || v->size[3] % unit)                                 ? ATTENTION_MATH
+                                                                                                 : ATTENTION_EFFICIENT;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
         out = attention_math(m, q, k, v, mask, p);
     } else if (kernel == ATTENTION_FLASH) {
+        if (m->real) {
+            q = padded(m, q);
+            k = padded(m, k);
+            v = padded(m, v);
+        }
         out = OP(m, "_scaled_dot_product_flash_attention.default", VAL(q), VAL(k), VAL(v), FLT(p),
                  f->n > 5 ? f->a[5] : NONE);
+        if (out->size[3] != head)
+            out = OP(m, "slice.Tensor", VAL(out), INT(-1), INT(0), INT(head), INT(1));
     } else {
         bool grad = m->grad_mode && (q->requires_grad || k->requires_grad || v->requires_grad);
         mask = attention_mask(m, mask, q, k);

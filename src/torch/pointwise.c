@@ -456,12 +456,11 @@ run_scalar_of(struct machine *m, struct frame *f)
 void
 run_safe_softmax(struct machine *m, struct frame *f)
 {
+    run_softmax(m, f);
     if (m->real) {
-        OP(m, "_softmax.default", VAL(V(0)), f->a[1]);
         OP(m, "all.dim", VAL(OP(m, "eq.Scalar", VAL(V(0)), FLT(0))), f->a[1], BOOL(true));
         OP(m, "scalar_tensor.default", FLT(0), DTYPE(V(0)->dtype));
     }
-    run_softmax(m, f);
 }
 
 /* Of log_softmax a fake tensor takes the gradient's layout: _log_softmax_backward_data in torch/_decomp. */
