@@ -140,7 +140,7 @@ void fact_print(const struct fact *f, FILE *out); /* a line of --list=facts */
 
 /* Where something stands; NULL not known. */
 struct place {
-    const char *type, *around[4], *path, *op;
+    const char *type, *around[5], *path, *op;
     const struct names *modules; /* of a file without classes: the paths of all modules */
     const char *line[8];         /* of the program, which runs there: what it says against a fact counts */
 };

@@ -159,6 +159,16 @@ query_before(const struct dynamo *d, int slot)
     return -1;
 }
 
+/* Whether a module of PyTorch's own runs it, one that the module of its path made for itself. */
+static bool
+in_torch(const struct dynamo *d, const struct group *g)
+{
+    const char *stack = d->l->g->n[g->last].stack, *inner = NULL;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
+        inner = p;
+    return inner && g->type && !starts_with(g->type, "torch.") && glob_match("File \"*torch/nn/modules/*.py\", line *", inner);
+}
+
 /* Casts that copy under autocast: of the input before the call, or of its result. */
 static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
@@ -191,6 +201,8 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     if (k->kind == FACT_INPUT_TO_WEIGHT) /* "x = x.to(self.wo.weight.dtype)" before "self.wo(x)" */
         d->l->p->calls[d->l->p->ncalls - 1].stack =
             fx_before(d->l->a, outer, python_variable(d->l->a, fx_line(d->l->a, outer)));
+    if (k->kind == FACT_RESULT_TO_VALUE && in_torch(d, g)) /* "nn.Softmax(dim=-1)(x)", then "x.to(value.dtype)" */
+        d->l->p->calls[d->l->p->ncalls - 1].stack = outer;
     if (k->kind == FACT_RESULT_TO_QUERY) { /* "x = softmax(x).to(query.dtype)": x is bound anew only then */
         struct call *cast = &d->l->p->calls[d->l->p->ncalls - 1];
         struct arg *with = NEWN(d->l->a, struct arg, 3);
@@ -223,10 +235,13 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
         mask->args[1] = DTYPE(DT_FLOAT);
         mask->rank = 4;
         mask->size = arena_dup(d->l->a, shape, sizeof(shape));
+        const char *sums = fx_before(d->l->a, d->l->g->n[g->last].stack, "position_bias = position_bias + causal_mask");
+        mask->stack = fx_before(d->l->a, sums, "causal_mask");
         int made = mask->outs[0];
         struct call *sum = group_call(d, g, "aten.add.Tensor", 2);
         sum->args[0] = args[1];
         sum->args[1] = (struct arg){.kind = ARG_SLOT, .i = made};
+        sum->stack = sums;
         d->masked.slot = sum->outs[0];
     }
     args[1].i = d->masked.slot;

@@ -13,13 +13,14 @@
 
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
 
-/* Counted are the module that reads the result, and where it was made. */
+/* Counted are the module that reads the result, where it was made, and the model. */
 static const struct fact *
 dropout_fact(const struct dynamo *d, const struct group *g, int tensor)
 {
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
     struct place reader = fact_place(d->l, g->path, NULL);
     reader.type = g->type;
+    reader.around[4] = d->l->p->modules[lower_module(d->l, "", NULL)].type;
     reader.line[0] = fx_line(d->l->a, d->l->g->n[g->last].stack);
     if (at >= 0) {
         fact_around(d->l, d->groups[at].path, reader.around + 2);
@@ -214,7 +215,9 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
         doubt_clone(d, g, tensor);
     c->args[2] = BOOL(drops);
     slot = c->outs[0];
-    for (int i = l->p->ncalls - 2; copy && i >= 0; i--)
+    /* view() copies nothing: what was made contiguous before is a line of its own, or a function's */
+    bool before = copy || (views && !drops && !strstr(read, ".contiguous("));
+    for (int i = l->p->ncalls - 2; before && i >= 0; i--)
         if (l->p->calls[i].outs[0] == l->slot_of[tensor]) { /* the line that makes it copies it */
             group_move(d, i + 1);
             break;
