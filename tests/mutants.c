@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutants.c - breaks every framework operator's row once in each way that could matter, and counts who notices.
  *
- * Arguments are folders of what tests/steps.sh replays: NAME.onnx, NAME.PRECISION.step or .drops. A mutant is a row
+ * Arguments are folders of what tests/steps.sh replays: NAME.onnx, NAME.PRECISION.step and its other kinds. A mutant is a row
  * whose forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient does
  * not keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that runs
- * the row has other events. Each mutant runs in a child: one that crashes is noticed. What changes no event is not
- * broken: takes, whole_batch, inner, assumes, source. A library's fact is broken, too: it holds nowhere.
+ * the row has other events, of those that its kind of step compares. Each mutant runs in a child: one that crashes is
+ * noticed. What changes no event is not broken: takes, whole_batch, inner, assumes, source. A library's fact is broken,
+ * too: it holds nowhere. It is noticed also by what is allocated before the step, where the step's file has that, and
+ * by doubts and by assumptions that an option changes, of cases in a folder with the file "said", which tests/facts.sh
+ * compares.
  *
  * Prints a line for each mutant that no step notices: row, a colon, how it is broken, a tab, the broken row as
  * --list=aten prints it, or one like it for a fact. At the end how many mutants, rows and steps there are.
@@ -28,7 +31,9 @@ struct recorded {
     struct program *p;
     struct setup s;
     const char *model;
-    uint64_t events;   /* of the rows as they are */
+    enum { OF_ALL, OF_DROPS, OF_CASTS } compared; /* events */
+    bool before, said;                   /* what is allocated before, and what the result says, is compared, too */
+    uint64_t events, says;               /* of the rows as they are */
     bool *runs;        /* per row */
     const bool *facts; /* per fact; NULL none */
 };
@@ -61,14 +66,38 @@ mixed(uint64_t h, uint64_t with)
     return (h ^ with) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
 }
 
+static uint64_t
+hash_text(uint64_t h, const char *s)
+{
+    for (; s && *s; s++)
+        h = mixed(h, (unsigned char)*s);
+    return h;
+}
+
+/* As tests/steps.sh selects. */
+static bool
+is_compared(const struct recorded *c, const struct event *e, const struct storage *s)
+{
+    return c->compared == OF_ALL || (e->birth && (c->compared == OF_DROPS ? strstr(s->op, "native_dropout") != NULL
+                                                                   : strstr(s->op, "_to_copy") && s->rank > 0));
+}
+
+struct hashing {
+    const struct recorded *c;
+    uint64_t h;
+};
+
 /* Hashes the events in their order, deaths between two births in any. */
 static void
 hash_events(const struct step *st, void *to)
 {
+    struct hashing *out = to;
     uint64_t h = 1, deaths = 0;
     for (int i = 0; i < st->m->nev; i++) {
         const struct event *e = &st->m->ev[i];
         const struct storage *s = st->m->st[e->storage];
+        if (!is_compared(out->c, e, s))
+            continue;
         uint64_t one =
             mixed(mixed(mixed((uint64_t)e->phase + 1, (uint64_t)s->requested), s->dtype), (uint64_t)s->phase);
         for (const char *c = s->op; *c; c++)
@@ -80,15 +109,15 @@ hash_events(const struct step *st, void *to)
         h = mixed(mixed(h, deaths), one);
         deaths = 0;
     }
-    *(uint64_t *)to = mixed(h, deaths);
+    out->h = mixed(mixed(h, deaths), out->c->before ? (uint64_t)st->before_bytes : 0);
 }
 
 static uint64_t
 step_of(const struct recorded *c)
 {
-    uint64_t events;
-    measure_step(c->p, &c->s, hash_events, &events);
-    return events;
+    struct hashing to = {c, 0};
+    measure_step(c->p, &c->s, hash_events, &to);
+    return to.h;
 }
 
 static void
@@ -100,17 +129,47 @@ spied(struct machine *m, struct frame *f)
     run_of[f->op - aten_table](m, f);
 }
 
-static void
-lower_case(struct arena *a, struct recorded *c)
+static struct program *
+program_of(struct arena *a, const char *model, struct setup *s)
 {
-    struct err e = {.file = c->model};
-    struct graph *g = onnx_load(a, c->model, &e);
+    struct err e = {.file = model};
+    struct graph *g = onnx_load(a, model, &e);
     if (!g)
-        fail(e.message, c->model);
-    c->s = shapes_bind_open(g, &c->s);
-    c->s.unroll = true;
-    if (!shapes_run(g, &c->s, false, &e) || !(c->p = lower_run(g, &c->s)))
-        fail(e.message, c->model);
+        fail(e.message, model);
+    *s = shapes_bind_open(g, s);
+    s->unroll = true;
+    struct program *p = shapes_run(g, s, false, &e) ? lower_run(g, s) : NULL;
+    if (!p)
+        fail(e.message, model);
+    return p;
+}
+
+static struct program *
+reload(const struct study *x, struct arena *a, struct setup *s)
+{
+    return program_of(a, x->path, s);
+}
+
+/* Its doubts, and its assumptions with what their options are worth. */
+static uint64_t
+said_of(const struct recorded *c)
+{
+    struct arena *a = arena_new();
+    struct setup s = c->s;
+    struct program *p = program_of(a, c->model, &s);
+    struct step *st = step_run(p, &s);
+    struct study x = {.a = a, .path = c->model, .s = &s, .p = p, .st = st, .reload = reload};
+    uint64_t h = 1;
+    assume_doubt(&x);
+    struct result *r = result_build(p->graph, p, st, &s);
+    assume_measure(&x, r);
+    for (int i = 0; i < r->ndoubts; i++)
+        h = hash_text(h, r->doubts[i].why);
+    for (int i = 0; i < r->setup.nassumptions; i++)
+        if (r->setup.assumptions[i].option)
+            h = mixed(hash_text(h, r->setup.assumptions[i].option), (uint64_t)r->setup.assumptions[i].effect_bytes);
+    arena_free(a);
+    return h;
 }
 
 static void
@@ -121,7 +180,6 @@ read_case(struct cases *all, const char *folder, const char *step)
     FILE *f = fopen(arena_printf(a, "%s/%s", folder, step), "r");
     if (!f || !fgets(line, sizeof(line), f))
         fail(NULL, step);
-    fclose(f);
     char *stem = arena_printf(a, "%s/%s", folder, step);
     *strrchr(stem, '.') = 0;
     *strrchr(stem, '.') = 0;
@@ -141,9 +199,14 @@ read_case(struct cases *all, const char *folder, const char *step)
     wrong = wrong ? wrong : options_for(own, a, o, model);
     if (wrong)
         fail(wrong, step);
-    struct recorded c = {.model = model, .s = own->setup};
-    lower_case(a, &c);
+    const char *kind = strrchr(step, '.'), *second = fgets(line, sizeof(line), f);
+    fclose(f);
+    struct recorded c = {.model = model, .s = own->setup, .before = second && *second == '='};
+    c.compared = strcmp(kind, ".drops") == 0 ? OF_DROPS : strcmp(kind, ".casts") == 0 ? OF_CASTS : OF_ALL;
+    c.said = access(arena_printf(a, "%s/said", folder), R_OK) == 0;
+    c.p = program_of(a, model, &c.s);
     c.facts = c.p->facts;
+    c.says = c.said ? said_of(&c) : 0;
     memset(ran, 0, sizeof(ran));
     c.events = step_of(&c);
     c.runs = NEWN(a, bool, aten_count);
@@ -159,7 +222,7 @@ read_folder(struct cases *all, const char *folder)
         fail(NULL, folder);
     for (struct dirent *e; (e = readdir(d));) {
         const char *dot = strrchr(e->d_name, '.');
-        if (dot && (strcmp(dot, ".step") == 0 || strcmp(dot, ".drops") == 0))
+        if (dot && strcmp(dot, ".onnx") != 0 && strcmp(dot, ".txt") != 0 && *e->d_name != '.')
             read_case(all, folder, e->d_name);
     }
     closedir(d);
@@ -186,11 +249,11 @@ noticed(const struct cases *all, int r, const struct aten *to, int f)
             facts[f].type = "no class";
         for (int i = 0; i < all->n; i++) {
             struct recorded *c = &all->of[i];
-            if (r < 0 && c->facts && c->facts[f])
-                lower_case(all->a, c);
-            else if (r < 0 || !c->runs[r])
+            if (r < 0 ? !c->facts || !c->facts[f] : !c->runs[r])
                 continue;
-            if (step_of(c) != c->events)
+            if (r < 0)
+                c->p = program_of(all->a, c->model, &c->s);
+            if (step_of(c) != c->events || (r < 0 && c->said && said_of(c) != c->says))
                 _exit(1);
         }
         _exit(0);

@@ -11,6 +11,7 @@ for archive in "$SOURCE"/tests/oracle/*.tar.xz; do
     mkdir -p "$work/$(basename "$archive")"
     tar -xJf "$archive" -C "$work/$(basename "$archive")" || exit 1
 done
+cp "$SOURCE/tests/oracle/facts.said" "$work/facts.tar.xz/said" # tests/facts.sh compares it
 mkdir -p "$work/unrecorded.tar.xz"
 for step in "$SOURCE"/tests/unrecorded/*.step; do # tests/steps.sh says what these are
     name=$(basename "$step")

@@ -166,7 +166,8 @@ in_torch(const struct dynamo *d, const struct group *g)
     const char *stack = d->l->g->n[g->last].stack, *inner = NULL;
     for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
         inner = p;
-    return inner && g->type && !starts_with(g->type, "torch.") && glob_match("File \"*torch/nn/modules/*.py\", line *", inner);
+    return inner && g->type && !starts_with(g->type, "torch.") &&
+           glob_match("File \"*torch/nn/modules/*.py\", line *", inner);
 }
 
 /* Casts that copy under autocast: of the input before the call, or of its result. */

@@ -15,7 +15,8 @@ Needs torch 2.11 and the oracle pack's record.py and export.py.
 import argparse, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
 
 PRECISIONS = ("fp32", "amp-bf16")
-KINDS = {"drops": r"^\+.*native_dropout"}  # of a file that can't show more
+# Births that are compared alone, of a file that can't show more: of dropouts; of copies that are more than a number.
+KINDS = {"drops": r"^\+.*native_dropout", "casts": r"^\+.*_to_copy\.default\t(?!1\t)"}
 SECONDS = 120  # for one export or record
 HEAD = """import torch, torch.nn.functional as F
 from torch import nn
@@ -89,6 +90,17 @@ def canonical(lines):
     return out + sorted(deaths)
 
 
+def before(lines):
+    """What is allocated before the first event of a trace or a dump, as a comparable line."""
+    first = next(line.split("\t") for line in lines if line.startswith(("+", "-")))
+    return f"=\t{int(first[2]) - int(first[0] + first[1])}"
+
+
+def of_kind(events, kind):
+    """Those that are compared: all, but of some kinds of steps."""
+    return [e for e in events if kind not in KINDS or re.search(KINDS[kind], e)]
+
+
 class Bench:
     def __init__(self, memlint, record, export, folder):
         self.memlint, self.folder = os.path.realpath(memlint), folder
@@ -158,11 +170,13 @@ class Bench:
             for p in node.metadata_props:
                 p.value = p.value.replace(os.path.realpath(self.folder) + "/", "").replace(self.folder + "/", "")
 
-    def compare(self, name, options, precision="fp32"):
-        """(verdict, PyTorch's events, memlint's); verdict: exact, doubt or wrong."""
-        words = [self.memlint, self.file(name, ".onnx"), "-q", "--assume", "accumulate=never", "--precision", precision, *options]
+    def compare(self, name, options, precision="fp32", kind="step", model=None, whole=False):
+        """(verdict, PyTorch's events, memlint's); verdict: exact, doubt or wrong. model: whose file it is, if not its own; whole: with what is allocated
+        before."""
+        words = [self.memlint, self.file(model or name, ".onnx"), "-q", "--assume", "accumulate=never", "--precision", precision, *options]
         got = subprocess.run(words + ["--dump=step"], capture_output=True, text=True)
-        truth, got = canonical(open(self.file(name, f".{precision}.trace"))), canonical(got.stdout.splitlines())
+        sides = list(open(self.file(name, f".{precision}.trace"))), got.stdout.splitlines()
+        truth, got = ([before(side)] * (whole and len(side) > 1) + of_kind(canonical(side), kind) for side in sides)
         if truth == got:
             return "exact", truth, got
         said = subprocess.run(words + ["--format=json"], capture_output=True, text=True)
@@ -246,9 +260,10 @@ def on_bench(run, a):
         return run(a, Bench(a.memlint, a.record, a.export, folder))
 
 
-def pack(folder, path, cases, also=None):
-    """cases: (name, options, precision) of those that are exact, or of which `kind` of events is: a fourth; also: a folder of an archive's files to take
-    as they are."""
+def pack(folder, path, cases, also=None, whole=None):
+    """cases: (name, options, precision) of those that are exact; a fourth: the kind of the step; a fifth: the case whose trace it is, where that is
+    another one of the same file. also: a folder of an archive's files to take as they are; whole(name): its steps say what
+    is allocated before."""
     blob = io.BytesIO()
     with tarfile.open(fileobj=blob, mode="w") as tar:
         def add(name, data):
@@ -258,13 +273,14 @@ def pack(folder, path, cases, also=None):
         for name in sorted(os.listdir(also)) if also else ():
             add(name, open(os.path.join(also, name), "rb").read())
         done = set()
-        for name, options, precision, *kind in sorted(cases):
+        for name, options, precision, *more in sorted(cases):
+            kind, of = (*more, *("step", name)[len(more):])
             if name not in done:
                 add(name + ".onnx", open(os.path.join(folder, name + ".onnx"), "rb").read())
                 done.add(name)
+            trace = list(open(os.path.join(folder, f"{of}.{precision}.trace")))
             words = " ".join(["--precision", precision, *options])
-            events = canonical(open(os.path.join(folder, f"{name}.{precision}.trace")))
-            events = [e for e in events if re.search(KINDS[kind[0]], e)] if kind else events
-            add(f"{name}.{precision}.{kind[0] if kind else 'step'}", "\n".join([words, *events]).encode() + b"\n")
+            events = [before(trace)] * bool(whole and whole(name)) + of_kind(canonical(trace), kind)
+            add(f"{name}.{precision}.{kind}", "\n".join([words, *events]).encode() + b"\n")
     with open(path, "wb") as f:
         f.write(lzma.compress(blob.getvalue(), preset=9 | lzma.PRESET_EXTREME))
