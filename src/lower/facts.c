@@ -147,9 +147,7 @@ const struct fact fact_table[] = {
     {TIMM, FACT_UNDROPPED, "layers/attention.py: Attention", .around = "timm.layers.attention*"},
     {TIMM, FACT_UNDROPPED, "layers/mlp.py: Mlp", .around = "timm.layers.mlp.*"},
     {TIMM, FACT_UNDROPPED, "layers/classifier.py: ClassifierHead", .around = "timm.layers.classifier.*"},
-    {TIMM, FACT_UNDROPPED, "models/vision_transformer.py: VisionTransformer",
-     .around = "timm.models.vision_transformer.*"},
-    {TIMM, FACT_UNDROPPED, "models/swin_transformer.py: SwinTransformer", .around = "timm.models.swin_transformer*"},
+    {TIMM, FACT_UNDROPPED, "models/resnet.py: ResNet", .around = "timm.models.*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/attention.py: FeedForward", .around = "diffusers.models.attention.*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/attention.py: FeedForward", .path = "*.net.2", .beside = "../0.proj"},
     {DIFFUSERS, FACT_UNDROPPED, "models/attention_processor.py: Attention",
@@ -158,7 +156,6 @@ const struct fact fact_table[] = {
     {TRANSFORMERS, FACT_DROPPED, "configuration_bert.py: BertConfig", .around = "transformers.models.*"},
     {PYTORCH, FACT_DROPPED, "torch/nn/modules/transformer.py: TransformerEncoderLayer",
      .around = "torch.nn.modules.transformer.*"},
-    {TIMM, FACT_UNDROPPED, "models/resnet.py: ResNet", .around = "timm.models.*"},
 
     /* Casts that do nothing in an fp32 export and copy under autocast. */
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .around = "*T5Dense*", .path = "*.wo",

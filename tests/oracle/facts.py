@@ -16,8 +16,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
-KIND = {r"^gpt_neo_attention": "casts"}  # steps of which not all events are compared
-UNCOUNTED = r"_(ts-eval|sdpa)$|^distilbert_attention$|^(gptj|codegen)_attn$"  # files without buffers; a tensor that is no buffer, which records don't count
+KIND = {r"^(gpt_neo_attention|t5_dense)": "casts", r"_(ts-eval|sdpa)$|^(encoder|swin_attention)": "drops"}  # which events are compared
+UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"  # files without buffers; a tensor that is no buffer, which records don't count
 # What a file leaves open, both ways: the same file, a step of the model with other arguments, and memlint's option for it.
 OTHER = {
     r"^(relu|leakyrelu|silu|hardtanh|relu6|mish|hardswish|hardsigmoid|elu|celu|selu)$": (r"(nn\.\w+)\(\), (nn.Linear)", r"\1(inplace=True), \2", ["--assume", "inplace=all"]),
@@ -26,6 +26,7 @@ OTHER = {
     r"^torch_encoder$": (r"Layer\(32, 2, 64", "Layer(32, 2, 64, 0.", ["--dropout=none"]),
     r"^bert_embeddings$": (r"BertConfig\(", "BertConfig(hidden_dropout_prob=0., ", ["--dropout=none"]),
     r"^alexnet_dynamo$": (r"AlexNet\(", "AlexNet(dropout=0.", ["--dropout=none"]),
+    r"^fcn$": (r"(V\..*64\))", r"without(\1, '3')", ["--dropout=none"]),
 }
 TOLD = {  # what a file leaves open and its user knows, by the names of cases
     r"^timm_(ghostnet|repghost|senet|vgg)": ["--assume", "inplace=relu"],
@@ -292,7 +293,7 @@ TEXT = "vocab_size=64, hidden_size=32, max_position_embeddings=300"  # the expor
 MODELS = {  # name: exporter, expression of self.op, inputs, result
     **{f"{n}_{e}": (e, x, IMAGE.replace("32", SIDES.get(n, "32")), None) for n, x in VISION.items() for e in ("dynamo", "ts-train") if n + e != "alexnetts-train"},
     "deeplab": ("dynamo", "V.segmentation.deeplabv3.ASPPConv(32, 32, 2)", MAP, "y.flatten(1)"),
-    "fcn": ("dynamo", "V.segmentation.fcn.FCNHead(32, 5)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "fcn": ("dynamo", "V.segmentation.fcn.FCNHead(32, 64)", '"x": torch.rand(2, 32, 16, 16)', "y.flatten(2).transpose(1, 2)"),
     "fcos": ("dynamo", "V.detection.fcos.FCOSClassificationHead(32, 1, 5, 1)", MAP, "y", "[x, x * 2]"),
     "squeeze_relu": ("dynamo", "torchvision.ops.SqueezeExcitation(32, 8)", MAP, "y.flatten(2).transpose(1, 2)"),
     "detr_attention": ("dynamo", "detr.DetrAttention(32, 2, transformers.DetrConfig().attention_dropout)", ROWS, "y[0]", "x, object_queries=x"),  # its layers look at values
@@ -316,6 +317,9 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
     **{n.lower(): ("dynamo", f"nn.Sequential(nn.Linear(32, 32), nn.{n}(), nn.Linear(32, 32))", ROWS, "y") for n in ("ReLU", "LeakyReLU", "SiLU", "Hardtanh", "ReLU6",
                                                                                                                   "Mish", "Hardswish", "Hardsigmoid", "ELU", "CELU", "SELU")},
     "vit_block": ("dynamo", "V.vision_transformer.EncoderBlock(2, 32, 64, 0., 0.)", ROWS, "y"),
+    "swin_attention": ("dynamo", "biased(V.swin_transformer.ShiftedWindowAttention(32, [4, 4], [0, 0], 2))", '"x": torch.rand(2, 4, 4, 32)', "y.flatten(1, 2)"),
+    "bert_attention": ("ts-eval", "Apart('attention.self', bert.BertSdpaSelfAttention(transformers.BertConfig(hidden_size=32, num_attention_heads=2)))", ROWS, "y[0]"),
+    "t5_dense": ("ts-train", "Apart('DenseReluDense', t5.T5DenseActDense(transformers.T5Config(d_model=32, d_ff=64)))", ROWS, "y"),
     "swin_block": ("dynamo", "without(V.swin_transformer.SwinTransformerBlock(32, 2, [4, 4], [0, 0]), 'attn')", '"x": torch.rand(2, 4, 4, 32)', "y.flatten(1, 2)"),
     "maxvit_block": ("dynamo", "without(V.maxvit.PartitionAttentionLayer(32, 16, 4, 'window', (4, 4), 4, nn.GELU, nn.LayerNorm, 0., 0., 0.), 'attn_layer')", MAP, "y.flatten(2).transpose(1, 2)"),
     "led_attention": ("dynamo", "without(led.LEDDecoderAttention(32, 2), 'out_proj')", ROWS, "y[0]"),
@@ -425,6 +429,11 @@ class Beside(nn.ModuleDict):
 def direct(module):
     module.relative_position_bias_table = nn.Parameter(torch.rand(1, 2, 8, 8))
     module._get_rel_pos_bias = lambda: module.relative_position_bias_table
+    del module.relative_position_index
+    return module
+def biased(module):
+    module.relative_position_bias_table = nn.Parameter(torch.rand(1, 2, 16, 16))
+    module.get_relative_position_bias = lambda: module.relative_position_bias_table
     del module.relative_position_index
     return module
 class Zeros:
@@ -570,7 +579,7 @@ def run(a, bench):
             if not used:
                 break
             options = OPTIONS + (known(TOLD, name) or [])
-            kind = "drops" if exporter == "ts-eval" else known(KIND, name) or "step"
+            kind = known(KIND, name) or "step"
             verdict, truth, got = bench.compare(name, options, precision, kind, whole=counted(name))
             other = known(OTHER, name)
             if other and verdict == "exact":
