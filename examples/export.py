@@ -5,8 +5,8 @@
     python3 export.py tiny_gpt.py tiny_gpt.onnx
     python3 export.py tiny_gpt.py tiny_gpt.onnx --dim 0=batch --dim tokens.1=length
 
-The first file is Python that defines example(), which returns a model and its inputs: a tuple, a dict of keyword inputs,
-or both. Modules beside the file can be imported. What matters for memlint:
+The first file is Python that defines example(), which returns a model and its inputs: a tuple, a dict of keyword
+inputs, or both. Modules beside the file can be imported. What matters for memlint:
 
   dynamo=True        the file then records which PyTorch operator every node came from, its module and its Python line,
                      and the names of all parameters and buffers
@@ -21,6 +21,7 @@ Paths in the recorded Python lines lose the folders of this machine. Needs torch
 
     python3 -m pip install torch onnx onnxscript
 """
+
 import argparse
 import importlib.util
 import inspect
@@ -41,8 +42,16 @@ def export(model, args, kwargs, dims, path):
     model.train()
     with tempfile.TemporaryDirectory() as folder:
         whole = os.path.join(folder, "whole.onnx")
-        torch.onnx.export(model, args, whole, kwargs=kwargs, dynamo=True, external_data=False, verbose=False,
-                          dynamic_shapes=open_shapes(model, args, kwargs, dims))
+        torch.onnx.export(
+            model,
+            args,
+            whole,
+            kwargs=kwargs,
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+            dynamic_shapes=open_shapes(model, args, kwargs, dims),
+        )
         proto = onnx.load(whole)
     shorten_paths(proto)
     drop_weights(proto)
@@ -112,8 +121,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", metavar="MODEL.py")
     parser.add_argument("output", metavar="OUTPUT.onnx")
-    parser.add_argument("--dim", action="append", type=read_dim, default=[], metavar="[INPUT.]N=NAME",
-                        help="a dimension that stays open; may repeat; default 0=batch")
+    parser.add_argument(
+        "--dim",
+        action="append",
+        type=read_dim,
+        default=[],
+        metavar="[INPUT.]N=NAME",
+        help="a dimension that stays open; may repeat; default 0=batch",
+    )
     o = parser.parse_args()
     model, *inputs = load(o.model).example()
     args = next((i for i in inputs if not isinstance(i, dict)), ())

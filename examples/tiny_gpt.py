@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A GPT of two blocks: small enough to read, and every part that decides a language model's memory is there."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -14,8 +15,10 @@ class Attention(nn.Module):
 
     def forward(self, x):
         batch, length, width = x.shape
-        q, k, v = (t.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
-                   for t in self.qkv(x).split(width, dim=2))
+        q, k, v = (
+            t.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
+            for t in self.qkv(x).split(width, dim=2)
+        )
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.out(y.transpose(1, 2).reshape(batch, length, width))
 

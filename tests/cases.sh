@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Models in ONNX text syntax with what is expected of them in their comments:
-#   # run: ARGUMENTS   how memlint is run (default --dump=shapes); may repeat: each begins a new run; a report is the full text
+#   # run: ARGUMENTS   how memlint is run (default --dump=shapes); may repeat: each begins a new run; a report is the
+#                      full text
 #   # out: LINE        this line must appear in the output; \t stands for a tab
 #   # not: LINE        this one must not
 #   # has: TEXT        the output contains this

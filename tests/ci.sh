@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 command -v git >/dev/null || skip "no git"
 ci=$SOURCE/examples/ci models=$SOURCE/tests/gate
-export MEMLINT HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+export MEMLINT HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a \
+    GIT_COMMITTER_EMAIL=a@b
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 for script in "$ci"/*.sh; do
     ok "$script is shell" bash -n "$script"
@@ -29,7 +30,8 @@ gate() { # gate EXIT [VARIABLE=VALUE...]
     local want=$1
     shift
     rm -rf memlint-out model.txt
-    env MEMLINT_MODEL=model.txt MEMLINT_EXPORT='cp source.txt model.txt' MEMLINT_BASE=main MEMLINT_OPTIONS='--dim batch=16 --max-increase=1%' \
+    env MEMLINT_MODEL=model.txt MEMLINT_EXPORT='cp source.txt model.txt' \
+        MEMLINT_BASE=main MEMLINT_OPTIONS='--dim batch=16 --max-increase=1%' \
         "$@" bash "$ci/memlint-gate.sh" >"$work/out" 2>"$work/err"
     code=$?
     ok "exit $want, not $code: $*: $(tail -1 "$work/err")" [ $code = "$want" ]
@@ -53,12 +55,14 @@ git checkout -q wider
 export_all='for f in src/*.txt; do cp "$f" "$(basename "$f")"; done'
 pull() { # pull NAME EXIT SENTENCE: of the branch that is checked out, against main
     rm -rf memlint-out ./*.txt
-    env MEMLINT_MODEL="${list:-model.txt}" MEMLINT_EXPORT="${export-$export_all}" MEMLINT_BASE=main MEMLINT_FORMAT=github \
+    env MEMLINT_MODEL="${list:-model.txt}" MEMLINT_EXPORT="${export-$export_all}" \
+        MEMLINT_BASE=main MEMLINT_FORMAT=github \
         MEMLINT_OPTIONS="${options-}" MEMLINT_LABELS="${labels-}" bash "$ci/memlint-gate.sh" >"$work/out" 2>"$work/err"
     code=$?
     ok "$1: exit $2, not $code" [ $code = "$2" ]
     ok "$1: says '$3': $(tail -3 "$work/err")" grep -q -e "$3" "$work/err"
-    [ -z "${MEMLINT_TELL:-}" ] || printf '%s|%s|%s\n' "$1" "$code" "$(grep -v ' under .*:$' "$work/err" | sed 's/^memlint[^ ]* //' | tr '\n' ';')"
+    [ -z "${MEMLINT_TELL:-}" ] ||
+        printf '%s|%s|%s\n' "$1" "$code" "$(grep -v ' under .*:$' "$work/err" | sed 's/^memlint[^ ]* //' | tr '\n' ';')"
     list='' labels='' export=$export_all options=''
 }
 to() { git checkout -q -f "$1" && git clean -qfdx; }
@@ -66,12 +70,15 @@ branch() { to main && git checkout -q -b "$1"; } # branch NAME: a new one, off m
 said() { ok "the comment says: $1" grep -q -e "$1" memlint-out/memlint.md; }
 options='' labels='' list='' export=$export_all
 git checkout -q main && git rm -q source.txt && cp "$models/base.txt" src/model.txt
-printf -- '--dim batch=16\n--max-increase=1%%\n--max-peak=79MiB\n--baseline=stored.json\n' >.memlint && commit "one model, and budgets"
+printf -- '--dim batch=16\n--max-increase=1%%\n--max-peak=79MiB\n--baseline=stored.json\n' >.memlint &&
+    commit "one model, and budgets"
 
 branch grows && cp "$models/wider.txt" src/model.txt && commit grows
-pull "grows" 1 'grew by 1.38 MiB (+1.78 %), more than --max-increase 1% (.*); most by blocks (+1.38 MiB); first blocks.0.up at net.py:7'
+most='most by blocks (+1.38 MiB); first blocks.0.up at net.py:7'
+pull "grows" 1 "grew by 1.38 MiB (+1.78 %), more than --max-increase 1% (.*); $most"
 said 'Gate failed.*first blocks.0.up at net.py:7: weight \[256, 64\] -> \[384, 64\]'
-branch shrinks && cp "$models/wider.txt" src/model.txt && commit wider && git checkout -q -B main && cp "$models/base.txt" src/model.txt
+branch shrinks && cp "$models/wider.txt" src/model.txt && commit wider && git checkout -q -B main &&
+    cp "$models/base.txt" src/model.txt
 git checkout -q -b shrinks-2 && commit shrinks
 pull "shrinks" 0 "model.txt under the base's flags"
 said '77.23 MiB | \*\*-1.38 MiB'
@@ -85,7 +92,8 @@ pull "a refactoring" 0 "model.txt under the base's flags"
 ok "and annotates nothing: $(grep -v title=memlint:: "$work/out" | head -1)" [ "$(grep -c ^:: "$work/out")" = 1 ]
 
 branch batch && sed -i 's/batch=16/batch=32/' .memlint && commit batch
-pull "batch changed in .memlint" 1 'unjudged: the baseline has another set-up (batch 16, now 32), with which the peak was 77.23 MiB, now'
+pull "batch changed in .memlint" 1 \
+    'unjudged: the baseline has another set-up (batch 16, now 32), with which the peak was 77.23 MiB, now'
 ok "under its own flags alone" grep -q 'above --max-peak 79MiB' "$work/err"
 said "| the base's flags | 77.23 MiB, ok |"
 said "| the branch's own flags | .*above --max-peak 79MiB.*another set-up"
@@ -99,7 +107,8 @@ pull "a comment in .memlint" 0 "model.txt under the base's flags"
 ok "is no other set-up" [ "$(grep -c ' under ' "$work/err")" = 1 ]
 
 cp .memlint "$work/strict"
-branch raised && cp "$models/deeper.txt" src/model.txt && sed -i 's/max-peak=.*/max-peak=1GiB/; s/=1%/=90%/' .memlint && commit raised
+branch raised && cp "$models/deeper.txt" src/model.txt &&
+    sed -i 's/max-peak=.*/max-peak=1GiB/; s/=1%/=90%/' .memlint && commit raised
 pull "a budget raised in the same pull request" 1 'more than --max-increase 1% ('
 said "| the base's flags | .*more than --max-increase 1%"
 said "| the branch's own flags | .*, ok |"
@@ -111,17 +120,23 @@ branch accepted && cp "$models/deeper.txt" src/model.txt && commit deeper
 pull "not accepted" 1 'more than --max-increase 1% ('
 labels='other, memory-accepted' pull "accepted by a label" 0 'accepted: label memory-accepted'
 git commit -q --allow-empty -m "deeper" -m "It trains better." -m "Memlint-Accept: four blocks | train *better*"
-pull "accepted by a trailer" 0 'more than --max-increase 1% (.*accepted: four blocks | train .better. (Memlint-Accept in [0-9a-f]*)'
+pull "accepted by a trailer" 0 \
+    'more than --max-increase 1% (.*accepted: four blocks | train .better. (Memlint-Accept in [0-9a-f]*)'
 said 'Gate accepted.*: `.*; accepted: four blocks \\| train \*better\* (Memlint-Accept in [0-9a-f]*)`'
 branch base-broken && git mv src source && sed -i 's/^/# /' source/net.py && commit "moved"
-export='for f in source/*.txt; do cp "$f" "$(basename "$f")"; done' pull "the base's export fails" 1 'the export of the base (.*) failed: nothing was compared'
+export='for f in source/*.txt; do cp "$f" "$(basename "$f")"; done' pull "the base's export fails" 1 \
+    'the export of the base (.*) failed: nothing was compared'
 said 'the export of the base (.*) failed: nothing was compared'
-ok "is unjudged" grep -q '"outcome": "unjudged", "message": "--max-increase 1% is unjudged: there is no baseline' memlint-out/memlint.json
-export='cp source/model.txt . || true; exit 0' pull "the base's export makes nothing" 1 'makes no model.txt: nothing was compared'
+ok "is unjudged" grep -q '"outcome": "unjudged", "message": "--max-increase 1% is unjudged: there is no baseline' \
+    memlint-out/memlint.json
+export='cp source/model.txt . || true; exit 0' pull "the base's export makes nothing" 1 \
+    'makes no model.txt: nothing was compared'
 to main && printf -- '--dim batch=16\n--max-peak=1GiB\n' >.memlint && commit "no gate on the increase"
 to base-broken && git rebase -q main
-export='for f in source/*.txt; do cp "$f" "$(basename "$f")"; done' pull "also where nobody asked for an increase" 1 'is unjudged: there is no baseline'
-to main && cp "$work/strict" .memlint && echo '# memlint-gate: accept=trailer:Memlint-Accept' >>.memlint && commit "budgets again"
+export='for f in source/*.txt; do cp "$f" "$(basename "$f")"; done' pull "also where nobody asked for an increase" 1 \
+    'is unjudged: there is no baseline'
+to main && cp "$work/strict" .memlint && echo '# memlint-gate: accept=trailer:Memlint-Accept' >>.memlint &&
+    commit "budgets again"
 branch head-broken && git rm -q src/model.txt && commit gone
 pull "the branch's export fails" 3 'the export of the branch failed'
 branch blind && sed 's/aten.relu.default/aten.mystery.default/' "$models/base.txt" >src/model.txt && commit blind
@@ -140,7 +155,8 @@ list=third.onnxtxt export='' pull "a new model that is committed" 0 'third.onnxt
 
 # Options on several lines, and quoted.
 branch quoted && echo >>src/net.py && commit quoted
-options=$'--dim batch=16\n--fail-on=note\n--suppress \'* until=2999-01-31 reason="known, issue 12"\'' pull "options of several lines, quoted" 0 \
+options=$'--dim batch=16\n--fail-on=note\n--suppress \'* until=2999-01-31 reason="known, issue 12"\'' pull \
+    "options of several lines, quoted" 0 \
     "model.txt under the base's flags"
 ok "the last of them counts" grep -q 'until 2999-01-31: known, issue 12' memlint-out/memlint.json
 options="--dim 'batch=16" pull "a quote without an end" 2 'a quote has no end'
@@ -152,7 +168,8 @@ cat >"$work/gh" <<'EOF'
 # As much of gh api as the script uses; comments lie in $HOME/comments.
 [ "$1" = api ] && [ ! -e "$HOME/forbidden" ] || exit 1
 case " $* " in
-*" POST "*) n=$(ls "$HOME/comments" | wc -l); cp "${7#body=@}" "$HOME/comments/$n" 2>/dev/null || cp "${6#body=@}" "$HOME/comments/$n" ;;
+*" POST "*) n=$(ls "$HOME/comments" | wc -l); cp "${7#body=@}" "$HOME/comments/$n" 2>/dev/null ||
+    cp "${6#body=@}" "$HOME/comments/$n" ;;
 *" PATCH "*) cp "${6#body=@}" "$HOME/comments/${2##*/}" ;;
 *) cd "$HOME/comments" && for c in *; do [ ! -e "$c" ] || printf '%s\t%s\n' "$c" "$(head -1 "$c")"; done ;;
 esac

@@ -92,15 +92,18 @@ for table in ops aten optimizers precisions losses loops devices formats options
 done
 "$MEMLINT" --list=completions >"$work/completions"
 complete_with() { # complete_with WORD...: what bash offers for the last one
-    bash -c '. "$0"; COMP_WORDS=(memlint "$@"); COMP_CWORD=$#; compopt() { :; }; _memlint; echo "${COMPREPLY[*]}"' "$work/completions" "$@"
+    bash -c '. "$0"; COMP_WORDS=(memlint "$@"); COMP_CWORD=$#; compopt() { :; }; _memlint; echo "${COMPREPLY[*]}"' \
+        "$work/completions" "$@"
 }
 ok "completes options" grep -qw -e '--optimizer=' <<<"$(complete_with --opt)"
-ok "and values after =" [ "$(complete_with --device = rtx-40)" = "$("$MEMLINT" --list=devices | cut -f1 | grep ^rtx-40 | paste -sd " ")" ]
+ok "and values after =" [ "$(complete_with --device = rtx-40)" = \
+    "$("$MEMLINT" --list=devices | cut -f1 | grep ^rtx-40 | paste -sd " ")" ]
 ok "before a letter of them" [ "$(complete_with --mode =)" = "training inference" ]
 ok "and after a blank" [ "$(complete_with --loss m)" = mse ]
 for shell in zsh fish; do
     exits 0 --list=$shell
-    ok "$shell has every option" [ "$(grep -c -e '--[a-z-]*[=[]' -e ' -l [a-z]' "$work/out")" -ge "$(($("$MEMLINT" --list=options | wc -l)))" ]
+    ok "$shell has every option" [ "$(grep -c -e '--[a-z-]*[=[]' -e ' -l [a-z]' "$work/out")" -ge \
+        "$(($("$MEMLINT" --list=options | wc -l)))" ]
     ok "$shell has the values" grep -q 'sgd momentum' "$work/out"
     ok "$shell parses it" bash -c "! command -v $shell >/dev/null || $shell -n '$work/out'"
 done
@@ -140,7 +143,8 @@ done <<'END'
 --optimiser=adam|--optimizer?
 --re|ambiguous option --re: --recompute, --replay
 END
-for option in --device=4090 --device=A100_80 '--device=RTX 3090' --device=rtx3090 --device=1.5e9 --optimizer=AdamW --precision='AMP BF16' \
+for option in --device=4090 --device=A100_80 '--device=RTX 3090' --device=rtx3090 --device=1.5e9 --optimizer=AdamW \
+    --precision='AMP BF16' \
     --loss=CrossEntropy --loop=Accumulate_4 --mode=Training; do
     exits 0 --dim=batch=2 -q "$option" "$model"
 done
@@ -178,7 +182,8 @@ cp "$model" "$deep/mine.onnx"
 for width in 80 100 120; do
     for options in --device=1GiB --recompute=auto '--explain-oom=CUDA out of memory. Tried to allocate 500.00 MiB.'; do
         COLUMNS=$width LC_ALL=C.UTF-8 "$MEMLINT" "$deep/mine.onnx" --dim batch=256 "$options" >"$work/out" 2>/dev/null
-        ok "$width columns, not $(LC_ALL=C.UTF-8 wc -L <"$work/out"): $options" [ "$(LC_ALL=C.UTF-8 wc -L <"$work/out")" -le $width ]
+        ok "$width columns, not $(LC_ALL=C.UTF-8 wc -L <"$work/out"): $options" \
+            [ "$(LC_ALL=C.UTF-8 wc -L <"$work/out")" -le $width ]
     done
     ok "$width: a path keeps its end" grep -q '^memlint  \.\.\..*/mine.onnx:' "$work/out"
     ok "$width: what half precision gives is there" grep -q 'bfloat16 the peak is [0-9.]* GiB' "$work/out"
@@ -211,7 +216,8 @@ exits 0 "$model" "$@" --device 1TiB
 # ---- a card holds what its driver gives to programs, not its nominal size
 exits 0 --list=devices
 ok "each device's memory is below the nominal, with its source" awk -F'\t' '
-    !match($2, /[0-9]+ GB$/) || $3 !~ /^[0-9.]+ GiB$/ || $3 + 0 >= substr($2, RSTART) + 0 || NF != 4 || $4 == "" {print; bad = 1}
+    !match($2, /[0-9]+ GB$/) || $3 !~ /^[0-9.]+ GiB$/ || $3 + 0 >= substr($2, RSTART) + 0 ||
+        NF != 4 || $4 == "" {print; bad = 1}
     END {exit bad || NR == 0}' "$work/out"
 exits 0 "$model" "$@" --format=json
 ok "a T4's memory to the byte" grep -q '"device": "t4", "capacity": 15828320256,' "$work/out"
@@ -251,7 +257,8 @@ ok "two options that differ" grep -q -e '--input-shape makes it 4' "$work/err"
 sed 's/batch,/s7,/g' "$SOURCE/tests/gate/base.txt" >"$work/other.txt"
 for name in batch batch_size; do
     exits 0 "$work/other.txt" --dim $name=8 --format=json
-    ok "$name binds the only open leading dimension, and says so" grep -q 'the batch is s7, the only leading' "$work/out"
+    ok "$name binds the only open leading dimension, and says so" grep -q 'the batch is s7, the only leading' \
+        "$work/out"
     ok "$name is the batch" grep -q '"batch": 8' "$work/out"
 done
 exits 3 "$work/other.txt" --dim sequence=8
@@ -303,7 +310,8 @@ baseline 9 3 tests/gate/base.txt --baseline=$work/older.json
 list 9 2 tests/gate/base.txt --flags=$work/older.json
 END
 "$MEMLINT" --list=limits | grep -v fixed | cut -f1 | sort >"$work/limits"
-ok "no limit that nothing meets" diff "$work/limits" <(sed -n '/^done <<END/,/^END/s/^\([a-z]*\) [0-9]* [023] .*/\1/p' "$SOURCE/tests/cli.sh" | sort)
+ok "no limit that nothing meets" diff "$work/limits" \
+    <(sed -n '/^done <<END/,/^END/s/^\([a-z]*\) [0-9]* [023] .*/\1/p' "$SOURCE/tests/cli.sh" | sort)
 exits 2 "$model" --limit rank=70
 ok "a fixed limit says so" grep -q 'fixed at 64' "$work/err"
 exits 2 "$model" --limit nodes=0
@@ -319,7 +327,9 @@ if [ -w /dev/full ]; then
     exits 4 "$model" "$@" -q -o "$work/nofolder/r.html"
     ok "names the report" grep -q 'nofolder/r.html' "$work/err"
 fi
-ok "a closed pipe" bash -c "('$MEMLINT' '$model' $* --format=json; echo \$? >'$work/status') 2>/dev/null | exec true; [ \$(cat '$work/status') != 141 ]"
+ok "a closed pipe" bash -c \
+    "('$MEMLINT' '$model' $* --format=json; echo \$? >'$work/status') 2>/dev/null | exec true
+    [ \$(cat '$work/status') != 141 ]"
 
 # ---- the same input gives the same bytes
 "$MEMLINT" "$model" "$@" --format=html >"$work/1" && "$MEMLINT" "$model" "$@" --format=html >"$work/2"

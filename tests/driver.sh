@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The whole program against tests/driver.c, which stands for the CUDA driver, NVML, cuDNN and cuBLASLt: what is opened, asked, refused and given
-# back. It shows that memlint calls these libraries as their documentation says, not what real ones answer.
+# The whole program against tests/driver.c, which stands for the CUDA driver, NVML, cuDNN and cuBLASLt: what is opened,
+# asked, refused and given back. It shows that memlint calls these libraries as their documentation says, not what real
+# ones answer.
 . "$(dirname "$0")/lib.sh"
 DRIVER=${DRIVER:-$PWD/tests/driver.so}
 all="libcuda.so.1 libnvidia-ml.so.1 libcudnn.so.9 libcublasLt.so.13"
@@ -10,7 +11,8 @@ MiB=1048576
 with() { # with LIBRARY...: these are installed; a file that is no library hides the machine's own
     rm -rf "${work:?}/lib"
     mkdir "$work/lib"
-    for name in $all libcudnn.so.8 libcudnn.so libcublasLt.so.12 libcublasLt.so.11 libcublasLt.so; do : >"$work/lib/$name"; done
+    for name in $all libcudnn.so.8 libcudnn.so libcublasLt.so.12 libcublasLt.so.11 libcublasLt.so; do : \
+        >"$work/lib/$name"; done
     for name in "$@"; do ln -sf "$DRIVER" "$work/lib/$name"; done
 }
 # replay NAME=VALUE... -- ARGUMENT...: a replay on the double that behaves so
@@ -64,7 +66,8 @@ with libcuda.so.1
 replay -- "${gpt[@]}"
 ok "replays" [ $code = 0 ]
 ok "the driver's name" json device '"Driver of the tests"'
-ok "all of it" awk '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
+ok "all of it" awk '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' \
+    "$work/out"
 ok "another capability than the step's" json compute_capability 86
 ok "no context without NVML" json context_bytes null
 ok "gives everything back" clean
@@ -75,7 +78,9 @@ with $all
 replay -- "${gpt[@]}"
 ok "the context, by NVML" json context_bytes $((300 * MiB))
 ok "the libraries' handles" json library_handle_bytes $((10 * MiB))
-ok "this process at the end" awk '/"replayed_reserved"/ { r = $2 } /"process_used_after"/ { p = $2 } END { exit p + 0 != r + 310 * 1048576 }' "$work/out"
+ok "this process at the end" awk \
+    '/"replayed_reserved"/ { r = $2 } /"process_used_after"/ { p = $2 } END { exit p + 0 != r + 310 * 1048576 }' \
+    "$work/out"
 ok "cuBLASLt was asked" json products '"cuBLASLt 13.1.0"'
 ok "for its products" json bytes 33554432
 ok "all of which it takes as they are put" [ "$(grep -o '"bytes": null' "$work/out" | wc -l)" = 0 ]
@@ -86,7 +91,9 @@ ok "cuDNN was asked" json convolutions '"cuDNN 9.10.2"'
 ok "for eight kernels" counted 'convolutions 8'
 ok "4 MiB for the first" json bytes $((4 * MiB))
 ok "no answer for the one gradient of an input without groups" [ "$(grep -o '"bytes": null' "$work/out" | wc -l)" = 1 ]
-ok "announced with the workspaces" awk '/"predicted_reserved"/ { p = $2 } /"announced_reserved"/ { a = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(r + 0 == a + 0 && a + 0 > p + 0) }' "$work/out"
+ok "announced with the workspaces" awk \
+    '/"predicted_reserved"/ { p = $2 } /"announced_reserved"/ { a = $2 }
+     /"replayed_reserved"/ { r = $2 } END { exit !(r + 0 == a + 0 && a + 0 > p + 0) }' "$work/out"
 ok "gives everything back, convolutions" clean
 with $all
 replay DRIVER_FAIL=cudnnCreate -- "${images[@]}"
@@ -109,7 +116,8 @@ ok "unless it is told" bash -c "! grep -q 'compute capability' '$work/out'"
 replay -- "${gpt[@]}" --allocator=expandable
 ok "expandable" [ $code = 0 ]
 ok "maps, and takes the handles' memory for it" grep -qx 'mapped [1-9][0-9]*' "$work/log"
-ok "all of it is backed" awk '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
+ok "all of it is backed" awk \
+    '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
 ok "gives everything back, mapped" clean
 
 # ---- too small, in three ways
@@ -135,7 +143,8 @@ ok "leaves less to others" [ $code = 0 ]
 ok "gives everything back to others" clean
 
 # ---- each call that can fail: the replay ends with a line that says so, and everything goes back
-for call in cuInit cuDeviceGet cuDeviceGetName cuDeviceGetAttribute cuDeviceGetPCIBusId cuDevicePrimaryCtxRetain cuCtxSetCurrent cuMemGetInfo_v2 cuMemAlloc_v2 \
+for call in cuInit cuDeviceGet cuDeviceGetName cuDeviceGetAttribute cuDeviceGetPCIBusId \
+    cuDevicePrimaryCtxRetain cuCtxSetCurrent cuMemGetInfo_v2 cuMemAlloc_v2 \
     cuMemsetD8Async; do
     replay DRIVER_FAIL=$call -- "${gpt[@]}" -o "$work/none.json"
     ok "$call fails: exit 4, not $code" [ $code = 4 ]
@@ -155,7 +164,8 @@ for call in cuMemFree_v2 cuMemAddressFree cuCtxSynchronize; do # what can't be g
     ok "$call fails: exit 4, not $code" [ $code = 4 ]
     ok "$call fails: the context goes" counted 'contexts 0'
 done
-for call in nvmlInit_v2 nvmlDeviceGetHandleByPciBusId_v2 nvmlDeviceGetMemoryInfo nvmlDeviceGetComputeRunningProcesses_v3 cublasLtCreate; do
+for call in nvmlInit_v2 nvmlDeviceGetHandleByPciBusId_v2 nvmlDeviceGetMemoryInfo \
+    nvmlDeviceGetComputeRunningProcesses_v3 cublasLtCreate; do
     replay DRIVER_FAIL=$call -- "${gpt[@]}"
     ok "$call fails: a replay all the same" [ $code = 0 ]
     ok "$call fails: everything is given back" clean

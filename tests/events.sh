@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Whole training steps, event by event: the births and deaths of --dump=step against those that PyTorch had, phase by phase, as multisets of
-# operator and bytes. tests/oracle/events/ holds PyTorch's (made by tests/oracle/events.py); the models are the oracle pack's beside the repository.
+# Whole training steps, event by event: the births and deaths of --dump=step against those that PyTorch had, phase by
+# phase, as multisets of operator and bytes. tests/oracle/events/ holds PyTorch's (made by tests/oracle/events.py); the
+# models are the oracle pack's beside the repository.
 . "$(dirname "$0")/lib.sh"
 models=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 [ -f "$models" ] || skip "no models at $models"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# examples/export.py: what it says without PyTorch; with PyTorch (MEMLINT_TORCH names a Python that has it) that a model may
-# import its neighbours, take keyword inputs and name its dimensions.
+# examples/export.py: what it says without PyTorch; with PyTorch (MEMLINT_TORCH names a Python that has it) that a model
+# may import its neighbours, take keyword inputs and name its dimensions.
 . "$(dirname "$0")/lib.sh"
 export=$SOURCE/examples/export.py
 command -v python3 >/dev/null || skip "no python3"
@@ -49,5 +49,7 @@ ok "nothing is open but what was asked for" grep -q 'dimensions are fixed' err
 ok "an input that is not there" grep -q 'no input of that name; the model has mask, scale, tokens' out
 "$python" "$export" "$SOURCE/examples/tiny_gpt.py" gpt.onnx >out 2>&1
 run gpt.onnx --dim batch=2 --format=json
-ok "the example's peak" grep -q "\"allocated\": $("$MEMLINT" "$SOURCE/examples/tiny_gpt.onnx" --dim batch=2 --format=json | grep -o '"allocated": [0-9]*' | head -1 | grep -o '[0-9]*')," out
+ok "the example's peak" grep -q \
+    "\"allocated\": $("$MEMLINT" "$SOURCE/examples/tiny_gpt.onnx" --dim batch=2 --format=json |
+    grep -o '"allocated": [0-9]*' | head -1 | grep -o '[0-9]*')," out
 finish

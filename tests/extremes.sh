@@ -1,15 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Models of unusual size and shape: what is long is counted to its end, or said to be cut; what is deep or missing crashes nothing.
+# Models of unusual size and shape: what is long is counted to its end, or said to be cut; what is deep or missing
+# crashes nothing.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
 header() { # header NAMES-OF-OUTPUT
-    printf '<ir_version: 10, opset_import: ["": 20], producer_name: "pytorch", producer_version: "2.11.0", metadata_props: ['
-    printf '"pkg.torch.export.ExportedProgram.graph_signature": "\\n# inputs\\np_w: PARAMETER target='"'w'"'\\nx: USER_INPUT\\n\\n# outputs\\n%s: USER_OUTPUT\\n"]>\n' "$1"
+    printf '<ir_version: 10, opset_import: ["": 20], producer_name: "pytorch", '
+    printf 'producer_version: "2.11.0", metadata_props: ['
+    printf '"pkg.torch.export.ExportedProgram.graph_signature": "\\n# inputs\\np_w: PARAMETER target='"'w'"
+    printf '\\nx: USER_INPUT\\n\\n# outputs\\n%s: USER_OUTPUT\\n"]>\n' "$1"
 }
 fx() { # fx NAME TARGET ARGUMENTS: what the exporter notes on a node
-    printf '    ["", "pkg.torch.onnx.fx_node": "%%%s : [num_users=1] = call_function[target=torch.ops.aten.%s](args = (%s), kwargs = {})"] ' "$@"
+    printf '    ["", "pkg.torch.onnx.fx_node": "%%%s : [num_users=1] = ' "$1"
+    printf 'call_function[target=torch.ops.aten.%s](args = (%s), kwargs = {})"] ' "${@:2}"
 }
 repeat() { # repeat N TEXT SEPARATOR
     local i
@@ -27,7 +31,8 @@ parts() { # parts TARGET N ARGUMENT
     echo "<float[$2, 8] w = {}>"
     echo "{"
     echo "$(fx mul mul.Tensor '%x, %p_w') mul = Mul (x, w)"
-    echo "$(fx parts "$1" "%mul, $3") $(seq -f getitem_%g -s ', ' 0 $(($2 - 1))) = Split <axis = 1, num_outputs = $2> (mul)"
+    echo "$(fx parts "$1" "%mul, $3") $(seq -f getitem_%g -s ', ' 0 \
+        $(($2 - 1))) = Split <axis = 1, num_outputs = $2> (mul)"
     echo "$(fx add add.Tensor "%getitem_0, %getitem_$(($2 - 1))") add = Add (getitem_0, getitem_$(($2 - 1)))"
     echo "}"
 }
@@ -64,7 +69,8 @@ ok "are in doubt" grep -q 'lists in lists' out
 # ---- nodes that lack outputs or inputs, in every room that looks at them
 for node in Conv ConvTranspose Gemm Split Mul BatchNormalization Identity Transpose; do
     for form in " = $node (x, w)" "\"\", a = $node (x, w)" "y = $node ()" "y = $node (\"\", x)"; do
-        for note in "$(fx norm _native_batch_norm_legit_no_training.default '%convolution, %p_w, %p_w, %p_w, %p_w, 0.1, 1e-05')" ''; do
+        for note in "$(fx norm _native_batch_norm_legit_no_training.default \
+            '%convolution, %p_w, %p_w, %p_w, %p_w, 0.1, 1e-05')" ''; do
             {
                 header y
                 echo "g (float[4, 8] x) => (y)"
@@ -88,7 +94,9 @@ done
     echo "g (float[8, 8] x) => (float[8, 8] einsum)"
     echo "<float[8, 8] w = {}>"
     echo "{"
-    echo "$(fx einsum einsum.default "ab,$(repeat 9 bb ,)->ab, [%x, $(repeat 9 %p_w ', ')]") einsum = Einsum <equation = \"ab,$(repeat 9 bb ,)->ab\"> (x, $(repeat 9 w ', '))"
+    echo "$(fx einsum einsum.default \
+        "ab,$(repeat 9 bb ,)->ab, [%x, $(repeat 9 %p_w ', ')]") einsum = Einsum <equation = \"ab,$(repeat 9 bb \
+        ,)->ab\"> (x, $(repeat 9 w ', '))"
     echo "}"
 } >einsum.txt
 run einsum.txt --loss=sum --dump=step
@@ -135,7 +143,8 @@ ok "300 nodes with 45,000 edges: exit 0, not $code: $(cat err)" [ "$code" = 0 ]
     echo 'g (int64[4, 8] x) => (float[4, 8, 16] s9999)'
     seq -f ' float[100, 16] "e.%g.weight" = {},' 0 9999 | sed -e '1s/^/</' -e '$s/,$/>/'
     echo '{ s0 = Gather ("e.0.weight", x)'
-    awk 'BEGIN {for (i = 1; i < 10000; i++) printf "    a%d = Gather (\"e.%d.weight\", x)\n    s%d = Add (s%d, a%d)\n", i, i, i, i - 1, i}'
+    awk 'BEGIN {for (i = 1; i < 10000; i++) printf "    a%d = Gather (\"e.%d.weight\", x)\n" \
+        "    s%d = Add (s%d, a%d)\n", i, i, i, i - 1, i}'
     echo '}'
 } >embeddings.txt
 run embeddings.txt --format=json

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Many models: the first recipe of docs/FLEET.md over 500 files, killed half-way and resumed with nothing lost or done twice.
+# Many models: the first recipe of docs/FLEET.md over 500 files, killed half-way and resumed with nothing lost or done
+# twice.
 . "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 many=500
@@ -87,7 +88,8 @@ for n in 1 3 7; do
     for i in $(seq $n); do
         "$MEMLINT" --files-from=few --shard=$i/$n --format=jsonl 2>/dev/null
     done | grep -c . >count
-    ok "$n shards are the whole: $(cat count)" [ "$(cat count)" = "$("$MEMLINT" --files-from=few --format=jsonl 2>/dev/null | wc -l)" ]
+    ok "$n shards are the whole: $(cat count)" [ "$(cat count)" = \
+        "$("$MEMLINT" --files-from=few --format=jsonl 2>/dev/null | wc -l)" ]
 done
 # ---- a list is text, has an end, and names something
 printf '\n  \nmodels/1.txt\r\n\n' >blank

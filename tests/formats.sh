@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Formats that servers read: against their consumers' own schemas where these are at hand (MEMLINT_SARIF_SCHEMA, the OASIS
-# file sarif-schema-2.1.0.json; MEMLINT_JUNIT_SCHEMA, the Jenkins xUnit plugin's junit-10.xsd), and by what the consumers' documents
-# demand, always.
+# Formats that servers read: against their consumers' own schemas where these are at hand (MEMLINT_SARIF_SCHEMA, the
+# OASIS file sarif-schema-2.1.0.json; MEMLINT_JUNIT_SCHEMA, the Jenkins xUnit plugin's junit-10.xsd), and by what the
+# consumers' documents demand, always.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
 model=$SOURCE/tests/gate/wider.txt
@@ -10,7 +10,8 @@ cd "$work" || exit 1
 mkdir -p tree/src && touch tree/src/net.py
 "$MEMLINT" "$SOURCE/tests/gate/base.txt" --dim batch=16 --flags=none --format=json >old.json
 "$MEMLINT" "$model" --dim batch=16 --flags=none --baseline=old.json --max-increase=1% --max-peak=1TiB --fail-on=error \
-    --sources=tree -q -o r.sarif -o r.xml -o r.codequality.json -o r.metrics -o r.github -o r.csv -o r.md -o r.jsonl 2>err
+    --sources=tree -q -o r.sarif -o r.xml -o r.codequality.json -o r.metrics -o r.github -o r.csv -o r.md -o r.jsonl \
+    2>err
 ok "exit 1" [ $? = 1 ]
 for f in r.sarif r.xml r.codequality.json r.metrics r.github r.csv r.md r.jsonl; do
     ok "$f is written" [ -s $f ]
@@ -35,9 +36,11 @@ for rule in driver["rules"]:
 assert len({r["id"] for r in driver["rules"]}) == len(driver["rules"])
 prints = set()
 for r in run["results"]:
-    assert driver["rules"][r["ruleIndex"]]["id"] == r["ruleId"] and r["message"]["text"] and r["level"] in ("note", "warning", "error")
+    assert driver["rules"][r["ruleIndex"]]["id"] == r["ruleId"]
+    assert r["message"]["text"] and r["level"] in ("note", "warning", "error")
     place = r["locations"][0]["physicalLocation"]
-    assert set(place["region"]) == {"startLine", "startColumn", "endLine", "endColumn"} and place["region"]["startLine"] >= 1
+    assert set(place["region"]) == {"startLine", "startColumn", "endLine", "endColumn"}
+    assert place["region"]["startLine"] >= 1
     uri = place["artifactLocation"]["uri"]
     assert ".." not in uri and " " not in uri
     assert not uri.endswith(".py") or uri == "src/net.py", uri
@@ -54,7 +57,8 @@ suite, = root
 cases = suite.findall("testcase")
 assert root.tag == "testsuites" and suite.tag == "testsuite" and int(suite.get("tests")) == len(cases)
 outcome = {c.get("name"): [k.tag for k in c] for c in cases}
-assert outcome["max-increase"] == ["failure"] and outcome["max-peak"] == [] and outcome["device"] == ["skipped"], outcome
+assert outcome["max-increase"] == ["failure"] and outcome["max-peak"] == [], outcome
+assert outcome["device"] == ["skipped"], outcome
 assert int(suite.get("failures")) == sum("failure" in k for k in outcome.values()) and suite.get("errors") == "0"
 EOF
 check "GitLab code quality" <<'EOF'
@@ -94,7 +98,8 @@ check "JSON's baseline" <<'EOF'
 import json
 r = json.loads(open("r.jsonl").readline())
 b = r["baseline"]
-assert sum(l["increase_bytes"] for l in b["layers_changed"]) == b["increase_bytes"] == r["peak"]["allocated"] - b["peak"]
+assert sum(l["increase_bytes"] for l in b["layers_changed"]) == b["increase_bytes"]
+assert b["increase_bytes"] == r["peak"]["allocated"] - b["peak"]
 assert [g["name"] for g in r["gates"] if g["outcome"] == "failed"] == ["max-increase"]
 EOF
 
@@ -114,6 +119,8 @@ else
 fi
 
 # ---- fingerprints outlive other sizes and other lines
-"$MEMLINT" "$model" --dim batch=9 --flags=none --baseline="$SOURCE/tests/gate/base.txt" --max-increase=1% -q -o s.sarif 2>err
-ok "the gate's fingerprint stays" [ "$(grep -o '"memlint/v1": "[0-9a-f]*"' s.sarif | head -1)" = "$(grep -o '"memlint/v1": "[0-9a-f]*"' r.sarif | head -1)" ]
+"$MEMLINT" "$model" --dim batch=9 --flags=none --baseline="$SOURCE/tests/gate/base.txt" --max-increase=1% -q -o \
+    s.sarif 2>err
+ok "the gate's fingerprint stays" [ "$(grep -o '"memlint/v1": "[0-9a-f]*"' s.sarif | head -1)" = \
+    "$(grep -o '"memlint/v1": "[0-9a-f]*"' r.sarif | head -1)" ]
 finish

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Reports of the examples, byte for byte: tests/golden/. After an intended change: make update-golden, and read the diff.
+# Reports of the examples, byte for byte: tests/golden/. After an intended change: make update-golden, and read the
+# diff.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1
 golden=tests/golden
@@ -12,7 +13,8 @@ while read -r name formats arguments; do
     read -ra words <<<"$arguments"
     model=${words[0]}
     for format in ${formats//,/ }; do
-        COLUMNS=100 LC_ALL=C.UTF-8 "$MEMLINT" "$model" "${words[@]:1}" --format=$format >"$work/$name.$format" 2>"$work/err"
+        COLUMNS=100 LC_ALL=C.UTF-8 "$MEMLINT" "$model" "${words[@]:1}" --format=$format >"$work/$name.$format" \
+            2>"$work/err"
         if [ "${1:-}" = --update ]; then
             cp "$work/$name.$format" "$golden/$name.$format"
         else

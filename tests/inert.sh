@@ -9,12 +9,15 @@ import ast, csv, html.parser, json, os, re, subprocess, xml.etree.ElementTree as
 
 MARK = "PWN"
 NASTY = {  # what it would be where it is not inert
-    "markup and controls": b"""=PWN;=PWN\\"'><img src=x onerror=PWN><script>PWN</script>]]>|`\\x0a::error::PWN\\x0d\\x1b[5mPWN\\x9b5m\\xff\\xed\\xa0\\x80\\xef\\xbf\\xbe\\xe2\\x80\\xaePWN""",
+    "markup and controls": b"""=PWN;=PWN\\"'><img src=x onerror=PWN><script>PWN</script>]]>|`"""
+        b"""\\x0a::error::PWN\\x0d\\x1b[5mPWN\\x9b5m\\xff\\xed\\xa0\\x80\\xef\\xbf\\xbe\\xe2\\x80\\xaePWN""",
     "a command": b"::error file=x::PWN",
     "a program": b'''x\\"];PWN()#$(PWN)`PWN`''',
 }
-MODEL = b"""<ir_version: 10, opset_import: ["": 20, "d": 1, "f": 1], producer_name: "%(producer)s", producer_version: "%(version)s" %(signature)s>
-"%(graph)s" (float["%(dimension)s", 64] "%(input)s" ["pkg.torch.onnx.original_node_name": "%(fx input)s"]) => (float[?, 64] "%(output)s")
+MODEL = b"""<ir_version: 10, opset_import: ["": 20, "d": 1, "f": 1],
+    producer_name: "%(producer)s", producer_version: "%(version)s" %(signature)s>
+"%(graph)s" (float["%(dimension)s", 64] "%(input)s" ["pkg.torch.onnx.original_node_name": "%(fx input)s"])
+    => (float[?, 64] "%(output)s")
 <float[64, 64] "%(initializer)s" ["pkg.torch.onnx.original_node_name": "p_w"] = {}, float[64, 64] "%(twin)s" = {}>
 {
  ["%(node)s" %(record)s] "%(value)s" = MatMul ("%(input)s", "%(initializer)s")
@@ -30,11 +33,13 @@ MODEL = b"""<ir_version: 10, opset_import: ["": 20, "d": 1, "f": 1], producer_na
 """
 SIGNATURE = b""", metadata_props: ["pkg.torch.export.ExportedProgram.graph_signature":
  "\\n# inputs\\np_w: PARAMETER target='%(parameter)s'\\nx: USER_INPUT\\n\\n# outputs\\nadd: USER_OUTPUT\\n"]"""
-RECORD = b""", "pkg.torch.onnx.fx_node": "%%%(fx)s : [num_users=1] = call_function[target=torch.ops.aten.%(target)s.default](args = (%%x, %%p_w), kwargs = {})",
- "pkg.torch.onnx.name_scopes": "['', '%(path)s', 'mm']", "pkg.torch.onnx.class_hierarchy": "['m.Net', '%(class)s', 'aten.mm.default']",
+RECORD = b""", "pkg.torch.onnx.fx_node": "%%%(fx)s : [num_users=1] = """ \
+    b"""call_function[target=torch.ops.aten.%(target)s.default](args = (%%x, %%p_w), kwargs = {})",
+ "pkg.torch.onnx.name_scopes": "['', '%(path)s', 'mm']",
+ "pkg.torch.onnx.class_hierarchy": "['m.Net', '%(class)s', 'aten.mm.default']",
  "pkg.torch.onnx.stack_trace": "File \\"%(file)s\\", line 7, in %(frame)s\\n    %(source)s" """
 places = set(re.findall(rb"%\((.*?)\)s", MODEL + SIGNATURE + RECORD)) - {b"record", b"signature"}
-EXTENSIONS = ["txt", "full.txt", "json", "jsonl", "md", "html", "sarif", "xml", "codequality.json", "metrics", "github", "csv"]
+EXTENSIONS = "txt full.txt json jsonl md html sarif xml codequality.json metrics github csv".split()
 listed = subprocess.run([os.environ["MEMLINT"], "--list=formats"], capture_output=True, text=True).stdout
 assert len(EXTENSIONS) == len(listed.splitlines()), "a format is not tested"
 
@@ -60,7 +65,8 @@ def judge(extension, s):
     printable(s)
     lines = s.split("\n")
     if extension == "github":
-        assert all(re.match(r"::(error|warning|notice) file=[^,:]*,line=\d+,title=memlint[^,:]*::", l) for l in lines[:-1])
+        note = r"::(error|warning|notice) file=[^,:]*,line=\d+,title=memlint[^,:]*::"
+        assert all(re.match(note, l) for l in lines[:-1])
     else:
         assert not any(l.lstrip().startswith("::") for l in lines), "a command"
     if extension in ("json", "jsonl", "sarif", "codequality.json"):
@@ -75,7 +81,8 @@ def judge(extension, s):
         assert page.scripts == 1 and "Content-Security-Policy" in s and "default-src 'none'" in s
     elif extension == "csv":
         for row in csv.reader(lines):
-            assert len(row) in (0, 11) and not any(re.match(r"\s*[=+@-]", cell) or re.search(r";\s*[=+@-]", cell) for cell in row), row
+            assert len(row) in (0, 11), row
+            assert not any(re.match(r"\s*[=+@-]", cell) or re.search(r";\s*[=+@-]", cell) for cell in row), row
     elif extension == "md":
         plain = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", s)
         assert MARK not in plain, plain[max(plain.find(MARK) - 60, 0):][:100]
@@ -93,12 +100,14 @@ def analyse(name, path, text):
     for t in targets:
         if os.path.exists(t):
             os.remove(t)
-    run = subprocess.run([os.environ["MEMLINT"], path, "--flags=none", "--recompute=auto", "--device=24GiB", "--max-peak=1KiB", "--color=always", "-v",
+    run = subprocess.run([os.environ["MEMLINT"], path, "--flags=none", "--recompute=auto", "--device=24GiB",
+                          "--max-peak=1KiB", "--color=always", "-v",
                           "--dim=batch=4"] + [a for t in targets for a in ("-o", t)], capture_output=True)
     try:
         out, err = run.stdout.decode(), run.stderr.decode()
         assert run.returncode == 1, "exit %d: %s" % (run.returncode, ascii(err))
-        printable(re.sub(r"\x1b\[(?:0|1|2|[349][0-7]|[0-9;]*)m", lambda m: "" if "5m" != m.group()[2:] else m.group(), out))
+        colours = r"\x1b\[(?:0|1|2|[349][0-7]|[0-9;]*)m"
+        printable(re.sub(colours, lambda m: "" if "5m" != m.group()[2:] else m.group(), out))
         printable(err)
         assert not any(l.startswith("::") for l in (out + err).split("\n")), "a command on a terminal"
         for extension, target in zip(EXTENSIONS, targets):
@@ -124,10 +133,12 @@ for place in sorted(places) + [b"file"]:
                 names[place] = nasty
             names[b"record"] = RECORD % names if recorded else b""
             names[b"signature"] = SIGNATURE % names if recorded else b""
-            path = "m.txt" if place != b"file" else os.fsdecode(nasty.decode("unicode_escape").encode("latin-1").replace(b"/", b"|")) + ".txt"
+            own = nasty.decode("unicode_escape").encode("latin-1").replace(b"/", b"|")
+            path = "m.txt" if place != b"file" else os.fsdecode(own) + ".txt"
             analyse((place.decode(), what), path, MODEL % names)
             count += 1
-failed += [] if len({p for p, _ in shown}) > 12 else ["names are shown from too few places: %s" % sorted({p for p, _ in shown})]
+places = sorted({p for p, _ in shown})
+failed += [] if len(places) > 12 else ["names are shown from too few places: %s" % places]
 print("\n".join("FAILED: %s" % f for f in failed))
 print("%d passed, %d failed" % (count + 1 - len(failed), len(failed)))
 raise SystemExit(bool(failed))
@@ -136,7 +147,8 @@ status=$?
 
 # Names that would be programs, where memlint writes a program to paste.
 while read -r model word options; do
-    sed "s/\([ (]\)$word\.weight\([ ),]\)/\1\"$word.weight\"\2/g; s/$word\([^ ,)]\)/$word\\\\\"];PWN();\1/g; /^#/d" "$SOURCE/tests/$model" >m.txt
+    sed "s/\([ (]\)$word\.weight\([ ),]\)/\1\"$word.weight\"\2/g; s/$word\([^ ,)]\)/$word\\\\\"];PWN();\1/g; /^#/d" \
+        "$SOURCE/tests/$model" >m.txt
     # shellcheck disable=SC2086 # a list of options
     run m.txt --flags=none --recompute=auto $options
     ok "$model" [ "$code" = 0 ]

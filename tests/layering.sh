@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may include what: the rooms and their floors, checked over #include lines, function names and, where there is nm, symbols.
+# Who may include what: the rooms and their floors, checked over #include lines, function names and, where there is nm,
+# symbols.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1
 sources=$(find src onnx reports -name '*.[ch]' ! -name '*pb-c*' ! -name assets.h)
@@ -33,23 +34,28 @@ done
 # The same of what is called: no object needs a symbol of a higher floor. Each line: object, D or U, symbol.
 objects=$(cd "$(dirname "$MEMLINT")" && find src onnx reports -name '*.o' ! -name '*pb-c*' 2>/dev/null)
 if command -v nm >/dev/null && [ -n "$objects" ]; then
-    (cd "$(dirname "$MEMLINT")" && for o in $objects; do nm "$o" | awk -v o="$o" 'NF == 3 && $2 ~ /[TDRBV]/ {print o, "D", $3} NF == 2 && $1 == "U" {print o, "U", $2}'; done) >"$work/symbols"
+    (cd "$(dirname "$MEMLINT")" && for o in $objects; do nm "$o" |
+        awk -v o="$o" 'NF == 3 && $2 ~ /[TDRBV]/ {print o, "D", $3} NF == 2 && $1 == "U" {print o, "U", $2}'; done) \
+        >"$work/symbols"
     up=$(awk -v floors="$floors" '
         BEGIN { n = split(floors, f, " "); for (i = 1; i <= n; i++) at[f[i]] = i }
         function room(o) { sub(/^src\//, "", o); sub(/\/.*/, "", o); return o }
         NR == FNR { if ($2 == "D") by[$3] = $1; next }
-        $2 == "U" && ($3 in by) && at[room(by[$3])] > at[room($1)] { print $1 " needs " $3 " of " by[$3] }' "$work/symbols" "$work/symbols" | head -3)
+        $2 == "U" && ($3 in by) && at[room(by[$3])] > at[room($1)] { print $1 " needs " $3 " of " by[$3] }' \
+            "$work/symbols" "$work/symbols" | head -3)
     ok "a room needs what lies above it: $up" [ -z "$up" ]
 fi
 
-# No circle of files: of two, one never calls the other, by however many steps. What counts is what the code of a file names, not its
-# data: a table's rows name the functions of files that read the table (docs/ARCHITECTURE.md, A circle of files).
+# No circle of files: of two, one never calls the other, by however many steps. What counts is what the code of a file
+# names, not its data: a table's rows name the functions of files that read the table (docs/ARCHITECTURE.md, A circle of
+# files).
 if command -v readelf >/dev/null && [ -s "$work/symbols" ]; then
     needs() { # needs SECTION: lines of two files, the second of which the first one's relocations of such sections name
         (cd "$(dirname "$MEMLINT")" && for o in $objects; do readelf -rW "$o" | awk -v o="$o" -v section="$1" '
             /^Relocation section/ { counts = $3 ~ section }
             counts && NF > 4 { print o, "U", $5 }'; done) |
-            awk 'NR == FNR { if ($2 == "D") by[$3] = $1; next } ($3 in by) && by[$3] != $1 { print $1, by[$3] }' "$work/symbols" - | sort -u
+            awk 'NR == FNR { if ($2 == "D") by[$3] = $1; next } ($3 in by) && by[$3] != $1 { print $1, by[$3] }' \
+            "$work/symbols" - | sort -u
     }
     needs '[.]text' >"$work/calls"
     circle=$(tsort "$work/calls" 2>&1 >/dev/null | sed 's/^tsort: //' | tr '\n' ' ')
@@ -61,15 +67,20 @@ fi
 bad=$(grep -L SPDX-License-Identifier $sources tests/*.sh tests/*.c tests/unit/*.[ch] | head -1)
 ok "no licence line: $bad" [ -z "$bad" ]
 
-# 120 columns: of C clang-format sees to the code, this to comments and to the prose that people write. Tables, examples and what tests
-# print are as wide as they are.
+# 120 columns: of C clang-format sees to the code, this to comments, to programs and to the prose that people write.
+# Tables and examples in prose are as wide as they are. tests/oracle/programs.py is yet to follow.
 wide() { # wide FILE...: lines that are too long
     LC_ALL=C.UTF-8 grep -nHE '^.{121}' "$@" | head -1
 }
 # shellcheck disable=SC2086 # a list of files
 bad=$(wide $sources tests/*.c tests/unit/*.[ch] tests/fuzz/*.[ch])
 ok "more than 120 columns: $bad" [ -z "$bad" ]
-for page in README.md CONTRIBUTING.md NEWS.md docs/{ARCHITECTURE,FLEET,GLOSSARY,HACKING,REPLAY,RULES,SECURITY,STEPS,TUTORIAL}.md; do
+# shellcheck disable=SC2046 # a list of files
+bad=$(wide check try .ci/* tests/*.sh tests/*.py examples/*.py examples/ci/*.sh \
+    $(ls tests/oracle/*.py | grep -v /programs.py))
+ok "more than 120 columns: $bad" [ -z "$bad" ]
+for page in README.md CONTRIBUTING.md NEWS.md \
+    docs/{ARCHITECTURE,FLEET,GLOSSARY,HACKING,REPLAY,RULES,SECURITY,STEPS,TUTORIAL}.md; do
     grep -vE '^(\||    |!\[)' "$page" >"$work/prose"
     bad=$(wide "$work/prose")
     ok "more than 120 columns: $page: $bad" [ -z "$bad" ]
@@ -89,8 +100,8 @@ only_in src/torch/ 'torch/run\.h'
 only_in src/lower/ 'lower/(lowering|dynamo|matcher)\.h'
 only_in src/advice/ 'advice/edit\.h'
 
-# No operator, module or rule is told by its name in a body: its row in a table has a column for what a body asks. In a file that may, the
-# bodies are the table:
+# No operator, module or rule is told by its name in a body: its row in a table has a column for what a body asks. In a
+# file that may, the bodies are the table:
 #   patterns.c   a pattern is a drawing of nodes by name, and its matcher is the drawing
 by_name='src/lower/patterns.c'
 {
@@ -110,7 +121,8 @@ compared() { # compared FILE...: file and literal of each name that an expressio
             RS = "[;{}]"
         }
         { # what stands between the brackets of a comparison
-            for (all = $0; match(all, /(cmp|strstr|_with|has_stem|glob_match|does|spelled|[^a-z_]is(_[a-z]+)?|only_maker)\(/);) {
+            compares = "(cmp|strstr|_with|has_stem|glob_match|does|spelled|[^a-z_]is(_[a-z]+)?|only_maker)[(]"
+            for (all = $0; match(all, compares);) {
                 rest = all = substr(all, RSTART + RLENGTH)
                 for (n = depth = 1; depth && n <= length(rest); n++)
                     depth += substr(rest, n, 1) == "(" ? 1 : substr(rest, n, 1) == ")" ? -1 : 0
@@ -119,7 +131,8 @@ compared() { # compared FILE...: file and literal of each name that an expressio
                     text = name = substr(rest, RSTART + 1, RLENGTH - 2)
                     rest = substr(rest, RSTART + RLENGTH)
                     sub(/^(aten|prims)\./, "", name)
-                    if (name in known || (name != "" && text != name) || text ~ /^(torch\.nn|torchvision|transformers)\./)
+                    if (name in known || (name != "" && text != name) ||
+                        text ~ /^(torch\.nn|torchvision|transformers)\./)
                         print FILENAME ": " text
                 }
             }
@@ -131,7 +144,8 @@ ok "a name is compared outside of a table: $bad" [ -z "$bad" ]
 ok "this check finds nothing" grep -q "^$by_name: " "$work/compared"
 
 # Reports look at a const result: they call no pass and write through emit.c alone.
-for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ fleet_ sources_ libraries_ cuda_ rules_ fits_run; do
+for pass in graph_ shapes_ lower_ expand_ aten_ step_ live_ heap_ result_build onnx_ stored_ compare_ gate_ flags_ \
+    fleet_ sources_ libraries_ cuda_ rules_ fits_run; do
     bad=$(grep -nE "\\b${pass}[a-z_]*\\(" reports/*.c | head -1)
     ok "a report calls a pass: $bad" [ -z "$bad" ]
 done
@@ -141,6 +155,7 @@ ok "a report opens a file: $bad" [ -z "$bad" ]
 # Passes never print, and only util.c and main.c may give up.
 bad=$(grep -nE '\b(printf|puts|putchar)\(|\bstderr\b' $sources | grep -vE '^src/(cli/main|base/util)\.c' | head -1)
 ok "a pass prints: $bad" [ -z "$bad" ]
-bad=$(grep -nE '\bdie\(|\bexit\(' $sources | grep -vE '^src/(cli/main\.c|base/(util\.c|base\.h))|^reports/emit.c.*atexit|^[^:]*:[0-9]*: ?(/\*|\*)' | head -1)
+bad=$(grep -nE '\bdie\(|\bexit\(' $sources |
+    grep -vE '^src/(cli/main\.c|base/(util\.c|base\.h))|^reports/emit.c.*atexit|^[^:]*:[0-9]*: ?(/\*|\*)' | head -1)
 ok "exits: $bad" [ -z "$bad" ]
 finish

@@ -7,7 +7,8 @@ list() { sed -n '/^\.\\" options:/,/^\.\\" end of options/p' "$page" | sed '1d;$
 
 if [ "${1:-}" = --update ]; then
     "$MEMLINT" --list=mdoc >"$work/list"
-    sed -e "/^\.\\\\\" options:/r $work/list" -e '/^\.\\" options:/,/^\.\\" end of options/{/^\.\\"/!d}' "$page" >"$work/page"
+    sed -e "/^\.\\\\\" options:/r $work/list" -e '/^\.\\" options:/,/^\.\\" end of options/{/^\.\\"/!d}' "$page" \
+        >"$work/page"
     cp "$work/page" "$page"
     exit
 fi

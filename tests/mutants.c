@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutants.c - breaks every framework operator's row once in each way that could matter, and counts who notices.
  *
- * Arguments are folders of what tests/steps.sh replays: NAME.onnx, NAME.PRECISION.step and its other kinds. A mutant is a row
- * whose forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient does
- * not keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that runs
- * the row has other events, of those that its kind of step compares. Each mutant runs in a child: one that crashes is
- * noticed. What changes no event is not broken: takes, whole_batch, inner, assumes, source. A library's fact is broken,
- * too: it holds nowhere. It is noticed also by what is allocated before the step, where the step's file has that, and
- * by doubts and by assumptions that an option changes, of cases in a folder with the file "said", which tests/facts.sh
- * compares.
+ * Arguments are folders of what tests/steps.sh replays: NAME.onnx, NAME.PRECISION.step and its other kinds. A mutant is
+ * a row whose forward takes a block more, that has no derivative or lacks the gradient of one argument, whose gradient
+ * does not keep one of the tensors that it reads, or that autocast lets be. It is noticed when the step of a case that
+ * runs the row has other events, of those that its kind of step compares. Each mutant runs in a child: one that crashes
+ * is noticed. What changes no event is not broken: takes, whole_batch, inner, assumes, source. A library's fact is
+ * broken, too: it holds nowhere. It is noticed also by what is allocated before the step, where the step's file has
+ * that, and by doubts and by assumptions that an option changes, of cases in a folder with the file "said", which
+ * tests/facts.sh compares.
  *
  * Prints a line for each mutant that no step notices: row, a colon, how it is broken, a tab, the broken row as
  * --list=aten prints it, or one like it for a fact. At the end how many mutants, rows and steps there are.
@@ -32,10 +32,10 @@ struct recorded {
     struct setup s;
     const char *model;
     enum { OF_ALL, OF_DROPS, OF_CASTS } compared; /* events */
-    bool before, said;                   /* what is allocated before, and what the result says, is compared, too */
-    uint64_t events, says;               /* of the rows as they are */
-    bool *runs;        /* per row */
-    const bool *facts; /* per fact; NULL none */
+    bool before, said;     /* what is allocated before, and what the result says, is compared, too */
+    uint64_t events, says; /* of the rows as they are */
+    bool *runs;            /* per row */
+    const bool *facts;     /* per fact; NULL none */
 };
 
 struct cases {
@@ -79,7 +79,7 @@ static bool
 is_compared(const struct recorded *c, const struct event *e, const struct storage *s)
 {
     return c->compared == OF_ALL || (e->birth && (c->compared == OF_DROPS ? strstr(s->op, "native_dropout") != NULL
-                                                                   : strstr(s->op, "_to_copy") && s->rank > 0));
+                                                                          : strstr(s->op, "_to_copy") && s->rank > 0));
 }
 
 struct hashing {

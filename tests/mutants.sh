@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Breaking a framework operator's row turns a recorded step red, or a comparison with PyTorch's tables (tests/tables.sh): tests/mutants.c breaks each in
-# every way, over the archives of tests/steps.sh. tests/mutants.list names what nobody notices yet; --update writes it. A new row needs a case:
-# tests/oracle/ops.py.
+# Breaking a framework operator's row turns a recorded step red, or a comparison with PyTorch's tables
+# (tests/tables.sh): tests/mutants.c breaks each in every way, over the archives of tests/steps.sh. tests/mutants.list
+# names what nobody notices yet; --update writes it. A new row needs a case: tests/oracle/ops.py.
 . "$(dirname "$0")/lib.sh"
 [ -x "${MUTANTS:-}" ] || skip "no tests/mutants: make check builds it"
 [ -z "${SANITIZED:-}" ] || skip "a sanitizer slows what forks"

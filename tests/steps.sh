@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Training steps of small programs, event by event and in order, against PyTorch's: the archives that tests/oracle/ops.py, opdb.py and programs.py
-# write. NAME.onnx is the exported program, NAME.PRECISION.step memlint's options and then PyTorch's events in the canonical form of
-# tests/oracle/steps.py. A case that differs prints where the two part. NAME.PRECISION.drops has the births of dropouts alone, of a file that can't show
-# more: without lines nobody knows how long names hold a tensor.
+# Training steps of small programs, event by event and in order, against PyTorch's: the archives that
+# tests/oracle/ops.py, opdb.py and programs.py write. NAME.onnx is the exported program, NAME.PRECISION.step memlint's
+# options and then PyTorch's events in the canonical form of tests/oracle/steps.py. A case that differs prints where the
+# two part. NAME.PRECISION.drops has the births of dropouts alone, of a file that can't show more: without lines nobody
+# knows how long names hold a tensor.
 #
-# tests/unrecorded/FOLDER.NAME.NUMBER.step are of tests/cases/FOLDER/NAME.txt, whose operators no machine without a GPU records: memlint's own
-# events, read once beside the source that their rows name, so that a change is seen. steps.sh --update writes them anew.
+# tests/unrecorded/FOLDER.NAME.NUMBER.step are of tests/cases/FOLDER/NAME.txt, whose operators no machine without a GPU
+# records: memlint's own events, read once beside the source that their rows name, so that a change is seen. steps.sh
+# --update writes them anew.
 . "$(dirname "$0")/lib.sh"
 command -v xz >/dev/null || skip "no xz"
 
@@ -56,7 +58,8 @@ for step in "$SOURCE"/tests/unrecorded/*.step; do
     if [ "${1:-}" = --update ]; then
         head -1 "$step" >"$work/options"
         read -ra options <"$work/options"
-        "$MEMLINT" "$model" -q --assume accumulate=never "${options[@]}" --dump=step | canonical | sed /^=/d | cat "$work/options" - >"$work/step"
+        "$MEMLINT" "$model" -q --assume accumulate=never "${options[@]}" --dump=step | canonical | sed /^=/d |
+            cat "$work/options" - >"$work/step"
         cp "$work/step" "$step"
     fi
     ok "unrecorded $(basename "$step" .step)" agrees "$step" "$model"

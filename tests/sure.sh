@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What sounds sure is right: the largest batch passes and the next one fails whatever one began with, an inconclusive result
-# promises nothing in any format, no plan lies below the bound, and an assumption's effect is that of the option it names.
+# What sounds sure is right: the largest batch passes and the next one fails whatever one began with, an inconclusive
+# result promises nothing in any format, no plan lies below the bound, and an assumption's effect is that of the option
+# it names.
 . "$(dirname "$0")/lib.sh"
 cd "$SOURCE" || exit 1
 exits() { # exits CODE ARGUMENT...
@@ -14,7 +15,8 @@ model=examples/tiny_gpt.onnx
 
 # ---- the largest batch
 batches() { # batches BATCH: "DEVICE N" a line
-    "$MEMLINT" "$model" --dim "batch=$1" --format=json | grep -o '"device": "[^"]*", "capacity": [0-9]*, "verdict": "[^"]*", "largest_batch": [0-9]*' |
+    "$MEMLINT" "$model" --dim "batch=$1" --format=json |
+        grep -o '"device": "[^"]*", "capacity": [0-9]*, "verdict": "[^"]*", "largest_batch": [0-9]*' |
         sed 's/"device": "\([^"]*\)".*: /\1 /'
 }
 batches 4 >"$work/4"
@@ -34,11 +36,14 @@ for file in tests/cases/sure/*.txt; do
     for format in $("$MEMLINT" --list=formats | cut -f 1); do
         run "$file" --format="$format"
         tr '\n' ' ' <"$work/out" | sed 's/<style.*<\/style>//; s/"fits": \[//' >"$work/said"
-        ok "$file: $format does not say what is certain" grep -qiE 'at least (<em>)?[0-9]|nothing is certain|"certain": [0-9]|peak_certain_bytes' "$work/said"
-        ok "$file: $format promises" bash -c '! grep -qE "[^ a-z]fits|; fits|[Ll]argest batch|lower bound|\"largest_batch\": [0-9]" "$1"' - "$work/said"
+        ok "$file: $format does not say what is certain" grep -qiE \
+            'at least (<em>)?[0-9]|nothing is certain|"certain": [0-9]|peak_certain_bytes' "$work/said"
+        ok "$file: $format promises" bash -c \
+            '! grep -qE "[^ a-z]fits|; fits|[Ll]argest batch|lower bound|\"largest_batch\": [0-9]" "$1"' - "$work/said"
     done
     run "$file" --format=json
-    ok "$file: a device has a verdict" bash -c '! grep -qE "\"verdict\": \"(fits|tight|does not fit)\"" "$1"' - "$work/out"
+    ok "$file: a device has a verdict" bash -c '! grep -qE "\"verdict\": \"(fits|tight|does not fit)\"" "$1"' - \
+        "$work/out"
     exits 1 "$file" -q --max-peak=1TiB
 done
 
@@ -59,7 +64,8 @@ done < <("$MEMLINT" "$model" --dim batch=8 --format=json |
 
 # ---- everything that was chosen is in the set-up, and two results that differ in it are not equals
 "$MEMLINT" "$model" --dim batch=8 -q -o "$work/base.json"
-for option in --freeze=blocks.* --dropout=none '--assume attention=math' '--assume inplace=none' '--assume accumulate=never' --recompute=blocks.0 --device=t4; do
+for option in --freeze=blocks.* --dropout=none '--assume attention=math' '--assume inplace=none' \
+    '--assume accumulate=never' --recompute=blocks.0 --device=t4; do
     read -ra words <<<"$option"
     run "$model" --dim batch=8 "${words[@]}" --baseline="$work/base.json" --max-increase=50% --format=json
     ok "$option is no other set-up" [ "$code" = 1 ]

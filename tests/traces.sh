@@ -16,13 +16,15 @@ chain() {
     }'
 }
 
-# steps, values alive at once, and the calls of the best plan. Source: the recursion of Griewank and Walther, as in recompute_chain.
+# steps, values alive at once, and the calls of the best plan. Source: the recursion of Griewank and Walther, as in
+# recompute_chain.
 while read -r n values best; do
     chain "$n" >"$work/chain"
     found=$("$planner" "$(awk "BEGIN {print ($values + 0.01) / ($n + 2)}")" <"$work/chain" |
         awk -v n="$n" '{print $2 == "-" ? "none" : (2 * n + 1) * (1 + $2 / 100)}')
     ok "$n steps in $values values: $found calls, the best plan makes $best" \
-        awk -v found="$found" -v best="$best" 'BEGIN {exit !(found != "none" && found > best - 0.1 && found < 1.1 * best)}'
+        awk -v found="$found" -v best="$best" \
+        'BEGIN {exit !(found != "none" && found > best - 0.1 && found < 1.1 * best)}'
 done <<'END'
 8 10 17
 12 10 29

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts a report under a pull request: once, and then updates that comment.  memlint-comment.sh REPORT.md MODEL
 #
-# GITHUB_REPOSITORY and MEMLINT_PULL (the pull request's number) say where; gh (or what GH names) does it, with GH_TOKEN.
-# A comment that can't be written, as with the read-only token of a fork, fails nothing: the job summary has it, too.
+# GITHUB_REPOSITORY and MEMLINT_PULL (the pull request's number) say where; gh (or what GH names) does it, with
+# GH_TOKEN. A comment that can't be written, as with the read-only token of a fork, fails nothing: the job summary has
+# it, too.
 set -u
 gh=${GH:-gh} mark="<!-- memlint: $(tr -s '\n\r ' ' ' <<<"${2//-->/}")-->"
 body=$(mktemp)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the models of a branch with those of the revision it left from: checks out the base, exports both with the same
-# command, runs memlint. The reports lie in $MEMLINT_OUT, memlint.md is the comment.
+# Compares the models of a branch with those of the revision it left from: checks out the base, exports both with the
+# same command, runs memlint. The reports lie in $MEMLINT_OUT, memlint.md is the comment.
 #
 #   MEMLINT_MODEL    the model's file, as the export writes it, from the top of the repository; several: one a line
 #   MEMLINT_EXPORT   shell command that writes them, run at the top of each checkout; empty: they are committed
@@ -11,9 +11,9 @@
 #   MEMLINT_LABELS   labels of the pull request, with commas between
 #   MEMLINT          the program (default memlint)
 #
-# The flag file of the base counts, so that a branch can't relax its own gate. Where the branch's differs, the models are
-# judged under its own as well, and under its set-up with the base's budgets: what comes after the merge is seen before it.
-# An increase that is meant passes where the base's flag file has a line like
+# The flag file of the base counts, so that a branch can't relax its own gate. Where the branch's differs, the models
+# are judged under its own as well, and under its set-up with the base's budgets: what comes after the merge is seen
+# before it. An increase that is meant passes where the base's flag file has a line like
 #
 #   # memlint-gate: accept=trailer:Memlint-Accept,label:memory-accepted
 #
@@ -63,8 +63,10 @@ accepted() { # accepted FLAGS
     while IFS= read -r way; do
         name=${way#*:}
         case $way in
-        trailer:*) git log --format="%(trailers:key=$name,valueonly,unfold,separator=%x3B) ($name in %h)" "$fork..HEAD" | sed '/^ (/d' ;;
-        label:*) tr ',' '\n' <<<"${MEMLINT_LABELS:-}" | sed 's/^ *//; s/ *$//' | grep -Fx -e "$name" | sed 's/^/label /' ;;
+        trailer:*) git log --format="%(trailers:key=$name,valueonly,unfold,separator=%x3B) ($name in %h)" \
+            "$fork..HEAD" | sed '/^ (/d' ;;
+        label:*) tr ',' '\n' <<<"${MEMLINT_LABELS:-}" | sed 's/^ *//; s/ *$//' | grep -Fx -e "$name" |
+            sed 's/^/label /' ;;
         *) note "the base's flag file accepts by trailer:NAME or label:NAME, not by $way" ;;
         esac
     done < <(sed -n 's/^[[:blank:]]*#[[:blank:]]*memlint-gate:[[:blank:]]*accept=//p' "$1" | tr ',' '\n' | tr -d '\r ')
@@ -84,12 +86,14 @@ judge() { # judge MODEL NAME UNDER FLAGS ARGUMENT...: one run of memlint
     local model=$1 name=$2 under=$3 flags=$4 status=0 kind files=() kinds=(json xml)
     shift 4
     reports=$((reports + 1))
-    [ "$under" != "the base's flags" ] || kinds+=(html sarif codequality.json metrics) # of one run only: servers want each once
+    [ "$under" != "the base's flags" ] ||
+        kinds+=(html sarif codequality.json metrics) # of one run only: servers want each once
     for kind in "${kinds[@]}"; do
         files+=(-o "$out/$name.$kind")
     done
     echo "memlint-gate: $model under $under:" >&2
-    "$memlint" "$model" --flags="$flags" "$@" --sources=. ${options[@]+"${options[@]}"} --format="${MEMLINT_FORMAT:-github}" \
+    "$memlint" "$model" --flags="$flags" "$@" --sources=. ${options[@]+"${options[@]}"} \
+        --format="${MEMLINT_FORMAT:-github}" \
         "${files[@]}" -o "$work/md/$reports.md" || status=$?
     echo "$under" >"$work/md/$reports.under"
     [ -e "$work/md/$reports.md" ] || note "$model could not be analysed under $under: exit status $status"
@@ -107,21 +111,26 @@ for model in "${models[@]}"; do
     common=()
     reason=$(accepted "$flags.base" | head -1)
     [ -z "$reason" ] || common+=("--accept=$reason")
-    [ -n "$reason" ] || [ -z "$(git log --format='%(trailers:key=Memlint-Accept,valueonly)' "$fork..HEAD" | tr -d '\n')" ] ||
-        note "a trailer Memlint-Accept doesn't count: the base's flag file has no line # memlint-gate: accept=trailer:Memlint-Accept"
+    [ -n "$reason" ] ||
+        [ -z "$(git log --format='%(trailers:key=Memlint-Accept,valueonly)' "$fork..HEAD" | tr -d '\n')" ] ||
+        note "a trailer Memlint-Accept doesn't count: the base's flag file has no line" \
+            "# memlint-gate: accept=trailer:Memlint-Accept"
     if [ ! -e "$model" ]; then
         echo "memlint-gate: the branch has no $model" >&2
         worst=3
         continue
     fi
     old=$work/base/$model why=$base_failed
-    [ -n "$why" ] || [ -z "${MEMLINT_EXPORT:-}" ] || [ -e "$old" ] || why="the export of the base ($fork) makes no $model"
+    [ -n "$why" ] || [ -z "${MEMLINT_EXPORT:-}" ] || [ -e "$old" ] ||
+        why="the export of the base ($fork) makes no $model"
     if [ -n "$why" ]; then # an increase over nothing can't be judged: red, whatever the budgets say
         note "$why: nothing was compared"
-        printf '%s\n' ${options[@]+"${options[@]}"} | cat - "$flags.base" | grep -q -e --max-increase || common+=(--max-increase=0)
+        printf '%s\n' ${options[@]+"${options[@]}"} | cat - "$flags.base" | grep -q -e --max-increase ||
+            common+=(--max-increase=0)
         before=() under=()
     elif [ -e "$old" ]; then
-        "$memlint" "$old" --flags="$flags.base" ${options[@]+"${options[@]}"} -q -o "$work/old.json" 2>"$work/log" || true
+        "$memlint" "$old" --flags="$flags.base" ${options[@]+"${options[@]}"} -q -o "$work/old.json" 2>"$work/log" ||
+            true
         before=(--baseline="$old") under=(--baseline="$work/old.json")
     else
         note "$model is new: only its budgets are judged"
@@ -130,8 +139,10 @@ for model in "${models[@]}"; do
     judge "$model" "$name" "the base's flags" "$flags.base" ${before[@]+"${before[@]}"} ${common[@]+"${common[@]}"}
     cmp -s "$work/plain.base" "$work/plain.own" && continue
     note "the flags of $model differ from the base's, which count; it is judged under its own, too"
-    judge "$model" "$name.own" "the branch's own flags" "$flags.own" ${under[@]+"${under[@]}"} ${common[@]+"${common[@]}"}
-    cmp -s <(sort "$flags.mixed") <(sort "$work/plain.base") || cmp -s <(sort "$flags.mixed") <(sort "$work/plain.own") ||
+    judge "$model" "$name.own" "the branch's own flags" "$flags.own" ${under[@]+"${under[@]}"} \
+        ${common[@]+"${common[@]}"}
+    cmp -s <(sort "$flags.mixed") <(sort "$work/plain.base") ||
+        cmp -s <(sort "$flags.mixed") <(sort "$work/plain.own") ||
         judge "$model" "$name.mixed" "the branch's set-up with the base's budgets" "$flags.mixed" \
             ${under[@]+"${under[@]}"} ${common[@]+"${common[@]}"}
 done
@@ -140,7 +151,8 @@ done
 md=$work/md
 {
     if [ $reports -gt 1 ]; then
-        printf '### memlint: %s models, exit status %s\n\n| model | under | result |\n| --- | --- | --- |\n' "${#models[@]}" $worst
+        printf '### memlint: %s models, exit status %s\n\n| model | under | result |\n| --- | --- | --- |\n' \
+            "${#models[@]}" $worst
     fi
     for i in $(seq $reports); do
         if [ $reports = 1 ] || [ ! -e "$md/$i.md" ]; then continue; fi

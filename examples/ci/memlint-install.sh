@@ -6,7 +6,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 if [ "${1:-}" = --key ]; then
-    echo "memlint-$(uname -m)-$(. /etc/os-release && echo "$ID$VERSION_ID")-$(find configure.ac Makefile.am onnx reports src -type f -name '[!.]*' |
+    echo "memlint-$(uname -m)-$(. /etc/os-release &&
+        echo "$ID$VERSION_ID")-$(find configure.ac Makefile.am onnx reports src -type f -name '[!.]*' |
         LC_ALL=C sort | xargs sha256sum | sha256sum | cut -c1-16)"
     exit
 fi

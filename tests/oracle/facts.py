@@ -1,26 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What libraries' sources say (memlint --list=facts) held to PyTorch: for each fact models where it holds, event by event.
+"""What libraries' sources say (memlint --list=facts) held to PyTorch: for each fact models where it holds, event by
+event.
 
     facts.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
 
-Models are made from the facts' own columns: of Transformers the model that a source names, made small; of a fact about a class each class that it
-matches, between two layers; of other libraries the expressions in MODELS. Which facts a file uses, memlint says (--dump=facts). Facts with
-classes are asked of dynamo's exports, facts with paths alone of the old exporter's.
+Models are made from the facts' own columns: of Transformers the model that a source names, made small; of a fact about
+a class each class that it matches, between two layers; of other libraries the expressions in MODELS. Which facts a
+file uses, memlint says (--dump=facts). Facts with classes are asked of dynamo's exports, facts with paths alone of the
+old exporter's.
 
-Printed: a line a step, then a line a fact with how many steps use it, and how many of these are exact, in doubt and wrong. Exit 1 when a step is wrong
-that is not in OPEN. --pack leaves steps out that use no fact which the others don't. Needs timm and diffusers, too.
+Printed: a line a step, then a line a fact with how many steps use it, and how many of these are exact, in doubt and
+wrong. Exit 1 when a step is wrong that is not in OPEN. --pack leaves steps out that use no fact which the others
+don't. Needs timm and diffusers, too.
 """
+
 import collections, fnmatch, glob, importlib, inspect, os, re, subprocess, sys
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
-KIND = {r"^(gpt_neo_attention|t5_dense)": "casts", r"_(ts-eval|sdpa)$|^(encoder|swin_attention)": "drops"}  # which events are compared
-UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"  # files without buffers; a tensor that is no buffer, which records don't count
-# What a file leaves open, both ways: the same file, a step of the model with other arguments, and memlint's option for it.
+KIND = {
+    r"^(gpt_neo_attention|t5_dense)": "casts",
+    r"_(ts-eval|sdpa)$|^(encoder|swin_attention)": "drops",
+}  # which events are compared
+# files without buffers; a tensor that is no buffer, which records don't count
+UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"
+# What a file leaves open, both ways: the same file, a step of the model with other arguments, and memlint's option for
+# it.
 OTHER = {
-    r"^(relu|leakyrelu|silu|hardtanh|relu6|mish|hardswish|hardsigmoid|elu|celu|selu)$": (r"(nn\.\w+)\(\), (nn.Linear)", r"\1(inplace=True), \2", ["--assume", "inplace=all"]),
+    r"^(relu|leakyrelu|silu|hardtanh|relu6|mish|hardswish|hardsigmoid|elu|celu|selu)$": (
+        r"(nn\.\w+)\(\), (nn.Linear)",
+        r"\1(inplace=True), \2",
+        ["--assume", "inplace=all"],
+    ),
     r"^timm_(ghostnet|repghost|rexnet|senet)$": (r"num_classes=5", "num_classes=5, drop_rate=0.", ["--dropout=none"]),
     r"^timm_cpubone$": (r"num_classes=5", "num_classes=5, proj_drop_rate=0.", ["--dropout=none"]),
     r"^torch_encoder$": (r"Layer\(32, 2, 64", "Layer(32, 2, 64, 0.", ["--dropout=none"]),
@@ -35,37 +49,101 @@ COLUMNS = ("library", "version", "says", "arg", "type", "around", "path", "op", 
 
 # What configurations call their sizes; the first that matches counts.
 SIZES = (
-    (r".*vocab_size|num_embeddings", 64), (r"\w+_token_id|(bos|eos|pad|sep|cls)_token", 0),
-    (r"max_position_embeddings|n_positions|n_ctx|max_seq_len|seq_length|max_(source|target)_positions|max_\w*coder_position_embeddings", "positions"),
+    (r".*vocab_size|num_embeddings", 64),
+    (r"\w+_token_id|(bos|eos|pad|sep|cls)_token", 0),
+    (
+        r"max_position_embeddings|n_positions|n_ctx|max_seq_len|seq_length|"
+        r"max_(source|target)_positions|max_\w*coder_position_embeddings",
+        "positions",
+    ),
     (r"num_hidden_layers|n_layers?|num_layers|(en|de)coder_layers|num_decoder_layers|num_\w*coder_layers", 1),
     (r"num_attention_heads|n_heads?|num_heads|(en|de)coder_attention_heads|num_key_value_heads", 2),
-    (r"hidden_size|d_model|n_embd|embed_dim|embedding_size|word_embed_proj_dim|true_hidden_size", 32), (r"(qk_)?head_dim|d_kv", 16),
+    (r"hidden_size|d_model|n_embd|embed_dim|embedding_size|word_embed_proj_dim|true_hidden_size", 32),
+    (r"(qk_)?head_dim|d_kv", 16),
     (r"intermediate_size|d_ff|ffn_dim|(en|de)coder_ffn_dim|ffn_hidden_size|n_inner|hidden_dim", 64),
-    (r"image_size", 32), (r"patch_size", 16), (r"moe_intermediate_size|shared_expert_intermediate_size", 16),
-    (r"num_experts|n_routed_experts|num_local_experts", 4), (r"num_experts_per_tok", 2),
+    (r"image_size", 32),
+    (r"patch_size", 16),
+    (r"moe_intermediate_size|shared_expert_intermediate_size", 16),
+    (r"num_experts|n_routed_experts|num_local_experts", 4),
+    (r"num_experts_per_tok", 2),
 )
-AUDIO = dict(conv_dim=[8, 32], conv_stride=[5, 2], conv_kernel=[10, 3], num_conv_pos_embeddings=4, num_conv_pos_embedding_groups=2, apply_spec_augment=False,
-             layerdrop=0.)
+AUDIO = dict(
+    conv_dim=[8, 32],
+    conv_stride=[5, 2],
+    conv_kernel=[10, 3],
+    num_conv_pos_embeddings=4,
+    num_conv_pos_embedding_groups=2,
+    apply_spec_augment=False,
+    layerdrop=0.0,
+)
 WINDOWS = dict(embed_dim=16, depths=[2], num_heads=[2], window_size=4, patch_size=4)
 OVER = {  # what a configuration needs besides
-    "CodeGenConfig": dict(n_head=4, rotary_dim=8), "GPTJConfig": dict(rotary_dim=8), "DeepseekV2Config": dict(num_experts_per_tok=2),
-    "JambaConfig": dict(use_mamba_kernels=False, attn_layer_period=1, attn_layer_offset=0), "SwinConfig": WINDOWS, "Swinv2Config": WINDOWS,
-    "LEDConfig": dict(attention_window=4), "GPTNeoConfig": dict(attention_types=[[["global"], 1]]), "Qwen3MoeConfig": dict(mlp_only_layers=[]),
+    "CodeGenConfig": dict(n_head=4, rotary_dim=8),
+    "GPTJConfig": dict(rotary_dim=8),
+    "DeepseekV2Config": dict(num_experts_per_tok=2),
+    "JambaConfig": dict(use_mamba_kernels=False, attn_layer_period=1, attn_layer_offset=0),
+    "SwinConfig": WINDOWS,
+    "Swinv2Config": WINDOWS,
+    "LEDConfig": dict(attention_window=4),
+    "GPTNeoConfig": dict(attention_types=[[["global"], 1]]),
+    "Qwen3MoeConfig": dict(mlp_only_layers=[]),
     **dict.fromkeys(("Wav2Vec2Config", "HubertConfig", "WavLMConfig", "UniSpeechConfig", "Data2VecAudioConfig"), AUDIO),
-    "DetrConfig": dict(use_timm_backbone=False, use_pretrained_backbone=False, num_queries=4, backbone=None,
-                       backbone_config=dict(model_type="resnet", embedding_size=8, hidden_sizes=[8], depths=[1], layer_type="basic", out_features=["stage1"])),
-    "Speech2TextConfig": dict(conv_channels=16, input_feat_per_channel=16), "WhisperConfig": dict(num_mel_bins=16, max_source_positions=8),
-    "Phi3Config": dict(partial_rotary_factor=.5), **dict.fromkeys(("AlbertConfig", "DebertaConfig", "BertConfig", "DistilBertConfig"), dict(pad_token_id=None)),
-    "FalconConfig": dict(alibi=True), "T5Config": dict(num_layers=2), "GPT2Config": dict(scale_attn_weights=False),
-    "SegformerConfig": dict(num_encoder_blocks=1, depths=[1], sr_ratios=[2], hidden_sizes=[16], patch_sizes=[7], strides=[4], num_attention_heads=[2], mlp_ratios=[2],
-                            decoder_hidden_size=16),
+    "DetrConfig": dict(
+        use_timm_backbone=False,
+        use_pretrained_backbone=False,
+        num_queries=4,
+        backbone=None,
+        backbone_config=dict(
+            model_type="resnet",
+            embedding_size=8,
+            hidden_sizes=[8],
+            depths=[1],
+            layer_type="basic",
+            out_features=["stage1"],
+        ),
+    ),
+    "Speech2TextConfig": dict(conv_channels=16, input_feat_per_channel=16),
+    "WhisperConfig": dict(num_mel_bins=16, max_source_positions=8),
+    "Phi3Config": dict(partial_rotary_factor=0.5),
+    **dict.fromkeys(("AlbertConfig", "DebertaConfig", "BertConfig", "DistilBertConfig"), dict(pad_token_id=None)),
+    "FalconConfig": dict(alibi=True),
+    "T5Config": dict(num_layers=2),
+    "GPT2Config": dict(scale_attn_weights=False),
+    "SegformerConfig": dict(
+        num_encoder_blocks=1,
+        depths=[1],
+        sr_ratios=[2],
+        hidden_sizes=[16],
+        patch_sizes=[7],
+        strides=[4],
+        num_attention_heads=[2],
+        mlp_ratios=[2],
+        decoder_hidden_size=16,
+    ),
 }
-INPUTS = {"input_ids": "ids(2, 8)", "pixel_values": "torch.rand(2, 3, 32, 32)", "input_values": "torch.rand(2, 400)", "input_features": "torch.rand(2, 16, 16)",
-          "decoder_input_ids": "ids(2, 8)"}
+INPUTS = {
+    "input_ids": "ids(2, 8)",
+    "pixel_values": "torch.rand(2, 3, 32, 32)",
+    "input_values": "torch.rand(2, 400)",
+    "input_features": "torch.rand(2, 16, 16)",
+    "decoder_input_ids": "ids(2, 8)",
+}
 GIVEN = {  # what models take instead
-    **dict.fromkeys(("GPT2Model", "GPTNeoModel"), dict(input_ids="ids(2, 8)", position_ids="ids(1, 8)", cache_position="torch.zeros(8, dtype=torch.long)",
-                                                       attention_mask="torch.rand(2, 1, 8, 8)")),
-    "BertForMaskedLM": dict(input_ids="ids(2, 8)", attention_mask="torch.zeros(2, 8, 8, dtype=torch.long)", token_type_ids="ids(2, 8)", position_ids="ids(1, 8)"),
+    **dict.fromkeys(
+        ("GPT2Model", "GPTNeoModel"),
+        dict(
+            input_ids="ids(2, 8)",
+            position_ids="ids(1, 8)",
+            cache_position="torch.zeros(8, dtype=torch.long)",
+            attention_mask="torch.rand(2, 1, 8, 8)",
+        ),
+    ),
+    "BertForMaskedLM": dict(
+        input_ids="ids(2, 8)",
+        attention_mask="torch.zeros(2, 8, 8, dtype=torch.long)",
+        token_type_ids="ids(2, 8)",
+        position_ids="ids(1, 8)",
+    ),
     "Speech2TextModel": dict(input_features="torch.rand(2, 16, 16)", decoder_input_ids="ids(2, 8)"),
 }
 
@@ -77,6 +155,7 @@ def rows(memlint, *words):
 
 # ---- Transformers' models
 
+
 def parts(config):
     """The configurations inside of one."""
     inner = config.sub_configs if isinstance(config.sub_configs, dict) else {}
@@ -84,7 +163,8 @@ def parts(config):
 
 
 def small(config, positions=8):
-    """Arguments that make a configuration small. A whole table of positions a file folds, so that only then its size is known; a whole mask it drops."""
+    """Arguments that make a configuration small. A whole table of positions a file folds, so that only then its size
+    is known; a whole mask it drops."""
     out = {}
     for name, p in inspect.signature(config.__init__).parameters.items():
         size = next((n for pattern, n in SIZES if re.fullmatch(pattern, name)), None)
@@ -95,7 +175,11 @@ def small(config, positions=8):
     return {**out, **OVER.get(config.__name__, {})}
 
 
-WHOLES = {"modeling_bert.py": "BertForMaskedLM", "modeling_whisper.py": "WhisperEncoder", "modeling_pegasus.py": "PegasusEncoder"}  # without dead ends
+WHOLES = {
+    "modeling_bert.py": "BertForMaskedLM",
+    "modeling_whisper.py": "WhisperEncoder",
+    "modeling_pegasus.py": "PegasusEncoder",
+}  # without dead ends
 MODEL = """
 import torch
 from torch import nn
@@ -118,6 +202,7 @@ ZOO = {{"case": Entry(M, lambda b: ({inputs}, TARGETS), cross_entropy, real_buil
 def folder_of(file):
     """Transformers' files by their names alone."""
     import transformers
+
     found = glob.glob(os.path.join(os.path.dirname(transformers.__file__), "models", "*", file))
     return os.path.basename(os.path.dirname(found[0])) if found else None
 
@@ -125,10 +210,20 @@ def folder_of(file):
 def transformer(file, config=None, whole=r"\w*Model|\w*Transformer", attention="eager", **over):
     """The source of the first model of a modeling file, of that configuration, whose name is like that."""
     from transformers import PreTrainedModel
+
     module = importlib.import_module(f"transformers.models.{folder_of(file)}.{file[:-3]}")
     whole = WHOLES.get(file, whole)
-    own = [c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, PreTrainedModel) and c.__module__ == module.__name__ and
-           re.fullmatch(whole, n) and not n.endswith("PreTrainedModel") and n != "PretrainedBartModel" and n != "BartPretrainedModel"]
+    own = [
+        c
+        for n, c in vars(module).items()
+        if isinstance(c, type)
+        and issubclass(c, PreTrainedModel)
+        and c.__module__ == module.__name__
+        and re.fullmatch(whole, n)
+        and not n.endswith("PreTrainedModel")
+        and n != "PretrainedBartModel"
+        and n != "BartPretrainedModel"
+    ]
     named = [c for c in own if c.config_class and c.config_class.__name__ == config]
     model = (named or own)[0]
     config = model.config_class
@@ -139,9 +234,18 @@ def transformer(file, config=None, whole=r"\w*Model|\w*Transformer", attention="
         if config().is_encoder_decoder and model.__name__.endswith("Model"):
             given["decoder_input_ids"] = INPUTS["decoder_input_ids"]
     attention = "sdpa" if attention != "eager" and model._supports_sdpa else "eager"
-    return MODEL.format(module=module.__name__, model=model.__name__, config_module=config.__module__, config=config.__name__, arguments={**small(config, 16 if model.__name__ in GIVEN else 8), **over},
-                        attention=attention, names=", ".join(given), passed=", ".join(f"{k}={k}" for k in given), field=field,
-                        inputs="{" + ", ".join(f'"{k}": {v}' for k, v in given.items()) + "}")
+    return MODEL.format(
+        module=module.__name__,
+        model=model.__name__,
+        config_module=config.__module__,
+        config=config.__name__,
+        arguments={**small(config, 16 if model.__name__ in GIVEN else 8), **over},
+        attention=attention,
+        names=", ".join(given),
+        passed=", ".join(f"{k}={k}" for k in given),
+        field=field,
+        inputs="{" + ", ".join(f'"{k}": {v}' for k, v in given.items()) + "}",
+    )
 
 
 # ---- a layer of a Transformers model
@@ -167,11 +271,18 @@ ZOO = {{"case": Entry(M, lambda b: ({inputs}, TARGETS), cross_entropy, real_buil
 EXPERTS = ("modeling_deepseek_v3.py", "modeling_nemotron.py")  # whose layers can't be exported
 TAKES = {  # what models make for their layers, and layers need
     "BloomBlock": dict(alibi="torch.rand(4, 1, 8)", attention_mask="torch.zeros(2, 1, 8, 8, dtype=torch.bool)"),
-    **dict.fromkeys(("CodeGenBlock", "GPTJBlock"), dict(position_ids="ids(2, 8)")), "FalconDecoderLayer": dict(alibi="torch.rand(4, 1, 8)", attention_mask="torch.rand(2, 1, 8, 8)"),
-    "LEDEncoderLayer": dict(attention_mask="torch.zeros(2, 8)"), "DebertaLayer": dict(attention_mask="torch.zeros(2, 1, 8, 8, dtype=torch.bool)"),
+    **dict.fromkeys(("CodeGenBlock", "GPTJBlock"), dict(position_ids="ids(2, 8)")),
+    "FalconDecoderLayer": dict(alibi="torch.rand(4, 1, 8)", attention_mask="torch.rand(2, 1, 8, 8)"),
+    "LEDEncoderLayer": dict(attention_mask="torch.zeros(2, 8)"),
+    "DebertaLayer": dict(attention_mask="torch.zeros(2, 1, 8, 8, dtype=torch.bool)"),
     **dict.fromkeys(("DetrEncoderLayer", "DetrDecoderLayer"), dict(object_queries="torch.rand(2, 8, 32)")),
-    **dict.fromkeys((m + "DecoderLayer" for m in ("Bart", "MBart", "Marian", "Pegasus", "Blenderbot", "BigBirdPegasus", "Speech2Text")),
-                    dict(encoder_hidden_states="torch.rand(2, 8, 32)")),
+    **dict.fromkeys(
+        (
+            m + "DecoderLayer"
+            for m in ("Bart", "MBart", "Marian", "Pegasus", "Blenderbot", "BigBirdPegasus", "Speech2Text")
+        ),
+        dict(encoder_hidden_states="torch.rand(2, 8, 32)"),
+    ),
     "T5Block": dict(cache_position="torch.zeros(8, dtype=torch.long)"),
 }
 
@@ -180,8 +291,13 @@ def layers(file, config=None):
     """(name, source) of the layers in a modeling file: what takes hidden states and makes as many."""
     import torch
     from transformers import PreTrainedModel
+
     module = importlib.import_module(f"transformers.models.{folder_of(file)}.{file[:-3]}")
-    own = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, torch.nn.Module) and c.__module__ == module.__name__}
+    own = {
+        n: c
+        for n, c in vars(module).items()
+        if isinstance(c, type) and issubclass(c, torch.nn.Module) and c.__module__ == module.__name__
+    }
     if not hasattr(module, "PreTrainedModel"):
         return
     configs = [c.config_class for c in own.values() if issubclass(c, PreTrainedModel) and c.config_class]
@@ -194,7 +310,9 @@ def layers(file, config=None):
             break
     else:
         return
-    kinds = r"Attention$" if file in EXPERTS or any("Moe" in n for n in own) else r"(Layer|Block|FeatureProjection)$"  # which expert runs, an exporter can't say
+    kinds = (
+        r"Attention$" if file in EXPERTS or any("Moe" in n for n in own) else r"(Layer|Block|FeatureProjection)$"
+    )  # which expert runs, an exporter can't say
     for name, cls in own.items():
         made, takes = list(inspect.signature(cls.__init__).parameters)[1:], inspect.signature(cls.forward).parameters
         if not re.search(kinds, name) or made[:1] != ["config"] or "hidden_states" not in takes:
@@ -210,12 +328,27 @@ def layers(file, config=None):
                 tables = rotary(c)(torch.rand(2, 8, width), torch.arange(8)[None])
                 inputs.update({t: f"torch.rand({tuple(v.shape)})" for t, v in zip(("cos", "sin"), tables)})
                 passed.append(f"{k}=(cos, sin)")
-            elif p.default is inspect.Parameter.empty and k not in ("self", "hidden_states") and p.kind is p.POSITIONAL_OR_KEYWORD:
+            elif (
+                p.default is inspect.Parameter.empty
+                and k not in ("self", "hidden_states")
+                and p.kind is p.POSITIONAL_OR_KEYWORD
+            ):
                 passed.append(f"{k}=None")
-        yield name, LAYER.format(module=module.__name__, name=name, config_module=config.__module__, config=config.__name__, arguments=small(config, 16), width=width,
-                                 index=", 0" if len(made) > 1 and re.search("idx|index|layer", made[1]) else "", names="".join(f", {k}" for k in inputs if k != "x"),
-                                 passed="".join(f", {p}" for p in passed),
-                                 inputs="{" + ", ".join(f'"{k}": {v}' for k, v in inputs.items()) + "}")
+        yield (
+            name,
+            LAYER.format(
+                module=module.__name__,
+                name=name,
+                config_module=config.__module__,
+                config=config.__name__,
+                arguments=small(config, 16),
+                width=width,
+                index=", 0" if len(made) > 1 and re.search("idx|index|layer", made[1]) else "",
+                names="".join(f", {k}" for k in inputs if k != "x"),
+                passed="".join(f", {p}" for p in passed),
+                inputs="{" + ", ".join(f'"{k}": {v}' for k, v in inputs.items()) + "}",
+            ),
+        )
 
 
 # ---- a class between two layers
@@ -236,8 +369,10 @@ ZOO = {{"case": Entry(M, lambda b: ({{"x": torch.rand(2, 8, 32)}}, TARGETS), cro
 
 
 def classes_like(pattern):
-    """(module, class) of Transformers' modules whose whole name is like that; of those whose forward is written alike the first."""
+    """(module, class) of Transformers' modules whose whole name is like that; of those whose forward is written alike
+    the first."""
     import torch, transformers
+
     seen = set()
     for path in sorted(glob.glob(os.path.join(os.path.dirname(transformers.__file__), "models", "*", "modeling_*.py"))):
         file = os.path.basename(path)[:-3]
@@ -254,14 +389,18 @@ def classes_like(pattern):
 
 
 def written(source, log):
-    """The source with its targets' shape, for which it runs once: in a child, since a process whose threads have run can't be forked any more."""
+    """The source with its targets' shape, for which it runs once: in a child, since a process whose threads have run
+    can't be forked any more."""
+
     def shape():
         import torch
+
         ns = {"TARGETS": None}
         exec(source, ns)
         entry = ns["ZOO"]["case"]
         with torch.no_grad():
             print("shape", tuple(entry.build().train()(**entry.inputs(1)[0]).shape[:-1]))
+
     done = steps.apart(log, shape)
     text = open(log).read()
     if not done:
@@ -272,92 +411,345 @@ def written(source, log):
 # ---- other libraries: expressions
 
 ROWS, IMAGE, MAP = '"x": torch.rand(2, 8, 32)', '"x": torch.rand(2, 3, 32, 32)', '"x": torch.rand(2, 32, 4, 4)'
-ENCODER = "nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 2, 64, batch_first=True{more}), 1, enable_nested_tensor=False)"
+ENCODER = (
+    "nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 2, 64, batch_first=True{more}), 1, "
+    "enable_nested_tensor=False)"
+)
 VISION = {  # torchvision's architectures, as few blocks of each as show what is in it
-    "resnet_basic": "V.ResNet(V.resnet.BasicBlock, [1, 1, 1, 1])", "resnet_bottleneck": "V.ResNet(V.resnet.Bottleneck, [1, 1, 1, 1])",
-    "vgg": "V.VGG(V.vgg.make_layers([8, 'M', 512]))", "alexnet": "V.AlexNet()", "squeezenet": "V.SqueezeNet('1_1')",
+    "resnet_basic": "V.ResNet(V.resnet.BasicBlock, [1, 1, 1, 1])",
+    "resnet_bottleneck": "V.ResNet(V.resnet.Bottleneck, [1, 1, 1, 1])",
+    "vgg": "V.VGG(V.vgg.make_layers([8, 'M', 512]))",
+    "alexnet": "V.AlexNet()",
+    "squeezenet": "V.SqueezeNet('1_1')",
     "mobilenet_v2": "V.MobileNetV2(inverted_residual_setting=[[1, 16, 1, 1], [6, 24, 2, 2]])",
-    "mobilenet_v3": "V.MobileNetV3([C(16, 3, 16, 16, True, 'RE', 2, 1, 1), C(16, 5, 32, 24, True, 'HS', 1, 1, 1), C(24, 3, 32, 24, False, 'HS', 1, 1, 1)], 64)",
-    "efficientnet": "V.EfficientNet([V.efficientnet.MBConvConfig(1, 3, 1, 32, 16, 1), V.efficientnet.MBConvConfig(6, 3, 2, 16, 24, 2)], .2, 0.)",
-    "densenet": "V.DenseNet(8, (2, 2), 16)", "shufflenet": "V.ShuffleNetV2([1, 1, 1], [24, 48, 96, 192, 64])", "mnasnet": "V.MNASNet(.35)",
+    "mobilenet_v3": "V.MobileNetV3([C(16, 3, 16, 16, True, 'RE', 2, 1, 1), C(16, 5, 32, 24, True, 'HS', 1, 1, 1), "
+    "C(24, 3, 32, 24, False, 'HS', 1, 1, 1)], 64)",
+    "efficientnet": "V.EfficientNet([V.efficientnet.MBConvConfig(1, 3, 1, 32, 16, 1), V.efficientnet.MBConvConfig(6, "
+    "3, 2, 16, 24, 2)], .2, 0.)",
+    "densenet": "V.DenseNet(8, (2, 2), 16)",
+    "shufflenet": "V.ShuffleNetV2([1, 1, 1], [24, 48, 96, 192, 64])",
+    "mnasnet": "V.MNASNet(.35)",
     "regnet": "V.RegNet(V.regnet.BlockParams([1, 1], [16, 32], [8, 8], [1, 1], [2, 2], .25))",
-    "convnext": "Net(OrderedDict(features=nn.Sequential(nn.Conv2d(3, 32, 4, 4), V.convnext.CNBlock(32, 1., 0.)), flat=nn.Flatten(2)))",
+    "convnext": "Net(OrderedDict(features=nn.Sequential(nn.Conv2d(3, 32, 4, 4), V.convnext.CNBlock(32, 1., 0.)), "
+    "flat=nn.Flatten(2)))",
 }
-SD3 = ("diffusers.SD3Transformer2DModel(sample_size=4, patch_size=2, in_channels=4, num_layers=1, attention_head_dim=16, num_attention_heads=2, "
-       "joint_attention_dim=32, caption_projection_dim=32, pooled_projection_dim=32, out_channels=4, pos_embed_max_size=4)")
-SD3_TAKES = ('"hidden_states": torch.rand(2, 4, 4, 4), "encoder_hidden_states": torch.rand(2, 8, 32), "pooled_projections": torch.rand(2, 32), '
-             '"timestep": torch.zeros(2, dtype=torch.long)')
+SD3 = (
+    "diffusers.SD3Transformer2DModel(sample_size=4, patch_size=2, in_channels=4, num_layers=1, "
+    "attention_head_dim=16, num_attention_heads=2, "
+    "joint_attention_dim=32, caption_projection_dim=32, pooled_projection_dim=32, out_channels=4, pos_embed_max_size=4)"
+)
+SD3_TAKES = (
+    '"hidden_states": torch.rand(2, 4, 4, 4), "encoder_hidden_states": torch.rand(2, 8, 32), "pooled_projections": '
+    "torch.rand(2, 32), "
+    '"timestep": torch.zeros(2, dtype=torch.long)'
+)
 SIDES = {"alexnet": "64", "vgg": "14"}
 IDS, WINDOW = '"x": ids(2, 8)', '"x": torch.rand(2, 16, 32)'
-TEXT = "vocab_size=64, hidden_size=32, max_position_embeddings=300"  # the exporter folds a table of 8,192 numbers with what reads it
+TEXT = (
+    "vocab_size=64, hidden_size=32, "
+    "max_position_embeddings=300"
+)  # the exporter folds a table of 8,192 numbers with what reads it
 MODELS = {  # name: exporter, expression of self.op, inputs, result
-    **{f"{n}_{e}": (e, x, IMAGE.replace("32", SIDES.get(n, "32")), None) for n, x in VISION.items() for e in ("dynamo", "ts-train") if n + e != "alexnetts-train"},
+    **{
+        f"{n}_{e}": (e, x, IMAGE.replace("32", SIDES.get(n, "32")), None)
+        for n, x in VISION.items()
+        for e in ("dynamo", "ts-train")
+        if n + e != "alexnetts-train"
+    },
     "deeplab": ("dynamo", "V.segmentation.deeplabv3.ASPPConv(32, 32, 2)", MAP, "y.flatten(1)"),
-    "fcn": ("dynamo", "V.segmentation.fcn.FCNHead(32, 64)", '"x": torch.rand(2, 32, 16, 16)', "y.flatten(2).transpose(1, 2)"),
+    "fcn": (
+        "dynamo",
+        "V.segmentation.fcn.FCNHead(32, 64)",
+        '"x": torch.rand(2, 32, 16, 16)',
+        "y.flatten(2).transpose(1, 2)",
+    ),
     "fcos": ("dynamo", "V.detection.fcos.FCOSClassificationHead(32, 1, 5, 1)", MAP, "y", "[x, x * 2]"),
     "squeeze_relu": ("dynamo", "torchvision.ops.SqueezeExcitation(32, 8)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "detr_attention": ("dynamo", "detr.DetrAttention(32, 2, transformers.DetrConfig().attention_dropout)", ROWS, "y[0]", "x, object_queries=x"),  # its layers look at values
+    "detr_attention": (
+        "dynamo",
+        "detr.DetrAttention(32, 2, transformers.DetrConfig().attention_dropout)",
+        ROWS,
+        "y[0]",
+        "x, object_queries=x",
+    ),  # its layers look at values
     "clip_embeddings": ("dynamo", f"clip.CLIPTextEmbeddings(transformers.CLIPTextConfig({TEXT}))", IDS, "y"),
-    "bert_embeddings": ("dynamo", f"bert.BertEmbeddings(transformers.BertConfig({TEXT}, type_vocab_size=300))", IDS, "y", "x, x"),
-    "deberta_pooler": ("dynamo", "deberta.ContextPooler(transformers.DebertaConfig(hidden_size=32, pooler_hidden_size=32))", ROWS, "y"),
-    "segformer_layer": ("dynamo", "segformer.SegformerLayer(transformers.SegformerConfig(), 32, 2, 0., 1, 2)", ROWS, "y[0]", "x, 2, 4"),
-    "gpt2_attention": ("dynamo", "without(without(keep(gpt2.GPT2Attention(transformers.GPT2Config(n_embd=32, n_head=2, scale_attn_weights=False, attn_implementation='eager'), True), 'q_attn', 'c_attn', 'attn_dropout', 'c_proj', 'resid_dropout'), 'c_proj'), 'resid_dropout')",
-                       ROWS, "y[0]", "x, encoder_hidden_states=x"),
-    "imagegpt_attention": ("dynamo", "without(without(keep(imagegpt.ImageGPTAttention(transformers.ImageGPTConfig(n_embd=32, n_head=2, scale_attn_weights=False), True), 'q_attn', 'c_attn', 'attn_dropout', 'c_proj', 'resid_dropout'), 'c_proj'), 'resid_dropout')",
-                           ROWS, "y[0]", "x, encoder_hidden_states=x"),
+    "bert_embeddings": (
+        "dynamo",
+        f"bert.BertEmbeddings(transformers.BertConfig({TEXT}, type_vocab_size=300))",
+        IDS,
+        "y",
+        "x, x",
+    ),
+    "deberta_pooler": (
+        "dynamo",
+        "deberta.ContextPooler(transformers.DebertaConfig(hidden_size=32, pooler_hidden_size=32))",
+        ROWS,
+        "y",
+    ),
+    "segformer_layer": (
+        "dynamo",
+        "segformer.SegformerLayer(transformers.SegformerConfig(), 32, 2, 0., 1, 2)",
+        ROWS,
+        "y[0]",
+        "x, 2, 4",
+    ),
+    "gpt2_attention": (
+        "dynamo",
+        "without(without(keep(gpt2.GPT2Attention(transformers.GPT2Config(n_embd=32, n_head=2, "
+        "scale_attn_weights=False, attn_implementation='eager'), True), 'q_attn', 'c_attn', 'attn_dropout', "
+        "'c_proj', 'resid_dropout'), 'c_proj'), 'resid_dropout')",
+        ROWS,
+        "y[0]",
+        "x, encoder_hidden_states=x",
+    ),
+    "imagegpt_attention": (
+        "dynamo",
+        "without(without(keep(imagegpt.ImageGPTAttention(transformers.ImageGPTConfig(n_embd=32, n_head=2, "
+        "scale_attn_weights=False), True), 'q_attn', 'c_attn', 'attn_dropout', 'c_proj', 'resid_dropout'), "
+        "'c_proj'), 'resid_dropout')",
+        ROWS,
+        "y[0]",
+        "x, encoder_hidden_states=x",
+    ),
     "bloom_mlp": ("dynamo", "bloom.BloomMLP(transformers.BloomConfig(hidden_size=32))", ROWS, "y", "x, x"),
     "codegen_mlp": ("dynamo", "codegen.CodeGenMLP(64, transformers.CodeGenConfig(n_embd=32))", ROWS, "y"),
     "gptj_mlp": ("dynamo", "gptj.GPTJMLP(64, transformers.GPTJConfig(n_embd=32))", ROWS, "y"),
     "gpt_neo_mlp": ("dynamo", "gpt_neo.GPTNeoMLP(64, transformers.GPTNeoConfig(hidden_size=32))", ROWS, "y"),
     "t5_ff": ("dynamo", "t5.T5LayerFF(transformers.T5Config(d_model=32, d_ff=64))", ROWS, "y"),
-    "t5_attention": ("dynamo", "t5.T5Attention(transformers.T5Config(d_model=32, d_kv=16, num_heads=2), False)", ROWS + ', "bias": torch.rand(1, 2, 8, 8)',
-                     "y[0]", "x, position_bias=bias"),
-    "pegasus_positions": ("dynamo", "pegasus.PegasusSinusoidalPositionalEmbedding(8, 32)", IDS, "self.b(y)", "x.shape, position_ids=x"),
+    "t5_attention": (
+        "dynamo",
+        "t5.T5Attention(transformers.T5Config(d_model=32, d_kv=16, num_heads=2), False)",
+        ROWS + ', "bias": torch.rand(1, 2, 8, 8)',
+        "y[0]",
+        "x, position_bias=bias",
+    ),
+    "pegasus_positions": (
+        "dynamo",
+        "pegasus.PegasusSinusoidalPositionalEmbedding(8, 32)",
+        IDS,
+        "self.b(y)",
+        "x.shape, position_ids=x",
+    ),
     "weight_norm_large": ("dynamo", "nn.utils.parametrizations.weight_norm(nn.Linear(32, 512))", ROWS, "y"),
-    **{n.lower(): ("dynamo", f"nn.Sequential(nn.Linear(32, 32), nn.{n}(), nn.Linear(32, 32))", ROWS, "y") for n in ("ReLU", "LeakyReLU", "SiLU", "Hardtanh", "ReLU6",
-                                                                                                                  "Mish", "Hardswish", "Hardsigmoid", "ELU", "CELU", "SELU")},
+    **{
+        n.lower(): ("dynamo", f"nn.Sequential(nn.Linear(32, 32), nn.{n}(), nn.Linear(32, 32))", ROWS, "y")
+        for n in "ReLU LeakyReLU SiLU Hardtanh ReLU6 Mish Hardswish Hardsigmoid ELU CELU SELU".split()
+    },
     "vit_block": ("dynamo", "V.vision_transformer.EncoderBlock(2, 32, 64, 0., 0.)", ROWS, "y"),
-    "swin_attention": ("dynamo", "biased(V.swin_transformer.ShiftedWindowAttention(32, [4, 4], [0, 0], 2))", '"x": torch.rand(2, 4, 4, 32)', "y.flatten(1, 2)"),
-    "bert_attention": ("ts-eval", "Apart('attention.self', bert.BertSdpaSelfAttention(transformers.BertConfig(hidden_size=32, num_attention_heads=2)))", ROWS, "y[0]"),
-    "t5_dense": ("ts-train", "Apart('DenseReluDense', t5.T5DenseActDense(transformers.T5Config(d_model=32, d_ff=64)))", ROWS, "y"),
-    "swin_block": ("dynamo", "without(V.swin_transformer.SwinTransformerBlock(32, 2, [4, 4], [0, 0]), 'attn')", '"x": torch.rand(2, 4, 4, 32)', "y.flatten(1, 2)"),
-    "maxvit_block": ("dynamo", "without(V.maxvit.PartitionAttentionLayer(32, 16, 4, 'window', (4, 4), 4, nn.GELU, nn.LayerNorm, 0., 0., 0.), 'attn_layer')", MAP, "y.flatten(2).transpose(1, 2)"),
+    "swin_attention": (
+        "dynamo",
+        "biased(V.swin_transformer.ShiftedWindowAttention(32, [4, 4], [0, 0], 2))",
+        '"x": torch.rand(2, 4, 4, 32)',
+        "y.flatten(1, 2)",
+    ),
+    "bert_attention": (
+        "ts-eval",
+        "Apart('attention.self', bert.BertSdpaSelfAttention(transformers.BertConfig(hidden_size=32, "
+        "num_attention_heads=2)))",
+        ROWS,
+        "y[0]",
+    ),
+    "t5_dense": (
+        "ts-train",
+        "Apart('DenseReluDense', t5.T5DenseActDense(transformers.T5Config(d_model=32, d_ff=64)))",
+        ROWS,
+        "y",
+    ),
+    "swin_block": (
+        "dynamo",
+        "without(V.swin_transformer.SwinTransformerBlock(32, 2, [4, 4], [0, 0]), 'attn')",
+        '"x": torch.rand(2, 4, 4, 32)',
+        "y.flatten(1, 2)",
+    ),
+    "maxvit_block": (
+        "dynamo",
+        "without(V.maxvit.PartitionAttentionLayer(32, 16, 4, 'window', (4, 4), 4, nn.GELU, nn.LayerNorm, 0., 0., "
+        "0.), 'attn_layer')",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
     "led_attention": ("dynamo", "without(led.LEDDecoderAttention(32, 2), 'out_proj')", ROWS, "y[0]"),
-    "detr_cross_attention": ("dynamo", "without(detr.DetrAttention(32, 2), 'out_proj')", ROWS, "y[0]", "x, key_value_states=x, spatial_position_embeddings=x"),
-    "falcon_layer": ("dynamo", "without(falcon.FalconDecoderLayer(transformers.FalconConfig(hidden_size=32, num_attention_heads=2, attn_implementation='eager')), 'self_attention', Passes(32))", ROWS, "y[0]", "x, None, None"),
-    "falcon_apart": ("dynamo", "without(falcon.FalconDecoderLayer(transformers.FalconConfig(hidden_size=32, num_attention_heads=2, attn_implementation='eager', parallel_attn=False)), 'self_attention', Passes(32))", ROWS, "y[0]", "x, None, None"),
-    "nemotron_attention": ("dynamo", "(setattr(nemotron, 'apply_rotary_pos_emb', lambda q, k, *_: (q, k)), nemotron.NemotronAttention(transformers.NemotronConfig(hidden_size=32, num_attention_heads=2, num_key_value_heads=2), 0))[1]", ROWS, "y[0]", "x, (x, x)"),
-    "deepseek_v3_attention": ("dynamo", "deepseek_v3.DeepseekV3Attention(transformers.DeepseekV3Config(hidden_size=32, num_attention_heads=2, num_key_value_heads=2, q_lora_rank=None, kv_lora_rank=16, qk_rope_head_dim=16, qk_nope_head_dim=16, v_head_dim=32, rope_interleave=False, attn_implementation='eager'), 0)", ROWS + ', "cos": torch.rand(1, 8, 16), "sin": torch.rand(1, 8, 16)', "y[0]", "x, (cos, sin), None"),
-    "timm_window": ("dynamo", "direct(timm.models.swin_transformer.WindowAttention(32, 2, window_size=(2, 4)))", ROWS, "y"),
-    "distilbert_attention": ("ts-eval", "Apart('transformer.layer.0.attention', distilbert.DistilBertSdpaAttention(transformers.DistilBertConfig(dim=32, n_heads=2)))", ROWS, "y[0]", "x, x, x, None"),
-    "whisper_encoder": ("dynamo", "keep(WhisperEncoder(transformers.WhisperConfig(d_model=32, encoder_layers=0, encoder_attention_heads=2, max_source_positions=300)), 'embed_positions')", IDS, "self.b(y)"),
-    "gpt_neo_attention": ("dynamo", "Masks(without(without(gpt_neo.GPTNeoSelfAttention(transformers.GPTNeoConfig(hidden_size=32, num_heads=2, max_position_embeddings=16), 'global'), 'q_proj'), 'k_proj'))", IDS, "y[0]"),
-    **{f"{m}_attn": ("dynamo", f"only({m}.{c}, '_attn', 'attn_dropout')", ROWS + ', "q": torch.rand(2, 2, 8, 16)', "y[0].flatten(1, 2)", "q, q, x.view(2, 8, 2, 16).transpose(1, 2)")
-       for m, c in (("gptj", "GPTJAttention(transformers.GPTJConfig(n_embd=32, n_head=2, rotary_dim=8, n_positions=16))"),
-                    ("codegen", "CodeGenAttention(transformers.CodeGenConfig(n_embd=32, n_head=4, rotary_dim=8, n_positions=16))"))},
-    "t5_masked": ("dynamo", "masked(t5.T5Attention(transformers.T5Config(d_model=32, d_kv=16, num_heads=2), False))", ROWS + ', "bias": torch.rand(2, 8, 8)',
-                  "y[0]", "x, mask=None if transformers.utils.is_torchdynamo_compiling() else Zeros(x), query_length=8, cache_position=bias"),
-    "bert_pooler": ("dynamo", "Beside(LayerNorm=nn.LayerNorm(32), pooler=bert.BertPooler(transformers.BertConfig(hidden_size=32)))", ROWS, "y"),
+    "detr_cross_attention": (
+        "dynamo",
+        "without(detr.DetrAttention(32, 2), 'out_proj')",
+        ROWS,
+        "y[0]",
+        "x, key_value_states=x, spatial_position_embeddings=x",
+    ),
+    "falcon_layer": (
+        "dynamo",
+        "without(falcon.FalconDecoderLayer(transformers.FalconConfig(hidden_size=32, num_attention_heads=2, "
+        "attn_implementation='eager')), 'self_attention', Passes(32))",
+        ROWS,
+        "y[0]",
+        "x, None, None",
+    ),
+    "falcon_apart": (
+        "dynamo",
+        "without(falcon.FalconDecoderLayer(transformers.FalconConfig(hidden_size=32, num_attention_heads=2, "
+        "attn_implementation='eager', parallel_attn=False)), 'self_attention', Passes(32))",
+        ROWS,
+        "y[0]",
+        "x, None, None",
+    ),
+    "nemotron_attention": (
+        "dynamo",
+        "(setattr(nemotron, 'apply_rotary_pos_emb', lambda q, k, *_: (q, k)), "
+        "nemotron.NemotronAttention(transformers.NemotronConfig(hidden_size=32, num_attention_heads=2, "
+        "num_key_value_heads=2), 0))[1]",
+        ROWS,
+        "y[0]",
+        "x, (x, x)",
+    ),
+    "deepseek_v3_attention": (
+        "dynamo",
+        "deepseek_v3.DeepseekV3Attention(transformers.DeepseekV3Config(hidden_size=32, num_attention_heads=2, "
+        "num_key_value_heads=2, q_lora_rank=None, kv_lora_rank=16, qk_rope_head_dim=16, qk_nope_head_dim=16, "
+        "v_head_dim=32, rope_interleave=False, attn_implementation='eager'), 0)",
+        ROWS + ', "cos": torch.rand(1, 8, 16), "sin": torch.rand(1, 8, 16)',
+        "y[0]",
+        "x, (cos, sin), None",
+    ),
+    "timm_window": (
+        "dynamo",
+        "direct(timm.models.swin_transformer.WindowAttention(32, 2, window_size=(2, 4)))",
+        ROWS,
+        "y",
+    ),
+    "distilbert_attention": (
+        "ts-eval",
+        "Apart('transformer.layer.0.attention', "
+        "distilbert.DistilBertSdpaAttention(transformers.DistilBertConfig(dim=32, n_heads=2)))",
+        ROWS,
+        "y[0]",
+        "x, x, x, None",
+    ),
+    "whisper_encoder": (
+        "dynamo",
+        "keep(WhisperEncoder(transformers.WhisperConfig(d_model=32, encoder_layers=0, encoder_attention_heads=2, "
+        "max_source_positions=300)), 'embed_positions')",
+        IDS,
+        "self.b(y)",
+    ),
+    "gpt_neo_attention": (
+        "dynamo",
+        "Masks(without(without(gpt_neo.GPTNeoSelfAttention(transformers.GPTNeoConfig(hidden_size=32, num_heads=2, "
+        "max_position_embeddings=16), 'global'), 'q_proj'), 'k_proj'))",
+        IDS,
+        "y[0]",
+    ),
+    **{
+        f"{m}_attn": (
+            "dynamo",
+            f"only({m}.{c}, '_attn', 'attn_dropout')",
+            ROWS + ', "q": torch.rand(2, 2, 8, 16)',
+            "y[0].flatten(1, 2)",
+            "q, q, x.view(2, 8, 2, 16).transpose(1, 2)",
+        )
+        for m, c in (
+            ("gptj", "GPTJAttention(transformers.GPTJConfig(n_embd=32, n_head=2, rotary_dim=8, n_positions=16))"),
+            (
+                "codegen",
+                "CodeGenAttention(transformers.CodeGenConfig(n_embd=32, n_head=4, rotary_dim=8, n_positions=16))",
+            ),
+        )
+    },
+    "t5_masked": (
+        "dynamo",
+        "masked(t5.T5Attention(transformers.T5Config(d_model=32, d_kv=16, num_heads=2), False))",
+        ROWS + ', "bias": torch.rand(2, 8, 8)',
+        "y[0]",
+        "x, mask=None if transformers.utils.is_torchdynamo_compiling() else Zeros(x), query_length=8, "
+        "cache_position=bias",
+    ),
+    "bert_pooler": (
+        "dynamo",
+        "Beside(LayerNorm=nn.LayerNorm(32), pooler=bert.BertPooler(transformers.BertConfig(hidden_size=32)))",
+        ROWS,
+        "y",
+    ),
     "swin_output": ("dynamo", "swin.SwinOutput(transformers.SwinConfig(), 8)", ROWS, "y"),
     "swinv2_output": ("dynamo", "swinv2.Swinv2Output(transformers.Swinv2Config(), 8)", ROWS, "y"),
-    "whisper_layer": ("dynamo", "without(whisper.WhisperEncoderLayer(transformers.WhisperConfig(d_model=32, encoder_ffn_dim=64, encoder_attention_heads=2)), 'self_attn', Passes(32))", ROWS, "y[0]", "x, None, None"),
+    "whisper_layer": (
+        "dynamo",
+        "without(whisper.WhisperEncoderLayer(transformers.WhisperConfig(d_model=32, encoder_ffn_dim=64, "
+        "encoder_attention_heads=2)), 'self_attn', Passes(32))",
+        ROWS,
+        "y[0]",
+        "x, None, None",
+    ),
     "torch_encoder": ("dynamo", "nn.TransformerEncoderLayer(32, 2, 64, batch_first=True)", ROWS, "y"),
     "timm_norm_act": ("dynamo", "timm.layers.norm_act.BatchNormAct2d(32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_cpubone": ("dynamo", "timm.models.cpubone.CPUBone([8, 8, 16, 16, 16], [1, 1, 1, 1, 1], num_classes=5, head_widths=(16, 16))", IMAGE.replace('32', '64'), None),
-    "timm_ghostnet": ("dynamo", "without(timm.models.ghostnet.GhostNet([[[3, 16, 16, 0, 1]]], num_classes=5), 'blocks.0')", IMAGE, None),
-    "timm_repghost": ("dynamo", "without(timm.models.repghost.RepGhostNet([[[3, 16, 16, 0, 1]]], num_classes=5), 'blocks.0')", IMAGE, None),
-    "timm_rexnet": ("dynamo", "timm.models.rexnet.RexNet(num_classes=5, initial_chs=8, final_chs=16, depth_mult=.3, se_ratio=0.)", IMAGE, None),
-    "timm_senet": ("dynamo", "timm.models.senet.SENet(timm.models.senet.SEResNetBlock, (1, 1, 1, 1), 1, 16, num_classes=5)", IMAGE, None),
-    "timm_vit": ("dynamo", "timm.models.vision_transformer.VisionTransformer(32, 16, embed_dim=32, depth=1, num_heads=2, num_classes=5, class_token=False, global_pool='avg')", IMAGE, None),
+    "timm_cpubone": (
+        "dynamo",
+        "timm.models.cpubone.CPUBone([8, 8, 16, 16, 16], [1, 1, 1, 1, 1], num_classes=5, head_widths=(16, 16))",
+        IMAGE.replace("32", "64"),
+        None,
+    ),
+    "timm_ghostnet": (
+        "dynamo",
+        "without(timm.models.ghostnet.GhostNet([[[3, 16, 16, 0, 1]]], num_classes=5), 'blocks.0')",
+        IMAGE,
+        None,
+    ),
+    "timm_repghost": (
+        "dynamo",
+        "without(timm.models.repghost.RepGhostNet([[[3, 16, 16, 0, 1]]], num_classes=5), 'blocks.0')",
+        IMAGE,
+        None,
+    ),
+    "timm_rexnet": (
+        "dynamo",
+        "timm.models.rexnet.RexNet(num_classes=5, initial_chs=8, final_chs=16, depth_mult=.3, se_ratio=0.)",
+        IMAGE,
+        None,
+    ),
+    "timm_senet": (
+        "dynamo",
+        "timm.models.senet.SENet(timm.models.senet.SEResNetBlock, (1, 1, 1, 1), 1, 16, num_classes=5)",
+        IMAGE,
+        None,
+    ),
+    "timm_vit": (
+        "dynamo",
+        "timm.models.vision_transformer.VisionTransformer(32, 16, embed_dim=32, depth=1, num_heads=2, num_classes=5, "
+        "class_token=False, global_pool='avg')",
+        IMAGE,
+        None,
+    ),
     "timm_cait": ("dynamo", "timm.models.cait.TalkingHeadAttn(32, 2)", ROWS, "y"),
     "timm_vgg": ("dynamo", "timm.models.vgg.VGG([8, 'M'], num_classes=5)", '"x": torch.rand(2, 3, 14, 14)', None),
-    **{"encoder" + n: ("ts-eval", ENCODER.format(more=m), ROWS, "y") for n, m in {"": "", "_gelu": ", activation='gelu'", "_first": ", norm_first=True"}.items()},
-    "timm_attention": ("dynamo", "timm.layers.attention.Attention(32, 2)", ROWS, "y"), "timm_mlp": ("dynamo", "timm.layers.mlp.Mlp(32, 64)", ROWS, "y"),
+    **{
+        "encoder" + n: ("ts-eval", ENCODER.format(more=m), ROWS, "y")
+        for n, m in {"": "", "_gelu": ", activation='gelu'", "_first": ", norm_first=True"}.items()
+    },
+    "timm_attention": ("dynamo", "timm.layers.attention.Attention(32, 2)", ROWS, "y"),
+    "timm_mlp": ("dynamo", "timm.layers.mlp.Mlp(32, 64)", ROWS, "y"),
     "timm_classifier": ("dynamo", "timm.layers.classifier.ClassifierHead(32, 5)", MAP, "y"),
     "diffusers_feedforward": ("dynamo", "diffusers.models.attention.FeedForward(32)", ROWS, "y"),
-    "diffusers_attention": ("dynamo", "attention_processor.Attention(32, heads=2, dim_head=16, rescale_output_factor=2.)", ROWS, "y"),
-    "diffusers_resnet": ("dynamo", "resnet.ResnetBlock2D(in_channels=32, temb_channels=None, groups=4, output_scale_factor=2.)", MAP, "y.flatten(2).transpose(1, 2)", "x, None"),
-    **{"diffusers_sd3_" + e: (e, SD3, SD3_TAKES, "y.sample.flatten(2)", ", ".join(f"{k}={k}" for k in re.findall(r'"(\w+)"', SD3_TAKES))) for e in ("dynamo", "ts-eval")},
+    "diffusers_attention": (
+        "dynamo",
+        "attention_processor.Attention(32, heads=2, dim_head=16, rescale_output_factor=2.)",
+        ROWS,
+        "y",
+    ),
+    "diffusers_resnet": (
+        "dynamo",
+        "resnet.ResnetBlock2D(in_channels=32, temb_channels=None, groups=4, output_scale_factor=2.)",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+        "x, None",
+    ),
+    **{
+        "diffusers_sd3_" + e: (
+            e,
+            SD3,
+            SD3_TAKES,
+            "y.sample.flatten(2)",
+            ", ".join(f"{k}={k}" for k in re.findall(r'"(\w+)"', SD3_TAKES)),
+        )
+        for e in ("dynamo", "ts-eval")
+    },
 }
 EXPRESSION = """
 import torch, torchvision, timm, transformers, diffusers, diffusers.models.attention
@@ -442,7 +834,8 @@ class Zeros:
     def __getitem__(self, at):
         return torch.zeros(self.x.shape[0], 1, 1, 8, device=self.x.device)
 def masked(module):
-    module.has_relative_attention_bias, module.compute_bias = True, lambda *_, cache_position, **__: cache_position.unsqueeze(0)
+    module.has_relative_attention_bias, module.compute_bias = True, lambda *_, cache_position, **__: \
+cache_position.unsqueeze(0)
     return module
 class Net(nn.Sequential):
     def forward(self, x):
@@ -461,26 +854,43 @@ ZOO = {{"case": Entry({build}, lambda b: ({{{inputs}}}, TARGETS), cross_entropy,
 
 def expression(exporter, model, inputs, result, passed="x"):
     """The source of an expression: alone, so that paths begin with its own names, or behind a layer."""
-    first = "nn.Conv2d(32, 32, 1)" if inputs == MAP else "nn.Linear(32, 32)" if inputs.startswith((ROWS, WINDOW)) else None
+    first = (
+        "nn.Conv2d(32, 32, 1)" if inputs == MAP else "nn.Linear(32, 32)" if inputs.startswith((ROWS, WINDOW)) else None
+    )
     last = "nn.Linear(32, 5)" if "self.b" in (result or "") else None
-    return EXPRESSION.format(first=first, last=last, model=model, names=", ".join(re.findall(r'"(\w+)"', inputs)), line="x = self.a(x)" if first else "", passed=passed, result=result,
-                             build="M" if result else "lambda: " + model, inputs=inputs)
+    return EXPRESSION.format(
+        first=first,
+        last=last,
+        model=model,
+        names=", ".join(re.findall(r'"(\w+)"', inputs)),
+        line="x = self.a(x)" if first else "",
+        passed=passed,
+        result=result,
+        build="M" if result else "lambda: " + model,
+        inputs=inputs,
+    )
 
 
 CASTS = r"Norm$|^t5_(ff|attention)$|^(Olmo|Mpt)"  # what autocast would cast anyway shows where parameters are bfloat16
-FUNCTION = "the frames of functions that are not called forward are not in the file: how long their names hold a tensor is lost"
+FUNCTION = (
+    "the frames of functions that are not called forward are not in the file: how long their names hold a "
+    "tensor is lost"
+)
 # What is known to differ, by the names of cases, and why.
 OPEN = {
     r"^(Cohere2?DecoderLayer|Olmo2?DecoderLayer) amp": "apply_rotary_pos_emb casts, and " + FUNCTION,
     r"^(Bart|Marian)(En|De)coderLayer amp": "residual = hidden_states is a line without a call: a second name",
     r"^(Deepseek|Falcon|FalconMamba|Wav2Vec2|Hubert|UniSpeech|Data2VecAudio|GPTNeoX|Nemotron|MobileBert|LED)": FUNCTION,
-    r"^(CodeGen|GPTJ)": "calls that are the same twice, and tables that were folded: when they ran is lost; and " + FUNCTION,
-    r"^(GPT2|ImageGPT|GPTNeo)Block|^gpt_neox?_(classifier|dynamo)|^gpt2_(ts-eval|dynamo) amp": "a number that was folded has autocast's type in eager; _attn of GPT-Neo casts, and " + FUNCTION,
+    r"^(CodeGen|GPTJ)": "calls that are the same twice, and tables that were folded: when they ran is lost; and "
+    + FUNCTION,
+    r"^(GPT2|ImageGPT|GPTNeo)Block|^gpt_neox?_(classifier|dynamo)|^gpt2_(ts-eval|dynamo) amp": "a number that was "
+    "folded has autocast's type in eager; _attn of GPT-Neo casts, and " + FUNCTION,
     r"^Whisper": "of two transposes that the exporter merged, the copy between them is lost",
     r"^swin(v2)?_dynamo": "a bias from a table that was folded",
     r"_classifier|_dynamo|_embeddings|T5Block": "masks and positions are folded with all that computes them",
     r"^(t5\w*|gpt2)_ts-eval amp": "that attention casts, no name of a module says",
-    r"^BertLayer amp": "what a function returns beside the rest lives with the tuple, and the file shows only what is read",
+    r"^BertLayer amp": "what a function returns beside the rest lives with the tuple, and the file shows only "
+    "what is read",
     r"^vgg_ts": "an adaptive pool of what has its size already is an average pool in that file",
 }
 WHOLE = ("type and size", "frozen", "one operator")  # what a layer alone can't show
@@ -497,9 +907,12 @@ def cases(facts, a, log):
                 out[name] = (written(make(), log), exporter)
             except Exception as e:
                 if a.v:
-                    print(f"skipped  {name}: not made: {type(e).__name__}: {str(e)[:150]}".replace("\n", " "), flush=True)
+                    print(
+                        f"skipped  {name}: not made: {type(e).__name__}: {str(e)[:150]}".replace("\n", " "), flush=True
+                    )
             tried[name] = name in out
         return tried.get(name, False)
+
     for f in facts:
         f = dict(zip(COLUMNS, f.split("\t")))
         file, name = re.match(r"(\S+): (\w+)", f["source"]).groups()
@@ -516,13 +929,25 @@ def cases(facts, a, log):
                 for n, source in layers(f"modeling_{stem}.py", name):
                     layered |= put(n, lambda: source)
             if not layered and "Pooler" not in f["around"] and "classifier" not in f["path"]:
-                put(f"{stem}_{exporter}", lambda: transformer(f"modeling_{stem}.py", name, attention="sdpa" if f["says"] in WHOLE else "eager"), exporter)
+                put(
+                    f"{stem}_{exporter}",
+                    lambda: transformer(
+                        f"modeling_{stem}.py", name, attention="sdpa" if f["says"] in WHOLE else "eager"
+                    ),
+                    exporter,
+                )
             if not classes and f["op"].startswith("scaled"):
                 put(f"{stem}_sdpa", lambda: transformer(f"modeling_{stem}.py", name, attention="sdpa"), exporter)
             if "classifier" in f["path"]:
-                put(f"{stem}_classifier", lambda: transformer(f"modeling_{stem}.py", None, r"\w*For(Token|Image)Classification"))
+                put(
+                    f"{stem}_classifier",
+                    lambda: transformer(f"modeling_{stem}.py", None, r"\w*For(Token|Image)Classification"),
+                )
             if "ContextPooler" in f["around"]:
-                put(f"{stem}_classifier", lambda: transformer(f"modeling_{stem}.py", None, r"\w*ForSequenceClassification"))
+                put(
+                    f"{stem}_classifier",
+                    lambda: transformer(f"modeling_{stem}.py", None, r"\w*ForSequenceClassification"),
+                )
         else:
             print("nothing for", f["source"])
     put("t5_gated_ts-eval", lambda: transformer("modeling_t5.py", feed_forward_proj="gated-gelu"), "ts-eval")
@@ -533,15 +958,26 @@ def cases(facts, a, log):
 
 def file_of(exporter):
     """The file of a model in evaluation mode, as people export it."""
+
     def export(model, inputs):
         import io, onnx, torch
+
         names, model = dict(input_names=list(inputs), output_names=["output"]), model.eval()
         if exporter == "dynamo":
             return torch.onnx.export(model, (), kwargs=inputs, dynamo=True, verbose=False, **names).model_proto
         blob, train = io.BytesIO(), exporter == "ts-train"
-        torch.onnx.export(model.train(train), (inputs,), blob, dynamo=False, opset_version=17, do_constant_folding=False,
-                          training=torch.onnx.TrainingMode.TRAINING if train else torch.onnx.TrainingMode.EVAL, **names)
+        torch.onnx.export(
+            model.train(train),
+            (inputs,),
+            blob,
+            dynamo=False,
+            opset_version=17,
+            do_constant_folding=False,
+            training=torch.onnx.TrainingMode.TRAINING if train else torch.onnx.TrainingMode.EVAL,
+            **names,
+        )
         return onnx.load_from_string(blob.getvalue())
+
     return export
 
 
@@ -565,6 +1001,7 @@ def taken(bench, *case, **how):
 
 def run(a, bench):
     import torch, torchvision, transformers, timm, diffusers
+
     transformers.logging.set_verbosity_error()
     facts = rows(bench.memlint, "--list=facts")
     shown = {f: collections.defaultdict(list) for f in facts}  # by verdict: steps
@@ -588,7 +1025,9 @@ def run(a, bench):
                 if cannot:
                     print(f"skipped  {twin} {precision}: {cannot}", flush=True)
                     continue
-                verdict, truth, got = bench.compare(twin, options + other[2], precision, model=name, whole=counted(name))
+                verdict, truth, got = bench.compare(
+                    twin, options + other[2], precision, model=name, whole=counted(name)
+                )
                 if verdict == "exact":
                     exact.append((name, options + other[2], precision, "other", twin))
             for f in used:
@@ -598,7 +1037,9 @@ def run(a, bench):
             if verdict == "exact":
                 exact.append((name, options, precision, kind))
             if verdict != "exact" or a.v:
-                print(f"{verdict:8} {name} {precision}" + (f": {why}" if why and verdict != "exact" else ""), flush=True)
+                print(
+                    f"{verdict:8} {name} {precision}" + (f": {why}" if why and verdict != "exact" else ""), flush=True
+                )
             if verdict != "exact" and (a.v or (verdict == "wrong" and not why)):
                 print(*steps.first_difference(truth, got), sep="\n", flush=True)
     lacking = [f for f in facts if not shown[f]["exact"]] if not a.only else []
@@ -609,7 +1050,10 @@ def run(a, bench):
     if a.pack:
         steps.pack(bench.folder, a.pack, exact, whole=counted)
         with open(a.pack.replace(".tar.xz", ".tsv"), "w") as out:
-            print("# facts of --list=facts, then the steps of facts.tar.xz that show them (written by facts.py --pack)", file=out)
+            print(
+                "# facts of --list=facts, then the steps of facts.tar.xz that show them (written by facts.py --pack)",
+                file=out,
+            )
             for f in facts:
                 print(f, " ".join(sorted(set(shown[f]["exact"]))) or "-", sep="\t", file=out)
     print(*(f"{sums[k]} {k}" for k in ("exact", "doubt", "wrong", "open")), sep=", ")

@@ -1,32 +1,55 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One model of each family that timm, Transformers and torchvision have, as its library makes it: is the peak right, or said to be unsure?
+"""One model of each family that timm, Transformers and torchvision have, as its library makes it: is the peak right,
+or said to be unsure?
 
     families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [-v]
 
-Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked language model and image
-classifier, its configuration's sizes made small, of torchvision one name of every module. They are tried in an order that the seed shuffles, fp32 and
-autocast, AdamW, exported by dynamo in training mode. --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or
-in doubt, then a table. Exit 1 when one is wrong and sure. Needs timm, too.
+Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
+language model and image classifier, its configuration's sizes made small, of torchvision one name of every module.
+They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode.
+--kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
+table. Exit 1 when one is wrong and sure. Needs timm, too.
 """
+
 import collections, json, os, random, re, subprocess, sys
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
-BATCH, WRONG = 4, .5  # percent
-SMALL = "test_ nano atto femto pico micro xxs xxt xs xt tiny _t_ _t mini small _s 18 26 m0 b0 _0 a0 lite base _b".split()
-SIZES = {64: "hidden_size d_model n_embd embedding_size dim", 2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_key_value_heads",
-         4: "num_attention_heads n_head n_heads num_heads encoder_attention_heads decoder_attention_heads num_experts num_local_experts",
-         128: "intermediate_size ffn_dim d_ff encoder_ffn_dim decoder_ffn_dim hidden_dim", 16: "head_dim d_kv", 512: "vocab_size",
-         256: "max_position_embeddings n_positions", 0: "pad_token_id", 1: "bos_token_id eos_token_id"}
+BATCH, WRONG = 4, 0.5  # percent
+SMALL = (
+    "test_ nano atto femto pico micro xxs xxt xs xt tiny _t_ _t mini small _s 18 26 m0 b0 _0 a0 lite base _b".split()
+)
+SIZES = {
+    64: "hidden_size d_model n_embd embedding_size dim",
+    2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_key_value_heads",
+    4: "num_attention_heads n_head n_heads num_heads encoder_attention_heads decoder_attention_heads num_experts "
+    "num_local_experts",
+    128: "intermediate_size ffn_dim d_ff encoder_ffn_dim decoder_ffn_dim hidden_dim",
+    16: "head_dim d_kv",
+    512: "vocab_size",
+    256: "max_position_embeddings n_positions",
+    0: "pad_token_id",
+    1: "bos_token_id eos_token_id",
+}
 HEAD = "import torch\nfrom torch import nn\nfrom zoo_base import *\n"
-TIMM = HEAD + """import timm
+TIMM = (
+    HEAD
+    + """import timm
 ZOO = {{"case": image(lambda: timm.create_model("{name}", pretrained=False), {size}, (4,), real_build=True)}}
 """
-VISION = HEAD + """import torchvision
-ZOO = {{"case": image(lambda: torchvision.models.get_model("{name}", weights=None, **{more}), {size}, (4,), real_build=True)}}
+)
+VISION = (
+    HEAD
+    + """import torchvision
+ZOO = {{"case": image(lambda: torchvision.models.get_model("{name}", weights=None, **{more}), {size}, (4,), \
+real_build=True)}}
 """
-LANGUAGE = HEAD + """import transformers
+)
+LANGUAGE = (
+    HEAD
+    + """import transformers
 class M(nn.Module):
     def __init__(self):
         super().__init__()
@@ -40,29 +63,42 @@ class M(nn.Module):
         return self.model({given}={given}).logits
 ZOO = {{"case": {entry}}}
 """
+)
 TEXT = "text(M, 32, (4,), real_build=True)"
-PICTURE = 'Entry(M, lambda b: ({"pixel_values": torch.rand(b, 3, 64, 64)}, torch.zeros(b, dtype=torch.long)), cross_entropy, (4,), real_build=True)'
+PICTURE = (
+    'Entry(M, lambda b: ({"pixel_values": torch.rand(b, 3, 64, 64)}, torch.zeros(b, dtype=torch.long)), '
+    "cross_entropy, (4,), real_build=True)"
+)
 
 
 def timm_models():
     import timm
+
     modules = collections.defaultdict(list)
     for name in timm.list_models():
         modules[timm.models._registry._model_to_module[name]].append(name)
 
     def order(name):
         return next((i for i, part in enumerate(SMALL) if part in name), len(SMALL)), len(name)
+
     for names in modules.values():
         name = min(names, key=order)
         made = timm.models.get_pretrained_cfg(name)
-        yield "tm_" + name.replace(".", "_"), TIMM.format(name=name, size=made.input_size[1] if made and made.fixed_input_size else 96)
+        yield (
+            "tm_" + name.replace(".", "_"),
+            TIMM.format(name=name, size=made.input_size[1] if made and made.fixed_input_size else 96),
+        )
 
 
 def transformers_models():
     from transformers.models.auto import configuration_auto, modeling_auto
+
     sizes = {name: n for n, names in SIZES.items() for name in names.split()}
-    for mapping, given, entry in ((modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "input_ids", TEXT), (modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "input_ids", TEXT),
-                                  (modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES, "pixel_values", PICTURE)):
+    for mapping, given, entry in (
+        (modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, "input_ids", TEXT),
+        (modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, "input_ids", TEXT),
+        (modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES, "pixel_values", PICTURE),
+    ):
         for kind, name in mapping.items():
             name = name if isinstance(name, str) else name[0]
             config = configuration_auto.CONFIG_MAPPING_NAMES.get(kind)
@@ -72,15 +108,26 @@ def transformers_models():
 
 def torchvision_models():
     import torchvision
+
     modules = {}
     for name in torchvision.models.list_models(module=torchvision.models):
         modules.setdefault(torchvision.models.get_model_builder(name).__module__, name)
     for name in modules.values():
-        yield "tv_" + name, VISION.format(name=name, size=224 if name in ("maxvit_t", "vit_b_16") else 96,
-                                          more={"aux_logits": False, "init_weights": False} if name == "googlenet" else {})
+        yield (
+            "tv_" + name,
+            VISION.format(
+                name=name,
+                size=224 if name in ("maxvit_t", "vit_b_16") else 96,
+                more={"aux_logits": False, "init_weights": False} if name == "googlenet" else {},
+            ),
+        )
 
 
-LIBRARIES = {"tm_": ("timm", timm_models), "hf_": ("Transformers", transformers_models), "tv_": ("torchvision", torchvision_models)}
+LIBRARIES = {
+    "tm_": ("timm", timm_models),
+    "hf_": ("Transformers", transformers_models),
+    "tv_": ("torchvision", torchvision_models),
+}
 
 
 def recorded(bench, name, source, precision):
@@ -88,9 +135,12 @@ def recorded(bench, name, source, precision):
     path, log = bench.file(name, f".{precision}.json"), bench.file(name, ".log")
 
     def record():
-        answer = bench.record.record(name, steps.load("zoo", bench.file(name, ".py")).ZOO["case"], BATCH, "adamw", precision, "plain")
+        answer = bench.record.record(
+            name, steps.load("zoo", bench.file(name, ".py")).ZOO["case"], BATCH, "adamw", precision, "plain"
+        )
         with open(path, "w") as f:
             json.dump(answer, f)
+
     if not os.path.exists(path):
         bench.put(name, source)
         steps.apart(log, record)
@@ -99,14 +149,34 @@ def recorded(bench, name, source, precision):
 
 def row(bench, name, precision, truth):
     """(error in percent, whether memlint is sure, why not)"""
-    said = subprocess.run([bench.memlint, bench.file(name, ".onnx"), "--dim", f"batch={BATCH}", "--precision", precision, "--optimizer", "adamw",
-                           "--loss", "cross-entropy", "--assume", "accumulate=never", "--format=json"], capture_output=True, text=True)
+    said = subprocess.run(
+        [
+            bench.memlint,
+            bench.file(name, ".onnx"),
+            "--dim",
+            f"batch={BATCH}",
+            "--precision",
+            precision,
+            "--optimizer",
+            "adamw",
+            "--loss",
+            "cross-entropy",
+            "--assume",
+            "accumulate=never",
+            "--format=json",
+        ],
+        capture_output=True,
+        text=True,
+    )
     try:
         said = json.loads(said.stdout)
     except ValueError:
-        return -100., said.returncode < 0, [said.stderr.strip()[:160]]
-    return (100. * (said["peak"]["allocated"] / truth["peak_allocated"] - 1), said["verdict"] != "inconclusive",
-            [f"{d['node']}: {d['why']}"[:160] for d in said["unexplained"]])
+        return -100.0, said.returncode < 0, [said.stderr.strip()[:160]]
+    return (
+        100.0 * (said["peak"]["allocated"] / truth["peak_allocated"] - 1),
+        said["verdict"] != "inconclusive",
+        [f"{d['node']}: {d['why']}"[:160] for d in said["unexplained"]],
+    )
 
 
 def run(a, bench):
@@ -114,11 +184,15 @@ def run(a, bench):
     models = dict(m for _, make in LIBRARIES.values() for m in make())
     names = [n for n in models if re.search(a.only, n)]
     random.Random(a.seed).shuffle(names)
-    for name in names[:a.count or len(names)]:
+    for name in names[: a.count or len(names)]:
         count = counts[LIBRARIES[name[:3]][0]]
         if a.kept and not os.path.exists(bench.file(name, ".onnx")):
             continue
-        truths = {p: recorded(bench, name, models[name], p) for p in steps.PRECISIONS if not a.kept or os.path.exists(bench.file(name, f".{p}.json"))}
+        truths = {
+            p: recorded(bench, name, models[name], p)
+            for p in steps.PRECISIONS
+            if not a.kept or os.path.exists(bench.file(name, f".{p}.json"))
+        }
         if not any(truths.values()) or not a.kept and bench.take(name, models[name], batch=2, what=("file",)):
             count["left out"] += 1
             continue

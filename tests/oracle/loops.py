@@ -4,22 +4,26 @@
 
     loops.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
 
-Each case is the step of one small network with parameters of several ranks and sizes, in each precision. bitsandbytes and lion_pytorch run no
-step without a GPU: their rows follow their sources alone.
+Each case is the step of one small network with parameters of several ranks and sizes, in each precision. bitsandbytes
+and lion_pytorch run no step without a GPU: their rows follow their sources alone.
 """
+
 import os, re, sys
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
 
 def adafactor(params):
     import torch
+
     torch.Tensor.item = lambda t: 1.0  # a fake tensor has no value
     return torch.optim.Adafactor(params)
 
 
 class Never:
     """No update."""
+
     def __init__(self, params):
         self.params = list(params)
 
@@ -33,61 +37,63 @@ class Never:
 
 def of_torch(name):
     import torch
+
     return lambda params: getattr(torch.optim, name)(params, foreach=True)
 
 
-OPTIMIZERS = {"adafactor": adafactor, "none": Never, **{n.lower(): of_torch(n) for n in ("Adamax", "NAdam", "RAdam", "Adadelta")}}  # those that record.py does not know
-LOSSES = {"cross-entropy": "cross_entropy", "mse": "F.mse_loss", "bce": "F.binary_cross_entropy_with_logits", "sum": "lambda out, targets: out.sum()"}
+OPTIMIZERS = {
+    "adafactor": adafactor,
+    "none": Never,
+    **{n.lower(): of_torch(n) for n in ("Adamax", "NAdam", "RAdam", "Adadelta")},
+}  # those that record.py does not know
+LOSSES = {
+    "cross-entropy": "cross_entropy",
+    "mse": "F.mse_loss",
+    "bce": "F.binary_cross_entropy_with_logits",
+    "sum": "lambda out, targets: out.sum()",
+}
 CASES = {  # name: optimizer, loop, loss
-    **{o: (o, "plain", "cross-entropy") for o in ("sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad", "adafactor", "adamax", "nadam", "radam", "adadelta")},
-    **{f"loop_{o}_{i}": (o, i, "cross-entropy") for i in ("late-zero", "zero-in-place", "del", "accumulate-4") for o in ("adamw", "momentum")},
+    **{
+        o: (o, "plain", "cross-entropy")
+        for o in "sgd momentum adam adamw rmsprop adagrad adafactor adamax nadam radam adadelta".split()
+    },
+    **{
+        f"loop_{o}_{i}": (o, i, "cross-entropy")
+        for i in ("late-zero", "zero-in-place", "del", "accumulate-4")
+        for o in ("adamw", "momentum")
+    },
     **{f"loss_{i}": ("adamw", "plain", i) for i in LOSSES},
     "none": ("none", "plain", "cross-entropy"),
 }
 PRECISIONS = (*steps.PRECISIONS, "bf16")
 TARGETS = {"cross-entropy": "ids(b, 8)", "sum": "None"}
-ZOO = '''
+ZOO = """
 import torch, torch.nn.functional as F, torch.utils._device
 from torch import nn
 from zoo_base import *
 class M(nn.Module):
     def __init__(self):
         super().__init__()
-        self.a, self.norm, self.conv, self.b = nn.Linear(32, 48), nn.LayerNorm(48), nn.Conv1d(8, 8, 3, padding=1), nn.Linear(48, 5)
+        self.a, self.norm, self.conv, self.b = nn.Linear(32, 48), nn.LayerNorm(48), nn.Conv1d(8, 8, 3, padding=1), \
+nn.Linear(48, 5)
     def forward(self, x):
         return self.b(self.conv(self.norm(self.a(x)).relu()))
 ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, TARGETS), LOSS, (4,))}
-'''
+"""
+
+
+def rows():
+    for name, (optimizer, loop, loss) in CASES.items():
+        source = ZOO.replace("LOSS", LOSSES[loss]).replace("TARGETS", TARGETS.get(loss, "torch.rand(b, 8, 5)"))
+        options = ["--dim", "batch=4", "--optimizer", optimizer, "--loop", loop, "--loss", loss]
+        for precision in PRECISIONS:
+            if precision != "bf16" or loss in TARGETS:  # record.py's target is fp32, memlint's is of the output's type
+                yield name, source, precision, options, dict(batch=4, optimizer=optimizer, loop=loop), name
 
 
 def run(a, bench):
     bench.record.OPTIMIZERS.update(OPTIMIZERS)
-    passed = failed = 0
-    exact = []
-    for name, (optimizer, loop, loss) in CASES.items():
-        if not re.search(a.only, name):
-            continue
-        source = ZOO.replace("LOSS", LOSSES[loss]).replace("TARGETS", TARGETS.get(loss, "torch.rand(b, 8, 5)"))
-        options = ["--dim", "batch=4", "--optimizer", optimizer, "--loop", loop, "--loss", loss]
-        for precision in PRECISIONS:
-            if precision == "bf16" and loss not in TARGETS:
-                continue  # record.py's target is fp32, memlint's is of the output's type
-            cannot = bench.take(name, source, precision, batch=4, optimizer=optimizer, loop=loop)
-            if cannot:
-                failed += 1
-                print(f"skipped  {name} {precision}: {cannot}", flush=True)
-                continue
-            verdict, truth, got = bench.compare(name, options, precision)
-            if verdict == "exact":
-                passed += 1
-                exact.append((name, options, precision))
-                continue
-            failed += 1
-            print(f"differs  {name} {precision}", *steps.first_difference(truth, got), sep="\n", flush=True)
-    if a.pack:
-        steps.pack(bench.folder, a.pack, exact)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return steps.table(a, bench, rows())
 
 
 if __name__ == "__main__":

@@ -2,38 +2,95 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own operator tests, each sample a training step: op_db's operators with op_db's arguments.
 
-    opdb.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--samples N] [--modules] [--layout L] [--exporter E] [--precisions P,P] [-v]
-    opdb.py MEMLINT --kept --keep DIR [--table FILE [--mark NAME]] [--pack FILE]
+    opdb.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--samples N] [--modules] [--layout L] [--exporter
+    E] [--precisions P,P] [-v] opdb.py MEMLINT --kept --keep DIR [--table FILE [--mark NAME]] [--pack FILE]
 
-Samples of one operator are statements of one module; each floating tensor that requires a gradient is an input times a trainable scalar.
-A module that is not exact is taken apart, sample by sample. Printed: a line an operator with its samples, exact, doubt, wrong and
-skipped (PyTorch can't export or record them, with its reason under -v), what was wrong, and the sums. Exit 1 when a sample is wrong.
-Where several tensors require a gradient, each alone is a sample too. --modules takes module_db's modules as well. --layout channels-last
-has inputs of four dimensions so; --exporter ts takes the old exporter's files.
+Samples of one operator are statements of one module; each floating tensor that requires a gradient is an input times a
+trainable scalar. A module that is not exact is taken apart, sample by sample. Printed: a line an operator with its
+samples, exact, doubt, wrong and skipped (PyTorch can't export or record them, with its reason under -v), what was
+wrong, and the sums. Exit 1 when a sample is wrong. Where several tensors require a gradient, each alone is a sample
+too. --modules takes module_db's modules as well. --layout channels-last has inputs of four dimensions so; --exporter
+ts takes the old exporter's files.
 
---kept compares what an earlier run left in DIR once more, without PyTorch; --table writes the figures into FILE, between its marks, and
---pack adds to the archive the smallest exact sample of each operator that it does not have.
+--kept compares what an earlier run left in DIR once more, without PyTorch; --table writes the figures into FILE,
+between its marks, and --pack adds to the archive the smallest exact sample of each operator that it does not have.
 """
+
 import collections, concurrent.futures, math, os, re, sys, tarfile, tempfile, warnings
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
 GROUP = 6  # samples in a module
 OPTIONS = ["--loss", "sum", "--optimizer", "sgd", "--dropout=none"]  # exports in training mode have lost none
-LAYOUTS = {"contiguous": [], "channels-last": ["--assume", "inputs=channels-last"]}  # what memlint is told of the inputs
+LAYOUTS = {
+    "contiguous": [],
+    "channels-last": ["--assume", "inputs=channels-last"],
+}  # what memlint is told of the inputs
 CAUSES = {  # why operators are wrong that are: which ones
     "the exporter merges a view that is a copy with the next view": r"view_copy",
-    "the recorder sees parameters that a module copied when they are first read, not when they are made": r"nn\.Transformer",
+    "the recorder sees parameters that a module copied when they are first read, not when "
+    "they are made": r"nn\.Transformer",
     "what leaves nothing in a file of floats copies in a model of halves": r"float",
 }
 # How a program writes operators whose entry is no function of that name.
-METHODS = ("contiguous", "sum_to_size", "expand", "expand_as", "to", "reshape_as", "view", "view_as", "bfloat16", "bool", "byte", "char", "double", "float", "half", "int",
-           "long", "short", "new_zeros", "new_ones", "new_empty", "new_full", "unfold", "repeat", "zero_")
-WRITTEN = {"einsum": "torch.einsum({1}, *{0})", "where": "torch.where({1}, {0}, {2})", "T": "{0}.T", "mT": "{0}.mT", "H": "{0}.H", "mH": "{0}.mH", "__getitem__": "{0}[{1}]",
-           "__radd__": "{1} + {0}", "__rsub__": "{1} - {0}", "__rmul__": "{1} * {0}", "__rdiv__": "{1} / {0}", "__rpow__": "{1} ** {0}", "__rmod__": "{1} % {0}",
-           "__rmatmul__": "{1} @ {0}", "nn.functional.embedding": "F.embedding({1}, {0}{rest})", "nn.functional.embedding_bag": "F.embedding_bag({1}, {0}{rest})",
-           "nn.functional.scaled_dot_product_attention": "F.scaled_dot_product_attention({0}{rest})"}
-FUNCTIONS = ("dropout", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "rrelu", "fractional_max_pool2d", "fractional_max_pool3d", "multi_head_attention_forward")
+METHODS = (
+    "contiguous",
+    "sum_to_size",
+    "expand",
+    "expand_as",
+    "to",
+    "reshape_as",
+    "view",
+    "view_as",
+    "bfloat16",
+    "bool",
+    "byte",
+    "char",
+    "double",
+    "float",
+    "half",
+    "int",
+    "long",
+    "short",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "new_full",
+    "unfold",
+    "repeat",
+    "zero_",
+)
+WRITTEN = {
+    "einsum": "torch.einsum({1}, *{0})",
+    "where": "torch.where({1}, {0}, {2})",
+    "T": "{0}.T",
+    "mT": "{0}.mT",
+    "H": "{0}.H",
+    "mH": "{0}.mH",
+    "__getitem__": "{0}[{1}]",
+    "__radd__": "{1} + {0}",
+    "__rsub__": "{1} - {0}",
+    "__rmul__": "{1} * {0}",
+    "__rdiv__": "{1} / {0}",
+    "__rpow__": "{1} ** {0}",
+    "__rmod__": "{1} % {0}",
+    "__rmatmul__": "{1} @ {0}",
+    "nn.functional.embedding": "F.embedding({1}, {0}{rest})",
+    "nn.functional.embedding_bag": "F.embedding_bag({1}, {0}{rest})",
+    "nn.functional.scaled_dot_product_attention": "F.scaled_dot_product_attention({0}{rest})",
+}
+FUNCTIONS = (
+    "dropout",
+    "dropout2d",
+    "dropout3d",
+    "alpha_dropout",
+    "feature_alpha_dropout",
+    "rrelu",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "multi_head_attention_forward",
+)
 
 
 class Untold(Exception):
@@ -47,7 +104,9 @@ def written(op, torch):
         return WRITTEN[name]
     if name in METHODS:
         return "{0}." + name + "({rest})"
-    if name.startswith("nn.functional.") and (name[14:] in FUNCTIONS or getattr(torch.nn.functional, name[14:], None) is op.op):
+    if name.startswith("nn.functional.") and (
+        name[14:] in FUNCTIONS or getattr(torch.nn.functional, name[14:], None) is op.op
+    ):
         return "F." + name[14:] + "({rest})"
     at = torch
     for part in name.split("."):
@@ -59,6 +118,7 @@ def written(op, torch):
 
 class Writer:
     """One module's text."""
+
     last = False  # inputs of four dimensions are channels-last
 
     def __init__(self, torch):
@@ -69,7 +129,11 @@ class Writer:
         if t.is_complex() or t.is_sparse or t.layout != self.torch.strided:
             raise Untold("complex or sparse")
         k = len(self.inputs)
-        make = f"torch.rand({tuple(t.shape)})" if dtype == "torch.float32" else f"torch.zeros({tuple(t.shape)}, dtype={dtype})"
+        make = (
+            f"torch.rand({tuple(t.shape)})"
+            if dtype == "torch.float32"
+            else f"torch.zeros({tuple(t.shape)}, dtype={dtype})"
+        )
         if Writer.last and t.dim() == 4 and dtype == "torch.float32":
             n, c, h, w = t.shape
             make = f"torch.rand({(n, h, w, c)}).permute(0, 3, 1, 2)"
@@ -105,7 +169,7 @@ class Writer:
         used = max((int(n) for n in re.findall(r"\{(\d)\}", text)), default=-1)
         if used >= len(args):
             raise Untold("an argument is missing")
-        rest = args[used + 1:] + named
+        rest = args[used + 1 :] + named
         if text.endswith("{rest})") and used >= 0 and not text.endswith("({rest})"):
             rest = [""] + rest
         return text.format(*args, rest=", ".join(rest))
@@ -121,9 +185,16 @@ class Writer:
     def source(self):
         n = len(self.inputs)
         taken = [f"{r}.reshape(-1)" for rs in self.results for r in rs]
-        result = f"torch.cat([{', '.join(taken)}])" if len(taken) > 1 else taken[0]  # an exporter leaves a cat of one out
-        scales = "\n        ".join(self.made + [f"self.s{i} = nn.Parameter(torch.full((), .5))" for i in range(self.scales)]) or "pass"
-        return steps.HEAD + f"""
+        result = (
+            f"torch.cat([{', '.join(taken)}])" if len(taken) > 1 else taken[0]
+        )  # an exporter leaves a cat of one out
+        scales = (
+            "\n        ".join(self.made + [f"self.s{i} = nn.Parameter(torch.full((), .5))" for i in range(self.scales)])
+            or "pass"
+        )
+        return (
+            steps.HEAD
+            + f"""
 class M(nn.Module):
     def __init__(self):
         super().__init__()
@@ -131,8 +202,10 @@ class M(nn.Module):
     def forward(self, {", ".join(f"x{i}" for i in range(n))}):
         {chr(10).join("        " + line for line in self.lines).lstrip()}
         return {result}
-ZOO = {{"case": Entry(M, lambda b: ({{{", ".join(f'"x{i}": {make}' for i, make in enumerate(self.inputs))}}}, None), lambda out, targets: out.sum())}}
+ZOO = {{"case": Entry(M, lambda b: ({{{", ".join(f'"x{i}": {make}' for i, make in enumerate(self.inputs))}}}, None), \
+lambda out, targets: out.sum())}}
 """
+        )
 
 
 def tensors_of(v, torch):
@@ -145,13 +218,19 @@ def tensors_of(v, torch):
 
 def outputs_of(result, torch):
     """Where the differentiable results are; all floating ones when there is none."""
+
     def places(v, at):
         if isinstance(v, torch.Tensor):
             yield v, at
         elif isinstance(v, (list, tuple)):
             for i, e in enumerate(v):
                 yield from places(e, f"{at}[{i}]")
-    found = [(v, at) for v, at in places(result, "") if v.dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)]
+
+    found = [
+        (v, at)
+        for v, at in places(result, "")
+        if v.dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+    ]
     return [at for v, at in found if v.requires_grad]
 
 
@@ -159,7 +238,11 @@ def samples_of(op, torch, most):
     """(text, sample, which of its floating tensors are trained, outputs), no two alike."""
     text, seen = written(op, torch), set()
     for sample in op.sample_inputs("cpu", torch.float32, requires_grad=True):
-        floats = [t for t in tensors_of([sample.input, sample.args, list(sample.kwargs.values())], torch) if t.is_floating_point()]
+        floats = [
+            t
+            for t in tensors_of([sample.input, sample.args, list(sample.kwargs.values())], torch)
+            if t.is_floating_point()
+        ]
         if any(t.numel() == 0 for t in tensors_of([sample.input, sample.args, list(sample.kwargs.values())], torch)):
             continue
         trains = [t.requires_grad for t in floats]
@@ -203,13 +286,19 @@ def modules_of(info, torch, most):
             continue
         made, how, forward, w = None, given.constructor_input, given.forward_input, Writer(torch)
         try:
-            taken = [w.value(v, iter(())) for v in how.args] + [f"{k}={w.value(v, iter(()))}" for k, v in how.kwargs.items()]
+            taken = [w.value(v, iter(())) for v in how.args] + [
+                f"{k}={w.value(v, iter(()))}" for k, v in how.kwargs.items()
+            ]
             if w.inputs:
                 continue
             made = f"nn.{name}({', '.join(taken)})"
             module = info.module_cls(*how.args, **how.kwargs).train()
             sample = Module(made, module, forward.args, forward.kwargs)
-            floats = [t for t in tensors_of([sample.input, sample.args, list(sample.kwargs.values())], torch) if t.is_floating_point()]
+            floats = [
+                t
+                for t in tensors_of([sample.input, sample.args, list(sample.kwargs.values())], torch)
+                if t.is_floating_point()
+            ]
             outputs = outputs_of(module(*forward.args, **forward.kwargs), torch)
             choice = [t.requires_grad for t in floats]
             w = Writer(torch)
@@ -287,14 +376,24 @@ def figures(rows):
         group = cause if counts["wrong"] else "a doubt" if counts["doubt"] else "exact"
         groups.setdefault(group, []).append(label)
     lines = ["| operators | samples | exact | doubt | wrong | |", "| --- | --- | --- | --- | --- | --- |"]
-    order = ["exact", "a doubt", *sorted((g for g in groups if g not in ("exact", "a doubt")), key=lambda g: -len(groups[g]))]
+    order = [
+        "exact",
+        "a doubt",
+        *sorted((g for g in groups if g not in ("exact", "a doubt")), key=lambda g: -len(groups[g])),
+    ]
     for group in [g for g in order if g in groups]:
         labels = sorted(groups[group])
         total = sum((rows[x] for x in labels), collections.Counter())
         said = group if group in ("exact", "a doubt") else f"{group}: {', '.join(labels)}"
-        lines.append(f"| {len(labels)} | {sum(total.values())} | {total['exact']} | {total['doubt']} | {total['wrong']} | {said} |")
+        lines.append(
+            f"| {len(labels)} | {sum(total.values())} | {total['exact']} | {total['doubt']} | "
+            f"{total['wrong']} | {said} |"
+        )
     total = sum(rows.values(), collections.Counter())
-    lines.append(f"| {len(rows)} | {sum(total.values())} | {total['exact']} | {total['doubt']} | {total['wrong']} | all that export and run |")
+    lines.append(
+        f"| {len(rows)} | {sum(total.values())} | {total['exact']} | {total['doubt']} | {total['wrong']} | all that "
+        f"export and run |"
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -321,9 +420,19 @@ def main():
 def as_scripted(model, inputs):
     """The old exporter's file of a model in training."""
     import io, onnx, torch
+
     f = io.BytesIO()
-    torch.onnx.export(model, tuple(inputs.values()), f, dynamo=False, opset_version=17, input_names=list(inputs), output_names=["output"],
-                      training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
+    torch.onnx.export(
+        model,
+        tuple(inputs.values()),
+        f,
+        dynamo=False,
+        opset_version=17,
+        input_names=list(inputs),
+        output_names=["output"],
+        training=torch.onnx.TrainingMode.TRAINING,
+        do_constant_folding=False,
+    )
     return onnx.load_from_string(f.getvalue())
 
 
@@ -333,7 +442,11 @@ def run(a, bench):
         from torch.testing._internal.common_modules import module_db as infos
     else:
         from torch.testing._internal.common_methods_invocations import op_db as infos
-    Writer.last, export, precisions = a.layout == "channels-last", as_scripted if a.exporter == "ts" else None, a.precisions.split(",")
+    Writer.last, export, precisions = (
+        a.layout == "channels-last",
+        as_scripted if a.exporter == "ts" else None,
+        a.precisions.split(","),
+    )
     sums, exact, why = collections.Counter(), [], collections.Counter()
     part, parts = map(int, a.part.split("/"))
     for op in infos[part::parts]:
@@ -346,7 +459,11 @@ def run(a, bench):
             if a.modules:
                 samples = list(modules_of(op, torch, a.samples))
             else:
-                samples = list(samples_of(op, torch, a.samples)) if torch.float32 in op.dtypes and op.supports_autograd else []
+                samples = (
+                    list(samples_of(op, torch, a.samples))
+                    if torch.float32 in op.dtypes and op.supports_autograd
+                    else []
+                )
         except Untold as e:
             samples, counts["untold"] = [], 1
         except Exception as e:
@@ -369,7 +486,7 @@ def run(a, bench):
             return verdicts
 
         for g in range(0, len(samples), GROUP):
-            group = samples[g:g + GROUP]
+            group = samples[g : g + GROUP]
             name = f"{label}-{g // GROUP}"
             verdicts = take(name, group)
             if all(v[0] == "exact" for v in verdicts.values()):
@@ -392,7 +509,12 @@ def run(a, bench):
                 if worst in ("wrong", "doubt"):
                     bad += [(worst, p, v, f"{name}-{i}") for p, v in one.items() if v[0] == worst][:1]
         sums.update(counts)
-        print(label, *(f"{counts[k]} {k}" for k in ("exact", "doubt", "wrong", "skipped", "untold") if counts[k]), sep="\t", flush=True)
+        print(
+            label,
+            *(f"{counts[k]} {k}" for k in ("exact", "doubt", "wrong", "skipped", "untold") if counts[k]),
+            sep="\t",
+            flush=True,
+        )
         for worst, precision, (_, lines, w), name in bad:
             if worst == "wrong" or a.v:
                 print(f"    {worst} in {precision} ({name}): " + "; ".join(w.lines), *lines, sep="\n", flush=True)

@@ -1,18 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Print the table of docs/REPLAY.md: what memlint predicts, what its replay holds on this GPU, and what PyTorch reserves on it.
+"""Print the table of docs/REPLAY.md: what memlint predicts, what its replay holds on this GPU, and what PyTorch
+reserves on it.
 
     replay.py MEMLINT RECORD.PY MODELS.tar.xz --device NAME [--only REGEX] [--null-gpu]
 
-RECORD.PY is the oracle pack's, which runs the training step of its zoo under PyTorch; the archive has the same models as ONNX. Both need the
-GPU to themselves, one after the other. NAME is its row in memlint --list=devices, or one of its generation. cuDNN and cuBLASLt are those that PyTorch brings, so that memlint asks the same libraries. A line that
-could not be filled says why and is part of the table. With --null-gpu PyTorch runs on the pack's device without memory: a test of this script.
+RECORD.PY is the oracle pack's, which runs the training step of its zoo under PyTorch; the archive has the same models
+as ONNX. Both need the GPU to themselves, one after the other. NAME is its row in memlint --list=devices, or one of its
+generation. cuDNN and cuBLASLt are those that PyTorch brings, so that memlint asks the same libraries. A line that
+could not be filled says why and is part of the table. With --null-gpu PyTorch runs on the pack's device without
+memory: a test of this script.
 """
+
 import argparse, json, os, re, subprocess, sys, sysconfig, tarfile, tempfile
 
 MODELS = [  # model, batch, precision, memlint's further options: ten of the zoo, of which seven have convolutions
-    ("mlp", 256, "fp32", ""), ("resnet18", 16, "fp32", ""), ("resnet50", 16, "amp-bf16", ""), ("mobilenet_v2", 16, "fp32", ""), ("densenet121", 8, "fp32", ""),
-    ("unet", 4, "fp32", "--assume inplace=relu"), ("vgg16", 16, "fp32", ""), ("vit_b_16", 16, "fp32", "--dropout none"), ("bert_base", 4, "fp32", ""),
+    ("mlp", 256, "fp32", ""),
+    ("resnet18", 16, "fp32", ""),
+    ("resnet50", 16, "amp-bf16", ""),
+    ("mobilenet_v2", 16, "fp32", ""),
+    ("densenet121", 8, "fp32", ""),
+    ("unet", 4, "fp32", "--assume inplace=relu"),
+    ("vgg16", 16, "fp32", ""),
+    ("vit_b_16", 16, "fp32", "--dropout none"),
+    ("bert_base", 4, "fp32", ""),
     ("gpt2_nodrop", 4, "amp-bf16", "--dropout none"),
 ]
 MIB = 1 << 20
@@ -21,14 +32,16 @@ MIB = 1 << 20
 def libraries():
     """The folders of the CUDA libraries that this Python's PyTorch brings."""
     root = os.path.join(sysconfig.get_paths()["purelib"], "nvidia")
-    return [path for path, _, files in os.walk(root) if any(f.startswith(("libcudnn.so", "libcublasLt.so")) for f in files)]
+    return [
+        path for path, _, files in os.walk(root) if any(f.startswith(("libcudnn.so", "libcublasLt.so")) for f in files)
+    ]
 
 
 def run(command, **environment):
     """The JSON that a command prints, and why there is none."""
     try:
         r = subprocess.run(command, capture_output=True, text=True, timeout=900, env=dict(os.environ, **environment))
-        return json.loads(r.stdout[r.stdout.index("{"):]), None
+        return json.loads(r.stdout[r.stdout.index("{") :]), None
     except (ValueError, subprocess.TimeoutExpired):
         lines = r.stderr.strip().splitlines() if "r" in locals() else []
         return None, (lines or ["no answer in time"])[-1].replace("|", "/")
@@ -45,10 +58,35 @@ def percent(n, of):
 def row(a, root, model, batch, precision, options):
     path = os.path.join(root, f"{model}.dynamo.onnx")
     found = os.pathsep.join(libraries() + [p for p in [os.environ.get("LD_LIBRARY_PATH")] if p])
-    result, why = run([a.memlint, path, "--dim", f"batch={batch}", "--precision", precision, "--device", a.device, "--replay=2", "--format=json", *options.split()],
-                      LD_LIBRARY_PATH=found)
+    result, why = run(
+        [
+            a.memlint,
+            path,
+            "--dim",
+            f"batch={batch}",
+            "--precision",
+            precision,
+            "--device",
+            a.device,
+            "--replay=2",
+            "--format=json",
+            *options.split(),
+        ],
+        LD_LIBRARY_PATH=found,
+    )
     replay = result["replay"] if result else {}
-    record, refused = run([sys.executable, a.record, model, "--batch", str(batch), "--precision", precision, *(["--null-gpu"] if a.null_gpu else [])])
+    record, refused = run(
+        [
+            sys.executable,
+            a.record,
+            model,
+            "--batch",
+            str(batch),
+            "--precision",
+            precision,
+            *(["--null-gpu"] if a.null_gpu else []),
+        ]
+    )
     if record and record["what"] != "cuda":
         record, refused = None, "PyTorch found no GPU"
     real = record["peak_reserved"] if record else None
@@ -58,8 +96,20 @@ def row(a, root, model, batch, precision, options):
     notes += [f"refused by {replay['refused_operator']}"] if replay.get("refused_operator") else []
     steps = replay.get("steps", [])
     notes += ["not steady"] if steps and steps[-1]["taken"] else []
-    cells = [model, batch, precision, mib(predicted), mib(held), mib(real), percent(predicted, real), percent(held, real), mib(replay.get("context_bytes")),
-             mib(replay.get("nvml_used_after")), mib(record["driver_used"] if record else None), "; ".join(notes)]
+    cells = [
+        model,
+        batch,
+        precision,
+        mib(predicted),
+        mib(held),
+        mib(real),
+        percent(predicted, real),
+        percent(held, real),
+        mib(replay.get("context_bytes")),
+        mib(replay.get("nvml_used_after")),
+        mib(record["driver_used"] if record else None),
+        "; ".join(notes),
+    ]
     return "| " + " | ".join(map(str, cells)) + " |", replay, record
 
 
@@ -80,13 +130,23 @@ def main():
                 continue
             line, replay, record = row(a, root, *m)
             lines.append(line)
-            about.update({"GPU": replay["device"], "cuDNN": replay["libraries"]["convolutions"] or "not asked",
-                          "cuBLASLt": replay["libraries"]["products"] or "not asked"} if replay else {})
+            about.update(
+                {
+                    "GPU": replay["device"],
+                    "cuDNN": replay["libraries"]["convolutions"] or "not asked",
+                    "cuBLASLt": replay["libraries"]["products"] or "not asked",
+                }
+                if replay
+                else {}
+            )
             about.update({"PyTorch": f"{record['torch']} on {record['device']}"} if record else {})
             print(line, file=sys.stderr, flush=True)
     print("; ".join(f"{k}: {v}" for k, v in about.items()) + ". MiB.\n")
-    print("| model | batch | precision | predicted, reserved | replayed | PyTorch reserved | predicted - PyTorch | replayed - PyTorch | context | device, replayed "
-          "| device, PyTorch | |")
+    print(
+        "| model | batch | precision | predicted, reserved | replayed | PyTorch reserved | predicted - PyTorch | "
+        "replayed - PyTorch | context | device, replayed "
+        "| device, PyTorch | |"
+    )
     print("|" + " --- |" * 12)
     print("\n".join(lines))
 

@@ -4,17 +4,22 @@
 
     selective.py RECORD.PY MODEL BATCH MODULE[+POLICY[:N]]...
 
-record.py does the recording; what differs is that a module whose name ends in +POLICY, as memlint --recompute writes it, keeps the results of
-that policy's operators, of products only those with an inner dimension of at least N. Prints the peak of allocated bytes. Needs PyTorch.
+record.py does the recording; what differs is that a module whose name ends in +POLICY, as memlint --recompute writes
+it, keeps the results of that policy's operators, of products only those with an inner dimension of at least N. Prints
+the peak of allocated bytes. Needs PyTorch.
 """
+
 import functools, importlib.util, os, subprocess, sys
 
 
 def policies(memlint_list):
     """The rows of memlint --list=policies as operators of torch.ops.aten."""
     import torch
-    return {name: [getattr(getattr(torch.ops.aten, op.split(".")[0]), op.split(".")[1]) for op in ops.split()]
-            for name, _, ops in (line.split("\t") for line in memlint_list.splitlines())}
+
+    return {
+        name: [getattr(getattr(torch.ops.aten, op.split(".")[0]), op.split(".")[1]) for op in ops.split()]
+        for name, _, ops in (line.split("\t") for line in memlint_list.splitlines())
+    }
 
 
 def main():
@@ -25,15 +30,25 @@ def main():
     spec.loader.exec_module(record)
     if "MEMLINT_SHIM" not in os.environ and not record.have_driver():
         shim = record.build_shim()
-        env = dict(os.environ, MEMLINT_SHIM=shim, LD_PRELOAD=shim, LD_LIBRARY_PATH=record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", ""))
+        env = dict(
+            os.environ,
+            MEMLINT_SHIM=shim,
+            LD_PRELOAD=shim,
+            LD_LIBRARY_PATH=record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", ""),
+        )
         os.execve(sys.executable, [sys.executable] + sys.argv, env)
     from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
     import torch
     import zoo
+
     aten = torch.ops.aten
-    inner = {aten.mm.default: lambda a, b: a.shape[1], aten.addmm.default: lambda c, a, b: a.shape[1],
-             aten.convolution.default: lambda x, w, *_: w.numel() // w.shape[0],
-             aten.bmm.default: lambda a, b: a.shape[2], aten.baddbmm.default: lambda c, a, b: a.shape[2]}
+    inner = {
+        aten.mm.default: lambda a, b: a.shape[1],
+        aten.addmm.default: lambda c, a, b: a.shape[1],
+        aten.convolution.default: lambda x, w, *_: w.numel() // w.shape[0],
+        aten.bmm.default: lambda a, b: a.shape[2],
+        aten.baddbmm.default: lambda c, a, b: a.shape[2],
+    }
     rows = policies(subprocess.check_output([os.environ["MEMLINT"], "--list=policies"], text=True))
 
     def choose(ops, least, ctx, op, *args, **kwargs):
@@ -50,8 +65,10 @@ def main():
 
             def run(*a, _f=module.forward, _kw=kw, **k):
                 return checkpoint(_f, *a, use_reentrant=False, preserve_rng_state=False, **_kw, **k)
+
             module.forward = run
         return list(entries)
+
     record.checkpoint_modules = checkpoint_modules
     print(record.record(model, zoo.ZOO[model], int(batch), "adamw", "fp32", checkpoint=plan)["peak_allocated"])
 

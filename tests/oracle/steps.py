@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of small programs, as PyTorch runs them and as memlint says: what ops.py, opdb.py and programs.py share.
 
-A case is the source of a zoo (a module, its inputs, its loss). `Bench.take` has PyTorch export it (torch.onnx.export, dynamo) and run its
-training step on fake CUDA tensors, each in a child of this process; `Bench.compare` runs memlint on the file. Both sides are lists of
-events, compared exactly and in order: sign, bytes, phase, operator, elements and type. A run of deaths between two births is a set, since
-no allocation sees its order.
+A case is the source of a zoo (a module, its inputs, its loss). `Bench.take` has PyTorch export it (torch.onnx.export,
+dynamo) and run its training step on fake CUDA tensors, each in a child of this process; `Bench.compare` runs memlint
+on the file. Both sides are lists of events, compared exactly and in order: sign, bytes, phase, operator, elements and
+type. A run of deaths between two births is a set, since no allocation sees its order.
 
-`pack` writes cases into one archive, which tests/steps.sh replays without PyTorch: NAME.onnx and NAME.OPTIONS-NUMBER.step, whose first
-line holds memlint's options.
+`pack` writes cases into one archive, which tests/steps.sh replays without PyTorch: NAME.onnx and
+NAME.OPTIONS-NUMBER.step, whose first line holds memlint's options.
 
 Needs torch 2.11 and the oracle pack's record.py and export.py.
 """
+
 import argparse, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
 
 PRECISIONS = ("fp32", "amp-bf16")
@@ -53,8 +54,10 @@ def apart(log, work, seconds=SECONDS):
 
 def within(log, work):
     """Runs work in this process, for cases that leave nothing behind."""
+
     def late(*_):
         raise TimeoutError("it takes too long")
+
     signal.signal(signal.SIGALRM, late)
     signal.alarm(SECONDS)
     try:
@@ -107,11 +110,22 @@ class Bench:
         self.record = load("record", os.path.realpath(record))
         if "MEMLINT_SHIM" not in os.environ:  # as record.py starts itself
             shim = self.record.build_shim()
-            os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, MEMLINT_SHIM=shim, LD_PRELOAD=shim,
-                      LD_LIBRARY_PATH=self.record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", "")))
+            os.execve(
+                sys.executable,
+                [sys.executable] + sys.argv,
+                dict(
+                    os.environ,
+                    MEMLINT_SHIM=shim,
+                    LD_PRELOAD=shim,
+                    LD_LIBRARY_PATH=self.record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", ""),
+                ),
+            )
         import onnx, onnxscript, torch.onnx._internal.exporter._core  # once, not once a case
+
         self.onnx, self.torch = onnx, self.record.torch
-        kept = dict(vars(self.torch.nn.init))  # which the exporter's module quickens for models that are larger than these
+        kept = dict(
+            vars(self.torch.nn.init)
+        )  # which the exporter's module quickens for models that are larger than these
         self.tools = load("export", os.path.realpath(export))
         vars(self.torch.nn.init).update(kept)
         self.torch.set_num_threads(1)
@@ -132,9 +146,21 @@ class Bench:
             with open(path, "w") as f:
                 f.write(source)
 
-    def take(self, name, source, precision="fp32", batch=None, optimizer="sgd", export=None, loop="plain", how=apart, what=("file", "step")):
-        """Has PyTorch write and run a case, unless that was done before; None, or why it can't. export: (model, inputs) -> file, instead of dynamo's.
-        how: apart or within; a record changes functions that an export calls, so `what` asks for one of them where one process does many."""
+    def take(
+        self,
+        name,
+        source,
+        precision="fp32",
+        batch=None,
+        optimizer="sgd",
+        export=None,
+        loop="plain",
+        how=apart,
+        what=("file", "step"),
+    ):
+        """Has PyTorch write and run a case, unless that was done before; None, or why it can't. export: (model,
+        inputs) -> file, instead of dynamo's. how: apart or within; a record changes functions that an export calls, so
+        `what` asks for one of them where one process does many."""
         path, model, truth, log = (self.file(name, s) for s in (".py", ".onnx", f".{precision}.trace", ".log"))
         self.put(name, source)
 
@@ -145,8 +171,18 @@ class Bench:
                 m = export(entry.build().train(), inputs)
             else:
                 shapes = {"dynamic_shapes": {k: {0: self.torch.export.Dim("batch")} for k in inputs}} if batch else {}
-                self.torch.onnx.export(entry.build().train(), (), model + ".tmp", kwargs=inputs, dynamo=True, input_names=list(inputs),
-                                       output_names=["output"], external_data=False, verbose=False, **shapes)
+                self.torch.onnx.export(
+                    entry.build().train(),
+                    (),
+                    model + ".tmp",
+                    kwargs=inputs,
+                    dynamo=True,
+                    input_names=list(inputs),
+                    output_names=["output"],
+                    external_data=False,
+                    verbose=False,
+                    **shapes,
+                )
                 m = self.onnx.load(model + ".tmp")
             m = self.tools.strip(m)
             self.tools.tidy_paths(m)
@@ -156,8 +192,10 @@ class Bench:
 
         def trace():
             zoo = load("zoo", path).ZOO  # "step": what runs, where the file says less
-            self.record.record("case", zoo.get("step", zoo["case"]), batch or 1, optimizer, precision, loop, trace=truth + ".tmp")
+            entry = zoo.get("step", zoo["case"])
+            self.record.record("case", entry, batch or 1, optimizer, precision, loop, trace=truth + ".tmp")
             os.rename(truth + ".tmp", truth)
+
         if "file" in what and not os.path.exists(model) and not how(log, write):
             return "not exported: " + reason(log)
         if "step" in what and not os.path.exists(truth) and not how(log, trace):
@@ -171,9 +209,18 @@ class Bench:
                 p.value = p.value.replace(os.path.realpath(self.folder) + "/", "").replace(self.folder + "/", "")
 
     def compare(self, name, options, precision="fp32", kind="step", model=None, whole=False):
-        """(verdict, PyTorch's events, memlint's); verdict: exact, doubt or wrong. model: whose file it is, if not its own; whole: with what is allocated
-        before."""
-        words = [self.memlint, self.file(model or name, ".onnx"), "-q", "--assume", "accumulate=never", "--precision", precision, *options]
+        """(verdict, PyTorch's events, memlint's); verdict: exact, doubt or wrong. model: whose file it is, if not its
+        own; whole: with what is allocated before."""
+        words = [
+            self.memlint,
+            self.file(model or name, ".onnx"),
+            "-q",
+            "--assume",
+            "accumulate=never",
+            "--precision",
+            precision,
+            *options,
+        ]
         got = subprocess.run(words + ["--dump=step"], capture_output=True, text=True)
         sides = list(open(self.file(name, f".{precision}.trace"))), got.stdout.splitlines()
         truth, got = ([before(side)] * (whole and len(side) > 1) + of_kind(canonical(side), kind) for side in sides)
@@ -189,7 +236,8 @@ class Bench:
 
 
 def peak(trace, events):
-    """Bytes at the peak of canonical events, from what is alive before the first row of the trace that PyTorch's are of."""
+    """Bytes at the peak of canonical events, from what is alive before the first row of the trace that PyTorch's are
+    of."""
     first = open(trace).read().split("\n")[1].split("\t")
     live = most = int(first[2]) - int(first[0] + first[1])
     for e in events:
@@ -202,7 +250,11 @@ def peak(trace, events):
 def first_difference(truth, got, context=1):
     """Where two lists of events part, as lines to print."""
     at = next((i for i, (a, b) in enumerate(zip(truth, got)) if a != b), min(len(truth), len(got)))
-    return [f"    event {at}:"] + ["      PyTorch " + e for e in truth[at:at + context]] + ["      memlint " + e for e in got[at:at + context]]
+    return (
+        [f"    event {at}:"]
+        + ["      PyTorch " + e for e in truth[at : at + context]]
+        + ["      memlint " + e for e in got[at : at + context]]
+    )
 
 
 def arguments(doc):
@@ -218,34 +270,41 @@ def arguments(doc):
     return ap
 
 
-def table(a, bench, cases, zoo, options, known, export=None):
-    """Runs a table of cases, name: expression or (expression, constructor of self.op), in fp32 and under autocast; known: why a case differs. True when
-    one differs that is not known to."""
-    passed = failed = opened = skipped = 0
-    exact = []
+def between(cases, zoo, options):
+    """Rows for table of cases, name: expression or (expression, constructor of self.op), in fp32 and under autocast."""
     for name, case in cases.items():
         expression, constructor = case if isinstance(case, tuple) else (case, "nn.Identity()")
-        if not re.search(a.only, name):
-            continue
         source = zoo.replace("EXPRESSION", expression).replace("CONSTRUCTOR", constructor)
         for precision in PRECISIONS:
-            cannot = bench.take(name, source, precision, batch=4, optimizer="adamw", export=export)
-            if cannot:
-                skipped += 1
-                print(f"skipped  {name} {precision}: {cannot}", flush=True)
-                continue
-            verdict, truth, got = bench.compare(name, options, precision)
-            if verdict == "exact":
-                passed += 1
-                exact.append((name, options, precision))
-                if a.v:
-                    print(f"agrees   {name} {precision}", flush=True)
-                continue
-            opened += name in known
-            failed += name not in known
-            print(f"{'open    ' if name in known else 'differs '} {name} {precision}: {known.get(name, expression)}", flush=True)
-            if a.v or name not in known:
-                print(*first_difference(truth, got), sep="\n", flush=True)
+            yield name, source, precision, options, dict(batch=4, optimizer="adamw"), expression
+
+
+def table(a, bench, rows, known=(), **how):
+    """Runs rows of (name, source, precision, memlint's options, what take is told, what to print); known: why a case
+    differs. True when one differs that is not known to."""
+    passed = failed = opened = skipped = 0
+    exact = []
+    for name, source, precision, options, told, text in rows:
+        if not re.search(a.only, name):
+            continue
+        cannot = bench.take(name, source, precision, **told, **how)
+        if cannot:
+            skipped += 1
+            print(f"skipped  {name} {precision}: {cannot}", flush=True)
+            continue
+        verdict, truth, got = bench.compare(name, options, precision)
+        if verdict == "exact":
+            passed += 1
+            exact.append((name, options, precision))
+            if a.v:
+                print(f"agrees   {name} {precision}", flush=True)
+            continue
+        opened += name in known
+        failed += name not in known
+        state, why = ("open    ", known[name]) if name in known else ("differs ", text)
+        print(f"{state} {name} {precision}: {why}", flush=True)
+        if a.v or name not in known:
+            print(*first_difference(truth, got), sep="\n", flush=True)
     if a.pack:
         pack(bench.folder, a.pack, exact)
     print(f"{passed} passed, {failed} failed, {opened} open, {skipped} skipped")
@@ -261,20 +320,22 @@ def on_bench(run, a):
 
 
 def pack(folder, path, cases, also=None, whole=None):
-    """cases: (name, options, precision) of those that are exact; a fourth: the kind of the step; a fifth: the case whose trace it is, where that is
-    another one of the same file. also: a folder of an archive's files to take as they are; whole(name): its steps say what
-    is allocated before."""
+    """cases: (name, options, precision) of those that are exact; a fourth: the kind of the step; a fifth: the case
+    whose trace it is, where that is another one of the same file. also: a folder of an archive's files to take as they
+    are; whole(name): its steps say what is allocated before."""
     blob = io.BytesIO()
     with tarfile.open(fileobj=blob, mode="w") as tar:
+
         def add(name, data):
             info = tarfile.TarInfo(name)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
+
         for name in sorted(os.listdir(also)) if also else ():
             add(name, open(os.path.join(also, name), "rb").read())
         done = set()
         for name, options, precision, *more in sorted(cases):
-            kind, of = (*more, *("step", name)[len(more):])
+            kind, of = (*more, *("step", name)[len(more) :])
             if name not in done:
                 add(name + ".onnx", open(os.path.join(folder, name + ".onnx"), "rb").read())
                 done.add(name)

@@ -6,13 +6,21 @@
     tables.py --unnoticed  reads lines of a name, a tab and such a row; prints the names of those that say nothing else
     tables.py --write      reads the torch that is installed and writes that file
 
-The file has a line for each operator that autograd or autocast knows: name, arguments (@ before tensors), how autocast treats it, and which tensors each
-gradient keeps, in the order in which autograd evaluates them. They come from torchgen's reading of derivatives.yaml and from ATen/autocast_mode.h.
+The file has a line for each operator that autograd or autocast knows: name, arguments (@ before tensors), how autocast
+treats it, and which tensors each gradient keeps, in the order in which autograd evaluates them. They come from
+torchgen's reading of derivatives.yaml and from ATen/autocast_mode.h.
 """
+
 import collections, os, re, subprocess, sys
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "aten.tsv")
-CLASSES = {"LOWER_PRECISION_FP": "lower", "FP32": "fp32", "FP32_SET_OPT_DTYPE": "dtype", "DIFFERENT_REDISPATCH_SIGNATURE": "dtype", "PROMOTE": "promote"}
+CLASSES = {
+    "LOWER_PRECISION_FP": "lower",
+    "FP32": "fp32",
+    "FP32_SET_OPT_DTYPE": "dtype",
+    "DIFFERENT_REDISPATCH_SIGNATURE": "dtype",
+    "PROMOTE": "promote",
+}
 # Where a row is meant to say something else, and why.
 NESTED = "a file can name the kernel below the function that autocast has treated"
 RESERVE = "what cuDNN keeps is counted with what its forward allocates"
@@ -23,20 +31,45 @@ OTHERWISE = {
     "tensordot.decomposed": "promotes as tensordot, whose product it is: aten/src/ATen/autocast_mode.h",
     "torchvision.roi_align.default": "torchvision/csrc/ops/autocast/roi_align_kernel.cpp",
     "torchvision.deform_conv2d.default": "torchvision/csrc/ops/autocast/deform_conv2d_kernel.cpp",
-    **dict.fromkeys(("grid_sampler_2d.default", "grid_sampler_3d.default", "native_group_norm.default", "nll_loss.default", "nll_loss_forward.default",
-                     "nll_loss2d_forward.default", "_thnn_fused_lstm_cell.default", "_thnn_fused_gru_cell.default", "_scaled_dot_product_flash_attention.default"), NESTED),
-    "_scaled_dot_product_cudnn_attention.default": UNUSED, "log_sigmoid_forward.default": UNUSED, "cudnn_batch_norm.default": RESERVE, "_cudnn_rnn.default": RESERVE,
+    **dict.fromkeys(
+        (
+            "grid_sampler_2d.default",
+            "grid_sampler_3d.default",
+            "native_group_norm.default",
+            "nll_loss.default",
+            "nll_loss_forward.default",
+            "nll_loss2d_forward.default",
+            "_thnn_fused_lstm_cell.default",
+            "_thnn_fused_gru_cell.default",
+            "_scaled_dot_product_flash_attention.default",
+        ),
+        NESTED,
+    ),
+    "_scaled_dot_product_cudnn_attention.default": UNUSED,
+    "log_sigmoid_forward.default": UNUSED,
+    "cudnn_batch_norm.default": RESERVE,
+    "_cudnn_rnn.default": RESERVE,
     "_trilinear.default": "wrap_opt_if: what the gradients that are wanted need",
-    "sgn.default": "for complex numbers alone", "norm.ScalarOpt_dim": "autocast appends dtype", "embedding_bag.default": "the overload with padding_idx too",
-    **{f"upsample_{n}.default": "its overload .vec" for n in ("nearest1d", "nearest2d", "nearest3d", "linear1d", "trilinear3d", "bilinear2d", "bicubic2d")},
+    "sgn.default": "for complex numbers alone",
+    "norm.ScalarOpt_dim": "autocast appends dtype",
+    "embedding_bag.default": "the overload with padding_idx too",
+    **{
+        f"upsample_{n}.default": "its overload .vec"
+        for n in ("nearest1d", "nearest2d", "nearest3d", "linear1d", "trilinear3d", "bilinear2d", "bicubic2d")
+    },
 }
 
 
 def write():
     import torch, torchgen
     from torchgen.packaged.autograd.load_derivatives import load_derivatives
+
     packaged = os.path.join(os.path.dirname(torchgen.__file__), "packaged")
-    infos, _ = load_derivatives(packaged + "/autograd/derivatives.yaml", packaged + "/ATen/native/native_functions.yaml", packaged + "/ATen/native/tags.yaml")
+    infos, _ = load_derivatives(
+        packaged + "/autograd/derivatives.yaml",
+        packaged + "/ATen/native/native_functions.yaml",
+        packaged + "/ATen/native/tags.yaml",
+    )
     keeps, casts = {}, {}
     for by in infos.values():
         info = by.get("Default") or next(iter(by.values()))
@@ -46,7 +79,9 @@ def write():
         clauses = []
         for d in info.derivatives:
             kept = [s.nctype.name for s in (*d.saved_inputs, *d.saved_outputs) if "name='Tensor'" in str(s.nctype.type)]
-            places = {r.name: f"result{i}" if len(f.returns) > 1 else "result" for i, r in enumerate(f.returns) if r.name}
+            places = {
+                r.name: f"result{i}" if len(f.returns) > 1 else "result" for i, r in enumerate(f.returns) if r.name
+            }
             clauses.append(",".join(d.var_names) + ":" + ",".join(sorted({places.get(k, k) for k in kept})))
         keeps[str(f.name)] = ";".join(clauses)
     now = None
@@ -57,12 +92,23 @@ def write():
         if now and m and m.group(1) != "ADD_NS":
             casts[m.group(3) or m.group(1) + ("." + m.group(2) if m.group(2) else "")] = now
     with open(FILE, "w") as out:
-        print(f"# torch {torch.__version__.split('+')[0]}: operator, arguments, autocast, what each gradient keeps (written by tables.py --write)", file=out)
+        print(
+            f"# torch {torch.__version__.split('+')[0]}: operator, arguments, autocast, what each gradient keeps "
+            f"(written by tables.py --write)",
+            file=out,
+        )
         for name in sorted({*keeps, *casts}):
             base, overload = (name.split(".") + ["default"])[:2]
             op = getattr(getattr(torch.ops.aten, base, None), overload, None)
             if op:
-                print(base + "." + overload, " ".join(("@" if "Tensor" in str(a.type) else "") + a.name for a in op._schema.arguments), casts.get(name, "-"), keeps.get(name, "-"), sep="\t", file=out)
+                print(
+                    base + "." + overload,
+                    " ".join(("@" if "Tensor" in str(a.type) else "") + a.name for a in op._schema.arguments),
+                    casts.get(name, "-"),
+                    keeps.get(name, "-"),
+                    sep="\t",
+                    file=out,
+                )
 
 
 def judge(line, truth):
@@ -74,16 +120,25 @@ def judge(line, truth):
         done += 1
         if mine != theirs and name not in OTHERWISE:
             wrong.append(f"{name}: {what} {mine or 'nothing'}, PyTorch's {theirs or 'nothing'}")
+
     name, args, grad, cast = line.split("\t")
     if name not in truth:
         check("autocast", cast, "-")
         return done, wrong
     schema, theirs, keeps = truth[name]
-    args, tensors, schema = args.split(), {a[1:] for a in schema.split() if a[0] == "@"}, schema.replace("@", "").split()
+    args, tensors, schema = (
+        args.split(),
+        {a[1:] for a in schema.split() if a[0] == "@"},
+        schema.replace("@", "").split(),
+    )
     check("autocast", cast, theirs)
     if grad == "composite" or re.search(r"_backward|_grad$", name) or keeps == "-":
         return done, wrong
-    check("arguments", args, [a if a in args else s for a, s in zip(args, schema)] if "_" == name[0] else schema[:len(args)])
+    check(
+        "arguments",
+        args,
+        [a if a in args else s for a, s in zip(args, schema)] if "_" == name[0] else schema[: len(args)],
+    )
     known = {*tensors, "result", *(f"result{i}" for i in range(8))}
     grad = re.sub(r"\bresult\b", "result0" if "result1" in grad + keeps else "result", grad)
     mine = collections.defaultdict(set)
@@ -97,7 +152,11 @@ def judge(line, truth):
     for clause in filter(None, keeps.split(";")):
         inputs, kept = clause.split(":")
         for i in inputs.split(","):
-            check(f"the gradient of {i} keeps", sorted(mine[i]) if i in mine else "no derivative", sorted(k for k in kept.split(",") if k))
+            check(
+                f"the gradient of {i} keeps",
+                sorted(mine[i]) if i in mine else "no derivative",
+                sorted(k for k in kept.split(",") if k),
+            )
     return done, wrong
 
 

@@ -4,10 +4,12 @@
 
     tests/oracle/traces.py PLANNER REPOSITORY [NAME...]
 
-PLANNER is tests/traces (make tests/traces), REPOSITORY a checkout: simrd/logs.zip has the traces, data_files/data-full.json
-what DTR took on a Titan V, simrd/simrd the simulator in which its authors compared heuristics (it needs the package attrs).
-Prints a section of docs/CHECKPOINTS.md, of the traces whose names begin so or of all.
+PLANNER is tests/traces (make tests/traces), REPOSITORY a checkout: simrd/logs.zip has the traces,
+data_files/data-full.json what DTR took on a Titan V, simrd/simrd the simulator in which its authors compared
+heuristics (it needs the package attrs). Prints a section of docs/CHECKPOINTS.md, of the traces whose names begin so or
+of all.
 """
+
 import json
 import math
 import os
@@ -17,20 +19,32 @@ import threading
 import zipfile
 
 # A trace; what it is; the model that was measured, itself or a larger one of its kind.
-TRACES = (("tv_densenet121-84", "DenseNet-121, batch 84", "tv_densenet121", True), ("inceptionv4-64", "Inception v4, batch 64", "inceptionv4", True),
-          ("transformer-10", "Transformer, batch 10", "transformer", True), ("unet-6", "U-Net, batch 6", "unet", True),
-          ("resnet32-56", "ResNet-32, batch 56", "resnet1202", False), ("lstm-128", "LSTM, length 128", "lstm", False),
-          ("treelstm-6", "TreeLSTM, depth 6", "treelstm", False), ("unroll_gan-512", "unrolled GAN, batch 512", "unroll_gan", False))
+TRACES = (
+    ("tv_densenet121-84", "DenseNet-121, batch 84", "tv_densenet121", True),
+    ("inceptionv4-64", "Inception v4, batch 64", "inceptionv4", True),
+    ("transformer-10", "Transformer, batch 10", "transformer", True),
+    ("unet-6", "U-Net, batch 6", "unet", True),
+    ("resnet32-56", "ResNet-32, batch 56", "resnet1202", False),
+    ("lstm-128", "LSTM, length 128", "lstm", False),
+    ("treelstm-6", "TreeLSTM, depth 6", "treelstm", False),
+    ("unroll_gan-512", "unrolled GAN, batch 512", "unroll_gan", False),
+)
 
 
 class Trace:
     """A log in numbers, as traces.c reads it: tensors are counted from 0 as they appear."""
 
     def __init__(self, lines):
-        self.out, self.tensor = [], {}       # lines; name to tensor
-        self.storage, self.bytes, self.names = [], [], []  # per tensor its storage; per storage its size and how many names it has
+        self.out, self.tensor = [], {}  # lines; name to tensor
+        self.storage, self.bytes, self.names = (
+            [],
+            [],
+            [],
+        )  # per tensor its storage; per storage its size and how many names it has
         self.alive = self.peak = 0
-        self.turn = self.peak_at = None      # lines of self.out before which the backward pass begins, before which the peak was
+        self.turn = self.peak_at = (
+            None  # lines of self.out before which the backward pass begins, before which the peak was
+        )
         log = iter(json.loads(line) for line in lines)
         for entry in log:
             getattr(self, entry["INSTRUCTION"].lower())(entry, log)
@@ -103,12 +117,15 @@ def simulated(repository, lines, shares):
     from simrd.heuristic import DTREqClass, Heuristic
     from simrd.parse import parse_file
     from simrd.runtime import RuntimeV1, RuntimeV2EagerOptimized
+
     run = parse_file(lines).get_closure()
     base = RuntimeV1(math.inf, Heuristic(), stats=False, trace=False)
     run(base)
     time, peak = base.telemetry.summary["model_compute"], base.telemetry.summary["max_memory"]
     for share in shares:
-        runtime = RuntimeV2EagerOptimized(int(share * peak), DTREqClass(), remat_limit=4 * time, trace=False, stats=False)
+        runtime = RuntimeV2EagerOptimized(
+            int(share * peak), DTREqClass(), remat_limit=4 * time, trace=False, stats=False
+        )
         try:
             run(runtime)
             yield 100 * (runtime.clock / time - 1)
@@ -122,11 +139,16 @@ def measured(repository, name):
     with open(os.path.join(repository, "data_files", "data-full.json")) as f:
         runs = [r["summary"][0] for r in json.load(f)[name] if isinstance(r.get("summary"), list)]
     base = runs[0]
-    return [(r["total_mem"]["mean"] / base["total_mem"]["mean"], 100 * (r["time"]["mean"] / base["time"]["mean"] - 1)) for r in runs[1:]]
+    return [
+        (r["total_mem"]["mean"] / base["total_mem"]["mean"], 100 * (r["time"]["mean"] / base["time"]["mean"] - 1))
+        for r in runs[1:]
+    ]
 
 
 def planned(planner, trace, shares):
-    done = subprocess.run([planner, *(f"{s:.6f}" for s in shares)], input="\n".join(trace.out) + "\n", capture_output=True, text=True)
+    done = subprocess.run(
+        [planner, *(f"{s:.6f}" for s in shares)], input="\n".join(trace.out) + "\n", capture_output=True, text=True
+    )
     if done.returncode:
         sys.exit(f"{planner}: {done.stderr}")
     return [line.split() for line in done.stdout.splitlines()]
@@ -142,9 +164,15 @@ def rows(planner, repository, archive, only):
         points = measured(repository, name)
         shares = [share for share, _ in points]
         trace = Trace(lines)
-        for (share, cost), simulation, (_, extra, least) in zip(points, simulated(repository, lines, shares), planned(planner, trace, shares)):
-            print(f"| {title} | {100 * share:.0f} % | {cost:.1f} %{'' if same else ' (larger)'} | {'gave up' if simulation is None else f'{simulation:.1f} %'} | "
-                  f"{'not reached' if extra == '-' else extra + ' %'} | {100 * float(least):.0f} % |", flush=True)
+        for (share, cost), simulation, (_, extra, least) in zip(
+            points, simulated(repository, lines, shares), planned(planner, trace, shares)
+        ):
+            print(
+                f"| {title} | {100 * share:.0f} % | {cost:.1f} %{'' if same else ' (larger)'} | "
+                f"{'gave up' if simulation is None else f'{simulation:.1f} %'} | "
+                f"{'not reached' if extra == '-' else extra + ' %'} | {100 * float(least):.0f} % |",
+                flush=True,
+            )
             yield cost, simulation, None if extra == "-" else float(extra)
 
 
@@ -154,19 +182,32 @@ def main():
     print("""
 ## Operator traces
 
-DTR's repository has traces of eight training steps: every call with its time, every tensor with its bytes, every release. Here the planner of
-operator plans works on a trace's own bytes and times, and what it chooses is judged call by call, with no model of PyTorch between
-(`tests/traces.c`; printed by `tests/oracle/traces.py`). "Measured" is the extra time that DTR took on a Titan V within that share of the memory,
-search included, for some traces on a larger model of the kind; "simulated" what its heuristic recomputes on the same trace in its authors'
-simulator, within the same share of the trace's peak. Plans count what they recompute, as the simulator does, in percent of the time of all calls.
+DTR's repository has traces of eight training steps: every call with its time, every tensor with its bytes, every \
+release. Here the planner of
+operator plans works on a trace's own bytes and times, and what it chooses is judged call by call, with no model of \
+PyTorch between
+(`tests/traces.c`; printed by `tests/oracle/traces.py`). "Measured" is the extra time that DTR took on a Titan V \
+within that share of the memory,
+search included, for some traces on a larger model of the kind; "simulated" what its heuristic recomputes on the same \
+trace in its authors'
+simulator, within the same share of the trace's peak. Plans count what they recompute, as the simulator does, in \
+percent of the time of all calls.
 """)
-    print("| trace | share | DTR, measured | DTR, simulated | operator plan | least share |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    print(
+        "| trace | share | DTR, measured | DTR, simulated | operator plan | least share |\n| --- | ---: | ---: | "
+        "---: | ---: | ---: |"
+    )
     with zipfile.ZipFile(os.path.join(repository, "simrd", "logs.zip")) as archive:
         found = list(rows(planner, repository, archive, only))
-    below = [sum(plan is not None and (cost is None or plan < round(cost, 1)) for cost, plan in which)
-             for which in ([(m, p) for m, _, p in found], [(s, p) for _, s, p in found])]
-    print(f"\nOf {len(found)} plans {below[0]} cost less than was measured, and {below[1]} less than was simulated: DTR drops single tensors, the planner what a "
-          "run of calls\nsaves but for the results that cost most for their bytes.")
+    below = [
+        sum(plan is not None and (cost is None or plan < round(cost, 1)) for cost, plan in which)
+        for which in ([(m, p) for m, _, p in found], [(s, p) for _, s, p in found])
+    ]
+    print(
+        f"\nOf {len(found)} plans {below[0]} cost less than was measured, and {below[1]} less than was simulated: "
+        f"DTR drops single tensors, the planner what a "
+        "run of calls\nsaves but for the results that cost most for their bytes."
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 Casts in the line, losses inside, several outputs, tables of positions, adapters (which need peft). Each is exported by
 dynamo in training mode; fp32, autocast, and a model of halves where the table says so.
 """
+
 import os, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -115,6 +116,7 @@ def M():
     return net.base_model.model
 """
 
+
 def entry(inputs, targets, loss, name="M"):
     return f"Entry({name}, lambda b: ({inputs}, {targets}), lambda out, targets: {loss}, (4,), real_build=True)"
 
@@ -138,8 +140,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ["--loss=cross-entropy:output", "--loss=smooth-l1:linear_1"],
         steps.PRECISIONS,
     ),
-    "l1": (TWO, entry(IMAGE, "torch.rand(b, 10)", "F.l1_loss(out[0], targets)"), None, ["--loss=l1:output"],
-           steps.PRECISIONS),
+    "l1": (
+        TWO,
+        entry(IMAGE, "torch.rand(b, 10)", "F.l1_loss(out[0], targets)"),
+        None,
+        ["--loss=l1:output"],
+        steps.PRECISIONS,
+    ),
     "one_of_three": (VAE, entry(FLAT, "None", "out[0].sum()"), None, ["--loss=sum:output"], steps.PRECISIONS),
     "training_step": (
         STEP,
