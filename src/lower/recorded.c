@@ -174,7 +174,7 @@ in_torch(const struct dynamo *d, const struct group *g)
 static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
 {
-    unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT | 1u << FACT_INPUT_TO_FLOAT;
+    unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT;
     unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT;
     if (!g->path || slot < 0 || n < 2)
         return slot;
@@ -187,8 +187,6 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     }
     if (!k)
         return slot;
-    if (k->kind == FACT_INPUT_TO_FLOAT)
-        return group_to_float(d, g, slot);
     const struct call *wide = k->kind == FACT_RESULT_TO_INPUT ? group_maker(d->l->p, args[0].i) : NULL;
     const struct arg *same = k->kind == FACT_INPUT_TO_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
     int like = k->kind == FACT_RESULT_TO_VALUE   ? value_after(d, g)

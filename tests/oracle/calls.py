@@ -245,6 +245,8 @@ CASES = {  # name: expression of x, a float tensor [4, 8, 32] that requires a gr
     ),
     "roi_align": f"torchvision.ops.roi_align({X2}, torch.zeros(4, 5, device=x.device), (4, 8)).flatten(2)",
     # tensors that nothing else keeps
+    "alpha_dropout": "A.alpha_dropout(x, .5, True)",
+    "feature_alpha_dropout": "A.feature_alpha_dropout(x, .5, True)",
     "sgn": "A.sgn(x) + x",
     "grid_sampler_3d_fresh": f"A.grid_sampler_3d({X3} * 2, ({X3} * 3)[:, :3].permute(0, 2, 3, 4, 1), 0, 0, "
     f"False).flatten(2)",
