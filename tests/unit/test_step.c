@@ -88,7 +88,7 @@ static void
 test_frozen(void)
 {
     const char *globs[] = {"fc1.*"};
-    struct step *st = simulate((struct setup){.nfreeze = 1, .freeze = globs});
+    struct step *st = simulate((struct setup){.freeze = {.n = 1, .glob = globs}});
     CU_ASSERT_EQUAL(st->after.backward - st->after.inputs, W2 + B2);
     CU_ASSERT_EQUAL(st->after.forward, P + X + TARGET + H + Y + 512 + 512 + Y);
     arena_free(a);
