@@ -27,11 +27,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct bound { /* a name that a line binds */
+    const char *name;
+    const char *from, *value, *end; /* the statement; to what, a part of the line's text */
+    int of;                         /* how many names share the value */
+};
+
 struct spot {  /* a frame of a call */
     int where; /* file, function and module, as a number */
     int line;
     const char *text;
     const char *calls; /* the module that it calls there; "" none */
+    int nbindings;
+    const struct bound *binding;
 };
 
 struct stack {
@@ -83,6 +91,99 @@ scope_list(struct arena *a, const char *list, int *n)
     return out;
 }
 
+/* Where the statement ends that begins there. */
+static const char *
+statement_end(const char *p)
+{
+    for (int open = 0; *p && (open || *p != ';'); p++)
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+    return p;
+}
+
+/* Behind the comma that parts what begins there from what follows; NULL none. */
+static const char *
+part_end(const char *p, const char *end)
+{
+    for (int open = 0; p < end; p++) {
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        if (!open && *p == ',')
+            return p + 1;
+    }
+    return NULL;
+}
+
+static size_t
+name_length(const char *p)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)p[n]) || p[n] == '_')
+        n++;
+    return n;
+}
+
+/* The "=" of a statement that binds names and nothing else; NULL none. */
+static const char *
+equals_sign(const char *from, const char *end)
+{
+    const char *eq = memchr(from, '=', (size_t)(end - from));
+    if (!eq || eq == from || eq[1] == '=' || strchr("!<>", eq[-1]))
+        return NULL;
+    for (const char *p = from; p < eq; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
+            return NULL;
+    return eq;
+}
+
+/* "x, y = f(z), w; v = g(x)": the names that a line binds, and to what. */
+static struct bound *
+read_bindings(struct arena *a, const char *text, int *n)
+{
+    struct bound *list = NULL;
+    int cap = 0;
+    *n = 0;
+    for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
+        p += strspn(p, " ");
+        end = statement_end(p);
+        const char *eq = equals_sign(p, end), *value = eq ? eq + 1 : NULL;
+        int first = *n, parts = 1;
+        bool star = false;
+        for (const char *q = p; q && q < eq; q = part_end(q, eq)) {
+            q += strspn(q, " *");
+            star |= q > p && q[-1] == '*';
+            if (name_length(q))
+                *PUSH(a, list, *n, cap) = (struct bound){arena_strn(a, q, name_length(q)), p, value, end, 1};
+        }
+        for (const char *q = value; q && (q = part_end(q, end)); parts++)
+            ;
+        bool each = parts == *n - first && !star;
+        for (int i = first; i < *n; i++) {
+            const char *next = each ? part_end(value, end) : NULL;
+            list[i].value = value;
+            list[i].end = next ? next - 1 : end;
+            list[i].of = each ? 1 : *n - first;
+            value = next ? next : value;
+        }
+    }
+    return list;
+}
+
+static struct spot
+read_line(struct arena *a, const char *text)
+{
+    struct spot s = {.text = text};
+    s.binding = read_bindings(a, text, &s.nbindings);
+    return s;
+}
+
+static bool
+binds(const struct spot *s, const char *name)
+{
+    for (int i = 0; i < s->nbindings; i++)
+        if (strcmp(s->binding[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static void
 read_stack(struct tracer *t, const struct call *c, struct stack *s)
 {
@@ -96,9 +197,9 @@ read_stack(struct tracer *t, const struct call *c, struct stack *s)
         depth += strncmp(in, ", in forward\n", 13) == 0;
         const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
         const char *text = end + 1 + strspn(end + 1, " "), *next = text + strcspn(text, "\n");
-        struct spot spot = {.line = atoi(line + 8),
-                            .text = arena_strn(t->a, text, (size_t)(next - text)),
-                            .calls = depth < nscopes ? scope[depth] : ""};
+        struct spot spot = read_line(t->a, arena_strn(t->a, text, (size_t)(next - text)));
+        spot.line = atoi(line + 8);
+        spot.calls = depth < nscopes ? scope[depth] : "";
         spot.where = number_of(t, arena_printf(t->a, "%.*s %.*s %s", (int)(line - p), p, (int)(end - in), in, module));
         *PUSH(t->a, s->at, s->n, cap) = spot;
         p = next;
@@ -144,75 +245,50 @@ frame_end(struct tracer *t, const struct stack *s, int level, int i)
     return i;
 }
 
-/* "x, y = f(z)": the n-th name, or the last; NULL when the line binds no name. */
-static const char *
-bound_name(const char *text, int n, size_t *len)
-{
-    const char *eq = strchr(text, '=');
-    if (!eq || eq == text || eq[1] == '=' || strchr("!<>", eq[-1]))
-        return NULL;
-    for (const char *p = text; p < eq; p++)
-        if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
-            return NULL;
-    const char *p = text;
-    for (int i = 0; i < n && *p != '*'; i++) {
-        const char *comma = strchr(p, ',');
-        if (!comma || comma > eq)
-            break;
-        p = comma + 1;
-        p += strspn(p, " ");
-    }
-    p += strspn(p, " *");
-    *len = 0;
-    while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
-        ++*len;
-    return *len ? p : NULL;
-}
-
-static bool
-binds(const char *text, const char *name)
-{
-    size_t len;
-    const char *other, *before = NULL;
-    for (int i = 0; (other = bound_name(text, i, &len)) && other != before; i++) {
-        if (strncmp(other, name, len) == 0 && !name[len])
-            return true;
-        before = other;
-    }
-    return false;
-}
-
 static bool
 collects(const char *text)
 {
     return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
 }
 
-/* How often a statement writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
-static int
-times_written(const char *text, const char *target)
+/* Where a part of a line writes an operator for the n-th time: "aten.add.Tensor" as "add(", "add_(" or " + "; NULL not
+ * so often. */
+static const char *
+written(const char *text, const char *end, const char *target, int n)
 {
     static const struct {
         const char *stem, *sign;
     } signs[] = {{"add", "+"}, {"sub", "-"},  {"rsub", "-"}, {"mul", "*"},    {"div", "/"},
                  {"neg", "-"}, {"pow", "**"}, {"gt", ">"},   {"matmul", "@"}, {"lt", "<"}};
     const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
-    size_t len = strcspn(stem, ".");
+    size_t len = strcspn(stem, "."), width;
+    for (const char *p = text; p < end; p += width) {
+        bool here = strncmp(p, stem, len) == 0 && (p[len] == '(' || (p[len] == '_' && p[len + 1] == '('));
+        width = 1;
+        for (int i = 0; i < COUNT(signs) && !here; i++) {
+            here = strlen(signs[i].stem) == len && strncmp(signs[i].stem, stem, len) == 0 &&
+                   strncmp(p, signs[i].sign, strlen(signs[i].sign)) == 0;
+            width = here ? strlen(signs[i].sign) : width;
+        }
+        if (here && n-- == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static int
+times_written(const char *text, const char *end, const char *target)
+{
     int n = 0;
-    for (const char *p = text; *p; p++)
-        if (strncmp(p, stem, len) == 0 && (p[len] == '(' || (p[len] == '_' && p[len + 1] == '(')))
-            n++;
-    for (int i = 0; i < COUNT(signs); i++)
-        if (strlen(signs[i].stem) == len && strncmp(signs[i].stem, stem, len) == 0)
-            for (const char *p = text; (p = strstr(p, signs[i].sign)); p += strlen(signs[i].sign))
-                n++;
+    while (written(text, end, target, n))
+        n++;
     return n;
 }
 
 bool
 python_writes(const char *line, const char *target)
 {
-    return times_written(line, target) > 0;
+    return written(line, line + strlen(line), target, 0) != NULL;
 }
 
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
@@ -229,7 +305,7 @@ runs_over(const struct tracer *t, int level, int i, int size, int times)
             for (const char *p = text; *p; p++)
                 written += *p == '(';
         else
-            written = times_written(text, t->p->calls[k].target);
+            written = times_written(text, text + strlen(text), t->p->calls[k].target);
         if (written > 0 && count * times > written)
             return true;
     }
@@ -249,8 +325,6 @@ static void
 find_rounds(struct tracer *t, int level, int i, int j)
 {
     enum { LONGEST = 32 };
-    const char *text = t->stacks[i].at[level].text;
-    size_t len;
     for (int size = 1; size <= LONGEST && 2 * size <= j - i; size++) {
         int k = i;
         if ((j - i) % size)
@@ -260,7 +334,7 @@ find_rounds(struct tracer *t, int level, int i, int j)
         t->steps += k - i;
         if (k + size < j)
             continue;
-        if (!bound_name(text, 0, &len) || !runs_over(t, level, i, size, (j - i) / size))
+        if (!t->stacks[i].at[level].nbindings || !runs_over(t, level, i, size, (j - i) / size))
             return;
         for (k = i; k < j; k++)
             if (level >= t->rounds[k].level)
@@ -287,30 +361,6 @@ read_rounds(struct tracer *t)
         }
 }
 
-/* A local of the frame at that level, made by call `from`: the last call before its name is bound anew. */
-static int
-local_end(struct tracer *t, int from, int level, const char *name)
-{
-    const struct stack *s = &t->stacks[from];
-    int end = frame_end(t, s, level, from), line = s->at[level].line;
-    bool left = false;
-    for (int i = from + 1; i <= end; i++) {
-        const struct stack *o = &t->stacks[i];
-        if (!o->n)
-            continue;
-        left |= o->at[level].line != line;
-        if (!left || !binds(o->at[level].text, name))
-            continue;
-        int bound = o->at[level].line;
-        if (t->rounds[i].level == level)
-            return t->rounds[i].end;
-        while (i + 1 <= end && (!t->stacks[i + 1].n || t->stacks[i + 1].at[level].line == bound))
-            i++;
-        return i;
-    }
-    return end;
-}
-
 bool
 python_complete(const char *text)
 {
@@ -318,6 +368,119 @@ python_complete(const char *text)
     for (const char *p = text; *p; p++)
         open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
     return !open && *text && text[strlen(text) - 1] != '\\';
+}
+
+const char *
+python_calls(const char *line, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = line; (p = strstr(p, name)); p += n)
+        if (p[n] == '(' && (p == line || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
+            return p + n + 1;
+    return NULL;
+}
+
+/* Where the line, which is that text, writes what runs call i, as far as its other calls tell; NULL unknown. */
+static const char *
+written_at(const struct tracer *t, int i, int level, const char *text)
+{
+    const struct stack *s = &t->stacks[i];
+    const char *end = text + strlen(text), *target = t->p->calls[i].target, *at;
+    if (s->n > level + 1) {
+        const char *dot = strrchr(s->at[level].calls, '.'), *module = dot ? dot + 1 : s->at[level].calls;
+        at = *module ? python_calls(text, module) : NULL;
+        return at && !python_calls(at, module) ? at - 1 : NULL;
+    }
+    int first = i, last = i, before = 0, all = 0;
+    while (first > 0 && parting(&t->stacks[first - 1], s) > level)
+        first--;
+    while (last + 1 < t->p->ncalls && parting(&t->stacks[last + 1], s) > level)
+        last++;
+    for (int k = first; k <= last; k++) {
+        before += k < i && same_call(t, k, i);
+        all += same_call(t, k, i);
+    }
+    return times_written(text, end, target) == all ? written(text, end, target, before) : NULL;
+}
+
+/* The last call of the line that call i is of, and of the lines that its statement goes on in: these are behind it, and
+ * the operator that joins them is of the first. */
+static int
+line_end(struct tracer *t, int level, int i, int end)
+{
+    const struct spot *s = &t->stacks[i].at[level];
+    bool whole = python_complete(s->text);
+    for (int k = i + 1; k <= end; k++) {
+        const struct spot *o = &t->stacks[k].at[level];
+        if (!t->stacks[k].n || o->line == s->line)
+            i = k;
+        else if (whole || o->line < s->line || (o->nbindings && python_complete(o->text)))
+            break;
+    }
+    return i;
+}
+
+enum { MAX_NAMES = 8 };
+
+/* The first of these that is that text; -1 none. */
+static int
+among(const char *const *names, int n, const char *from, size_t len)
+{
+    for (int i = 0; i < n; i++)
+        if (strlen(names[i]) == len && strncmp(names[i], from, len) == 0)
+            return i;
+    return -1;
+}
+
+/* What these names hold, after a line has bound its own: "y = x" gives it another. How many names are left, and the end
+ * of the statement behind which none is. */
+static int
+rebind(const struct spot *s, const char **names, int n, const char **end)
+{
+    for (int i = 0, k; i < s->nbindings && n; i = k) { /* a statement */
+        const char *now[MAX_NAMES];
+        int left = 0;
+        for (k = i; k < s->nbindings && s->binding[k].from == s->binding[i].from; k++) {
+            const struct bound *b = &s->binding[k];
+            const char *value = b->value + strspn(b->value, " ");
+            size_t len = name_length(value);
+            bool plain = len && value + len + strspn(value + len, " ") == b->end && !strchr("+-*/@", b->value[-2]);
+            if (left < MAX_NAMES && plain && among(names, n, value, len) >= 0)
+                now[left++] = b->name;
+        }
+        for (int j = 0; j < n; j++) {
+            bool anew = false;
+            for (int l = i; l < k; l++)
+                anew |= strcmp(s->binding[l].name, names[j]) == 0;
+            if (!anew && left < MAX_NAMES)
+                now[left++] = names[j];
+        }
+        memcpy(names, now, sizeof(*names) * (size_t)left);
+        n = left;
+        *end = s->binding[k - 1].end;
+    }
+    return n;
+}
+
+/* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
+static int
+local_end(struct tracer *t, int from, int level, const char *name)
+{
+    const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
+    int end = frame_end(t, &t->stacks[from], level, from), n = 1;
+    for (int i = line_end(t, level, from, end) + 1; i <= end; i++) {
+        int last = line_end(t, level, i, end);
+        n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
+        if (!n && t->rounds[i].level == level)
+            return t->rounds[i].end;
+        for (int k = i; !n && *bound && k <= last; k++) /* statements follow on the line */
+            if (t->stacks[k].n && (at = written_at(t, k, level, t->stacks[i].at[level].text)) && at > bound)
+                return k - 1;
+        if (!n)
+            return last;
+        i = last;
+    }
+    return end;
 }
 
 /* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
@@ -354,36 +517,46 @@ next_variable(const char *p, size_t *len)
     return NULL;
 }
 
+/* The next variable that a line reads, from p on. */
 static const char *
-after_binding(const char *text)
+next_name_read(const struct spot *s, const char *p, size_t *len)
 {
-    size_t len;
-    return bound_name(text, 0, &len) ? strchr(text, '=') + 1 : text;
+    for (; (p = next_variable(p, len)); p += *len) {
+        bool bound = false;
+        for (int i = 0; i < s->nbindings; i++)
+            bound |= p >= s->binding[i].from && p < s->binding[i].value &&
+                     (!i || s->binding[i - 1].from != s->binding[i].from);
+        if (!bound)
+            return p;
+    }
+    return NULL;
 }
 
 const char *
 python_variable(struct arena *a, const char *line)
 {
+    struct spot s = read_line(a, line);
     size_t len;
-    const char *name = next_variable(after_binding(line), &len);
+    const char *name = next_name_read(&s, line, &len);
     return name ? arena_strn(a, name, len) : NULL;
 }
 
 const char *
 python_passed(struct arena *a, const char *line, const char *reader)
 {
+    struct spot made = read_line(a, line), read = read_line(a, reader);
     size_t len;
-    for (const char *p = after_binding(reader); (p = next_variable(p, &len)); p += len)
-        if (binds(line, arena_strn(a, p, len)))
+    for (const char *p = reader; (p = next_name_read(&read, p, &len)); p += len)
+        if (binds(&made, arena_strn(a, p, len)))
             return arena_strn(a, p, len);
     return NULL;
 }
 
 static bool
-mentions(const char *text, const char *name)
+mentions(const struct spot *s, const char *name)
 {
     size_t len;
-    for (const char *p = after_binding(text); (p = next_variable(p, &len)); p += len)
+    for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len)
         if (strncmp(p, name, len) == 0 && !name[len])
             return true;
     return false;
@@ -398,7 +571,7 @@ bound_before(struct tracer *t, int user, int level, const char *name)
             continue;
         if (!inside(t, &t->stacks[user], level, i))
             return false;
-        if (binds(t->stacks[i].at[level].text, name))
+        if (binds(&t->stacks[i].at[level], name))
             return true;
     }
     return false;
@@ -413,7 +586,6 @@ python_named(const struct program *p, const struct call *c, const char *name)
     t.stacks = &s;
     read_stack(&t, c, &s);
     int slot = -1;
-    size_t len;
     for (int i = p->ncalls - 1, level = s.n - 1; i >= 0 && s.n; i--) {
         struct stack o = {0};
         read_stack(&t, &p->calls[i], &o);
@@ -421,9 +593,8 @@ python_named(const struct program *p, const struct call *c, const char *name)
             continue;
         if (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where)
             break;
-        const char *only = bound_name(o.at[level].text, 0, &len);
-        if (binds(o.at[level].text, name)) {
-            slot = only && strncmp(only, name, len) == 0 && !strchr(only + len, ',') ? p->calls[i].outs[0] : -1;
+        if (binds(&o.at[level], name)) {
+            slot = o.at[level].nbindings == 1 ? p->calls[i].outs[0] : -1;
             break;
         }
     }
@@ -435,12 +606,12 @@ python_named(const struct program *p, const struct call *c, const char *name)
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
 {
-    const char *text = t->stacks[user].at[level].text;
+    const struct spot *s = &t->stacks[user].at[level];
     size_t len;
     int end = -1;
-    if (!python_complete(text))
+    if (!python_complete(s->text))
         return -1;
-    for (const char *p = after_binding(text); (p = next_variable(p, &len)); p += len) {
+    for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->p->arena, p, len);
         int until = bound_before(t, user, level, name) ? -1 : local_end(t, user, level, name);
         if (until > end) {
@@ -455,37 +626,29 @@ alias_end(struct tracer *t, int user, int level, const char **by)
 static bool
 is_part(const struct spot *maker, const struct spot *reader)
 {
-    size_t len;
     return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && python_complete(reader->text) &&
-           (strncmp(reader->text, "return ", 7) == 0 || bound_name(reader->text, 0, &len));
+           (strncmp(reader->text, "return ", 7) == 0 || reader->nbindings);
 }
 
-/* "x, y = f(z)", where one call made one of them: the first name that the reader's line has and that still is this one
- * there. */
+/* The name that the line binds to what call `from` makes, its result number `out`, and which the reader's line mentions
+ * while it is this one; else its first. NULL: none. */
 static const char *
-one_of_names(struct tracer *t, int from, int user, int level, const char *first, size_t *len)
+name_of(struct tracer *t, int from, int out, int user, int level)
 {
-    const char *text = t->stacks[from].at[level].text, *reader = t->stacks[user].at[level].text, *before = NULL, *at;
-    size_t n;
-    for (int i = 0; (at = bound_name(text, i, &n)) && at != before; i++) {
-        const char *name = arena_strn(t->a, at, n);
-        if (mentions(reader, name) && local_end(t, from, level, name) >= user) {
-            *len = n;
-            return at;
-        }
-        before = at;
+    const struct spot *s = &t->stacks[from].at[level], *u = &t->stacks[user].at[level];
+    const char *at = s->nbindings > 1 ? written_at(t, from, level, s->text) : NULL, *name = NULL;
+    for (int i = 0, nth = 0; i < s->nbindings; i++) {
+        const struct bound *b = &s->binding[i];
+        bool here = !at || (at >= b->value && at < b->end);
+        if (!here)
+            continue;
+        if (!name || (t->p->calls[from].nouts > 1 && nth <= out))
+            name = b->name;
+        nth++;
+        if (t->p->calls[from].nouts == 1 && mentions(u, b->name) && local_end(t, from, level, b->name) >= user)
+            return b->name;
     }
-    return first;
-}
-
-const char *
-python_calls(const char *line, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = line; (p = strstr(p, name)); p += n)
-        if (p[n] == '(' && (p == line || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
-            return p + n + 1;
-    return NULL;
+    return name;
 }
 
 /* The frame of a stack's text at *at, and its source line; *at moves behind. NULL: no more. */
@@ -513,14 +676,14 @@ same_function(const char *a, const char *b)
 bool
 python_renames(struct arena *a, const char *maker, const char *reader)
 {
-    const char *made = "", *read = "", *from, *to, *name;
-    size_t len;
+    const char *made = "", *read = "", *from, *to;
     do {
         from = next_frame(a, &maker, &made);
         to = next_frame(a, &reader, &read);
     } while (from && to && strcmp(from, to) == 0);
-    return from && to && same_function(from, to) && python_complete(made) && python_complete(read) &&
-           (name = bound_name(made, 0, &len)) && !mentions(read, arena_strn(a, name, len));
+    struct spot m = read_line(a, made), r = read_line(a, read);
+    return from && to && same_function(from, to) && python_complete(made) && python_complete(read) && m.nbindings &&
+           !mentions(&r, m.binding[0].name);
 }
 
 /* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
@@ -562,30 +725,45 @@ inner_end(struct tracer *t, int from, int user)
     return end;
 }
 
+/* The name that a statement gives to what call `from` makes and another one of its line reads; NULL none. */
+static const struct bound *
+next_statement(const struct tracer *t, int from, int user, int level)
+{
+    const struct spot *s = &t->stacks[from].at[level];
+    const char *at = strchr(s->text, ';') ? written_at(t, from, level, s->text) : NULL,
+               *read = at ? written_at(t, user, level, s->text) : NULL;
+    for (int i = 0; i < s->nbindings && read; i++)
+        if (at >= s->binding[i].value && at < s->binding[i].end && read >= s->binding[i].end)
+            return strcspn(s->binding[i].end, ";") < (size_t)(read - s->binding[i].end) ? &s->binding[i] : NULL;
+    return NULL;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
     int level = parting(s, u);
-    size_t len;
     *by = NULL;
     if (!s->n || !u->n)
         return -1;
     const struct round *round = &t->rounds[from];
     if (round->level >= 0 && level > round->level && t->rounds[user].level == round->level && round->end < user) {
-        const char *name = bound_name(s->at[round->level].text, 0, &len);
-        *by = name ? arena_strn(t->p->arena, name, len) : NULL;
+        *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
         return round->end == from ? t->rounds[user].end : -1;
     }
+    for (int i = 0; i < level; i++) {
+        const struct bound *b = next_statement(t, from, user, i);
+        if (b) {
+            *by = arena_str(t->p->arena, b->name);
+            return local_end(t, from, i, b->name);
+        }
+    }
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
-        bool one = t->p->calls[from].nouts == 1;
-        const char *name = bound_name(s->at[level].text, one ? 0 : out, &len);
-        if (one && name)
-            name = one_of_names(t, from, user, level, name, &len);
+        const char *name = name_of(t, from, out, user, level);
         if (name) {
-            *by = arena_strn(t->p->arena, name, len);
+            *by = arena_str(t->p->arena, name);
             int end = local_end(t, from, level, *by);
-            int other = user > end && !mentions(u->at[level].text, *by) ? alias_end(t, user, level, by) : -1;
+            int other = user > end && !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
             return other > end ? other : end;
         }
         if (collects(s->at[level].text))
@@ -611,9 +789,9 @@ writes_parts(const char *text)
 static const char *
 lost_name(struct tracer *t, int reader, int level)
 {
-    const char *text = t->stacks[reader].at[level].text;
+    const struct spot *s = &t->stacks[reader].at[level];
     size_t len;
-    for (const char *p = after_binding(text); python_complete(text) && (p = next_variable(p, &len)); p += len) {
+    for (const char *p = s->text; python_complete(s->text) && (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->a, p, len);
         if (!bound_before(t, reader, level, name))
             return name;
@@ -632,16 +810,18 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
     s->n = n + beside;
     s->at = m->at;
-    size_t len;
     elsewhere = beside && parts && !writes_parts(m->at[n].text);
-    const char *own = beside ? bound_name(m->at[n].text, 0, &len) : NULL, *name = NULL;
-    if (!elsewhere && own && !mentions(r->at[n].text, arena_strn(t->a, own, len)))
+    const char *name = NULL;
+    if (!elsewhere && beside && m->at[n].nbindings && !mentions(&r->at[n], m->at[n].binding[0].name))
         name = lost_name(t, reader, n);
     if (!elsewhere && !name)
         return;
     s->at = arena_dup(t->a, m->at, sizeof(*m->at) * (size_t)s->n);
-    s->at[n].line = name ? -m->at[n].line : 0;
-    s->at[n].text = name ? arena_printf(t->a, "%s = ", name) : "";
+    struct spot *at = &s->at[n], was = *at;
+    *at = read_line(t->a, name ? arena_printf(t->a, "%s = ", name) : "");
+    at->where = was.where;
+    at->calls = was.calls;
+    at->line = name ? -was.line : 0;
     if (elsewhere && writes_parts(r->at[n].text))
         s->at[n] = r->at[n];
 }

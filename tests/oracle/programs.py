@@ -15,7 +15,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
 
 OPTIONS = ["--loss", "sum", "--optimizer", "sgd", "--dropout", "none"]
-DEAD = 0  # of the programs keep statements that compute for nobody
 AT_ONCE = 20  # programs a process
 TAIL = 'ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(4, 8, 32)}, None), lambda out, targets: LOSS, (4,))}\n'
 FIRST, BOTH = (TAIL.replace("LOSS", text) for text in ("(out[0] if isinstance(out, tuple) else out).sum()", "out[0].sum() + out[1].sum()"))
@@ -345,6 +344,36 @@ def alive(torch, source):
             return source
 
 
+def wasteful(torch, source):
+    """Whether a step computes for nobody: an operator whose storage no result of the model is made of."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+    ran, space = [], {}
+
+    def storages(values):
+        return {v.untyped_storage() for v in tree_leaves(values) if isinstance(v, torch.Tensor)}
+
+    class Log(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            out = func(*args, **(kwargs or {}))
+            name, reads = func.__name__.split(".")[0], tree_leaves(args)
+            whole = name in ("zero_", "copy_", "fill_") and args[0].numel() * args[0].itemsize == args[0].untyped_storage().nbytes()
+            ran.append((name, storages(reads[whole:]), storages(out), whole))
+            return out
+    exec(compile(source, "program", "exec"), space)
+    m = space["ZOO"]["case"].build().train()
+    with torch.no_grad(), Log():
+        out = m(**space["ZOO"]["case"].inputs(1)[0])
+    live = {s._cdata for s in storages(out)}
+    for name, reads, writes, whole in reversed(ran):
+        reads, writes = ({s._cdata for s in group} for group in (reads, writes))
+        if not writes & live and (name.endswith("_") or writes - reads):
+            return True
+        if writes & live:
+            live = (live - (writes if whole else writes - reads)) | reads
+    return False
+
+
 def unneeded(source):
     for cut in statements(source):
         if not cut[3].startswith((b"del ", b"pass")):
@@ -393,7 +422,7 @@ def lossy(torch, source):
     return both if one is None or two and sum(g is False for g in one) != sum(g is False for g in two) else first
 
 
-def program(torch, seed, number):
+def program(torch, seed, number, dead):
     for again in range(1000):
         rng = random.Random(f"{seed}.{number}.{again}")
         torch.manual_seed(0)
@@ -409,8 +438,11 @@ def program(torch, seed, number):
             continue
         source = HEAD + "".join(space["_texts"]) + frame.text("M", "module") + FIRST
         if runs(torch, source):
-            source = lossy(torch, source)
-            return lossy(torch, without(source if rng.random() < DEAD else alive(torch, source)))
+            if rng.random() < dead:
+                return lossy(torch, without(source))
+            source = lossy(torch, without(alive(torch, lossy(torch, source))))
+            if not wasteful(torch, source):
+                return source
     raise SystemExit(f"program {number} of seed {seed} can't be drawn")
 
 
@@ -510,7 +542,7 @@ def run(a, bench):
     os.makedirs(bench.file("shrunk", ""), exist_ok=True)
     programs = [p for p in programs if re.search(a.only, p[0])]
     for at in range(0, len(programs), AT_ONCE):
-        group = elsewhere(bench, lambda: [(n, s or program(torch, a.seed, int(n.split("-")[1]))) for n, s in programs[at:at + AT_ONCE]])
+        group = elsewhere(bench, lambda: [(n, s or program(torch, a.seed, int(n.split("-")[1]), a.dead)) for n, s in programs[at:at + AT_ONCE]])
         verdicts = judge(bench, group)
         for name, source in group:
             verdict, lines = verdicts[name]
@@ -542,6 +574,7 @@ def main():
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--count", type=int, default=100)
     ap.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first program's number")
+    ap.add_argument("--dead", type=float, default=0, metavar="SHARE", help="of the programs that keep what computes for nobody")
     ap.add_argument("--shrink", type=int, default=0, metavar="N", help="shrink the first N that are wrong")
     return steps.on_bench(run, ap.parse_args())
 
