@@ -856,6 +856,13 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         again.outs[0] = lower_slot(d->l);
         again.name = name;
         again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
+        const struct node *reader = &d->l->g->n[g->last];
+        const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
+        if (stack) {
+            again.stack = stack;
+            again.frames = fx_frames(d->l->a, stack);
+            again.location = fx_location(d->l->a, stack);
+        }
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
         for (int k = 0; k < again.nargs; k++) {
             struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;

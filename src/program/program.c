@@ -40,6 +40,7 @@ static const struct {
     {"expand_as", TARGET_VIEWS},
     {"lost_clone", TARGET_LOST | TARGET_COPIES},
     {"lost_view", TARGET_LOST},
+    {"copy_slices", TARGET_WRITES},
     {"_fft_c2r", TARGET_COPIES_INPUT},
     {"permute", TARGET_REORDERS},
     {"transpose", TARGET_REORDERS},

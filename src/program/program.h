@@ -55,7 +55,8 @@ enum target_trait {
     TARGET_VIEWS_COPY = 8,    /* what reshape copied for it, never a dropout's result */
     TARGET_COPIES_INPUT = 16, /* since its library overwrites it */
     TARGET_REORDERS = 32,     /* its result shows its first argument under other strides */
-    TARGET_KEEPS = 64         /* one of TARGET_VIEWS, of all elements, each once */
+    TARGET_KEEPS = 64,        /* one of TARGET_VIEWS, of all elements, each once */
+    TARGET_WRITES = 128       /* over a part of its first argument */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
@@ -147,6 +148,9 @@ const char *python_variable(struct arena *a, const char *line);
 /* Whether one call's result is read by another under a name that its own line does not bind, by their stacks: a
  * statement that left no call stands between them. */
 bool python_renames(struct arena *a, const char *maker, const char *reader);
+/* The frames of a call that a file has once, by its own frames and those of the call that reads it when it runs again:
+ * the reader's line writes it, or calls the module that does. NULL unknown. */
+const char *python_again(struct arena *a, const char *target, const char *maker, const char *reader);
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
  * names can hold, where no stack tells. by: the name that holds it, NULL none. */
 int *python_holds(const struct program *p, bool locals, const char ***by);

@@ -57,6 +57,13 @@ struct tracer {
     struct names *names;
     struct stack *stacks; /* per call */
     struct round *rounds; /* per call */
+    struct sight {        /* of a name, by what a call's line writes */
+        const char *name; /* NULL none */
+        int slot;
+    } * sights;  /* per call */
+    int *object; /* per slot, the one that it was before it was written in place */
+    int *maker;  /* per slot, a call or -1 */
+    int slot;    /* whose names are looked for */
     int steps;
 };
 
@@ -403,6 +410,102 @@ written_at(const struct tracer *t, int i, int level, const char *text)
     return times_written(text, end, target) == all ? written(text, end, target, before) : NULL;
 }
 
+/* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
+static const char *
+next_variable(const char *p, size_t *len)
+{
+    static const char *const others[] = {"self", "torch", "F",  "nn",  "math", "np",    "return", "if",
+                                         "else", "not",   "in", "for", "and",  "or",    "is",     "None",
+                                         "True", "False", "s",  "ctx", "cls",  "lambda"};
+    for (; *p; p += *len) {
+        *len = 1;
+        if (*p == '"' || *p == '\'') {
+            const char *end = strchr(p + 1, *p);
+            *len = end ? (size_t)(end - p) + 1 : strlen(p);
+            continue;
+        }
+        if (!isalpha((unsigned char)*p) && *p != '_') {
+            *len = isdigit((unsigned char)*p)
+                       ? strspn(p, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.")
+                       : 1;
+            if (*p == '.')
+                while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
+                    ++*len;
+            continue;
+        }
+        while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
+            ++*len;
+        bool other = p[*len] == '(' || (p[*len] == '=' && p[*len + 1] != '=');
+        for (int i = 0; i < COUNT(others) && !other; i++)
+            other = strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
+        if (!other)
+            return p;
+    }
+    return NULL;
+}
+
+/* Whether the line writes an operator among its own arguments: the last one runs first. */
+static bool
+nested(const char *text, const char *target)
+{
+    const char *end = text + strlen(text), *at, *next;
+    for (int n = 0; (at = written(text, end, target, n)) && (next = written(text, end, target, n + 1)); n++) {
+        int open = 0;
+        for (const char *p = at; p < next; p++)
+            open += (*p == '(') - (*p == ')');
+        if (open > 0)
+            return true;
+    }
+    return false;
+}
+
+/* "x.mean()", "torch.exp(x)": the variable is the call's first argument. */
+static struct sight
+see_name(struct tracer *t, int i)
+{
+    const struct call *c = &t->p->calls[i];
+    const struct stack *s = &t->stacks[i];
+    const char *text = s->n ? s->at[s->n - 1].text : "", *from;
+    struct sight none = {NULL, -1};
+    if (!s->n || !c->nargs || c->args[0].kind != ARG_SLOT || c->args[0].i < 0 ||
+        (c->op && target_is(c->target, TARGET_LOST)) || !(from = written_at(t, i, s->n - 1, text)) ||
+        !isalpha((unsigned char)*from) || nested(text, c->target) ||
+        (from > text && (from[-1] == '_' || isalnum((unsigned char)from[-1]))))
+        return none;
+    const char *bracket = strchr(from, '('), *name = from;
+    size_t len;
+    if (bracket && from > text && from[-1] == '.') {
+        for (name = from - 1; name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_'); name--)
+            ;
+        len = (size_t)(from - 1 - name);
+        if (name > text && strchr(".)]", name[-1]))
+            return none;
+        if (next_variable(name, &len) == name)
+            return (struct sight){arena_strn(t->a, name, len), (int)c->args[0].i};
+    }
+    name = bracket ? bracket + 1 : "";
+    if (next_variable(name, &len) == name && len && strchr(",)", name[len]))
+        return (struct sight){arena_strn(t->a, name, len), (int)c->args[0].i};
+    return none;
+}
+
+static void
+read_sights(struct tracer *t, int *maker)
+{
+    t->sights = NEWN(t->a, struct sight, t->p->ncalls + 1);
+    t->object = NEWN(t->a, int, t->p->nslots + 1);
+    t->maker = maker;
+    for (int i = 0; i < t->p->nslots; i++)
+        t->object[i] = i;
+    for (int i = 0; i < t->p->ncalls; i++) {
+        const struct call *c = &t->p->calls[i];
+        bool writes = c->in_place || target_is(c->target, TARGET_WRITES);
+        if (writes && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0)
+            t->object[c->outs[0]] = t->object[c->args[0].i];
+        t->sights[i] = see_name(t, i);
+    }
+}
+
 /* The last call of the line that call i is of, and of the lines that its statement goes on in: these are behind it, and
  * the operator that joins them is of the first. */
 static int
@@ -462,6 +565,23 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
     return n;
 }
 
+/* Of these names those stay that no call of a line shows to hold what was made since; `end` is where the last one was
+ * lost. How many. */
+static int
+gone(const struct tracer *t, int from, int level, int i, int last, const char **names, int n, int *end)
+{
+    for (int k = i; k <= last && n; k++) {
+        const struct sight *s = &t->sights[k];
+        int at = s->name && t->stacks[k].n == level + 1 ? among(names, n, s->name, strlen(s->name)) : -1;
+        int made = at >= 0 ? t->maker[s->slot] : -1;
+        if (made <= from || made >= i || t->object[s->slot] == t->object[t->slot])
+            continue;
+        names[at] = names[--n];
+        *end = made;
+    }
+    return n;
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -469,7 +589,10 @@ local_end(struct tracer *t, int from, int level, const char *name)
     const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
     int end = frame_end(t, &t->stacks[from], level, from), n = 1;
     for (int i = line_end(t, level, from, end) + 1; i <= end; i++) {
-        int last = line_end(t, level, i, end);
+        int last = line_end(t, level, i, end), made = i;
+        n = gone(t, from, level, i, last, names, n, &made);
+        if (!n)
+            return line_end(t, level, made, end);
         n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
         if (!n && t->rounds[i].level == level)
             return t->rounds[i].end;
@@ -481,40 +604,6 @@ local_end(struct tracer *t, int from, int level, const char *name)
         i = last;
     }
     return end;
-}
-
-/* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
-static const char *
-next_variable(const char *p, size_t *len)
-{
-    static const char *const others[] = {"self", "torch", "F",  "nn",  "math", "np",    "return", "if",
-                                         "else", "not",   "in", "for", "and",  "or",    "is",     "None",
-                                         "True", "False", "s",  "ctx", "cls",  "lambda"};
-    for (; *p; p += *len) {
-        *len = 1;
-        if (*p == '"' || *p == '\'') {
-            const char *end = strchr(p + 1, *p);
-            *len = end ? (size_t)(end - p) + 1 : strlen(p);
-            continue;
-        }
-        if (!isalpha((unsigned char)*p) && *p != '_') {
-            *len = isdigit((unsigned char)*p)
-                       ? strspn(p, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.")
-                       : 1;
-            if (*p == '.')
-                while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
-                    ++*len;
-            continue;
-        }
-        while (isalnum((unsigned char)p[*len]) || p[*len] == '_')
-            ++*len;
-        bool other = p[*len] == '(' || (p[*len] == '=' && p[*len + 1] != '=');
-        for (int i = 0; i < COUNT(others) && !other; i++)
-            other = strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
-        if (!other)
-            return p;
-    }
-    return NULL;
 }
 
 /* The next variable that a line reads, from p on. */
@@ -686,6 +775,27 @@ python_renames(struct arena *a, const char *maker, const char *reader)
            !mentions(&r, m.binding[0].name);
 }
 
+const char *
+python_again(struct arena *a, const char *target, const char *maker, const char *reader)
+{
+    const char *made = "", *read = "", *from, *to, *m = maker, *r = reader;
+    do {
+        from = next_frame(a, &m, &made);
+        to = next_frame(a, &r, &read);
+    } while (from && to && strcmp(from, to) == 0);
+    if (!from || !to || !same_function(from, to))
+        return NULL;
+    if (python_writes(read, target))
+        return arena_strn(a, reader, (size_t)(r - reader));
+    for (const char *p = made; *m && (p = strstr(p, "self."));) {
+        const char *call = p;
+        p += strcspn(p, "( ,)");
+        if (*p == '(' && strstr(read, arena_strn(a, call, (size_t)(p - call) + 1)))
+            return arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
+    }
+    return NULL;
+}
+
 /* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
 static const struct inner {
     const char *function, *maker; /* NULL: any */
@@ -776,6 +886,19 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         return inner_end(t, from, user);
     }
     return level && level < u->n ? frame_end(t, u, level, user) : -1;
+}
+
+/* What the reader's line shows to hold the tensor there: the last call before that is bound anew. */
+static int
+seen_until(struct tracer *t, int user, const char **by)
+{
+    const struct sight *s = &t->sights[user];
+    int level = t->stacks[user].n - 1;
+    if (!s->name || s->slot != t->slot || parting(&t->stacks[t->maker[t->slot]], &t->stacks[user]) != level ||
+        !inside(t, &t->stacks[user], level, t->maker[t->slot]))
+        return -1;
+    *by = arena_str(t->p->arena, s->name);
+    return local_end(t, user, level, s->name);
 }
 
 static bool
@@ -948,7 +1071,7 @@ python_holds(const struct program *p, bool locals, const char ***by)
     if (!stacks)
         return scope_holds(p, locals);
     struct arena *own = arena_new();
-    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    struct tracer t = {.p = p, .a = own, .names = names_new(own), .slot = -1};
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(own, int, p->nslots + 1),
         *place = NEWN(own, int, p->nslots + 1), *reader = NEWN(own, int, p->nslots + 1);
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
@@ -978,12 +1101,16 @@ python_holds(const struct program *p, bool locals, const char ***by)
             borrow_stack(&t, maker[in], next, c->nouts > 1, &t.stacks[i]);
     }
     read_rounds(&t);
+    read_sights(&t, maker);
     for (int i = 0, slot; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
             if (maker[slot] < 0 || maker[slot] >= i)
                 continue;
             const char *name;
+            t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
+            if (end < i)
+                end = seen_until(&t, i, &name);
             if (end <= until[slot])
                 continue;
             until[slot] = end;
