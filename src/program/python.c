@@ -45,6 +45,7 @@ struct spot {  /* a frame of a call */
 struct stack {
     int n;
     struct spot *at;
+    bool borrowed; /* of a call that was lost, where it may have run */
 };
 
 struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
@@ -242,13 +243,34 @@ inside(const struct tracer *t, const struct stack *s, int level, int i)
     return true;
 }
 
+bool
+python_complete(const char *text)
+{
+    int open = 0;
+    for (const char *p = text; *p; p++)
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+    return !open && *text && text[strlen(text) - 1] != '\\';
+}
+
+/* Whether the line is a return, and what runs next at that level is of the next time that the function runs. */
+static bool
+returned(const struct spot *s, const struct spot *next)
+{
+    return strncmp(s->text, "return", 6) == 0 &&
+           (next->line < s->line || (next->line > s->line && python_complete(s->text)));
+}
+
 /* The last call before that frame returns, from call i on. */
 static int
 frame_end(struct tracer *t, const struct stack *s, int level, int i)
 {
-    while (i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES) &&
-           (!t->stacks[i + 1].n || inside(t, s, level, i + 1)))
-        i++;
+    const struct spot *line = &s->at[level];
+    for (; i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); i++) {
+        const struct stack *next = &t->stacks[i + 1];
+        if (next->n && (!inside(t, s, level, i + 1) || (!next->borrowed && returned(line, &next->at[level]))))
+            break;
+        line = next->n && !next->borrowed ? &next->at[level] : line;
+    }
     return i;
 }
 
@@ -366,15 +388,6 @@ read_rounds(struct tracer *t)
             if (j - i > 1)
                 find_rounds(t, level, i, j);
         }
-}
-
-bool
-python_complete(const char *text)
-{
-    int open = 0;
-    for (const char *p = text; *p; p++)
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
-    return !open && *text && text[strlen(text) - 1] != '\\';
 }
 
 const char *
@@ -582,6 +595,18 @@ gone(const struct tracer *t, int from, int level, int i, int last, const char **
     return n;
 }
 
+/* The last call before a line that left no call and stands behind call i and before call `until`: line numbers leave it
+ * room; else the end of that call's line. */
+static int
+unseen_line(struct tracer *t, int level, int i, int until)
+{
+    int first = line_end(t, level, i, until - 1);
+    for (int last = first; last + 1 < until; last = line_end(t, level, last + 1, until - 1))
+        if (t->stacks[last + 1].n && t->stacks[last + 1].at[level].line > t->stacks[last].at[level].line + 1)
+            return last;
+    return t->stacks[until].at[level].line > t->stacks[until - 1].at[level].line + 1 ? until - 1 : first;
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -592,7 +617,7 @@ local_end(struct tracer *t, int from, int level, const char *name)
         int last = line_end(t, level, i, end), made = i;
         n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
-            return line_end(t, level, made, end);
+            return unseen_line(t, level, made, i);
         n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
         if (!n && t->rounds[i].level == level)
             return t->rounds[i].end;
@@ -861,6 +886,8 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
         return round->end == from ? t->rounds[user].end : -1;
     }
+    for (int i = 1; i <= level && i < s->n; i++) /* that frame has returned: its function runs again */
+        level = frame_end(t, s, i, from) < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where)) ? i - 1 : level;
     for (int i = 0; i < level; i++) {
         const struct bound *b = next_statement(t, from, user, i);
         if (b) {
@@ -873,7 +900,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         if (name) {
             *by = arena_str(t->p->arena, name);
             int end = local_end(t, from, level, *by);
-            int other = user > end && !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
+            int other = !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
             return other > end ? other : end;
         }
         if (collects(s->at[level].text))
@@ -933,6 +960,7 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
     s->n = n + beside;
     s->at = m->at;
+    s->borrowed = true;
     elsewhere = beside && parts && !writes_parts(m->at[n].text);
     const char *name = NULL;
     if (!elsewhere && beside && m->at[n].nbindings && !mentions(&r->at[n], m->at[n].binding[0].name))
@@ -1087,10 +1115,14 @@ python_holds(const struct program *p, bool locals, const char ***by)
         }
     }
     t.steps = 0;
-    for (int i = p->ncalls - 1; i >= 0; i--)
-        for (int k = 0; k < p->calls[i].nargs; k++)
+    for (int i = p->ncalls - 1; i >= 0; i--) { /* with a stack, as far as there is one */
+        int by = t.stacks[i].n ? i : -1;
+        for (int k = 0; k < p->calls[i].nouts && by < 0; k++)
+            by = reader[p->calls[i].outs[k]];
+        for (int k = 0; k < p->calls[i].nargs && by >= 0; k++)
             if (p->calls[i].args[k].kind == ARG_SLOT && p->calls[i].args[k].i >= 0)
-                reader[p->calls[i].args[k].i] = i;
+                reader[p->calls[i].args[k].i] = by;
+    }
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool lost = !t.stacks[i].n || (c->op && target_is(c->target, TARGET_COPIES));
@@ -1109,6 +1141,8 @@ python_holds(const struct program *p, bool locals, const char ***by)
             const char *name;
             t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
+            if (getenv("HELD"))
+                fprintf(stderr, "HELD %s read by %s until %s as %s\n", p->calls[maker[slot]].name, p->calls[i].name, end >= 0 ? p->calls[end].name : "-", name ? name : "-");
             if (end < i)
                 end = seen_until(&t, i, &name);
             if (end <= until[slot])
