@@ -109,8 +109,8 @@ const struct call *group_maker(const struct program *p, int64_t slot);
 struct call *group_call(struct dynamo *d, const struct group *g, const char *target, int nargs);
 /* What a dropout made of it that left nothing but a gap in the numbers of a Sequential. */
 int resolve_dropped(struct dynamo *d, const struct group *g, int slot);
-/* The last call runs before call `at`. */
-void group_move(struct dynamo *d, int at);
+/* The calls from `from` on run before call `at`. */
+void group_move(struct dynamo *d, int from, int at);
 void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);
 int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
 int group_to_float(struct dynamo *d, const struct group *g, int slot);

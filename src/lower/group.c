@@ -184,14 +184,17 @@ group_call(struct dynamo *d, const struct group *g, const char *target, int narg
 }
 
 void
-group_move(struct dynamo *d, int at)
+group_move(struct dynamo *d, int from, int at)
 {
     struct program *p = d->l->p;
-    struct call last = p->calls[p->ncalls - 1];
-    memmove(&p->calls[at + 1], &p->calls[at], sizeof(last) * (size_t)(p->ncalls - 1 - at));
-    p->calls[at] = last;
-    for (int k = 0; k < d->ngroups; k++)
-        d->groups[k].call += d->groups[k].call >= at;
+    int n = p->ncalls - from;
+    struct call *moved = arena_dup(d->l->a, &p->calls[from], sizeof(*moved) * (size_t)n);
+    memmove(&p->calls[at + n], &p->calls[at], sizeof(*moved) * (size_t)(from - at));
+    memcpy(&p->calls[at], moved, sizeof(*moved) * (size_t)n);
+    for (int k = 0; k < d->ngroups; k++) {
+        int *call = &d->groups[k].call;
+        *call += *call >= from ? at - from : *call >= at ? n : 0;
+    }
 }
 
 void

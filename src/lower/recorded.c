@@ -773,13 +773,25 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
             feeds = reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
         feeds = feeds && !reads(p->calls[p->ncalls - 1].args, p->calls[p->ncalls - 1].nargs, c->outs[0]);
     }
-    group_move(d, first);
+    group_move(d, p->ncalls - 1, first);
+}
+
+/* After a write in place the exporter makes views anew where they are read: lines behind the write ran before that. */
+static void
+put_where_written(struct dynamo *d, int from)
+{
+    struct program *p = d->l->p;
+    const struct call *c = &p->calls[p->ncalls - 1];
+    int at = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) ? python_place(p, from) : from;
+    if (at < from)
+        group_move(d, from, at);
 }
 
 int
 recorded_call(struct dynamo *d, struct group *g)
 {
     struct lowering *l = d->l;
+    const int first = l->p->ncalls;
     struct arg args[MAX_ARGS];
     const char *target = spelled_anew(d, g);
     const struct aten *op = spelled_row(target);
@@ -882,5 +894,6 @@ recorded_call(struct dynamo *d, struct group *g)
     slot = made == slot && !norm ? casts_result(d, g, operand, slot) : made;
     group_define(d, g, out, slot);
     define_items(d, g, &l->p->calls[g->call]);
+    put_where_written(d, first);
     return missing;
 }

@@ -219,7 +219,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     bool before = copy || (views && !drops && !strstr(read, ".contiguous("));
     for (int i = l->p->ncalls - 2; before && i >= 0; i--)
         if (l->p->calls[i].outs[0] == l->slot_of[tensor]) { /* the line that makes it copies it */
-            group_move(d, i + 1);
+            group_move(d, l->p->ncalls - 1, i + 1);
             break;
         }
     return slot;

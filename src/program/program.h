@@ -137,6 +137,9 @@ const char *python_calls(const char *line, const char *name);
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
  * was seen to bind. */
 int python_named(const struct program *p, const struct call *c, const char *name);
+/* The call before which the last one ran, with those from `from` on, by its line, if that ran once and behind those of
+ * its arguments; else `from`. */
+int python_place(const struct program *p, int from);
 /* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
 bool python_writes(const char *line, const char *target);
 /* All of a statement, as far as brackets tell. */

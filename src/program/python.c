@@ -716,6 +716,47 @@ python_named(const struct program *p, const struct call *c, const char *name)
     return slot;
 }
 
+static bool
+makes_one_of(const struct call *c, const struct call *from, const struct call *end)
+{
+    for (; from < end; from++)
+        for (int k = 0; k < from->nargs; k++)
+            if (from->args[k].kind == ARG_SLOT && from->args[k].i == c->outs[0])
+                return true;
+    return false;
+}
+
+int
+python_place(const struct program *p, int from)
+{
+    struct arena *own = arena_new();
+    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    struct stack s = {0};
+    int place = from, last = p->ncalls - 1;
+    bool late = true;
+    read_stack(&t, &p->calls[last], &s);
+    for (int i = last - 1, level = s.n - 1; i >= 0 && s.n; i--) {
+        struct stack o = {0};
+        read_stack(&t, &p->calls[i], &o);
+        if (!o.n)
+            continue;
+        if (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where)
+            break;
+        int line = o.at[level].line;
+        late &= line > s.at[level].line || i >= from;
+        if (!late && place == from)
+            break;
+        place = late && i < from ? i : place;
+        if (line == s.at[level].line || (line > s.at[level].line && !python_complete(o.at[level].text)) ||
+            (line > s.at[level].line && makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]))) {
+            place = from;
+            break;
+        }
+    }
+    arena_free(own);
+    return place;
+}
+
 /* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
