@@ -957,7 +957,16 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             if (traceless[i].list)
                 c->args[0] =
                     (struct arg){.kind = ARG_LIST, .n = 1, .list = arena_dup(d->l->a, c->args, sizeof(*c->args))};
-            return c->outs[0];
+            const struct node *reader = &d->l->g->n[g->last];
+            int made = c->outs[0];
+            if (!python_calls(fx_line(d->l->a, reader->stack), traceless[i].stem)) { /* a line of its own */
+                d->l->p->ncalls--;
+                const char *stem = traceless[i].stem;
+                int at = python_line(d->l->p, slot, reader->stack, reader->scopes, stem, &c->stack);
+                d->l->p->ncalls++;
+                group_move(d, d->l->p->ncalls - 1, at);
+            }
+            return made;
         }
     return slot;
 }

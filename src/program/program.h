@@ -140,6 +140,11 @@ int python_named(const struct program *p, const struct call *c, const char *name
 /* The call before which the last one ran, with those from `from` on, by its line, if that ran once and behind those of
  * its arguments; else `from`. */
 int python_place(const struct program *p, int from);
+/* Where a call ran that left nothing, reads that slot and is read by a call of that stack, in the frame that both
+ * share: behind the last line that writes its name, whose frames are *line; else before the reader's line, *line NULL.
+ * The number of calls where no frames tell. */
+int python_line(const struct program *p, int slot, const char *stack, const char *scopes, const char *name,
+                const char **line);
 /* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
 bool python_writes(const char *line, const char *target);
 /* All of a statement, as far as brackets tell. */

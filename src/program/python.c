@@ -757,6 +757,59 @@ python_place(const struct program *p, int from)
     return place;
 }
 
+/* The frame of a stack's text at *at, and its source line; *at moves behind. NULL: no more. */
+static const char *
+next_frame(struct arena *a, const char **at, const char **text)
+{
+    const char *p = *at ? strstr(*at, "File \"") : NULL, *end = p ? strchr(p, '\n') : NULL;
+    if (!end)
+        return NULL;
+    const char *line = end + 1 + strspn(end + 1, " ");
+    *at = line + strcspn(line, "\n");
+    *text = arena_strn(a, line, (size_t)(*at - line));
+    return arena_strn(a, p, (size_t)(end - p));
+}
+
+int
+python_line(const struct program *p, int slot, const char *stack, const char *scopes, const char *name,
+            const char **line)
+{
+    struct arena *own = arena_new();
+    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
+    struct stack s = {0}, made = {0};
+    int first = p->ncalls;
+    read_stack(&t, &(struct call){.stack = stack, .scopes = scopes}, &s);
+    for (int i = p->ncalls - 1; i >= 0 && !made.n; i--)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            if (p->calls[i].outs[k] == slot)
+                read_stack(&t, &p->calls[i], &made);
+    int level = parting(&s, &made);
+    while (first > 0 && level < s.n && level < made.n) {
+        struct stack o = {0};
+        read_stack(&t, &p->calls[first - 1], &o);
+        if (parting(&s, &o) <= level)
+            break;
+        first--;
+    }
+    *line = NULL;
+    for (int i = first - 1; i >= 0 && level < s.n && level < made.n && !*line; i--) {
+        struct stack o = {0};
+        read_stack(&t, &p->calls[i], &o);
+        if (o.n && (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where ||
+                    parting(&made, &o) > level))
+            break;
+        if (!o.n || !python_calls(o.at[level].text, name))
+            continue;
+        const char *end = p->calls[i].stack, *text;
+        for (int k = 0; k <= level; k++)
+            next_frame(p->arena, &end, &text);
+        *line = arena_strn(p->arena, p->calls[i].stack, (size_t)(end - p->calls[i].stack));
+        first = i + 1;
+    }
+    arena_free(own);
+    return first;
+}
+
 /* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
@@ -804,19 +857,6 @@ name_of(struct tracer *t, int from, int out, int user, int level)
             return b->name;
     }
     return name;
-}
-
-/* The frame of a stack's text at *at, and its source line; *at moves behind. NULL: no more. */
-static const char *
-next_frame(struct arena *a, const char **at, const char **text)
-{
-    const char *p = *at ? strstr(*at, "File \"") : NULL, *end = p ? strchr(p, '\n') : NULL;
-    if (!end)
-        return NULL;
-    const char *line = end + 1 + strspn(end + 1, " ");
-    *at = line + strcspn(line, "\n");
-    *text = arena_strn(a, line, (size_t)(*at - line));
-    return arena_strn(a, p, (size_t)(end - p));
 }
 
 /* Whether two frames are of one function of one file, whatever their lines. */
@@ -928,7 +968,9 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         return round->end == from ? t->rounds[user].end : -1;
     }
     for (int i = 1; i <= level && i < s->n; i++) /* that frame has returned: its function runs again */
-        level = frame_end(t, s, i, from) < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where)) ? i - 1 : level;
+        level = frame_end(t, s, i, from) < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where))
+                    ? i - 1
+                    : level;
     for (int i = 0; i < level; i++) {
         const struct bound *b = next_statement(t, from, user, i);
         if (b) {
@@ -1156,13 +1198,12 @@ python_holds(const struct program *p, bool locals, const char ***by)
         }
     }
     t.steps = 0;
-    for (int i = p->ncalls - 1; i >= 0; i--) { /* with a stack, as far as there is one */
+    for (int i = p->ncalls - 1, slot; i >= 0; i--) { /* with a stack, as far as there is one */
         int by = t.stacks[i].n ? i : -1;
         for (int k = 0; k < p->calls[i].nouts && by < 0; k++)
             by = reader[p->calls[i].outs[k]];
-        for (int k = 0; k < p->calls[i].nargs && by >= 0; k++)
-            if (p->calls[i].args[k].kind == ARG_SLOT && p->calls[i].args[k].i >= 0)
-                reader[p->calls[i].args[k].i] = by;
+        for (struct call_reads r = {&p->calls[i]}; by >= 0 && (slot = next_read(&r)) >= 0;)
+            reader[slot] = by;
     }
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
@@ -1182,8 +1223,6 @@ python_holds(const struct program *p, bool locals, const char ***by)
             const char *name;
             t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
-            if (getenv("HELD"))
-                fprintf(stderr, "HELD %s read by %s until %s as %s\n", p->calls[maker[slot]].name, p->calls[i].name, end >= 0 ? p->calls[end].name : "-", name ? name : "-");
             if (end < i)
                 end = seen_until(&t, i, &name);
             if (end <= until[slot])
