@@ -282,6 +282,18 @@ true_beyond(const char *call, const struct aten *op)
     return op && commas == taken && starts_with(last, " True)");
 }
 
+/* How many calls of that operator its line has made. */
+static int
+times_before(const struct dynamo *d, const struct group *g)
+{
+    const struct program *p = d->l->p;
+    const char *stack = d->l->g->n[g->last].stack;
+    int n = 0;
+    for (int i = p->ncalls - 2; i >= 0 && p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0; i--)
+        n += strcmp(p->calls[i].target, g->target) == 0;
+    return n;
+}
+
 /* "x += y": the last operator of the statement, the one whose result no other operand of the statement is. */
 static bool
 line_in_place(const struct dynamo *d, const struct group *g, const struct aten *op, const char *stem, int out)
@@ -293,8 +305,9 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
     const char *line = fx_line(d->l->a, gr->n[g->last].stack);
     struct arena *a = d->l->a;
     const char *call = strstr(line, arena_printf(a, "%s(", stem));
-    if (strstr(line, arena_printf(a, "%s_(", stem)) ||
-        (call && (strstr(line, "inplace=True") || true_beyond(call + strlen(stem), op))))
+    if (strstr(line, arena_printf(a, "%s_(", stem)))
+        return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
+    if (call && (strstr(line, "inplace=True") || true_beyond(call + strlen(stem), op)))
         return true;
     for (int i = 0; i < COUNT(augmented); i++) {
         if (strcmp(augmented[i].stem, stem) != 0 ||
@@ -764,7 +777,8 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     const char *stack = d->l->g->n[g->last].stack;
     int first = p->ncalls - 1;
     if (!stack || args[at].kind != ARG_SLOT || args[at].i != p->calls[first].outs[0] ||
-        !python_writes(fx_line(d->l->a, stack), p->calls[first].target))
+        !(python_writes(fx_line(d->l->a, stack), p->calls[first].target) ||
+          (p->calls[first].stack && starts_with(p->calls[first].stack, stack) && p->calls[first].stack != stack)))
         return;
     for (bool feeds = true; feeds && first > 0; first -= feeds) {
         const struct call *c = &p->calls[first - 1];

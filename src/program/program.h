@@ -147,6 +147,8 @@ int python_line(const struct program *p, int slot, const char *stack, const char
                 const char **line);
 /* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
 bool python_writes(const char *line, const char *target);
+/* Whether what the line writes for the n-th time, over and over, is the operator that writes in place: "add_(". */
+bool python_overwrites(const char *line, const char *target, int n);
 /* All of a statement, as far as brackets tell. */
 bool python_complete(const char *line);
 /* The variable that the second line reads and the first binds; NULL none. */

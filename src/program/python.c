@@ -320,6 +320,15 @@ python_writes(const char *line, const char *target)
     return written(line, line + strlen(line), target, 0) != NULL;
 }
 
+bool
+python_overwrites(const char *line, const char *target, int n)
+{
+    const char *end = line + strlen(line);
+    int times = times_written(line, end, target);
+    const char *at = times ? written(line, end, target, n % times) : NULL;
+    return at && *(at + strcspn(at, "(") - 1) == '_' && isalpha((unsigned char)*at);
+}
+
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
  * behind a bracket of the line; an operator that it writes under another name tells nothing. */
 static bool
@@ -1223,6 +1232,8 @@ python_holds(const struct program *p, bool locals, const char ***by)
             const char *name;
             t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
+            if (getenv("HELD"))
+                fprintf(stderr, "HELD %s read by %s until %s as %s\n", p->calls[maker[slot]].name, p->calls[i].name, end >= 0 ? p->calls[end].name : "-", name ? name : "-");
             if (end < i)
                 end = seen_until(&t, i, &name);
             if (end <= until[slot])
