@@ -1232,8 +1232,6 @@ python_holds(const struct program *p, bool locals, const char ***by)
             const char *name;
             t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
-            if (getenv("HELD"))
-                fprintf(stderr, "HELD %s read by %s until %s as %s\n", p->calls[maker[slot]].name, p->calls[i].name, end >= 0 ? p->calls[end].name : "-", name ? name : "-");
             if (end < i)
                 end = seen_until(&t, i, &name);
             if (end <= until[slot])

@@ -627,6 +627,54 @@ node_edge(const struct value *v)
     return (struct edge){v->fn, v->fn_out};
 }
 
+/* What leads there is made by a view that autograd knows of, of all of its input. */
+static bool
+is_view(struct edge e)
+{
+    const struct value *v =
+        e.fn && e.fn->op && !e.fn->over && !e.fn->op->unseen && !e.fn->nsaved ? e.fn->out[e.out] : NULL;
+    return v && v->is_view && dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
+}
+
+/* The views that lead there, made anew on top of a node. */
+static struct edge
+views_again(struct machine *m, struct gnode *g, struct edge e)
+{
+    if (!is_view(e))
+        return (struct edge){g, 0};
+    struct edge below = views_again(m, g, e.fn->in[0]);
+    struct gnode *again = arena_dup(m->a, e.fn, sizeof(*again));
+    again->in = arena_dup(m->a, e.fn->in, sizeof(*again->in) * (size_t)again->nin);
+    again->in[0] = below;
+    below.fn->holders++;
+    again->buf = NEWN(m->a, struct value *, again->nout);
+    again->seq = m->seq++;
+    again->holders = 0;
+    again->released = false;
+    return (struct edge){again, e.out};
+}
+
+/* Writing in place into a view is a node of what that is a view of, and the view is made again on top of it; v, which
+ * the node has written, gets what makes it now. Source: rebase_history in torch/csrc/autograd/variable.cpp. */
+static void
+rebase(struct machine *m, struct gnode *g, struct value *v)
+{
+    struct edge shown = g->in[0], root = shown;
+    while (is_view(root))
+        root = root.fn->in[0];
+    if (root.fn == shown.fn)
+        return;
+    if (root.fn)
+        root.fn->holders++;
+    g->in[0] = root;
+    struct edge top = views_again(m, g, shown);
+    top.fn->holders++;
+    v->fn = top.fn;
+    v->fn_out = top.out;
+    node_forget(m, g);
+    node_forget(m, shown.fn);
+}
+
 static void
 node_make(struct machine *m, struct frame *f)
 {
@@ -704,6 +752,10 @@ node_make(struct machine *m, struct frame *f)
             if (before)
                 node_forget(m, before);
         }
+    if (g->slices && f->out[0]->fn == g) {
+        g->part = f->over;
+        rebase(m, g, f->out[0]);
+    }
 }
 
 bool
@@ -732,6 +784,7 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
     if (value_elements(part) != value_elements(base)) {
         g->slices = true;
         g->part = part;
+        rebase(m, g, v);
     }
     return v;
 }
