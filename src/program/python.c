@@ -267,7 +267,8 @@ frame_end(struct tracer *t, const struct stack *s, int level, int i)
     const struct spot *line = &s->at[level];
     for (; i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); i++) {
         const struct stack *next = &t->stacks[i + 1];
-        if (next->n && (!inside(t, s, level, i + 1) || (!next->borrowed && returned(line, &next->at[level]))))
+        if (next->n &&
+            (!inside(t, s, level, i + 1) || (level > 0 && !next->borrowed && returned(line, &next->at[level]))))
             break;
         line = next->n && !next->borrowed ? &next->at[level] : line;
     }
@@ -481,34 +482,48 @@ nested(const char *text, const char *target)
     return false;
 }
 
-/* "x.mean()", "torch.exp(x)": the variable is the call's first argument. */
+/* The variable that ends there, and what stands before it; NULL none. */
+static const char *
+variable_before(const char *text, const char *end, size_t *len, char *before)
+{
+    const char *name = end;
+    while (name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
+        name--;
+    const char *p = name;
+    while (p > text && p[-1] == ' ')
+        p--;
+    *before = p > text ? p[-1] : '(';
+    return name < end && next_variable(name, len) == name && name + *len == end ? name : NULL;
+}
+
+/* "x.mean()", "torch.exp(x)", "x * y": the variable is the call's first argument. */
 static struct sight
 see_name(struct tracer *t, int i)
 {
     const struct call *c = &t->p->calls[i];
     const struct stack *s = &t->stacks[i];
-    const char *text = s->n ? s->at[s->n - 1].text : "", *from;
+    const char *text = s->n ? s->at[s->n - 1].text : "", *from, *name;
     struct sight none = {NULL, -1};
+    size_t len = 0;
+    char before;
     if (!s->n || !c->nargs || c->args[0].kind != ARG_SLOT || c->args[0].i < 0 ||
-        (c->op && target_is(c->target, TARGET_LOST)) || !(from = written_at(t, i, s->n - 1, text)) ||
-        !isalpha((unsigned char)*from) || nested(text, c->target) ||
-        (from > text && (from[-1] == '_' || isalnum((unsigned char)from[-1]))))
+        (c->op && target_is(c->target, TARGET_LOST)) || !(from = written_at(t, i, s->n - 1, text)) || from == text ||
+        nested(text, c->target))
         return none;
-    const char *bracket = strchr(from, '('), *name = from;
-    size_t len;
-    if (bracket && from > text && from[-1] == '.') {
-        for (name = from - 1; name > text && (isalnum((unsigned char)name[-1]) || name[-1] == '_'); name--)
-            ;
-        len = (size_t)(from - 1 - name);
-        if (name > text && strchr(".)]", name[-1]))
-            return none;
-        if (next_variable(name, &len) == name)
-            return (struct sight){arena_strn(t->a, name, len), (int)c->args[0].i};
+    if (!isalpha((unsigned char)*from)) { /* a sign */
+        name = from[-1] == ' ' ? variable_before(text, from - 1, &len, &before) : NULL;
+        name = name && strchr("(=,[", before) ? name : NULL;
+    } else if (from[-1] == '.' && (name = variable_before(text, from - 1, &len, &before))) {
+        size_t other; /* "module.mean(x)" */
+        const char *bracket = strchr(from, '(');
+        name = strchr(".)]", before) || (bracket && next_variable(bracket + 1, &other) == bracket + 1) ? NULL : name;
+    } else {
+        const char *bracket = from[-1] == '_' || isalnum((unsigned char)from[-1]) ? NULL : strchr(from, '(');
+        name = bracket && next_variable(bracket + 1, &len) == bracket + 1 && strchr(",)", bracket[1 + len])
+                   ? bracket + 1
+                   : NULL;
     }
-    name = bracket ? bracket + 1 : "";
-    if (next_variable(name, &len) == name && len && strchr(",)", name[len]))
-        return (struct sight){arena_strn(t->a, name, len), (int)c->args[0].i};
-    return none;
+    return name ? (struct sight){arena_strn(t->a, name, len), (int)c->args[0].i} : none;
 }
 
 static void
@@ -537,9 +552,11 @@ line_end(struct tracer *t, int level, int i, int end)
     bool whole = python_complete(s->text);
     for (int k = i + 1; k <= end; k++) {
         const struct spot *o = &t->stacks[k].at[level];
+        if (t->stacks[k].n && t->stacks[k].n <= level)
+            break;
         if (!t->stacks[k].n || o->line == s->line)
             i = k;
-        else if (whole || o->line < s->line || (o->nbindings && python_complete(o->text)))
+        else if (!t->stacks[k].borrowed && (whole || o->line < s->line || (o->nbindings && python_complete(o->text))))
             break;
     }
     return i;
@@ -980,6 +997,8 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         level = frame_end(t, s, i, from) < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where))
                     ? i - 1
                     : level;
+    for (int i = 0; i < level; i++) /* that line runs again */
+        level = line_end(t, i, from, user) < user ? i : level;
     for (int i = 0; i < level; i++) {
         const struct bound *b = next_statement(t, from, user, i);
         if (b) {
@@ -1017,6 +1036,8 @@ seen_until(struct tracer *t, int user, const char **by)
         !inside(t, &t->stacks[user], level, t->maker[t->slot]))
         return -1;
     *by = arena_str(t->p->arena, s->name);
+    if (binds(&t->stacks[user].at[level], s->name))
+        return line_end(t, level, user, frame_end(t, &t->stacks[user], level, user));
     return local_end(t, user, level, s->name);
 }
 
@@ -1232,8 +1253,12 @@ python_holds(const struct program *p, bool locals, const char ***by)
             const char *name;
             t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
-            if (end < i)
-                end = seen_until(&t, i, &name);
+            const char *seen = NULL;
+            int other = seen_until(&t, i, &seen);
+            if (other > end && (end < i || !name || strcmp(seen, name) != 0)) {
+                name = seen;
+                end = other;
+            }
             if (end <= until[slot])
                 continue;
             until[slot] = end;
