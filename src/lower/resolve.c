@@ -187,6 +187,19 @@ doubt_clone(struct dynamo *d, const struct group *g, int tensor)
                 "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
 }
 
+/* Whether a line that made a tensor writes more clones than its own calls read. */
+static bool
+clones_left(const struct dynamo *d, const char *stack, const char *line)
+{
+    const struct program *p = d->l->p;
+    int n = 0;
+    for (const char *at = line; (at = strstr(at, ".clone(")); at++)
+        n++;
+    for (int i = p->ncalls - 1; i >= 0 && n > 0; i--)
+        n -= p->calls[i].stack && target_is(p->calls[i].target, TARGET_CLONES) && strcmp(p->calls[i].stack, stack) == 0;
+    return n > 0;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -196,7 +209,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     int from = l->g->t[tensor].producer;
     const char *read = fx_line(l->a, l->g->n[g->last].stack),
                *made = from < 0 ? "" : fx_line(l->a, l->g->n[from].stack);
-    bool written = strstr(made, ".clone(") || strstr(read, ".clone(") || target_is(g->target, TARGET_COPIES_INPUT);
+    bool written = (from >= 0 && clones_left(d, l->g->n[from].stack, made)) || strstr(read, ".clone(") || target_is(g->target, TARGET_COPIES_INPUT);
     if (!written && target_is(g->target, TARGET_VIEWS_COPY)) /* reshape's own, which copies again where it must */
         return l->slot_of[tensor];
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))

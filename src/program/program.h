@@ -56,7 +56,8 @@ enum target_trait {
     TARGET_COPIES_INPUT = 16, /* since its library overwrites it */
     TARGET_REORDERS = 32,     /* its result shows its first argument under other strides */
     TARGET_KEEPS = 64,        /* one of TARGET_VIEWS, of all elements, each once */
-    TARGET_WRITES = 128       /* over a part of its first argument */
+    TARGET_WRITES = 128,      /* over a part of its first argument */
+    TARGET_CLONES = 256       /* as the line says */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
