@@ -790,6 +790,19 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     group_move(d, p->ncalls - 1, first);
 }
 
+/* What is written in place, where that is a slice of all that this group made: the file has no other name for what is
+ * sliced. */
+static const struct call *
+shows_all(const struct dynamo *d, int from)
+{
+    const struct program *p = d->l->p;
+    const struct call *c = &p->calls[p->ncalls - 1];
+    for (int i = from; i < p->ncalls - 1; i++)
+        if (p->calls[i].outs[0] == c->args[0].i && target_is(p->calls[i].target, TARGET_VIEWS))
+            return &p->calls[i];
+    return NULL;
+}
+
 /* After a write in place the exporter makes views anew where they are read: lines behind the write ran before that. */
 static void
 put_where_written(struct dynamo *d, int from)
@@ -906,6 +919,17 @@ recorded_call(struct dynamo *d, struct group *g)
     int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];
     int made = cast_by_fact(d, g, args, n, false, slot);
     slot = made == slot && !norm ? casts_result(d, g, operand, slot) : made;
+    bool last = g->call == l->p->ncalls - 1;
+    const struct call *shown = last && l->p->calls[g->call].in_place ? shows_all(d, first) : NULL;
+    if (shown) {
+        struct arg base = shown->args[0];
+        c = group_call(d, g, "aten.copy_slices", 2);
+        c->args[0] = base;
+        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        c->rank = rank;
+        c->size = size;
+        slot = c->outs[0];
+    }
     group_define(d, g, out, slot);
     define_items(d, g, &l->p->calls[g->call]);
     put_where_written(d, first);

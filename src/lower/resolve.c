@@ -209,7 +209,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
     int from = l->g->t[tensor].producer;
     const char *read = fx_line(l->a, l->g->n[g->last].stack),
                *made = from < 0 ? "" : fx_line(l->a, l->g->n[from].stack);
-    bool written = (from >= 0 && clones_left(d, l->g->n[from].stack, made)) || strstr(read, ".clone(") || target_is(g->target, TARGET_COPIES_INPUT);
+    bool written = (from >= 0 && clones_left(d, l->g->n[from].stack, made)) || strstr(read, ".clone(") ||
+                   target_is(g->target, TARGET_COPIES_INPUT);
     if (!written && target_is(g->target, TARGET_VIEWS_COPY)) /* reshape's own, which copies again where it must */
         return l->slot_of[tensor];
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
@@ -984,12 +985,14 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
     return slot;
 }
 
-/* A scalar that is seen as a list of one: reductions make such lists in a file, so that the view is left out. */
+/* A scalar that is seen as a list of one: reductions make such lists in a file, so that the view is left out; and x[:n]
+ * of what has n rows, which is an alias: applySlicing in torch/csrc/autograd/python_variable_indexing.h. */
 static bool
-views_scalar(const struct dynamo *d, const char *name, int tensor)
+views_same(const struct dynamo *d, const char *name, int tensor)
 {
     const struct tensor *t = &d->l->g->t[tensor];
-    return target_views(spelled_stem(d->l->a, name)) && t->rank == 1 && t->dims[0].n == 1;
+    return spelled_as(name, "alias") ||
+           (target_views(spelled_stem(d->l->a, name)) && t->rank == 1 && t->dims[0].n == 1);
 }
 
 static int
@@ -1056,7 +1059,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         slot = lost_pad(d, g, t);
     if (slot == l->slot_of[t])
         slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
-               : views_scalar(d, name, t) ? lost_view(d, g, t)
+               : views_same(d, name, t)   ? lost_view(d, g, t)
                : stays_scalar(d, name, t) ? lost_scalar(d, g, name, t)
                                           : lost_duplicate(d, g, name, slot, l->g->t[t].name);
     if (slot != l->slot_of[t])

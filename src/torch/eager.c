@@ -758,19 +758,37 @@ node_make(struct machine *m, struct frame *f)
     }
 }
 
+/* The node that wrote in place what a view shows; NULL none. */
+static struct gnode *
+writer(const struct value *v)
+{
+    struct gnode *g = v->fn;
+    while (g && g->op && !g->over && is_view((struct edge){g, 0}))
+        g = g->in[0].fn;
+    return g && g->over ? g : NULL;
+}
+
 bool
 value_written(const struct value *base, const struct value *part)
 {
-    return part->st == base->st && part->fn && part->fn->over && part->fn->over->is_view;
+    struct gnode *g = writer(part);
+    return part->st == base->st && g && g->over->is_view;
 }
 
 struct value *
 value_rebase(struct machine *m, struct value *base, struct value *part)
 {
     struct value *v = value_view(m, base, base->rank, base->size, base->stride);
-    struct gnode *g = part->fn;
+    struct gnode *g = writer(part) ? writer(part) : part->fn;
     v->is_view = base->is_view;
     v->requires_grad = base->requires_grad || part->requires_grad;
+    if (g && g->slices && g != part->fn) { /* of all */
+        struct edge top = views_again(m, g, (struct edge){base->fn, base->fn_out});
+        v->fn = top.fn;
+        v->fn_out = top.out;
+        top.fn->holders++;
+        return v;
+    }
     v->fn = g ? g : base->fn;
     v->fn_out = g ? part->fn_out : base->fn_out;
     if (v->fn)
