@@ -380,6 +380,18 @@ find_rounds(struct tracer *t, int level, int i, int j)
                 t->rounds[k] = (struct round){level, i + (k - i) / size * size + size - 1};
         return;
     }
+    const struct spot *s = &t->stacks[i].at[level];
+    const char *end = s->text + strlen(s->text), *last = t->p->calls[j - 1].target;
+    int times = 0;
+    for (int k = i; k < j; k++)
+        times += same_call(t, k, j - 1);
+    if (times < 2 || !s->nbindings || t->stacks[j - 1].n != level + 1 || times_written(s->text, end, last) != 1 ||
+        !isalpha((unsigned char)*written(s->text, end, last, 0)))
+        return;
+    for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
+        for (; same_call(t, k, j - 1) && first <= k; first++)
+            if (level >= t->rounds[first].level)
+                t->rounds[first] = (struct round){level, k};
 }
 
 static void
@@ -1070,6 +1082,8 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
 {
     const struct stack *m = &t->stacks[from], *r = &t->stacks[reader];
     int n = parting(m, r);
+    for (int i = 0; i < n; i++) /* that line runs again */
+        n = line_end(t, i, from, reader) < reader ? i : n;
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
     s->n = n + beside;
     s->at = m->at;

@@ -17,8 +17,9 @@ import steps
 OPTIONS = ["--loss", "sum", "--optimizer", "sgd", "--dropout", "none"]
 AT_ONCE = 20  # programs a process
 TAIL = 'ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(4, 8, 32)}, None), lambda out, targets: LOSS, (4,))}\n'
-FIRST, BOTH = (TAIL.replace("LOSS", text) for text in ("(out[0] if isinstance(out, tuple) else out).sum()", "out[0].sum() + out[1].sum()"))
-HEAD = steps.HEAD
+FIRST = TAIL.replace("LOSS", "(out[0] if isinstance(out, tuple) else out['a'] if isinstance(out, dict) else out).sum()")
+BOTH = TAIL.replace("LOSS", "(lambda a, b: a.sum() + b.sum())(*(out.values() if isinstance(out, dict) else out[:2]))")
+HEAD = steps.HEAD + "import torch.utils.checkpoint\n"
 WARM = """
 class M(nn.Module):
     def __init__(self):
@@ -44,6 +45,9 @@ MODULES = ("nn.Linear({c}, {o})",) * 6 + ("nn.Linear({c}, {o}, bias=False)", "nn
            "nn.GELU()", "nn.Sequential(nn.Linear({c}, {o}), nn.ReLU())", "nn.Sequential(nn.LayerNorm({c}), nn.Linear({c}, {o}))", "nn.Dropout(0.)", "nn.Identity()")
 
 
+DEPTH = 2  # of modules in modules
+
+
 def once(templates, plain):
     """Those that write their tensor once, unless it is a name: an exporter merges what is computed twice."""
     return templates if plain else [t for t in templates if t.count("{t}") == 1 and t.count("{u}") < 2]
@@ -56,7 +60,7 @@ class Frame:
         self.rng, self.module, self.depth = rng, module, depth
         self.env = dict(globals_, **inputs, self=module)
         self.globals, self.lines, self.init, self.fresh = globals_, [], [], 0
-        self.inputs, self.unread = list(inputs), set(inputs)
+        self.inputs, self.unread, self.inner_frame = list(inputs), set(inputs), depth < DEPTH
 
     def names(self, kind):
         return [k for k, v in self.env.items() if k not in self.globals and isinstance(v, kind)]
@@ -116,7 +120,10 @@ class Frame:
         if kind == "module" and self.module is not None and v.dim():
             if rng.random() < .1:
                 return rng.choice(("{t} * {p}", "{t} + {p}")).format(p=self.made(f"nn.Parameter(torch.ones({v.shape[-1]}))"), **fill)
-            return f"{self.made(rng.choice(MODULES).format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48))))}({text})"
+            module = self.made(rng.choice(MODULES).format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48))))
+            if rng.random() < .1:
+                return f"torch.utils.checkpoint.checkpoint({module}, {text}, use_reentrant=False)"
+            return f"{module}({text})"
         if kind == "frame" and self.depth:
             call, outs = self.inner([text])
             return call + (f"[{rng.randrange(outs)}]" if outs > 1 else "")
@@ -173,7 +180,8 @@ class Frame:
     def simple(self):
         """One statement on one line."""
         rng = self.rng
-        kind = rng.choices(("assign", "write", "pair", "unpack", "bag", "alias", "grow", "del", "call"), (50, 14, 6, 7, 8, 4, 4, 4, 8 * bool(self.depth)))[0]
+        kind = rng.choices(("assign", "write", "pair", "unpack", "bag", "alias", "grow", "del", "call"),
+                           (50, 14, 6, 7, 8, 4, 4, 4 * self.globals["_unseen"], 8 * bool(self.depth)))[0]
         if kind == "write":
             v = self.pick()
             return rng.choice(WRITES).format(v=v, n=rng.randint(2, 5), e=rng.choice([n for n in self.tensors() if self.env[n].shape == self.env[v].shape]))
@@ -200,7 +208,18 @@ class Frame:
 
     def statement(self):
         rng = self.rng
-        kind = rng.choices(("simple", "two", "for", "if", "bags", "long"), (60, 8, 8, 3, 6, 4))[0]
+        kind = rng.choices(("simple", "two", "for", "if", "bags", "long", "collect", "part", "table"), (60, 8, 8, 3, 6, 4, 4, 4, 2))[0]
+        if kind == "collect":
+            v, bag, join = self.pick(), f"t{len(self.lines)}", rng.choice(("torch.cat({b}, 1)", "torch.stack({b}).mean(0)", "torch.stack({b}, 1)"))
+            return [f"{bag} = []", f"for i in range({rng.randint(2, 3)}):", f"    {v} = {self.step(self.step(v))}", f"    {bag}.append({v})",
+                    f"{self.new()} = {join.format(b=bag)}"]
+        if kind == "part":
+            v, part = self.pick(), f"p{len(self.lines)}"
+            return [f"{part} = {v}" + rng.choice(("[:, 1:]", "[..., ::2]", "[0]", ".transpose(1, 2)", ".view(-1)", ".narrow(-1, 0, 8)")),
+                    part + rng.choice((".mul_({n})", ".add_({n})", ".relu_()", "[0] *= {n}", ".clamp_(min=0)")).format(n=rng.randint(2, 5))]
+        if kind == "table":
+            bag = f"d{len(self.lines)}"
+            return [f"{bag} = {{'a': {self.expression(2)}, 'b': {self.pick()}}}", f"{self.new()} = {bag}['a'].sin() + {bag}['b'].mean()"]
         if kind == "two":
             return [f"{self.simple()}; {self.simple()}"]
         if kind == "for":
@@ -249,7 +268,8 @@ class Frame:
         used = set(re.findall(r"\w+", " ".join(results)))
         rest = sorted(self.unread - used) if rng.random() < .9 else []
         results[0] = " + ".join([results[0]] + [f"{r}.mean()" for r in rest])
-        self.lines.append("return " + ", ".join(results))
+        table = outs == 2 and not self.inner_frame and rng.random() < .3
+        self.lines.append(f"return {{'a': {results[0]}, 'b': {results[1]}}}" if table else "return " + ", ".join(results))
 
     def text(self, name, kind):
         body = self.lines
@@ -351,7 +371,7 @@ def wasteful(torch, source):
     ran, space = [], {}
 
     def storages(values):
-        return {v.untyped_storage() for v in tree_leaves(values) if isinstance(v, torch.Tensor)}
+        return {v.untyped_storage() for v in tree_leaves(values) if isinstance(v, torch.Tensor) and v.numel()}
 
     class Log(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -422,14 +442,15 @@ def lossy(torch, source):
     return both if one is None or two and sum(g is False for g in one) != sum(g is False for g in two) else first
 
 
-def program(torch, seed, number, dead):
+def program(torch, seed, number, unseen):
     for again in range(1000):
         rng = random.Random(f"{seed}.{number}.{again}")
         torch.manual_seed(0)
         space = {}
         exec(HEAD, space)
-        space.update(_frames={}, _texts=[])
-        frame = Frame(rng, space, {"x": torch.rand(4, 8, 32)}, torch.nn.Module(), 2)
+        keep = rng.random() < unseen
+        space.update(_frames={}, _texts=[], _unseen=keep)
+        frame = Frame(rng, space, {"x": torch.rand(4, 8, 32)}, torch.nn.Module(), DEPTH)
         frame.lines.append(f"{rng.choice(('x', 'v0'))} = {frame.made('nn.Linear(32, 32)')}(x)")
         exec(frame.lines[0], frame.env)
         try:
@@ -438,7 +459,7 @@ def program(torch, seed, number, dead):
             continue
         source = HEAD + "".join(space["_texts"]) + frame.text("M", "module") + FIRST
         if runs(torch, source):
-            if rng.random() < dead:
+            if keep:
                 return lossy(torch, without(source))
             source = lossy(torch, without(alive(torch, lossy(torch, source))))
             if not wasteful(torch, source):
@@ -542,7 +563,7 @@ def run(a, bench):
     os.makedirs(bench.file("shrunk", ""), exist_ok=True)
     programs = [p for p in programs if re.search(a.only, p[0])]
     for at in range(0, len(programs), AT_ONCE):
-        group = elsewhere(bench, lambda: [(n, s or program(torch, a.seed, int(n.split("-")[1]), a.dead)) for n, s in programs[at:at + AT_ONCE]])
+        group = elsewhere(bench, lambda: [(n, s or program(torch, a.seed, int(n.split("-")[1]), a.unseen)) for n, s in programs[at:at + AT_ONCE]])
         verdicts = judge(bench, group)
         for name, source in group:
             verdict, lines = verdicts[name]
@@ -574,7 +595,8 @@ def main():
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--count", type=int, default=100)
     ap.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first program's number")
-    ap.add_argument("--dead", type=float, default=0, metavar="SHARE", help="of the programs that keep what computes for nobody")
+    ap.add_argument("--unseen", type=float, default=0, metavar="SHARE",
+                    help="of the programs that have what no file shows: del, what computes for nobody")
     ap.add_argument("--shrink", type=int, default=0, metavar="N", help="shrink the first N that are wrong")
     return steps.on_bench(run, ap.parse_args())
 
