@@ -1343,6 +1343,20 @@ parts_under(const struct tracer *t, const char *arg, int first, int end, int lev
     return arg[name] != ',' ? OPEN : alike ? EACH : ONE; /* a loop's module, or a function */
 }
 
+/* Whether call i, of a line that calls a wrapper, runs under it: where that wraps a module, no call of the line's own or
+ * of another module. */
+static bool
+under(const struct tracer *t, int i, int level, const char *arg)
+{
+    static const char self[] = "self.";
+    const struct stack *s = &t->stacks[i];
+    size_t n = strncmp(arg, self, strlen(self)) == 0 ? name_length(arg + strlen(self)) : 0;
+    const char *calls = s->at[level].calls, *dot = strrchr(calls, '.'), *module = dot ? dot + 1 : calls;
+    if (!n || arg[strlen(self) + n] != ',')
+        return true;
+    return s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n];
+}
+
 void
 python_checkpoints(struct program *p, bool conditional)
 {
@@ -1366,9 +1380,11 @@ python_checkpoints(struct program *p, bool conditional)
         while (level < s->n && !(w = wrapper_of(s->at[level].text, &arg)))
             level++;
         end = i + 1;
-        if (!w)
+        if (!w || !under(&t, i, level, arg))
             continue;
-        for (int k = end; k < p->ncalls && (!t.stacks[k].n || (parting(s, &t.stacks[k]) > level)); k++)
+        for (int k = end; k < p->ncalls && (!t.stacks[k].n ||
+                                            (parting(s, &t.stacks[k]) > level && under(&t, k, level, arg)));
+             k++)
             end = t.stacks[k].n ? k + 1 : end;
         const char *file = p->calls[i].frames[level] + strlen("File \""),
                    *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
