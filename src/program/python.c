@@ -358,6 +358,17 @@ same_call(const struct tracer *t, int i, int j)
     return a->n == b->n && parting(a, b) == a->n && strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
 }
 
+/* Whether the line writes the operator of call i more often than these calls have it. */
+static bool
+part_of_round(const struct tracer *t, int level, int i, int size)
+{
+    const char *text = t->stacks[i].at[level].text;
+    int n = 0;
+    for (int k = i; k < i + size; k++)
+        n += same_call(t, k, i);
+    return t->stacks[i].n == level + 1 && times_written(text, text + strlen(text), t->p->calls[i].target) > n;
+}
+
 /* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
  * than the line writes them, it is the body of a loop. */
 static void
@@ -371,7 +382,7 @@ find_rounds(struct tracer *t, int level, int i, int j)
         while (k + size < j && same_call(t, k, k + size))
             k++;
         t->steps += k - i;
-        if (k + size < j)
+        if (k + size < j || part_of_round(t, level, i, size))
             continue;
         if (!t->stacks[i].at[level].nbindings || !runs_over(t, level, i, size, (j - i) / size))
             return;
@@ -1382,9 +1393,8 @@ python_checkpoints(struct program *p, bool conditional)
         end = i + 1;
         if (!w || !under(&t, i, level, arg))
             continue;
-        for (int k = end; k < p->ncalls && (!t.stacks[k].n ||
-                                            (parting(s, &t.stacks[k]) > level && under(&t, k, level, arg)));
-             k++)
+        for (int k = end;
+             k < p->ncalls && (!t.stacks[k].n || (parting(s, &t.stacks[k]) > level && under(&t, k, level, arg))); k++)
             end = t.stacks[k].n ? k + 1 : end;
         const char *file = p->calls[i].frames[level] + strlen("File \""),
                    *at = arena_printf(p->arena, "%.*s:%d", (int)strcspn(file, "\""), file, s->at[level].line);
