@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs: modules that nobody wrote, each a training step, compared with PyTorch event by event.
 
-    programs.py MEMLINT RECORD.PY EXPORT.PY --seed N --count N [--from N] [--only REGEX] [--keep DIR] [--pack FILE] [--shrink N] [-v]
+    programs.py MEMLINT RECORD.PY EXPORT.PY --seed N --count N [--from N] [--only REGEX] [--keep DIR] [--pack FILE]
+                [--shrink N] [--unseen SHARE] [-v]
     programs.py MEMLINT RECORD.PY EXPORT.PY --keep DIR FILE...
 
-Program K of seed N is always the same text: statements are drawn one by one and run at once on small CPU tensors, so that what can't run is
-drawn again. Verdicts: exact; doubt (memlint says so); wrong (sure of itself); skipped (PyTorch refuses). The first N wrong ones are shrunk:
-statements are left out and expressions replaced by their parts while memlint is still wrong and sure; DIR/shrunk has them. Given files are
-compared, and shrunk where they are wrong. Exit 1 when one is wrong.
+Program K of seed N is always the same text: statements are drawn one by one and run at once on small CPU tensors, so
+that what can't run is drawn again. Verdicts: exact; doubt (memlint says so); wrong (sure of itself); skipped (PyTorch
+refuses). The first N wrong ones are shrunk: statements are left out and expressions replaced by their parts while
+memlint is still wrong and sure; DIR/shrunk has them. Given files are compared, and shrunk where they are wrong. Exit 1
+when one is wrong.
 """
 import ast, collections, functools, gc, json, logging, os, random, re, sys, warnings
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -29,20 +31,35 @@ class M(nn.Module):
         return self.a(x).relu()
 """
 # What an expression does with {t}, a tensor; {u} is another of the same sizes, {n} a number, {d} a dimension.
-POINTWISE = ("{t}.tanh()", "torch.sigmoid({t})", "{t}.relu()", "F.relu({t})", "F.gelu({t})", "F.silu({t})", "{t}.sin()", "torch.cos({t})", "-{t}", "{t}.abs()", "{t} ** 2",
-             "1 - {t}", "{t} / {n}", "{n} * {t}", "{t} + {n}", "{t}.clamp(-1, 1)", "{t}.masked_fill({t} > 0, 0.)", "F.softmax({t}, -1)", "{t}.log_softmax(-1)", "torch.exp({t})",
-             "F.leaky_relu({t})", "{t}.cumsum({d})", "{t}.detach()", "{n} * {t}.clone()", "{t}.contiguous()", "{t}.float()", "F.layer_norm({t}, {t}.shape[-1:])")
-TWO = ("{t} + {u}", "{t} * {u}", "{t} - {u}", "{t} / {u}", "torch.where({t} > {u}, {t}, {u})", "torch.maximum({t}, {u})", "{t} * {u}.sigmoid()", "{t} + {n} * {u}", "torch.add({t}, {u})",
-       "torch.cat([{t}, {u}], {d})", "torch.stack([{t}, {u}], {d})", "{t} @ {u}.transpose(-1, -2)", "torch.lerp({t}, {u}, .5)", "({t} + {u}) * {t}", "{t} * {t} - {u}")
-VIEWS = ("{t}.transpose(1, 2)", "{t}.transpose(-1, -2)", "{t}.flatten(1)", "{t}.unsqueeze({d})", "{t}.squeeze({d})", "{t}[:, 0]", "{t}[:, :4]", "{t}[..., ::2]", "{t}[:, 1:]", "{t}[0]",
-         "{t}.narrow(-1, 0, 8)", "{t}.chunk(2, -1)[1]", "{t}.split(2, 1)[0]", "{t}.unbind(1)[0]", "{t}.reshape(4, -1)", "{t}.view({t}.shape[0], -1)", "{t}.permute(0, 2, 1)", "{t}.permute(2, 0, 1)",
-         "{t}.unflatten(-1, (2, -1))", "{t}.mT", "{t}.select(1, 0)", "{t}[:, :1].expand_as({t})", "{t}.view(-1)", "{t}.reshape(-1, 16)")
-OTHERS = ("{t}.sum({d})", "{t}.mean(-1, keepdim=True)", "{t} - {t}.mean({d}, keepdim=True)", "{t}.amax({d})", "{t}.max({d})[0]", "{t}.logsumexp(-1)", "{t}.flip({d})", "{t}.roll(1, {d})", "F.pad({t}, (1, 1))",
+POINTWISE = ("{t}.tanh()", "torch.sigmoid({t})", "{t}.relu()", "F.relu({t})", "F.gelu({t})", "F.silu({t})",
+             "{t}.sin()", "torch.cos({t})", "-{t}", "{t}.abs()", "{t} ** 2",
+             "1 - {t}", "{t} / {n}", "{n} * {t}", "{t} + {n}", "{t}.clamp(-1, 1)", "{t}.masked_fill({t} > 0, 0.)",
+             "F.softmax({t}, -1)", "{t}.log_softmax(-1)", "torch.exp({t})",
+             "F.leaky_relu({t})", "{t}.cumsum({d})", "{t}.detach()", "{n} * {t}.clone()", "{t}.contiguous()",
+             "{t}.float()", "F.layer_norm({t}, {t}.shape[-1:])")
+TWO = ("{t} + {u}", "{t} * {u}", "{t} - {u}", "{t} / {u}", "torch.where({t} > {u}, {t}, {u})",
+       "torch.maximum({t}, {u})", "{t} * {u}.sigmoid()", "{t} + {n} * {u}", "torch.add({t}, {u})",
+       "torch.cat([{t}, {u}], {d})", "torch.stack([{t}, {u}], {d})", "{t} @ {u}.transpose(-1, -2)",
+       "torch.lerp({t}, {u}, .5)", "({t} + {u}) * {t}", "{t} * {t} - {u}")
+VIEWS = ("{t}.transpose(1, 2)", "{t}.transpose(-1, -2)", "{t}.flatten(1)", "{t}.unsqueeze({d})", "{t}.squeeze({d})",
+         "{t}[:, 0]", "{t}[:, :4]", "{t}[..., ::2]", "{t}[:, 1:]", "{t}[0]",
+         "{t}.narrow(-1, 0, 8)", "{t}.chunk(2, -1)[1]", "{t}.split(2, 1)[0]", "{t}.unbind(1)[0]", "{t}.reshape(4, -1)",
+         "{t}.view({t}.shape[0], -1)", "{t}.permute(0, 2, 1)", "{t}.permute(2, 0, 1)",
+         "{t}.unflatten(-1, (2, -1))", "{t}.mT", "{t}.select(1, 0)", "{t}[:, :1].expand_as({t})", "{t}.view(-1)",
+         "{t}.reshape(-1, 16)")
+OTHERS = ("{t}.sum({d})", "{t}.mean(-1, keepdim=True)", "{t} - {t}.mean({d}, keepdim=True)", "{t}.amax({d})",
+          "{t}.max({d})[0]", "{t}.logsumexp(-1)", "{t}.flip({d})", "{t}.roll(1, {d})", "F.pad({t}, (1, 1))",
           "{t}.repeat(1, 1, 2)", "torch.tril({t})", "{t}.mean()", "{t}.sum((0, 1))", "torch.cat([{t}, {t}], {d})")
-WRITES = ("{v} += {e}", "{v} *= {n}", "{v}.add_({e})", "{v}.mul_({n})", "{v}.relu_()", "{v}.tanh_()", "{v}.clamp_(min=0)", "{v}[:, 0] = {n}.", "{v}[:, :2] += {n}", "{v}[..., 0] = {e}", "{v}[0] *= {n}",
-          "F.relu({v}, inplace=True)", "{v}.masked_fill_({v} > 0, 0.)", "{v}.zero_()", "{v}.copy_({e})", "{v}[:, :4].mul_({n})", "{v} -= {e}")
-MODULES = ("nn.Linear({c}, {o})",) * 6 + ("nn.Linear({c}, {o}, bias=False)", "nn.LayerNorm({c})", "nn.Sequential(nn.Linear({c}, {o}), nn.ReLU(), nn.Linear({o}, {c}))", "nn.ReLU()",
-           "nn.GELU()", "nn.Sequential(nn.Linear({c}, {o}), nn.ReLU())", "nn.Sequential(nn.LayerNorm({c}), nn.Linear({c}, {o}))", "nn.Dropout(0.)", "nn.Identity()")
+WRITES = ("{v} += {e}", "{v} *= {n}", "{v}.add_({e})", "{v}.mul_({n})", "{v}.relu_()", "{v}.tanh_()",
+          "{v}.clamp_(min=0)", "{v}[:, 0] = {n}.", "{v}[:, :2] += {n}", "{v}[..., 0] = {e}", "{v}[0] *= {n}",
+          "F.relu({v}, inplace=True)", "{v}.masked_fill_({v} > 0, 0.)", "{v}.zero_()", "{v}.copy_({e})",
+          "{v}[:, :4].mul_({n})", "{v} -= {e}")
+MODULES = ("nn.Linear({c}, {o})",) * 6 + ("nn.Linear({c}, {o}, bias=False)", "nn.LayerNorm({c})",
+                                          "nn.Sequential(nn.Linear({c}, {o}), nn.ReLU(), nn.Linear({o}, {c}))",
+                                          "nn.ReLU()",
+           "nn.GELU()", "nn.Sequential(nn.Linear({c}, {o}), nn.ReLU())",
+                                          "nn.Sequential(nn.LayerNorm({c}), nn.Linear({c}, {o}))", "nn.Dropout(0.)",
+                                          "nn.Identity()")
 
 
 DEPTH = 2  # of modules in modules
@@ -73,7 +90,8 @@ class Frame:
         """A tensor's name: what nobody has read yet rather than others, late ones rather than early ones."""
         names = self.tensors()
         late = [n for n in names if n in self.unread]
-        return self.rng.choice(late if late and self.rng.random() < .5 else names[-5:] if self.rng.random() < .6 else names)
+        return self.rng.choice(late if late and self.rng.random() < .5 else names[-5:] if self.rng.random() < .6
+                               else names)
 
     def atom(self):
         bags = [k for k in self.names((list, tuple)) if self.env[k]]
@@ -110,8 +128,10 @@ class Frame:
         rng, v = self.rng, self.value(text)
         like = [n for n in self.tensors() if self.env[n].shape == v.shape]
         plain = text.isidentifier()
-        kind = rng.choices(("pointwise", "two", "views", "others", "module", "frame"), (30, 22, 18, 8, 18, 5 * bool(self.depth)))[0]
-        fill = {"t": text if re.fullmatch(r"[\w.]+(\[.*\]|\(.*\))?", text) else f"({text})", "n": rng.randint(2, 5), "d": rng.randrange(max(v.dim(), 1))}
+        kind = rng.choices(("pointwise", "two", "views", "others", "module", "frame"),
+                           (30, 22, 18, 8, 18, 5 * bool(self.depth)))[0]
+        fill = {"t": text if re.fullmatch(r"[\w.]+(\[.*\]|\(.*\))?", text) else f"({text})", "n": rng.randint(2, 5),
+                "d": rng.randrange(max(v.dim(), 1))}
         if kind == "two":
             fill["u"] = rng.choice(like)
             if rng.random() < .3:
@@ -119,7 +139,8 @@ class Frame:
             return rng.choice(once(TWO, plain)).format(**fill)
         if kind == "module" and self.module is not None and v.dim():
             if rng.random() < .1:
-                return rng.choice(("{t} * {p}", "{t} + {p}")).format(p=self.made(f"nn.Parameter(torch.ones({v.shape[-1]}))"), **fill)
+                return rng.choice(("{t} * {p}",
+                                   "{t} + {p}")).format(p=self.made(f"nn.Parameter(torch.ones({v.shape[-1]}))"), **fill)
             module = self.made(rng.choice(MODULES).format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48))))
             if rng.random() < .1:
                 return f"torch.utils.checkpoint.checkpoint({module}, {text}, use_reentrant=False)"
@@ -148,7 +169,8 @@ class Frame:
         """A call of a function or a module's forward, new or there already; how many results it has."""
         rng, torch = self.rng, self.env["torch"]
         values = [self.value(t) for t in texts]
-        known = [(n, f) for n, f in self.globals["_frames"].items() if f[0] == [v.shape for v in values] and (f[2] == "function" or self.module is not None)]
+        known = [(n, f) for n, f in self.globals["_frames"].items() if f[0] == [v.shape for v in values]
+                 and (f[2] == "function" or self.module is not None)]
         if known and rng.random() < .5:
             name, (_, outs, kind) = rng.choice(known)
         else:
@@ -184,15 +206,20 @@ class Frame:
                            (50, 14, 6, 7, 8, 4, 4, 4 * self.globals["_unseen"], 8 * bool(self.depth)))[0]
         if kind == "write":
             v = self.pick()
-            return rng.choice(WRITES).format(v=v, n=rng.randint(2, 5), e=rng.choice([n for n in self.tensors() if self.env[n].shape == self.env[v].shape]))
+            return rng.choice(WRITES).format(v=v, n=rng.randint(2, 5),
+                                             e=rng.choice([n for n in self.tensors()
+                                                           if self.env[n].shape == self.env[v].shape]))
         if kind == "pair":
             return f"{self.new()}, {self.new()} = {self.expression(2)}, {self.expression(2)}"
         if kind == "unpack":
             v = self.atom()
-            return rng.choice(("{a}, {b} = {v}.chunk(2, -1)", "{a}, {b} = {v}.split({h}, -1)", "{a}, {b} = {v}[:, :4], {v}[:, 4:]", "{a}, _ = {v}.max(-1)", "{a}, *{b} = {v}.chunk(3, 1)")).format(
+            return rng.choice(("{a}, {b} = {v}.chunk(2, -1)", "{a}, {b} = {v}.split({h}, -1)",
+                               "{a}, {b} = {v}[:, :4], {v}[:, 4:]", "{a}, _ = {v}.max(-1)",
+                               "{a}, *{b} = {v}.chunk(3, 1)")).format(
                 a=self.new(), b=f"w{self.fresh}", v=v, h=max(self.value(v).shape[-1] // 2, 1))
         if kind == "bag":
-            return f"t{len(self.lines)} = " + rng.choice(("({a}, {b})", "[{a}, {b}]", "[{e}, {b}]", "{a}.chunk(4, 1)", "[{p}(i) for i in {a}.chunk(2, 1)]", "[{a}]")).format(
+            return f"t{len(self.lines)} = " + rng.choice(("({a}, {b})", "[{a}, {b}]", "[{e}, {b}]", "{a}.chunk(4, 1)",
+                                                          "[{p}(i) for i in {a}.chunk(2, 1)]", "[{a}]")).format(
                 a=self.atom(), b=self.atom(), e=self.expression(), p=rng.choice(("torch.tanh", "F.relu", "torch.exp")))
         if kind == "alias":
             return f"{self.new()} = {self.pick()}"
@@ -203,30 +230,40 @@ class Frame:
             return f"del {self.pick()}"
         if kind == "call" and self.depth:
             call, outs = self.inner([self.pick() for _ in range(rng.randint(1, 3))])
-            return ", ".join(self.new() for _ in range(outs)) + " = " + call if outs == 1 or rng.random() < .7 else f"t{len(self.lines)} = " + call
+            apart = outs == 1 or rng.random() < .7
+            return (", ".join(self.new() for _ in range(outs)) if apart else f"t{len(self.lines)}") + " = " + call
         return f"{self.new()} = {self.expression()}"
 
     def statement(self):
         rng = self.rng
-        kind = rng.choices(("simple", "two", "for", "if", "bags", "long", "collect", "part", "table"), (60, 8, 8, 3, 6, 4, 4, 4, 2))[0]
+        kind = rng.choices(("simple", "two", "for", "if", "bags", "long", "collect", "part", "table"),
+                           (60, 8, 8, 3, 6, 4, 4, 4, 2))[0]
         if kind == "collect":
-            v, bag, join = self.pick(), f"t{len(self.lines)}", rng.choice(("torch.cat({b}, 1)", "torch.stack({b}).mean(0)", "torch.stack({b}, 1)"))
-            return [f"{bag} = []", f"for i in range({rng.randint(2, 3)}):", f"    {v} = {self.step(self.step(v))}", f"    {bag}.append({v})",
+            v, bag, join = self.pick(), f"t{len(self.lines)}", rng.choice(("torch.cat({b}, 1)",
+                                                                           "torch.stack({b}).mean(0)",
+                                                                           "torch.stack({b}, 1)"))
+            return [f"{bag} = []", f"for i in range({rng.randint(2, 3)}):", f"    {v} = {self.step(self.step(v))}",
+                    f"    {bag}.append({v})",
                     f"{self.new()} = {join.format(b=bag)}"]
         if kind == "part":
             v, part = self.pick(), f"p{len(self.lines)}"
-            return [f"{part} = {v}" + rng.choice(("[:, 1:]", "[..., ::2]", "[0]", ".transpose(1, 2)", ".view(-1)", ".narrow(-1, 0, 8)")),
-                    part + rng.choice((".mul_({n})", ".add_({n})", ".relu_()", "[0] *= {n}", ".clamp_(min=0)")).format(n=rng.randint(2, 5))]
+            return [f"{part} = {v}" + rng.choice(("[:, 1:]", "[..., ::2]", "[0]", ".transpose(1, 2)", ".view(-1)",
+                                                  ".narrow(-1, 0, 8)")),
+                    part + rng.choice((".mul_({n})", ".add_({n})", ".relu_()", "[0] *= {n}",
+                                       ".clamp_(min=0)")).format(n=rng.randint(2, 5))]
         if kind == "table":
             bag = f"d{len(self.lines)}"
-            return [f"{bag} = {{'a': {self.expression(2)}, 'b': {self.pick()}}}", f"{self.new()} = {bag}['a'].sin() + {bag}['b'].mean()"]
+            return [f"{bag} = {{'a': {self.expression(2)}, 'b': {self.pick()}}}",
+                    f"{self.new()} = {bag}['a'].sin() + {bag}['b'].mean()"]
         if kind == "two":
             return [f"{self.simple()}; {self.simple()}"]
         if kind == "for":
             lists = [n for n in self.names((list, tuple)) if self.env[n]]
-            head = f"for i in {rng.choice(lists)}:" if lists and rng.random() < .4 else f"for i in range({rng.randint(2, 3)}):"
+            over = rng.choice(lists) if lists and rng.random() < .4 else f"range({rng.randint(2, 3)})"
+            head = f"for i in {over}:"
             v, w = self.pick(), self.pick()  # a loop that carries nothing computes what an exporter leaves out
-            body = [f"{v} = {v} + i" if "range" not in head and rng.random() < .7 else f"{v} = {self.step(self.step(v))}"]
+            body = [f"{v} = {v} + i" if "range" not in head and rng.random() < .7
+                    else f"{v} = {self.step(self.step(v))}"]
             body += [f"{w} = {self.step(w)}"] * (rng.random() < .4)
             return [head] + ["    " + line for line in body]
         if kind == "if":
@@ -234,7 +271,9 @@ class Frame:
         if kind == "bags":
             bags = [n for n in self.names((list, tuple)) if self.env[n]]
             if bags:
-                return [f"{self.new()} = " + rng.choice(("sum({b})", "torch.cat({b}, -1)", "torch.stack(list({b})).mean(0)", "torch.cat({b}, 1)")).format(b=rng.choice(bags))]
+                return [f"{self.new()} = " + rng.choice(("sum({b})", "torch.cat({b}, -1)",
+                                                         "torch.stack(list({b})).mean(0)",
+                                                         "torch.cat({b}, 1)")).format(b=rng.choice(bags))]
         if kind == "long":
             return [f"{self.new()} = ({self.expression(2)} +", f"      {self.expression(2)})"]
         return [self.simple()]
@@ -249,7 +288,8 @@ class Frame:
                 try:
                     lines = self.statement()
                     exec("\n".join(lines), self.env)
-                    if any(not self.usable(v) for k in self.names((torch.Tensor, list, tuple)) for v in ([self.env[k]] if torch.is_tensor(self.env[k]) else self.env[k])):
+                    if any(not self.usable(v) for k in self.names((torch.Tensor, list, tuple))
+                           for v in ([self.env[k]] if torch.is_tensor(self.env[k]) else self.env[k])):
                         raise ValueError("a name holds something else")
                     if not self.tensors():
                         raise ValueError("no tensor left")
@@ -260,7 +300,8 @@ class Frame:
                     continue
                 text = "\n".join(lines)
                 self.unread -= set(re.findall(r"\w+", text.split("=", 1)[-1]))
-                self.unread |= {n for n in re.findall(r"\w+", text.split("=", 1)[0]) if n in self.env and n not in self.globals and "=" in text}
+                self.unread |= {n for n in re.findall(r"\w+", text.split("=", 1)[0]) if n in self.env
+                                and n not in self.globals and "=" in text}
                 self.lines += lines
                 break
         self.unread &= set(self.tensors())
@@ -269,7 +310,8 @@ class Frame:
         rest = sorted(self.unread - used) if rng.random() < .9 else []
         results[0] = " + ".join([results[0]] + [f"{r}.mean()" for r in rest])
         table = outs == 2 and not self.inner_frame and rng.random() < .3
-        self.lines.append(f"return {{'a': {results[0]}, 'b': {results[1]}}}" if table else "return " + ", ".join(results))
+        self.lines.append(f"return {{'a': {results[0]}, 'b': {results[1]}}}" if table else "return "
+                          + ", ".join(results))
 
     def text(self, name, kind):
         body = self.lines
@@ -277,8 +319,10 @@ class Frame:
             args = [n for n in "xyzw" if n in self.inputs]
             return f"def {name}({', '.join(args)}):\n" + "".join(f"    {line}\n" for line in body)
         args = ["self"] + [n for n in "xyzw" if n in self.inputs]
-        init = [line for line in self.init if re.search(re.escape(line.split(" = ")[0].split(".requires")[0]) + r"\b", "\n".join(body))]
-        return (f"class {name}(nn.Module):\n    def __init__(self):\n        super().__init__()\n" + "".join(f"        {line}\n" for line in init) +
+        init = [line for line in self.init if re.search(re.escape(line.split(" = ")[0].split(".requires")[0]) + r"\b",
+                                                        "\n".join(body))]
+        return (f"class {name}(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                + "".join(f"        {line}\n" for line in init) +
                 f"    def forward({', '.join(args)}):\n" + "".join(f"        {line}\n" for line in body))
 
 
@@ -293,14 +337,16 @@ def spans(source):
 def statements(source):
     """(from, to, what stands there instead, what stood there) of every statement of a function, the last one first."""
     data, span = spans(source)
-    for f in reversed([n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef) and n.name != "__init__"]):
+    for f in reversed([n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)
+                       and n.name != "__init__"]):
         for node in reversed(list(ast.walk(f))):
             body = getattr(node, "body", None)
             for s in reversed(body if isinstance(body, list) else []):
                 a, b = span(s)
                 if not isinstance(s, ast.Return):
                     more = data[b:b + 2] == b"; "
-                    yield a, b + 2 * more, b"" if more or len(body) > 1 and data[a - 2:a] != b"; " else b"pass", data[a:b]
+                    others = more or len(body) > 1 and data[a - 2:a] != b"; "
+                    yield a, b + 2 * more, b"" if others else b"pass", data[a:b]
 
 
 def cut_out(source, cut):
@@ -328,7 +374,8 @@ def smaller(source):
                 cuts.append((*span(node.value), part.encode()))
         if isinstance(node, ast.expr) and not isinstance(node, (ast.Name, ast.Constant)):
             for child in ast.iter_child_nodes(node):
-                cuts += [(a, b, data[slice(*span(n))]) for n in [child] + ([child.value] if isinstance(child, ast.Attribute) else []) if isinstance(n, ast.expr)]
+                cuts += [(a, b, data[slice(*span(n))]) for n in [child]
+                         + ([child.value] if isinstance(child, ast.Attribute) else []) if isinstance(n, ast.expr)]
     for cut in sorted(cuts, key=lambda c: len(c[2]) - (c[1] - c[0])):
         yield cut_out(source, cut)
 
@@ -377,7 +424,8 @@ def wasteful(torch, source):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             out = func(*args, **(kwargs or {}))
             name, reads = func.__name__.split(".")[0], tree_leaves(args)
-            whole = name in ("zero_", "copy_", "fill_") and args[0].numel() * args[0].itemsize == args[0].untyped_storage().nbytes()
+            whole = name in ("zero_", "copy_",
+                             "fill_") and args[0].numel() * args[0].itemsize == args[0].untyped_storage().nbytes()
             ran.append((name, storages(reads[whole:]), storages(out), whole))
             return out
     exec(compile(source, "program", "exec"), space)
@@ -406,9 +454,13 @@ def unneeded(source):
     last = max(f.lineno for f in functions)
     for f in functions:
         for n in ast.walk(f):
-            if isinstance(n, ast.Tuple) and isinstance(n.ctx, ast.Load) and not (f.lineno == last and isinstance(f.body[-1], ast.Return) and n is f.body[-1].value):
+            if isinstance(n, ast.Tuple) and isinstance(n.ctx, ast.Load) and not (f.lineno == last
+                                                                                 and isinstance(f.body[-1],
+                                                                                                ast.Return)
+                                                                                 and n is f.body[-1].value):
                 for e in n.elts:
-                    names = [m.id for m in ast.walk(e) if isinstance(m, ast.Name) and m.id not in ("torch", "F", "self", "i")]
+                    names = [m.id for m in ast.walk(e) if isinstance(m, ast.Name)
+                             and m.id not in ("torch", "F", "self", "i")]
                     others = [m.id for m in n.elts if isinstance(m, ast.Name) and ast.dump(m) != ast.dump(e)]
                     a, b = span(e)
                     for name in others[:1] + ([] if isinstance(e, ast.Name) else names[:1]):
@@ -436,7 +488,7 @@ def without(source):
 
 
 def lossy(torch, source):
-    """The text whose loss reads what memlint assumes it to: the first result, and a second one that reaches more parameters."""
+    """The text whose loss reads what memlint assumes: the first result, and a second that reaches more parameters."""
     first, both = (source[:source.index("ZOO = ")] + tail for tail in (FIRST, BOTH))
     one, two = runs(torch, first), runs(torch, both)
     return both if one is None or two and sum(g is False for g in one) != sum(g is False for g in two) else first
@@ -468,7 +520,8 @@ def program(torch, seed, number, unseen):
 
 
 def elsewhere(bench, work):
-    """What work returns, from a child: the first backward pass of a process settles which devices it can do, and a record's are fake."""
+    """What work returns, from a child: the first backward pass of a process settles which devices it can do, and a
+    record's are fake."""
     answer = bench.file("children", ".answer")
 
     def save():
@@ -479,7 +532,7 @@ def elsewhere(bench, work):
     return json.load(open(answer))
 
 
-# ---- comparing ---------------------------------------------------------------------------------------------------------
+# ---- comparing -------------------------------------------------------------------------------------------------------
 
 def quicken(torch):
     """The exporter reads its own tables anew in each export; they don't change."""
@@ -497,11 +550,13 @@ def frozen(torch, source):
     """What a user says of parameters that are not trained: no file does."""
     space = {}
     exec(compile(source, "program", "exec"), space)
-    return [w for n, p in space["ZOO"]["case"].build().named_parameters() if not p.requires_grad for w in ("--freeze", n)]
+    return [w for n, p in space["ZOO"]["case"].build().named_parameters() if not p.requires_grad
+            for w in ("--freeze", n)]
 
 
 def judge(bench, programs):
-    """(name, source) -> name: (verdict, what to print). Files in one child, steps in another: recording changes functions that an export calls."""
+    """(name, source) -> name: (verdict, what to print). Files in one child, steps in another: recording changes
+    functions that an export calls."""
     def all_of(what):
         def work():
             for name, source in programs:
@@ -517,7 +572,8 @@ def judge(bench, programs):
     out = {}
     for name, _ in programs:
         if not all(os.path.exists(bench.file(name, s)) for s in (".fp32.trace", ".onnx")):
-            out[name] = "skipped", [steps.reason(bench.file(name, ".log")) if os.path.exists(bench.file(name, ".log")) else "it died"]
+            out[name] = "skipped", [steps.reason(bench.file(name, ".log"))
+                                    if os.path.exists(bench.file(name, ".log")) else "it died"]
             continue
         verdict, truth, got = bench.compare(name, json.load(open(bench.file(name, ".options"))))
         real, said = (steps.peak(bench.file(name, ".fp32.trace"), events) for events in (truth, got))
@@ -525,7 +581,7 @@ def judge(bench, programs):
     return out
 
 
-# ---- shrinking ---------------------------------------------------------------------------------------------------------
+# ---- shrinking -------------------------------------------------------------------------------------------------------
 
 def shrink(bench, name, source):
     """The smallest program found that is still wrong."""
@@ -533,7 +589,8 @@ def shrink(bench, name, source):
     while True:
         candidates = [text for text in dict.fromkeys(smaller(source)) if text not in tried and len(text) < len(source)]
         tried.update(candidates)
-        candidates = elsewhere(bench, lambda: [lossy(bench.torch, text) for text in candidates if runs(bench.torch, text)])
+        candidates = elsewhere(bench, lambda: [lossy(bench.torch, text) for text in candidates
+                                               if runs(bench.torch, text)])
         for i in range(0, len(candidates), size):
             group = [(f"{name}-{len(tried)}-{i + k}", text) for k, text in enumerate(candidates[i:i + size])]
             verdicts = judge(bench, group)
@@ -547,7 +604,7 @@ def shrink(bench, name, source):
             return source
 
 
-# ---- the run -----------------------------------------------------------------------------------------------------------
+# ---- the run ---------------------------------------------------------------------------------------------------------
 
 def run(a, bench):
     torch = bench.torch
@@ -563,7 +620,8 @@ def run(a, bench):
     os.makedirs(bench.file("shrunk", ""), exist_ok=True)
     programs = [p for p in programs if re.search(a.only, p[0])]
     for at in range(0, len(programs), AT_ONCE):
-        group = elsewhere(bench, lambda: [(n, s or program(torch, a.seed, int(n.split("-")[1]), a.unseen)) for n, s in programs[at:at + AT_ONCE]])
+        group = elsewhere(bench, lambda: [(n, s or program(torch, a.seed, int(n.split("-")[1]), a.unseen)) for n,
+                                          s in programs[at:at + AT_ONCE]])
         verdicts = judge(bench, group)
         for name, source in group:
             verdict, lines = verdicts[name]
@@ -574,7 +632,8 @@ def run(a, bench):
             if verdict == "exact":
                 exact.append((name, json.load(open(bench.file(name, ".options"))), "fp32"))
             if verdict == "wrong" or a.v:
-                print(verdict, name, *(lines if verdict in ("wrong", "skipped") else []), sep="\n" if verdict == "wrong" else " ", flush=True)
+                print(verdict, name, *(lines if verdict in ("wrong", "skipped") else []),
+                      sep="\n" if verdict == "wrong" else " ", flush=True)
             if verdict == "wrong" and left:
                 left -= 1
                 text = shrink(bench, name, source)
