@@ -877,6 +877,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.frames = fx_frames(d->l->a, stack);
             again.location = fx_location(d->l->a, stack);
         }
+        if (!stack && count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
+            again.scopes = reader->scopes;
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
         for (int k = 0; k < again.nargs; k++) {
             struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;

@@ -1354,8 +1354,8 @@ parts_under(const struct tracer *t, const char *arg, int first, int end, int lev
     return arg[name] != ',' ? OPEN : alike ? EACH : ONE; /* a loop's module, or a function */
 }
 
-/* Whether call i, of a line that calls a wrapper, runs under it: where that wraps a module, no call of the line's own or
- * of another module. */
+/* Whether call i, of a line that calls a wrapper, runs under it: where that wraps a module, no call of the line's own
+ * or of another module. */
 static bool
 under(const struct tracer *t, int i, int level, const char *arg)
 {
