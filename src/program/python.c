@@ -636,7 +636,7 @@ gone(const struct tracer *t, int from, int level, int i, int last, const char **
         const struct sight *s = &t->sights[k];
         int at = s->name && t->stacks[k].n == level + 1 ? among(names, n, s->name, strlen(s->name)) : -1;
         int made = at >= 0 ? t->maker[s->slot] : -1;
-        if (made <= from || made >= i || t->object[s->slot] == t->object[t->slot])
+        if (made < from || made >= i || t->object[s->slot] == t->object[t->slot])
             continue;
         names[at] = names[--n];
         *end = made;
