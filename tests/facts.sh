@@ -58,12 +58,16 @@ if command -v xz >/dev/null; then
 fi
 
 python=${MEMLINT_TORCH:-python3}
-for module in torch torchvision transformers timm diffusers; do
+for module in torch torchvision transformers timm diffusers peft; do
     folder=$("$python" -c "import importlib.util as u; print(u.find_spec('$module').submodule_search_locations[0])" \
         2>/dev/null)
     [ -n "$folder" ] || { echo "skipped: the sources of $module, which $python has not" && continue; }
-    case $module in torch) library=PyTorch folder=${folder%/torch} ;; transformers) library=Transformers ;; *) \
-        library=$module ;; esac
+    case $module in
+    torch) library=PyTorch folder=${folder%/torch} ;;
+    transformers) library=Transformers ;;
+    peft) library=PEFT ;;
+    *) library=$module ;;
+    esac
     while IFS=$'\t' read -r file name; do
         if [ $module = transformers ]; then
             set -- "$folder"/"$file" "$folder"/models/*/"$file"

@@ -20,6 +20,7 @@
 #define TRANSFORMERS "Transformers", "4.57"
 #define TIMM         "timm", "1.0"
 #define DIFFUSERS    "diffusers", "0.35"
+#define PEFT         "PEFT", "0.21"
 #define PYTORCH      "PyTorch", "2.11"
 
 /* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without
@@ -176,6 +177,8 @@ const struct fact fact_table[] = {
      .op = "softmax.int"},
     {TRANSFORMERS, FACT_RESULT_TO_QUERY, "modeling_llama.py: eager_attention_forward",
      .around = "transformers.*Attention", .op = "softmax.int"},
+    {PEFT, FACT_INPUT_TO_WEIGHT, "tuners/tuners_utils.py: _cast_input_dtype", .around = "peft.tuners.lora.*",
+     .path = "*.lora_A.*", .op = "linear.default"},
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .path = "*.DenseReluDense.wo",
      .op = "linear.default"},
 
@@ -375,6 +378,8 @@ const struct fact fact_table[] = {
      .around = "*SinusoidalPositionalEmbedding", .path = "*weight"},
     {TRANSFORMERS, FACT_FROZEN, "modeling_whisper.py: WhisperEncoder", .around = "*WhisperEncoder",
      .path = "*embed_positions.weight"},
+    {PEFT, FACT_ALONE, "tuners/tuners_utils.py: _mark_only_adapters_as_trainable", .around = "peft.tuners.lora.*",
+     .path = "*.lora_*"},
 
     /* What files without a signature leave open: whether a tensor that no operator calls its weight is trained. */
     {TORCHVISION, FACT_TRAINED, "models/convnext.py: CNBlock", .path = "*.layer_scale", .beside = "../block.0"},
@@ -394,6 +399,7 @@ static const struct {
     [FACT_DROPPED] = {"dropout by default"},
     [FACT_DROPS_APART] = {"drops out in a line of its own"},
     [FACT_DROPS_RESULT] = {"drops out what leaves the module", ALTERNATIVE_FACT_DROPOUT},
+    [FACT_ALONE] = {"alone is trained", ALTERNATIVE_FACT_PARAMETERS},
     [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS},
     [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
     [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE},

@@ -103,6 +103,7 @@ enum fact_kind {
     FACT_DROPS_APART, /* in a line of its own */
     FACT_DROPS_RESULT,
     FACT_DROPPED,
+    FACT_ALONE,
     FACT_FROZEN,
     FACT_INPUT_TO_WEIGHT,
     FACT_IN_PLACE,

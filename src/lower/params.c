@@ -289,14 +289,32 @@ params_tie(struct dynamo *d)
     }
 }
 
+static bool
+has_fact(struct dynamo *d, const struct param *q, enum fact_kind kind)
+{
+    struct place at = {.path = q->name};
+    fact_around(d->l, d->l->p->modules[q->module].path, at.around);
+    return fact_next(d->l, NULL, 1u << kind, &at);
+}
+
+/* What a PeftModel wraps is below that name of its: base_model and model in peft/peft_model.py and tuners_utils.py. */
+static const char wrapped[] = "base_model.model.";
+
 void
 params_freeze(struct dynamo *d)
 {
     struct program *p = d->l->p;
+    bool *alone = NEWN(d->l->a, bool, p->nparams + 1);
+    const char *adapter = NULL;
+    for (int i = 0; i < p->nparams; i++)
+        if ((alone[i] = p->params[i].kind == PARAM_TRAINED && has_fact(d, &p->params[i], FACT_ALONE)))
+            adapter = p->params[i].name;
+    const char *below = adapter ? strstr(adapter, wrapped) : NULL;
+    size_t n = below ? (size_t)(below - adapter) + strlen(wrapped) : 0;
     for (int i = 0; i < p->nparams; i++) {
-        struct place at = {.path = p->params[i].name};
-        fact_around(d->l, p->modules[p->params[i].module].path, at.around);
-        if (p->params[i].kind == PARAM_TRAINED && fact_next(d->l, NULL, 1u << FACT_FROZEN, &at))
-            p->params[i].kind = PARAM_FROZEN;
+        struct param *q = &p->params[i];
+        bool base = adapter && !alone[i] && !d->l->s->train.n && strncmp(q->name, adapter, n) == 0;
+        if (q->kind == PARAM_TRAINED && (base || has_fact(d, q, FACT_FROZEN)))
+            q->kind = PARAM_FROZEN;
     }
 }

@@ -170,6 +170,31 @@ in_torch(const struct dynamo *d, const struct group *g)
            glob_match("File \"*torch/nn/modules/*.py\", line *", inner);
 }
 
+/* The name that the innermost call of a line takes: "x" of "y + b(a(x)) * 2"; else the line's first. */
+static const char *
+innermost(struct arena *a, const char *line)
+{
+    const char *open = strchr(line, ')');
+    while (open > line && open[-1] != '(')
+        open--;
+    size_t n = open && open > line ? strcspn(open, "(),. ") : 0;
+    return n && open[n] == ')' ? arena_strn(a, open, n) : python_variable(a, line);
+}
+
+/* The first call of a statement on the way to a slot, each made of the one before: its index; -1 none. */
+static int
+first_of_statement(const struct dynamo *d, const char *outer, int64_t slot)
+{
+    const struct program *p = d->l->p;
+    int first = -1;
+    for (const struct call *c; (c = group_maker(p, slot)) && c->stack; slot = c->args[0].i) {
+        if (strcmp(fx_outer(d->l->a, c->stack), outer) != 0 || !c->nargs || c->args[0].kind != ARG_SLOT)
+            break;
+        first = (int)(c - p->calls);
+    }
+    return first;
+}
+
 /* Casts that copy under autocast: of the input before the call, or of its result. */
 static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
@@ -195,11 +220,17 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
                                                  : -1;
     if (like < 0)
         return slot;
-    int made = group_cast_like(d, g, slot, like);
     const char *outer = fx_outer(d->l->a, d->l->g->n[g->last].stack);
+    struct program *p = d->l->p;
+    int first = k->kind == FACT_INPUT_TO_WEIGHT ? first_of_statement(d, outer, slot) : -1;
+    int made = group_cast_like(d, g, first < 0 ? slot : (int)p->calls[first].args[0].i, like);
     if (k->kind == FACT_INPUT_TO_WEIGHT) /* "x = x.to(self.wo.weight.dtype)" before "self.wo(x)" */
-        d->l->p->calls[d->l->p->ncalls - 1].stack =
-            fx_before(d->l->a, outer, python_variable(d->l->a, fx_line(d->l->a, outer)));
+        p->calls[p->ncalls - 1].stack = fx_before(d->l->a, outer, innermost(d->l->a, fx_line(d->l->a, outer)));
+    if (first >= 0) {
+        p->calls[first].args[0].i = made;
+        group_move(d, p->ncalls - 1, first);
+        return slot;
+    }
     if (k->kind == FACT_RESULT_TO_VALUE && in_torch(d, g)) /* "nn.Softmax(dim=-1)(x)", then "x.to(value.dtype)" */
         d->l->p->calls[d->l->p->ncalls - 1].stack = outer;
     if (k->kind == FACT_RESULT_TO_QUERY) { /* "x = softmax(x).to(query.dtype)": x is bound anew only then */

@@ -586,6 +586,10 @@ lost_lookup(struct dynamo *d, const struct group *g, const char *name, const str
     struct lowering *l = d->l;
     int rank;
     const int64_t *size;
+    int square =
+        spelled_as(name, lookups[0]) && lower_sizes(l, t, &rank, &size) ? lost_position_table(d, g, rank, size) : -1;
+    if (square >= 0)
+        return square;
     struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g->path ? g->path : "", NULL, 2) : NULL;
     struct param *index = NULL;
     for (int i = 0; i < l->p->nparams && table; i++) {

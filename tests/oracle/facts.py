@@ -464,6 +464,12 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "y.flatten(2).transpose(1, 2)",
     ),
     "fcos": ("dynamo", "V.detection.fcos.FCOSClassificationHead(32, 1, 5, 1)", MAP, "y", "[x, x * 2]"),
+    "adapters": (
+        "dynamo",
+        'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]))',
+        ROWS,
+        "y",
+    ),
     "squeeze_relu": ("dynamo", "torchvision.ops.SqueezeExcitation(32, 8)", MAP, "y.flatten(2).transpose(1, 2)"),
     "detr_attention": (
         "dynamo",
@@ -752,7 +758,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
     },
 }
 EXPRESSION = """
-import torch, torchvision, timm, transformers, diffusers, diffusers.models.attention
+import torch, torchvision, timm, transformers, diffusers, diffusers.models.attention, peft
 from collections import OrderedDict
 from transformers.models.bert import modeling_bert as bert
 from transformers.models.bloom import modeling_bloom as bloom
@@ -791,6 +797,12 @@ def keep(module, *names):
 def only(module, method, *names):
     module.forward = getattr(module, method)
     return keep(module, *names)
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(32, 32), nn.Linear(32, 32)
+    def forward(self, x):
+        return torch.sigmoid(self.first(x)) * self.second(x)
 class Passes(nn.Module):
     def __init__(self, width):
         super().__init__()

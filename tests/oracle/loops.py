@@ -49,6 +49,8 @@ OPTIMIZERS = {
 LOSSES = {
     "cross-entropy": "cross_entropy",
     "mse": "F.mse_loss",
+    "l1": "F.l1_loss",
+    "smooth-l1": "F.smooth_l1_loss",
     "bce": "F.binary_cross_entropy_with_logits",
     "sum": "lambda out, targets: out.sum()",
 }
