@@ -901,6 +901,7 @@ OPEN = {
     r"^swin(v2)?_dynamo": "a bias from a table that was folded",
     r"_classifier|_dynamo|_embeddings|T5Block": "masks and positions are folded with all that computes them",
     r"^(t5\w*|gpt2)_ts-eval amp": "that attention casts, no name of a module says",
+    r"^CpmAntFFNBlock amp": "its norm casts in a function that is not called forward",
     r"^BertLayer amp": "what a function returns beside the rest lives with the tuple, and the file shows only "
     "what is read",
     r"^vgg_ts": "an adaptive pool of what has its size already is an average pool in that file",
