@@ -35,6 +35,12 @@ class Never:
             p.grad = None
 
 
+def sgd_with_decay(params):
+    import torch
+
+    return torch.optim.SGD(params, momentum=0.9, weight_decay=1e-4, foreach=True)
+
+
 def of_torch(name):
     import torch
 
@@ -44,6 +50,7 @@ def of_torch(name):
 OPTIMIZERS = {
     "adafactor": adafactor,
     "none": Never,
+    "momentum-decay": sgd_with_decay,
     **{n.lower(): of_torch(n) for n in ("Adamax", "NAdam", "RAdam", "Adadelta")},
 }  # those that record.py does not know
 LOSSES = {
@@ -57,7 +64,7 @@ LOSSES = {
 CASES = {  # name: optimizer, loop, loss
     **{
         o: (o, "plain", "cross-entropy")
-        for o in "sgd momentum adam adamw rmsprop adagrad adafactor adamax nadam radam adadelta".split()
+        for o in "sgd momentum momentum-decay adam adamw rmsprop adagrad adafactor adamax nadam radam adadelta".split()
     },
     **{
         f"loop_{o}_{i}": (o, i, "cross-entropy")
