@@ -844,6 +844,7 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
     for (int i = first - 1; i >= 0 && level < s.n && level < made.n && !*line; i--) {
         struct stack o = {0};
         read_stack(&t, &p->calls[i], &o);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): s has more frames than level */
         if (o.n && (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where ||
                     parting(&made, &o) > level))
             break;
