@@ -884,11 +884,12 @@ match_index_add(struct matcher *x, const struct node *n)
 static void
 emit_index_add(struct matcher *x, const struct node *n)
 {
-    const struct node *index, *source, *scatter = scattered(x, n, &index, &source), *u = maker(x, index->in[0]);
+    const struct node *index, *source, *scatter = scattered(x, n, &index, &source);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it matched */
     int from = index->in[0];
-    for (; u && is(u, "Unsqueeze"); u = maker(x, u->in[0]))
+    for (const struct node *u = maker(x, from); u && is(u, "Unsqueeze"); u = maker(x, u->in[0]))
         from = u->in[0];
-    struct arg self = NONE, at = matcher_arg(x, n, from, "index"), added = matcher_arg(x, n, source->in[0], "source");
+    struct arg self, at = matcher_arg(x, n, from, "index"), added = matcher_arg(x, n, source->in[0], "source");
     const struct node *made = maker(x, n->in[0]);
     if (made && node_is(made, OP_CONSTANT)) { /* zeros_like of what has fixed sizes */
         struct call *zeros = matcher_call(x, n, "aten.folded.default", 2);
