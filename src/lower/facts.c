@@ -477,14 +477,18 @@ static bool
 holds(const struct fact *f, const struct place *p)
 {
     bool by_class = f->type || f->around, around = !f->around, not_there = f->path && *f->path == '!';
-    for (int i = 0; i < COUNT(p->around) && f->around; i++)
-        around |= p->around[i] && glob_match(f->around, p->around[i]);
+    if (by_class != !p->modules || (f->op && (!p->op || strcmp(f->op, p->op) != 0)) ||
+        (f->type && !glob_match(f->type, p->type ? p->type : "")))
+        return false;
+    for (int i = 0; i < COUNT(p->around) && !around; i++)
+        around = p->around[i] && glob_match(f->around, p->around[i]);
+    if (!around || (f->path && glob_match(f->path + not_there, p->path ? p->path : "") == not_there) ||
+        (f->beside && !stands_beside(f->beside, p)))
+        return false;
     for (int i = 0; i < COUNT(p->line) && p->line[i]; i++)
         if (contradicted(f->kind, p->line[i]))
             return false;
-    return by_class == !p->modules && around && (!f->type || glob_match(f->type, p->type ? p->type : "")) &&
-           (!f->path || glob_match(f->path + not_there, p->path ? p->path : "") != not_there) &&
-           (!f->op || (p->op && strcmp(f->op, p->op) == 0)) && (!f->beside || stands_beside(f->beside, p));
+    return true;
 }
 
 const struct fact *

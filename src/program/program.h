@@ -127,11 +127,13 @@ struct program {
     const struct region *regions; /* in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
     const char **held_by;         /* and the names, NULL where an expression holds it */
+    struct frames *frames;        /* of the calls' stacks, as far as they were read */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
-/* python.c: the next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
+struct frames *frames_new(struct arena *a);          /* python.c */
+/* The next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
 const char *python_entry(const char **list, size_t *len);
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
 const char *python_calls(const char *line, const char *name);

@@ -38,6 +38,7 @@ struct spot {  /* a frame of a call */
     int line;
     const char *text;
     const char *calls; /* the module that it calls there; "" none */
+    bool whole;        /* the line is all of a statement, as far as brackets tell */
     int nbindings;
     const struct bound *binding;
 };
@@ -45,7 +46,17 @@ struct spot {  /* a frame of a call */
 struct stack {
     int n;
     struct spot *at;
+    int *end;      /* per frame the last call before it returns */
     bool borrowed; /* of a call that was lost, where it may have run */
+};
+
+struct frames { /* of a program's calls and of its copies', each read once */
+    struct arena *a;
+    struct names *spots, *places;
+    struct spot *spot;
+    int n, cap, nplaces;
+    char *key;
+    int cap_key;
 };
 
 struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
@@ -55,7 +66,6 @@ struct round { /* of a loop whose body is one line: the call's, which is the lin
 struct tracer {
     const struct program *p;
     struct arena *a;
-    struct names *names;
     struct stack *stacks; /* per call */
     struct round *rounds; /* per call */
     struct sight {        /* of a name, by what a call's line writes */
@@ -68,15 +78,20 @@ struct tracer {
     int steps;
 };
 
-static int
-number_of(struct tracer *t, const char *name)
+struct frames *
+frames_new(struct arena *a)
 {
-    int at = names_find(t->names, name);
-    if (at < 0) {
-        at = t->steps++;
-        names_put(t->names, name, at);
-    }
-    return at;
+    struct frames *f = NEW(a, struct frames);
+    f->a = a;
+    f->spots = names_new(a);
+    f->places = names_new(a);
+    return f;
+}
+
+static struct tracer
+tracer_new(const struct program *p)
+{
+    return (struct tracer){.p = p, .a = arena_new(), .slot = -1};
 }
 
 const char *
@@ -178,7 +193,7 @@ read_bindings(struct arena *a, const char *text, int *n)
 static struct spot
 read_line(struct arena *a, const char *text)
 {
-    struct spot s = {.text = text};
+    struct spot s = {.text = text, .whole = python_complete(text)};
     s.binding = read_bindings(a, text, &s.nbindings);
     return s;
 }
@@ -192,9 +207,33 @@ binds(const struct spot *s, const char *name)
     return false;
 }
 
-static void
-read_stack(struct tracer *t, const struct call *c, struct stack *s)
+/* The frame whose text ends there, in a function of that module. */
+static struct spot
+frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
 {
+    size_t n = (size_t)(end - frame), m = strlen(module) + 1;
+    f->key = arena_grow(f->a, f->key, &f->cap_key, (int)(n + m), 1);
+    memcpy(f->key, frame, n);
+    memcpy(f->key + n, module, m);
+    int at = names_find(f->spots, f->key);
+    if (at >= 0)
+        return f->spot[at];
+    const char *text = memchr(frame, '\n', n), *line = strstr(frame, "\", line "), *in = strstr(line, ", in ");
+    const char *place = arena_printf(f->a, "%.*s %.*s %s", (int)(line - frame), frame, (int)(text - in), in, module);
+    text += 1 + strspn(text + 1, " ");
+    struct spot spot = read_line(f->a, arena_strn(f->a, text, (size_t)(end - text)));
+    spot.line = atoi(line + strlen("\", line "));
+    spot.where = names_find(f->places, place);
+    if (spot.where < 0)
+        names_put(f->places, place, spot.where = f->nplaces++);
+    names_put(f->spots, arena_dup(f->a, f->key, n + m), f->n);
+    return *PUSH(f->a, f->spot, f->n, f->cap) = spot;
+}
+
+static struct stack
+read_stack(struct tracer *t, const struct call *c)
+{
+    struct stack s = {0};
     int n = 0, depth = 0, cap = 0;
     const char **scope = scope_list(t->a, c->scopes, &n);
     int nscopes = n - 1; /* the last entry is the call itself */
@@ -204,14 +243,21 @@ read_stack(struct tracer *t, const struct call *c, struct stack *s)
             break;
         depth += strncmp(in, ", in forward\n", 13) == 0;
         const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
-        const char *text = end + 1 + strspn(end + 1, " "), *next = text + strcspn(text, "\n");
-        struct spot spot = read_line(t->a, arena_strn(t->a, text, (size_t)(next - text)));
-        spot.line = atoi(line + 8);
-        spot.calls = depth < nscopes ? scope[depth] : "";
-        spot.where = number_of(t, arena_printf(t->a, "%.*s %.*s %s", (int)(line - p), p, (int)(end - in), in, module));
-        *PUSH(t->a, s->at, s->n, cap) = spot;
+        const char *next = end + 1 + strcspn(end + 1, "\n");
+        struct spot *spot = PUSH(t->a, s.at, s.n, cap);
+        *spot = frame_spot(t->p->frames, p, next, module);
+        spot->calls = depth < nscopes ? scope[depth] : "";
         p = next;
     }
+    return s;
+}
+
+static void
+read_stacks(struct tracer *t)
+{
+    t->stacks = NEWN(t->a, struct stack, t->p->ncalls + 1);
+    for (int i = 0; i < t->p->ncalls; i++)
+        t->stacks[i] = read_stack(t, &t->p->calls[i]);
 }
 
 static bool
@@ -230,15 +276,14 @@ parting(const struct stack *a, const struct stack *b)
     return j;
 }
 
-/* Call i runs in the frame that is at `level` of s. */
+/* Whether the other call runs in the frame that is at `level` of s. */
 static bool
-inside(const struct tracer *t, const struct stack *s, int level, int i)
+inside(const struct stack *s, int level, const struct stack *other)
 {
-    const struct stack *o = &t->stacks[i];
-    if (o->n <= level || o->at[level].where != s->at[level].where)
+    if (other->n <= level || other->at[level].where != s->at[level].where)
         return false;
     for (int k = level - 1; k >= 0; k--)
-        if (!same_spot(&o->at[k], &s->at[k]))
+        if (!same_spot(&other->at[k], &s->at[k]))
             return false;
     return true;
 }
@@ -256,23 +301,36 @@ python_complete(const char *text)
 static bool
 returned(const struct spot *s, const struct spot *next)
 {
-    return strncmp(s->text, "return", 6) == 0 &&
-           (next->line < s->line || (next->line > s->line && python_complete(s->text)));
+    return strncmp(s->text, "return", 6) == 0 && (next->line < s->line || (next->line > s->line && s->whole));
 }
 
-/* The last call before that frame returns, from call i on. */
+/* The last call before the frame of call i at that level returns. */
 static int
-frame_end(struct tracer *t, const struct stack *s, int level, int i)
+frame_end(struct tracer *t, int level, int i)
 {
+    const struct stack *s = &t->stacks[i];
     const struct spot *line = &s->at[level];
     for (; i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); i++) {
         const struct stack *next = &t->stacks[i + 1];
-        if (next->n &&
-            (!inside(t, s, level, i + 1) || (level > 0 && !next->borrowed && returned(line, &next->at[level]))))
+        if (!next->n)
+            continue;
+        if (!inside(s, level, next) || (level > 0 && !next->borrowed && returned(line, &next->at[level])))
             break;
-        line = next->n && !next->borrowed ? &next->at[level] : line;
+        if (!next->borrowed)
+            return next->end[level];
     }
     return i;
+}
+
+static void
+read_ends(struct tracer *t)
+{
+    for (int i = t->p->ncalls - 1; i >= 0; i--) {
+        struct stack *s = &t->stacks[i];
+        s->end = NEWN(t->a, int, s->n + 1);
+        for (int level = 0; level < s->n; level++)
+            s->end[level] = frame_end(t, level, i);
+    }
 }
 
 static bool
@@ -281,36 +339,60 @@ collects(const char *text)
     return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
 }
 
-/* Where a part of a line writes an operator for the n-th time: "aten.add.Tensor" as "add(", "add_(" or " + "; NULL not
- * so often. */
-static const char *
-written(const char *text, const char *end, const char *target, int n)
+/* What a line writes for an operator: "aten.add.Tensor" is "add(", "add_(" or " + ". */
+struct spelling {
+    const char *stem, *sign;
+    size_t len, width;
+};
+
+static struct spelling
+spelling_of(const char *target)
 {
     static const struct {
         const char *stem, *sign;
     } signs[] = {{"add", "+"}, {"sub", "-"},  {"rsub", "-"}, {"mul", "*"},    {"div", "/"},
                  {"neg", "-"}, {"pow", "**"}, {"gt", ">"},   {"matmul", "@"}, {"lt", "<"}};
     const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
-    size_t len = strcspn(stem, "."), width;
-    for (const char *p = text; p < end; p += width) {
-        bool here = strncmp(p, stem, len) == 0 && (p[len] == '(' || (p[len] == '_' && p[len + 1] == '('));
-        width = 1;
-        for (int i = 0; i < COUNT(signs) && !here; i++) {
-            here = strlen(signs[i].stem) == len && strncmp(signs[i].stem, stem, len) == 0 &&
-                   strncmp(p, signs[i].sign, strlen(signs[i].sign)) == 0;
-            width = here ? strlen(signs[i].sign) : width;
-        }
-        if (here && n-- == 0)
+    struct spelling s = {.stem = stem, .len = strcspn(stem, ".")};
+    for (int i = 0; i < COUNT(signs); i++)
+        if (strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0)
+            s.sign = signs[i].sign;
+    s.width = s.sign ? strlen(s.sign) : 0;
+    return s;
+}
+
+/* Where it is written next, from p on; *next is behind. NULL: no more. */
+static const char *
+next_written(const struct spelling *s, const char *p, const char *end, const char **next)
+{
+    for (; p < end; p++) {
+        bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0;
+        if (sign || (*p == *s->stem && strncmp(p, s->stem, s->len) == 0 &&
+                     (p[s->len] == '(' || (p[s->len] == '_' && p[s->len + 1] == '(')))) {
+            *next = p + (sign ? s->width : 1);
             return p;
+        }
     }
     return NULL;
+}
+
+/* Where a part of a line writes an operator for the n-th time; NULL not so often. */
+static const char *
+written(const char *text, const char *end, const char *target, int n)
+{
+    const struct spelling s = spelling_of(target);
+    const char *at = next_written(&s, text, end, &text);
+    while (at && n--)
+        at = next_written(&s, text, end, &text);
+    return at;
 }
 
 static int
 times_written(const char *text, const char *end, const char *target)
 {
+    const struct spelling s = spelling_of(target);
     int n = 0;
-    while (written(text, end, target, n))
+    while (next_written(&s, text, end, &text))
         n++;
     return n;
 }
@@ -572,14 +654,13 @@ static int
 line_end(struct tracer *t, int level, int i, int end)
 {
     const struct spot *s = &t->stacks[i].at[level];
-    bool whole = python_complete(s->text);
     for (int k = i + 1; k <= end; k++) {
         const struct spot *o = &t->stacks[k].at[level];
         if (t->stacks[k].n && t->stacks[k].n <= level)
             break;
         if (!t->stacks[k].n || o->line == s->line)
             i = k;
-        else if (!t->stacks[k].borrowed && (whole || o->line < s->line || (o->nbindings && python_complete(o->text))))
+        else if (!t->stacks[k].borrowed && (s->whole || o->line < s->line || (o->nbindings && o->whole)))
             break;
     }
     return i;
@@ -661,7 +742,7 @@ static int
 local_end(struct tracer *t, int from, int level, const char *name)
 {
     const char *names[MAX_NAMES] = {name}, *bound = NULL, *at;
-    int end = frame_end(t, &t->stacks[from], level, from), n = 1;
+    int end = t->stacks[from].end[level], n = 1;
     for (int i = line_end(t, level, from, end) + 1; i <= end; i++) {
         int last = line_end(t, level, i, end), made = i;
         n = gone(t, from, level, i, last, names, n, &made);
@@ -732,7 +813,7 @@ bound_before(struct tracer *t, int user, int level, const char *name)
     for (int i = user - 1; i >= 0 && t->steps++ < limit(LIMIT_FRAMES); i--) {
         if (!t->stacks[i].n)
             continue;
-        if (!inside(t, &t->stacks[user], level, i))
+        if (!inside(&t->stacks[user], level, &t->stacks[i]))
             return false;
         if (binds(&t->stacks[i].at[level], name))
             return true;
@@ -743,25 +824,19 @@ bound_before(struct tracer *t, int user, int level, const char *name)
 int
 python_named(const struct program *p, const struct call *c, const char *name)
 {
-    struct arena *own = arena_new();
-    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
-    struct stack s = {0};
-    t.stacks = &s;
-    read_stack(&t, c, &s);
+    struct tracer t = tracer_new(p);
+    struct stack s = read_stack(&t, c);
     int slot = -1;
     for (int i = p->ncalls - 1, level = s.n - 1; i >= 0 && s.n; i--) {
-        struct stack o = {0};
-        read_stack(&t, &p->calls[i], &o);
-        if (!o.n)
-            continue;
-        if (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where)
+        struct stack o = read_stack(&t, &p->calls[i]);
+        if (o.n && !inside(&s, level, &o))
             break;
-        if (binds(&o.at[level], name)) {
+        if (o.n && binds(&o.at[level], name)) {
             slot = o.at[level].nbindings == 1 ? p->calls[i].outs[0] : -1;
             break;
         }
     }
-    arena_free(own);
+    arena_free(t.a);
     return slot;
 }
 
@@ -778,31 +853,28 @@ makes_one_of(const struct call *c, const struct call *from, const struct call *e
 int
 python_place(const struct program *p, int from)
 {
-    struct arena *own = arena_new();
-    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
-    struct stack s = {0};
+    struct tracer t = tracer_new(p);
     int place = from, last = p->ncalls - 1;
+    struct stack s = read_stack(&t, &p->calls[last]);
     bool late = true;
-    read_stack(&t, &p->calls[last], &s);
     for (int i = last - 1, level = s.n - 1; i >= 0 && s.n; i--) {
-        struct stack o = {0};
-        read_stack(&t, &p->calls[i], &o);
+        struct stack o = read_stack(&t, &p->calls[i]);
         if (!o.n)
             continue;
-        if (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where)
+        if (!inside(&s, level, &o))
             break;
         int line = o.at[level].line;
         late &= line > s.at[level].line || i >= from;
         if (!late && place == from)
             break;
         place = late && i < from ? i : place;
-        if (line == s.at[level].line || (line > s.at[level].line && !python_complete(o.at[level].text)) ||
+        if (line == s.at[level].line || (line > s.at[level].line && !o.at[level].whole) ||
             (line > s.at[level].line && makes_one_of(&p->calls[i], &p->calls[from], &p->calls[last + 1]))) {
             place = from;
             break;
         }
     }
-    arena_free(own);
+    arena_free(t.a);
     return place;
 }
 
@@ -823,30 +895,25 @@ int
 python_line(const struct program *p, int slot, const char *stack, const char *scopes, const char *name,
             const char **line)
 {
-    struct arena *own = arena_new();
-    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
-    struct stack s = {0}, made = {0};
+    struct tracer t = tracer_new(p);
+    struct stack s = read_stack(&t, &(struct call){.stack = stack, .scopes = scopes}), made = {0};
     int first = p->ncalls;
-    read_stack(&t, &(struct call){.stack = stack, .scopes = scopes}, &s);
     for (int i = p->ncalls - 1; i >= 0 && !made.n; i--)
         for (int k = 0; k < p->calls[i].nouts; k++)
             if (p->calls[i].outs[k] == slot)
-                read_stack(&t, &p->calls[i], &made);
+                made = read_stack(&t, &p->calls[i]);
     int level = parting(&s, &made);
     while (first > 0 && level < s.n && level < made.n) {
-        struct stack o = {0};
-        read_stack(&t, &p->calls[first - 1], &o);
+        struct stack o = read_stack(&t, &p->calls[first - 1]);
         if (parting(&s, &o) <= level)
             break;
         first--;
     }
     *line = NULL;
     for (int i = first - 1; i >= 0 && level < s.n && level < made.n && !*line; i--) {
-        struct stack o = {0};
-        read_stack(&t, &p->calls[i], &o);
+        struct stack o = read_stack(&t, &p->calls[i]);
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): s has more frames than level */
-        if (o.n && (parting(&s, &o) < level || o.n <= level || o.at[level].where != s.at[level].where ||
-                    parting(&made, &o) > level))
+        if (o.n && (!inside(&s, level, &o) || parting(&made, &o) > level))
             break;
         if (!o.n || !python_calls(o.at[level].text, name))
             continue;
@@ -856,7 +923,7 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
         *line = arena_strn(p->arena, p->calls[i].stack, (size_t)(end - p->calls[i].stack));
         first = i + 1;
     }
-    arena_free(own);
+    arena_free(t.a);
     return first;
 }
 
@@ -867,7 +934,7 @@ alias_end(struct tracer *t, int user, int level, const char **by)
     const struct spot *s = &t->stacks[user].at[level];
     size_t len;
     int end = -1;
-    if (!python_complete(s->text))
+    if (!s->whole)
         return -1;
     for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->p->arena, p, len);
@@ -884,7 +951,7 @@ alias_end(struct tracer *t, int user, int level, const char **by)
 static bool
 is_part(const struct spot *maker, const struct spot *reader)
 {
-    return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && python_complete(reader->text) &&
+    return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && reader->whole &&
            (strncmp(reader->text, "return ", 7) == 0 || reader->nbindings);
 }
 
@@ -927,7 +994,7 @@ python_renames(struct arena *a, const char *maker, const char *reader)
         to = next_frame(a, &reader, &read);
     } while (from && to && strcmp(from, to) == 0);
     struct spot m = read_line(a, made), r = read_line(a, read);
-    return from && to && same_function(from, to) && python_complete(made) && python_complete(read) && m.nbindings &&
+    return from && to && same_function(from, to) && m.whole && r.whole && m.nbindings &&
            !mentions(&r, m.binding[0].name);
 }
 
@@ -1018,9 +1085,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         return round->end == from ? t->rounds[user].end : -1;
     }
     for (int i = 1; i <= level && i < s->n; i++) /* that frame has returned: its function runs again */
-        level = frame_end(t, s, i, from) < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where))
-                    ? i - 1
-                    : level;
+        level = s->end[i] < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where)) ? i - 1 : level;
     for (int i = 0; i < level; i++) /* that line runs again */
         level = line_end(t, i, from, user) < user ? i : level;
     for (int i = 0; i < level; i++) {
@@ -1039,7 +1104,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
             return other > end ? other : end;
         }
         if (collects(s->at[level].text))
-            return frame_end(t, s, level, from);
+            return s->end[level];
         int other = is_part(&s->at[level], &u->at[level]) ? alias_end(t, user, level, by) : -1;
         if (other >= 0)
             return other;
@@ -1047,7 +1112,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
     } else if (level == s->n && level == u->n) {
         return inner_end(t, from, user);
     }
-    return level && level < u->n ? frame_end(t, u, level, user) : -1;
+    return level && level < u->n ? u->end[level] : -1;
 }
 
 /* What the reader's line shows to hold the tensor there: the last call before that is bound anew. */
@@ -1057,11 +1122,11 @@ seen_until(struct tracer *t, int user, const char **by)
     const struct sight *s = &t->sights[user];
     int level = t->stacks[user].n - 1;
     if (!s->name || s->slot != t->slot || parting(&t->stacks[t->maker[t->slot]], &t->stacks[user]) != level ||
-        !inside(t, &t->stacks[user], level, t->maker[t->slot]))
+        !inside(&t->stacks[user], level, &t->stacks[t->maker[t->slot]]))
         return -1;
     *by = arena_str(t->p->arena, s->name);
     if (binds(&t->stacks[user].at[level], s->name))
-        return line_end(t, level, user, frame_end(t, &t->stacks[user], level, user));
+        return line_end(t, level, user, t->stacks[user].end[level]);
     return local_end(t, user, level, s->name);
 }
 
@@ -1078,7 +1143,7 @@ lost_name(struct tracer *t, int reader, int level)
 {
     const struct spot *s = &t->stacks[reader].at[level];
     size_t len;
-    for (const char *p = s->text; python_complete(s->text) && (p = next_name_read(s, p, &len)); p += len) {
+    for (const char *p = s->text; s->whole && (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->a, p, len);
         if (!bound_before(t, reader, level, name))
             return name;
@@ -1237,23 +1302,18 @@ python_holds(const struct program *p, bool locals, const char ***by)
     *by = NEWN(p->arena, const char *, p->nslots + 1);
     if (!stacks)
         return scope_holds(p, locals);
-    struct arena *own = arena_new();
-    struct tracer t = {.p = p, .a = own, .names = names_new(own), .slot = -1};
-    int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(own, int, p->nslots + 1),
-        *place = NEWN(own, int, p->nslots + 1), *reader = NEWN(own, int, p->nslots + 1);
+    struct tracer t = tracer_new(p);
+    int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(t.a, int, p->nslots + 1),
+        *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1);
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(reader, -1, sizeof(int) * (size_t)(p->nslots + 1));
-    t.stacks = NEWN(own, struct stack, p->ncalls + 1);
-    for (int i = 0; i < p->ncalls; i++) {
-        const struct call *c = &p->calls[i];
-        read_stack(&t, c, &t.stacks[i]);
-        for (int k = 0; k < c->nouts; k++) {
-            maker[c->outs[k]] = i;
-            place[c->outs[k]] = k;
+    read_stacks(&t);
+    for (int i = 0; i < p->ncalls; i++)
+        for (int k = 0; k < p->calls[i].nouts; k++) {
+            maker[p->calls[i].outs[k]] = i;
+            place[p->calls[i].outs[k]] = k;
         }
-    }
-    t.steps = 0;
     for (int i = p->ncalls - 1, slot; i >= 0; i--) { /* with a stack, as far as there is one */
         int by = t.stacks[i].n ? i : -1;
         for (int k = 0; k < p->calls[i].nouts && by < 0; k++)
@@ -1270,6 +1330,7 @@ python_holds(const struct program *p, bool locals, const char ***by)
         if (in >= 0 && maker[in] >= 0 && maker[in] < i && next > i)
             borrow_stack(&t, maker[in], next, c->nouts > 1, &t.stacks[i]);
     }
+    read_ends(&t);
     read_rounds(&t);
     read_sights(&t, maker);
     for (int i = 0, slot; i < p->ncalls; i++)
@@ -1294,7 +1355,7 @@ python_holds(const struct program *p, bool locals, const char ***by)
         graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
                     "how long names of the Python program hold tensors takes too many steps to tell")
             ->sure = SURE_MODEL;
-    arena_free(own);
+    arena_free(t.a);
     return until;
 }
 
@@ -1377,11 +1438,8 @@ python_checkpoints(struct program *p, bool conditional)
         any |= p->calls[i].stack && strstr(p->calls[i].stack, wrappers[0].name);
     if (!any)
         return;
-    struct arena *own = arena_new();
-    struct tracer t = {.p = p, .a = own, .names = names_new(own)};
-    t.stacks = NEWN(own, struct stack, p->ncalls + 1);
-    for (int i = 0; i < p->ncalls; i++)
-        read_stack(&t, &p->calls[i], &t.stacks[i]);
+    struct tracer t = tracer_new(p);
+    read_stacks(&t);
     struct region *regions = NULL;
     int cap = 0;
     for (int i = 0, end; i < p->ncalls; i = end) {
@@ -1421,5 +1479,5 @@ python_checkpoints(struct program *p, bool conditional)
             }
     }
     p->regions = regions;
-    arena_free(own);
+    arena_free(t.a);
 }
