@@ -240,6 +240,9 @@ read_loss(struct reader *r, const char *arg)
         n = strcspn(++of, ",");
         if (!n)
             return "wanted NAME:OUTPUT, or several outputs with commas between";
+        for (int i = 0; i < s->nterms; i++)
+            if (strlen(s->terms[i].output) == n && strncmp(s->terms[i].output, of, n) == 0)
+                return "that output has a loss already";
         *PUSH(r->a, s->terms, s->nterms, s->cap_terms) =
             (struct term){loss, arena_strn(r->a, of, n), arena_printf(r->a, "--loss=%s", arg)};
     }
@@ -361,19 +364,22 @@ read_assume(struct reader *r, const char *arg)
 }
 
 static const char *
+add_glob(struct arena *a, struct globs *of, const char *arg)
+{
+    *PUSH(a, of->glob, of->n, of->cap) = arg;
+    return NULL;
+}
+
+static const char *
 read_freeze(struct reader *r, const char *arg)
 {
-    struct globs *of = &r->o->setup.freeze;
-    *PUSH(r->a, of->glob, of->n, of->cap) = arg;
-    return NULL;
+    return add_glob(r->a, &r->o->setup.freeze, arg);
 }
 
 static const char *
 read_train(struct reader *r, const char *arg)
 {
-    struct globs *of = &r->o->setup.train;
-    *PUSH(r->a, of->glob, of->n, of->cap) = arg;
-    return NULL;
+    return add_glob(r->a, &r->o->setup.train, arg);
 }
 
 static const char *

@@ -592,12 +592,15 @@ lost_lookup(struct dynamo *d, const struct group *g, const char *name, const str
         return square;
     struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g->path ? g->path : "", NULL, 2) : NULL;
     struct param *index = NULL;
+    int indices = 0;
     for (int i = 0; i < l->p->nparams && table; i++) {
         struct param *q = &l->p->params[i];
-        if (q->kind == PARAM_BUFFER && q->module == table->module && q->rank < 0 && !d->referenced[i])
-            index = index ? NULL : q;
+        if (q->kind == PARAM_BUFFER && q->module == table->module && q->rank < 0 && !d->referenced[i]) {
+            index = q;
+            indices++;
+        }
     }
-    if (!index || !lower_sizes(l, t, &rank, &size) || rank < 2)
+    if (indices != 1 || !lower_sizes(l, t, &rank, &size) || rank < 2)
         return -1;
     params_sized(l, index, rank - 1, size + 1);
     index->dtype = DT_INT64;

@@ -104,24 +104,16 @@ def edits(memlint, root, records):
     return rows
 
 
+def command(memlint, path, r):
+    cmd = [memlint, path, "--format=json", "--dim", f"batch={r['batch']}"]
+    for name in ("optimizer", "precision", "loop", "loss"):
+        cmd += ["--" + name, r[name]]
+    return cmd
+
+
 def run(memlint, path, r):
-    cmd = [
-        memlint,
-        path,
-        "--dim",
-        f"batch={r['batch']}",
-        "--optimizer",
-        r["optimizer"],
-        "--precision",
-        r["precision"],
-        "--loop",
-        r["loop"],
-        "--loss",
-        r["loss"],
-        "--format=json",
-        "--dropout",
-        "auto" if "native_dropout" in r.get("absent_from_eval", ()) else "none",
-    ]
+    cmd = command(memlint, path, r)
+    cmd += ["--dropout", "auto" if "native_dropout" in r.get("absent_from_eval", ()) else "none"]
     if r["what"] == "fake":
         cmd += ["--assume", "accumulate=never"]
     try:
@@ -142,23 +134,7 @@ def by_default(memlint, records, models):
                 path = os.path.join(root, f"{r['model']}.{f}.onnx")
                 if not os.path.exists(path) or lost(f, r):
                     continue
-                cmd = [
-                    memlint,
-                    path,
-                    "--dim",
-                    f"batch={r['batch']}",
-                    "--optimizer",
-                    r["optimizer"],
-                    "--precision",
-                    r["precision"],
-                    "--loop",
-                    r["loop"],
-                    "--loss",
-                    r["loss"],
-                    "--assume",
-                    "accumulate=never",
-                    "--format=json",
-                ]
+                cmd = [*command(memlint, path, r), "--assume", "accumulate=never"]
                 for name in r.get("frozen", ()):
                     cmd += ["--freeze", name]
                 said = json.loads(subprocess.run(cmd, capture_output=True, text=True, timeout=120).stdout)
