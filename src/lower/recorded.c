@@ -799,26 +799,28 @@ reads(const struct arg *args, int n, int slot)
     return false;
 }
 
-/* Python evaluates arguments from the left: the last call, which was lost and makes argument `at`, ran before those of
+/* Python evaluates arguments from the left: the last calls, which were lost and make argument `at`, ran before those of
  * this statement that make later arguments. */
 static void
-put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, int n, int at)
+put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, int n, int at, int lost)
 {
     struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack;
-    int first = p->ncalls - 1;
-    if (!stack || args[at].kind != ARG_SLOT || args[at].i != p->calls[first].outs[0] ||
-        !(python_writes(fx_line(d->l->a, stack), p->calls[first].target) ||
-          (p->calls[first].stack && starts_with(p->calls[first].stack, stack) && p->calls[first].stack != stack)))
+    const struct call *made = &p->calls[p->ncalls - 1];
+    int first = lost;
+    if (!stack || args[at].kind != ARG_SLOT || args[at].i != made->outs[0] ||
+        !(python_writes(fx_line(d->l->a, stack), made->target) ||
+          (made->stack && starts_with(made->stack, stack) && made->stack != stack)))
         return;
     for (bool feeds = true; feeds && first > 0; first -= feeds) {
         const struct call *c = &p->calls[first - 1];
         feeds = c->stack && strcmp(c->stack, stack) == 0 && reads(args + at + 1, n - at - 1, c->outs[0]);
-        for (int k = first; k < p->ncalls - 1 && !feeds && c->stack && strcmp(c->stack, stack) == 0; k++)
+        for (int k = first; k < lost && !feeds && c->stack && strcmp(c->stack, stack) == 0; k++)
             feeds = reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
-        feeds = feeds && !reads(p->calls[p->ncalls - 1].args, p->calls[p->ncalls - 1].nargs, c->outs[0]);
+        for (int k = lost; k < p->ncalls && feeds; k++)
+            feeds = !reads(p->calls[k].args, p->calls[k].nargs, c->outs[0]);
     }
-    group_move(d, p->ncalls - 1, first);
+    group_move(d, lost, first);
 }
 
 /* What is written in place, where that is a slice of all that this group made: the file has no other name for what is
@@ -897,8 +899,8 @@ recorded_call(struct dynamo *d, struct group *g)
     for (int i = 0; i < n; i++) {
         int before = l->p->ncalls;
         resolve_arg(d, g, &args[i], i, spare, nspare, &used);
-        if (l->p->ncalls == before + 1)
-            put_in_order(d, g, args, n, i);
+        if (l->p->ncalls > before)
+            put_in_order(d, g, args, n, i, before);
     }
     if (spelled(target, SUBTRACTS) && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
         struct arg number = args[0];

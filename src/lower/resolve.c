@@ -9,6 +9,7 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
@@ -356,21 +357,42 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 
 /* ---- constants that were computed from parameters ---------------------------------------------------------------- */
 
-/* A parameter below the module that nothing names: of these, one whose name ends so, or else one that may have this
- * rank. */
+/* Whether the group's line reads that parameter of its module: "self.gamma", with what stands behind it or before. */
+static bool
+read_here(const struct dynamo *d, const struct group *g, const struct param *q, const char *before, const char *behind)
+{
+    struct arena *a = d->l->a;
+    const char *path = g->path ? g->path : "", *leaf = q->name + (*path ? strlen(path) + 1 : 0);
+    if (strcmp(d->l->p->modules[q->module].path, path) != 0)
+        return false;
+    const char *text = arena_printf(a, "%sself.%s%s", before, leaf, behind);
+    size_t n = strlen(text);
+    for (const char *p = fx_line(a, d->l->g->n[g->last].stack); (p = strstr(p, text)); p += n)
+        if (!isalnum((unsigned char)p[n]) && p[n] != '_')
+            return true;
+    return false;
+}
+
+/* A parameter below the group's module that nothing names: of these, one whose name ends so; else that of its line, or
+ * one that may have this rank. */
 static struct param *
-folded_param(const struct dynamo *d, const char *path, const char *end, int rank)
+folded_param(const struct dynamo *d, const struct group *g, const char *end, int rank)
 {
     struct program *p = d->l->p;
+    const char *path = g->path ? g->path : "";
+    struct param *first = NULL;
     size_t len = strlen(path);
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
         bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
-        if (below && fits && q->rank < 0 && !d->referenced[i] && (q->kind == PARAM_TRAINED || q->kind == PARAM_FROZEN))
+        if (!below || q->rank >= 0 || d->referenced[i] || (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN))
+            continue;
+        if (!end && read_here(d, g, q, "", ""))
             return q;
+        first = fits && !first ? q : first;
     }
-    return NULL;
+    return first;
 }
 
 static struct call *
@@ -390,9 +412,8 @@ static int
 lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
 {
     static const char *const names[][2] = {{"original0", "original1"}, {"_g", "_v"}};
-    const char *path = g->path ? g->path : "";
     for (int i = 0; i < COUNT(names); i++) {
-        struct param *gain = folded_param(d, path, names[i][0], rank), *v = folded_param(d, path, names[i][1], rank);
+        struct param *gain = folded_param(d, g, names[i][0], rank), *v = folded_param(d, g, names[i][1], rank);
         int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
         if (!gain || !v || rank < 1 || rank > MAX_RANK)
             continue;
@@ -415,7 +436,6 @@ static int
 lost_position_table(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
 {
     struct lowering *l = d->l;
-    const char *path = g->path ? g->path : "";
     int64_t n = 0, w = 0, heads = rank > 1 ? size[1] : 0,
             pairs = rank == 4   ? size[2] * size[3]
                     : rank == 2 ? size[0]
@@ -424,7 +444,7 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
         n++;
     while ((w + 1) * (w + 1) <= n)
         w++;
-    struct param *table = folded_param(d, path, "relative_position_bias_table", rank);
+    struct param *table = folded_param(d, g, "relative_position_bias_table", rank);
     int found = -1;
     if (!table || !n || n - w * w > 1 || n * n != pairs)
         return -1;
@@ -490,16 +510,25 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
         return slot;
     const char *own = g->path ? g->path : "";
     bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
-    struct param *q = rank > 0 ? folded_param(d, own, looked_up ? "weight" : NULL, rank) : NULL;
+    struct param *q = rank > 0 ? folded_param(d, g, looked_up ? "weight" : NULL, rank) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
     if (!q ||
         (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
     int skip = looked_up ? rank - 2 : 0;
-    struct call *c = call_of_param(d, g, "aten.mul.Tensor", 2, q, rank - skip, size + skip);
-    c->args[1] = FLT(1);
+    bool sliced = spelled(stem, MAY_SLICE);
+    struct call *c =
+        call_of_param(d, g, sliced ? "aten.slice.Tensor" : "aten.mul.Tensor", 2 - sliced, q, rank - skip, size + skip);
     program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
                    q->name);
+    if (spelled(stem, IS_SAME)) {
+        l->p->ncalls--;
+        return q->slot;
+    }
+    if (sliced)
+        lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
+    else
+        c->args[1] = FLT(1);
     return c->outs[0];
 }
 
@@ -517,21 +546,31 @@ unread_buffer(const struct dynamo *d, const char *path)
     return NULL;
 }
 
-/* The first, and how many there are, buffers included. */
+/* That of which the line calls the operator, else the first that the line reads, else the first; and how many there
+ * are, buffers included. */
 static struct param *
-unread_weight(const struct dynamo *d, const char *path, int *n)
+unread_weight(const struct dynamo *d, const struct group *g, const char *stem, int *n)
 {
     struct program *p = d->l->p;
-    struct param *first = NULL;
+    struct param *best = NULL;
+    const char *bare = spelled_bare(stem), *called = arena_printf(d->l->a, ".%s(", bare),
+               *calls = arena_printf(d->l->a, "%s(", bare);
+    int rank = 0;
     *n = 0;
-    for (int i = 0; i < p->nparams && path; i++) {
+    for (int i = 0; i < p->nparams && g->path; i++) {
         struct param *q = &p->params[i];
-        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0 || strcmp(p->modules[q->module].path, path) != 0)
+        if (q->kind > PARAM_BUFFER || d->referenced[i] || q->rank >= 0 ||
+            strcmp(p->modules[q->module].path, g->path) != 0)
             continue;
         ++*n;
-        first = first || q->kind > PARAM_FROZEN ? first : q;
+        int fits = q->kind > PARAM_FROZEN                                            ? 0
+                   : read_here(d, g, q, "", called) || read_here(d, g, q, calls, "") ? 3
+                   : read_here(d, g, q, "", "")                                      ? 2
+                                                                                     : 1;
+        best = fits > rank ? q : best;
+        rank = fits > rank ? fits : rank;
     }
-    return first;
+    return best;
 }
 
 /* Layers that view one table (rotary's cosines) each left a constant: the n-th that a line reads is the n-th that it
@@ -563,7 +602,7 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     struct lowering *l = d->l;
     int rank;
     const int64_t *size;
-    struct param *q = folded_param(d, g->path ? g->path : "", ".weight", 2);
+    struct param *q = folded_param(d, g, ".weight", 2);
     if (!q || !lower_sizes(l, t, &rank, &size) || rank < 2)
         return -1;
     struct call *at = group_call(d, g, "aten.arange.default", 1);
@@ -590,7 +629,7 @@ lost_lookup(struct dynamo *d, const struct group *g, const char *name, const str
         spelled_as(name, lookups[0]) && lower_sizes(l, t, &rank, &size) ? lost_position_table(d, g, rank, size) : -1;
     if (square >= 0)
         return square;
-    struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g->path ? g->path : "", NULL, 2) : NULL;
+    struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g, NULL, 2) : NULL;
     struct param *index = NULL;
     int indices = 0;
     for (int i = 0; i < l->p->nparams && table; i++) {
@@ -616,17 +655,19 @@ lost_lookup(struct dynamo *d, const struct group *g, const char *name, const str
     return c->outs[0];
 }
 
-/* A weight that no node reads, behind what was folded of it: its transpose, arithmetic with a number, or, of the only
- * one that its module has, a view. */
+/* A weight that no node reads, behind what was folded of it: its transpose, arithmetic with a number, a function of
+ * each element, or, of the only one that its module has, a view. */
 static int
 lost_weight(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
 {
     struct lowering *l = d->l;
     int unread;
-    struct param *weight = unread_weight(d, g->path, &unread);
-    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES), viewed = target_is(stem, TARGET_KEEPS) && unread == 1;
-    if (!weight ||
-        !(transposed || (dtypes[t->dtype].is_float && (viewed || spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS)))))
+    struct param *weight = unread_weight(d, g, stem, &unread);
+    const struct aten *op = aten_find(stem);
+    bool transposed = t->rank == 2 && spelled(stem, TRANSPOSES), viewed = target_is(stem, TARGET_KEEPS) && unread == 1,
+         alone = op && aten_elementwise(op);
+    if (!weight || !(transposed || (dtypes[t->dtype].is_float &&
+                                    (viewed || alone || spelled(stem, KEEPS_SIZES | PROMOTES | CONVERTS)))))
         return -1;
     int rank;
     const int64_t *size;
@@ -640,14 +681,15 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
     const char *target = transposed                ? "aten.t.default"
                          : viewed                  ? "aten.reshape.default"
                          : spelled(stem, CONVERTS) ? "aten.to.dtype"
+                         : alone                   ? arena_printf(l->a, "aten.%s", op->name)
                                                    : arena_printf(l->a, "%s.Tensor", stem);
     bool wide = !transposed && !viewed && !spelled(stem, CONVERTS) && fx_widens(fx_line(l->a, l->g->n[g->last].stack));
     int from = wide ? group_to_float(d, g, weight->slot) : weight->slot;
-    struct call *c = group_call(d, g, target, 2 - transposed);
+    struct call *c = group_call(d, g, target, 2 - (transposed || alone));
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = from};
     if (viewed)
         lower_sizes(l, t, &c->rank, &c->size);
-    else if (!transposed)
+    else if (!transposed && !alone)
         c->args[1] = spelled(stem, CONVERTS) ? DTYPE(t->dtype) : INT(1);
     return c->outs[0];
 }
@@ -755,7 +797,8 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = n->nin - 1; i >= 0; i--) {
             const struct tensor *t = n->in[i] < 0 ? NULL : &gr->t[n->in[i]];
-            bool number = t && t->rank < 2 && strncmp(t->name, "val_", 4) == 0;
+            bool vector = t && t->rank == 1 && dtypes[t->dtype].is_float && t->dims[0].n > 1,
+                 number = t && t->rank < 2 && !vector && strncmp(t->name, "val_", 4) == 0;
             if (t && t->is_initializer && !(strict && (number || params_called(d, t->name))))
                 return n->in[i];
         }
@@ -799,6 +842,68 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
                 return (int)c->args[position].i;
         }
     }
+    return -1;
+}
+
+/* Numbers that a node has as an attribute or, later, as its second input. */
+static struct arg
+dims_of(const struct dynamo *d, const struct node *n, const char *name)
+{
+    struct lowering *l = d->l;
+    const struct attr *a = node_attr(n, name);
+    const struct tensor *t = n->nin > 1 && n->in[1] >= 0 ? &l->g->t[n->in[1]] : NULL;
+    bool ints = a && a->type == ATTR_INTS && a->ints;
+    const int64_t *from = ints ? a->ints : t && t->value ? t->value->i : NULL;
+    int count = ints ? a->n : from ? (int)t->value->n : 0;
+    struct arg list = {.kind = ARG_LIST, .n = count, .list = NEWN(l->a, struct arg, count + 1)};
+    for (int i = 0; i < count; i++)
+        list.list[i] = INT(from[i]);
+    return count ? list : NONE;
+}
+
+/* What another call made on its way, which is a call of its own here: "x - x.mean()" beside "x.var()". By its node; -1
+ * where a node of another kind made it. Of its own operands the lines are not known. */
+static int
+call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
+{
+    struct lowering *l = d->l;
+    const struct node *n = l->g->t[tensor].producer < 0 ? NULL : &l->g->n[l->g->t[tensor].producer];
+    enum op_call kind = n && n->row && n->row->aten ? node_call(n) : CALL_NONE;
+    struct arg operands[2];
+    if (l->slot_of[tensor] >= 0 || l->g->t[tensor].is_initializer)
+        return l->slot_of[tensor];
+    if ((kind != CALL_ALL && kind != CALL_FIRST && kind != CALL_REDUCE) || depth == MAX_DEPTH ||
+        (kind == CALL_ALL && n->nin != COUNT(operands)))
+        return -1;
+    for (int i = 0; i < (kind == CALL_ALL ? n->nin : 1); i++) {
+        operands[i] = (struct arg){.kind = ARG_SLOT, .i = n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1)};
+        if (operands[i].i < 0)
+            return -1;
+    }
+    struct call *c = group_call(d, g, n->row->aten, kind == CALL_REDUCE ? 3 : kind == CALL_ALL ? n->nin : 1);
+    memcpy(c->args, operands, sizeof(*operands) * (size_t)(kind == CALL_ALL ? n->nin : 1));
+    if (kind == CALL_REDUCE) {
+        c->args[1] = dims_of(d, n, "axes");
+        c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
+    }
+    lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
+    c->stack = depth ? NULL : c->stack;
+    c->frames = depth ? NULL : c->frames;
+    return c->outs[0];
+}
+
+static int
+lost_inside(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            const struct node *n = t < 0 || gr->t[t].producer < 0 ? NULL : &gr->n[gr->t[t].producer];
+            if (n && n->row && n->row->aten && d->l->slot_of[t] < 0 && !group_makes(d, g, t) &&
+                spelled_after(name, n->row->aten))
+                return call_inside(d, g, t, 0);
+        }
     return -1;
 }
 
@@ -846,6 +951,17 @@ doubt_left_out(struct dynamo *d, const struct group *g, const char *name)
                 spelled_bare(stem));
 }
 
+/* A learned number of the group's line that was 1 or 0 when the file was written: what is multiplied with it, or added
+ * to it, was left alone. NULL none. */
+static struct param *
+learned_number(const struct dynamo *d, const struct group *g, const char *name)
+{
+    int unread;
+    const char *stem = spelled_stem(d->l->a, name);
+    struct param *q = spelled(name, HAS_IDENTITY) ? unread_weight(d, g, stem, &unread) : NULL;
+    return q && read_here(d, g, q, "", "") ? q : NULL;
+}
+
 /* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
@@ -855,8 +971,14 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         return slot;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-    c->args[1] = INT(1);
+    struct param *q = learned_number(d, g, name);
+    bool left = q && !read_here(d, g, q, "* ", "") && !read_here(d, g, q, "+ ", "");
+    c->args[left] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[!left] = q ? (struct arg){.kind = ARG_SLOT, .i = q->slot} : INT(1);
+    if (q) {
+        params_sized(d->l, q, 0, (int64_t[]){0});
+        d->referenced[q - d->l->p->params] = true;
+    }
     return c->outs[0];
 }
 
@@ -867,6 +989,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
 {
     struct program *p = d->l->p;
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
+    if (learned_number(d, g, name))
+        return lost_identity(d, g, name, slot);
     for (int i = p->ncalls - 1; i >= 0; i--) {
         if (p->calls[i].outs[0] != slot)
             continue;
@@ -1048,6 +1172,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     }
     if (t >= 0 && l->g->t[t].is_initializer)
         return resolve_constant(d, g, name, t);
+    int inner = lost_inside(d, g, name);
+    if (inner >= 0)
+        return inner;
     if (*used >= nspare && spelled(name, MAY_SLICE)) {
         const struct param *q = buffer_input(d, g);
         if (q)

@@ -76,6 +76,12 @@ run_unary_float(struct machine *m, struct frame *f)
     pointwise_new(m, f, 0, 1, dtypes[t].is_float ? t : DT_FLOAT);
 }
 
+bool
+aten_elementwise(const struct aten *op)
+{
+    return op->run == run_unary || op->run == run_unary_float;
+}
+
 void
 run_compare(struct machine *m, struct frame *f)
 {

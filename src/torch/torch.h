@@ -136,6 +136,8 @@ extern const struct aten aten_table[];
 extern const int aten_count;
 /* The row for "aten.add.Tensor", "add.Tensor" or "add"; NULL unknown. */
 const struct aten *aten_find(const char *target);
+/* Whether it makes of one tensor another of its sizes: exp, sigmoid, neg. */
+bool aten_elementwise(const struct aten *op);
 /* Whether the arguments are such that run may rely on them. */
 bool aten_takes(const struct aten *op, const struct arg *a, int n);
 /* What stands before a row's name in full: the operators of other libraries name theirs. */

@@ -6,7 +6,8 @@ or said to be unsure?
     families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [-v]
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
-language model and image classifier, its configuration's sizes made small, of torchvision one name of every module.
+language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
+other packages the rows of packages.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode.
 --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
 table. Exit 1 when one is wrong and sure. Needs timm, too.
@@ -15,7 +16,7 @@ table. Exit 1 when one is wrong and sure. Needs timm, too.
 import collections, json, os, random, re, subprocess, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import steps
+import packages, steps
 
 BATCH, WRONG = 4, 0.5  # percent
 SMALL = (
@@ -123,10 +124,16 @@ def torchvision_models():
         )
 
 
-LIBRARIES = {
-    "tm_": ("timm", timm_models),
-    "hf_": ("Transformers", transformers_models),
-    "tv_": ("torchvision", torchvision_models),
+def packages_models():
+    for package, name, imports, made, given in packages.ROWS:
+        yield f"pk_{package}_{name}", packages.SOURCE.format(imports=imports, made=made, given=given)
+
+
+LIBRARIES = {  # the loss is what their sources call
+    "tm_": ("timm", timm_models, "cross-entropy"),
+    "hf_": ("Transformers", transformers_models, "cross-entropy"),
+    "tv_": ("torchvision", torchvision_models, "cross-entropy"),
+    "pk_": ("packages", packages_models, "mse"),
 }
 
 
@@ -135,9 +142,9 @@ def recorded(bench, name, source, precision):
     path, log = bench.file(name, f".{precision}.json"), bench.file(name, ".log")
 
     def record():
-        answer = bench.record.record(
-            name, steps.load("zoo", bench.file(name, ".py")).ZOO["case"], BATCH, "adamw", precision, "plain"
-        )
+        entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
+        answer = bench.record.record(name, entry, BATCH, "adamw", precision, "plain")
+        answer["frozen"] = [p for p, of in entry.build().named_parameters() if not of.requires_grad]
         with open(path, "w") as f:
             json.dump(answer, f)
 
@@ -160,10 +167,11 @@ def row(bench, name, precision, truth):
             "--optimizer",
             "adamw",
             "--loss",
-            "cross-entropy",
+            LIBRARIES[name[:3]][2],
             "--assume",
             "accumulate=never",
             "--format=json",
+            *(f"--freeze={name}" for name in truth.get("frozen", ())),
         ],
         capture_output=True,
         text=True,
@@ -181,7 +189,7 @@ def row(bench, name, precision, truth):
 
 def run(a, bench):
     counts = collections.defaultdict(collections.Counter)
-    models = dict(m for _, make in LIBRARIES.values() for m in make())
+    models = dict(m for _, make, _ in LIBRARIES.values() for m in make())
     names = [n for n in models if re.search(a.only, n)]
     random.Random(a.seed).shuffle(names)
     for name in names[: a.count or len(names)]:

@@ -4,8 +4,8 @@
 
     written.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
 
-Casts in the line, losses inside, several outputs, tables of positions, adapters (which need peft). Each is exported by
-dynamo in training mode; fp32, autocast, and a model of halves where the table says so.
+Casts in the line, losses inside, several outputs, norms by hand, tables of positions, adapters (which need peft). Each
+is exported by dynamo in training mode; fp32, autocast, and a model of halves where the table says so.
 """
 
 import os, re, sys
@@ -39,6 +39,38 @@ CASTS = {  # what forward does with h
     "cast_mean": "p = (h * 2).float().mean(-1, keepdim=True)\n        return self.b(h * p).float()",
     "cast_result": "return self.b(h).to(torch.float32)",
     "cast_module": "g = self.b(h).float()\n        return torch.relu(g)",
+}
+NORM = """
+class Norm(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.g, self.b, self.s = nn.Parameter(torch.ones(n)), nn.Parameter(torch.zeros(n)), nn.Parameter(torch.ones(()))
+    def forward(self, x):
+        %s
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.n, self.m = Norm(256), Norm(64)
+    def forward(self, x):
+        return self.m(self.b(self.n(self.a(x))) + x)
+"""
+NORMS = {  # what forward does with x; g, b: a vector each, s: a number
+    "norm_var_first": "v = torch.var(x, dim=-1, unbiased=False, keepdim=True)\n        "
+    "m = torch.mean(x, dim=-1, keepdim=True)\n        return (x - m) / (v + 1e-5).sqrt() * self.g + self.b",
+    "norm_mean_first": "m = x.mean(-1, keepdim=True)\n        v = x.var(-1, keepdim=True, unbiased=False)\n        "
+    "x = (x - m) / torch.sqrt(v + 1e-5)\n        return x * self.g + self.b",
+    "norm_std": "mean = x.mean(-1, keepdim=True)\n        std = x.std(-1, keepdim=True)\n        "
+    "return self.g * (x - mean) / (std + 1e-6) + self.b",
+    "norm_in_line": "return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt() * self.g + self.b",
+    "norm_square": "u = x.mean(-1, keepdim=True)\n        s = (x - u).pow(2).mean(-1, keepdim=True)\n        "
+    "x = (x - u) / torch.sqrt(s + 1e-6)\n        return self.g * x + self.b",
+    "norm_unit": "n = F.layer_norm(x, x.shape[-1:])\n        g = self.g + 0.\n        return n * g",
+    "learned_exp": "return x * self.s.exp() * self.g + self.b",
+    "learned_sigmoid": "return self.g * (x * torch.sigmoid(self.s)) + self.b",
+    "learned_sqrt": "return self.s * (x * self.g.sqrt()) + self.b",
+    "learned_gate": "return x + self.s * F.gelu(x) * self.g + self.b",
+    "learned_scale": "return x * self.g * self.s + self.b",
+    "learned_tanh": "return self.s.tanh() * x * self.b + self.g[:]",
 }
 NANO = """
 class M(nn.Module):
@@ -131,6 +163,7 @@ IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
+    **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
     "own_loss": (NANO, entry(IDS, "None", "out[1]"), None, [], steps.PRECISIONS),
     "only_loss": (INSIDE, entry(PAIR, "None", "out"), None, [], steps.PRECISIONS),
     "two_losses": (

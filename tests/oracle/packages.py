@@ -1,0 +1,842 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Models of packages that people install beside PyTorch, a row each: for families.py.
+
+Packages: vit-pytorch, segmentation-models-pytorch, monai, torchaudio, pytorchcv, einops and what the rows import.
+"""
+
+SOURCE = '''import inspect, torch
+from torch import nn
+import torch.nn.functional as F
+from zoo_base import *
+{imports}
+def build():
+    return {made}
+def given(b):
+    return {given}
+def size(model):
+    with torch.no_grad():
+        return model.train()(given(2)).shape[1:]
+NAME = next(iter(inspect.signature(build().forward).parameters))
+SIZE = size(build())
+ZOO = {{"case": Entry(build, lambda b: ({{NAME: given(b)}}, torch.zeros(b, *SIZE)), F.mse_loss, (4,), real_build=True)}}
+'''
+
+PICTURE = "torch.rand(b, 3, 64, 64)"
+LARGER = "torch.rand(b, 3, 224, 224)"
+VOLUME = "torch.rand(b, 1, 32, 32, 32)"
+SEQUENCE = "torch.rand(b, 64, 64)"
+TOKENS = "torch.zeros(b, 64, dtype=torch.long)"
+
+# package, name, what is imported, the model, its input for a batch of b
+ROWS = (
+    (
+        "vit_pytorch",
+        "vit",
+        "import vit_pytorch",
+        "vit_pytorch.ViT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, heads=4, mlp_dim=128, "
+        "dropout=0.1, emb_dropout=0.1)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "simple_vit",
+        "import vit_pytorch",
+        "vit_pytorch.SimpleViT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, heads=4, mlp_dim=128)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "cait",
+        "import vit_pytorch.cait",
+        "vit_pytorch.cait.CaiT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, cls_depth=2, "
+        "heads=4, mlp_dim=128, dropout=0.1)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "deepvit",
+        "import vit_pytorch.deepvit",
+        "vit_pytorch.deepvit.DeepViT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, heads=4, "
+        "mlp_dim=128)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "t2t",
+        "import vit_pytorch.t2t",
+        "vit_pytorch.t2t.T2TViT(image_size=64, num_classes=10, dim=64, depth=2, heads=4, mlp_dim=128)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "cct",
+        "import vit_pytorch.cct",
+        "vit_pytorch.cct.CCT(img_size=64, embedding_dim=64, n_conv_layers=2, num_layers=2, num_heads=4, "
+        "mlp_ratio=2., num_classes=10, positional_embedding='learnable')",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "pit",
+        "import vit_pytorch.pit",
+        "vit_pytorch.pit.PiT(image_size=64, patch_size=8, dim=64, num_classes=10, depth=(2,2), heads=4, "
+        "mlp_dim=128, dropout=0.1, emb_dropout=0.1)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "levit",
+        "import vit_pytorch.levit",
+        "vit_pytorch.levit.LeViT(image_size=128, num_classes=10, stages=2, dim=(64,96), depth=2, heads=(2,4),"
+        " mlp_mult=2)",
+        "torch.rand(b, 3, 128, 128)",
+    ),
+    (
+        "vit_pytorch",
+        "cvt",
+        "import vit_pytorch.cvt",
+        "vit_pytorch.cvt.CvT(num_classes=10, s1_emb_dim=32, s2_emb_dim=48, s3_emb_dim=64, s3_depth=2)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "twins",
+        "import vit_pytorch.twins_svt",
+        "vit_pytorch.twins_svt.TwinsSVT(num_classes=10, s1_emb_dim=32, s2_emb_dim=48, s3_emb_dim=64, "
+        "s3_depth=1, s4_emb_dim=96, s4_depth=1)",
+        LARGER,
+    ),
+    (
+        "vit_pytorch",
+        "crossformer",
+        "import vit_pytorch.crossformer",
+        "vit_pytorch.crossformer.CrossFormer(num_classes=10, dim=(32,48,64,96), depth=(1,1,1,1))",
+        LARGER,
+    ),
+    (
+        "vit_pytorch",
+        "regionvit",
+        "import vit_pytorch.regionvit",
+        "vit_pytorch.regionvit.RegionViT(dim=(32,48,64,96), depth=(1,1,1,1), num_classes=10)",
+        LARGER,
+    ),
+    (
+        "vit_pytorch",
+        "scalable",
+        "import vit_pytorch.scalable_vit",
+        "vit_pytorch.scalable_vit.ScalableViT(num_classes=10, dim=32, heads=(2,2,2,2), depth=(1,1,1,1), "
+        "ssa_dim_key=(8,8,8,8), reduction_factor=(8,4,2,1), window_size=(8,8,None,None))",
+        "torch.rand(b, 3, 256, 256)",
+    ),
+    (
+        "vit_pytorch",
+        "sepvit",
+        "import vit_pytorch.sep_vit",
+        "vit_pytorch.sep_vit.SepViT(num_classes=10, dim=32, dim_head=16, heads=(1,2,2,2), depth=(1,1,1,1), "
+        "window_size=7)",
+        LARGER,
+    ),
+    (
+        "vit_pytorch",
+        "maxvit",
+        "import vit_pytorch.max_vit",
+        "vit_pytorch.max_vit.MaxViT(num_classes=10, dim_conv_stem=16, dim=32, dim_head=16, depth=(1,1), "
+        "window_size=7)",
+        LARGER,
+    ),
+    (
+        "vit_pytorch",
+        "nest",
+        "import vit_pytorch.nest",
+        "vit_pytorch.nest.NesT(image_size=64, patch_size=4, dim=32, heads=2, num_hierarchies=2, "
+        "block_repeats=(1,1), num_classes=10)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "mobilevit",
+        "import vit_pytorch.mobile_vit",
+        "vit_pytorch.mobile_vit.MobileViT(image_size=(64,64), dims=[32,48,64], "
+        "channels=[16,16,24,24,32,32,48,48,64,64,128], num_classes=10)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "xcit",
+        "import vit_pytorch.xcit",
+        "vit_pytorch.xcit.XCiT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, cls_depth=1, "
+        "heads=4, mlp_dim=128)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "parallel",
+        "import vit_pytorch.parallel_vit",
+        "vit_pytorch.parallel_vit.ViT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, heads=4, "
+        "mlp_dim=128, num_parallel_branches=2)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "vivit",
+        "import vit_pytorch.vivit",
+        "vit_pytorch.vivit.ViT(image_size=32, image_patch_size=8, frames=4, frame_patch_size=2, "
+        "num_classes=10, dim=64, spatial_depth=2, temporal_depth=2, heads=4, mlp_dim=128)",
+        "torch.rand(b, 3, 4, 32, 32)",
+    ),
+    (
+        "vit_pytorch",
+        "rvt",
+        "import vit_pytorch.rvt",
+        "vit_pytorch.rvt.RvT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, heads=4, mlp_dim=128)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "small_data",
+        "import vit_pytorch.vit_for_small_dataset",
+        "vit_pytorch.vit_for_small_dataset.ViT(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2, "
+        "heads=4, mlp_dim=128, dropout=0.1)",
+        PICTURE,
+    ),
+    (
+        "vit_pytorch",
+        "vit_1d",
+        "import vit_pytorch.vit_1d",
+        "vit_pytorch.vit_1d.ViT(seq_len=64, patch_size=8, num_classes=10, dim=64, depth=2, heads=4, mlp_dim=128)",
+        "torch.rand(b, 3, 64)",
+    ),
+    (
+        "vit_pytorch",
+        "cross_vit",
+        "import vit_pytorch.cross_vit",
+        "vit_pytorch.cross_vit.CrossViT(image_size=64, num_classes=10, depth=2, sm_dim=32, sm_patch_size=8, "
+        "sm_enc_depth=1, sm_enc_heads=2, sm_enc_mlp_dim=64, lg_dim=48, lg_patch_size=16, lg_enc_depth=1, "
+        "lg_enc_heads=2, lg_enc_mlp_dim=64, cross_attn_depth=1, cross_attn_heads=2)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "unet",
+        "import segmentation_models_pytorch as smp",
+        "smp.Unet('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "unetplusplus",
+        "import segmentation_models_pytorch as smp",
+        "smp.UnetPlusPlus('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "manet",
+        "import segmentation_models_pytorch as smp",
+        "smp.MAnet('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "linknet",
+        "import segmentation_models_pytorch as smp",
+        "smp.Linknet('mobilenet_v2', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "fpn",
+        "import segmentation_models_pytorch as smp",
+        "smp.FPN('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "pspnet",
+        "import segmentation_models_pytorch as smp",
+        "smp.PSPNet('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "pan",
+        "import segmentation_models_pytorch as smp",
+        "smp.PAN('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "deeplabv3",
+        "import segmentation_models_pytorch as smp",
+        "smp.DeepLabV3('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "deeplabv3plus",
+        "import segmentation_models_pytorch as smp",
+        "smp.DeepLabV3Plus('mobilenet_v2', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "upernet",
+        "import segmentation_models_pytorch as smp",
+        "smp.UPerNet('resnet18', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "segformer",
+        "import segmentation_models_pytorch as smp",
+        "smp.Segformer('mit_b0', encoder_weights=None, classes=3)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "unet_eff",
+        "import segmentation_models_pytorch as smp",
+        "smp.Unet('efficientnet-b0', encoder_weights=None, classes=3, decoder_attention_type='scse')",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "unet_vgg",
+        "import segmentation_models_pytorch as smp",
+        "smp.Unet('vgg11', encoder_weights=None)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "unet_dense",
+        "import segmentation_models_pytorch as smp",
+        "smp.Unet('densenet121', encoder_weights=None)",
+        PICTURE,
+    ),
+    (
+        "smp",
+        "fpn_seresnext",
+        "import segmentation_models_pytorch as smp",
+        "smp.FPN('se_resnext50_32x4d', encoder_weights=None)",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "unet",
+        "import monai.networks.nets as nets",
+        "nets.UNet(spatial_dims=2, in_channels=3, out_channels=2, channels=(16,32,64), strides=(2,2), "
+        "num_res_units=2)",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "unet3",
+        "import monai.networks.nets as nets",
+        "nets.UNet(spatial_dims=3, in_channels=1, out_channels=2, channels=(8,16,32), strides=(2,2), "
+        "num_res_units=1)",
+        VOLUME,
+    ),
+    (
+        "monai",
+        "basicunet",
+        "import monai.networks.nets as nets",
+        "nets.BasicUNet(spatial_dims=2, in_channels=3, out_channels=2, features=(16,16,32,32,64,16))",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "dynunet",
+        "import monai.networks.nets as nets",
+        "nets.DynUNet(2, 3, 2, kernel_size=[3,3,3], strides=[1,2,2], upsample_kernel_size=[2,2], "
+        "filters=[16,32,64])",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "segresnet",
+        "import monai.networks.nets as nets",
+        "nets.SegResNet(spatial_dims=3, init_filters=8, in_channels=1, out_channels=2, dropout_prob=0.2)",
+        VOLUME,
+    ),
+    (
+        "monai",
+        "vnet",
+        "import monai.networks.nets as nets",
+        "nets.VNet(spatial_dims=3, in_channels=1, out_channels=2)",
+        VOLUME,
+    ),
+    (
+        "monai",
+        "unetr",
+        "import monai.networks.nets as nets",
+        "nets.UNETR(in_channels=1, out_channels=2, img_size=32, feature_size=8, hidden_size=64, mlp_dim=128, "
+        "num_heads=4)",
+        VOLUME,
+    ),
+    (
+        "monai",
+        "swinunetr",
+        "import monai.networks.nets as nets",
+        "nets.SwinUNETR(in_channels=1, out_channels=2, feature_size=12)",
+        VOLUME,
+    ),
+    (
+        "monai",
+        "highres",
+        "import monai.networks.nets as nets",
+        "nets.HighResNet(spatial_dims=3, in_channels=1, out_channels=2)",
+        VOLUME,
+    ),
+    (
+        "monai",
+        "attunet",
+        "import monai.networks.nets as nets",
+        "nets.AttentionUnet(spatial_dims=2, in_channels=3, out_channels=2, channels=(16,32,64), strides=(2,2))",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "ae",
+        "import monai.networks.nets as nets",
+        "nets.AutoEncoder(spatial_dims=2, in_channels=3, out_channels=3, channels=(16,32), strides=(2,2))",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "flexunet",
+        "import monai.networks.nets as nets",
+        "nets.FlexibleUNet(in_channels=3, out_channels=2, backbone='efficientnet-b0', pretrained=False)",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "senet",
+        "import monai.networks.nets as nets",
+        "nets.SEResNet50(spatial_dims=2, in_channels=3, num_classes=10)",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "densenet",
+        "import monai.networks.nets as nets",
+        "nets.DenseNet121(spatial_dims=2, in_channels=3, out_channels=10)",
+        PICTURE,
+    ),
+    (
+        "monai",
+        "vit",
+        "import monai.networks.nets as nets",
+        "nets.ViT(in_channels=3, img_size=(64,64), patch_size=(8,8), hidden_size=64, mlp_dim=128, "
+        "num_layers=2, num_heads=4, spatial_dims=2, classification=True)",
+        PICTURE,
+    ),
+    (
+        "torchaudio",
+        "convtasnet",
+        "import torchaudio",
+        "torchaudio.models.ConvTasNet(num_sources=2, enc_num_feats=64, msk_num_feats=32, "
+        "msk_num_hidden_feats=64, msk_num_layers=3, msk_num_stacks=2)",
+        "torch.rand(b, 1, 8000)",
+    ),
+    (
+        "torchaudio",
+        "deepspeech",
+        "import torchaudio",
+        "torchaudio.models.DeepSpeech(n_feature=40, n_hidden=128, n_class=30)",
+        "torch.rand(b, 1, 50, 40)",
+    ),
+    (
+        "torchaudio",
+        "wav2letter",
+        "import torchaudio",
+        "torchaudio.models.Wav2Letter(num_classes=30, input_type='mfcc', num_features=40)",
+        "torch.rand(b, 40, 100)",
+    ),
+    (
+        "torchaudio",
+        "hdemucs",
+        "import torchaudio",
+        "torchaudio.models.HDemucs(sources=['a','b'], channels=16, depth=4)",
+        "torch.rand(b, 2, 16384)",
+    ),
+    ("pytorchcv", "resnet10", "from pytorchcv.model_provider import get_model", "get_model('resnet10')", LARGER),
+    ("pytorchcv", "preresnet10", "from pytorchcv.model_provider import get_model", "get_model('preresnet10')", LARGER),
+    ("pytorchcv", "seresnet10", "from pytorchcv.model_provider import get_model", "get_model('seresnet10')", LARGER),
+    (
+        "pytorchcv",
+        "sepreresnet10",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('sepreresnet10')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "ibnb_resnet50",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('ibnb_resnet50')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "resnext14_16x4d",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('resnext14_16x4d')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "cbam_resnet18",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('cbam_resnet18')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "bam_resnet18",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('bam_resnet18')",
+        LARGER,
+    ),
+    ("pytorchcv", "igcv3_wd4", "from pytorchcv.model_provider import get_model", "get_model('igcv3_wd4')", LARGER),
+    (
+        "pytorchcv",
+        "shufflenet_g1_wd4",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('shufflenet_g1_wd4')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "shufflenetv2_wd2",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('shufflenetv2_wd2')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "squeezenet_v1_1",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('squeezenet_v1_1')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "squeezeresnet_v1_1",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('squeezeresnet_v1_1')",
+        LARGER,
+    ),
+    ("pytorchcv", "darknet53", "from pytorchcv.model_provider import get_model", "get_model('darknet53')", LARGER),
+    (
+        "pytorchcv",
+        "diracnet18v2",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('diracnet18v2')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "xdensenet121_2",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('xdensenet121_2')",
+        LARGER,
+    ),
+    ("pytorchcv", "mnasnet_b1", "from pytorchcv.model_provider import get_model", "get_model('mnasnet_b1')", LARGER),
+    (
+        "pytorchcv",
+        "menet108_8x1_g3",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('menet108_8x1_g3')",
+        LARGER,
+    ),
+    ("pytorchcv", "peleenet", "from pytorchcv.model_provider import get_model", "get_model('peleenet')", LARGER),
+    ("pytorchcv", "hardnet39ds", "from pytorchcv.model_provider import get_model", "get_model('hardnet39ds')", LARGER),
+    ("pytorchcv", "dla34", "from pytorchcv.model_provider import get_model", "get_model('dla34')", LARGER),
+    (
+        "pytorchcv",
+        "mobilenet_wd4",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('mobilenet_wd4')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "mobilenetv2_wd4",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('mobilenetv2_wd4')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "mobilenetv3_small_wd2",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('mobilenetv3_small_wd2')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "fdmobilenet_wd4",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('fdmobilenet_wd4')",
+        LARGER,
+    ),
+    ("pytorchcv", "ghostnet", "from pytorchcv.model_provider import get_model", "get_model('ghostnet')", LARGER),
+    (
+        "pytorchcv",
+        "proxylessnas_cpu",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('proxylessnas_cpu')",
+        LARGER,
+    ),
+    ("pytorchcv", "fbnet_cb", "from pytorchcv.model_provider import get_model", "get_model('fbnet_cb')", LARGER),
+    (
+        "pytorchcv",
+        "efficientnet_b0",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('efficientnet_b0')",
+        LARGER,
+    ),
+    ("pytorchcv", "spnasnet", "from pytorchcv.model_provider import get_model", "get_model('spnasnet')", LARGER),
+    (
+        "pytorchcv",
+        "wrn20_10_svhn",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('wrn20_10_svhn')",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    ("pytorchcv", "regnetx002", "from pytorchcv.model_provider import get_model", "get_model('regnetx002')", LARGER),
+    ("pytorchcv", "resnesta18", "from pytorchcv.model_provider import get_model", "get_model('resnesta18')", LARGER),
+    ("pytorchcv", "selecsls42", "from pytorchcv.model_provider import get_model", "get_model('selecsls42')", LARGER),
+    ("pytorchcv", "vovnet27s", "from pytorchcv.model_provider import get_model", "get_model('vovnet27s')", LARGER),
+    ("pytorchcv", "dpn68", "from pytorchcv.model_provider import get_model", "get_model('dpn68')", LARGER),
+    ("pytorchcv", "sknet50", "from pytorchcv.model_provider import get_model", "get_model('sknet50')", LARGER),
+    (
+        "pytorchcv",
+        "airnext50_32x4d_r2",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('airnext50_32x4d_r2')",
+        LARGER,
+    ),
+    ("pytorchcv", "bninception", "from pytorchcv.model_provider import get_model", "get_model('bninception')", LARGER),
+    (
+        "pytorchcv",
+        "sinet_cityscapes",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('sinet_cityscapes')",
+        LARGER,
+    ),
+    (
+        "pytorchcv",
+        "condensenet74_c4_g4",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('condensenet74_c4_g4')",
+        LARGER,
+    ),
+    ("pytorchcv", "channelnet", "from pytorchcv.model_provider import get_model", "get_model('channelnet')", LARGER),
+    (
+        "pytorchcv",
+        "nin_cifar10",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('nin_cifar10')",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    (
+        "pytorchcv",
+        "rir_cifar10",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('rir_cifar10')",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    (
+        "pytorchcv",
+        "shakeshakeresnet20_2x16d_cifar10",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('shakeshakeresnet20_2x16d_cifar10')",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    (
+        "pytorchcv",
+        "xception",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('xception')",
+        "torch.rand(b, 3, 299, 299)",
+    ),
+    (
+        "pytorchcv",
+        "inceptionv3",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('inceptionv3')",
+        "torch.rand(b, 3, 299, 299)",
+    ),
+    (
+        "pytorchcv",
+        "polynet",
+        "from pytorchcv.model_provider import get_model",
+        "get_model('polynet')",
+        "torch.rand(b, 3, 299, 299)",
+    ),
+    ("pytorchcv", "resattnet56", "from pytorchcv.model_provider import get_model", "get_model('resattnet56')", LARGER),
+    ("pytorchcv", "zfnet", "from pytorchcv.model_provider import get_model", "get_model('zfnet')", LARGER),
+    ("pytorchcv", "resnetd50b", "from pytorchcv.model_provider import get_model", "get_model('resnetd50b')", LARGER),
+    ("pytorchcv", "repvgg_a0", "from pytorchcv.model_provider import get_model", "get_model('repvgg_a0')", LARGER),
+    (
+        "attention",
+        "performer",
+        "import performer_pytorch",
+        "performer_pytorch.Performer(dim=64, depth=2, heads=4, dim_head=16)",
+        SEQUENCE,
+    ),
+    (
+        "attention",
+        "linformer",
+        "import linformer",
+        "linformer.Linformer(dim=64, seq_len=64, depth=2, heads=4, k=16)",
+        SEQUENCE,
+    ),
+    (
+        "attention",
+        "linformer_lm",
+        "import linformer",
+        "linformer.LinformerLM(num_tokens=200, dim=64, seq_len=64, depth=2, heads=4, k=16)",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "perceiver",
+        "import perceiver_pytorch",
+        "perceiver_pytorch.Perceiver(input_channels=3, input_axis=2, num_freq_bands=6, max_freq=10., depth=2,"
+        " num_latents=16, latent_dim=64, latent_dim_head=16, cross_dim_head=16, num_classes=10)",
+        "torch.rand(b, 32, 32, 3)",
+    ),
+    (
+        "attention",
+        "conformer",
+        "import conformer",
+        "conformer.Conformer(dim=64, depth=2, dim_head=16, heads=4, ff_dropout=0.1, conv_dropout=0.1)",
+        SEQUENCE,
+    ),
+    (
+        "attention",
+        "axial",
+        "import axial_attention",
+        "axial_attention.AxialAttention(dim=64, dim_index=1, heads=4, num_dimensions=2)",
+        "torch.rand(b, 64, 16, 16)",
+    ),
+    (
+        "attention",
+        "axial_tr",
+        "import axial_attention",
+        "axial_attention.AxialImageTransformer(dim=64, depth=2, reversible=False)",
+        "torch.rand(b, 64, 16, 16)",
+    ),
+    (
+        "attention",
+        "nystrom",
+        "import nystrom_attention",
+        "nystrom_attention.Nystromformer(dim=64, depth=2, heads=4, dim_head=16, num_landmarks=16)",
+        SEQUENCE,
+    ),
+    (
+        "attention",
+        "local",
+        "import local_attention",
+        "local_attention.LocalTransformer(num_tokens=200, dim=64, depth=2, max_seq_len=64, heads=4, "
+        "dim_head=16, causal=True, local_attn_window_size=16)",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "linear_attn",
+        "import linear_attention_transformer",
+        "linear_attention_transformer.LinearAttentionTransformerLM(num_tokens=200, dim=64, heads=4, depth=2, "
+        "max_seq_len=64)",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "mixer",
+        "import mlp_mixer_pytorch",
+        "mlp_mixer_pytorch.MLPMixer(image_size=64, channels=3, patch_size=8, dim=64, depth=2, num_classes=10)",
+        PICTURE,
+    ),
+    (
+        "attention",
+        "gmlp",
+        "import g_mlp_pytorch",
+        "g_mlp_pytorch.gMLP(num_tokens=200, dim=64, depth=2, seq_len=64)",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "gmlp_vision",
+        "import g_mlp_pytorch",
+        "g_mlp_pytorch.gMLPVision(image_size=64, patch_size=8, num_classes=10, dim=64, depth=2)",
+        PICTURE,
+    ),
+    (
+        "attention",
+        "halo",
+        "import halonet_pytorch",
+        "halonet_pytorch.HaloAttention(dim=32, block_size=8, halo_size=4, dim_head=16, heads=4)",
+        "torch.rand(b, 32, 32, 32)",
+    ),
+    (
+        "attention",
+        "efficientnet",
+        "import efficientnet_pytorch",
+        "efficientnet_pytorch.EfficientNet.from_name('efficientnet-b0')",
+        PICTURE,
+    ),
+    (
+        "attention",
+        "x_decoder",
+        "import x_transformers",
+        "x_transformers.TransformerWrapper(num_tokens=200, max_seq_len=64, "
+        "attn_layers=x_transformers.Decoder(dim=64, depth=2, heads=4))",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "x_llama",
+        "import x_transformers",
+        "x_transformers.TransformerWrapper(num_tokens=200, max_seq_len=64, "
+        "attn_layers=x_transformers.Decoder(dim=64, depth=2, heads=4, rotary_pos_emb=True, use_rmsnorm=True, "
+        "ff_swish=True, ff_glu=True, attn_kv_heads=2))",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "x_alibi",
+        "import x_transformers",
+        "x_transformers.TransformerWrapper(num_tokens=200, max_seq_len=64, "
+        "attn_layers=x_transformers.Decoder(dim=64, depth=2, heads=4, alibi_pos_bias=True))",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "x_t5",
+        "import x_transformers",
+        "x_transformers.TransformerWrapper(num_tokens=200, max_seq_len=64, "
+        "attn_layers=x_transformers.Encoder(dim=64, depth=2, heads=4, rel_pos_bias=True, attn_dropout=0.1, "
+        "ff_dropout=0.1))",
+        TOKENS,
+    ),
+    (
+        "attention",
+        "x_vit",
+        "import x_transformers",
+        "x_transformers.ViTransformerWrapper(image_size=64, patch_size=8, num_classes=10, "
+        "attn_layers=x_transformers.Encoder(dim=64, depth=2, heads=4))",
+        PICTURE,
+    ),
+    ("attention", "loftr_hardnet", "import kornia.feature", "kornia.feature.HardNet()", "torch.rand(b, 1, 32, 32)"),
+    (
+        "attention",
+        "mobilevit_kornia",
+        "import kornia.models",
+        "kornia.models.MobileViT(mode='xxs')",
+        "torch.rand(b, 3, 256, 256)",
+    ),
+    ("attention", "resnest", "import resnest.torch", "resnest.torch.resnest50()", PICTURE),
+)
