@@ -11,6 +11,7 @@
 #include "base/setup.h"
 #include "torch/run.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -923,145 +924,189 @@ expand_matmul(struct machine *m, struct frame *f)
     out_add(m, f, matmul(m, V(0), V(1)));
 }
 
-/* Two operands: permute to [batch, own, summed], reshape, bmm, view, permute. Source: einsum and sumproduct_pair in
- * Linear.cpp. */
-static struct value *
-einsum_pair(struct machine *m, const char *la, struct value *a, const char *lb, struct value *b, const char *out)
+enum { LETTERS = 'z' + 1 };
+
+struct equation {
+    int place[LETTERS]; /* of each letter among all dimensions, those of the result first; -1 none */
+    int first, dots;    /* place and number of the dimensions that "..." stands for */
+    int nout, n;        /* dimensions of the result, all */
+};
+
+static bool
+operand_ends(char c)
 {
-    char order[RANK] = "";
-    int64_t pa[RANK], pb[RANK], size[RANK], batch = 1, own_a = 1, own_b = 1, sum = 1, perm[RANK];
-    int na = 0, nb = 0, n = 0;
-    for (int pass = 0; pass < 3; pass++) /* a: shared and kept, own, summed */
-        for (int i = 0; la[i]; i++) {
-            bool in_b = strchr(lb, la[i]), kept = strchr(out, la[i]);
-            if ((pass == 0 && in_b && kept) || (pass == 1 && !in_b) || (pass == 2 && in_b && !kept)) {
-                pa[na++] = i;
-                if (pass < 2) {
-                    size[n] = a->size[i];
-                    order[n++] = la[i];
-                }
-                *(pass == 0 ? &batch : pass == 1 ? &own_a : &sum) *= a->size[i];
-            }
-        }
-    for (int pass = 0; pass < 2; pass++) /* b follows a's order of shared letters */
-        for (int i = 0; la[i]; i++) {
-            const char *at = strchr(lb, la[i]);
-            if (at && (strchr(out, la[i]) != NULL) == (pass == 0))
-                pb[nb++] = at - lb;
-        }
-    for (int i = 0; lb[i]; i++)
-        if (!strchr(la, lb[i])) {
-            pb[nb++] = i;
-            size[n] = b->size[i];
-            order[n++] = lb[i];
-            own_b *= b->size[i];
-        }
-    struct value *x = OP(m, "permute.default", VAL(a), ints_arg(m, na, pa)),
-                 *y = OP(m, "permute.default", VAL(b), ints_arg(m, nb, pb));
-    x = reshape(m, x, 3, (int64_t[]){batch, own_a, sum});
-    y = reshape(m, y, 3, (int64_t[]){batch, sum, own_b});
-    struct value *z = OP(m, "view.default", VAL(OP(m, "bmm.default", VAL(x), VAL(y))), ints_arg(m, n, size));
-    int k = 0;
-    for (int i = 0; out[i] && k < n; i++) {
-        const char *at = strchr(order, out[i]);
-        perm[k++] = at ? at - order : 0;
-    }
-    return OP(m, "permute.default", VAL(z), ints_arg(m, k, perm));
+    return !c || c == ',' || c == '-';
 }
 
-/* No letter is summed: an elementwise product, aligned by views. Returns the letters. */
-static struct value *
-einsum_product(struct machine *m, char *la, struct value *a, const char *lb, struct value *b)
+static int
+operand_letters(const char *p)
 {
-    int64_t perm[RANK];
     int n = 0;
-    for (int i = 0; lb[i]; i++)
-        if (!strchr(la, lb[i])) {
-            la[strlen(la) + 1] = 0;
-            la[strlen(la)] = lb[i];
-            a = OP(m, "unsqueeze.default", VAL(a), INT(a->rank));
-        }
-    for (int i = 0; la[i]; i++) {
-        const char *at = strchr(lb, la[i]);
-        if (at)
-            perm[n++] = at - lb;
-    }
-    b = OP(m, "permute.default", VAL(b), ints_arg(m, n, perm));
-    for (int i = 0; la[i]; i++)
-        if (!strchr(lb, la[i]))
-            b = OP(m, "unsqueeze.default", VAL(b), INT(i));
-    return OP(m, "mul.Tensor", VAL(a), VAL(b));
+    for (; !operand_ends(*p); p++)
+        n += isalpha((unsigned char)*p) != 0;
+    return n;
 }
 
-/* Operands are joined from the left. */
+static bool
+read_equation(const char *p, const struct arg *operands, int n, struct equation *e)
+{
+    int count[LETTERS] = {0};
+    *e = (struct equation){.first = -1};
+    memset(e->place, -1, sizeof(e->place));
+    for (int i = 0; i < n; i++) {
+        int more = operands[i].kind == ARG_VALUE ? operands[i].v->rank - operand_letters(p) : -1;
+        bool open = false;
+        for (; !operand_ends(*p); p++) {
+            open |= *p == '.';
+            if (isalpha((unsigned char)*p))
+                count[(unsigned char)*p]++;
+        }
+        if (more < 0 || (more && !open) || (*p == ',') != (i < n - 1))
+            return false;
+        e->dots = more > e->dots ? more : e->dots;
+        p += *p == ',';
+    }
+    e->first = *p ? -1 : 0;
+    e->nout = *p ? 0 : e->dots;
+    for (int c = 'A'; c < LETTERS && !*p; c++)
+        if (count[c] == 1)
+            e->place[c] = e->nout++;
+    for (p += *p ? strlen("->") : 0; *p; p++)
+        if (isalpha((unsigned char)*p)) {
+            e->place[(unsigned char)*p] = e->nout++;
+        } else if (*p == '.' && e->first < 0) {
+            e->first = e->nout;
+            e->nout += e->dots;
+        }
+    e->n = e->nout;
+    if (e->first < 0) {
+        e->first = e->n;
+        e->n += e->dots;
+    }
+    for (int c = 'A'; c < LETTERS; c++)
+        if (count[c] && e->place[c] < 0)
+            e->place[c] = e->n++;
+    return e->n <= MAX_RANK;
+}
+
+/* With all dimensions of the equation in their order, 1 where it has none; of a letter that it has twice the diagonal. */
+static struct value *
+einsum_operand(struct machine *m, const struct equation *e, const char *p, struct value *v)
+{
+    int64_t from[RANK];
+    int at = 0, missing = e->dots - (v->rank - operand_letters(p));
+    memset(from, -1, sizeof(from));
+    for (; !operand_ends(*p); p++) {
+        int64_t *to = isalpha((unsigned char)*p) ? &from[e->place[(unsigned char)*p]] : NULL;
+        for (int i = missing; !to && *p == '.' && i < e->dots; i++)
+            from[e->first + i] = at++;
+        if (!to) {
+            p += *p == '.' ? strlen("..") : 0;
+        } else if (*to < 0) {
+            *to = at++;
+        } else {
+            v = OP(m, "diagonal.default", VAL(v), INT(0), INT(*to), INT(at));
+            int64_t back[RANK];
+            for (int i = 0; i < v->rank; i++)
+                back[i] = i < *to ? i : i == *to ? v->rank - 1 : i - 1;
+            v = OP(m, "permute.default", VAL(v), ints_arg(m, v->rank, back));
+        }
+    }
+    for (int i = 0; i < e->n; i++)
+        if (from[i] < 0) {
+            v = OP(m, "unsqueeze.default", VAL(v), INT(v->rank));
+            from[i] = at++;
+        }
+    return OP(m, "permute.default", VAL(v), ints_arg(m, e->n, from));
+}
+
+/* Source: sumproduct_pair in Linear.cpp, which keeps summed dimensions. Since PyTorch 2.9 the operand whose dimensions
+ * come first in the result is the left one: pull request 161755. */
+static struct value *
+einsum_pair(struct machine *m, struct value *a, struct value *b, const bool *sums)
+{
+    enum { BOTH, LEFT, SUM, RIGHT, KINDS };
+    int64_t dims[KINDS][RANK], of[KINDS] = {1, 1, 1, 1}, size[RANK], left[RANK], right[RANK], back[RANK];
+    int count[KINDS] = {0}, rank = a->rank, n = 0, nl = 0, nr = 0, first = rank, last = -1;
+    for (int i = 0; i < rank; i++) {
+        bool l = a->size[i] != 1, r = b->size[i] != 1;
+        first = !sums[i] && l && !r && first == rank ? i : first;
+        last = !sums[i] && !l ? i : last;
+    }
+    if (last >= 0 && first < rank && last < first)
+        return einsum_pair(m, b, a, sums);
+    for (int i = 0; i < rank; i++) {
+        bool l = a->size[i] != 1, r = b->size[i] != 1;
+        struct arg one = ints_arg(m, 1, (int64_t[]){i});
+        if (sums[i] && l && !r)
+            a = OP(m, "sum.dim_IntList", VAL(a), one, BOOL(true));
+        if (sums[i] && r && !l)
+            b = OP(m, "sum.dim_IntList", VAL(b), one, BOOL(true));
+        int kind = sums[i] ? SUM : l && r ? BOTH : l ? LEFT : RIGHT;
+        dims[kind][count[kind]++] = i;
+        of[kind] *= kind == RIGHT ? b->size[i] : a->size[i];
+    }
+    static const int in_left[] = {BOTH, LEFT, SUM, RIGHT}, in_right[] = {BOTH, SUM, RIGHT, LEFT};
+    for (int k = 0; k < KINDS; k++) {
+        for (int i = 0; i < count[in_left[k]]; i++) {
+            int64_t d = left[nl++] = dims[in_left[k]][i];
+            back[d] = n;
+            size[n++] = in_left[k] == SUM ? 1 : in_left[k] == RIGHT ? b->size[d] : a->size[d];
+        }
+        for (int i = 0; i < count[in_right[k]]; i++)
+            right[nr++] = dims[in_right[k]][i];
+    }
+    a = OP(m, "permute.default", VAL(a), ints_arg(m, rank, left));
+    b = OP(m, "permute.default", VAL(b), ints_arg(m, rank, right));
+    a = reshape(m, a, 3, (int64_t[]){of[BOTH], of[LEFT], of[SUM]});
+    b = reshape(m, b, 3, (int64_t[]){of[BOTH], of[SUM], of[RIGHT]});
+    struct value *z = OP(m, "view.default", VAL(OP(m, "bmm.default", VAL(a), VAL(b))), ints_arg(m, rank, size));
+    return OP(m, "permute.default", VAL(z), ints_arg(m, rank, back));
+}
+
+/* Source: einsum in Linear.cpp, operands from the left: without the package opt_einsum, which PyTorch doesn't bring. */
 void
 expand_einsum(struct machine *m, struct frame *f)
 {
-    const char *eq = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
+    const char *p = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
     struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
-    int operands = 1, n = 0, most = l && l->n ? l->n : 1;
-    char(*label)[RANK] = arena_alloc(m->a, sizeof(*label) * (size_t)most), out[RANK] = "", *to = label[0];
-    bool plain = l && l->n > 0;
-    for (const char *p = eq; *p; p++) {
-        if (*p == '>') {
-            to = out;
-            n = 0;
-        } else if (*p == ',' && operands < most) {
-            to = label[operands++];
-            n = 0;
-        } else if (((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) && n < MAX_RANK) {
-            to[n++] = *p;
-            to[n] = 0;
-        }
-    }
-    plain &= operands == (l ? l->n : 0);
-    for (int i = 0; plain && i < l->n; i++)
-        plain = l->list[i].kind == ARG_VALUE && (int)strlen(label[i]) == l->list[i].v->rank;
-    if (!plain) {
-        if (f->rank >= 0 && l && l->n && l->list[0].kind == ARG_VALUE)
-            out_add(m, f, value_new(m, l->list[0].v->dtype, f->rank, f->size, NULL));
+    struct equation e;
+    if (!l || !l->n || !read_equation(p, l->list, l->n, &e))
         return;
+    struct value **v = arena_alloc(m->a, sizeof(*v) * (size_t)l->n), *z;
+    int left[RANK] = {0};
+    for (int i = 0; i < l->n; i++) {
+        v[i] = einsum_operand(m, &e, p, l->list[i].v);
+        p = strchr(p, ',') ? strchr(p, ',') + 1 : p;
+        for (int d = 0; d < e.n; d++)
+            left[d] += v[i]->size[d] != 1;
     }
-    struct value *v = l->list[0].v;
-    char now[RANK];
-    strcpy(now, label[0]);
+    z = v[0];
     for (int i = 1; i < l->n; i++) {
-        char both[2 * RANK], next[RANK] = "";
-        bool sums = false, last = i == l->n - 1;
-        snprintf(both, sizeof(both), "%s%s", now, label[i]);
-        n = 0;
-        for (const char *c = both; *c; c++) {
-            bool later = strchr(out, *c) != NULL;
-            for (int j = i + 1; j < l->n; j++)
-                later |= strchr(label[j], *c) != NULL;
-            sums |= !later;
-            if (later && !strchr(next, *c) && n < MAX_RANK) {
-                next[n++] = *c;
-                next[n] = 0;
-            }
+        bool sums[RANK] = {false}, any = false;
+        int64_t alone[2][RANK];
+        int n[2] = {0};
+        for (int d = e.nout; d < e.n; d++) {
+            bool a = z->size[d] != 1, b = v[i]->size[d] != 1;
+            if (a && b)
+                any |= sums[d] = --left[d] == 1;
+            else if ((a || b) && left[d] == 1)
+                alone[b][n[b]++] = d;
         }
-        if (sums) {
-            v = einsum_pair(m, now, v, label[i], l->list[i].v, last ? out : next);
-            strcpy(now, last ? out : next);
-        } else if (strlen(next) < MAX_RANK) {
-            v = einsum_product(m, now, v, label[i], l->list[i].v);
-        }
+        if (n[0])
+            z = OP(m, "sum.dim_IntList", VAL(z), ints_arg(m, n[0], alone[0]), BOOL(true));
+        if (n[1])
+            v[i] = OP(m, "sum.dim_IntList", VAL(v[i]), ints_arg(m, n[1], alone[1]), BOOL(true));
+        z = any ? einsum_pair(m, z, v[i], sums) : OP(m, "mul.Tensor", VAL(z), VAL(v[i]));
     }
-    int64_t perm[RANK];
-    n = 0;
-    for (int i = 0; l->n == 1 && label[0][i]; i++)
-        if (!strchr(out, label[0][i]))
-            perm[n++] = i;
-        else
-            now[i - n] = label[0][i];
-    if (n) {
-        now[strlen(label[0]) - (size_t)n] = 0;
-        v = OP(m, "sum.dim_IntList", VAL(v), ints_arg(m, n, perm));
-    }
-    for (n = 0; out[n] && strchr(now, out[n]); n++)
-        perm[n] = strchr(now, out[n]) - now;
-    bool moves = n == v->rank && strcmp(now, out) != 0;
-    out_add(m, f, moves ? OP(m, "permute.default", VAL(v), ints_arg(m, n, perm)) : v);
+    int64_t rest[RANK];
+    for (int d = e.nout; d < e.n; d++)
+        rest[d - e.nout] = d;
+    if (e.n > e.nout && l->n > 1)
+        z = OP(m, "view.default", VAL(z), ints_arg(m, e.nout, z->size));
+    else if (e.n > e.nout)
+        z = OP(m, "sum.dim_IntList", VAL(z), ints_arg(m, e.n - e.nout, rest));
+    out_add(m, f, z);
 }
 
 /* ---- convolutions, pools ----------------------------------------------------------------------------------------- */
