@@ -162,7 +162,7 @@ const char *python_variable(struct arena *a, const char *line);
  * statement that left no call stands between them. */
 bool python_renames(struct arena *a, const char *maker, const char *reader);
 /* The frames of a call that a file has once, by its own frames and those of the call that reads it when it runs again:
- * the reader's line writes it, or calls the module that does. NULL unknown. */
+ * its own line is one of the reader's, or the reader's line writes it, or calls the module that does. NULL unknown. */
 const char *python_again(struct arena *a, const char *target, const char *maker, const char *reader);
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
  * names can hold, where no stack tells. by: the name that holds it, NULL none. */

@@ -167,18 +167,22 @@ read_bindings(struct arena *a, const char *text, int *n)
     for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
         p += strspn(p, " ");
         end = statement_end(p);
-        const char *eq = equals_sign(p, end), *value = eq ? eq + 1 : NULL;
+        const char *eq = equals_sign(p, end), *value = eq ? eq + 1 : NULL, *from = p;
         int first = *n, parts = 1;
-        bool star = false;
-        for (const char *q = p; q && q < eq; q = part_end(q, eq)) {
-            q += strspn(q, " *");
-            star |= q > p && q[-1] == '*';
-            if (name_length(q))
-                *PUSH(a, list, *n, cap) = (struct bound){arena_strn(a, q, name_length(q)), p, value, end, 1};
+        bool star = false, chain = false; /* y = x = f(z) */
+        for (; eq; from = eq + 1, eq = equals_sign(from, end)) {
+            chain |= value != eq + 1;
+            value = eq + 1;
+            for (const char *q = from; q && q < eq; q = part_end(q, eq)) {
+                q += strspn(q, " *");
+                star |= q > p && q[-1] == '*';
+                if (name_length(q))
+                    *PUSH(a, list, *n, cap) = (struct bound){arena_strn(a, q, name_length(q)), p, value, end, 1};
+            }
         }
         for (const char *q = value; q && (q = part_end(q, end)); parts++)
             ;
-        bool each = parts == *n - first && !star;
+        bool each = parts == *n - first && !star && !chain;
         for (int i = first; i < *n; i++) {
             const char *next = each ? part_end(value, end) : NULL;
             list[i].value = value;
@@ -451,6 +455,35 @@ part_of_round(const struct tracer *t, int level, int i, int size)
     return t->stacks[i].n == level + 1 && times_written(text, text + strlen(text), t->p->calls[i].target) > n;
 }
 
+/* Whether calls i to j - 1 are of more modules, one after another, than the line writes calls: "x = layer(x)". Each is
+ * a round, with what the line itself does behind it. */
+static bool
+find_modules(struct tracer *t, int level, int i, int j)
+{
+    const struct spot *s = &t->stacks[i].at[level];
+    int modules = 0, written = 0;
+    const char *module = "";
+    for (const char *p = s->text; *p; p++)
+        written += *p == '(';
+    for (int k = i; k < j; k++) {
+        const char *calls = t->stacks[k].at[level].calls;
+        modules += *calls && strcmp(calls, module) != 0;
+        module = *calls ? calls : module;
+    }
+    if (!s->nbindings || !*s->calls || modules < 2 || modules <= written || strstr(s->text, " for "))
+        return false;
+    for (int k = i, first = i; k < j; k++) {
+        const char *calls = t->stacks[k].at[level].calls, *next = k + 1 < j ? t->stacks[k + 1].at[level].calls : "";
+        module = *calls ? calls : module;
+        if (k + 1 < j && (!*next || strcmp(next, module) == 0))
+            continue;
+        for (; first <= k; first++)
+            if (level >= t->rounds[first].level)
+                t->rounds[first] = (struct round){level, k};
+    }
+    return true;
+}
+
 /* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
  * than the line writes them, it is the body of a loop. */
 static void
@@ -473,6 +506,8 @@ find_rounds(struct tracer *t, int level, int i, int j)
                 t->rounds[k] = (struct round){level, i + (k - i) / size * size + size - 1};
         return;
     }
+    if (find_modules(t, level, i, j))
+        return;
     const struct spot *s = &t->stacks[i].at[level];
     const char *end = s->text + strlen(s->text), *last = t->p->calls[j - 1].target;
     int times = 0;
@@ -998,17 +1033,30 @@ python_renames(struct arena *a, const char *maker, const char *reader)
            !mentions(&r, m.binding[0].name);
 }
 
+static const char *
+last_frame(const char *stack)
+{
+    const char *last = NULL;
+    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
+        last = p;
+    return last;
+}
+
 const char *
 python_again(struct arena *a, const char *target, const char *maker, const char *reader)
 {
     const char *made = "", *read = "", *from, *to, *m = maker, *r = reader;
+    const char *inner = last_frame(maker), *there = inner && reader ? strstr(reader, inner) : NULL;
     do {
         from = next_frame(a, &m, &made);
         to = next_frame(a, &r, &read);
     } while (from && to && strcmp(from, to) == 0);
+    if (there && (!from || !to || there >= r)) /* its line runs again, for another one */
+        return arena_strn(a, reader, (size_t)(there - reader) + strlen(inner));
     if (!from || !to || !same_function(from, to))
         return NULL;
-    if (python_writes(read, target))
+    bool part = target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS); /* x[:, i] */
+    if (python_writes(read, target) || (part && strchr(read, '[')))
         return arena_strn(a, reader, (size_t)(r - reader));
     for (const char *p = made; *m && (p = strstr(p, "self."));) {
         const char *call = p;
