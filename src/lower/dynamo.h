@@ -25,6 +25,7 @@ struct dynamo {
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
+    struct names *read;     /* full names of what lines read as "self.name"; NULL not asked for yet */
     bool trained;           /* the exporter saw the model in training mode */
     bool drops;             /* some line, module or class says dropout */
     int fed;                /* tensor of the running group that went into pieces made for it, -1 none */

@@ -377,11 +377,19 @@ assigned(const struct dynamo *d, const struct group *g)
     return value && !strstr(line, "_put(") ? value + strlen("] = ") : NULL;
 }
 
+/* Whether the call's first argument is zeros or the like: of several the file has one, but each call has its own. */
+static bool
+made_of_nothing(const struct dynamo *d, const struct call *c)
+{
+    const struct call *m = c->nargs && c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
+    return m && next_read(&(struct call_reads){.call = m}) < 0;
+}
+
 static bool
 in_place(const struct dynamo *d, const struct group *g, const struct call *c, int out)
 {
     if (out < 0 || !starts_with(g->target, "aten.") || d->l->s->inplace == INPLACE_NONE ||
-        !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last, true))
+        (!made_of_nothing(d, c) && !lower_may_overwrite(d->l->g, overwritten(d, g, c), out, g->last, true)))
         return false;
     if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
         return true;

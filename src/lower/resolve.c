@@ -373,10 +373,35 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
     return false;
 }
 
+static struct names *
+read_lines(const struct dynamo *d)
+{
+    static const char self[] = "self.", letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    struct arena *a = d->l->a;
+    struct names *read = names_new(a);
+    for (int i = 0; i < d->ngroups; i++) {
+        const char *path = d->groups[i].path ? d->groups[i].path : "",
+                   *p = fx_line(a, d->l->g->n[d->groups[i].last].stack);
+        while ((p = strstr(p, self))) {
+            p += strlen(self);
+            names_put(read, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)strspn(p, letters), p), i);
+        }
+    }
+    return read;
+}
+
+/* Whether any line reads it so. */
+static bool
+read_somewhere(struct dynamo *d, const struct param *q)
+{
+    d->read = d->read ? d->read : read_lines(d);
+    return names_find(d->read, q->name) >= 0;
+}
+
 /* A parameter below the group's module that nothing names: of these, one whose name ends so; else that of its line, or
- * one that may have this rank. */
+ * of those that no line reads one that may have this rank. */
 static struct param *
-folded_param(const struct dynamo *d, const struct group *g, const char *end, int rank)
+folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
 {
     struct program *p = d->l->p;
     const char *path = g->path ? g->path : "";
@@ -390,7 +415,7 @@ folded_param(const struct dynamo *d, const struct group *g, const char *end, int
             continue;
         if (!end && read_here(d, g, q, "", ""))
             return q;
-        first = fits && !first ? q : first;
+        first = fits && !first && (end || !read_somewhere(d, q)) ? q : first;
     }
     return first;
 }
@@ -546,10 +571,10 @@ unread_buffer(const struct dynamo *d, const char *path)
     return NULL;
 }
 
-/* That of which the line calls the operator, else the first that the line reads, else the first; and how many there
- * are, buffers included. */
+/* That of which the line calls the operator, else the first that the line reads, else the first that no line reads; and
+ * how many there are, buffers included. */
 static struct param *
-unread_weight(const struct dynamo *d, const struct group *g, const char *stem, int *n)
+unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
 {
     struct program *p = d->l->p;
     struct param *best = NULL;
@@ -566,6 +591,7 @@ unread_weight(const struct dynamo *d, const struct group *g, const char *stem, i
         int fits = q->kind > PARAM_FROZEN                                            ? 0
                    : read_here(d, g, q, "", called) || read_here(d, g, q, calls, "") ? 3
                    : read_here(d, g, q, "", "")                                      ? 2
+                   : read_somewhere(d, q)                                            ? 0
                                                                                      : 1;
         best = fits > rank ? q : best;
         rank = fits > rank ? fits : rank;
@@ -806,17 +832,20 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
     return -1;
 }
 
-/* The buffer whose data the group reads. */
+/* The buffer whose data the group reads, or the parameter that no call names: all of it, under other sizes. */
 static const struct param *
-buffer_input(const struct dynamo *d, const struct group *g)
+sliced_input(struct dynamo *d, const struct group *g, const char *name)
 {
     const struct graph *gr = d->l->g;
     for (int k = 0; k < g->nnodes; k++) {
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
             const struct param *q = n->in[i] < 0 ? NULL : params_called(d, gr->t[n->in[i]].name);
-            if (q && q->kind == PARAM_BUFFER)
+            bool *named = q ? &d->referenced[q - d->l->p->params] : NULL;
+            if (q && (q->kind == PARAM_BUFFER || (!spelled_as(name, "slice") && !*named))) {
+                *named = true;
                 return q;
+            }
         }
     }
     return NULL;
@@ -838,8 +867,12 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
                 d->groups[at].call < 0 || d->l->slot_of[n->in[i]] >= 0)
                 continue;
             const struct call *c = &p->calls[d->groups[at].call];
-            if (position < c->nargs && c->args[position].kind == ARG_SLOT)
-                return (int)c->args[position].i;
+            const struct arg *a = position < c->nargs ? &c->args[position] : &NONE;
+            for (int e = 0; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
+                const struct arg *of = a->kind == ARG_LIST ? &a->list[e] : a;
+                if (of->kind == ARG_SLOT && of->i >= 0)
+                    return (int)of->i;
+            }
         }
     }
     return -1;
@@ -954,7 +987,7 @@ doubt_left_out(struct dynamo *d, const struct group *g, const char *name)
 /* A learned number of the group's line that was 1 or 0 when the file was written: what is multiplied with it, or added
  * to it, was left alone. NULL none. */
 static struct param *
-learned_number(const struct dynamo *d, const struct group *g, const char *name)
+learned_number(struct dynamo *d, const struct group *g, const char *name)
 {
     int unread;
     const char *stem = spelled_stem(d->l->a, name);
@@ -1008,7 +1041,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.frames = fx_frames(d->l->a, stack);
             again.location = fx_location(d->l->a, stack);
         }
-        if (!stack && count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
+        if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
             again.scopes = reader->scopes;
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
         for (int k = 0; k < again.nargs; k++) {
@@ -1017,6 +1050,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                 again.args[k].i = q->slot;
         }
         *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
+        if (!stack && next_read(&(struct call_reads){.call = &again}) < 0)
+            group_move(d, p->ncalls - 1, i + 1);
         return again.outs[0];
     }
     return lost_identity(d, g, name, slot);
@@ -1042,8 +1077,17 @@ take_spare(const struct dynamo *d, const struct group *g, int position, int *spa
     return spare[(*used)++];
 }
 
-/* x.type_as(y) where the types were equal: a softmax goes back to the type of its input, a norm to that of what
- * entered its module. */
+static bool
+is_input(const struct program *p, int slot)
+{
+    for (int i = 0; i < p->ninputs; i++)
+        if (p->inputs[i].slot == slot)
+            return true;
+    return false;
+}
+
+/* x.type_as(y) where the types were equal: a softmax goes back to the type of its input, others to that of what entered
+ * their module, no parameter of it. */
 static int
 lost_type_as(struct dynamo *d, const struct group *g, int slot)
 {
@@ -1054,8 +1098,11 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     if (from < 0 || spelled(p->calls[from].target, CASTS)) /* a fact has put it back */
         return slot;
     for (int i = from; i >= 0 && p->calls[i].scope == p->calls[from].scope; i--)
-        for (int k = p->calls[i].nargs - 1; k >= 0; k--)
-            like = p->calls[i].args[k].kind == ARG_SLOT ? (int)p->calls[i].args[k].i : like;
+        for (int k = p->calls[i].nargs - 1; k >= 0; k--) {
+            const struct arg *a = &p->calls[i].args[k];
+            bool enters = a->kind == ARG_SLOT && (i == from || group_maker(p, a->i) || is_input(p, (int)a->i));
+            like = enters ? (int)a->i : like;
+        }
     if (spelled(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
     return like < 0 ? slot : group_cast_like(d, g, slot, like);
@@ -1175,8 +1222,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     int inner = lost_inside(d, g, name);
     if (inner >= 0)
         return inner;
-    if (*used >= nspare && spelled(name, MAY_SLICE)) {
-        const struct param *q = buffer_input(d, g);
+    if (*used >= nspare && (spelled(name, MAY_SLICE) || target_is(spelled_stem(l->a, name), TARGET_KEEPS))) {
+        const struct param *q = sliced_input(d, g, name);
         if (q)
             return q->slot;
     }
