@@ -656,6 +656,39 @@ unseen_line(struct tracer *t, int level, int i, int until)
     return t->stacks[until].at[level].line > t->stacks[until - 1].at[level].line + 1 ? until - 1 : first;
 }
 
+/* Whether the text is one call, of whatever: no operator joins it with another. */
+static bool
+one_call(const char *from, const char *end)
+{
+    int open = 0;
+    for (from += strspn(from, " "); from < end && (open || !strchr("+-*/@, ;", *from)); from++)
+        open += strchr("([{", *from) ? 1 : strchr(")]}", *from) ? -1 : 0;
+    return from == end && !open && from[-1] == ')';
+}
+
+/* What the caller's line names one of these, where call i is of a line that returns it among others. NULL nothing. */
+static const char *
+result_name(const struct tracer *t, int i, int level, const char *const *names, int n)
+{
+    static const char word[] = "return ";
+    const struct stack *s = &t->stacks[i];
+    const struct spot *caller = level > 0 && s->n > level ? &s->at[level - 1] : NULL;
+    const char *text = caller && caller->nbindings ? s->at[level].text : "", *end = text + strlen(text), *next;
+    if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !python_complete(text) ||
+        caller->binding[0].of != caller->nbindings || !one_call(caller->binding[0].value, caller->binding[0].end))
+        return NULL;
+    int nth = 0;
+    for (const char *p = text + strlen(word); p; p = next, nth++) {
+        next = part_end(p, end);
+        p += strspn(p, " ");
+        size_t len = name_length(p);
+        int at = caller->nbindings == 1 ? 0 : nth;
+        if ((nth || next) && len && p + len == (next ? next - 1 : end) && among(names, n, p, len) >= 0)
+            return at < caller->nbindings ? caller->binding[at].name : NULL;
+    }
+    return NULL;
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -677,7 +710,8 @@ local_end(struct tracer *t, int from, int level, const char *name)
             return last;
         i = last;
     }
-    return end;
+    const char *result = result_name(t, end, level, names, n);
+    return result ? local_end(t, end, level - 1, result) : end;
 }
 
 /* The next variable that a line reads, from p on. */
@@ -1228,6 +1262,18 @@ scope_holds(const struct program *p, bool locals)
     return until;
 }
 
+/* Whether the reader's line takes it out of a list that lines without calls made: then a line that runs over and over
+ * appended each time. */
+static bool
+in_list(struct tracer *t, int from, int user, const char *name)
+{
+    const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    int level = name ? parting(s, u) : s->n;
+    return level < s->n && level < u->n && s->at[level].where == u->at[level].where && strchr(u->at[level].text, '[') &&
+           strstr(u->at[level].text, arena_printf(t->a, "%s[", name)) && !binds(&s->at[level], name) &&
+           !bound_before(t, user, level, name);
+}
+
 int *
 python_holds(const struct program *p, bool locals, const char ***by)
 {
@@ -1289,6 +1335,14 @@ python_holds(const struct program *p, bool locals, const char ***by)
                 continue;
             until[slot] = end;
             (*by)[slot] = name;
+            for (int k = in_list(&t, maker[slot], i, name) ? maker[slot] - 1 : -1; k >= 0; k--) {
+                bool same = same_call(&t, k, maker[slot]) && p->calls[k].nouts > place[slot];
+                int other = same ? p->calls[k].outs[place[slot]] : -1;
+                if (other >= 0 && end > until[other]) {
+                    until[other] = end;
+                    (*by)[other] = name;
+                }
+            }
         }
     if (t.steps > limit(LIMIT_FRAMES))
         graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
