@@ -1130,6 +1130,11 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     int n = parting(m, r);
     for (int i = 0; i < n; i++) /* that line runs again */
         n = line_end(t, i, from, reader) < reader ? i : n;
+    for (int i = n; parts && i < r->n && !(i < m->n && writes_parts(m->at[i].text)); i++)
+        if (writes_parts(r->at[i].text)) {
+            *s = (struct stack){i + 1, r->at, true};
+            return;
+        }
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
     s->n = n + beside;
     s->at = m->at;
@@ -1146,8 +1151,6 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     at->where = was.where;
     at->calls = was.calls;
     at->line = name ? -was.line : 0;
-    if (elsewhere && writes_parts(r->at[n].text))
-        s->at[n] = r->at[n];
 }
 
 /* ---- files without stacks ---------------------------------------------------------------------------------------- */
@@ -1310,7 +1313,7 @@ python_holds(const struct program *p, bool locals, const char ***by)
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool lost = !t.stacks[i].n || (c->op && target_is(c->target, TARGET_COPIES));
-        int in = lost && c->nargs && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1, next = -1;
+        int in = lost ? next_read(&(struct call_reads){c}) : -1, next = -1;
         for (int k = 0; k < c->nouts && next < 0; k++)
             next = reader[c->outs[k]];
         if (in >= 0 && maker[in] >= 0 && maker[in] < i && next > i)
