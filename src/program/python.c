@@ -1448,8 +1448,10 @@ python_checkpoints(struct program *p, bool conditional)
         int level = 0;
         while (level < s->n && !(w = wrapper_of(s->at[level].text, &arg)))
             level++;
+        while (w && !under(&t, i, level, arg)) /* one in the arguments of another */
+            w = wrapper_of(arg, &arg);
         end = i + 1;
-        if (!w || !under(&t, i, level, arg))
+        if (!w)
             continue;
         for (int k = end;
              k < p->ncalls && (!t.stacks[k].n || (parting(s, &t.stacks[k]) > level && under(&t, k, level, arg))); k++)
