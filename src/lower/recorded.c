@@ -344,6 +344,8 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
         if (strcmp(augmented[i].stem, stem) != 0 ||
             (!strstr(line, augmented[i].sign) && !strstr(line, arena_printf(a, "%.2s", augmented[i].sign + 1))))
             continue;
+        if (strchr(line, ';'))
+            return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
         for (int u = 0; u < gr->t[out].nusers; u++) {
             const struct node *user = &gr->n[gr->t[out].users[u]];
             if (group_same_statement(d, g->last, gr->t[out].users[u]) && user->nin && user->in[0] != out)

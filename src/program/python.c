@@ -321,13 +321,32 @@ python_writes(const char *line, const char *target)
     return written(line, line + strlen(line), target, 0) != NULL;
 }
 
+/* Which of the operator's places in a statement runs as its n-th: "x *= y * z" assigns at the end. */
+static const char *
+nth_run(const char *from, const char *end, const char *target, int n, bool *assigns)
+{
+    int times = times_written(from, end, target);
+    const char *first = written(from, end, target, 0), *eq = memchr(from, '=', (size_t)(end - from));
+    bool augmented = first && eq == first + 1 && !isalpha((unsigned char)*first);
+    *assigns = augmented && n == times - 1;
+    return *assigns ? first : written(from, end, target, n + augmented);
+}
+
 bool
 python_overwrites(const char *line, const char *target, int n)
 {
-    const char *end = line + strlen(line);
-    int times = times_written(line, end, target);
-    const char *at = times ? written(line, end, target, n % times) : NULL;
-    return at && *(at + strcspn(at, "(") - 1) == '_' && isalpha((unsigned char)*at);
+    int all = times_written(line, line + strlen(line), target);
+    n = all ? n % all : 0;
+    for (const char *p = line, *end; *p; p = *end ? end + 1 : end) { /* statements */
+        bool assigns;
+        end = statement_end(p);
+        int times = times_written(p, end, target);
+        const char *at = n < times ? nth_run(p, end, target, n, &assigns) : NULL;
+        if (at)
+            return assigns || (isalpha((unsigned char)*at) && at[strcspn(at, "(") - 1] == '_');
+        n -= times;
+    }
+    return false;
 }
 
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
