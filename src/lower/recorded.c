@@ -410,19 +410,21 @@ merged(struct dynamo *d, const struct group *g, int out)
     perm = perm && perm->type == ATTR_INTS && perm->ints ? perm : NULL;
     if (!n->rules || n->nin < 1 || n->in[0] < 0 || l->slot_of[n->in[0]] < 0)
         return false;
-    struct call *c = NULL;
-    if (strstr(n->rules, "TransposeTranspose") && perm) {
+    bool permutes = strstr(n->rules, "TransposeTranspose") && perm;
+    if (!permutes && !strstr(n->rules, "ReshapeReshape") && !strstr(n->rules, "UnsqueezeUnsqueeze"))
+        return false;
+    int read = resolve_again(d, g, n->in[0]);
+    struct call *c;
+    if (permutes) {
         c = group_call(d, g, "aten.permute.default", 2);
         c->args[1] =
             (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
         for (int i = 0; i < perm->n; i++)
             c->args[1].list[i] = INT(perm->ints[i]);
-    } else if (strstr(n->rules, "ReshapeReshape") || strstr(n->rules, "UnsqueezeUnsqueeze")) {
-        c = group_call(d, g, "aten.reshape.default", 2);
     } else {
-        return false;
+        c = group_call(d, g, "aten.reshape.default", 2);
     }
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = read};
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     group_define(d, g, out, c->outs[0]);
     return true;

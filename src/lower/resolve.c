@@ -895,6 +895,23 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     return lost_identity(d, g, name, slot);
 }
 
+int
+resolve_again(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    const struct node *reader = &l->g->n[g->last];
+    int slot = l->slot_of[tensor];
+    const struct call *c = group_maker(l->p, slot);
+    const char *bare = c ? spelled_bare(c->target) : "", *stem = arena_strn(l->a, bare, strcspn(bare, "."));
+    if (!c || c->outs[0] != slot || !c->stack || !reader->stack || strcmp(c->stack, reader->stack) == 0 ||
+        !python_calls(fx_line(l->a, reader->stack), stem))
+        return slot;
+    for (int i = 0; i < d->ngroups; i++)
+        if (strcmp(d->groups[i].target, c->target) == 0 && group_same_statement(d, g->last, d->groups[i].last))
+            return slot;
+    return lost_duplicate(d, g, c->name, slot, NULL);
+}
+
 /* The next free input. Of an attention's, masks are boolean and nothing else is; of a linear's, the input has the
  * result's rank, the weight 2 and the bias 1. */
 static int

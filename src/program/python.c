@@ -992,10 +992,12 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         from = next_frame(a, &m, &made);
         to = next_frame(a, &r, &read);
     } while (from && to && strcmp(from, to) == 0);
-    if (!from || !to || !same_function(from, to))
+    if (!from || (to && !same_function(from, to)))
         return NULL;
     if (python_writes(read, target))
-        return arena_strn(a, reader, (size_t)(r - reader));
+        return to ? arena_strn(a, reader, (size_t)(r - reader)) : reader;
+    if (!to)
+        return NULL;
     for (const char *p = made; *m && (p = strstr(p, "self."));) {
         const char *call = p;
         p += strcspn(p, "( ,)");
