@@ -519,7 +519,8 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
     if (!c || !c->op || !c->nargs || args[0].kind != ARG_SLOT)
         return false;
     const struct aten *folded = c->args[0].kind == ARG_TEXT ? aten_find(c->args[0].s) : NULL;
-    if (folded && folded->writes == WRITES_NUMBER) { /* x[0] = 2 */
+    bool zeros = strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), "zero_(");
+    if (folded && (folded->writes == WRITES_NUMBER || (folded->writes == WRITES_ZERO && zeros))) { /* x[0] = 2 */
         c->op = aten_find(c->target = "aten.fill_part");
         c->args[0] = args[0];
         c->args[1] = FLT(0);
@@ -532,7 +533,7 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
         group_define(d, g, out, (int)args[1].i);
         return true;
     }
-    if (c->op->writes == WRITES_ZERO && strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), "zero_("))
+    if (c->op->writes == WRITES_ZERO && zeros)
         c->op = aten_find(c->target = "aten.fill.Scalar");
     if (c->op->writes == WRITES_NUMBER && shows(d, &c->args[0], &args[0]))
         c->in_place = true;
