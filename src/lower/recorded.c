@@ -966,7 +966,7 @@ recorded_call(struct dynamo *d, struct group *g)
         c->size = size;
         slot = c->outs[0];
     }
-    group_define(d, g, out, slot);
+    group_define(d, g, out, resolve_last(d, g, slot));
     define_items(d, g, &l->p->calls[g->call]);
     put_where_written(d, first);
     return missing;

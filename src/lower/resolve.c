@@ -973,32 +973,78 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
 static const struct {
     const char *stem, *target;
     bool list; /* takes a list of tensors */
-} traceless[] = {{"view_as_real", "aten.view_as_real.default", false},
-                 {"view_as_complex", "aten.view_as_complex.default", false},
-                 {"detach", "aten.detach.default", false},
-                 {"cat", "aten.cat.default", true}};
+    bool last; /* its name may be lost with what read it */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
+                 {"view_as_complex", "aten.view_as_complex.default", false, false},
+                 {"detach", "aten.detach.default", false, true},
+                 {"cat", "aten.cat.default", true, false}};
 
-/* Where its operand stands in another place too, no input is left over: it is the group's first. */
+/* The stack down to the innermost of the outer frames whose line calls it among the arguments of what runs; NULL
+ * none. */
+static const char *
+argument_frame(struct arena *a, const char *stack, const char *stem)
+{
+    for (const char *s = stack; s && strstr(s, "File \"");) {
+        s = fx_outer(a, s);
+        const char *line = fx_line(a, s), *behind = python_calls(line, stem);
+        int open = 0;
+        for (const char *p = line; behind && p < behind; p++)
+            open += (*p == '(') - (*p == ')');
+        if (open > 1)
+            return s;
+    }
+    return NULL;
+}
+
+/* "x = f(y).detach()" after the last call of f. */
+int
+resolve_last(struct dynamo *d, const struct group *g, int slot)
+{
+    struct lowering *l = d->l;
+    int at = d->group_of[g->last];
+    const char *stack = g->nnodes ? l->g->n[g->last].stack : NULL,
+               *next = at + 1 < d->ngroups ? l->g->n[d->groups[at + 1].nodes[0]].stack : NULL;
+    for (int i = 0; i < COUNT(traceless) && stack; i++)
+        for (const char *s = traceless[i].last && strstr(stack, traceless[i].stem) ? stack : "";
+             strstr(s, "File \"") && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
+            if (python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
+                struct call *c = group_call(d, g, traceless[i].target, 1);
+                c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+                c->stack = s;
+                return c->outs[0];
+            }
+    return slot;
+}
+
+static bool
+is_traceless(const char *name)
+{
+    bool is = false;
+    for (int i = 0; i < COUNT(traceless); i++)
+        is |= spelled_as(name, traceless[i].stem);
+    return is;
+}
+
 static int
 lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    int first;
     for (int i = 0; i < COUNT(traceless); i++)
         if (spelled_as(name, traceless[i].stem)) {
-            if (slot < 0 && group_inputs(d, g, NULL, 0, &first, 1))
-                slot = d->l->slot_of[first];
-            if (slot < 0)
-                return -1;
+            const struct call *before = group_maker(d->l->p, slot);
+            if (before && traceless[i].last && strcmp(before->target, traceless[i].target) == 0) /* resolve_last's */
+                return slot;
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)
                 c->args[0] =
                     (struct arg){.kind = ARG_LIST, .n = 1, .list = arena_dup(d->l->a, c->args, sizeof(*c->args))};
             const struct node *reader = &d->l->g->n[g->last];
+            const char *stem = traceless[i].stem, *outer = argument_frame(d->l->a, reader->stack, stem);
             int made = c->outs[0];
-            if (!python_calls(fx_line(d->l->a, reader->stack), traceless[i].stem)) { /* a line of its own */
+            if (outer) {
+                c->stack = outer;
+            } else if (!python_calls(fx_line(d->l->a, reader->stack), stem)) { /* a line of its own */
                 d->l->p->ncalls--;
-                const char *stem = traceless[i].stem;
                 int at = python_line(d->l->p, slot, reader->stack, reader->scopes, stem, &c->stack);
                 d->l->p->ncalls++;
                 group_move(d, d->l->p->ncalls - 1, at);
@@ -1074,9 +1120,19 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
-        return t >= 0 ? resolve_constant(d, g, name, t) : inside < 0 ? lost_traceless(d, g, name, -1) : inside;
+        if (t >= 0 || inside >= 0)
+            return t >= 0 ? resolve_constant(d, g, name, t) : inside;
+        bool tensor = !position || spelled(name, COPIES) || is_traceless(name); /* "mul" may be of sizes */
+        if (!tensor || constant_input(d, g, false) >= 0)
+            return -1;
+        if (!group_inputs(d, g, NULL, 0, &t, 1)) { /* what it read stands in another place too */
+            graph_doubt(l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
+                        "nothing in the file shows what %s was, which this reads", name);
+            return -1;
+        }
+    } else {
+        t = take_spare(d, g, position, spare, nspare, used);
     }
-    t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t] && position == 0)
         slot = lost_pad(d, g, t);

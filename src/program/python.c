@@ -748,6 +748,18 @@ next_name_read(const struct spot *s, const char *p, size_t *len)
     return NULL;
 }
 
+bool
+python_closes(struct arena *a, const char *line, const char *name)
+{
+    struct spot s = read_line(a, line);
+    const char *call = arena_printf(a, ".%s()", name), *from = s.nbindings == 1 ? s.binding[0].value : line;
+    size_t n = strlen(line), m = strlen(call);
+    from += strncmp(from, "return ", 7) == 0 ? 7 : strspn(from, " ");
+    if (n < m || strcmp(line + n - m, call) != 0)
+        return false;
+    return one_call(from, line + n);
+}
+
 const char *
 python_variable(struct arena *a, const char *line)
 {
