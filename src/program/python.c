@@ -616,6 +616,24 @@ among(const char *const *names, int n, const char *from, size_t len)
     return -1;
 }
 
+/* Whether a list, tuple or dictionary that is written there has one of these names for an element. */
+static bool
+displays(const char *from, const char *end, const char *const *names, int n)
+{
+    from += strspn(from, " ");
+    if (from == end || !strchr("([{", *from) || !strchr(")]}", end[-1]))
+        return false;
+    for (const char *p = from + 1, *next; p; p = next) {
+        next = part_end(p, end - 1);
+        const char *stop = next ? next - 1 : end - 1, *key = memchr(p, ':', (size_t)(stop - p));
+        p = key && *from == '{' ? key + 1 : p;
+        p += strspn(p, " ");
+        if (name_length(p) && p + name_length(p) == stop && among(names, n, p, name_length(p)) >= 0)
+            return true;
+    }
+    return false;
+}
+
 /* What these names hold, after a line has bound its own: "y = x" gives it another. How many names are left, and the end
  * of the statement behind which none is. */
 static int
@@ -629,7 +647,7 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
             const char *value = b->value + strspn(b->value, " ");
             size_t len = name_length(value);
             bool plain = len && value + len + strspn(value + len, " ") == b->end && !strchr("+-*/@", b->value[-2]);
-            if (left < MAX_NAMES && plain && among(names, n, value, len) >= 0)
+            if (left < MAX_NAMES && (plain ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
                 now[left++] = b->name;
         }
         for (int j = 0; j < n; j++) {
