@@ -464,9 +464,9 @@ written_at(const struct tracer *t, int i, int level, const char *text)
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
     int first = i, last = i, before = 0, all = 0;
-    while (first > 0 && parting(&t->stacks[first - 1], s) > level)
+    while (first > 0 && (t->stacks[first - 1].borrowed || parting(&t->stacks[first - 1], s) > level))
         first--;
-    while (last + 1 < t->p->ncalls && parting(&t->stacks[last + 1], s) > level)
+    while (last + 1 < t->p->ncalls && (t->stacks[last + 1].borrowed || parting(&t->stacks[last + 1], s) > level))
         last++;
     for (int k = first; k <= last; k++) {
         before += k < i && same_call(t, k, i);
@@ -681,6 +681,17 @@ gone(const struct tracer *t, int from, int level, int i, int last, const char **
     return n;
 }
 
+/* The last of these calls that reads the tensor whose names are looked for; else the first. */
+static int
+last_read(const struct tracer *t, int first, int end)
+{
+    for (int k = end - 1, slot; k > first; k--)
+        for (struct call_reads r = {&t->p->calls[k]}; (slot = next_read(&r)) >= 0;)
+            if (slot == t->slot)
+                return k;
+    return first;
+}
+
 /* The last call before a line that left no call and stands behind call i and before call `until`: line numbers leave it
  * room; else the end of that call's line. */
 static int
@@ -736,7 +747,7 @@ local_end(struct tracer *t, int from, int level, const char *name)
         int last = line_end(t, level, i, end), made = i;
         n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
-            return unseen_line(t, level, made, i);
+            return unseen_line(t, level, last_read(t, made, i), i);
         n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
         if (!n && t->rounds[i].level == level)
             return t->rounds[i].end;
