@@ -300,6 +300,10 @@ written(const char *text, const char *end, const char *target, int n)
                    strncmp(p, signs[i].sign, strlen(signs[i].sign)) == 0;
             width = here ? strlen(signs[i].sign) : width;
         }
+        if (strncmp(p, "**", 2) == 0) { /* of which each is no product */
+            here &= width == 2;
+            width = 2;
+        }
         if (here && n-- == 0)
             return p;
     }
