@@ -760,6 +760,26 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
     return -1;
 }
 
+/* Merged with a node inside of an earlier call, which is that operator alone (a sigmoid with that of silu): it ran. */
+static int
+lost_inside(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i], from = t < 0 || d->l->slot_of[t] >= 0 ? -1 : gr->t[t].producer;
+            const struct node *n = from < 0 || group_makes(d, g, t) ? NULL : &gr->n[from];
+            if (!n || !n->row || !n->row->aten || !spelled_after(name, n->row->aten) || n->nin != 1 || n->in[0] < 0 ||
+                d->l->slot_of[n->in[0]] < 0)
+                continue;
+            struct call *c = group_call(d, g, n->row->aten, 1);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[n->in[0]]};
+            lower_sizes(d->l, &gr->t[t], &c->rank, &c->size);
+            return c->outs[0];
+        }
+    return -1;
+}
+
 /* The buffer whose data the group reads. */
 static const struct param *
 buffer_input(const struct dynamo *d, const struct group *g)
@@ -1116,6 +1136,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
         int inside = made_here(d, g, was) ? -1 : lost_interior(d, g, position);
+        inside = inside < 0 ? lost_inside(d, g, name) : inside;
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);
