@@ -877,6 +877,18 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     return c->outs[0];
 }
 
+/* A view that was written in place is made anew for each of its readers, with the line of the write: it is one
+ * tensor. */
+static bool
+made_for_reader(const struct program *p, const struct call *c)
+{
+    const struct call *base = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && c->args[0].kind == ARG_SLOT
+                                  ? group_maker(p, c->args[0].i)
+                                  : NULL;
+    return base && base->stack && c->stack && target_is(base->target, TARGET_WRITES) &&
+           strcmp(base->stack, c->stack) == 0;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -889,6 +901,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             continue;
         if (!item && !spelled_after(name, p->calls[i].target))
             return lost_identity(d, g, name, slot);
+        if (made_for_reader(p, &p->calls[i]))
+            return slot;
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
         again.outs[0] = lower_slot(d->l);
