@@ -845,9 +845,8 @@ merged_param(struct dynamo *d, int slot)
     return NULL;
 }
 
-/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor. */
-static void
-doubt_left_out(struct dynamo *d, const struct group *g, const char *name)
+void
+resolve_left_out(struct dynamo *d, const struct group *g, const char *name)
 {
     const char *stem = spelled_stem(d->l->a, name);
     const struct aten *op = aten_find(stem);
@@ -868,7 +867,7 @@ static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     if (!spelled(name, HAS_IDENTITY)) {
-        doubt_left_out(d, g, name);
+        resolve_left_out(d, g, name);
         return slot;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
@@ -1137,7 +1136,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         return -1;
     if (t >= 0 && l->slot_of[t] >= 0) { /* the name survived as a value's */
         if (!spelled(name, COPIES))
-            doubt_left_out(d, g, name);
+            resolve_left_out(d, g, name);
         return spelled(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     }
     if (t >= 0 && l->g->t[t].is_initializer)
