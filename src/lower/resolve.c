@@ -888,6 +888,16 @@ made_for_reader(const struct program *p, const struct call *c)
            strcmp(base->stack, c->stack) == 0;
 }
 
+/* Whether the reader's line is of the function that called the maker, and is another line. */
+static bool
+read_beside(struct arena *a, const char *maker, const char *reader)
+{
+    const char *outer = maker && reader ? fx_outer(a, reader) : NULL;
+    size_t n = outer ? strlen(outer) : 0, function = n ? strcspn(reader + n, ",") : 0;
+    return outer && strncmp(maker, outer, n) == 0 && strncmp(maker + n, reader + n, function) == 0 &&
+           !starts_with(maker, reader);
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -914,6 +924,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.frames = fx_frames(d->l->a, stack);
             again.location = fx_location(d->l->a, stack);
         }
+        if (!stack && again.op && again.op->grad && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+            read_beside(d->l->a, again.stack, reader->stack))
+            graph_doubt(d->l->g, reader->name, reader->op, NULL,
+                        "the exporter merged %s with an equal call, and no line that is left shows when it ran",
+                        spelled_bare(again.target));
         if (!stack && count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
             again.scopes = reader->scopes;
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
