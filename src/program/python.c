@@ -1512,10 +1512,9 @@ python_checkpoints(struct program *p, bool conditional)
         const struct wrapper *w = NULL;
         const char *arg = "";
         int level = 0;
-        while (level < s->n && !(w = wrapper_of(s->at[level].text, &arg)))
-            level++;
-        while (w && !under(&t, i, level, arg)) /* one in the arguments of another */
-            w = wrapper_of(arg, &arg);
+        for (level = 0; level < s->n && !w; level += !w)
+            for (w = wrapper_of(s->at[level].text, &arg); w && !under(&t, i, level, arg);)
+                w = wrapper_of(arg, &arg);
         end = i + 1;
         if (!w)
             continue;
