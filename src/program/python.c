@@ -281,6 +281,17 @@ collects(const char *text)
     return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
 }
 
+/* Whether the sign there joins nothing with what follows: "f(-x)". */
+static bool
+alone(const char *text, const char *sign)
+{
+    const char *p = sign;
+    while (p > text && p[-1] == ' ')
+        p--;
+    bool word = p - text >= 6 && strncmp(p - 6, "return", 6) == 0;
+    return p == text || word || strchr("([{,=:;*+-/@", p[-1]);
+}
+
 /* Where a part of a line writes an operator for the n-th time: "aten.add.Tensor" as "add(", "add_(" or " + "; NULL not
  * so often. */
 static const char *
@@ -288,8 +299,10 @@ written(const char *text, const char *end, const char *target, int n)
 {
     static const struct {
         const char *stem, *sign;
-    } signs[] = {{"add", "+"}, {"sub", "-"},  {"rsub", "-"}, {"mul", "*"},    {"div", "/"},
-                 {"neg", "-"}, {"pow", "**"}, {"gt", ">"},   {"matmul", "@"}, {"lt", "<"}};
+        bool alone; /* nothing before it */
+    } signs[] = {{"add", "+", false}, {"sub", "-", false},   {"rsub", "-", false}, {"mul", "*", false},
+                 {"div", "/", false}, {"neg", "-", true},    {"pow", "**", false}, {"gt", ">", false},
+                 {"lt", "<", false},  {"matmul", "@", false}};
     const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
     size_t len = strcspn(stem, "."), width;
     for (const char *p = text; p < end; p += width) {
@@ -297,7 +310,8 @@ written(const char *text, const char *end, const char *target, int n)
         width = 1;
         for (int i = 0; i < COUNT(signs) && !here; i++) {
             here = strlen(signs[i].stem) == len && strncmp(signs[i].stem, stem, len) == 0 &&
-                   strncmp(p, signs[i].sign, strlen(signs[i].sign)) == 0;
+                   strncmp(p, signs[i].sign, strlen(signs[i].sign)) == 0 && signs[i].alone == alone(text, p) &&
+                   !(signs[i].alone && isdigit((unsigned char)p[1]));
             width = here ? strlen(signs[i].sign) : width;
         }
         if (strncmp(p, "**", 2) == 0) { /* of which each is no product */
