@@ -722,7 +722,7 @@ unseen_line(struct tracer *t, int level, int i, int until)
     return t->stacks[until].at[level].line > t->stacks[until - 1].at[level].line + 1 ? until - 1 : first;
 }
 
-/* Whether the text is one call, of whatever: no operator joins it with another. */
+/* Whether the text is calls of calls: no operator joins it with another. */
 static bool
 one_call(const char *from, const char *end)
 {
@@ -730,6 +730,20 @@ one_call(const char *from, const char *end)
     for (from += strspn(from, " "); from < end && (open || !strchr("+-*/@, ;", *from)); from++)
         open += strchr("([{", *from) ? 1 : strchr(")]}", *from) ? -1 : 0;
     return from == end && !open && from[-1] == ')';
+}
+
+/* Whether the text is "f(...)". */
+static bool
+plain_call(const char *from, const char *end)
+{
+    const char *bracket = memchr(from, '(', (size_t)(end - from));
+    int open = bracket > from + strspn(from, " ");
+    for (const char *p = bracket + 1; open && p < end; p++) {
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        if (!open)
+            return p + 1 == end;
+    }
+    return false;
 }
 
 /* What the caller's line names one of these, where call i is of a line that returns it among others. NULL nothing. */
@@ -741,7 +755,7 @@ result_name(const struct tracer *t, int i, int level, const char *const *names, 
     const struct spot *caller = level > 0 && s->n > level ? &s->at[level - 1] : NULL;
     const char *text = caller && caller->nbindings ? s->at[level].text : "", *end = text + strlen(text), *next;
     if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !python_complete(text) ||
-        caller->binding[0].of != caller->nbindings || !one_call(caller->binding[0].value, caller->binding[0].end))
+        caller->binding[0].of != caller->nbindings || !plain_call(caller->binding[0].value, caller->binding[0].end))
         return NULL;
     int nth = 0;
     for (const char *p = text + strlen(word); p; p = next, nth++) {
