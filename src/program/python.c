@@ -1132,6 +1132,14 @@ next_statement(const struct tracer *t, int from, int user, int level)
     return NULL;
 }
 
+/* Whether the line's last statement binds the name anew. */
+static bool
+bound_last(const struct spot *s, const struct bound *b)
+{
+    const struct bound *last = &s->binding[s->nbindings - 1];
+    return last->from > b->end && !*last->end && strcmp(last->name, b->name) == 0;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -1155,7 +1163,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         const struct bound *b = next_statement(t, from, user, i);
         if (b) {
             *by = arena_str(t->p->arena, b->name);
-            return local_end(t, from, i, b->name);
+            return bound_last(&s->at[i], b) ? line_end(t, i, from, t->p->ncalls - 1) : local_end(t, from, i, b->name);
         }
     }
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
