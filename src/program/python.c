@@ -1242,6 +1242,13 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     s->at = m->at;
     s->borrowed = true;
     elsewhere = beside && parts && !writes_parts(m->at[n].text);
+    int around = elsewhere && s > t->stacks && s[1].n ? parting(&s[-1], &s[1]) : 0;
+    if (around > n && around < s[-1].n && around < s[1].n && s[-1].at[around].where == s[1].at[around].where) {
+        m = &s[-1]; /* between two calls of a frame that frame runs */
+        n = around;
+        s->n = n + 1;
+        s->at = m->at;
+    }
     const char *name = NULL;
     if (!elsewhere && beside && m->at[n].nbindings && !mentions(&r->at[n], m->at[n].binding[0].name))
         name = lost_name(t, reader, n);
