@@ -126,6 +126,8 @@ lower_lost_outputs(struct dynamo *d)
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;
+        if (at < 0 && spelled(name, COPIES))
+            graph_doubt(l->g, l->g->t[out].name, "output", NULL, "the copy that the model returns is not counted");
         if (at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
         if (!spelled(name, COPIES)) {
