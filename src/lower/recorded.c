@@ -249,6 +249,9 @@ static void
 add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, int rank, const int64_t *size)
 {
     const struct call *bias = n == 2 && args[1].kind == ARG_SLOT ? group_maker(d->l->p, args[1].i) : NULL;
+    if (bias && bias->nargs == 1 && target_is(bias->target, TARGET_VIEWS) &&
+        bias->args[0].kind == ARG_SLOT) /* of all */
+        bias = group_maker(d->l->p, bias->args[0].i);
     if (!g->path || rank != 4 || !bias || bias->rank != 4 || bias->size[0] != 1 || size[0] == 1)
         return;
     const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));

@@ -1121,6 +1121,25 @@ lost_view(struct dynamo *d, const struct group *g, int tensor)
     return c->outs[0];
 }
 
+/* A slice of all that was not left out when it was traced, where sizes are numbers: narrow(), split(), not x[:n], which
+ * is an alias. */
+static bool
+slices_all(const struct dynamo *d, const char *name, int slot)
+{
+    const struct call *c = group_maker(d->l->p, slot);
+    return !d->l->s->ndims && spelled(name, MAY_SLICE) && !spelled(name, IS_SAME) && c &&
+           !spelled_after(name, c->target);
+}
+
+static int
+lost_slice(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct call *c = group_call(d, g, "aten.slice.Tensor", 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
+    lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
+    return c->outs[0];
+}
+
 /* The gradient of expand is a sum, even of a scalar that stays one: sum_to in ExpandUtils.h. */
 static bool
 stays_scalar(const struct dynamo *d, const char *name, int tensor)
@@ -1186,10 +1205,11 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (slot == l->slot_of[t] && position == 0)
         slot = lost_pad(d, g, t);
     if (slot == l->slot_of[t])
-        slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
-               : views_same(d, name, t)   ? lost_view(d, g, t)
-               : stays_scalar(d, name, t) ? lost_scalar(d, g, name, t)
-                                          : lost_duplicate(d, g, name, slot, l->g->t[t].name);
+        slot = spelled(name, COPIES)       ? resolve_clone(d, g, t)
+               : views_same(d, name, t)    ? lost_view(d, g, t)
+               : stays_scalar(d, name, t)  ? lost_scalar(d, g, name, t)
+               : slices_all(d, name, slot) ? lost_slice(d, g, t)
+                                           : lost_duplicate(d, g, name, slot, l->g->t[t].name);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
