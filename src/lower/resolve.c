@@ -876,6 +876,26 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     return c->outs[0];
 }
 
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
+ * alone is itself. */
+static const struct {
+    const char *stem, *target;
+    bool list; /* takes a list of tensors */
+    bool last; /* its name may be lost with what read it */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
+                 {"view_as_complex", "aten.view_as_complex.default", false, false},
+                 {"detach", "aten.detach.default", false, true},
+                 {"cat", "aten.cat.default", true, false}};
+
+static bool
+ends_statement(const char *target)
+{
+    bool ends = false;
+    for (int i = 0; i < COUNT(traceless); i++)
+        ends |= traceless[i].last && strcmp(traceless[i].target, target) == 0;
+    return ends;
+}
+
 /* A view that was written in place is made anew for each of its readers, with the line of the write: it is one
  * tensor. */
 static bool
@@ -910,7 +930,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             continue;
         if (!item && !spelled_after(name, p->calls[i].target))
             return lost_identity(d, g, name, slot);
-        if (made_for_reader(p, &p->calls[i]))
+        if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
             return slot;
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
@@ -1016,17 +1036,6 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
-/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
- * alone is itself. */
-static const struct {
-    const char *stem, *target;
-    bool list; /* takes a list of tensors */
-    bool last; /* its name may be lost with what read it */
-} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
-                 {"view_as_complex", "aten.view_as_complex.default", false, false},
-                 {"detach", "aten.detach.default", false, true},
-                 {"cat", "aten.cat.default", true, false}};
-
 /* The stack down to the innermost of the outer frames whose line calls it among the arguments of what runs; NULL
  * none. */
 static const char *
@@ -1079,7 +1088,7 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
     for (int i = 0; i < COUNT(traceless); i++)
         if (spelled_as(name, traceless[i].stem)) {
             const struct call *before = group_maker(d->l->p, slot);
-            if (before && traceless[i].last && strcmp(before->target, traceless[i].target) == 0) /* resolve_last's */
+            if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
                 return slot;
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
