@@ -1023,7 +1023,7 @@ name_of(struct tracer *t, int from, int out, int user, int level)
     const char *at = s->nbindings > 1 ? written_at(t, from, level, s->text) : NULL, *name = NULL;
     for (int i = 0, nth = 0; i < s->nbindings; i++) {
         const struct bound *b = &s->binding[i];
-        bool here = !at || (at >= b->value && at < b->end);
+        bool here = !at || (at >= (b->of == 1 && strchr("+-*/@", b->value[-2]) ? b->from : b->value) && at < b->end);
         if (!here)
             continue;
         if (!name || (t->p->calls[from].nouts > 1 && nth <= out))
