@@ -732,12 +732,13 @@ one_call(const char *from, const char *end)
     return from == end && !open && from[-1] == ')';
 }
 
-/* Whether the text is "f(...)". */
+/* Whether the text is one call of that module: "self.module(...)". */
 static bool
-plain_call(const char *from, const char *end)
+plain_call(const char *from, const char *end, const char *module)
 {
-    const char *bracket = memchr(from, '(', (size_t)(end - from));
-    int open = bracket > from + strspn(from, " ");
+    const char *bracket = memchr(from, '(', (size_t)(end - from)), *dot = strrchr(module, '.');
+    const char *name = dot ? dot + 1 : module, *called = bracket ? bracket - strlen(name) : from;
+    int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
     for (const char *p = bracket + 1; open && p < end; p++) {
         open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
         if (!open)
@@ -755,7 +756,8 @@ result_name(const struct tracer *t, int i, int level, const char *const *names, 
     const struct spot *caller = level > 0 && s->n > level ? &s->at[level - 1] : NULL;
     const char *text = caller && caller->nbindings ? s->at[level].text : "", *end = text + strlen(text), *next;
     if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !python_complete(text) ||
-        caller->binding[0].of != caller->nbindings || !plain_call(caller->binding[0].value, caller->binding[0].end))
+        caller->binding[0].of != caller->nbindings ||
+        !plain_call(caller->binding[0].value, caller->binding[0].end, caller->calls))
         return NULL;
     int nth = 0;
     for (const char *p = text + strlen(word); p; p = next, nth++) {
