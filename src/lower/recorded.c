@@ -842,13 +842,43 @@ shows_all(const struct dynamo *d, int from)
     return NULL;
 }
 
+/* Such a view that a line reads which takes nothing apart was made by a line that is lost: of a gradient's order the
+ * file says nothing then. */
+static void
+doubt_made_anew(const struct dynamo *d, const struct group *g, const struct call *c)
+{
+    static const struct {
+        enum target_trait trait;
+        const char *written;
+    } parts[] = {{TARGET_VIEWS, "["},           {TARGET_VIEWS, "narrow("},      {TARGET_VIEWS, "select("},
+                 {TARGET_VIEWS, "chunk("},      {TARGET_VIEWS, "split("},       {TARGET_VIEWS, "unbind("},
+                 {TARGET_VIEWS, "scatter"},     {TARGET_VIEWS, "expand"},       {TARGET_KEEPS, "view"},
+                 {TARGET_KEEPS, "reshape("},    {TARGET_KEEPS, "flatten("},     {TARGET_KEEPS, "squeeze("},
+                 {TARGET_REORDERS, "T"},        {TARGET_REORDERS, "permute("},  {TARGET_REORDERS, "transpose("},
+                 {TARGET_REORDERS, "movedim("}, {TARGET_REORDERS, "diagonal("}, {TARGET_REORDERS, "detach("},
+                 {TARGET_REORDERS, "flatten("}, {TARGET_REORDERS, "swapaxes("}, {TARGET_REORDERS, "narrow("}};
+    const struct node *n = &d->l->g->n[g->last];
+    const char *line = fx_line(d->l->a, n->stack);
+    const struct call *base = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
+    bool apart = !base || !n->stack || !base->stack || strcmp(base->stack, n->stack) == 0 ||
+                 !(base->in_place || target_is(base->target, TARGET_WRITES));
+    for (int i = 0; i < COUNT(parts) && !apart; i++)
+        apart = target_is(c->target, parts[i].trait) && strstr(line, parts[i].written);
+    if (!apart)
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "a view of what was written in place was made on a line that left nothing: when is not known");
+}
+
 /* After a write in place the exporter makes views anew where they are read: lines behind the write ran before that. */
 static void
-put_where_written(struct dynamo *d, int from)
+put_where_written(struct dynamo *d, const struct group *g, int from)
 {
     struct program *p = d->l->p;
     const struct call *c = &p->calls[p->ncalls - 1];
-    int at = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) ? python_place(p, from) : from;
+    bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS);
+    int at = view ? python_place(p, from) : from;
+    if (view && at == from)
+        doubt_made_anew(d, g, c);
     if (at < from)
         group_move(d, from, at);
 }
@@ -971,6 +1001,6 @@ recorded_call(struct dynamo *d, struct group *g)
     }
     group_define(d, g, out, resolve_last(d, g, slot));
     define_items(d, g, &l->p->calls[g->call]);
-    put_where_written(d, first);
+    put_where_written(d, g, first);
     return missing;
 }
