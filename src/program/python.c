@@ -308,13 +308,13 @@ written(const char *text, const char *end, const char *target, int n)
     for (const char *p = text; p < end; p += width) {
         bool here = strncmp(p, stem, len) == 0 && (p[len] == '(' || (p[len] == '_' && p[len + 1] == '('));
         width = 1;
-        for (int i = 0; i < COUNT(signs) && !here; i++) {
+        for (int i = 0; i < COUNT(signs) && !here && ispunct((unsigned char)*p); i++) {
             here = strlen(signs[i].stem) == len && strncmp(signs[i].stem, stem, len) == 0 &&
                    strncmp(p, signs[i].sign, strlen(signs[i].sign)) == 0 && signs[i].alone == alone(text, p) &&
                    !(signs[i].alone && isdigit((unsigned char)p[1]));
             width = here ? strlen(signs[i].sign) : width;
         }
-        if (strncmp(p, "**", 2) == 0) { /* of which each is no product */
+        if (*p == '*' && p[1] == '*') { /* of which each is no product */
             here &= width == 2;
             width = 2;
         }
