@@ -608,6 +608,8 @@ read_sights(struct tracer *t, int *maker)
 static int
 line_end(struct tracer *t, int level, int i, int end)
 {
+    if (t->stacks[i].n <= level)
+        return i;
     const struct spot *s = &t->stacks[i].at[level];
     bool whole = python_complete(s->text);
     for (int k = i + 1; k <= end; k++) {
@@ -710,6 +712,14 @@ last_read(const struct tracer *t, int first, int end)
     return first;
 }
 
+/* Whether line numbers leave room before a call, as far as it and the one before it have lines. */
+static bool
+line_after_gap(const struct tracer *t, int level, int i)
+{
+    const struct stack *before = &t->stacks[i - 1], *s = &t->stacks[i];
+    return before->n > level && s->n > level && s->at[level].line > before->at[level].line + 1;
+}
+
 /* The last call before a line that left no call and stands behind call i and before call `until`: line numbers leave it
  * room; else the end of that call's line. */
 static int
@@ -717,9 +727,9 @@ unseen_line(struct tracer *t, int level, int i, int until)
 {
     int first = line_end(t, level, i, until - 1);
     for (int last = first; last + 1 < until; last = line_end(t, level, last + 1, until - 1))
-        if (t->stacks[last + 1].n && t->stacks[last + 1].at[level].line > t->stacks[last].at[level].line + 1)
+        if (line_after_gap(t, level, last + 1))
             return last;
-    return t->stacks[until].at[level].line > t->stacks[until - 1].at[level].line + 1 ? until - 1 : first;
+    return line_after_gap(t, level, until) ? until - 1 : first;
 }
 
 /* Whether the text is calls of calls: no operator joins it with another. */
