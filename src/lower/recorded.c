@@ -861,7 +861,7 @@ doubt_made_anew(const struct dynamo *d, const struct group *g, const struct call
     const char *line = fx_line(d->l->a, n->stack);
     const struct call *base = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
     bool apart = !base || !n->stack || !base->stack || strcmp(base->stack, n->stack) == 0 ||
-                 !(base->in_place || target_is(base->target, TARGET_WRITES));
+                 !target_is(base->target, TARGET_WRITES);
     for (int i = 0; i < COUNT(parts) && !apart; i++)
         apart = target_is(c->target, parts[i].trait) && strstr(line, parts[i].written);
     if (!apart)
