@@ -116,7 +116,7 @@ lost_text(const struct dynamo *d, int at)
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
 
-/* A clone that was the model's last call: the signature still names it. */
+/* What was the model's last call and left no node: the signature still names it. */
 static void
 lower_lost_outputs(struct dynamo *d)
 {
@@ -126,8 +126,14 @@ lower_lost_outputs(struct dynamo *d)
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
         int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
         p++;
-        if (!spelled(name, COPIES) || at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
+        if (at < 0 && spelled(name, COPIES))
+            graph_doubt(l->g, l->g->t[out].name, "output", NULL, "the copy that the model returns is not counted");
+        if (at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
+        if (!spelled(name, COPIES)) {
+            resolve_left_out(d, &d->groups[at], name);
+            continue;
+        }
         int slot = resolve_clone(d, &d->groups[at], out);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
         lower_sizes(l, &l->g->t[out], &c->rank, &c->size);

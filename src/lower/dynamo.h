@@ -146,6 +146,14 @@ int resolve_clone(struct dynamo *d, const struct group *g, int tensor);
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
+/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
+void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
+/* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
+ * no group of that line is it: the exporter merged the two, and views behind it. */
+int resolve_again(struct dynamo *d, const struct group *g, int tensor);
+/* What a call that left nothing makes of the group's result at the end of its statement; else the slot itself. */
+int resolve_last(struct dynamo *d, const struct group *g, int slot);
+
 /* ---- arithmetic.c: operators that the exporter wrote as their arithmetic ----------------------------------------- */
 
 /* Whether the calls of a statement, from this group on, are drawn as an operator of that name. */

@@ -249,6 +249,9 @@ static void
 add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, int rank, const int64_t *size)
 {
     const struct call *bias = n == 2 && args[1].kind == ARG_SLOT ? group_maker(d->l->p, args[1].i) : NULL;
+    if (bias && bias->nargs == 1 && target_is(bias->target, TARGET_VIEWS) &&
+        bias->args[0].kind == ARG_SLOT) /* of all */
+        bias = group_maker(d->l->p, bias->args[0].i);
     if (!g->path || rank != 4 || !bias || bias->rank != 4 || bias->size[0] != 1 || size[0] == 1)
         return;
     const struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
@@ -344,6 +347,8 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
         if (strcmp(augmented[i].stem, stem) != 0 ||
             (!strstr(line, augmented[i].sign) && !strstr(line, arena_printf(a, "%.2s", augmented[i].sign + 1))))
             continue;
+        if (strchr(line, ';'))
+            return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
         for (int u = 0; u < gr->t[out].nusers; u++) {
             const struct node *user = &gr->n[gr->t[out].users[u]];
             if (group_same_statement(d, g->last, gr->t[out].users[u]) && user->nin && user->in[0] != out)
@@ -416,19 +421,21 @@ merged(struct dynamo *d, const struct group *g, int out)
     perm = perm && perm->type == ATTR_INTS && perm->ints ? perm : NULL;
     if (!n->rules || n->nin < 1 || n->in[0] < 0 || l->slot_of[n->in[0]] < 0)
         return false;
-    struct call *c = NULL;
-    if (strstr(n->rules, "TransposeTranspose") && perm) {
+    bool permutes = strstr(n->rules, "TransposeTranspose") && perm;
+    if (!permutes && !strstr(n->rules, "ReshapeReshape") && !strstr(n->rules, "UnsqueezeUnsqueeze"))
+        return false;
+    int read = resolve_again(d, g, n->in[0]);
+    struct call *c;
+    if (permutes) {
         c = group_call(d, g, "aten.permute.default", 2);
         c->args[1] =
             (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
         for (int i = 0; i < perm->n; i++)
             c->args[1].list[i] = INT(perm->ints[i]);
-    } else if (strstr(n->rules, "ReshapeReshape") || strstr(n->rules, "UnsqueezeUnsqueeze")) {
-        c = group_call(d, g, "aten.reshape.default", 2);
     } else {
-        return false;
+        c = group_call(d, g, "aten.reshape.default", 2);
     }
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[n->in[0]]};
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = read};
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     group_define(d, g, out, c->outs[0]);
     return true;
@@ -523,7 +530,8 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
     if (!c || !c->op || !c->nargs || args[0].kind != ARG_SLOT)
         return false;
     const struct aten *folded = c->args[0].kind == ARG_TEXT ? aten_find(c->args[0].s) : NULL;
-    if (folded && folded->writes == WRITES_NUMBER) { /* x[0] = 2 */
+    bool zeros = strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), "zero_(");
+    if (folded && (folded->writes == WRITES_NUMBER || (folded->writes == WRITES_ZERO && zeros))) { /* x[0] = 2 */
         c->op = aten_find(c->target = "aten.fill_part");
         c->args[0] = args[0];
         c->args[1] = FLT(0);
@@ -536,7 +544,7 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
         group_define(d, g, out, (int)args[1].i);
         return true;
     }
-    if (c->op->writes == WRITES_ZERO && strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), "zero_("))
+    if (c->op->writes == WRITES_ZERO && zeros)
         c->op = aten_find(c->target = "aten.fill.Scalar");
     if (c->op->writes == WRITES_NUMBER && shows(d, &c->args[0], &args[0]))
         c->in_place = true;
@@ -844,13 +852,43 @@ shows_all(const struct dynamo *d, int from)
     return NULL;
 }
 
+/* Such a view that a line reads which takes nothing apart was made by a line that is lost: of a gradient's order the
+ * file says nothing then. */
+static void
+doubt_made_anew(const struct dynamo *d, const struct group *g, const struct call *c)
+{
+    static const struct {
+        enum target_trait trait;
+        const char *written;
+    } parts[] = {{TARGET_VIEWS, "["},           {TARGET_VIEWS, "narrow("},      {TARGET_VIEWS, "select("},
+                 {TARGET_VIEWS, "chunk("},      {TARGET_VIEWS, "split("},       {TARGET_VIEWS, "unbind("},
+                 {TARGET_VIEWS, "scatter"},     {TARGET_VIEWS, "expand"},       {TARGET_KEEPS, "view"},
+                 {TARGET_KEEPS, "reshape("},    {TARGET_KEEPS, "flatten("},     {TARGET_KEEPS, "squeeze("},
+                 {TARGET_REORDERS, "T"},        {TARGET_REORDERS, "permute("},  {TARGET_REORDERS, "transpose("},
+                 {TARGET_REORDERS, "movedim("}, {TARGET_REORDERS, "diagonal("}, {TARGET_REORDERS, "detach("},
+                 {TARGET_REORDERS, "flatten("}, {TARGET_REORDERS, "swapaxes("}, {TARGET_REORDERS, "narrow("}};
+    const struct node *n = &d->l->g->n[g->last];
+    const char *line = fx_line(d->l->a, n->stack);
+    const struct call *base = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
+    bool apart = !base || !n->stack || !base->stack || strcmp(base->stack, n->stack) == 0 ||
+                 !target_is(base->target, TARGET_WRITES);
+    for (int i = 0; i < COUNT(parts) && !apart; i++)
+        apart = target_is(c->target, parts[i].trait) && strstr(line, parts[i].written);
+    if (!apart)
+        graph_doubt(d->l->g, n->name, n->op, NULL,
+                    "a view of what was written in place was made on a line that left nothing: when is not known");
+}
+
 /* After a write in place the exporter makes views anew where they are read: lines behind the write ran before that. */
 static void
-put_where_written(struct dynamo *d, int from)
+put_where_written(struct dynamo *d, const struct group *g, int from)
 {
     struct program *p = d->l->p;
     const struct call *c = &p->calls[p->ncalls - 1];
-    int at = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) ? python_place(p, from) : from;
+    bool view = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS);
+    int at = view ? python_place(p, from) : from;
+    if (view && at == from)
+        doubt_made_anew(d, g, c);
     if (at < from)
         group_move(d, from, at);
 }
@@ -971,8 +1009,8 @@ recorded_call(struct dynamo *d, struct group *g)
         c->size = size;
         slot = c->outs[0];
     }
-    group_define(d, g, out, slot);
+    group_define(d, g, out, resolve_last(d, g, slot));
     define_items(d, g, &l->p->calls[g->call]);
-    put_where_written(d, first);
+    put_where_written(d, g, first);
     return missing;
 }

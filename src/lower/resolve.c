@@ -966,9 +966,8 @@ merged_param(struct dynamo *d, int slot)
     return NULL;
 }
 
-/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor. */
-static void
-doubt_left_out(struct dynamo *d, const struct group *g, const char *name)
+void
+resolve_left_out(struct dynamo *d, const struct group *g, const char *name)
 {
     const char *stem = spelled_stem(d->l->a, name);
     const struct aten *op = aten_find(stem);
@@ -1000,7 +999,7 @@ static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     if (!spelled(name, HAS_IDENTITY)) {
-        doubt_left_out(d, g, name);
+        resolve_left_out(d, g, name);
         return slot;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
@@ -1013,6 +1012,48 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         d->referenced[q - d->l->p->params] = true;
     }
     return c->outs[0];
+}
+
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
+ * alone is itself. */
+static const struct {
+    const char *stem, *target;
+    bool list; /* takes a list of tensors */
+    bool last; /* its name may be lost with what read it */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
+                 {"view_as_complex", "aten.view_as_complex.default", false, false},
+                 {"detach", "aten.detach.default", false, true},
+                 {"cat", "aten.cat.default", true, false}};
+
+static bool
+ends_statement(const char *target)
+{
+    bool ends = false;
+    for (int i = 0; i < COUNT(traceless); i++)
+        ends |= traceless[i].last && strcmp(traceless[i].target, target) == 0;
+    return ends;
+}
+
+/* A view that was written in place is made anew for each of its readers, with the line of the write: it is one
+ * tensor. */
+static bool
+made_for_reader(const struct program *p, const struct call *c)
+{
+    const struct call *base = target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && c->args[0].kind == ARG_SLOT
+                                  ? group_maker(p, c->args[0].i)
+                                  : NULL;
+    return base && base->stack && c->stack && target_is(base->target, TARGET_WRITES) &&
+           strcmp(base->stack, c->stack) == 0;
+}
+
+/* Whether the reader's line is of the function that called the maker, and is another line. */
+static bool
+read_beside(struct arena *a, const char *maker, const char *reader)
+{
+    const char *outer = maker && reader ? fx_outer(a, reader) : NULL;
+    size_t n = outer ? strlen(outer) : 0, function = n ? strcspn(reader + n, ",") : 0;
+    return outer && strncmp(maker, outer, n) == 0 && strncmp(maker + n, reader + n, function) == 0 &&
+           !starts_with(maker, reader);
 }
 
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
@@ -1029,6 +1070,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             continue;
         if (!item && !spelled_after(name, p->calls[i].target))
             return lost_identity(d, g, name, slot);
+        if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
+            return slot;
         struct call again = p->calls[i];
         again.outs = NEWN(d->l->a, int, 1);
         again.outs[0] = lower_slot(d->l);
@@ -1041,6 +1084,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.frames = fx_frames(d->l->a, stack);
             again.location = fx_location(d->l->a, stack);
         }
+        if (!stack && again.op && again.op->grad && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+            read_beside(d->l->a, again.stack, reader->stack))
+            graph_doubt(d->l->g, reader->name, reader->op, NULL,
+                        "the exporter merged %s with an equal call, and no line that is left shows when it ran",
+                        spelled_bare(again.target));
         if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
             again.scopes = reader->scopes;
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
@@ -1055,6 +1103,23 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         return again.outs[0];
     }
     return lost_identity(d, g, name, slot);
+}
+
+int
+resolve_again(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    const struct node *reader = &l->g->n[g->last];
+    int slot = l->slot_of[tensor];
+    const struct call *c = group_maker(l->p, slot);
+    const char *bare = c ? spelled_bare(c->target) : "", *stem = arena_strn(l->a, bare, strcspn(bare, "."));
+    if (!c || c->outs[0] != slot || !c->stack || !reader->stack || strcmp(c->stack, reader->stack) == 0 ||
+        !python_calls(fx_line(l->a, reader->stack), stem))
+        return slot;
+    for (int i = 0; i < d->ngroups; i++)
+        if (strcmp(d->groups[i].target, c->target) == 0 && group_same_statement(d, g->last, d->groups[i].last))
+            return slot;
+    return lost_duplicate(d, g, c->name, slot, NULL);
 }
 
 /* The next free input. Of an attention's, masks are boolean and nothing else is; of a linear's, the input has the
@@ -1125,37 +1190,72 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
-/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
- * alone is itself. */
-static const struct {
-    const char *stem, *target;
-    bool list; /* takes a list of tensors */
-} traceless[] = {{"view_as_real", "aten.view_as_real.default", false},
-                 {"view_as_complex", "aten.view_as_complex.default", false},
-                 {"detach", "aten.detach.default", false},
-                 {"cat", "aten.cat.default", true}};
+/* The stack down to the innermost of the outer frames whose line calls it among the arguments of what runs; NULL
+ * none. */
+static const char *
+argument_frame(struct arena *a, const char *stack, const char *stem)
+{
+    for (const char *s = stack; s && strstr(s, "File \"");) {
+        s = fx_outer(a, s);
+        const char *line = fx_line(a, s), *behind = python_calls(line, stem);
+        int open = 0;
+        for (const char *p = line; behind && p < behind; p++)
+            open += (*p == '(') - (*p == ')');
+        if (open > 1)
+            return s;
+    }
+    return NULL;
+}
 
-/* Where its operand stands in another place too, no input is left over: it is the group's first. */
+/* "x = f(y).detach()" after the last call of f. */
+int
+resolve_last(struct dynamo *d, const struct group *g, int slot)
+{
+    struct lowering *l = d->l;
+    int at = d->group_of[g->last];
+    const char *stack = g->nnodes ? l->g->n[g->last].stack : NULL,
+               *next = at + 1 < d->ngroups ? l->g->n[d->groups[at + 1].nodes[0]].stack : NULL;
+    for (int i = 0; i < COUNT(traceless) && stack; i++)
+        for (const char *s = traceless[i].last && strstr(stack, traceless[i].stem) ? stack : "";
+             strstr(s, "File \"") && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
+            if (python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
+                struct call *c = group_call(d, g, traceless[i].target, 1);
+                c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+                c->stack = s;
+                return c->outs[0];
+            }
+    return slot;
+}
+
+static bool
+is_traceless(const char *name)
+{
+    bool is = false;
+    for (int i = 0; i < COUNT(traceless); i++)
+        is |= spelled_as(name, traceless[i].stem);
+    return is;
+}
+
 static int
 lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
-    int first;
     for (int i = 0; i < COUNT(traceless); i++)
         if (spelled_as(name, traceless[i].stem)) {
-            if (slot < 0 && group_inputs(d, g, NULL, 0, &first, 1))
-                slot = d->l->slot_of[first];
-            if (slot < 0)
-                return -1;
+            const struct call *before = group_maker(d->l->p, slot);
+            if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
+                return slot;
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)
                 c->args[0] =
                     (struct arg){.kind = ARG_LIST, .n = 1, .list = arena_dup(d->l->a, c->args, sizeof(*c->args))};
             const struct node *reader = &d->l->g->n[g->last];
+            const char *stem = traceless[i].stem, *outer = argument_frame(d->l->a, reader->stack, stem);
             int made = c->outs[0];
-            if (!python_calls(fx_line(d->l->a, reader->stack), traceless[i].stem)) { /* a line of its own */
+            if (outer) {
+                c->stack = outer;
+            } else if (!python_calls(fx_line(d->l->a, reader->stack), stem)) { /* a line of its own */
                 d->l->p->ncalls--;
-                const char *stem = traceless[i].stem;
                 int at = python_line(d->l->p, slot, reader->stack, reader->scopes, stem, &c->stack);
                 d->l->p->ncalls++;
                 group_move(d, d->l->p->ncalls - 1, at);
@@ -1179,6 +1279,25 @@ static int
 lost_view(struct dynamo *d, const struct group *g, int tensor)
 {
     struct call *c = group_call(d, g, "aten.reshape.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
+    lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
+    return c->outs[0];
+}
+
+/* A slice of all that was not left out when it was traced, where sizes are numbers: narrow(), split(), not x[:n], which
+ * is an alias. */
+static bool
+slices_all(const struct dynamo *d, const char *name, int slot)
+{
+    const struct call *c = group_maker(d->l->p, slot);
+    return !d->l->s->ndims && spelled(name, MAY_SLICE) && !spelled(name, IS_SAME) && c &&
+           !spelled_after(name, c->target);
+}
+
+static int
+lost_slice(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct call *c = group_call(d, g, "aten.slice.Tensor", 1);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
     lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
     return c->outs[0];
@@ -1214,7 +1333,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         return -1;
     if (t >= 0 && l->slot_of[t] >= 0) { /* the name survived as a value's */
         if (!spelled(name, COPIES))
-            doubt_left_out(d, g, name);
+            resolve_left_out(d, g, name);
         return spelled(name, CASTS) ? lost_type_as(d, g, l->slot_of[t]) : l->slot_of[t];
     }
     if (t >= 0 && l->g->t[t].is_initializer)
@@ -1234,17 +1353,28 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
-        return t >= 0 ? resolve_constant(d, g, name, t) : inside < 0 ? lost_traceless(d, g, name, -1) : inside;
+        if (t >= 0 || inside >= 0)
+            return t >= 0 ? resolve_constant(d, g, name, t) : inside;
+        bool tensor = !position || spelled(name, COPIES) || is_traceless(name); /* "mul" may be of sizes */
+        if (!tensor || constant_input(d, g, false) >= 0)
+            return -1;
+        if (!group_inputs(d, g, NULL, 0, &t, 1)) { /* what it read stands in another place too */
+            graph_doubt(l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
+                        "nothing in the file shows what %s was, which this reads", name);
+            return -1;
+        }
+    } else {
+        t = take_spare(d, g, position, spare, nspare, used);
     }
-    t = take_spare(d, g, position, spare, nspare, used);
     int slot = lost_traceless(d, g, name, l->slot_of[t]);
     if (slot == l->slot_of[t] && position == 0)
         slot = lost_pad(d, g, t);
     if (slot == l->slot_of[t])
-        slot = spelled(name, COPIES)      ? resolve_clone(d, g, t)
-               : views_same(d, name, t)   ? lost_view(d, g, t)
-               : stays_scalar(d, name, t) ? lost_scalar(d, g, name, t)
-                                          : lost_duplicate(d, g, name, slot, l->g->t[t].name);
+        slot = spelled(name, COPIES)       ? resolve_clone(d, g, t)
+               : views_same(d, name, t)    ? lost_view(d, g, t)
+               : stays_scalar(d, name, t)  ? lost_scalar(d, g, name, t)
+               : slices_all(d, name, slot) ? lost_slice(d, g, t)
+                                           : lost_duplicate(d, g, name, slot, l->g->t[t].name);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;

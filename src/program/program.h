@@ -148,9 +148,11 @@ int python_place(const struct program *p, int from);
  * The number of calls where no frames tell. */
 int python_line(const struct program *p, int slot, const char *stack, const char *scopes, const char *name,
                 const char **line);
+/* Whether a line is one statement whose value is what that method, without arguments, makes at its end. */
+bool python_closes(struct arena *a, const char *line, const char *name);
 /* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
 bool python_writes(const char *line, const char *target);
-/* Whether what the line writes for the n-th time, over and over, is the operator that writes in place: "add_(". */
+/* Whether what the line writes for the n-th time, over and over, is the operator in place: "add_(" or "+=". */
 bool python_overwrites(const char *line, const char *target, int n);
 /* All of a statement, as far as brackets tell. */
 bool python_complete(const char *line);

@@ -343,10 +343,22 @@ collects(const char *text)
     return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
 }
 
+/* Whether the sign there joins nothing with what follows: "f(-x)". */
+static bool
+alone(const char *text, const char *sign)
+{
+    const char *p = sign;
+    while (p > text && p[-1] == ' ')
+        p--;
+    bool word = p - text >= 6 && strncmp(p - 6, "return", 6) == 0;
+    return p == text || word || strchr("([{,=:;*+-/@", p[-1]);
+}
+
 /* What a line writes for an operator: "aten.add.Tensor" is "add(", "add_(" or " + ". */
 struct spelling {
     const char *stem, *sign;
     size_t len, width;
+    bool alone; /* nothing stands before the sign */
 };
 
 static struct spelling
@@ -354,23 +366,30 @@ spelling_of(const char *target)
 {
     static const struct {
         const char *stem, *sign;
-    } signs[] = {{"add", "+"}, {"sub", "-"},  {"rsub", "-"}, {"mul", "*"},    {"div", "/"},
-                 {"neg", "-"}, {"pow", "**"}, {"gt", ">"},   {"matmul", "@"}, {"lt", "<"}};
+        bool alone; /* nothing before it */
+    } signs[] = {{"add", "+", false}, {"sub", "-", false},   {"rsub", "-", false}, {"mul", "*", false},
+                 {"div", "/", false}, {"neg", "-", true},    {"pow", "**", false}, {"gt", ">", false},
+                 {"lt", "<", false},  {"matmul", "@", false}};
     const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
     struct spelling s = {.stem = stem, .len = strcspn(stem, ".")};
     for (int i = 0; i < COUNT(signs); i++)
-        if (strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0)
+        if (strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0) {
             s.sign = signs[i].sign;
+            s.alone = signs[i].alone;
+        }
     s.width = s.sign ? strlen(s.sign) : 0;
     return s;
 }
 
 /* Where it is written next, from p on; *next is behind. NULL: no more. */
 static const char *
-next_written(const struct spelling *s, const char *p, const char *end, const char **next)
+next_written(const struct spelling *s, const char *text, const char *p, const char *end, const char **next)
 {
-    for (; p < end; p++) {
-        bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0;
+    for (size_t width; p < end; p += width) {
+        bool power = *p == '*' && p[1] == '*'; /* of which each is no product */
+        bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0 && s->alone == alone(text, p) &&
+                    !(s->alone && isdigit((unsigned char)p[1])) && (!power || s->width == 2);
+        width = power ? 2 : 1;
         if (sign || (*p == *s->stem && strncmp(p, s->stem, s->len) == 0 &&
                      (p[s->len] == '(' || (p[s->len] == '_' && p[s->len + 1] == '(')))) {
             *next = p + (sign ? s->width : 1);
@@ -385,9 +404,9 @@ static const char *
 written(const char *text, const char *end, const char *target, int n)
 {
     const struct spelling s = spelling_of(target);
-    const char *at = next_written(&s, text, end, &text);
+    const char *next = text, *at = next_written(&s, text, text, end, &next);
     while (at && n--)
-        at = next_written(&s, text, end, &text);
+        at = next_written(&s, text, next, end, &next);
     return at;
 }
 
@@ -396,7 +415,7 @@ times_written(const char *text, const char *end, const char *target)
 {
     const struct spelling s = spelling_of(target);
     int n = 0;
-    while (next_written(&s, text, end, &text))
+    for (const char *next = text; next_written(&s, text, next, end, &next);)
         n++;
     return n;
 }
@@ -407,13 +426,32 @@ python_writes(const char *line, const char *target)
     return written(line, line + strlen(line), target, 0) != NULL;
 }
 
+/* Which of the operator's places in a statement runs as its n-th: "x *= y * z" assigns at the end. */
+static const char *
+nth_run(const char *from, const char *end, const char *target, int n, bool *assigns)
+{
+    int times = times_written(from, end, target);
+    const char *first = written(from, end, target, 0), *eq = memchr(from, '=', (size_t)(end - from));
+    bool augmented = first && eq == first + 1 && !isalpha((unsigned char)*first);
+    *assigns = augmented && n == times - 1;
+    return *assigns ? first : written(from, end, target, n + augmented);
+}
+
 bool
 python_overwrites(const char *line, const char *target, int n)
 {
-    const char *end = line + strlen(line);
-    int times = times_written(line, end, target);
-    const char *at = times ? written(line, end, target, n % times) : NULL;
-    return at && *(at + strcspn(at, "(") - 1) == '_' && isalpha((unsigned char)*at);
+    int all = times_written(line, line + strlen(line), target);
+    n = all ? n % all : 0;
+    for (const char *p = line, *end; *p; p = *end ? end + 1 : end) { /* statements */
+        bool assigns;
+        end = statement_end(p);
+        int times = times_written(p, end, target);
+        const char *at = n < times ? nth_run(p, end, target, n, &assigns) : NULL;
+        if (at)
+            return assigns || (isalpha((unsigned char)*at) && at[strcspn(at, "(") - 1] == '_');
+        n -= times;
+    }
+    return false;
 }
 
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
@@ -562,9 +600,9 @@ written_at(const struct tracer *t, int i, int level, const char *text)
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
     int first = i, last = i, before = 0, all = 0;
-    while (first > 0 && parting(&t->stacks[first - 1], s) > level)
+    while (first > 0 && (t->stacks[first - 1].borrowed || parting(&t->stacks[first - 1], s) > level))
         first--;
-    while (last + 1 < t->p->ncalls && parting(&t->stacks[last + 1], s) > level)
+    while (last + 1 < t->p->ncalls && (t->stacks[last + 1].borrowed || parting(&t->stacks[last + 1], s) > level))
         last++;
     for (int k = first; k <= last; k++) {
         before += k < i && same_call(t, k, i);
@@ -688,6 +726,8 @@ read_sights(struct tracer *t, int *maker)
 static int
 line_end(struct tracer *t, int level, int i, int end)
 {
+    if (t->stacks[i].n <= level)
+        return i;
     const struct spot *s = &t->stacks[i].at[level];
     for (int k = i + 1; k <= end; k++) {
         const struct spot *o = &t->stacks[k].at[level];
@@ -713,6 +753,24 @@ among(const char *const *names, int n, const char *from, size_t len)
     return -1;
 }
 
+/* Whether a list, tuple or dictionary that is written there has one of these names for an element. */
+static bool
+displays(const char *from, const char *end, const char *const *names, int n)
+{
+    from += strspn(from, " ");
+    if (from == end || !strchr("([{", *from) || !strchr(")]}", end[-1]))
+        return false;
+    for (const char *p = from + 1, *next; p; p = next) {
+        next = part_end(p, end - 1);
+        const char *stop = next ? next - 1 : end - 1, *key = memchr(p, ':', (size_t)(stop - p));
+        p = key && *from == '{' ? key + 1 : p;
+        p += strspn(p, " ");
+        if (name_length(p) && p + name_length(p) == stop && among(names, n, p, name_length(p)) >= 0)
+            return true;
+    }
+    return false;
+}
+
 /* What these names hold, after a line has bound its own: "y = x" gives it another. How many names are left, and the end
  * of the statement behind which none is. */
 static int
@@ -726,7 +784,7 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
             const char *value = b->value + strspn(b->value, " ");
             size_t len = name_length(value);
             bool plain = len && value + len + strspn(value + len, " ") == b->end && !strchr("+-*/@", b->value[-2]);
-            if (left < MAX_NAMES && plain && among(names, n, value, len) >= 0)
+            if (left < MAX_NAMES && (plain ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
                 now[left++] = b->name;
         }
         for (int j = 0; j < n; j++) {
@@ -760,6 +818,25 @@ gone(const struct tracer *t, int from, int level, int i, int last, const char **
     return n;
 }
 
+/* The last of these calls that reads the tensor whose names are looked for; else the first. */
+static int
+last_read(const struct tracer *t, int first, int end)
+{
+    for (int k = end - 1, slot; k > first; k--)
+        for (struct call_reads r = {&t->p->calls[k]}; (slot = next_read(&r)) >= 0;)
+            if (slot == t->slot)
+                return k;
+    return first;
+}
+
+/* Whether line numbers leave room before a call, as far as it and the one before it have lines. */
+static bool
+line_after_gap(const struct tracer *t, int level, int i)
+{
+    const struct stack *before = &t->stacks[i - 1], *s = &t->stacks[i];
+    return before->n > level && s->n > level && s->at[level].line > before->at[level].line + 1;
+}
+
 /* The last call before a line that left no call and stands behind call i and before call `until`: line numbers leave it
  * room; else the end of that call's line. */
 static int
@@ -767,9 +844,58 @@ unseen_line(struct tracer *t, int level, int i, int until)
 {
     int first = line_end(t, level, i, until - 1);
     for (int last = first; last + 1 < until; last = line_end(t, level, last + 1, until - 1))
-        if (t->stacks[last + 1].n && t->stacks[last + 1].at[level].line > t->stacks[last].at[level].line + 1)
+        if (line_after_gap(t, level, last + 1))
             return last;
-    return t->stacks[until].at[level].line > t->stacks[until - 1].at[level].line + 1 ? until - 1 : first;
+    return line_after_gap(t, level, until) ? until - 1 : first;
+}
+
+/* Whether the text is calls of calls: no operator joins it with another. */
+static bool
+one_call(const char *from, const char *end)
+{
+    int open = 0;
+    for (from += strspn(from, " "); from < end && (open || !strchr("+-*/@, ;", *from)); from++)
+        open += strchr("([{", *from) ? 1 : strchr(")]}", *from) ? -1 : 0;
+    return from == end && !open && from[-1] == ')';
+}
+
+/* Whether the text is one call of that module: "self.module(...)". */
+static bool
+plain_call(const char *from, const char *end, const char *module)
+{
+    const char *bracket = memchr(from, '(', (size_t)(end - from)), *dot = strrchr(module, '.');
+    const char *name = dot ? dot + 1 : module, *called = bracket ? bracket - strlen(name) : from;
+    int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
+    for (const char *p = bracket + 1; open && p < end; p++) {
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        if (!open)
+            return p + 1 == end;
+    }
+    return false;
+}
+
+/* What the caller's line names one of these, where call i is of a line that returns it among others. NULL nothing. */
+static const char *
+result_name(const struct tracer *t, int i, int level, const char *const *names, int n)
+{
+    static const char word[] = "return ";
+    const struct stack *s = &t->stacks[i];
+    const struct spot *caller = level > 0 && s->n > level ? &s->at[level - 1] : NULL;
+    const char *text = caller && caller->nbindings ? s->at[level].text : "", *end = text + strlen(text), *next;
+    if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !python_complete(text) ||
+        caller->binding[0].of != caller->nbindings ||
+        !plain_call(caller->binding[0].value, caller->binding[0].end, caller->calls))
+        return NULL;
+    int nth = 0;
+    for (const char *p = text + strlen(word); p; p = next, nth++) {
+        next = part_end(p, end);
+        p += strspn(p, " ");
+        size_t len = name_length(p);
+        int at = caller->nbindings == 1 ? 0 : nth;
+        if ((nth || next) && len && p + len == (next ? next - 1 : end) && among(names, n, p, len) >= 0)
+            return at < caller->nbindings ? caller->binding[at].name : NULL;
+    }
+    return NULL;
 }
 
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
@@ -782,7 +908,7 @@ local_end(struct tracer *t, int from, int level, const char *name)
         int last = line_end(t, level, i, end), made = i;
         n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
-            return unseen_line(t, level, made, i);
+            return unseen_line(t, level, last_read(t, made, i), i);
         n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
         if (!n && t->rounds[i].level == level)
             return t->rounds[i].end;
@@ -793,7 +919,8 @@ local_end(struct tracer *t, int from, int level, const char *name)
             return last;
         i = last;
     }
-    return end;
+    const char *result = result_name(t, end, level, names, n);
+    return result ? local_end(t, end, level - 1, result) : end;
 }
 
 /* The next variable that a line reads, from p on. */
@@ -809,6 +936,18 @@ next_name_read(const struct spot *s, const char *p, size_t *len)
             return p;
     }
     return NULL;
+}
+
+bool
+python_closes(struct arena *a, const char *line, const char *name)
+{
+    struct spot s = read_line(a, line);
+    const char *call = arena_printf(a, ".%s()", name), *from = s.nbindings == 1 ? s.binding[0].value : line;
+    size_t n = strlen(line), m = strlen(call);
+    from += strncmp(from, "return ", 7) == 0 ? 7 : strspn(from, " ");
+    if (n < m || strcmp(line + n - m, call) != 0)
+        return false;
+    return one_call(from, line + n);
 }
 
 const char *
@@ -999,7 +1138,7 @@ name_of(struct tracer *t, int from, int out, int user, int level)
     const char *at = s->nbindings > 1 ? written_at(t, from, level, s->text) : NULL, *name = NULL;
     for (int i = 0, nth = 0; i < s->nbindings; i++) {
         const struct bound *b = &s->binding[i];
-        bool here = !at || (at >= b->value && at < b->end);
+        bool here = !at || (at >= (b->of == 1 && strchr("+-*/@", b->value[-2]) ? b->from : b->value) && at < b->end);
         if (!here)
             continue;
         if (!name || (t->p->calls[from].nouts > 1 && nth <= out))
@@ -1053,11 +1192,13 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
     } while (from && to && strcmp(from, to) == 0);
     if (there && (!from || !to || there >= r)) /* its line runs again, for another one */
         return arena_strn(a, reader, (size_t)(there - reader) + strlen(inner));
-    if (!from || !to || !same_function(from, to))
+    if (!from || (to && !same_function(from, to)))
         return NULL;
     bool part = target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS); /* x[:, i] */
     if (python_writes(read, target) || (part && strchr(read, '[')))
-        return arena_strn(a, reader, (size_t)(r - reader));
+        return to ? arena_strn(a, reader, (size_t)(r - reader)) : reader;
+    if (!to)
+        return NULL;
     for (const char *p = made; *m && (p = strstr(p, "self."));) {
         const char *call = p;
         p += strcspn(p, "( ,)");
@@ -1119,6 +1260,14 @@ next_statement(const struct tracer *t, int from, int user, int level)
     return NULL;
 }
 
+/* Whether the line's last statement binds the name anew. */
+static bool
+bound_last(const struct spot *s, const struct bound *b)
+{
+    const struct bound *last = &s->binding[s->nbindings - 1];
+    return last->from > b->end && !*last->end && strcmp(last->name, b->name) == 0;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -1140,7 +1289,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         const struct bound *b = next_statement(t, from, user, i);
         if (b) {
             *by = arena_str(t->p->arena, b->name);
-            return local_end(t, from, i, b->name);
+            return bound_last(&s->at[i], b) ? line_end(t, i, from, t->p->ncalls - 1) : local_end(t, from, i, b->name);
         }
     }
     if (level < s->n && level < u->n && s->at[level].where == u->at[level].where) {
@@ -1209,11 +1358,23 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     int n = parting(m, r);
     for (int i = 0; i < n; i++) /* that line runs again */
         n = line_end(t, i, from, reader) < reader ? i : n;
+    for (int i = n; parts && i < r->n && !(i < m->n && writes_parts(m->at[i].text)); i++)
+        if (writes_parts(r->at[i].text)) {
+            *s = (struct stack){.n = i + 1, .at = r->at, .borrowed = true};
+            return;
+        }
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
     s->n = n + beside;
     s->at = m->at;
     s->borrowed = true;
     elsewhere = beside && parts && !writes_parts(m->at[n].text);
+    int around = elsewhere && s > t->stacks && s[1].n ? parting(&s[-1], &s[1]) : 0;
+    if (around > n && around < s[-1].n && around < s[1].n && s[-1].at[around].where == s[1].at[around].where) {
+        m = &s[-1]; /* between two calls of a frame that frame runs */
+        n = around;
+        s->n = n + 1;
+        s->at = m->at;
+    }
     const char *name = NULL;
     if (!elsewhere && beside && m->at[n].nbindings && !mentions(&r->at[n], m->at[n].binding[0].name))
         name = lost_name(t, reader, n);
@@ -1225,8 +1386,6 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     at->where = was.where;
     at->calls = was.calls;
     at->line = name ? -was.line : 0;
-    if (elsewhere && writes_parts(r->at[n].text))
-        s->at[n] = r->at[n];
 }
 
 /* ---- files without stacks ---------------------------------------------------------------------------------------- */
@@ -1341,6 +1500,18 @@ scope_holds(const struct program *p, bool locals)
     return until;
 }
 
+/* Whether the reader's line takes it out of a list that lines without calls made: then a line that runs over and over
+ * appended each time. */
+static bool
+in_list(struct tracer *t, int from, int user, const char *name)
+{
+    const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
+    int level = name ? parting(s, u) : s->n;
+    return level < s->n && level < u->n && s->at[level].where == u->at[level].where && strchr(u->at[level].text, '[') &&
+           strstr(u->at[level].text, arena_printf(t->a, "%s[", name)) && !binds(&s->at[level], name) &&
+           !bound_before(t, user, level, name);
+}
+
 int *
 python_holds(const struct program *p, bool locals, const char ***by)
 {
@@ -1372,7 +1543,7 @@ python_holds(const struct program *p, bool locals, const char ***by)
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         bool lost = !t.stacks[i].n || (c->op && target_is(c->target, TARGET_COPIES));
-        int in = lost && c->nargs && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1, next = -1;
+        int in = lost ? next_read(&(struct call_reads){c}) : -1, next = -1;
         for (int k = 0; k < c->nouts && next < 0; k++)
             next = reader[c->outs[k]];
         if (in >= 0 && maker[in] >= 0 && maker[in] < i && next > i)
@@ -1398,6 +1569,14 @@ python_holds(const struct program *p, bool locals, const char ***by)
                 continue;
             until[slot] = end;
             (*by)[slot] = name;
+            for (int k = in_list(&t, maker[slot], i, name) ? maker[slot] - 1 : -1; k >= 0; k--) {
+                bool same = same_call(&t, k, maker[slot]) && p->calls[k].nouts > place[slot];
+                int other = same ? p->calls[k].outs[place[slot]] : -1;
+                if (other >= 0 && end > until[other]) {
+                    until[other] = end;
+                    (*by)[other] = name;
+                }
+            }
         }
     if (t.steps > limit(LIMIT_FRAMES))
         graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
@@ -1495,10 +1674,11 @@ python_checkpoints(struct program *p, bool conditional)
         const struct wrapper *w = NULL;
         const char *arg = "";
         int level = 0;
-        while (level < s->n && !(w = wrapper_of(s->at[level].text, &arg)))
-            level++;
+        for (level = 0; level < s->n && !w; level += !w)
+            for (w = wrapper_of(s->at[level].text, &arg); w && !under(&t, i, level, arg);)
+                w = wrapper_of(arg, &arg);
         end = i + 1;
-        if (!w || !under(&t, i, level, arg))
+        if (!w)
             continue;
         for (int k = end;
              k < p->ncalls && (!t.stacks[k].n || (parting(s, &t.stacks[k]) > level && under(&t, k, level, arg))); k++)

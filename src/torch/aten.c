@@ -566,8 +566,8 @@ const struct aten aten_table[] = {
     {.name = "new_ones.default", .args = "self size dtype", .run = run_new_factory, .shaped = true},
     {.name = "new_full.default", .args = "self size fill_value dtype", .run = run_new_factory, .shaped = true},
     {.name = "new_empty.default", .args = "self size dtype", .run = run_new_factory, .shaped = true},
-    {.name = "tril.default", .args = "self diagonal", .run = run_unary, .grad = "self: tril(grad)"},
-    {.name = "triu.default", .args = "self diagonal", .run = run_unary, .grad = "self: triu(grad)"},
+    {.name = "tril.default", .args = "self diagonal", .run = run_softmax, .grad = "self: tril(grad)"},
+    {.name = "triu.default", .args = "self diagonal", .run = run_softmax, .grad = "self: triu(grad)"},
     {.name = "one_hot.default", .takes = ".", .args = "self num_classes", .run = expand_one_hot, .grad = COMPOSITE},
 
     /* views */

@@ -651,6 +651,16 @@ stand_in(struct machine *m, const struct call *c, struct arg *args)
     return all.n && c->rank >= 0;
 }
 
+/* Whether a call's first result has another size than the file states. */
+static bool
+contradicts(const struct call *c, const struct frame *f)
+{
+    int64_t n = 1;
+    for (int i = 0; i < c->rank; i++)
+        n *= c->size[i];
+    return c->rank >= 0 && c->nouts && f->nout && f->out[0] && value_elements(f->out[0]) != n;
+}
+
 static void
 run_call(struct script *x, int at, double *flops)
 {
@@ -677,6 +687,9 @@ run_call(struct script *x, int at, double *flops)
                                                    .size = c->size,
                                                    .want = ~0u,
                                                    .in_place = c->in_place && op == c->op});
+        if (x->first && !x->p->graph->ndoubts && contradicts(c, f))
+            graph_doubt(x->p->graph, c->node, c->target, NULL,
+                        "what it reads gives a result of another size than the file states");
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
                 struct value *v =
