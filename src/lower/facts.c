@@ -162,8 +162,6 @@ const struct fact fact_table[] = {
      .around = "diffusers.models.attention_processor.*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/resnet.py: ResnetBlock2D", .around = "diffusers.models.resnet.*"},
     {TRANSFORMERS, FACT_DROPPED, "configuration_bert.py: BertConfig", .around = "transformers.models.*"},
-    {PYTORCH, FACT_DROPPED, "torch/nn/modules/transformer.py: TransformerEncoderLayer",
-     .around = "torch.nn.modules.transformer.*"},
 
     /* Casts that do nothing in an fp32 export and copy under autocast. */
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .around = "*T5Dense*", .path = "*.wo",

@@ -448,7 +448,9 @@ result_index(const struct dynamo *d, const struct group *g, const struct call *c
     const struct graph *gr = d->l->g;
     for (int hops = 0; hops < 8 && tensor >= 0 && group_makes(d, g, tensor); hops++) {
         const struct node *n = &gr->n[gr->t[tensor].producer];
-        for (int o = 0; n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0 && o < n->nout; o++)
+        bool own = (n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0) ||
+                   (target_is(c->target, TARGET_SORTS) && n->nout == 2);
+        for (int o = 0; own && o < n->nout; o++)
             if (n->out[o] == tensor)
                 return o;
         tensor = n->nin ? n->in[0] : -1;

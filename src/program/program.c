@@ -52,6 +52,8 @@ static const struct {
     {"narrow", TARGET_REORDERS},
     {"detach", TARGET_REORDERS},
     {"flatten", TARGET_REORDERS},
+    {"sort", TARGET_SORTS},
+    {"topk", TARGET_SORTS},
 };
 
 bool

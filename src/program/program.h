@@ -57,7 +57,8 @@ enum target_trait {
     TARGET_REORDERS = 32,     /* its result shows its first argument under other strides */
     TARGET_KEEPS = 64,        /* one of TARGET_VIEWS, of all elements, each once */
     TARGET_WRITES = 128,      /* over a part of its first argument */
-    TARGET_CLONES = 256       /* as the line says */
+    TARGET_CLONES = 256,      /* as the line says */
+    TARGET_SORTS = 512        /* its results are values and their indices, as those of ONNX's TopK */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
