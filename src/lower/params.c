@@ -7,6 +7,7 @@
 #include "lower/dynamo.h"
 #include "torch/torch.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +247,41 @@ tied_to(const struct dynamo *d, int at, int table)
     return table;
 }
 
+/* Where the number begins that is all in which two names differ, and where it has ended; NULL they differ otherwise. */
+static const char *
+other_number(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    const char *end = a + strspn(a, "0123456789");
+    return *a != *b && strcmp(end, b + strspn(b, "0123456789")) == 0 && (end > a || isdigit((unsigned char)*b)) ? end
+                                                                                                                : NULL;
+}
+
+/* The parameter whose size this one has, too: that of the same layer beside it, if all of those are alike. NULL none. */
+static const struct param *
+like_beside(const struct program *p, const struct param *q)
+{
+    const struct param *like = NULL;
+    const char *inner = NULL;
+    for (const struct param *o = p->params; o < p->params + p->nparams; o++) {
+        const char *at = o->rank >= 0 && (o->kind == PARAM_BUFFER) == (q->kind == PARAM_BUFFER)
+                             ? other_number(q->name, o->name)
+                             : NULL;
+        if (!at || (inner && at < inner))
+            continue;
+        bool same = like && at == inner && like->rank == o->rank && like->dtype == o->dtype &&
+                    memcmp(like->size, o->size, sizeof(*o->size) * (size_t)o->rank) == 0;
+        if (inner == at && !same)
+            return NULL;
+        like = o;
+        inner = at;
+    }
+    return like;
+}
+
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
  * says. */
 void
@@ -264,7 +300,13 @@ params_tie(struct dynamo *d)
         if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
             continue;
         int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
-        if (other >= 0) {
+        const struct param *like = other < 0 ? like_beside(p, q) : NULL;
+        if (like) {
+            params_sized(l, q, like->rank, like->size);
+            q->dtype = like->dtype;
+            program_assume(p, ALTERNATIVE_NONE, "%s, which the file names without its data, has the size of %s",
+                           q->name, like->name);
+        } else if (other >= 0) {
             struct param *from = &p->params[other];
             program_assume(p, ALTERNATIVE_TIED, "%s, which the file names without data of its own, is taken to be %s",
                            q->name, from->name);

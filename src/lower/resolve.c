@@ -1056,6 +1056,55 @@ read_beside(struct arena *a, const char *maker, const char *reader)
            !starts_with(maker, reader);
 }
 
+static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
+
+/* What a call that runs again on its own line reads: made again, too, where the line writes it more often than it was
+ * called. */
+static int
+operand_again(struct dynamo *d, const struct group *g, const char *stack, int slot)
+{
+    const struct program *p = d->l->p;
+    const struct call *m = group_maker(p, slot);
+    int calls = 0;
+    if (!m || !stack || !m->stack || target_is(m->target, TARGET_VIEWS | TARGET_REORDERS) || m->outs[0] != slot)
+        return slot;
+    for (int i = 0; i < p->ncalls; i++)
+        calls +=
+            p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0 && strcmp(p->calls[i].target, m->target) == 0;
+    for (int i = d->group_of[g->last]; i < d->ngroups; i++) /* and will be */
+        calls += strcmp(d->groups[i].target, m->target) == 0 && group_same_statement(d, g->last, d->groups[i].last);
+    const char *bare = spelled_bare(m->target);
+    return python_times(fx_line(d->l->a, stack), m->target) > calls
+               ? lost_duplicate(d, g, arena_strn(d->l->a, bare, strcspn(bare, ".")), slot, NULL)
+               : slot;
+}
+
+/* Two calls of the same numbers, one of which reads a detached tensor: the other one has its other operand detached, as
+ * in the two losses of a quantizer. Nobody computes the same gradient twice. */
+static void
+detach_other(struct dynamo *d, const struct group *g, struct call *again)
+{
+    enum { OPERANDS = 2 };
+    static const char detach[] = "aten.detach.default";
+    const struct call *m[OPERANDS] = {NULL};
+    for (int k = 0; k < OPERANDS && k < again->nargs; k++)
+        m[k] = again->args[k].kind == ARG_SLOT ? group_maker(d->l->p, again->args[k].i) : NULL;
+    for (int k = 0; k < OPERANDS; k++) {
+        if (!m[k] || !m[1 - k] || strcmp(m[k]->target, detach) != 0 || strcmp(m[1 - k]->target, detach) == 0)
+            continue;
+        int base = (int)m[k]->args[0].i;
+        struct call *c = group_call(d, g, detach, 1);
+        c->args[0] = again->args[1 - k];
+        again->args[1 - k].i = c->outs[0];
+        again->args[k].i = base;
+        program_assume(d->l->p, ALTERNATIVE_NONE,
+                       "of two %s of equal numbers the exporter left one: the other one has "
+                       "its other operand detached",
+                       spelled_bare(again->target));
+        return;
+    }
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -1096,7 +1145,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
             if (q)
                 again.args[k].i = q->slot;
+            else if (again.args[k].kind == ARG_SLOT &&
+                     strcmp(p->calls[i].stack ? p->calls[i].stack : "", reader->stack ? reader->stack : "") == 0)
+                again.args[k].i = operand_again(d, g, reader->stack, (int)again.args[k].i);
         }
+        detach_other(d, g, &again);
         *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
         if (!stack && next_read(&(struct call_reads){.call = &again}) < 0)
             group_move(d, p->ncalls - 1, i + 1);
@@ -1244,6 +1297,7 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             const struct call *before = group_maker(d->l->p, slot);
             if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
                 return slot;
+            slot = operand_again(d, g, d->l->g->n[g->last].stack, slot);
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)

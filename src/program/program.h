@@ -153,6 +153,7 @@ int python_line(const struct program *p, int slot, const char *stack, const char
 bool python_closes(struct arena *a, const char *line, const char *name);
 /* Whether a line writes that operator: "aten.add.Tensor" as "add(", "add_(" or " + ". */
 bool python_writes(const char *line, const char *target);
+int python_times(const char *line, const char *target); /* and how often */
 /* Whether what the line writes for the n-th time, over and over, is the operator in place: "add_(" or "+=". */
 bool python_overwrites(const char *line, const char *target, int n);
 /* All of a statement, as far as brackets tell. */

@@ -420,6 +420,12 @@ times_written(const char *text, const char *end, const char *target)
     return n;
 }
 
+int
+python_times(const char *line, const char *target)
+{
+    return times_written(line, line + strlen(line), target);
+}
+
 bool
 python_writes(const char *line, const char *target)
 {
