@@ -766,6 +766,22 @@ composed_here(const struct dynamo *d, int at)
     return NULL;
 }
 
+/* "self.weights = softmax(x)", "x, self.weights = attention(x)". */
+static bool
+binds_attribute(const char *line)
+{
+    static const char self[] = "self.";
+    const char *eq = strchr(line, '=');
+    size_t n = eq ? (size_t)(eq - line) : 0;
+    while (n && line[n - 1] == ' ')
+        n--;
+    size_t from = n;
+    while (from && (isalnum((unsigned char)line[from - 1]) || line[from - 1] == '_'))
+        from--;
+    return eq && eq[1] != '=' && from < n && from >= strlen(self) && starts_with(line + from - strlen(self), self) &&
+           strcspn(line, "([") > n;
+}
+
 static void
 doubt_decomposed(struct dynamo *d, const struct group *g)
 {
@@ -781,6 +797,11 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
                         composed[i].name);
     if (said)
         return;
+    if (binds_attribute(line))
+        graph_doubt(
+            d->l->g, n->name, n->op, NULL,
+            "the program keeps a tensor of this line as an attribute until the next step, and the file does not "
+            "say which");
     if (strstr(line, "torch.masked.")) /* torch/masked/_ops.py: mask_input; dtype=input.dtype */
         graph_doubt(
             d->l->g, n->name, n->op, NULL,
