@@ -673,6 +673,8 @@ static const struct {
     {"cross_entropy", "torch/nn/functional.py: one operator, which is drawn or decomposed"},
     {"cumulative_trapezoid", "Integration.cpp"},
     {"diff", "ReduceOps.cpp"},
+    {"dropout1d", "Dropout.cpp"},
+    {"dropout2d", "Dropout.cpp"},
     {"dropout3d", "Dropout.cpp"},
     {"dsplit", "TensorShape.cpp"},
     {"dstack", "TensorShape.cpp"},
