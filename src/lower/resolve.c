@@ -934,7 +934,7 @@ lost_inside(struct dynamo *d, const struct group *g, const char *name)
             int t = gr->n[g->nodes[k]].in[i];
             const struct node *n = t < 0 || gr->t[t].producer < 0 ? NULL : &gr->n[gr->t[t].producer];
             if (n && n->row && n->row->aten && d->l->slot_of[t] < 0 && !group_makes(d, g, t) &&
-                spelled_after(name, n->row->aten))
+                (!name || spelled_after(name, n->row->aten)))
                 return call_inside(d, g, t, 0);
         }
     return -1;
@@ -1003,6 +1003,13 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         return slot;
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
+    const struct call *m = group_maker(d->l->p, slot);
+    if (m && target_named(m->target, "reciprocal") && m->stack && c->stack && strcmp(m->stack, c->stack) != 0) {
+        c->stack = m->stack; /* "1 / x" is x.reciprocal() * 1, on its own line: __rtruediv__ in torch/_tensor.py */
+        c->frames = m->frames;
+        group_move(d, d->l->p->ncalls - 1, (int)(m - d->l->p->calls) + 1);
+        c = &d->l->p->calls[m - d->l->p->calls + 1];
+    }
     struct param *q = learned_number(d, g, name);
     bool left = q && !read_here(d, g, q, "* ", "") && !read_here(d, g, q, "+ ", "");
     c->args[left] = (struct arg){.kind = ARG_SLOT, .i = slot};
@@ -1016,6 +1023,7 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
 
 /* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
  * alone is itself. */
+enum { DETACHES = 2 };
 static const struct {
     const char *stem, *target;
     bool list; /* takes a list of tensors */
@@ -1058,30 +1066,40 @@ read_beside(struct arena *a, const char *maker, const char *reader)
 
 static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
-/* What a call that runs again on its own line reads: made again, too, where the line writes it more often than it was
- * called. */
+static const char *
+stem_of(struct arena *a, const char *target)
+{
+    const char *bare = spelled_bare(target);
+    return arena_strn(a, bare, strcspn(bare, "."));
+}
+
+/* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
+ * or where it is a subscript of what was one expression. */
 static int
-operand_again(struct dynamo *d, const struct group *g, const char *stack, int slot)
+operand_again(struct dynamo *d, const struct group *g, const char *before, int slot)
 {
     const struct program *p = d->l->p;
     const struct call *m = group_maker(p, slot);
+    const char *stack = d->l->g->n[g->last].stack;
     int calls = 0;
-    if (!m || !stack || !m->stack || target_is(m->target, TARGET_VIEWS | TARGET_REORDERS) || m->outs[0] != slot)
+    if (!m || !stack || !m->stack || m->outs[0] != slot)
         return slot;
+    const char *line = fx_line(d->l->a, stack);
+    bool view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS), elsewhere = before && strcmp(before, stack) != 0,
+         part = view && !target_is(m->target, TARGET_KEEPS) && elsewhere && strcmp(m->stack, before) == 0;
     for (int i = 0; i < p->ncalls; i++)
         calls +=
             p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0 && strcmp(p->calls[i].target, m->target) == 0;
     for (int i = d->group_of[g->last]; i < d->ngroups; i++) /* and will be */
         calls += strcmp(d->groups[i].target, m->target) == 0 && group_same_statement(d, g->last, d->groups[i].last);
-    const char *bare = spelled_bare(m->target);
-    return python_times(fx_line(d->l->a, stack), m->target) > calls
-               ? lost_duplicate(d, g, arena_strn(d->l->a, bare, strcspn(bare, ".")), slot, NULL)
+    return (part && strchr(line, '[')) || (!view && python_times(line, m->target) > calls)
+               ? lost_duplicate(d, g, stem_of(d->l->a, m->target), slot, NULL)
                : slot;
 }
 
 /* Two calls of the same numbers, one of which reads a detached tensor: the other one has its other operand detached, as
  * in the two losses of a quantizer. Nobody computes the same gradient twice. */
-static void
+static bool
 detach_other(struct dynamo *d, const struct group *g, struct call *again)
 {
     enum { OPERANDS = 2 };
@@ -1101,8 +1119,9 @@ detach_other(struct dynamo *d, const struct group *g, struct call *again)
                        "of two %s of equal numbers the exporter left one: the other one has "
                        "its other operand detached",
                        spelled_bare(again->target));
-        return;
+        return true;
     }
+    return false;
 }
 
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
@@ -1133,11 +1152,6 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.frames = fx_frames(d->l->a, stack);
             again.location = fx_location(d->l->a, stack);
         }
-        if (!stack && again.op && again.op->grad && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
-            read_beside(d->l->a, again.stack, reader->stack))
-            graph_doubt(d->l->g, reader->name, reader->op, NULL,
-                        "the exporter merged %s with an equal call, and no line that is left shows when it ran",
-                        spelled_bare(again.target));
         if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
             again.scopes = reader->scopes;
         again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
@@ -1145,14 +1159,21 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
             if (q)
                 again.args[k].i = q->slot;
-            else if (again.args[k].kind == ARG_SLOT &&
-                     strcmp(p->calls[i].stack ? p->calls[i].stack : "", reader->stack ? reader->stack : "") == 0)
-                again.args[k].i = operand_again(d, g, reader->stack, (int)again.args[k].i);
+            else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
+                     (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
+                again.args[k].i = operand_again(d, g, p->calls[i].stack, (int)again.args[k].i);
         }
-        detach_other(d, g, &again);
+        int first = p->ncalls;
+        bool other = detach_other(d, g, &again);
+        if (!stack && !other && again.op && again.op->grad &&
+            !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+            read_beside(d->l->a, again.stack, reader->stack))
+            graph_doubt(d->l->g, reader->name, reader->op, NULL,
+                        "the exporter merged %s with an equal call, and no line that is left shows when it ran",
+                        spelled_bare(again.target));
         *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
-        if (!stack && next_read(&(struct call_reads){.call = &again}) < 0)
-            group_move(d, p->ncalls - 1, i + 1);
+        if (!stack && (other || next_read(&(struct call_reads){.call = &again}) < 0)) /* on the line behind */
+            group_move(d, first, i + 1);
         return again.outs[0];
     }
     return lost_identity(d, g, name, slot);
@@ -1165,7 +1186,7 @@ resolve_again(struct dynamo *d, const struct group *g, int tensor)
     const struct node *reader = &l->g->n[g->last];
     int slot = l->slot_of[tensor];
     const struct call *c = group_maker(l->p, slot);
-    const char *bare = c ? spelled_bare(c->target) : "", *stem = arena_strn(l->a, bare, strcspn(bare, "."));
+    const char *stem = c ? stem_of(l->a, c->target) : "";
     if (!c || c->outs[0] != slot || !c->stack || !reader->stack || strcmp(c->stack, reader->stack) == 0 ||
         !python_calls(fx_line(l->a, reader->stack), stem))
         return slot;
@@ -1297,7 +1318,7 @@ lost_traceless(struct dynamo *d, const struct group *g, const char *name, int sl
             const struct call *before = group_maker(d->l->p, slot);
             if (before && spelled_after(name, before->target)) /* merged with it, or resolve_last's */
                 return slot;
-            slot = operand_again(d, g, d->l->g->n[g->last].stack, slot);
+            slot = operand_again(d, g, NULL, slot);
             struct call *c = group_call(d, g, traceless[i].target, 1);
             c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
             if (traceless[i].list)
@@ -1395,6 +1416,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     int inner = lost_inside(d, g, name);
     if (inner >= 0)
         return inner;
+    inner = spelled_as(name, traceless[DETACHES].stem) ? lost_inside(d, g, NULL) : -1;
+    if (inner >= 0)
+        return lost_traceless(d, g, name, inner);
     if (*used >= nspare && (spelled(name, MAY_SLICE) || target_is(spelled_stem(l->a, name), TARGET_KEEPS))) {
         const struct param *q = sliced_input(d, g, name);
         if (q)

@@ -72,6 +72,71 @@ NORMS = {  # what forward does with x; g, b: a vector each, s: a number
     "learned_scale": "return x * self.g * self.s + self.b",
     "learned_tanh": "return self.s.tanh() * x * self.b + self.g[:]",
 }
+STATES = """
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.g = nn.Linear(128, 256)
+    def forward(self, x, state):
+        h, c = state
+        i, f, o, g = torch.split(self.g(torch.cat([x, h], dim=1)), 64, dim=1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+    def start(self, n):
+        return (torch.zeros(n, 64, device=self.g.weight.device), torch.zeros(n, 64, device=self.g.weight.device))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = Cell()
+    def forward(self, x):
+        state = self.c.start(x.shape[0])
+        for t in range(8):
+            state = self.c(x[:, t], state)
+        return state[0]
+"""
+FIELDS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.ModuleList([nn.Embedding(50, 1) for _ in range(4)])
+        self.e = nn.ModuleList([nn.Embedding(50, 32) for _ in range(4)])
+        self.o = nn.Linear(128, 1)
+    def forward(self, idx):
+        first = torch.cat([e(idx[:, i]) for i, e in enumerate(self.one)], dim=1).sum(1, keepdim=True)
+        x = torch.stack([e(idx[:, i]) for i, e in enumerate(self.e)], dim=1)
+        both = torch.sum(x, dim=1) ** 2 - torch.sum(x ** 2, dim=1)
+        return first + 0.5 * both.sum(1, keepdim=True) + self.o(x.view(x.size(0), -1))
+"""
+CODES = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.codes = nn.Embedding(512, 256)
+    def forward(self, x):
+        z = self.a(x)
+        flat = z.view(-1, 256)
+        d = (flat ** 2).sum(1, keepdim=True) + (self.codes.weight ** 2).sum(1) - 2 * flat @ self.codes.weight.t()
+        q = self.codes(d.argmin(1)).view(z.shape)
+        %s
+        q = z + (q - z).detach()
+        return loss + self.b(q).mean()
+"""
+QUANTIZERS = {  # the losses of codes q for z
+    "codes_square": "loss = torch.mean((q.detach() - z) ** 2) + 0.25 * torch.mean((q - z.detach()) ** 2)",
+}
+SUMS = {  # what forward does with h
+    "einsum_dots": "p = torch.einsum('...id,...jd->...ij', h, h)\n        "
+    "return self.b(torch.einsum('...ij,...jd->...id', p, h))",
+    "einsum_three": "k = torch.exp(h)\n        s = torch.einsum('bnd,bd->bn', h, k.sum(1))\n        z = 1. / s\n        "
+    "return self.b(torch.einsum('bnd,bmd,bn->bmd', h, k, z))",
+    "einsum_turned": "return self.b(torch.einsum('bnd,bmn->bmd', h, torch.einsum('bmd,bnd->bmn', h, h.sin())))",
+    "einsum_diagonal": "p = torch.einsum('bnd,bmd->bnm', h, h)\n        "
+    "return self.b(h) * torch.einsum('bnn->bn', p).unsqueeze(-1)",
+    "chained": "y = x = torch.tanh(x)\n        y = F.gelu(y)\n        y = F.dropout(y, 0.1)\n        return self.b(h) + x + y",
+    "sorted": "i = torch.argsort(torch.argsort(h.sum(-1), dim=1), dim=1)\n        "
+    "g = torch.gather(h, 1, i.unsqueeze(-1).repeat(1, 1, 256))\n        return self.b(g)",
+    "two_subscripts": "u = h[:, :, 0].unsqueeze(-1) * h\n        v = h[:, :, 0].unsqueeze(-1) + u\n        return self.b(v)",
+}
 NANO = """
 class M(nn.Module):
     def __init__(self):
@@ -158,12 +223,17 @@ CLASSES = "cross_entropy(out, targets)"
 ROWS = entry(X, "ids(b, 8)", CLASSES)
 HALF = entry(X.replace("64)", "64, dtype=torch.bfloat16)"), "ids(b, 8)", CLASSES)
 IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
+FIELD = '{"idx": torch.zeros(b, 4, dtype=torch.long)}'
 PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
     **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
+    **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in SUMS.items()},
+    **{n: (CODES % text, entry(X, "None", "out"), None, [], steps.PRECISIONS) for n, text in QUANTIZERS.items()},
+    "states_of_a_cell": (STATES, entry(X, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
+    "fields": (FIELDS, entry(FIELD, "torch.rand(b, 1)", "F.mse_loss(out, targets)"), None, ["--loss=mse"], steps.PRECISIONS),
     "own_loss": (NANO, entry(IDS, "None", "out[1]"), None, [], steps.PRECISIONS),
     "only_loss": (INSIDE, entry(PAIR, "None", "out"), None, [], steps.PRECISIONS),
     "two_losses": (
