@@ -260,7 +260,8 @@ other_number(const char *a, const char *b)
                                                                                                                 : NULL;
 }
 
-/* The parameter whose size this one has, too: that of the same layer beside it, if all of those are alike. NULL none. */
+/* The parameter whose size this one has, too: that of the same layer beside it, if all of those are alike; NULL
+ * none. */
 static const struct param *
 like_beside(const struct program *p, const struct param *q)
 {

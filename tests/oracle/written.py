@@ -127,7 +127,8 @@ QUANTIZERS = {  # the losses of codes q for z
 SUMS = {  # what forward does with h
     "einsum_dots": "p = torch.einsum('...id,...jd->...ij', h, h)\n        "
     "return self.b(torch.einsum('...ij,...jd->...id', p, h))",
-    "einsum_three": "k = torch.exp(h)\n        s = torch.einsum('bnd,bd->bn', h, k.sum(1))\n        z = 1. / s\n        "
+    "einsum_three": "k = torch.exp(h)\n        s = torch.einsum('bnd,bd->bn', h, k.sum(1))\n        "
+    "z = 1. / s\n        "
     "return self.b(torch.einsum('bnd,bmd,bn->bmd', h, k, z))",
     "einsum_turned": "return self.b(torch.einsum('bnd,bmn->bmd', h, torch.einsum('bmd,bnd->bmn', h, h.sin())))",
     "einsum_diagonal": "p = torch.einsum('bnd,bmd->bnm', h, h)\n        "
