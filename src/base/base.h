@@ -261,6 +261,7 @@ enum alternative {
     ALTERNATIVE_MAX,
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_LOCALS,
+    ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
     ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */
     ALTERNATIVE_FACT_IN_PLACE,

@@ -735,18 +735,6 @@ next_function(struct arena *a, const char *line, const char **at)
     return NULL;
 }
 
-/* How many calls a line itself may stand for: functions and methods, signs, and what a subscript takes apart. */
-static int
-written_calls(const char *line)
-{
-    int n = 0, subscript = 0;
-    for (const char *p = line; *p; p++) {
-        subscript += (*p == '[') - (*p == ']');
-        n += strchr("([+-*/@<>&|^~%", *p) || (*p == ',' && subscript > 0);
-    }
-    return n;
-}
-
 /* A function that is no row, and more calls than the line writes. */
 static const char *
 composed_here(const struct dynamo *d, int at)
@@ -756,7 +744,7 @@ composed_here(const struct dynamo *d, int at)
     int n = 0;
     for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++)
         n++;
-    while (n > written_calls(line) && (name = next_function(a, line, &next))) {
+    while (n > python_most(line) && (name = next_function(a, line, &next))) {
         bool known = aten_find(arena_printf(a, "aten.%s", name));
         for (int i = 0; i < COUNT(plain) && !known; i++)
             known = strcmp(plain[i].name, name) == 0;

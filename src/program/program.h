@@ -168,9 +168,14 @@ bool python_renames(struct arena *a, const char *maker, const char *reader);
 /* The frames of a call that a file has once, by its own frames and those of the call that reads it when it runs again:
  * its own line is one of the reader's, or the reader's line writes it, or calls the module that does. NULL unknown. */
 const char *python_again(struct arena *a, const char *target, const char *maker, const char *reader);
+/* How many calls a line itself may stand for: functions and methods, signs, and what a subscript takes apart. */
+int python_most(const char *line);
+/* Whether lines run more calls than they write, in functions whose names no file shows. */
+bool python_hides(const struct program *p);
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
- * names can hold, where no stack tells. by: the name that holds it, NULL none. */
-int *python_holds(const struct program *p, bool locals, const char ***by);
+ * names can hold, where no stack tells; functions: the most that names of such functions can. by: the name that holds
+ * it, NULL none. */
+int *python_holds(const struct program *p, bool locals, bool functions, const char ***by);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);

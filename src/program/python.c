@@ -1518,8 +1518,67 @@ in_list(struct tracer *t, int from, int user, const char *name)
            !bound_before(t, user, level, name);
 }
 
+/* ---- functions that are no forward ------------------------------------------------------------------------------- */
+
+int
+python_most(const char *line)
+{
+    int n = 0, subscript = 0;
+    for (const char *p = line; *p; p++) {
+        subscript += (*p == '[') - (*p == ']');
+        n += strchr("([+-*/@<>&|^~%", *p) || (*p == ',' && subscript > 0);
+    }
+    return n;
+}
+
+/* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
+ * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
+ * it shows all. */
+static int
+hidden_end(struct arena *a, const struct program *p, int i)
+{
+    const char *stack = p->calls[i].stack, *frame = last_frame(stack), *text = frame ? strchr(frame, '\n') : NULL;
+    int end = i, n = 0;
+    if (!text)
+        return -1;
+    for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++) {
+        if (strncmp(p->calls[end].stack, stack, len) != 0)
+            break;
+        n += !p->calls[end].stack[len];
+    }
+    text++;
+    const char *line = arena_strn(a, text + strspn(text, " "), strcspn(text + strspn(text, " "), "\n")),
+               *file = arena_strn(a, frame, (size_t)(text - frame));
+    bool known = strstr(file, "site-packages/") != NULL, loop = strstr(line, " for ") != NULL;
+    return !known && !loop && python_complete(line) && n > python_most(line) ? end : -1;
+}
+
+static bool
+hold_hidden(const struct program *p, int *until)
+{
+    struct arena *a = arena_new();
+    bool any = false;
+    for (int i = 0, end; i<p->ncalls; i = end> i ? end : i + 1) {
+        end = hidden_end(a, p, i);
+        any |= end > i;
+        for (int k = i; k < end && until; k++)
+            for (int o = 0; o < p->calls[k].nouts; o++) {
+                int *last = &until[p->calls[k].outs[o]];
+                *last = *last < end - 1 ? end - 1 : *last;
+            }
+    }
+    arena_free(a);
+    return any;
+}
+
+bool
+python_hides(const struct program *p)
+{
+    return hold_hidden(p, NULL);
+}
+
 int *
-python_holds(const struct program *p, bool locals, const char ***by)
+python_holds(const struct program *p, bool locals, bool functions, const char ***by)
 {
     bool stacks = false;
     for (int i = 0; i < p->ncalls; i++)
@@ -1584,6 +1643,8 @@ python_holds(const struct program *p, bool locals, const char ***by)
                 }
             }
         }
+    if (functions)
+        hold_hidden(p, until);
     if (t.steps > limit(LIMIT_FRAMES))
         graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
                     "how long names of the Python program hold tensors takes too many steps to tell")

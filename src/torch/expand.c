@@ -989,7 +989,8 @@ read_equation(const char *p, const struct arg *operands, int n, struct equation 
     return e->n <= MAX_RANK;
 }
 
-/* With all dimensions of the equation in their order, 1 where it has none; of a letter that it has twice the diagonal. */
+/* With all dimensions of the equation in their order, 1 where it has none; of a letter that it has twice the
+ * diagonal. */
 static struct value *
 einsum_operand(struct machine *m, const struct equation *e, const char *p, struct value *v)
 {

@@ -133,7 +133,8 @@ SUMS = {  # what forward does with h
     "einsum_turned": "return self.b(torch.einsum('bnd,bmn->bmd', h, torch.einsum('bmd,bnd->bmn', h, h.sin())))",
     "einsum_diagonal": "p = torch.einsum('bnd,bmd->bnm', h, h)\n        "
     "return self.b(h) * torch.einsum('bnn->bn', p).unsqueeze(-1)",
-    "chained": "y = x = torch.tanh(x)\n        y = F.gelu(y)\n        y = F.dropout(y, 0.1)\n        return self.b(h) + x + y",
+    "chained": "y = x = torch.tanh(x)\n        y = F.gelu(y)\n        y = F.dropout(y, 0.1)\n        "
+    "return self.b(h) + x + y",
     "sorted": "i = torch.argsort(torch.argsort(h.sum(-1), dim=1), dim=1)\n        "
     "g = torch.gather(h, 1, i.unsqueeze(-1).repeat(1, 1, 256))\n        return self.b(g)",
     "two_subscripts": "u = h[:, :, 0].unsqueeze(-1) * h\n        v = h[:, :, 0].unsqueeze(-1) + u\n        return self.b(v)",
