@@ -1326,14 +1326,16 @@ expand_bloom_gelu_backward(struct machine *m, struct frame *f)
 
 /* ---- normalization ----------------------------------------------------------------------------------------------- */
 
-/* Source: _select_batch_norm_backend in Normalization.cpp. */
+/* Source: _select_batch_norm_backend in Normalization.cpp; CUDNN_BN_MIN_EPSILON is 0 in cuDNN's headers since 8. */
 void
 expand_batch_norm(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *w = V(1);
     bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 &&
-                 (float)arg_float(f, 7, 1e-5) >= 1e-5F && value_elements(x) < INT32_MAX;
+                 value_elements(x) < INT32_MAX;
     const char *row = cudnn ? "cudnn_batch_norm.default" : "native_batch_norm.default";
+    if (cudnn && !layout_channels_last(x)) /* input.contiguous(input.suggest_memory_format()) */
+        f->a[0] = VAL(OP(m, "contiguous.default", VAL(x)));
     out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
 }
 
