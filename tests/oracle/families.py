@@ -13,7 +13,7 @@ They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exp
 table. Exit 1 when one is wrong and sure. Needs timm, too.
 """
 
-import collections, json, os, random, re, subprocess, sys
+import collections, json, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import packages, steps
@@ -155,36 +155,8 @@ def recorded(bench, name, source, precision):
 
 
 def row(bench, name, precision, truth):
-    """(error in percent, whether memlint is sure, why not)"""
-    said = subprocess.run(
-        [
-            bench.memlint,
-            bench.file(name, ".onnx"),
-            "--dim",
-            f"batch={BATCH}",
-            "--precision",
-            precision,
-            "--optimizer",
-            "adamw",
-            "--loss",
-            LIBRARIES[name[:3]][2],
-            "--assume",
-            "accumulate=never",
-            "--format=json",
-            *(f"--freeze={name}" for name in truth.get("frozen", ())),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    try:
-        said = json.loads(said.stdout)
-    except ValueError:
-        return -100.0, said.returncode < 0, [said.stderr.strip()[:160]]
-    return (
-        100.0 * (said["peak"]["allocated"] / truth["peak_allocated"] - 1),
-        said["verdict"] != "inconclusive",
-        [f"{d['node']}: {d['why']}"[:160] for d in said["unexplained"]],
-    )
+    options = ["--dim", f"batch={BATCH}", "--loss", LIBRARIES[name[:3]][2]]
+    return bench.error(name, [*options, *(f"--freeze={p}" for p in truth.get("frozen", ()))], precision, truth)
 
 
 def run(a, bench):

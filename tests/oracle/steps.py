@@ -202,6 +202,20 @@ class Bench:
             return "not recorded: " + reason(log)
         return None
 
+    def error(self, name, options, precision, truth):
+        """(error of the peak in percent, whether memlint is sure, why not)"""
+        fixed = ["--precision", precision, "--optimizer", "adamw", "--assume", "accumulate=never", "--format=json"]
+        said = subprocess.run([self.memlint, self.file(name, ".onnx"), *options, *fixed], capture_output=True, text=True)
+        try:
+            answer = json.loads(said.stdout)
+        except ValueError:
+            return -100.0, said.returncode < 0, [said.stderr.strip()[:160]]
+        return (
+            100.0 * (answer["peak"]["allocated"] / truth["peak_allocated"] - 1),
+            answer["verdict"] != "inconclusive",
+            [f"{d['node']}: {d['why']}"[:160] for d in answer["unexplained"]],
+        )
+
     def tidy(self, m):
         """Stack traces name the case's file by its place here: only its name is kept."""
         for node in list(m.graph.node) + [n for f in m.functions for n in f.node]:

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Models as people write them by hand, each from another idea, paper or course: is the peak right, or said to be unsure?
+
+    people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--keep DIR] [-v]
+
+people.tar.xz has their sources and, for each, the peaks that PyTorch has; those who wrote them had not read memlint.
+Comments of a source say what a user knows: "# loss:", "# freeze:", "# outputs:", "# static:" (inputs without a batch),
+"# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode is made where DIR has
+none. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a table. Exit 1 when one is wrong
+and sure.
+"""
+
+import collections, json, os, re, sys, tarfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import steps
+
+BATCH, WRONG = 4, 0.5  # percent
+
+
+def words(source, key):
+    found = re.search(rf"(?m)^# {key}: (.*)$", source)
+    return found.group(1).split() if found else []
+
+
+def export(bench, name, source):
+    torch = bench.torch
+    entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
+    fixed, static = words(source, "fixed"), words(source, "static")
+    inputs, _ = entry.inputs(BATCH if fixed else 2)
+    dims = {k: {} if k in static else {0: torch.export.Dim("batch")} for k in inputs}
+    path = bench.file(name, ".onnx.new")
+    torch.onnx.export(
+        entry.build().train(),
+        (),
+        path,
+        kwargs=inputs,
+        dynamo=True,
+        input_names=list(inputs),
+        output_names=words(source, "outputs") or ["output"],
+        external_data=False,
+        verbose=False,
+        dynamic_shapes=None if fixed else dims,
+    )
+    model = bench.tools.strip(bench.onnx.load(path))
+    bench.tools.tidy_paths(model)
+    bench.tidy(model)
+    bench.onnx.save(model, path)
+    os.rename(path, bench.file(name, ".onnx"))
+
+
+def options(source):
+    said = [] if words(source, "fixed") else ["--dim", f"batch={BATCH}"]
+    said += [f"--loss={loss}" for loss in words(source, "loss") or ["cross-entropy"]]
+    return said + [f"--freeze={p}" for p in words(source, "freeze")] + words(source, "more")
+
+
+def run(a, bench):
+    counts = collections.defaultdict(collections.Counter)
+    with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "people.tar.xz")) as tar:
+        texts = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers()}
+    for file in sorted(n for n in texts if n.endswith(".py")):
+        which, name = file[: -len(".py")].split("/")
+        if not re.search(a.only, name) or a.set not in ("", which):
+            continue
+        bench.put(name, texts[file])
+        log = bench.file(name, ".log")
+        if not os.path.exists(bench.file(name, ".onnx")):
+            if not steps.apart(log, lambda: export(bench, name, texts[file])):
+                print("not exported ", name, steps.reason(log))
+                continue
+        for precision, peak in json.loads(texts[f"{which}/{name}.json"]).items():
+            error, sure, why = bench.error(name, options(texts[file]), precision, {"peak_allocated": peak})
+            verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
+            counts[which][verdict] += 1
+            if a.v or verdict != "sure right":
+                print(f"{error:+8.2f} %  {verdict:11}  {name} {precision}  {'; '.join(why[:2])}", flush=True)
+    columns = ("sure right", "sure wrong", "doubt right", "doubt wrong")
+    print("| set |", " | ".join(columns), "|\n|" + " --- |" * (len(columns) + 1))
+    for which, count in counts.items():
+        print(f"| {which} |", " | ".join(str(count[c]) for c in columns), "|")
+    return any(c["sure wrong"] for c in counts.values())
+
+
+def main():
+    ap = steps.arguments(__doc__)
+    ap.add_argument("--set", default="", help="of one set alone")
+    return steps.on_bench(run, ap.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
