@@ -522,6 +522,17 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
     return slot;
 }
 
+/* A matrix or a kernel that no expression of the line makes may have been made by several calls, as where a convolution
+ * standardizes its weight. */
+static void
+doubt_folded(struct dynamo *d, const struct group *g, const struct param *q)
+{
+    if (q->rank > 1 && !read_here(d, g, q, "", ""))
+        graph_doubt(d->l->g, q->name, g->target, NULL,
+                    "the exporter folded what is computed of it into a constant: of these calls the last alone is "
+                    "counted");
+}
+
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -554,6 +565,8 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
         lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
     else
         c->args[1] = FLT(1);
+    if (!looked_up)
+        doubt_folded(d, g, q);
     return c->outs[0];
 }
 
@@ -709,6 +722,8 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
                          : spelled(stem, CONVERTS) ? "aten.to.dtype"
                          : alone                   ? arena_printf(l->a, "aten.%s", op->name)
                                                    : arena_printf(l->a, "%s.Tensor", stem);
+    if (!transposed && !viewed && !spelled(stem, CONVERTS))
+        doubt_folded(d, g, weight);
     bool wide = !transposed && !viewed && !spelled(stem, CONVERTS) && fx_widens(fx_line(l->a, l->g->n[g->last].stack));
     int from = wide ? group_to_float(d, g, weight->slot) : weight->slot;
     struct call *c = group_call(d, g, target, 2 - (transposed || alone));
