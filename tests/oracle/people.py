@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models as people write them by hand, each from another idea, paper or course: is the peak right, or said to be unsure?
+"""Models as people write them by hand, each from another paper or course: is the peak right, or said to be unsure?
 
     people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--keep DIR] [-v]
 
