@@ -205,7 +205,8 @@ class Bench:
     def error(self, name, options, precision, truth):
         """(error of the peak in percent, whether memlint is sure, why not)"""
         fixed = ["--precision", precision, "--optimizer", "adamw", "--assume", "accumulate=never", "--format=json"]
-        said = subprocess.run([self.memlint, self.file(name, ".onnx"), *options, *fixed], capture_output=True, text=True)
+        command = [self.memlint, self.file(name, ".onnx"), *options, *fixed]
+        said = subprocess.run(command, capture_output=True, text=True)
         try:
             answer = json.loads(said.stdout)
         except ValueError:
