@@ -305,8 +305,11 @@ params_tie(struct dynamo *d)
         if (like) {
             params_sized(l, q, like->rank, like->size);
             q->dtype = like->dtype;
-            program_assume(p, ALTERNATIVE_NONE, "%s, which the file names without its data, has the size of %s",
-                           q->name, like->name);
+            graph_doubt(
+                l->g, q->name, "parameter", NULL,
+                "no call reads it, so that its layer ran for nobody or not at all: it has the size of %s, and what "
+                "the layer made is not counted",
+                like->name);
         } else if (other >= 0) {
             struct param *from = &p->params[other];
             program_assume(p, ALTERNATIVE_TIED, "%s, which the file names without data of its own, is taken to be %s",
