@@ -137,7 +137,8 @@ SUMS = {  # what forward does with h
     "return self.b(h) + x + y",
     "sorted": "i = torch.argsort(torch.argsort(h.sum(-1), dim=1), dim=1)\n        "
     "g = torch.gather(h, 1, i.unsqueeze(-1).repeat(1, 1, 256))\n        return self.b(g)",
-    "two_subscripts": "u = h[:, :, 0].unsqueeze(-1) * h\n        v = h[:, :, 0].unsqueeze(-1) + u\n        return self.b(v)",
+    "two_subscripts": "u = h[:, :, 0].unsqueeze(-1) * h\n        v = h[:, :, 0].unsqueeze(-1) + u\n        "
+    "return self.b(v)",
 }
 NANO = """
 class M(nn.Module):
