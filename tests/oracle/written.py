@@ -236,7 +236,13 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in SUMS.items()},
     **{n: (CODES % text, entry(X, "None", "out"), None, [], steps.PRECISIONS) for n, text in QUANTIZERS.items()},
     "states_of_a_cell": (STATES, entry(X, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
-    "fields": (FIELDS, entry(FIELD, "torch.rand(b, 1)", "F.mse_loss(out, targets)"), None, ["--loss=mse"], steps.PRECISIONS),
+    "fields": (
+        FIELDS,
+        entry(FIELD, "torch.rand(b, 1)", "F.mse_loss(out, targets)"),
+        None,
+        ["--loss=mse"],
+        steps.PRECISIONS,
+    ),
     "own_loss": (NANO, entry(IDS, "None", "out[1]"), None, [], steps.PRECISIONS),
     "only_loss": (INSIDE, entry(PAIR, "None", "out"), None, [], steps.PRECISIONS),
     "two_losses": (
