@@ -63,15 +63,17 @@ begins_with_cast(const char *p)
     return 0;
 }
 
-/* "x" of ".type_as(x)" and ".to(x.dtype)". */
+/* "x" of ".type_as(x)", ".to(x.dtype)" and ".type(x.dtype)". */
 static void
 read_like(const char *p, struct around *w)
 {
-    static const char type_as[] = ".type_as(", to[] = ".to(", dtype[] = ".dtype";
-    bool as = strncmp(p, type_as, sizeof(type_as) - 1) == 0;
-    if (!as && strncmp(p, to, sizeof(to) - 1) != 0)
+    static const char type_as[] = ".type_as(", dtype[] = ".dtype", *const to[] = {".to(", ".type("};
+    bool as = starts_with(p, type_as), goes = as;
+    for (int i = 0; i < COUNT(to); i++)
+        goes |= starts_with(p, to[i]);
+    if (!goes)
         return;
-    p += as ? sizeof(type_as) - 1 : sizeof(to) - 1;
+    p += strcspn(p, "(") + 1;
     const char *end = closing(p, true);
     if (!as && (end - p < (ptrdiff_t)sizeof(dtype) || strncmp(end - sizeof(dtype) + 1, dtype, sizeof(dtype) - 1) != 0))
         return;
@@ -174,6 +176,9 @@ statement_of(const struct dynamo *d, const struct group *g, struct around *w)
     if (g->type && starts_with(g->type, libraries[0])) {
         const char *dot = g->path ? strrchr(g->path, '.') : NULL;
         name = dot ? dot + 1 : g->path ? g->path : "";
+        stack = fx_outer(a, stack);
+    } else if (fx_in_torch(stack)) { /* super().forward(x.float()).type(x.dtype) */
+        name = "super().forward";
         stack = fx_outer(a, stack);
     }
     return read_around(fx_line(a, stack), name, w) ? stack : NULL;

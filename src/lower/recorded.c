@@ -163,11 +163,7 @@ query_before(const struct dynamo *d, int slot)
 static bool
 in_torch(const struct dynamo *d, const struct group *g)
 {
-    const char *stack = d->l->g->n[g->last].stack, *inner = NULL;
-    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
-        inner = p;
-    return inner && g->type && !starts_with(g->type, "torch.") &&
-           glob_match("File \"*torch/nn/modules/*.py\", line *", inner);
+    return g->type && !starts_with(g->type, "torch.") && fx_in_torch(d->l->g->n[g->last].stack);
 }
 
 /* The name that the innermost call of a line takes: "x" of "y + b(a(x)) * 2"; else the line's first. */

@@ -72,6 +72,23 @@ NORMS = {  # what forward does with x; g, b: a vector each, s: a number
     "learned_scale": "return x * self.g * self.s + self.b",
     "learned_tanh": "return self.s.tanh() * x * self.b + self.g[:]",
 }
+SUPER = """
+class Norm(nn.%s):
+    def forward(self, x):
+        return super().forward(x.float()).type(x.dtype)
+class Turned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = nn.BatchNorm1d(256, eps=1e-8)
+    def forward(self, x):
+        return self.n(x.transpose(1, 2)).transpose(1, 2)
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.n = %s
+    def forward(self, x):
+        return self.b(F.silu(self.n(self.a(x))))
+"""
 STATES = """
 class Cell(nn.Module):
     def __init__(self):
@@ -235,6 +252,9 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
     **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in SUMS.items()},
     **{n: (CODES % text, entry(X, "None", "out"), None, [], steps.PRECISIONS) for n, text in QUANTIZERS.items()},
+    "norm_super": (SUPER % ("LayerNorm", "Norm(256)"), ROWS, None, [], steps.PRECISIONS),
+    "norm_groups": (SUPER % ("GroupNorm", "nn.Sequential(Norm(4, 8))"), ROWS, None, [], steps.PRECISIONS),
+    "norm_turned": (SUPER % ("LayerNorm", "Turned()"), ROWS, None, [], steps.PRECISIONS),
     "states_of_a_cell": (STATES, entry(X, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "fields": (
         FIELDS,
