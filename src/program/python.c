@@ -886,9 +886,11 @@ result_name(const struct tracer *t, int i, int level, const char *const *names, 
 {
     static const char word[] = "return ";
     const struct stack *s = &t->stacks[i];
-    const struct spot *caller = level > 0 && s->n > level ? &s->at[level - 1] : NULL;
-    const char *text = caller && caller->nbindings ? s->at[level].text : "", *end = text + strlen(text), *next;
-    if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !python_complete(text) ||
+    if (level < 1 || s->n <= level || !s->at[level - 1].nbindings)
+        return NULL;
+    const struct spot *caller = &s->at[level - 1];
+    const char *text = s->at[level].text, *end = text + strlen(text), *next;
+    if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !s->at[level].whole ||
         caller->binding[0].of != caller->nbindings ||
         !plain_call(caller->binding[0].value, caller->binding[0].end, caller->calls))
         return NULL;
@@ -1287,8 +1289,10 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
         return round->end == from ? t->rounds[user].end : -1;
     }
-    for (int i = 1; i <= level && i < s->n; i++) /* that frame has returned: its function runs again */
-        level = s->end[i] < user && (i < level || (i < u->n && s->at[i].where == u->at[i].where)) ? i - 1 : level;
+    for (int i = 1; i <= level && i < s->n; i++) { /* that frame has returned: its function runs again */
+        bool again = i < level || (i < u->n && s->at[i].where == u->at[i].where);
+        level = again && s->end[i] < user ? i - 1 : level;
+    }
     for (int i = 0; i < level; i++) /* that line runs again */
         level = line_end(t, i, from, user) < user ? i : level;
     for (int i = 0; i < level; i++) {
@@ -1513,8 +1517,11 @@ in_list(struct tracer *t, int from, int user, const char *name)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
     int level = name ? parting(s, u) : s->n;
-    return level < s->n && level < u->n && s->at[level].where == u->at[level].where && strchr(u->at[level].text, '[') &&
-           strstr(u->at[level].text, arena_printf(t->a, "%s[", name)) && !binds(&s->at[level], name) &&
+    if (level >= s->n || level >= u->n || !s->at || !u->at)
+        return false;
+    const struct spot *made = &s->at[level], *read = &u->at[level];
+    return made->where == read->where && strchr(read->text, '[') &&
+           strstr(read->text, arena_printf(t->a, "%s[", name)) && !binds(made, name) &&
            !bound_before(t, user, level, name);
 }
 
