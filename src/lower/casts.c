@@ -171,8 +171,7 @@ static const char *
 statement_of(const struct dynamo *d, const struct group *g, struct around *w)
 {
     struct arena *a = d->l->a;
-    const char *stack = d->l->g->n[g->last].stack, *bare = spelled_bare(g->target);
-    const char *name = arena_strn(a, bare, strcspn(bare, "."));
+    const char *stack = d->l->g->n[g->last].stack, *name = spelled_root(a, g->target);
     if (g->type && starts_with(g->type, libraries[0])) {
         const char *dot = g->path ? strrchr(g->path, '.') : NULL;
         name = dot ? dot + 1 : g->path ? g->path : "";

@@ -26,6 +26,7 @@ struct dynamo {
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
     struct names *read;     /* full names of what lines read as "self.name"; NULL not asked for yet */
+    int again;              /* calls being made again, one for the other */
     bool trained;           /* the exporter saw the model in training mode */
     bool drops;             /* some line, module or class says dropout */
     int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
@@ -86,10 +87,11 @@ int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg
 
 /* "add" of "add" and "add_3". */
 bool spelled_as(const char *name, const char *stem);
-const char *spelled_was(const char *name);                   /* what made a constant of that name; NULL itself */
-bool spelled_number(const char *target);                     /* makes no tensor, but a number of sizes */
-const char *spelled_bare(const char *target);                /* "add.Tensor" of "aten.add.Tensor" */
-const char *spelled_stem(struct arena *a, const char *name); /* "aten.full_like" of "full_like_3" */
+const char *spelled_was(const char *name);                     /* what made a constant of that name; NULL itself */
+bool spelled_number(const char *target);                       /* makes no tensor, but a number of sizes */
+const char *spelled_bare(const char *target);                  /* "add.Tensor" of "aten.add.Tensor" */
+const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten.add.Tensor" */
+const char *spelled_stem(struct arena *a, const char *name);   /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
 bool spelled_in_training(const struct group *g);    /* a model in evaluation mode doesn't call it */

@@ -86,26 +86,17 @@ fx_widens(const char *line)
     return wide;
 }
 
-static const char *
-inner_frame(const char *stack)
-{
-    const char *last = NULL;
-    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
-        last = p;
-    return last;
-}
-
 bool
 fx_in_torch(const char *stack)
 {
-    const char *last = inner_frame(stack);
+    const char *last = python_inner(stack);
     return last && glob_match("File \"*torch/nn/modules/*.py\", line *", last);
 }
 
 const char *
 fx_outer(struct arena *a, const char *stack)
 {
-    const char *last = inner_frame(stack);
+    const char *last = python_inner(stack);
     return last ? arena_strn(a, stack, (size_t)(last - stack)) : stack;
 }
 

@@ -422,8 +422,7 @@ is_piece(const struct dynamo *d, int at, int i, const char *stem)
 {
     if (i >= d->ngroups || !group_same_statement(d, d->groups[at].last, d->groups[i].last))
         return false;
-    const char *bare = spelled_bare(d->groups[i].target);
-    return spelled_as(arena_strn(d->l->a, bare, strcspn(bare, ".")), stem);
+    return spelled_as(spelled_root(d->l->a, d->groups[i].target), stem);
 }
 
 /* The name of the weight that a product multiplies with. */

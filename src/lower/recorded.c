@@ -394,12 +394,12 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         return false;
     if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
         return true;
-    const char *names[] = {spelled_bare(g->target), spelled_bare(c->target)}; /* as recorded, as it runs */
+    const char *names[] = {g->target, c->target}; /* as recorded, as it runs */
     const char *line = fx_line(d->l->a, d->l->g->n[g->last].stack);
     bool written = false,
          choice = strstr(line, " if ") && strstr(line, " else "); /* x.sigmoid_() if inplace else ... */
     for (int i = 0; i < COUNT(names); i++)
-        written |= line_in_place(d, g, c->op, arena_strn(d->l->a, names[i], strcspn(names[i], ".")), out);
+        written |= line_in_place(d, g, c->op, spelled_root(d->l->a, names[i]), out);
     if (written && !choice)
         return true;
     return (written || fact_of(d->l, g->type, FACT_MAY_OVERWRITE)) && class_in_place(d, g, written);

@@ -376,7 +376,7 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
 static struct names *
 read_lines(const struct dynamo *d)
 {
-    static const char self[] = "self.", letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    static const char self[] = "self.";
     struct arena *a = d->l->a;
     struct names *read = names_new(a);
     for (int i = 0; i < d->ngroups; i++) {
@@ -384,7 +384,7 @@ read_lines(const struct dynamo *d)
                    *p = fx_line(a, d->l->g->n[d->groups[i].last].stack);
         while ((p = strstr(p, self))) {
             p += strlen(self);
-            names_put(read, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)strspn(p, letters), p), i);
+            names_put(read, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)python_name(p), p), i);
         }
     }
     return read;
@@ -420,13 +420,21 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
     return first;
 }
 
-static struct call *
-call_of_param(struct dynamo *d, const struct group *g, const char *target, int nargs, struct param *q, int rank,
-              const int64_t *size)
+/* A call reads the parameter, of these sizes. Returns its slot. */
+static int
+refer(struct dynamo *d, struct param *q, int rank, const int64_t *size)
 {
     q->rank = rank;
     q->size = arena_dup(d->l->a, size, sizeof(*size) * (size_t)(rank ? rank : 1));
     d->referenced[q - d->l->p->params] = true;
+    return q->slot;
+}
+
+static struct call *
+call_of_param(struct dynamo *d, const struct group *g, const char *target, int nargs, struct param *q, int rank,
+              const int64_t *size)
+{
+    refer(d, q, rank, size);
     struct call *c = group_call(d, g, target, nargs);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
     return c;
@@ -445,10 +453,7 @@ lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_
         for (int k = 1; k < rank; k++)
             ones[k] = 1;
         struct call *c = call_of_param(d, g, "aten._weight_norm_interface.default", 3, v, rank, size);
-        gain->rank = rank;
-        gain->size = arena_dup(d->l->a, ones, sizeof(*ones) * (size_t)rank);
-        d->referenced[gain - d->l->p->params] = true;
-        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = gain->slot};
+        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = refer(d, gain, rank, ones)};
         c->args[2] = INT(0);
         return c->outs[0];
     }
@@ -553,14 +558,12 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
         return -1; /* the module's own */
     int skip = looked_up ? rank - 2 : 0;
     bool sliced = spelled(stem, MAY_SLICE);
-    struct call *c =
-        call_of_param(d, g, sliced ? "aten.slice.Tensor" : "aten.mul.Tensor", 2 - sliced, q, rank - skip, size + skip);
     program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
                    q->name);
-    if (spelled(stem, IS_SAME)) {
-        l->p->ncalls--;
-        return q->slot;
-    }
+    if (spelled(stem, IS_SAME))
+        return refer(d, q, rank - skip, size + skip);
+    struct call *c =
+        call_of_param(d, g, sliced ? "aten.slice.Tensor" : "aten.mul.Tensor", 2 - sliced, q, rank - skip, size + skip);
     if (sliced)
         lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
     else
@@ -739,7 +742,7 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
 static const char *
 made_here(struct dynamo *d, const struct group *g, const struct aten *op)
 {
-    const char *stem = op ? arena_strn(d->l->a, op->name, strcspn(op->name, ".")) : NULL;
+    const char *stem = op ? spelled_root(d->l->a, op->name) : NULL;
     return stem && !op->grad && !target_views(op->name)
                ? python_calls(fx_line(d->l->a, d->l->g->n[g->last].stack), stem)
                : NULL;
@@ -753,7 +756,7 @@ lost_like(struct dynamo *d, const struct group *g, const char *name, const struc
     const struct aten *op = aten_find(spelled_stem(l->a, name));
     bool likes = op && !op->grad && aten_arg(op, "self") == 0 && aten_arg(op, "dtype") > 0;
     const char *like = likes ? made_here(d, g, op) : NULL;
-    size_t len = like ? strspn(like, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") : 0;
+    size_t len = like ? python_name(like) : 0;
     if (!len || like[len] != ')')
         return -1;
     const struct node *n = &l->g->n[g->last];
@@ -917,16 +920,19 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     struct lowering *l = d->l;
     const struct node *n = l->g->t[tensor].producer < 0 ? NULL : &l->g->n[l->g->t[tensor].producer];
     enum op_call kind = n && n->row && n->row->aten ? node_call(n) : CALL_NONE;
+    enum { INSIDE = 4 }; /* calls that one expression nests */
     struct arg operands[2];
     if (l->slot_of[tensor] >= 0 || l->g->t[tensor].is_initializer)
         return l->slot_of[tensor];
-    if ((kind != CALL_ALL && kind != CALL_FIRST && kind != CALL_REDUCE) || depth == MAX_DEPTH ||
+    if ((kind != CALL_ALL && kind != CALL_FIRST && kind != CALL_REDUCE) || depth == INSIDE ||
         (kind == CALL_ALL && n->nin != COUNT(operands)))
         return -1;
     for (int i = 0; i < (kind == CALL_ALL ? n->nin : 1); i++) {
-        operands[i] = (struct arg){.kind = ARG_SLOT, .i = n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1)};
-        if (operands[i].i < 0)
+        bool same = i > 0 && n->in[i] == n->in[0];
+        int slot = same ? (int)operands[0].i : n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1);
+        if (slot < 0)
             return -1;
+        operands[i] = (struct arg){.kind = ARG_SLOT, .i = slot};
     }
     struct call *c = group_call(d, g, n->row->aten, kind == CALL_REDUCE ? 3 : kind == CALL_ALL ? n->nin : 1);
     memcpy(c->args, operands, sizeof(*operands) * (size_t)(kind == CALL_ALL ? n->nin : 1));
@@ -949,8 +955,11 @@ lost_inside(struct dynamo *d, const struct group *g, const char *name)
             int t = gr->n[g->nodes[k]].in[i];
             const struct node *n = t < 0 || gr->t[t].producer < 0 ? NULL : &gr->n[gr->t[t].producer];
             if (n && n->row && n->row->aten && d->l->slot_of[t] < 0 && !group_makes(d, g, t) &&
-                (!name || spelled_after(name, n->row->aten)))
-                return call_inside(d, g, t, 0);
+                (!name || spelled_after(name, n->row->aten))) {
+                int before = d->l->p->ncalls, slot = call_inside(d, g, t, 0);
+                d->l->p->ncalls = slot < 0 ? before : d->l->p->ncalls;
+                return slot;
+            }
         }
     return -1;
 }
@@ -1081,13 +1090,6 @@ read_beside(struct arena *a, const char *maker, const char *reader)
 
 static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
-static const char *
-stem_of(struct arena *a, const char *target)
-{
-    const char *bare = spelled_bare(target);
-    return arena_strn(a, bare, strcspn(bare, "."));
-}
-
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
  * or where it is a subscript of what was one expression. */
 static int
@@ -1096,20 +1098,23 @@ operand_again(struct dynamo *d, const struct group *g, const char *before, int s
     const struct program *p = d->l->p;
     const struct call *m = group_maker(p, slot);
     const char *stack = d->l->g->n[g->last].stack;
-    int calls = 0;
-    if (!m || !stack || !m->stack || m->outs[0] != slot)
+    if (!m || !stack || !m->stack || m->outs[0] != slot || d->again == MAX_DEPTH)
         return slot;
     const char *line = fx_line(d->l->a, stack);
     bool view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS), elsewhere = before && strcmp(before, stack) != 0,
          part = view && !target_is(m->target, TARGET_KEEPS) && elsewhere && strcmp(m->stack, before) == 0;
-    for (int i = 0; i < p->ncalls; i++)
+    int written = view ? 0 : python_times(line, m->target), calls = 0;
+    for (int i = 0; i < p->ncalls && written; i++)
         calls +=
             p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0 && strcmp(p->calls[i].target, m->target) == 0;
-    for (int i = d->group_of[g->last]; i < d->ngroups; i++) /* and will be */
+    for (int i = d->group_of[g->last]; i < d->ngroups && written; i++) /* and will be */
         calls += strcmp(d->groups[i].target, m->target) == 0 && group_same_statement(d, g->last, d->groups[i].last);
-    return (part && strchr(line, '[')) || (!view && python_times(line, m->target) > calls)
-               ? lost_duplicate(d, g, stem_of(d->l->a, m->target), slot, NULL)
-               : slot;
+    if (!(part && strchr(line, '[')) && written <= calls)
+        return slot;
+    d->again++;
+    slot = lost_duplicate(d, g, spelled_root(d->l->a, m->target), slot, NULL);
+    d->again--;
+    return slot;
 }
 
 /* Two calls of the same numbers, one of which reads a detached tensor: the other one has its other operand detached, as
@@ -1118,7 +1123,7 @@ static bool
 detach_other(struct dynamo *d, const struct group *g, struct call *again)
 {
     enum { OPERANDS = 2 };
-    static const char detach[] = "aten.detach.default";
+    const char *detach = traceless[DETACHES].target;
     const struct call *m[OPERANDS] = {NULL};
     for (int k = 0; k < OPERANDS && k < again->nargs; k++)
         m[k] = again->args[k].kind == ARG_SLOT ? group_maker(d->l->p, again->args[k].i) : NULL;
@@ -1148,50 +1153,46 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     bool item = was && spelled_as(name, "getitem") && spelled_as(was, "getitem");
     if (learned_number(d, g, name))
         return lost_identity(d, g, name, slot);
-    for (int i = p->ncalls - 1; i >= 0; i--) {
-        if (p->calls[i].outs[0] != slot)
-            continue;
-        if (!item && !spelled_after(name, p->calls[i].target))
-            return lost_identity(d, g, name, slot);
-        if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
-            return slot;
-        struct call again = p->calls[i];
-        again.outs = NEWN(d->l->a, int, 1);
-        again.outs[0] = lower_slot(d->l);
-        again.name = name;
-        again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
-        const struct node *reader = &d->l->g->n[g->last];
-        const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
-        if (stack) {
-            again.stack = stack;
-            again.frames = fx_frames(d->l->a, stack);
-            again.location = fx_location(d->l->a, stack);
-        }
-        if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
-            again.scopes = reader->scopes;
-        again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
-        for (int k = 0; k < again.nargs; k++) {
-            struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
-            if (q)
-                again.args[k].i = q->slot;
-            else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
-                     (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
-                again.args[k].i = operand_again(d, g, p->calls[i].stack, (int)again.args[k].i);
-        }
-        int first = p->ncalls;
-        bool other = detach_other(d, g, &again);
-        if (!stack && !other && again.op && again.op->grad &&
-            !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
-            read_beside(d->l->a, again.stack, reader->stack))
-            graph_doubt(d->l->g, reader->name, reader->op, NULL,
-                        "the exporter merged %s with an equal call, and no line that is left shows when it ran",
-                        spelled_bare(again.target));
-        *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
-        if (!stack && (other || next_read(&(struct call_reads){.call = &again}) < 0)) /* on the line behind */
-            group_move(d, first, i + 1);
-        return again.outs[0];
+    const struct call *maker = group_maker(p, slot);
+    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target)))
+        return lost_identity(d, g, name, slot);
+    int i = (int)(maker - p->calls);
+    if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
+        return slot;
+    struct call again = p->calls[i];
+    again.outs = NEWN(d->l->a, int, 1);
+    again.outs[0] = lower_slot(d->l);
+    again.name = name;
+    again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
+    const struct node *reader = &d->l->g->n[g->last];
+    const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
+    if (stack) {
+        again.stack = stack;
+        again.frames = fx_frames(d->l->a, stack);
+        again.location = fx_location(d->l->a, stack);
     }
-    return lost_identity(d, g, name, slot);
+    if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
+        again.scopes = reader->scopes;
+    again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
+    for (int k = 0; k < again.nargs; k++) {
+        struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
+        if (q)
+            again.args[k].i = q->slot;
+        else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
+                 (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
+            again.args[k].i = operand_again(d, g, p->calls[i].stack, (int)again.args[k].i);
+    }
+    int first = p->ncalls;
+    bool other = detach_other(d, g, &again);
+    if (!stack && !other && again.op && again.op->grad && !target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) &&
+        read_beside(d->l->a, again.stack, reader->stack))
+        graph_doubt(d->l->g, reader->name, reader->op, NULL,
+                    "the exporter merged %s with an equal call, and no line that is left shows when it ran",
+                    spelled_bare(again.target));
+    *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
+    if (!stack && (other || next_read(&(struct call_reads){.call = &again}) < 0)) /* on the line behind */
+        group_move(d, first, i + 1);
+    return again.outs[0];
 }
 
 int
@@ -1201,7 +1202,7 @@ resolve_again(struct dynamo *d, const struct group *g, int tensor)
     const struct node *reader = &l->g->n[g->last];
     int slot = l->slot_of[tensor];
     const struct call *c = group_maker(l->p, slot);
-    const char *stem = c ? stem_of(l->a, c->target) : "";
+    const char *stem = c ? spelled_root(l->a, c->target) : "";
     if (!c || c->outs[0] != slot || !c->stack || !reader->stack || strcmp(c->stack, reader->stack) == 0 ||
         !python_calls(fx_line(l->a, reader->stack), stem))
         return slot;
@@ -1366,9 +1367,9 @@ views_same(const struct dynamo *d, const char *name, int tensor)
 }
 
 static int
-lost_view(struct dynamo *d, const struct group *g, int tensor)
+lost_view(struct dynamo *d, const struct group *g, const char *target, int nargs, int tensor)
 {
-    struct call *c = group_call(d, g, "aten.reshape.default", 2);
+    struct call *c = group_call(d, g, target, nargs);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
     lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
     return c->outs[0];
@@ -1384,15 +1385,6 @@ slices_all(const struct dynamo *d, const char *name, int slot)
            !spelled_after(name, c->target);
 }
 
-static int
-lost_slice(struct dynamo *d, const struct group *g, int tensor)
-{
-    struct call *c = group_call(d, g, "aten.slice.Tensor", 1);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
-    lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
-    return c->outs[0];
-}
-
 /* The gradient of expand is a sum, even of a scalar that stays one: sum_to in ExpandUtils.h. */
 static bool
 stays_scalar(const struct dynamo *d, const char *name, int tensor)
@@ -1400,15 +1392,6 @@ stays_scalar(const struct dynamo *d, const char *name, int tensor)
     const char *stem = spelled_stem(d->l->a, name);
     const struct aten *op = aten_find(stem);
     return op && op->shaped && target_views(stem) && d->l->g->t[tensor].rank == 0;
-}
-
-static int
-lost_scalar(struct dynamo *d, const struct group *g, const char *name, int tensor)
-{
-    struct call *c = group_call(d, g, spelled_stem(d->l->a, name), 1);
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = d->l->slot_of[tensor]};
-    c->rank = 0;
-    return c->outs[0];
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
@@ -1464,9 +1447,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         slot = lost_pad(d, g, t);
     if (slot == l->slot_of[t])
         slot = spelled(name, COPIES)       ? resolve_clone(d, g, t)
-               : views_same(d, name, t)    ? lost_view(d, g, t)
-               : stays_scalar(d, name, t)  ? lost_scalar(d, g, name, t)
-               : slices_all(d, name, slot) ? lost_slice(d, g, t)
+               : views_same(d, name, t)    ? lost_view(d, g, "aten.reshape.default", 2, t)
+               : stays_scalar(d, name, t)  ? lost_view(d, g, spelled_stem(l->a, name), 1, t)
+               : slices_all(d, name, slot) ? lost_view(d, g, "aten.slice.Tensor", 1, t)
                                            : lost_duplicate(d, g, name, slot, l->g->t[t].name);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};

@@ -240,6 +240,13 @@ spelled_in_training(const struct group *g)
     return training;
 }
 
+const char *
+spelled_root(struct arena *a, const char *target)
+{
+    const char *bare = spelled_bare(target);
+    return arena_strn(a, bare, strcspn(bare, "."));
+}
+
 /* Whether a name such as "view_1" is one that the traced program gives to results of this target, as it was before it
  * was renamed. */
 bool

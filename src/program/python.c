@@ -135,8 +135,8 @@ part_end(const char *p, const char *end)
     return NULL;
 }
 
-static size_t
-name_length(const char *p)
+size_t
+python_name(const char *p)
 {
     size_t n = 0;
     while (isalnum((unsigned char)p[n]) || p[n] == '_')
@@ -176,8 +176,8 @@ read_bindings(struct arena *a, const char *text, int *n)
             for (const char *q = from; q && q < eq; q = part_end(q, eq)) {
                 q += strspn(q, " *");
                 star |= q > p && q[-1] == '*';
-                if (name_length(q))
-                    *PUSH(a, list, *n, cap) = (struct bound){arena_strn(a, q, name_length(q)), p, value, end, 1};
+                if (python_name(q))
+                    *PUSH(a, list, *n, cap) = (struct bound){arena_strn(a, q, python_name(q)), p, value, end, 1};
             }
         }
         for (const char *q = value; q && (q = part_end(q, end)); parts++)
@@ -771,7 +771,7 @@ displays(const char *from, const char *end, const char *const *names, int n)
         const char *stop = next ? next - 1 : end - 1, *key = memchr(p, ':', (size_t)(stop - p));
         p = key && *from == '{' ? key + 1 : p;
         p += strspn(p, " ");
-        if (name_length(p) && p + name_length(p) == stop && among(names, n, p, name_length(p)) >= 0)
+        if (python_name(p) && p + python_name(p) == stop && among(names, n, p, python_name(p)) >= 0)
             return true;
     }
     return false;
@@ -788,7 +788,7 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
         for (k = i; k < s->nbindings && s->binding[k].from == s->binding[i].from; k++) {
             const struct bound *b = &s->binding[k];
             const char *value = b->value + strspn(b->value, " ");
-            size_t len = name_length(value);
+            size_t len = python_name(value);
             bool plain = len && value + len + strspn(value + len, " ") == b->end && !strchr("+-*/@", b->value[-2]);
             if (left < MAX_NAMES && (plain ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
                 now[left++] = b->name;
@@ -898,7 +898,7 @@ result_name(const struct tracer *t, int i, int level, const char *const *names, 
     for (const char *p = text + strlen(word); p; p = next, nth++) {
         next = part_end(p, end);
         p += strspn(p, " ");
-        size_t len = name_length(p);
+        size_t len = python_name(p);
         int at = caller->nbindings == 1 ? 0 : nth;
         if ((nth || next) && len && p + len == (next ? next - 1 : end) && among(names, n, p, len) >= 0)
             return at < caller->nbindings ? caller->binding[at].name : NULL;
@@ -1180,8 +1180,8 @@ python_renames(struct arena *a, const char *maker, const char *reader)
            !mentions(&r, m.binding[0].name);
 }
 
-static const char *
-last_frame(const char *stack)
+const char *
+python_inner(const char *stack)
 {
     const char *last = NULL;
     for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
@@ -1193,7 +1193,7 @@ const char *
 python_again(struct arena *a, const char *target, const char *maker, const char *reader)
 {
     const char *made = "", *read = "", *from, *to, *m = maker, *r = reader;
-    const char *inner = last_frame(maker), *there = inner && reader ? strstr(reader, inner) : NULL;
+    const char *inner = python_inner(maker), *there = inner && reader ? strstr(reader, inner) : NULL;
     do {
         from = next_frame(a, &m, &made);
         to = next_frame(a, &r, &read);
@@ -1544,7 +1544,7 @@ python_most(const char *line)
 static int
 hidden_end(struct arena *a, const struct program *p, int i)
 {
-    const char *stack = p->calls[i].stack, *frame = last_frame(stack), *text = frame ? strchr(frame, '\n') : NULL;
+    const char *stack = p->calls[i].stack, *frame = python_inner(stack), *text = frame ? strchr(frame, '\n') : NULL;
     int end = i, n = 0;
     if (!text)
         return -1;
@@ -1565,14 +1565,15 @@ hold_hidden(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
     bool any = false;
-    for (int i = 0, end; i<p->ncalls; i = end> i ? end : i + 1) {
-        end = hidden_end(a, p, i);
+    for (int i = 0; i < p->ncalls; i++) {
+        int end = hidden_end(a, p, i);
         any |= end > i;
         for (int k = i; k < end && until; k++)
             for (int o = 0; o < p->calls[k].nouts; o++) {
                 int *last = &until[p->calls[k].outs[o]];
                 *last = *last < end - 1 ? end - 1 : *last;
             }
+        i = end > i ? end - 1 : i;
     }
     arena_free(a);
     return any;
@@ -1724,7 +1725,7 @@ under(const struct tracer *t, int i, int level, const char *arg)
 {
     static const char self[] = "self.";
     const struct stack *s = &t->stacks[i];
-    size_t n = strncmp(arg, self, strlen(self)) == 0 ? name_length(arg + strlen(self)) : 0;
+    size_t n = strncmp(arg, self, strlen(self)) == 0 ? python_name(arg + strlen(self)) : 0;
     const char *calls = s->at[level].calls, *dot = strrchr(calls, '.'), *module = dot ? dot + 1 : calls;
     if (!n || arg[strlen(self) + n] != ',')
         return true;

@@ -1084,13 +1084,14 @@ step_run(struct program *p, const struct setup *s)
     x.outs = NEWN(p->arena, struct value *, p->noutputs + 1);
     x.targets = NEWN(p->arena, struct value *, p->noutputs + 1);
     x.loss_of = loss_of(p->arena, p, s);
-    if (!p->held)
+    if (!p->held) {
         p->held =
             python_holds(p, setup_instead(s, ALTERNATIVE_LOCALS), setup_instead(s, ALTERNATIVE_FUNCTIONS), &p->held_by);
-    if (python_hides(p))
-        program_assume(p, ALTERNATIVE_FUNCTIONS,
-                       "functions other than forward hold what they make until it is read, as expressions do, and not "
-                       "until they return");
+        if (python_hides(p))
+            program_assume(p, ALTERNATIVE_FUNCTIONS,
+                           "functions other than forward hold what they make until it is read, as expressions do, and "
+                           "not until they return");
+    }
     find_last_uses(&x);
     find_tables(&x);
     build_model(&x);
