@@ -1396,6 +1396,21 @@ stays_scalar(const struct dynamo *d, const char *name, int tensor)
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
+/* Whether a node of the group reads numbers that another call made on its way, and no argument can be. */
+static bool
+reads_interior(const struct dynamo *d, const struct group *g)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            if (t >= 0 && !gr->t[t].is_initializer && gr->t[t].producer >= 0 && d->l->slot_of[t] < 0 &&
+                dtypes[gr->t[t].dtype].is_float && !group_makes(d, g, t))
+                return true;
+        }
+    return false;
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -1431,10 +1446,12 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         if (t >= 0 || inside >= 0)
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
-        bool tensor = !position || spelled(name, COPIES) || is_traceless(name); /* "mul" may be of sizes */
+        bool tensor = !position || spelled(name, COPIES) || is_traceless(name) ||
+                      reads_interior(d, g); /* "mul" may be of sizes */
         if (!tensor || constant_input(d, g, false) >= 0)
             return -1;
-        if (!group_inputs(d, g, NULL, 0, &t, 1)) { /* what it read stands in another place too */
+        if (reads_interior(d, g) ||
+            !group_inputs(d, g, NULL, 0, &t, 1)) { /* what it read stands in another place too */
             graph_doubt(l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
                         "nothing in the file shows what %s was, which this reads", name);
             return -1;
