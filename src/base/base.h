@@ -260,6 +260,7 @@ enum alternative {
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
     ALTERNATIVE_BUFFERS,
+    ALTERNATIVE_FOLDED, /* the most that a buffer may be which became a constant */
     ALTERNATIVE_LOCALS,
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
     ALTERNATIVE_CHECKPOINTS,

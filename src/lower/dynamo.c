@@ -134,7 +134,7 @@ lower_lost_outputs(struct dynamo *d)
             resolve_left_out(d, &d->groups[at], name);
             continue;
         }
-        int slot = resolve_clone(d, &d->groups[at], out);
+        int slot = resolve_clone(d, &d->groups[at], out, false);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
         lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
         l->slot_of[out] = slot;

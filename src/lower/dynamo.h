@@ -145,11 +145,12 @@ void resolve_known(struct dynamo *d, struct arg *a, int *missing);
 void resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position, int *spare, int nspare,
                  int *used);
 bool resolve_drops(struct dynamo *d, const struct group *g, int tensor);
-int resolve_clone(struct dynamo *d, const struct group *g, int tensor);
+int resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied); /* copied: by contiguous() */
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
+bool resolve_read(struct dynamo *d, const struct param *q); /* whether any line reads it as "self.name" */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
  * no group of that line is it: the exporter merged the two, and views behind it. */

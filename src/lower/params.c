@@ -283,6 +283,48 @@ like_beside(const struct program *p, const struct param *q)
     return like;
 }
 
+/* A buffer of the same name in a module of the same parent, which is read; NULL none. */
+static const struct param *
+same_leaf(const struct dynamo *d, const struct param *q)
+{
+    const struct program *p = d->l->p;
+    const char *leaf = strrchr(q->name, '.');
+    for (const struct param *o = p->params; leaf && o < p->params + p->nparams; o++) {
+        const char *end = strrchr(o->name, '.');
+        if (o->kind == PARAM_BUFFER && o->rank >= 0 && d->referenced[o - p->params] && end && strcmp(end, leaf) == 0 &&
+            o->module != q->module && p->modules[o->module].parent == p->modules[q->module].parent &&
+            !other_number(q->name, o->name))
+            return o;
+    }
+    return NULL;
+}
+
+/* Whether the exporter computed what calls read of a buffer: a call or a line reads it, or its module or one below has
+ * a constant that is a view of nothing else; taken: per call, whether it stands for another buffer. */
+static bool
+folded_away(struct dynamo *d, const struct param *q, bool *taken)
+{
+    const struct program *p = d->l->p;
+    const char *path = p->modules[q->module].path;
+    size_t n = strlen(path);
+    if (d->referenced[q - p->params] || resolve_read(d, q))
+        return true;
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        const char *at = p->modules[c->scope].path;
+        if (taken[i] || !target_named(c->target, "folded") || !target_views(spelled_stem(d->l->a, c->name)) ||
+            strncmp(at, path, n) != 0 || (n && at[n] && at[n] != '.'))
+            continue;
+        taken[i] = true;
+        return true;
+    }
+    return false;
+}
+
+/* Elements of what the exporter folds into a constant. Source: DEFAULT_CONSTANT_FOLD_INPUT_SIZE_LIMIT in
+ * onnxscript/optimizer/_constant_folding.py. */
+static const int64_t MOST_FOLDED = 8192;
+
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
  * says. */
 void
@@ -290,7 +332,9 @@ params_tie(struct dynamo *d)
 {
     struct lowering *l = d->l;
     struct program *p = l->p;
-    int table = -1;
+    bool *taken = NEWN(l->a, bool, p->ncalls + 1);
+    int table = -1, folded = 0;
+    const char *first = NULL;
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
             for (int k = 0; k < p->nparams; k++)
@@ -301,6 +345,12 @@ params_tie(struct dynamo *d)
         if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
             continue;
         int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
+        const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
+        if (same) { /* equal ones are one in the file */
+            params_sized(l, q, same->rank, same->size);
+            q->dtype = same->dtype;
+            continue;
+        }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
         if (like) {
             params_sized(l, q, like->rank, like->size);
@@ -327,12 +377,24 @@ params_tie(struct dynamo *d)
                 q->dtype = from->dtype;
                 from->tied_to = i;
             }
+        } else if (q->kind == PARAM_BUFFER && folded_away(d, q, taken)) {
+            first = folded++ ? first : q->name;
+            if (setup_instead(l->s, ALTERNATIVE_FOLDED)) {
+                params_sized(l, q, 1, &MOST_FOLDED);
+                q->dtype = DT_INT64;
+            }
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
                         "the file names it but has neither its data nor a call that reads it: its size is unknown and "
                         "not counted");
         }
     }
+    if (folded)
+        program_assume(
+            p, ALTERNATIVE_FOLDED,
+            "%d buffers (the first: %s) are not counted, of which the exporter left constants: each has %lld "
+            "elements at most",
+            folded, first, (long long)MOST_FOLDED);
 }
 
 static bool

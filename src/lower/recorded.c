@@ -407,6 +407,18 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
+/* What a function other than forward turned and then saw under other sizes, as it returned it, it copied: the exporter
+ * merges that view with the next line's. */
+static bool
+hides_copy(const struct dynamo *d, const struct group *g, int tensor)
+{
+    struct arena *a = d->l->a;
+    int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    const char *made = from < 0 ? NULL : d->l->g->n[from].stack, *read = d->l->g->n[g->last].stack;
+    return at >= 0 && made && read && target_is(d->groups[at].target, TARGET_REORDERS) && strcmp(made, read) != 0 &&
+           strcmp(fx_outer(a, made), fx_outer(a, read)) == 0 && !python_writes(fx_line(a, made), d->groups[at].target);
+}
+
 /* Transposes and unsqueezes that were merged: the node's own attributes apply to its own input. */
 static bool
 merged(struct dynamo *d, const struct group *g, int out)
@@ -420,7 +432,8 @@ merged(struct dynamo *d, const struct group *g, int out)
     bool permutes = strstr(n->rules, "TransposeTranspose") && perm;
     if (!permutes && !strstr(n->rules, "ReshapeReshape") && !strstr(n->rules, "UnsqueezeUnsqueeze"))
         return false;
-    int read = resolve_again(d, g, n->in[0]);
+    bool copied = !permutes && strstr(n->rules, "ReshapeReshape") && hides_copy(d, g, n->in[0]);
+    int read = copied ? resolve_clone(d, g, n->in[0], true) : resolve_again(d, g, n->in[0]);
     struct call *c;
     if (permutes) {
         c = group_call(d, g, "aten.permute.default", 2);

@@ -204,7 +204,7 @@ clones_left(const struct dynamo *d, const char *stack, const char *line)
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
-resolve_clone(struct dynamo *d, const struct group *g, int tensor)
+resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
 {
     struct lowering *l = d->l;
     int from = l->g->t[tensor].producer;
@@ -216,7 +216,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor)
         return l->slot_of[tensor];
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
-    bool copy = strstr(made, ".contiguous("), views = copy || target_views(g->target);
+    bool copy = copied || strstr(made, ".contiguous("), views = copy || target_views(g->target);
     bool drops = !written && !copy && resolve_drops(d, g, tensor);
     int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
     if (slot >= 0)
@@ -390,9 +390,8 @@ read_lines(const struct dynamo *d)
     return read;
 }
 
-/* Whether any line reads it so. */
-static bool
-read_somewhere(struct dynamo *d, const struct param *q)
+bool
+resolve_read(struct dynamo *d, const struct param *q)
 {
     d->read = d->read ? d->read : read_lines(d);
     return names_find(d->read, q->name) >= 0;
@@ -415,7 +414,7 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
             continue;
         if (!end && read_here(d, g, q, "", ""))
             return q;
-        first = fits && !first && (end || !read_somewhere(d, q)) ? q : first;
+        first = fits && !first && (end || !resolve_read(d, q)) ? q : first;
     }
     return first;
 }
@@ -607,7 +606,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
         int fits = q->kind > PARAM_FROZEN                                            ? 0
                    : read_here(d, g, q, "", called) || read_here(d, g, q, calls, "") ? 3
                    : read_here(d, g, q, "", "")                                      ? 2
-                   : read_somewhere(d, q)                                            ? 0
+                   : resolve_read(d, q)                                              ? 0
                                                                                      : 1;
         best = fits > rank ? q : best;
         rank = fits > rank ? fits : rank;
@@ -774,6 +773,28 @@ lost_like(struct dynamo *d, const struct group *g, const char *name, const struc
     return c->outs[0];
 }
 
+/* "self.offsets.unsqueeze(0)": a buffer of the module, seen as a whole, which has as many numbers. */
+static int
+lost_buffer(struct dynamo *d, const struct group *g, const char *stem, const struct tensor *t)
+{
+    struct program *p = d->l->p;
+    const char *called = arena_printf(d->l->a, ".%s(", spelled_bare(stem));
+    int rank;
+    const int64_t *size;
+    for (int i = 0; i < p->nparams && !spelled(stem, MAY_SLICE) && target_views(stem); i++) {
+        struct param *q = &p->params[i];
+        if (q->kind != PARAM_BUFFER || q->rank >= 0 || !read_here(d, g, q, "", called) ||
+            !lower_sizes(d->l, t, &rank, &size))
+            continue;
+        q->dtype = t->dtype;
+        struct call *c = call_of_param(d, g, "aten.lost_view.default", 1, q, rank, size);
+        c->rank = q->rank;
+        c->size = q->size;
+        return c->outs[0];
+    }
+    return -1;
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
  * an arange or a mask was made before. */
 int
@@ -789,6 +810,7 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     if (weight >= 0)
         return weight;
     int like = lost_like(d, g, name, t);
+    like = like < 0 ? lost_buffer(d, g, stem, t) : like;
     if (like >= 0)
         return like;
     if (buffer) {
@@ -1463,7 +1485,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (slot == l->slot_of[t] && position == 0)
         slot = lost_pad(d, g, t);
     if (slot == l->slot_of[t])
-        slot = spelled(name, COPIES)       ? resolve_clone(d, g, t)
+        slot = spelled(name, COPIES)       ? resolve_clone(d, g, t, false)
                : views_same(d, name, t)    ? lost_view(d, g, "aten.reshape.default", 2, t)
                : stays_scalar(d, name, t)  ? lost_view(d, g, spelled_stem(l->a, name), 1, t)
                : slices_all(d, name, slot) ? lost_view(d, g, "aten.slice.Tensor", 1, t)
@@ -1471,6 +1493,18 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
+}
+
+/* An argument that is a list of numbers. */
+static bool
+takes_sizes(const struct group *g, int position)
+{
+    static const char *const names[] = {"size", "sizes", "shape", "output_size", "split_sizes", "repeats"};
+    const struct aten *op = aten_find(g->target);
+    bool sizes = false;
+    for (int i = 0; i < COUNT(names) && op; i++)
+        sizes |= aten_arg(op, names[i]) == position;
+    return sizes;
 }
 
 /* A body's call names its parameters as the body's arguments: what the node reads at that position, or the next that
@@ -1505,6 +1539,10 @@ resolve_arg(struct dynamo *d, const struct group *g, struct arg *a, int position
     a->i = names_find(l->slots, a->s); /* "x * x": the first one found it */
     if (a->i >= 0)
         return;
+    if (takes_sizes(g, position)) {
+        *a = INT(-1);
+        return;
+    }
     int slot = l->g->unrolled && *used >= nspare && !spelled(a->s, IS_NUMBER) ? param_in_body(d, g, position) : -1;
     slot = slot >= 0 ? slot : resolve_lost(d, g, a->s, position, spare, nspare, used);
     if (slot < 0) {

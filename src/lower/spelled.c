@@ -184,6 +184,8 @@ static const struct rename {
     {"aten._unsafe_view.default", NULL, NULL, "aten.reshape.default", "likewise"},
     {"aten.avg_pool2d.default", "torch.nn.modules.pooling.AdaptiveAvgPool2d", NULL, "aten._adaptive_avg_pool2d.default",
      "decomposed by the exporter"},
+    {"aten.mean.dim", NULL, "adaptive_avg_pool1d(", "aten.mean.pixel", "likewise"},
+    {"aten.mean.dim", NULL, "adaptive_avg_pool2d(", "aten.mean.pixel", "likewise"},
     {"aten._to_copy.default", NULL, NULL, "aten.to.dtype", "a copy only when the type differs"},
     {"prims.convert_element_type.default", NULL, NULL, "aten.alias.default",
      "the exporter's type promotion: eager promotes inside the operator"},

@@ -1151,7 +1151,25 @@ expand_max_pool(struct machine *m, struct frame *f)
     out_add(m, f, dispatch(m, row, f->n, f->a, f)->out[0]);
 }
 
-/* Source: adaptive_avg_pool2d_symint in AdaptiveAveragePooling.cpp: to one pixel it is a mean. */
+/* A mean on a line that pools: over the last dimensions in this order, kept, it is the mean of an image's pixels, of
+ * channels last again where the image is. Source: adaptive_avg_pool2d_symint in AdaptiveAveragePooling.cpp. */
+void
+expand_pixel_mean(struct machine *m, struct frame *f)
+{
+    int64_t dims[RANK];
+    bool pixels = arg_ints(f, 1, dims, RANK) == 2 && dims[0] == -1 && dims[1] == -2 && arg_int(f, 2, 0);
+    struct value *mean = dispatch(m, aten_find("mean.dim"), f->n, f->a, f)->out[0];
+    bool last = pixels && V(0)->rank == 4 && layout_channels_last(V(0));
+    out_add(m, f, last ? OP(m, "as_strided_.pixel", VAL(mean)) : mean);
+}
+
+static struct value *
+pixel_mean(struct machine *m, struct value *image)
+{
+    return OP(m, "mean.pixel", VAL(image), ints_arg(m, 2, (int64_t[]){-1, -2}), BOOL(true));
+}
+
+/* To one pixel it is a mean; in one dimension as in two. Source: the same, and adaptive_avg_pool1d in Pooling.cpp. */
 void
 expand_adaptive_avg_pool(struct machine *m, struct frame *f)
 {
@@ -1161,10 +1179,16 @@ expand_adaptive_avg_pool(struct machine *m, struct frame *f)
     bool one = true;
     for (int i = 0; i < spatial; i++)
         one &= f->rank == V(0)->rank ? f->size[i + 2] == 1 : want[i < n ? i : n - 1] == 1;
-    if (one && spatial >= 1 && spatial <= 3)
-        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
-    else
+    if (!one || spatial < 1 || spatial > 3) {
         out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
+    } else if (spatial == 3) {
+        out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
+    } else if (spatial == 2) {
+        out_add(m, f, pixel_mean(m, V(0)));
+    } else {
+        struct value *image = OP(m, "unsqueeze.default", VAL(V(0)), INT(2));
+        out_add(m, f, OP(m, "squeeze.dim", VAL(pixel_mean(m, image)), INT(2)));
+    }
 }
 
 /* The second result, a buffer for the CPU, is empty on a GPU. */

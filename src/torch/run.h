@@ -57,6 +57,8 @@ void run_addmm(struct machine *m, struct frame *f);
 void run_addmv(struct machine *m, struct frame *f);
 void run_addr(struct machine *m, struct frame *f);
 void run_diagonal_copy(struct machine *m, struct frame *f);
+void run_strided_backward(struct machine *m, struct frame *f);
+void run_strided_pixel(struct machine *m, struct frame *f);
 void run_arange(struct machine *m, struct frame *f);
 void run_avg_pool(struct machine *m, struct frame *f);
 void run_baddbmm(struct machine *m, struct frame *f);
@@ -187,6 +189,7 @@ void run_zeros_like_second(struct machine *m, struct frame *f);
 
 /* ---- expand.c, rnn.c: composites --------------------------------------------------------------------------------- */
 
+void expand_pixel_mean(struct machine *m, struct frame *f);
 void expand_adaptive_avg_pool(struct machine *m, struct frame *f);
 void expand_alias(struct machine *m, struct frame *f);
 void expand_alpha_dropout(struct machine *m, struct frame *f);

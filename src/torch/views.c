@@ -137,6 +137,27 @@ run_sum_backward(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, g, like->rank, like->size, stride));
 }
 
+/* [N, C, 1, 1] with the strides of channels last. */
+void
+run_strided_pixel(struct machine *m, struct frame *f)
+{
+    const int64_t c = V(0)->size[1], stride[] = {c, 1, c, c};
+    out_add(m, f, value_view(m, V(0), V(0)->rank, V(0)->size, stride));
+}
+
+/* A new storage, into which the gradient is written. */
+void
+run_strided_backward(struct machine *m, struct frame *f)
+{
+    int64_t n = value_elements(V(1)), stride[RANK], run = 1;
+    struct value *zeros = OP(m, "new_zeros.default", VAL(V(0)), ints_arg(m, 1, &n));
+    for (int i = V(1)->rank - 1; i >= 0; i--) {
+        stride[i] = run;
+        run *= V(1)->size[i];
+    }
+    out_add(m, f, value_view(m, zeros, V(1)->rank, V(1)->size, stride));
+}
+
 void
 run_unsqueeze(struct machine *m, struct frame *f)
 {
