@@ -167,4 +167,5 @@ lower_dynamo(struct lowering *l)
     }
     lower_lost_outputs(&d);
     params_tie(&d);
+    python_attributes(d.l->p);
 }

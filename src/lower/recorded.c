@@ -278,6 +278,14 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
 
 /* ---- in place ---------------------------------------------------------------------------------------------------- */
 
+bool
+recorded_overwrites(struct lowering *l, bool either, const char *target)
+{
+    if (either && l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
+    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
+}
+
 /* Exports show every operator out of place. What tells the rest: the Python line, or a library's source. */
 static bool
 class_in_place(const struct dynamo *d, const struct group *g, bool told)
@@ -289,9 +297,7 @@ class_in_place(const struct dynamo *d, const struct group *g, bool told)
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    if ((told || fact_of(l, g->type, FACT_OFTEN_IN_PLACE)) && l->s->inplace == INPLACE_AUTO)
-        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
-    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(g->target, RECTIFIES));
+    return recorded_overwrites(l, told || fact_of(l, g->type, FACT_OFTEN_IN_PLACE), g->target);
 }
 
 /* "F.relu(x, True)": what functions of torch.nn.functional take beyond their operator's arguments is `inplace`. */
@@ -765,22 +771,6 @@ composed_here(const struct dynamo *d, int at)
     return NULL;
 }
 
-/* "self.weights = softmax(x)", "x, self.weights = attention(x)". */
-static bool
-binds_attribute(const char *line)
-{
-    static const char self[] = "self.";
-    const char *eq = strchr(line, '=');
-    size_t n = eq ? (size_t)(eq - line) : 0;
-    while (n && line[n - 1] == ' ')
-        n--;
-    size_t from = n;
-    while (from && (isalnum((unsigned char)line[from - 1]) || line[from - 1] == '_'))
-        from--;
-    return eq && eq[1] != '=' && from < n && from >= strlen(self) && starts_with(line + from - strlen(self), self) &&
-           strcspn(line, "([") > n;
-}
-
 static void
 doubt_decomposed(struct dynamo *d, const struct group *g)
 {
@@ -796,11 +786,6 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
                         composed[i].name);
     if (said)
         return;
-    if (binds_attribute(line))
-        graph_doubt(
-            d->l->g, n->name, n->op, NULL,
-            "the program keeps a tensor of this line as an attribute until the next step, and the file does not "
-            "say which");
     if (strstr(line, "torch.masked.")) /* torch/masked/_ops.py: mask_input; dtype=input.dtype */
         graph_doubt(
             d->l->g, n->name, n->op, NULL,

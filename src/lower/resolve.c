@@ -556,18 +556,21 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
         (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
     int skip = looked_up ? rank - 2 : 0;
-    bool sliced = spelled(stem, MAY_SLICE);
+    bool sliced = spelled(stem, MAY_SLICE), viewed = target_is(stem, TARGET_KEEPS);
     program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
                    q->name);
     if (spelled(stem, IS_SAME))
         return refer(d, q, rank - skip, size + skip);
-    struct call *c =
-        call_of_param(d, g, sliced ? "aten.slice.Tensor" : "aten.mul.Tensor", 2 - sliced, q, rank - skip, size + skip);
-    if (sliced)
+    struct call *c = call_of_param(d, g,
+                                   sliced   ? "aten.slice.Tensor"
+                                   : viewed ? "aten.reshape.default"
+                                            : "aten.mul.Tensor",
+                                   2 - sliced - viewed, q, rank - skip, size + skip);
+    if (sliced || viewed)
         lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
     else
         c->args[1] = FLT(1);
-    if (!looked_up)
+    if (!looked_up && !viewed)
         doubt_folded(d, g, q);
     return c->outs[0];
 }
@@ -795,6 +798,32 @@ lost_buffer(struct dynamo *d, const struct group *g, const char *stem, const str
     return -1;
 }
 
+/* "1 / self.p": x.reciprocal() * 1. Source: __rtruediv__ in torch/_tensor.py. */
+static int
+lost_reciprocal(struct dynamo *d, const struct group *g, const char *name, const struct tensor *t)
+{
+    static const char *const ones[] = {"1/", "1./", "1.0/", "1 / ", "1. / ", "1.0 / "};
+    struct program *p = d->l->p;
+    int rank;
+    const int64_t *size;
+    if (!spelled(name, MULTIPLIES) || !lower_sizes(d->l, t, &rank, &size))
+        return -1;
+    for (int i = 0; i < p->nparams; i++)
+        for (int k = 0; k < COUNT(ones); k++) {
+            struct param *q = &p->params[i];
+            if (q->kind > PARAM_FROZEN || !read_here(d, g, q, ones[k], ""))
+                continue;
+            params_sized(d->l, q, rank, size);
+            struct call *c = call_of_param(d, g, "aten.reciprocal.default", 1, q, q->rank, q->size);
+            int slot = c->outs[0];
+            c = group_call(d, g, "aten.mul.Tensor", 2);
+            c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+            c->args[1] = INT(1);
+            return c->outs[0];
+        }
+    return -1;
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
  * an arange or a mask was made before. */
 int
@@ -805,7 +834,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     const char *stem = spelled_stem(l->a, name);
     const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
-    int weight = lost_lookup(d, g, name, t);
+    int weight = lost_reciprocal(d, g, name, t);
+    weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
     weight = weight < 0 ? lost_weight(d, g, stem, t) : weight;
     if (weight >= 0)
         return weight;
@@ -1040,13 +1070,21 @@ learned_number(struct dynamo *d, const struct group *g, const char *name)
     return q && read_here(d, g, q, "", "") ? q : NULL;
 }
 
-/* Adding 0 or multiplying by 1, dropped by the exporter's optimizer. */
+/* Adding 0 or multiplying by 1, or the first of two that bound, dropped by the exporter's optimizer. */
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
     if (!spelled(name, HAS_IDENTITY)) {
-        resolve_left_out(d, g, name);
-        return slot;
+        const struct aten *op = aten_find(spelled_stem(d->l->a, name));
+        if (!op || !aten_elementwise(op) || strcmp(op->args, "self") != 0) {
+            resolve_left_out(d, g, name);
+            return slot;
+        }
+        struct call *again = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1);
+        again->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        if (spelled(name, OVERWRITES) && recorded_overwrites(d->l, true, again->target))
+            lower_in_place(d->l, again);
+        return again->outs[0];
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     const struct call *m = group_maker(d->l->p, slot);
@@ -1188,6 +1226,12 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
     const struct node *reader = &d->l->g->n[g->last];
     const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
+    bool inside = again.stack && reader->stack && target_is(again.target, TARGET_VIEWS) &&
+                  strcmp(fx_outer(d->l->a, again.stack), fx_outer(d->l->a, reader->stack)) == 0 &&
+                  python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
+                  !python_writes(fx_line(d->l->a, again.stack), again.target);
+    if (!stack && inside) /* what a function of both lines begins with: each of its calls makes its own */
+        stack = reader->stack;
     if (stack) {
         again.stack = stack;
         again.frames = fx_frames(d->l->a, stack);

@@ -54,6 +54,8 @@ static const struct {
     {"flatten", TARGET_REORDERS},
     {"sort", TARGET_SORTS},
     {"topk", TARGET_SORTS},
+    {"matmul", TARGET_MULTIPLIES},
+    {"bmm", TARGET_MULTIPLIES},
 };
 
 bool

@@ -39,6 +39,8 @@ struct call {
     const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     bool in_place;              /* writes over its first argument: relu_, += */
+    int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
+                          * of that attribute from 1 on; 0 none */
 };
 
 /* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */
@@ -58,7 +60,8 @@ enum target_trait {
     TARGET_KEEPS = 64,        /* one of TARGET_VIEWS, of all elements, each once */
     TARGET_WRITES = 128,      /* over a part of its first argument */
     TARGET_CLONES = 256,      /* as the line says */
-    TARGET_SORTS = 512        /* its results are values and their indices, as those of ONNX's TopK */
+    TARGET_SORTS = 512,       /* its results are values and their indices, as those of ONNX's TopK */
+    TARGET_MULTIPLIES = 1024  /* matrices */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */
@@ -124,6 +127,7 @@ struct program {
     int nassumptions, cap_assumptions;
     struct assumption *assumptions;
     const bool *facts; /* which rows of fact_table were used; NULL none */
+    int nattributes;   /* of modules, that keep a tensor until the next step */
     int nregions;
     const struct region *regions; /* in order, apart from each other */
     int *held;                    /* python_holds, found by the first step */
@@ -159,6 +163,8 @@ bool python_writes(const char *line, const char *target);
 int python_times(const char *line, const char *target); /* and how often */
 /* Whether what the line writes for the n-th time, over and over, is the operator in place: "add_(" or "+=". */
 bool python_overwrites(const char *line, const char *target, int n);
+/* Whether both lines call a function of the same name, "torch.tensordot(". */
+bool python_shares(struct arena *a, const char *line, const char *other);
 /* All of a statement, as far as brackets tell. */
 bool python_complete(const char *line);
 /* The variable that the second line reads and the first binds; NULL none. */
@@ -179,6 +185,9 @@ bool python_hides(const struct program *p);
  * names can hold, where no stack tells; functions: the most that names of such functions can. by: the name that holds
  * it, NULL none. */
 int *python_holds(const struct program *p, bool locals, bool functions, const char ***by);
+/* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that a
+ * function of attention returns beside its result. What can't be told apart is a doubt. */
+void python_attributes(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);

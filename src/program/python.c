@@ -427,6 +427,19 @@ python_times(const char *line, const char *target)
 }
 
 bool
+python_shares(struct arena *a, const char *line, const char *other)
+{
+    for (const char *open = line; (open = strchr(open, '(')); open++) {
+        const char *from = open;
+        while (from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_' || from[-1] == '.'))
+            from--;
+        if (from < open && strstr(other, arena_strn(a, from, (size_t)(open + 1 - from))))
+            return true;
+    }
+    return false;
+}
+
+bool
 python_writes(const char *line, const char *target)
 {
     return written(line, line + strlen(line), target, 0) != NULL;
@@ -1538,6 +1551,91 @@ python_most(const char *line)
     return n;
 }
 
+/* "weights" of "self.weights = softmax(x)" and of "x, self.weights = attention(x)", where *last says whether it is the
+ * last of several names; NULL none. */
+static const char *
+attribute_of(struct arena *a, const char *line, bool *several, bool *last)
+{
+    static const char self[] = "self.";
+    const char *eq = strchr(line, '=');
+    bool binds = eq && eq > line && eq[1] != '=' && !strchr("=!<>+-*/%@&|^:", eq[-1]) &&
+                 strcspn(line, "([{") > (size_t)(eq - line);
+    for (const char *p = line; binds && (p = strstr(p, self)) && p < eq; p++) {
+        size_t n = python_name(p + strlen(self));
+        const char *end = p + strlen(self) + n, *next = end + strspn(end, " ");
+        if (!n || (next != eq && *next != ','))
+            continue;
+        const char *comma = strchr(line, ',');
+        *several = comma && comma < eq;
+        *last = next == eq;
+        return arena_strn(a, p + strlen(self), n);
+    }
+    return NULL;
+}
+
+/* The slot of calls first to end - 1 that an attribute keeps; -1 not known. */
+static int
+kept_of(const struct program *p, int first, int end, bool several)
+{
+    const struct call *c = &p->calls[end - 1];
+    if (!several)
+        return c->nouts == 1 ? c->outs[0] : -1;
+    while (c > &p->calls[first] && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS))
+        c--;
+    if (!target_is(c->target, TARGET_MULTIPLIES) || c->args[0].kind != ARG_SLOT)
+        return -1;
+    for (int i = first; i < end; i++)
+        if (p->calls[i].outs[0] == c->args[0].i && !target_is(p->calls[i].target, TARGET_VIEWS | TARGET_REORDERS))
+            return (int)c->args[0].i;
+    return -1;
+}
+
+/* Behind the calls from i on that the statement of these n characters of its stack runs. */
+static int
+behind_statement(const struct program *p, int i, size_t n)
+{
+    const char *stack = p->calls[i].stack;
+    int end = i;
+    while (end < p->ncalls && p->calls[end].stack && strncmp(p->calls[end].stack, stack, n) == 0 &&
+           (!p->calls[end].stack[n] || p->calls[end].stack[n] == '\n'))
+        end++;
+    return end;
+}
+
+void
+python_attributes(struct program *p)
+{
+    struct arena *a = arena_new();
+    struct names *numbers = names_new(a);
+    for (int i = 0; i < p->ncalls; i++) {
+        const char *at = p->calls[i].stack, *text, *frame;
+        while ((frame = next_frame(a, &at, &text))) {
+            bool several, last;
+            const char *name = attribute_of(a, text, &several, &last), *value = name ? strchr(text, '=') + 1 : NULL;
+            size_t n = (size_t)(at - p->calls[i].stack);
+            if (!name || (i > 0 && p->calls[i - 1].stack && strncmp(p->calls[i - 1].stack, p->calls[i].stack, n) == 0))
+                continue;
+            int end = behind_statement(p, i, n);
+            bool display = strchr("[{(", value[strspn(value, " ")]) != NULL;
+            int slot = display || !last || !python_complete(text) ? -1 : kept_of(p, i, end, several);
+            struct call *c = &p->calls[end - 1];
+            if (slot < 0) {
+                graph_doubt(p->graph, c->node, c->target, NULL,
+                            "the program keeps a tensor of this line as an attribute until the next step, and the file "
+                            "does not say which");
+                continue;
+            }
+            const char *key = arena_printf(a, "%s %s %s", frame, p->modules[c->scope].path, name);
+            int number = names_find(numbers, key);
+            if (number < 0)
+                names_put(numbers, key, number = ++p->nattributes);
+            c->kept = slot;
+            c->attribute = number;
+        }
+    }
+    arena_free(a);
+}
+
 /* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
  * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
  * it shows all. */
@@ -1653,6 +1751,9 @@ python_holds(const struct program *p, bool locals, bool functions, const char **
         }
     if (functions)
         hold_hidden(p, until);
+    for (int i = 0; i < p->ncalls; i++)
+        if (p->calls[i].attribute && until[p->calls[i].kept] < i)
+            until[p->calls[i].kept] = i;
     if (t.steps > limit(LIMIT_FRAMES))
         graph_doubt(p->graph, "model", "python", limit_remedy(p->arena, LIMIT_FRAMES),
                     "how long names of the Python program hold tensors takes too many steps to tell")

@@ -372,6 +372,7 @@ struct script {
     const struct loss **loss_of; /* per output, NULL none */
     bool first;                  /* iteration: doubts are noted once */
     struct value **kept;         /* slots around a second forward */
+    struct value **attributes;   /* by their numbers, of the last step until this one binds them */
     int *seen, stamp;            /* per slot: -1 a parameter, else the last region that read or made it */
     double flops_before;
     struct step *st;
@@ -706,6 +707,12 @@ run_call(struct script *x, int at, double *flops)
             flops[at] = m->flops - before;
     }
     m->op = c->op ? c->op->name : NULL;
+    if (c->attribute && x->slot[c->kept]) {
+        struct value *old = x->attributes[c->attribute];
+        x->attributes[c->attribute] = value_keep(x->slot[c->kept]);
+        if (old)
+            value_drop(m, old);
+    }
     for (int k = 0; k < c->nouts; k++) /* never read */
         if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
             drop(x, &x->slot[c->outs[k]]);
@@ -1075,6 +1082,7 @@ step_run(struct program *p, const struct setup *s)
     m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
     x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.attributes = NEWN(p->arena, struct value *, p->nattributes + 1);
     x.seen = NEWN(p->arena, int, p->nslots + 1);
     for (int i = 0; i < p->nparams; i++)
         x.seen[p->params[i].slot] = -1;
@@ -1122,6 +1130,8 @@ step_run(struct program *p, const struct setup *s)
         for (int k = 0; k < p->noutputs; k++) /* they live until the next iteration rebinds them */
             x.outs[k] = x.outs[k] ? value_adopt(m, x.outs[k]) : NULL;
         x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
+        for (int k = 1; k <= p->nattributes; k++)
+            x.attributes[k] = x.attributes[k] ? value_adopt(m, x.attributes[k]) : NULL;
         arena_free(a);
     }
     m->a = m->keep;
