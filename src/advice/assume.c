@@ -96,6 +96,10 @@ static const struct {
                             .what = "locals",
                             .settles = "an export with dynamo=True has the lines",
                             .sure = SURE_UPDATE},
+    [ALTERNATIVE_TRACED] = {.open = true,
+                            .what = "locals",
+                            .settles = "an export whose forward has no such region has the lines",
+                            .sure = SURE_UPDATE},
 };
 
 /* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model

@@ -262,6 +262,7 @@ enum alternative {
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED, /* the most that a buffer may be which became a constant */
     ALTERNATIVE_LOCALS,
+    ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
     ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */

@@ -278,14 +278,6 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
 
 /* ---- in place ---------------------------------------------------------------------------------------------------- */
 
-bool
-recorded_overwrites(struct lowering *l, bool either, const char *target)
-{
-    if (either && l->s->inplace == INPLACE_AUTO)
-        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
-    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
-}
-
 /* Exports show every operator out of place. What tells the rest: the Python line, or a library's source. */
 static bool
 class_in_place(const struct dynamo *d, const struct group *g, bool told)
@@ -297,7 +289,7 @@ class_in_place(const struct dynamo *d, const struct group *g, bool told)
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    return recorded_overwrites(l, told || fact_of(l, g->type, FACT_OFTEN_IN_PLACE), g->target);
+    return resolve_overwrites(l, told || fact_of(l, g->type, FACT_OFTEN_IN_PLACE), g->target);
 }
 
 /* "F.relu(x, True)": what functions of torch.nn.functional take beyond their operator's arguments is `inplace`. */
@@ -402,6 +394,12 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         return true;
     const char *names[] = {g->target, c->target}; /* as recorded, as it runs */
     const char *line = fx_line(d->l->a, d->l->g->n[g->last].stack);
+    if (strstr(line, " = torch.ops.")) { /* a line of what was traced: the operator as it was called */
+        bool overwrites = false;
+        for (int i = 0; i < COUNT(names); i++)
+            overwrites |= strstr(line, arena_printf(d->l->a, ".%s_.", spelled_root(d->l->a, names[i]))) != NULL;
+        return overwrites;
+    }
     bool written = false,
          choice = strstr(line, " if ") && strstr(line, " else "); /* x.sigmoid_() if inplace else ... */
     for (int i = 0; i < COUNT(names); i++)

@@ -1070,6 +1070,14 @@ learned_number(struct dynamo *d, const struct group *g, const char *name)
     return q && read_here(d, g, q, "", "") ? q : NULL;
 }
 
+bool
+resolve_overwrites(struct lowering *l, bool either, const char *target)
+{
+    if (either && l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
+    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
+}
+
 /* Adding 0 or multiplying by 1, or the first of two that bound, dropped by the exporter's optimizer. */
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
@@ -1082,7 +1090,7 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         }
         struct call *again = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1);
         again->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-        if (spelled(name, OVERWRITES) && recorded_overwrites(d->l, true, again->target))
+        if (spelled(name, OVERWRITES) && resolve_overwrites(d->l, true, again->target))
             lower_in_place(d->l, again);
         return again->outs[0];
     }

@@ -181,12 +181,15 @@ const char *python_again(struct arena *a, const char *target, const char *maker,
 int python_most(const char *line);
 /* Whether lines run more calls than they write, in functions whose names no file shows. */
 bool python_hides(const struct program *p);
-/* Per slot the last call during which a name of the traced program holds its tensor; -1 none. locals: the most that
- * names can hold, where no stack tells; functions: the most that names of such functions can. by: the name that holds
- * it, NULL none. */
-int *python_holds(const struct program *p, bool locals, bool functions, const char ***by);
-/* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that a
- * function of attention returns beside its result. What can't be told apart is a doubt. */
+/* Whether some of it was traced without its lines. */
+bool python_traced(const struct program *p);
+enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4 };
+/* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most
+ * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines. by:
+ * the name that holds it, NULL none. */
+int *python_holds(const struct program *p, unsigned most, const char ***by);
+/* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that
+ * a function of attention returns beside its result. What can't be told apart is a doubt. */
 void python_attributes(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */

@@ -1683,15 +1683,48 @@ python_hides(const struct program *p)
     return hold_hidden(p, NULL);
 }
 
+static bool
+is_traced(const struct call *c)
+{
+    return c->stack && strstr(c->stack, "File \"<eval_with_key>");
+}
+
+bool
+python_traced(const struct program *p)
+{
+    bool any = false;
+    for (int i = 0; i < p->ncalls; i++)
+        any |= is_traced(&p->calls[i]);
+    return any;
+}
+
+/* "x = bn(conv(x))": what a call reads is held until what it makes was read, too. */
+static void
+hold_traced(const struct program *p, int *until)
+{
+    struct arena *a = arena_new();
+    int *read = NEWN(a, int, p->nslots + 1), slot;
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            read[slot] = i;
+    for (int i = 0; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; is_traced(&p->calls[i]) && (slot = next_read(&r)) >= 0;)
+            for (int o = 0; o < p->calls[i].nouts; o++) {
+                int last = read[p->calls[i].outs[o]];
+                until[slot] = until[slot] < last ? last : until[slot];
+            }
+    arena_free(a);
+}
+
 int *
-python_holds(const struct program *p, bool locals, bool functions, const char ***by)
+python_holds(const struct program *p, unsigned most, const char ***by)
 {
     bool stacks = false;
     for (int i = 0; i < p->ncalls; i++)
         stacks |= p->calls[i].stack != NULL;
     *by = NEWN(p->arena, const char *, p->nslots + 1);
     if (!stacks)
-        return scope_holds(p, locals);
+        return scope_holds(p, most & HOLD_LOCALS);
     struct tracer t = tracer_new(p);
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(t.a, int, p->nslots + 1),
         *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1);
@@ -1749,8 +1782,10 @@ python_holds(const struct program *p, bool locals, bool functions, const char **
                 }
             }
         }
-    if (functions)
+    if (most & HOLD_FUNCTIONS)
         hold_hidden(p, until);
+    if (most & HOLD_TRACED)
+        hold_traced(p, until);
     for (int i = 0; i < p->ncalls; i++)
         if (p->calls[i].attribute && until[p->calls[i].kept] < i)
             until[p->calls[i].kept] = i;

@@ -1093,8 +1093,16 @@ step_run(struct program *p, const struct setup *s)
     x.targets = NEWN(p->arena, struct value *, p->noutputs + 1);
     x.loss_of = loss_of(p->arena, p, s);
     if (!p->held) {
-        p->held =
-            python_holds(p, setup_instead(s, ALTERNATIVE_LOCALS), setup_instead(s, ALTERNATIVE_FUNCTIONS), &p->held_by);
+        p->held = python_holds(p,
+                               HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) |
+                                   HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
+                                   HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
+                               &p->held_by);
+        if (python_traced(p))
+            program_assume(
+                p, ALTERNATIVE_TRACED,
+                "names of what runs under torch.no_grad hold what a call reads until what it makes was read, "
+                "too: the file has no lines of it");
         if (python_hides(p))
             program_assume(p, ALTERNATIVE_FUNCTIONS,
                            "functions other than forward hold what they make until it is read, as expressions do, and "
