@@ -263,6 +263,7 @@ enum alternative {
     ALTERNATIVE_FOLDED, /* the most that a buffer may be which became a constant */
     ALTERNATIVE_LOCALS,
     ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
+    ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
     ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */

@@ -898,6 +898,26 @@ put_where_written(struct dynamo *d, const struct group *g, int from)
         group_move(d, from, at);
 }
 
+/* A mask or integers that became numbers: by the line another tensor's type, where it reads "mask.to(x.dtype)", whose
+ * slot is returned; else -1, and *either where a function runs it that the file does not show. */
+static int
+type_of(const struct dynamo *d, const struct group *g, const char *target, const struct arg *args, int n, bool *either)
+{
+    static const char of[] = ".dtype";
+    const struct node *made = &d->l->g->n[g->last];
+    const char *line = fx_line(d->l->a, made->stack), *end = strstr(line, of), *from = end;
+    if (!spelled(target, CONVERTS | CASTS_TO) || n < 2 || args[1].kind != ARG_DTYPE || args[1].i != DT_FLOAT ||
+        made->nin < 1 || made->in[0] < 0 || dtypes[d->l->g->t[made->in[0]].dtype].is_float || strstr(line, "float"))
+        return -1;
+    while (from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_'))
+        from--;
+    if (from && from < end && (from == line || from[-1] != '.') && !strstr(end + 1, of))
+        return python_named(d->l->p, &(struct call){.stack = made->stack, .scopes = made->scopes},
+                            arena_strn(d->l->a, from, (size_t)(end - from)));
+    *either = !end && *line && !strstr(line, ".to(") && !strstr(line, ".type(") && !strstr(line, "type_as(");
+    return -1;
+}
+
 int
 recorded_call(struct dynamo *d, struct group *g)
 {
@@ -993,11 +1013,20 @@ recorded_call(struct dynamo *d, struct group *g)
     if (norm)
         norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);
     add_lost_mask(d, g, args, n, rank, size);
+    bool either = false;
+    int like = type_of(d, g, target, args, n, &either);
+    if (like >= 0) {
+        target = "aten.to_like";
+        op = aten_find(target);
+        args[1] = (struct arg){.kind = ARG_SLOT, .i = like};
+        n = 2;
+    }
     struct call *c = group_call(d, g, target, n);
     c->op = op;
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     c->rank = rank;
     c->size = size;
+    c->either_type = either && op && aten_arg(op, "dtype") >= 0;
     c->in_place = in_place(d, g, c, out);
     g->call = l->p->ncalls - 1;
     int slot = norm ? norm_output(d, g, norm->kind, c) : c->outs[0];

@@ -235,6 +235,11 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     for (int i = l->p->ncalls - 2; before && i >= 0; i--)
         if (l->p->calls[i].outs[0] == l->slot_of[tensor]) { /* the line that makes it copies it */
             group_move(d, l->p->ncalls - 1, i + 1);
+            if (copy) {
+                l->p->calls[i + 1].stack = l->p->calls[i].stack;
+                l->p->calls[i + 1].frames = l->p->calls[i].frames;
+                l->p->calls[i + 1].location = l->p->calls[i].location;
+            }
             break;
         }
     return slot;
@@ -1547,11 +1552,11 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     return slot;
 }
 
-/* An argument that is a list of numbers. */
+/* An argument that is a number or a list of them. */
 static bool
 takes_sizes(const struct group *g, int position)
 {
-    static const char *const names[] = {"size", "sizes", "shape", "output_size", "split_sizes", "repeats"};
+    static const char *const names[] = {"size", "sizes", "shape", "output_size", "split_sizes", "repeats", "s"};
     const struct aten *op = aten_find(g->target);
     bool sizes = false;
     for (int i = 0; i < COUNT(names) && op; i++)

@@ -39,6 +39,7 @@ struct call {
     const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     bool in_place;              /* writes over its first argument: relu_, += */
+    bool either_type;           /* a cast to fp32 that no line shows: it may be one to another tensor's type */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
 };

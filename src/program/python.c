@@ -6,7 +6,7 @@
  *
  *   - only by the line: it was a local of that frame; its name stands before the "=" of the maker's line. It lives
  *     until another statement has bound the name anew, or until the frame returns. What was appended to a list lives
- *     until the frame returns.
+ *     as long as the list's name, else until the frame returns.
  *     A reader whose line does not mention the name read it under another, which lines without calls gave it (a
  *     tuple that grew, an alias); a maker's line that is part of a statement of several has no name either. Then it is
  *     one of those in the reader's line that no line was seen to bind.
@@ -194,11 +194,13 @@ read_bindings(struct arena *a, const char *text, int *n)
     return list;
 }
 
+/* The lines of a traced graph bind names that no program has. */
 static struct spot
 read_line(struct arena *a, const char *text)
 {
     struct spot s = {.text = text, .whole = python_complete(text)};
-    s.binding = read_bindings(a, text, &s.nbindings);
+    if (!strstr(text, " = torch.ops."))
+        s.binding = read_bindings(a, text, &s.nbindings);
     return s;
 }
 
@@ -341,6 +343,15 @@ static bool
 collects(const char *text)
 {
     return strstr(text, ".append(") || strstr(text, ".extend(") || strstr(text, "] = ");
+}
+
+/* The variable that the line's only statement appends to; NULL none. */
+static const char *
+collector(struct arena *a, const char *text)
+{
+    size_t n = python_name(text);
+    bool appends = strncmp(text + n, ".append(", strlen(".append(")) == 0;
+    return n && appends && !strchr(text, ';') ? arena_strn(a, text, n) : NULL;
 }
 
 /* Whether the sign there joins nothing with what follows: "f(-x)". */
@@ -1323,6 +1334,9 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
             int other = !mentions(&u->at[level], *by) ? alias_end(t, user, level, by) : -1;
             return other > end ? other : end;
         }
+        const char *list = collector(t->a, s->at[level].text);
+        if (list)
+            return local_end(t, from, level, list);
         if (collects(s->at[level].text))
             return s->end[level];
         int other = is_part(&s->at[level], &u->at[level]) ? alias_end(t, user, level, by) : -1;
@@ -1698,7 +1712,21 @@ python_traced(const struct program *p)
     return any;
 }
 
-/* "x = bn(conv(x))": what a call reads is held until what it makes was read, too. */
+/* Whether the call multiplies with a parameter, of a module that has no number for a name, as those of a Sequential. */
+static bool
+multiplies_named(const struct program *p, const struct call *c)
+{
+    int slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+        for (int i = 0; i < p->nparams; i++)
+            if (p->params[i].slot == slot && p->params[i].rank > 1) {
+                const char *path = p->modules[p->params[i].module].path, *dot = strrchr(path, '.');
+                return !isdigit((unsigned char)(dot ? dot + 1 : path)[0]);
+            }
+    return false;
+}
+
+/* "x = bn(conv(x))": what a product reads is held until what it makes was read, too, but in a Sequential. */
 static void
 hold_traced(const struct program *p, int *until)
 {
@@ -1707,12 +1735,13 @@ hold_traced(const struct program *p, int *until)
     for (int i = 0; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             read[slot] = i;
-    for (int i = 0; i < p->ncalls; i++)
-        for (struct call_reads r = {&p->calls[i]}; is_traced(&p->calls[i]) && (slot = next_read(&r)) >= 0;)
-            for (int o = 0; o < p->calls[i].nouts; o++) {
-                int last = read[p->calls[i].outs[o]];
-                until[slot] = until[slot] < last ? last : until[slot];
-            }
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        bool holds = is_traced(c) && multiplies_named(p, c);
+        for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
+            for (int o = 0; o < c->nouts; o++)
+                until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
+    }
     arena_free(a);
 }
 

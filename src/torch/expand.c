@@ -1191,6 +1191,14 @@ expand_adaptive_avg_pool(struct machine *m, struct frame *f)
     }
 }
 
+/* Source: nll_loss_nd_symint in LossNLL.cpp. */
+void
+expand_nll_loss(struct machine *m, struct frame *f)
+{
+    const char *row = V(0)->rank == 4 ? "nll_loss2d_forward.default" : "nll_loss_forward.default";
+    out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
+}
+
 /* The second result, a buffer for the CPU, is empty on a GPU. */
 void
 expand_log_sigmoid(struct machine *m, struct frame *f)

@@ -190,6 +190,7 @@ void run_zeros_like_second(struct machine *m, struct frame *f);
 /* ---- expand.c, rnn.c: composites --------------------------------------------------------------------------------- */
 
 void expand_pixel_mean(struct machine *m, struct frame *f);
+void expand_nll_loss(struct machine *m, struct frame *f);
 void expand_adaptive_avg_pool(struct machine *m, struct frame *f);
 void expand_alias(struct machine *m, struct frame *f);
 void expand_alpha_dropout(struct machine *m, struct frame *f);

@@ -670,7 +670,10 @@ run_call(struct script *x, int at, double *flops)
     struct arg args[MAX_ARGS];
     const struct aten *op = c->op;
     int nargs = c->nargs;
-    bool bound = bind_args(x, c->args, nargs, args), ran = bound && op && aten_takes(op, args, nargs);
+    bool bound = bind_args(x, c->args, nargs, args);
+    if (c->either_type && m->autocast && setup_instead(x->s, ALTERNATIVE_TYPES))
+        args[aten_arg(op, "dtype")] = DTYPE(m->low);
+    bool ran = bound && op && aten_takes(op, args, nargs);
     if (!ran && x->first && op && (bound || !x->p->graph->ndoubts)) /* what follows from a doubt is none of its own */
         graph_doubt(x->p->graph, c->node, c->target, NULL,
                     "an argument is missing or has another rank than the operator takes: only its result is counted");
@@ -1099,15 +1102,18 @@ step_run(struct program *p, const struct setup *s)
                                    HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
                                &p->held_by);
         if (python_traced(p))
-            program_assume(
-                p, ALTERNATIVE_TRACED,
-                "names of what runs under torch.no_grad hold what a call reads until what it makes was read, "
-                "too: the file has no lines of it");
+            program_assume(p, ALTERNATIVE_TRACED,
+                           "names of what runs under torch.no_grad hold what a product reads until that was read, "
+                           "too: the file has no lines of it");
         if (python_hides(p))
             program_assume(p, ALTERNATIVE_FUNCTIONS,
                            "functions other than forward hold what they make until it is read, as expressions do, and "
                            "not until they return");
     }
+    for (int i = 0; i < p->ncalls && s->precision->autocast != DT_UNDEFINED; i++)
+        if (p->calls[i].either_type)
+            program_assume(p, ALTERNATIVE_TYPES,
+                           "masks and integers that functions other than forward make numbers of are fp32 then");
     find_last_uses(&x);
     find_tables(&x);
     build_model(&x);

@@ -157,6 +157,66 @@ SUMS = {  # what forward does with h
     "two_subscripts": "u = h[:, :, 0].unsqueeze(-1) * h\n        v = h[:, :, 0].unsqueeze(-1) + u\n        "
     "return self.b(v)",
 }
+KEPT = {  # what forward does with h
+    "kept_softmax": "self.p = F.softmax(h, dim=-1)\n        return self.b(torch.tanh(self.p))",
+    "pooled_turned": "p = F.adaptive_avg_pool1d(h.transpose(1, 2), 1)\n        "
+    "return self.b(h + p.flatten(1).unsqueeze(1))",
+    "clamped_relu": "r = F.relu(h)\n        return self.b(r.clamp(min=1e-6).sqrt())",
+}
+TENSORDOT = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.u, self.v = nn.Parameter(torch.randn(64, 64)), nn.Parameter(torch.randn(64, 64))
+    def forward(self, x):
+        q = torch.tensordot(x, self.u, dims=([-1], [0]))
+        k = torch.tensordot(x, self.v, dims=([-1], [0]))
+        q = torch.tanh(q)
+        return q * k + self.b(self.a(x))
+"""
+ATTENTION = """
+def attention(q, k, v):
+    p = F.softmax(torch.matmul(q, k.transpose(-2, -1)), dim=-1)
+    return torch.matmul(p, v), p
+class M(B):
+    def forward(self, x):
+        h = self.a(x)
+        y, self.p = attention(h, h, h)
+        return self.b(y)
+"""
+TEACHER = """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c, self.n = nn.Conv2d(16, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16)
+    def forward(self, x):
+        h = x
+        x = self.n(self.c(x)).relu_()
+        x += h
+        return x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.t = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(inplace=True), Block(), Block())
+        self.t.requires_grad_(False)
+        self.s = nn.Conv2d(3, 4, 5)
+    def forward(self, x):
+        with torch.no_grad():
+            t = self.t(x).mean((2, 3))
+        return self.s(x).mean((2, 3)).repeat(1, 4) + t
+"""
+PIXELS = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c, self.p = nn.Conv2d(3, 8, 3, padding=1), nn.Parameter(torch.ones(1) * 3)
+    def forward(self, x, y):
+        h = self.c(x)
+        g = h.clamp(min=1e-6).pow(self.p).mean((2, 3)).pow(1. / self.p)
+        s = F.log_softmax(h, dim=1)
+        loss = F.nll_loss(s, y, reduction='sum')
+        return loss + g.sum()
+"""
 NANO = """
 class M(nn.Module):
     def __init__(self):
@@ -246,6 +306,7 @@ IDS = '{"idx": ids(b, 16), "targets": ids(b, 16)}'
 FIELD = '{"idx": torch.zeros(b, 4, dtype=torch.long)}'
 PAIR = '{"x": torch.rand(b, 64), "y": torch.rand(b, 64)}'
 IMAGE, FLAT = '{"x": torch.rand(b, 3, 32, 32)}', '{"x": torch.rand(b, 96)}'
+PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torch.long)}'
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
@@ -263,6 +324,17 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         ["--loss=mse"],
         steps.PRECISIONS,
     ),
+    **{name: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for name, text in KEPT.items()},
+    "tensordot_twice": (TENSORDOT, ROWS, None, [], steps.PRECISIONS),
+    "kept_weights": (ATTENTION, ROWS, None, [], steps.PRECISIONS),
+    "teacher": (
+        TEACHER,
+        entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES),
+        None,
+        ["--freeze=t.*"],
+        steps.PRECISIONS,
+    ),
+    "pixels_loss": (PIXELS, entry(PLACES, "None", "out"), None, ["--loss=output"], steps.PRECISIONS),
     "own_loss": (NANO, entry(IDS, "None", "out[1]"), None, [], steps.PRECISIONS),
     "only_loss": (INSIDE, entry(PAIR, "None", "out"), None, [], steps.PRECISIONS),
     "two_losses": (
