@@ -130,6 +130,7 @@ int casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 
 void params_read(struct dynamo *d);
 struct param *params_of(struct dynamo *d, const char *placeholder);
+bool params_in_line(struct dynamo *d, const struct param *q); /* whether any line reads it as "self.name" */
 struct param *params_called(const struct dynamo *d, const char *name);
 /* A size, where it has none yet. */
 void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size);
@@ -152,7 +153,6 @@ int resolve_constant(struct dynamo *d, const struct group *g, const char *name, 
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 /* Whether an activation writes in place that nothing tells of; said where it may be told either. */
 bool resolve_overwrites(struct lowering *l, bool either, const char *target);
-bool resolve_read(struct dynamo *d, const struct param *q); /* whether any line reads it as "self.name" */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
  * no group of that line is it: the exporter merged the two, and views behind it. */

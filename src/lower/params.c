@@ -64,6 +64,30 @@ params_called(const struct dynamo *d, const char *name)
     return NULL;
 }
 
+static struct names *
+read_lines(const struct dynamo *d)
+{
+    static const char self[] = "self.";
+    struct arena *a = d->l->a;
+    struct names *read = names_new(a);
+    for (int i = 0; i < d->ngroups; i++) {
+        const char *path = d->groups[i].path ? d->groups[i].path : "",
+                   *p = fx_line(a, d->l->g->n[d->groups[i].last].stack);
+        while ((p = strstr(p, self))) {
+            p += strlen(self);
+            names_put(read, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)python_name(p), p), i);
+        }
+    }
+    return read;
+}
+
+bool
+params_in_line(struct dynamo *d, const struct param *q)
+{
+    d->read = d->read ? d->read : read_lines(d);
+    return names_find(d->read, q->name) >= 0;
+}
+
 /* ---- sizes of parameters without an initializer of their own ----------------------------------------------------- */
 
 void
@@ -307,7 +331,7 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
     const struct program *p = d->l->p;
     const char *path = p->modules[q->module].path;
     size_t n = strlen(path);
-    if (d->referenced[q - p->params] || resolve_read(d, q))
+    if (d->referenced[q - p->params] || params_in_line(d, q))
         return true;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];

@@ -677,6 +677,7 @@ static const struct {
 static const struct {
     const char *name, *source;
 } plain[] = {
+    {"_canonical_mask", "torch/nn/functional.py"},
     {"_weight_norm", "WeightNorm.cpp"},
     {"alpha_dropout", "Dropout.cpp"},
     {"broadcast_tensors", "TensorShape.cpp"},

@@ -378,30 +378,6 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
     return false;
 }
 
-static struct names *
-read_lines(const struct dynamo *d)
-{
-    static const char self[] = "self.";
-    struct arena *a = d->l->a;
-    struct names *read = names_new(a);
-    for (int i = 0; i < d->ngroups; i++) {
-        const char *path = d->groups[i].path ? d->groups[i].path : "",
-                   *p = fx_line(a, d->l->g->n[d->groups[i].last].stack);
-        while ((p = strstr(p, self))) {
-            p += strlen(self);
-            names_put(read, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)python_name(p), p), i);
-        }
-    }
-    return read;
-}
-
-bool
-resolve_read(struct dynamo *d, const struct param *q)
-{
-    d->read = d->read ? d->read : read_lines(d);
-    return names_find(d->read, q->name) >= 0;
-}
-
 /* A parameter below the group's module that nothing names: of these, one whose name ends so; else that of its line, or
  * of those that no line reads one that may have this rank. */
 static struct param *
@@ -419,7 +395,7 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
             continue;
         if (!end && read_here(d, g, q, "", ""))
             return q;
-        first = fits && !first && (end || !resolve_read(d, q)) ? q : first;
+        first = fits && !first && (end || !params_in_line(d, q)) ? q : first;
     }
     return first;
 }
@@ -614,7 +590,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
         int fits = q->kind > PARAM_FROZEN                                            ? 0
                    : read_here(d, g, q, "", called) || read_here(d, g, q, calls, "") ? 3
                    : read_here(d, g, q, "", "")                                      ? 2
-                   : resolve_read(d, q)                                              ? 0
+                   : params_in_line(d, q)                                            ? 0
                                                                                      : 1;
         best = fits > rank ? q : best;
         rank = fits > rank ? fits : rank;
