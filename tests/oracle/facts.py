@@ -1004,14 +1004,6 @@ def counted(name):
     return not re.search(UNCOUNTED, name.removesuffix("_other"))
 
 
-def taken(bench, *case, **how):
-    """Bench.take, again where its child found threads that did not come with it."""
-    cannot = "set_num_threads"
-    for _ in range(12):
-        cannot = bench.take(*case, **how) if cannot and re.search("set_num_threads|it died", cannot) else cannot
-    return cannot
-
-
 def run(a, bench):
     import torch, torchvision, transformers, timm, diffusers
 
@@ -1021,7 +1013,7 @@ def run(a, bench):
     sums, exact = collections.Counter(), []
     for name, (source, exporter) in cases(facts, a, bench.file("shape", ".log")).items():
         for precision in (*steps.PRECISIONS, *(("bf16",) if re.search(CASTS, name) else ())):
-            cannot = taken(bench, name, source, precision, export=file_of(exporter))
+            cannot = bench.take(name, source, precision, export=file_of(exporter))
             if cannot:
                 print(f"skipped  {name} {precision}: {cannot}", flush=True)
                 break
@@ -1034,7 +1026,7 @@ def run(a, bench):
             other = known(OTHER, name)
             if other and verdict == "exact":
                 twin = name + "_other"
-                cannot = taken(bench, twin, re.sub(other[0], other[1], source), precision, what=("step",))
+                cannot = bench.take(twin, re.sub(other[0], other[1], source), precision, what=("step",))
                 if cannot:
                     print(f"skipped  {twin} {precision}: {cannot}", flush=True)
                     continue

@@ -43,6 +43,8 @@ def apart(log, work, seconds=SECONDS):
             os.dup2(out.fileno(), 1)
             os.dup2(out.fileno(), 2)
             try:
+                if "torch" in sys.modules:  # whoever asks first makes its pool anew: no two threads at once
+                    sys.modules["torch"].set_num_threads(1)
                 work()
                 status = 0
             except BaseException:
