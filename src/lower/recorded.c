@@ -799,9 +799,6 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         decomposed[i]);
-    if (strstr(g->args, ", circular"))
-        graph_doubt(d->l->g, n->name, n->op, NULL,
-                    "circular padding writes slices of one tensor: what its gradient makes is not counted");
     if (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\""))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the program moves a tensor off the device here, but the file has none");

@@ -276,6 +276,55 @@ expand_unpad(struct machine *m, struct frame *f)
             ->out[0]);
 }
 
+/* That range of a dimension, which is all of it where it is as long. */
+static struct value *
+range_of(struct machine *m, struct value *v, int dim, int64_t from, int64_t size)
+{
+    return OP(m, "slice.Tensor", VAL(v), INT(dim), INT(from), INT(from + size), INT(1));
+}
+
+/* The tensor behind a copy into a part of it. */
+static struct value *
+overwrite(struct machine *m, struct value *base, const int64_t *size, struct value *src)
+{
+    struct value *view = value_view(m, base, base->rank, size, NULL);
+    view->requires_grad |= base->requires_grad;
+    return value_rebase(m, base, OP(m, "copy_", VAL(view), VAL(src)));
+}
+
+/* Source: _pad_circular_symint in PadNd.cpp: the middle is copied, then the sides, of the last dimension first. */
+static struct value *
+pad_circular(struct machine *m, struct value *x, const int64_t *pads, int n)
+{
+    int64_t all[RANK], size[RANK], left[RANK] = {0}, right[RANK] = {0};
+    struct value *from = x;
+    memcpy(all, x->size, sizeof(*all) * (size_t)x->rank);
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    int last = x->rank - 1, first = x->rank - (n / 2 < x->rank ? n / 2 : x->rank);
+    for (int dim = last; dim >= first; dim--) { /* once around at most */
+        int64_t most = x->size[dim], l = pads[2 * (last - dim)], r = pads[2 * (last - dim) + 1];
+        left[dim] = l > most || l < -most ? 0 : l;
+        right[dim] = r > most || r < -most - left[dim] ? 0 : r;
+        all[dim] += left[dim] + right[dim];
+    }
+    struct value *out = OP(m, "new_empty.default", VAL(x), ints_arg(m, x->rank, all));
+    for (int dim = last; dim >= first; dim--) {
+        int64_t cut = left[dim] < 0 ? -left[dim] : 0, more = right[dim] < 0 ? -right[dim] : 0;
+        size[dim] = x->size[dim] - cut - more;
+        from = range_of(m, from, dim, cut, size[dim]);
+    }
+    out = overwrite(m, out, size, from);
+    for (int dim = last; dim >= first; dim--) {
+        int64_t l = left[dim] > 0 ? left[dim] : 0, r = right[dim] > 0 ? right[dim] : 0;
+        memcpy(size, all, sizeof(*size) * (size_t)x->rank);
+        if ((size[dim] = l))
+            out = overwrite(m, out, size, range_of(m, out, dim, all[dim] - l - r, l));
+        if ((size[dim] = r))
+            out = overwrite(m, out, size, range_of(m, out, dim, l, r));
+    }
+    return out;
+}
+
 void
 expand_pad(struct machine *m, struct frame *f)
 {
@@ -285,6 +334,10 @@ expand_pad(struct machine *m, struct frame *f)
     const char *mode = f->n > 2 && f->a[2].kind == ARG_TEXT ? f->a[2].s : "constant", *row = "constant_pad_nd.default";
     int64_t pads[RANK];
     int n = arg_ints(f, 1, pads, RANK);
+    if (strcmp(mode, "circular") == 0) {
+        out_add(m, f, pad_circular(m, V(0), pads, n));
+        return;
+    }
     if (strcmp(mode, "constant") != 0)
         row = rows[strcmp(mode, "replicate") == 0][n > 4 ? 2 : n > 2];
     struct arg a[] = {VAL(V(0)), f->a[1]};

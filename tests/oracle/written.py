@@ -292,6 +292,92 @@ def M():
     net = peft.get_peft_model(Block()%s, peft.LoraConfig(target_modules=["q_proj", "v_proj"]%s))
     return net.base_model.model
 """
+CIRCULAR = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(64, 64)
+        self.c = nn.Conv1d(8, 16, 3, padding=1, padding_mode="circular", bias=False)
+        self.d = nn.Conv2d(1, 8, 3, padding=1, padding_mode="circular", bias=False)
+    def forward(self, x):
+        y = F.gelu(self.c(self.a(x)))
+        y = F.pad(y[:, None], (2, 0, 1, 3), mode="circular")
+        return self.d(y).mean(1)
+"""
+MODULATED = """
+class Modulated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(16, affine=False)
+        self.shared, self.gamma, self.beta = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 16, 1), nn.Conv2d(8, 16, 1)
+    def forward(self, x, map):
+        normalized = self.norm(x)
+        map = F.interpolate(map, size=x.shape[2:], mode="nearest")
+        shared = F.relu(self.shared(map))
+        gamma = self.gamma(shared)
+        beta = self.beta(shared)
+        return normalized * (1 + gamma) + beta
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Modulated(), Modulated()
+        self.c, self.d = nn.Conv2d(16, 16, 1), nn.Conv2d(16, 16, 3, padding=1)
+    def around(self, x, map):
+        return self.c(self.a(x, map))
+    def forward(self, x, map):
+        short = self.around(x, map)
+        x = self.d(F.leaky_relu(self.b(x, map), .2))
+        return short + x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.block, self.last = nn.Conv2d(3, 16, 3, 2, 1), Block(), nn.Linear(16, 10)
+    def forward(self, x):
+        y = self.block(self.stem(x), x)
+        return self.last(y.mean((2, 3)))
+"""
+PARTS = """
+class Pool(nn.Module):
+    def forward(self, x):
+        x = F.adaptive_avg_pool2d(x, 1)
+        x = x.flatten(1)
+        return x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem, self.pool, self.last = nn.Conv2d(3, 16, 3, 2, 1), Pool(), nn.Linear(16, 10)
+        self.blocks = nn.Sequential(nn.Conv2d(16, 16, 3, padding=1), nn.BatchNorm2d(16))
+    def features(self, x):
+        x = self.stem(x)
+        x = self.blocks(x)
+        return x
+    def classify(self, x):
+        x = self.pool(x)
+        return self.last(x)
+    def forward(self, x):
+        x = self.features(x)
+        x = self.classify(x)
+        return x
+"""
+PATHS = """
+class DropPath(nn.Module):
+    def forward(self, x):
+        if not self.training:
+            return x
+        kept = torch.rand((x.shape[0], 1, 1), device=x.device) < .9
+        return x * kept / .9
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(64, 256), nn.Linear(256, 64), nn.Linear(64, 64)
+        self.drop, self.path, self.steps = nn.Dropout(0.), DropPath(), nn.Embedding(10, 64)
+    def forward(self, x):
+        t = torch.randint(0, 10, (x.shape[0],), device=x.device).long()
+        x = x + self.steps(t)[:, None]
+        y = self.drop(self.b(self.drop(F.gelu(self.a(x)))))
+        x = x + self.path(y)
+        return self.c(x)
+"""
 
 
 def entry(inputs, targets, loss, name="M"):
@@ -352,6 +438,10 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         steps.PRECISIONS,
     ),
     "one_of_three": (VAE, entry(FLAT, "None", "out[0].sum()"), None, ["--loss=sum:output"], steps.PRECISIONS),
+    "circular": (CIRCULAR, entry(X, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "modulated": (MODULATED, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "parts": (PARTS, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
+    "paths": (PATHS, ROWS, None, [], steps.PRECISIONS),
     "training_step": (
         STEP,
         ROWS,
