@@ -523,6 +523,27 @@ part_of_round(const struct tracer *t, int level, int i, int size)
     return t->stacks[i].n == level + 1 && times_written(text, text + strlen(text), t->p->calls[i].target) > n;
 }
 
+/* Whether the line calls a function of the module's own class, "x = self.encode(x)": none of the modules that calls i
+ * to j - 1 run has that name. */
+static bool
+calls_method(const struct tracer *t, int level, int i, int j)
+{
+    static const char self[] = "self.";
+    const char *text = t->stacks[i].at[level].text;
+    for (const char *p = text; (p = strstr(p, self)); p++) {
+        const char *name = p + strlen(self);
+        size_t n = python_name(name);
+        bool module = name[n] != '(';
+        for (int k = i; k < j && !module; k++) {
+            const char *calls = t->stacks[k].at[level].calls, *dot = strrchr(calls, '.'), *last = dot ? dot + 1 : calls;
+            module = strlen(last) == n && strncmp(last, name, n) == 0;
+        }
+        if (!module)
+            return true;
+    }
+    return false;
+}
+
 /* Whether calls i to j - 1 are of more modules, one after another, than the line writes calls: "x = layer(x)". Each is
  * a round, with what the line itself does behind it. */
 static bool
@@ -538,7 +559,8 @@ find_modules(struct tracer *t, int level, int i, int j)
         modules += *calls && strcmp(calls, module) != 0;
         module = *calls ? calls : module;
     }
-    if (!s->nbindings || !*s->calls || modules < 2 || modules <= written || strstr(s->text, " for "))
+    if (!s->nbindings || !*s->calls || modules < 2 || modules <= written || strstr(s->text, " for ") ||
+        calls_method(t, level, i, j))
         return false;
     for (int k = i, first = i; k < j; k++) {
         const char *calls = t->stacks[k].at[level].calls, *next = k + 1 < j ? t->stacks[k + 1].at[level].calls : "";
