@@ -997,30 +997,37 @@ lost_inside(struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
-/* The parameter that the file merged with this one: unread, of the same name in a sibling module or another of the
- * same module. */
+/* The parameter that the file merged with this one: unread, of the same name in the group's module or one beside this
+ * one's, or another of the same module. */
 static struct param *
-merged_param(struct dynamo *d, int slot)
+merged_param(struct dynamo *d, const struct group *g, int slot)
 {
     struct program *p = d->l->p;
+    const struct param *q = NULL;
+    for (int i = 0; i < p->nparams && !q; i++)
+        q = p->params[i].slot == slot && p->params[i].kind <= PARAM_FROZEN ? &p->params[i] : NULL;
+    if (!q)
+        return NULL;
+    struct param *found = NULL;
+    const char *leaf = strrchr(q->name, '.');
+    int own = lower_module(d->l, g->path ? g->path : "", g->type), nearest = 0;
     for (int i = 0; i < p->nparams; i++) {
-        const struct param *q = &p->params[i];
-        if (q->slot != slot || q->kind > PARAM_FROZEN)
+        struct param *other = &p->params[i];
+        const char *end = strrchr(other->name, '.');
+        bool named = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module,
+             beside = named && p->modules[other->module].parent == p->modules[q->module].parent;
+        bool alike = other->module == q->module && other->rank < 0 && q->rank < 2; /* ones or zeros */
+        int near = named && other->module == own ? 2 : beside || alike ? 1 : 0;
+        if (d->referenced[i] || other->kind > PARAM_FROZEN || near <= nearest)
             continue;
-        for (int j = 0; j < p->nparams; j++) {
-            struct param *other = &p->params[j];
-            const char *leaf = strrchr(q->name, '.'), *end = strrchr(other->name, '.');
-            bool sibling = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module &&
-                           p->modules[other->module].parent == p->modules[q->module].parent;
-            if (d->referenced[j] || other->kind > PARAM_FROZEN ||
-                !(sibling || (other->module == q->module && other->rank < 0)))
-                continue;
-            d->referenced[j] = true;
-            params_sized(d->l, other, q->rank, q->size);
-            return other;
-        }
+        found = other;
+        nearest = near;
     }
-    return NULL;
+    if (found) {
+        d->referenced[found - p->params] = true;
+        params_sized(d->l, found, q->rank, q->size);
+    }
+    return found;
 }
 
 void
@@ -1193,6 +1200,23 @@ detach_other(struct dynamo *d, const struct group *g, struct call *again)
     return false;
 }
 
+/* Where the last call belongs among those of the reader's module: before all of later lines. */
+static int
+before_later(const struct dynamo *d, const struct group *g, int at)
+{
+    const struct program *p = d->l->p;
+    const char *path = g->path ? g->path : "", *stack = p->calls[at].stack;
+    size_t n = strlen(path);
+    for (; at > 0; at--) {
+        const struct call *c = &p->calls[at - 1];
+        const char *module = p->modules[c->scope].path;
+        if (strncmp(module, path, n) != 0 || (n && module[n] && module[n] != '.') || !c->stack ||
+            !python_earlier(d->l->a, stack, c->stack))
+            break;
+    }
+    return at;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -1230,7 +1254,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         again.scopes = reader->scopes;
     again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
     for (int k = 0; k < again.nargs; k++) {
-        struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, (int)again.args[k].i) : NULL;
+        struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i) : NULL;
         if (q)
             again.args[k].i = q->slot;
         else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
@@ -1245,6 +1269,8 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
                     "the exporter merged %s with an equal call, and no line that is left shows when it ran",
                     spelled_bare(again.target));
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
+    if (stack)
+        group_move(d, first, before_later(d, g, first));
     if (!stack && (other || next_read(&(struct call_reads){.call = &again}) < 0)) /* on the line behind */
         group_move(d, first, i + 1);
     return again.outs[0];
@@ -1316,6 +1342,21 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
     if (spelled(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
     return like < 0 ? slot : group_cast_like(d, g, slot, like);
+}
+
+/* The constant among the group's inputs that the lost call's twin became: the file has their numbers once. */
+static int
+twin_constant(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            if (t >= 0 && gr->t[t].is_initializer && d->l->slot_of[t] < 0 &&
+                strcmp(spelled_stem(d->l->a, gr->t[t].name), spelled_stem(d->l->a, name)) == 0)
+                return t;
+        }
+    return -1;
 }
 
 /* An input of the group that the same operator made: merged with the lost one, it is read twice. */
@@ -1495,6 +1536,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
         int inside = made_here(d, g, was) ? -1 : lost_interior(d, g, position);
+        t = inside < 0 ? twin_constant(d, g, name) : -1;
+        if (t >= 0)
+            return resolve_constant(d, g, name, t);
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);

@@ -178,6 +178,8 @@ bool python_renames(struct arena *a, const char *maker, const char *reader);
 /* The frames of a call that a file has once, by its own frames and those of the call that reads it when it runs again:
  * its own line is one of the reader's, or the reader's line writes it, or calls the module that does. NULL unknown. */
 const char *python_again(struct arena *a, const char *target, const char *maker, const char *reader);
+/* Whether the first of two stacks is on an earlier line than the second of the function where they part. */
+bool python_earlier(struct arena *a, const char *one, const char *other);
 /* How many calls a line itself may stand for: functions and methods, signs, and what a subscript takes apart. */
 int python_most(const char *line);
 /* Whether lines run more calls than they write, in functions whose names no file shows. */

@@ -1259,7 +1259,26 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         if (*p == '(' && strstr(read, arena_strn(a, call, (size_t)(p - call) + 1)))
             return arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
     }
-    return NULL;
+    const char *below = m, *under = r; /* another module of the class, whose line has the name that this one binds */
+    from = next_frame(a, &below, &made);
+    to = next_frame(a, &under, &read);
+    if (!from || !to || strcmp(from, to) == 0 || !same_function(from, to))
+        return NULL;
+    struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
+    bool bound = binds_it.whole && binds_it.nbindings == 1 && mentions(&reads_it, binds_it.binding[0].name);
+    return bound ? arena_printf(a, "%.*s%s", (int)(r - reader), reader, m) : NULL;
+}
+
+bool
+python_earlier(struct arena *a, const char *one, const char *other)
+{
+    const char *x, *y, *text;
+    do {
+        x = next_frame(a, &one, &text);
+        y = next_frame(a, &other, &text);
+    } while (x && y && strcmp(x, y) == 0);
+    return x && y && same_function(x, y) &&
+           atoi(strstr(x, "\", line ") + strlen("\", line ")) < atoi(strstr(y, "\", line ") + strlen("\", line "));
 }
 
 /* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
