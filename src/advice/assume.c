@@ -85,7 +85,7 @@ static const struct {
                              .settles = "an export with dynamo=True says which, or --freeze=NAME",
                              .sure = SURE_MODEL},
     [ALTERNATIVE_FOLDED] = {.open = true,
-                            .what = "buffer",
+                            .what = "folded tensor",
                             .settles = "an export with optimize=False has their data",
                             .sure = SURE_CALLS},
     [ALTERNATIVE_CHECKPOINTS] = {.open = true,

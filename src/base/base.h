@@ -260,7 +260,7 @@ enum alternative {
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
     ALTERNATIVE_BUFFERS,
-    ALTERNATIVE_FOLDED, /* the most that a buffer may be which became a constant */
+    ALTERNATIVE_FOLDED, /* the most that a buffer or parameter may be which became a constant */
     ALTERNATIVE_LOCALS,
     ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
     ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */

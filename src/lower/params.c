@@ -345,6 +345,52 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
     return false;
 }
 
+/* A parameter's name in all modules of its class. */
+static const char *
+name_in_class(const struct dynamo *d, const struct param *q)
+{
+    const char *type = d->l->p->modules[q->module].type, *dot = strrchr(q->name, '.');
+    return type && dot ? arena_printf(d->l->a, "%s%s", type, dot) : NULL;
+}
+
+/* What calls read: names of parameters in their classes, and per module whether it runs, and reads numbers that became
+ * a constant. */
+struct reads {
+    struct names *names;
+    bool *runs, *folds;
+};
+
+static struct reads
+reads_of_calls(const struct dynamo *d)
+{
+    const struct program *p = d->l->p;
+    struct reads read = {names_new(d->l->a), NEWN(d->l->a, bool, p->nmodules + 1),
+                         NEWN(d->l->a, bool, p->nmodules + 1)};
+    const struct param **of = NEWN(d->l->a, const struct param *, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        of[p->params[i].slot] = &p->params[i];
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        read.runs[c->scope] = true;
+        read.folds[c->scope] |= target_named(c->target, "folded") && dtypes[c->args[1].i].is_float;
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+            const char *name = of[slot] ? name_in_class(d, of[slot]) : NULL;
+            if (name)
+                names_put(read.names, name, i);
+        }
+    }
+    return read;
+}
+
+/* Whether the exporter computed what its module makes of a parameter: the module reads a constant, or runs, and others
+ * of its class read their parameter of that name. */
+static bool
+computed_of(const struct dynamo *d, const struct reads *read, const struct param *q)
+{
+    const char *name = name_in_class(d, q);
+    return read->folds[q->module] || (read->runs[q->module] && name && names_find(read->names, name) >= 0);
+}
+
 /* Elements of what the exporter folds into a constant. Source: DEFAULT_CONSTANT_FOLD_INPUT_SIZE_LIMIT in
  * onnxscript/optimizer/_constant_folding.py. */
 static const int64_t MOST_FOLDED = 8192;
@@ -359,6 +405,7 @@ params_tie(struct dynamo *d)
     bool *taken = NEWN(l->a, bool, p->ncalls + 1);
     int table = -1, folded = 0;
     const char *first = NULL;
+    struct reads read = {0};
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
             for (int k = 0; k < p->nparams; k++)
@@ -384,7 +431,9 @@ params_tie(struct dynamo *d)
                 "no call reads it, so that its layer ran for nobody or not at all: it has the size of %s, and what "
                 "the layer made is not counted",
                 like->name);
-        } else if (other >= 0) {
+            continue;
+        }
+        if (other >= 0) {
             struct param *from = &p->params[other];
             program_assume(p, ALTERNATIVE_TIED, "%s, which the file names without data of its own, is taken to be %s",
                            q->name, from->name);
@@ -401,11 +450,17 @@ params_tie(struct dynamo *d)
                 q->dtype = from->dtype;
                 from->tied_to = i;
             }
-        } else if (q->kind == PARAM_BUFFER && folded_away(d, q, taken)) {
+            continue;
+        }
+        if (!read.names)
+            read = reads_of_calls(d);
+        if (q->kind == PARAM_BUFFER ? folded_away(d, q, taken) : computed_of(d, &read, q)) {
+            bool buffer = q->kind == PARAM_BUFFER;
             first = folded++ ? first : q->name;
             if (setup_instead(l->s, ALTERNATIVE_FOLDED)) {
-                params_sized(l, q, 1, &MOST_FOLDED);
-                q->dtype = DT_INT64;
+                int64_t most[] = {MOST_FOLDED, buffer ? 1 : 4}; /* a gradient and two states, too */
+                params_sized(l, q, COUNT(most), most);
+                q->dtype = buffer ? DT_INT64 : q->dtype;
             }
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
@@ -416,8 +471,8 @@ params_tie(struct dynamo *d)
     if (folded)
         program_assume(
             p, ALTERNATIVE_FOLDED,
-            "%d buffers (the first: %s) are not counted, of which the exporter left constants: each has %lld "
-            "elements at most",
+            "%d buffers or parameters (the first: %s) are not counted, of which the exporter left constants: each has "
+            "%lld elements at most",
             folded, first, (long long)MOST_FOLDED);
 }
 

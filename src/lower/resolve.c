@@ -508,14 +508,24 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
 }
 
 /* A matrix or a kernel that no expression of the line makes may have been made by several calls, as where a convolution
- * standardizes its weight. */
-static void
-doubt_folded(struct dynamo *d, const struct group *g, const struct param *q)
+ * standardizes its weight: the first of two readings has the last alone, the other more than people write. Returns the
+ * slot of what they make of it. */
+static int
+computed_before(struct dynamo *d, const struct group *g, const struct param *q, int slot)
 {
-    if (q->rank > 1 && !read_here(d, g, q, "", ""))
-        graph_doubt(d->l->g, q->name, g->target, NULL,
-                    "the exporter folded what is computed of it into a constant: of these calls the last alone is "
-                    "counted");
+    enum { MORE = 8 };
+    if (q->rank < 2 || read_here(d, g, q, "", ""))
+        return slot;
+    program_assume(
+        d->l->p, ALTERNATIVE_FOLDED,
+        "of what is computed of %s, which the exporter folded into a constant, the last call alone is counted",
+        q->name);
+    for (int i = 0; i < MORE && setup_instead(d->l->s, ALTERNATIVE_FOLDED); i++) {
+        struct call *c = group_call(d, g, "aten.exp.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        slot = c->outs[0];
+    }
+    return slot;
 }
 
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
@@ -547,13 +557,12 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
                                    : viewed ? "aten.reshape.default"
                                             : "aten.mul.Tensor",
                                    2 - sliced - viewed, q, rank - skip, size + skip);
+    int made = c->outs[0];
     if (sliced || viewed)
         lower_sizes(l, &l->g->t[tensor], &c->rank, &c->size);
     else
         c->args[1] = FLT(1);
-    if (!looked_up && !viewed)
-        doubt_folded(d, g, q);
-    return c->outs[0];
+    return looked_up ? made : computed_before(d, g, q, made);
 }
 
 /* A buffer beside or below that module which no call reads: what was sliced from it became a constant. */
@@ -708,10 +717,10 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
                          : spelled(stem, CONVERTS) ? "aten.to.dtype"
                          : alone                   ? arena_printf(l->a, "aten.%s", op->name)
                                                    : arena_printf(l->a, "%s.Tensor", stem);
-    if (!transposed && !viewed && !spelled(stem, CONVERTS))
-        doubt_folded(d, g, weight);
-    bool wide = !transposed && !viewed && !spelled(stem, CONVERTS) && fx_widens(fx_line(l->a, l->g->n[g->last].stack));
-    int from = wide ? group_to_float(d, g, weight->slot) : weight->slot;
+    bool computed = !transposed && !viewed && !spelled(stem, CONVERTS),
+         wide = computed && fx_widens(fx_line(l->a, l->g->n[g->last].stack));
+    int from = computed ? computed_before(d, g, weight, weight->slot) : weight->slot;
+    from = wide ? group_to_float(d, g, from) : from;
     struct call *c = group_call(d, g, target, 2 - (transposed || alone));
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = from};
     if (viewed)
