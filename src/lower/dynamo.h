@@ -94,8 +94,8 @@ const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten
 const char *spelled_stem(struct arena *a, const char *name);   /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
-bool spelled_in_training(const struct group *g);    /* a model in evaluation mode doesn't call it */
-const struct aten *spelled_row(const char *target); /* of a recorded call; NULL none */
+bool spelled_in_training(const struct group *g, const struct node *n); /* a model in evaluation mode doesn't call it */
+const struct aten *spelled_row(const char *target);                    /* of a recorded call; NULL none */
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);
 

@@ -227,18 +227,26 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     return g->target;
 }
 
-/* Calls that a model in evaluation mode doesn't make. */
+/* Calls that a model in evaluation mode doesn't make: dropout, batch statistics, and random numbers in a class or on a
+ * line that drops paths, blocks or connections. */
 bool
-spelled_in_training(const struct group *g)
+spelled_in_training(const struct group *g, const struct node *n)
 {
     static const struct {
         const char *target, *said; /* said: among the arguments, NULL whatever they are */
     } calls[] = {{"aten.native_dropout.default", ", True"},
                  {"aten.dropout.default", ", True"},
                  {"aten._native_batch_norm_legit_functional.default", NULL}};
-    bool training = false;
+    static const char *const random[] = {"aten.rand.default", "aten.rand_like.default", "aten.bernoulli.default",
+                                         "aten.bernoulli.p", "aten.uniform.default"};
+    static const char *const drops[] = {"Drop", "drop_", "StochasticDepth", "self.training"};
+    bool training = false, numbers = false;
     for (int i = 0; i < COUNT(calls); i++)
         training |= strcmp(calls[i].target, g->target) == 0 && (!calls[i].said || strstr(g->args, calls[i].said));
+    for (int i = 0; i < COUNT(random); i++)
+        numbers |= strcmp(random[i], g->target) == 0;
+    for (int i = 0; i < COUNT(drops) && numbers; i++)
+        training |= (n->stack && strstr(n->stack, drops[i])) || (n->classes && strstr(n->classes, drops[i]));
     return training;
 }
 
