@@ -552,6 +552,7 @@ const struct aten aten_table[] = {
     {.name = "rand.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
     {.name = "randn.default", .takes = "", .args = "size dtype", .run = run_factory, .shaped = true},
     {.name = "randint.default", .takes = "", .args = "high size dtype", .run = run_randint, .shaped = true},
+    {.name = "randint.low", .takes = "", .args = "low high size dtype", .run = run_randint, .shaped = true},
     {.name = "empty_strided.default", .takes = "", .args = "size stride dtype", .run = run_factory, .shaped = true},
     {.name = "randint_like.default", .args = "self high dtype", .run = run_like},
     {.name = "fill.Scalar",
