@@ -151,8 +151,8 @@ int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weigh
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
-/* Whether an activation writes in place that nothing tells of; said where it may be told either. */
-bool resolve_overwrites(struct lowering *l, bool either, const char *target);
+/* Whether an activation writes in place that may be told either way, which is said. */
+bool resolve_overwrites(struct lowering *l, const char *target);
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
  * no group of that line is it: the exporter merged the two, and views behind it. */

@@ -19,6 +19,7 @@
 #define TORCHVISION  "torchvision", "0.26"
 #define TRANSFORMERS "Transformers", "4.57"
 #define TIMM         "timm", "1.0"
+#define ACTIVATION   "torch.nn.modules.activation.*"
 #define DIFFUSERS    "diffusers", "0.35"
 #define PEFT         "PEFT", "0.21"
 #define PYTORCH      "PyTorch", "2.11"
@@ -230,7 +231,6 @@ const struct fact fact_table[] = {
 
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
      * counts. */
-    {PYTORCH, FACT_MAY_OVERWRITE, "torch/nn/modules/activation.py: ReLU", .type = "torch.nn.modules.activation.*"},
     {PYTORCH, FACT_OFTEN_IN_PLACE, "torch/nn/modules/activation.py: ReLU", .type = "torch.nn.modules.activation.ReLU"},
     {PYTORCH, FACT_OFTEN_IN_PLACE, "torch/nn/modules/activation.py: Hardtanh",
      .type = "torch.nn.modules.activation.Hardtanh"},
@@ -248,6 +248,49 @@ const struct fact fact_table[] = {
     {PYTORCH, FACT_OFTEN_IN_PLACE, "torch/nn/modules/activation.py: LeakyReLU",
      .type = "torch.nn.modules.activation.LeakyReLU"},
     {TIMM, FACT_IN_PLACE, "layers/norm_act.py: BatchNormAct2d", .around = "timm.layers.norm_act.*"},
+    {TIMM, FACT_IN_PLACE, "layers/squeeze_excite.py: SEModule", .type = ACTIVATION,
+     .around = "timm.layers.squeeze_excite.SEModule"},
+    {TIMM, FACT_IN_PLACE, "layers/split_attn.py: SplitAttn", .type = ACTIVATION,
+     .around = "timm.layers.split_attn.SplitAttn"},
+    {TIMM, FACT_IN_PLACE, "layers/selective_kernel.py: SelectiveKernelAttn", .type = ACTIVATION,
+     .around = "timm.layers.selective_kernel.SelectiveKernelAttn"},
+    {TIMM, FACT_IN_PLACE, "models/_efficientnet_blocks.py: SqueezeExcite",
+     .around = "timm.models._efficientnet_blocks.SqueezeExcite", .path = "*act1"},
+    {TIMM, FACT_IN_PLACE, "models/byobnet.py: BottleneckBlock", .type = ACTIVATION, .around = "timm.models.byobnet.*"},
+    {TIMM, FACT_IN_PLACE, "models/dla.py: DlaBasic", .type = ACTIVATION, .around = "timm.models.dla.*"},
+    {TIMM, FACT_IN_PLACE, "models/efficientvit_mit.py: ConvNormAct", .type = ACTIVATION,
+     .around = "timm.models.efficientvit_mit.ConvNormAct"},
+    {TIMM, FACT_IN_PLACE, "models/ghostnet.py: GhostModule", .type = ACTIVATION, .around = "timm.models.ghostnet.*"},
+    {TIMM, FACT_IN_PLACE, "models/nfnet.py: NormFreeBlock", .around = "timm.models.nfnet.*", .path = "*.act2*"},
+    {TIMM, FACT_IN_PLACE, "models/repghost.py: RepGhostModule", .around = "timm.models.repghost.*",
+     .path = "*primary_conv*"},
+    {TIMM, FACT_IN_PLACE, "models/repghost.py: RepGhostNet", .type = ACTIVATION,
+     .around = "timm.models.repghost.RepGhostNet"},
+    {TIMM, FACT_IN_PLACE, "models/res2net.py: Bottle2neck", .type = ACTIVATION, .around = "timm.models.res2net.*"},
+    {TIMM, FACT_IN_PLACE, "models/resnest.py: ResNestBottleneck", .type = ACTIVATION,
+     .around = "timm.models.resnest.*"},
+    {TIMM, FACT_IN_PLACE, "models/resnet.py: BasicBlock", .type = ACTIVATION, .around = "timm.models.resnet.*"},
+    {TIMM, FACT_IN_PLACE, "models/resnetv2.py: Bottleneck", .type = ACTIVATION,
+     .around = "timm.models.resnetv2.Bottleneck"},
+    {TIMM, FACT_IN_PLACE, "models/selecsls.py: SelecSlsBlock", .type = ACTIVATION, .around = "timm.models.selecsls.*"},
+    {TIMM, FACT_IN_PLACE, "models/senet.py: SEModule", .type = ACTIVATION, .around = "timm.models.senet.*"},
+    {TIMM, FACT_IN_PLACE, "models/sknet.py: SelectiveKernelBasic", .type = ACTIVATION, .around = "timm.models.sknet.*"},
+    {TIMM, FACT_IN_PLACE, "models/tresnet.py: BasicBlock", .type = ACTIVATION, .around = "timm.models.tresnet.*"},
+    {TIMM, FACT_IN_PLACE, "models/vgg.py: VGG", .type = ACTIVATION, .around = "timm.models.vgg.*"},
+    {TIMM, FACT_OUT_OF_PLACE, "layers/activations.py: Sigmoid", .type = "timm.layers.activations.Sigmoid"},
+    {TIMM, FACT_OUT_OF_PLACE, "layers/mlp.py: Mlp", .around = "timm.layers.mlp.Mlp"},
+    {TIMM, FACT_OUT_OF_PLACE, "layers/mlp.py: GluMlp", .around = "timm.layers.mlp.GluMlp"},
+    {TIMM, FACT_OUT_OF_PLACE, "layers/mlp.py: SwiGLU", .around = "timm.layers.mlp.SwiGLU"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/_efficientnet_blocks.py: SqueezeExcite",
+     .around = "timm.models._efficientnet_blocks.SqueezeExcite"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/convmixer.py: ConvMixer", .around = "timm.models.convmixer.*"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/levit.py: LevitMlp", .around = "timm.models.levit.*"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/metaformer.py: StarReLU", .around = "timm.models.metaformer.*"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/nfnet.py: NormFreeBlock", .around = "timm.models.nfnet.*"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/regnet.py: Bottleneck", .around = "timm.models.regnet.*"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/repghost.py: RepGhostModule", .around = "timm.models.repghost.RepGhostModule"},
+    {TIMM, FACT_OUT_OF_PLACE, "models/rexnet.py: LinearBottleneck", .around = "timm.models.rexnet.*"},
+    {DIFFUSERS, FACT_OUT_OF_PLACE, "models/activations.py: get_activation", .around = "diffusers.*"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv", .type = "torch.nn.modules.activation.SiLU*",
      .around = "torchvision.ops.misc.SqueezeExcitation*"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation",
@@ -408,7 +451,6 @@ static const struct {
     [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS},
     [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
     [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE},
-    [FACT_MAY_OVERWRITE] = {"in place where it is told so"},
     [FACT_NORM_BACK] = {"fp32 inside, back before the weight", ALTERNATIVE_FACT_CASTS},
     [FACT_NORM_BACK_AT_END] = {"fp32 inside, back at the end", ALTERNATIVE_FACT_CASTS},
     [FACT_NORM_TO_WEIGHT] = {"fp32 for the square, then the weight's type", ALTERNATIVE_FACT_CASTS},

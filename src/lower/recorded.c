@@ -280,16 +280,16 @@ add_lost_mask(struct dynamo *d, const struct group *g, struct arg *args, int n, 
 
 /* Exports show every operator out of place. What tells the rest: the Python line, or a library's source. */
 static bool
-class_in_place(const struct dynamo *d, const struct group *g, bool told)
+class_in_place(const struct dynamo *d, const struct group *g)
 {
     struct lowering *l = d->l;
-    struct place at = {.type = g->type, .line = {fx_line(l->a, l->g->n[g->last].stack)}};
+    struct place at = {.type = g->type, .path = g->path, .line = {fx_line(l->a, l->g->n[g->last].stack)}};
     for (int up = 3; (at.around[0] = fx_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
         const struct fact *f = fact_next(l, NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    return resolve_overwrites(l, told || fact_of(l, g->type, FACT_OFTEN_IN_PLACE), g->target);
+    return resolve_overwrites(l, g->target);
 }
 
 /* "F.relu(x, True)": what functions of torch.nn.functional take beyond their operator's arguments is `inplace`. */
@@ -406,7 +406,7 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
         written |= line_in_place(d, g, c->op, spelled_root(d->l->a, names[i]), out);
     if (written && !choice)
         return true;
-    return (written || fact_of(d->l, g->type, FACT_MAY_OVERWRITE)) && class_in_place(d, g, written);
+    return (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE)) && class_in_place(d, g);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */

@@ -1068,9 +1068,9 @@ learned_number(struct dynamo *d, const struct group *g, const char *name)
 }
 
 bool
-resolve_overwrites(struct lowering *l, bool either, const char *target)
+resolve_overwrites(struct lowering *l, const char *target)
 {
-    if (either && l->s->inplace == INPLACE_AUTO)
+    if (l->s->inplace == INPLACE_AUTO)
         program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
     return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
 }
@@ -1087,7 +1087,7 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         }
         struct call *again = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1);
         again->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-        if (spelled(name, OVERWRITES) && resolve_overwrites(d->l, true, again->target))
+        if (spelled(name, OVERWRITES) && resolve_overwrites(d->l, again->target))
             lower_in_place(d->l, again);
         return again->outs[0];
     }

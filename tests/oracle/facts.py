@@ -42,9 +42,6 @@ OTHER = {
     r"^alexnet_dynamo$": (r"AlexNet\(", "AlexNet(dropout=0.", ["--dropout=none"]),
     r"^fcn$": (r"(V\..*64\))", r"without(\1, '3')", ["--dropout=none"]),
 }
-TOLD = {  # what a file leaves open and its user knows, by the names of cases
-    r"^timm_(ghostnet|repghost|senet|vgg)": ["--assume", "inplace=relu"],
-}
 COLUMNS = ("library", "version", "says", "arg", "type", "around", "path", "op", "beside", "source")
 
 # What configurations call their sizes; the first that matches counts.
@@ -686,6 +683,71 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
     ),
     "torch_encoder": ("dynamo", "nn.TransformerEncoderLayer(32, 2, 64, batch_first=True)", ROWS, "y"),
     "timm_norm_act": ("dynamo", "timm.layers.norm_act.BatchNormAct2d(32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_se": ("dynamo", "timm.layers.SEModule(32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_split_attn": ("dynamo", "timm.layers.SplitAttn(32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_selective_kernel": ("dynamo", "timm.layers.SelectiveKernel(32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_squeeze_excite": (
+        "dynamo",
+        "timm.models._efficientnet_blocks.SqueezeExcite(32, gate_layer=nn.Hardsigmoid)",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
+    "timm_byobnet": ("dynamo", "timm.models.byobnet.BottleneckBlock(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_dla": ("dynamo", "timm.models.dla.DlaBasic(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_efficientvit": (
+        "dynamo",
+        "timm.models.efficientvit_mit.ConvNormAct(32, 32, act_layer=nn.Hardswish)",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
+    "timm_ghost_module": ("dynamo", "timm.models.ghostnet.GhostModule(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_nfnet": (
+        "dynamo",
+        "timm.models.nfnet.NormFreeBlock(32, 32, alpha=.5, beta=.5, act_layer=nn.SiLU, "
+        "conv_layer=lambda i, o, k, gain_init=1, **w: nn.Conv2d(i, o, k, padding=k // 2, **w))",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
+    "timm_repghost_module": (
+        "dynamo",
+        "timm.models.repghost.RepGhostModule(32, 32)",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
+    "timm_res2net": (
+        "dynamo",
+        "timm.models.res2net.Bottle2neck(32, 8, base_width=32, act_layer=nn.ReLU, norm_layer=nn.BatchNorm2d)",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
+    "timm_resnest": ("dynamo", "timm.models.resnest.ResNestBottleneck(32, 8)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_resnet": ("dynamo", "timm.models.resnet.BasicBlock(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_resnetv2": (
+        "dynamo",
+        "timm.models.resnetv2.Bottleneck(32, 32, bottle_ratio=9.)",
+        MAP,
+        "y.flatten(2).transpose(1, 2)",
+    ),
+    "timm_selecsls": (
+        "dynamo",
+        "timm.models.selecsls.SelecSlsBlock(32, 0, 32, 32, True, 1)",
+        MAP,
+        "y[0].flatten(2).transpose(1, 2)",
+    ),
+    "timm_sknet": ("dynamo", "timm.models.sknet.SelectiveKernelBasic(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_tresnet": ("dynamo", "timm.models.tresnet.BasicBlock(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
+    "timm_mlp_relu": ("dynamo", "timm.layers.Mlp(32, 64, act_layer=nn.ReLU)", ROWS, "y"),
+    "timm_glu_mlp": ("dynamo", "timm.layers.GluMlp(32, 64, act_layer=nn.SiLU)", ROWS, "y"),
+    "timm_swiglu": ("dynamo", "timm.layers.SwiGLU(32, 64)", ROWS, "y"),
+    "timm_convmixer": (
+        "dynamo",
+        "timm.models.convmixer.ConvMixer(16, 1, patch_size=4, num_classes=5, act_layer=nn.ReLU)",
+        IMAGE,
+        None,
+    ),
+    "timm_levit": ("dynamo", "timm.models.levit.LevitMlp(32, 64, act_layer=nn.Hardswish)", ROWS, "y"),
+    "timm_metaformer": ("dynamo", "timm.models.metaformer.StarReLU()", ROWS, "y"),
+    "timm_regnet": ("dynamo", "timm.models.regnet.Bottleneck(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
     "timm_cpubone": (
         "dynamo",
         "timm.models.cpubone.CPUBone([8, 8, 16, 16, 16], [1, 1, 1, 1, 1], num_classes=5, head_widths=(16, 16))",
@@ -890,6 +952,7 @@ FUNCTION = (
 )
 # What is known to differ, by the names of cases, and why.
 OPEN = {
+    r"^timm_(selective_kernel|sknet) amp": "of a convolution that was merged with its norm the line is lost",
     r"^(Cohere2?DecoderLayer|Olmo2?DecoderLayer) amp": "apply_rotary_pos_emb casts, and " + FUNCTION,
     r"^(Bart|Marian)(En|De)coderLayer amp": "residual = hidden_states is a line without a call: a second name",
     r"^(Deepseek|Falcon|FalconMamba|Wav2Vec2|Hubert|UniSpeech|Data2VecAudio|GPTNeoX|Nemotron|MobileBert|LED)": FUNCTION,
@@ -1020,9 +1083,8 @@ def run(a, bench):
             used = rows(bench.memlint, bench.file(name, ".onnx"), "-q", "--dump=facts")
             if not used:
                 break
-            options = OPTIONS + (known(TOLD, name) or [])
             kind = known(KIND, name) or "step"
-            verdict, truth, got = bench.compare(name, options, precision, kind, whole=counted(name))
+            verdict, truth, got = bench.compare(name, OPTIONS, precision, kind, whole=counted(name))
             other = known(OTHER, name)
             if other and verdict == "exact":
                 twin = name + "_other"
@@ -1031,16 +1093,16 @@ def run(a, bench):
                     print(f"skipped  {twin} {precision}: {cannot}", flush=True)
                     continue
                 verdict, truth, got = bench.compare(
-                    twin, options + other[2], precision, model=name, whole=counted(name)
+                    twin, OPTIONS + other[2], precision, model=name, whole=counted(name)
                 )
                 if verdict == "exact":
-                    exact.append((name, options + other[2], precision, "other", twin))
+                    exact.append((name, OPTIONS + other[2], precision, "other", twin))
             for f in used:
                 shown[f][verdict].append(name)
             why = known(OPEN, f"{name} {precision}")
             sums["open" if verdict == "wrong" and why else verdict] += 1
             if verdict == "exact":
-                exact.append((name, options, precision, kind))
+                exact.append((name, OPTIONS, precision, kind))
             if verdict != "exact" or a.v:
                 print(
                     f"{verdict:8} {name} {precision}" + (f": {why}" if why and verdict != "exact" else ""), flush=True
