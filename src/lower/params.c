@@ -423,7 +423,10 @@ params_tie(struct dynamo *d)
             continue;
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
-        if (like) {
+        if (other < 0 && !read.names)
+            read = reads_of_calls(d);
+        bool computed = other < 0 && q->kind != PARAM_BUFFER && computed_of(d, &read, q);
+        if (like && !computed) {
             params_sized(l, q, like->rank, like->size);
             q->dtype = like->dtype;
             graph_doubt(
@@ -452,15 +455,16 @@ params_tie(struct dynamo *d)
             }
             continue;
         }
-        if (!read.names)
-            read = reads_of_calls(d);
-        if (q->kind == PARAM_BUFFER ? folded_away(d, q, taken) : computed_of(d, &read, q)) {
+        if (computed || (q->kind == PARAM_BUFFER && folded_away(d, q, taken))) {
             bool buffer = q->kind == PARAM_BUFFER;
             first = folded++ ? first : q->name;
             if (setup_instead(l->s, ALTERNATIVE_FOLDED)) {
                 int64_t most[] = {MOST_FOLDED, buffer ? 1 : 4}; /* a gradient and two states, too */
                 params_sized(l, q, COUNT(most), most);
                 q->dtype = buffer ? DT_INT64 : q->dtype;
+            } else if (like) {
+                params_sized(l, q, like->rank, like->size);
+                q->dtype = like->dtype;
             }
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
@@ -469,11 +473,11 @@ params_tie(struct dynamo *d)
         }
     }
     if (folded)
-        program_assume(
-            p, ALTERNATIVE_FOLDED,
-            "%d buffers or parameters (the first: %s) are not counted, of which the exporter left constants: each has "
-            "%lld elements at most",
-            folded, first, (long long)MOST_FOLDED);
+        program_assume(p, ALTERNATIVE_FOLDED,
+                       "not counted of the buffers and parameters: %d (the first: %s), of which the exporter left "
+                       "constants, and which "
+                       "have %lld elements at most",
+                       folded, first, (long long)MOST_FOLDED);
 }
 
 static bool
