@@ -304,7 +304,7 @@ pad_circular(struct machine *m, struct value *x, const int64_t *pads, int n)
     for (int dim = last; dim >= first; dim--) { /* once around at most */
         int64_t most = x->size[dim], l = pads[2 * (last - dim)], r = pads[2 * (last - dim) + 1];
         left[dim] = l > most || l < -most ? 0 : l;
-        right[dim] = r > most || r < -most - left[dim] ? 0 : r;
+        right[dim] = r > most || r < -most - (left[dim] < 0 ? left[dim] : 0) ? 0 : r;
         all[dim] += left[dim] + right[dim];
     }
     struct value *out = OP(m, "new_empty.default", VAL(x), ints_arg(m, x->rank, all));
