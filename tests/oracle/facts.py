@@ -682,72 +682,57 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "x, None, None",
     ),
     "torch_encoder": ("dynamo", "nn.TransformerEncoderLayer(32, 2, 64, batch_first=True)", ROWS, "y"),
-    "timm_norm_act": ("dynamo", "timm.layers.norm_act.BatchNormAct2d(32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_se": ("dynamo", "timm.layers.SEModule(32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_split_attn": ("dynamo", "timm.layers.SplitAttn(32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_selective_kernel": ("dynamo", "timm.layers.SelectiveKernel(32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_squeeze_excite": (
-        "dynamo",
-        "timm.models._efficientnet_blocks.SqueezeExcite(32, gate_layer=nn.Hardsigmoid)",
-        MAP,
-        "y.flatten(2).transpose(1, 2)",
-    ),
-    "timm_byobnet": ("dynamo", "timm.models.byobnet.BottleneckBlock(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_dla": ("dynamo", "timm.models.dla.DlaBasic(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_efficientvit": (
-        "dynamo",
-        "timm.models.efficientvit_mit.ConvNormAct(32, 32, act_layer=nn.Hardswish)",
-        MAP,
-        "y.flatten(2).transpose(1, 2)",
-    ),
-    "timm_ghost_module": ("dynamo", "timm.models.ghostnet.GhostModule(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_nfnet": (
-        "dynamo",
-        "timm.models.nfnet.NormFreeBlock(32, 32, alpha=.5, beta=.5, act_layer=nn.SiLU, "
-        "conv_layer=lambda i, o, k, gain_init=1, **w: nn.Conv2d(i, o, k, padding=k // 2, **w))",
-        MAP,
-        "y.flatten(2).transpose(1, 2)",
-    ),
-    "timm_repghost_module": (
-        "dynamo",
-        "timm.models.repghost.RepGhostModule(32, 32)",
-        MAP,
-        "y.flatten(2).transpose(1, 2)",
-    ),
-    "timm_res2net": (
-        "dynamo",
-        "timm.models.res2net.Bottle2neck(32, 8, base_width=32, act_layer=nn.ReLU, norm_layer=nn.BatchNorm2d)",
-        MAP,
-        "y.flatten(2).transpose(1, 2)",
-    ),
-    "timm_resnest": ("dynamo", "timm.models.resnest.ResNestBottleneck(32, 8)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_resnet": ("dynamo", "timm.models.resnet.BasicBlock(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_resnetv2": (
-        "dynamo",
-        "timm.models.resnetv2.Bottleneck(32, 32, bottle_ratio=9.)",
-        MAP,
-        "y.flatten(2).transpose(1, 2)",
-    ),
+    **{
+        "timm_" + name: ("dynamo", block, MAP, "y.flatten(2).transpose(1, 2)")
+        for name, block in {
+            "norm_act": "timm.layers.norm_act.BatchNormAct2d(32)",
+            "se": "timm.layers.SEModule(32)",
+            "split_attn": "timm.layers.SplitAttn(32)",
+            "selective_kernel": "timm.layers.SelectiveKernel(32)",
+            "squeeze_excite": "timm.models._efficientnet_blocks.SqueezeExcite(32, gate_layer=nn.Hardsigmoid)",
+            "byobnet": "timm.models.byobnet.BottleneckBlock(32, 32)",
+            "dla": "timm.models.dla.DlaBasic(32, 32)",
+            "efficientvit": "timm.models.efficientvit_mit.ConvNormAct(32, 32, act_layer=nn.Hardswish)",
+            "ghost_module": "timm.models.ghostnet.GhostModule(32, 32)",
+            "nfnet": (
+                "timm.models.nfnet.NormFreeBlock(32, 32, alpha=.5, beta=.5, act_layer=nn.SiLU, "
+                "conv_layer=lambda i, o, k, gain_init=1, **w: nn.Conv2d(i, o, k, padding=k // 2, **w))"
+            ),
+            "repghost_module": "timm.models.repghost.RepGhostModule(32, 32)",
+            "res2net": (
+                "timm.models.res2net.Bottle2neck(32, 8, base_width=32, act_layer=nn.ReLU, "
+                "norm_layer=nn.BatchNorm2d)"
+            ),
+            "resnest": "timm.models.resnest.ResNestBottleneck(32, 8)",
+            "resnet": "timm.models.resnet.BasicBlock(32, 32)",
+            "resnetv2": "timm.models.resnetv2.Bottleneck(32, 32, bottle_ratio=9.)",
+            "sknet": "timm.models.sknet.SelectiveKernelBasic(32, 32)",
+            "tresnet": "timm.models.tresnet.BasicBlock(32, 32)",
+            "regnet": "timm.models.regnet.Bottleneck(32, 32)",
+        }.items()
+    },
+    **{
+        "timm_" + name: ("dynamo", block, ROWS, "y")
+        for name, block in {
+            "mlp_relu": "timm.layers.Mlp(32, 64, act_layer=nn.ReLU)",
+            "glu_mlp": "timm.layers.GluMlp(32, 64, act_layer=nn.SiLU)",
+            "swiglu": "timm.layers.SwiGLU(32, 64)",
+            "levit": "timm.models.levit.LevitMlp(32, 64, act_layer=nn.Hardswish)",
+            "metaformer": "timm.models.metaformer.StarReLU()",
+        }.items()
+    },
     "timm_selecsls": (
         "dynamo",
         "timm.models.selecsls.SelecSlsBlock(32, 0, 32, 32, True, 1)",
         MAP,
         "y[0].flatten(2).transpose(1, 2)",
     ),
-    "timm_sknet": ("dynamo", "timm.models.sknet.SelectiveKernelBasic(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_tresnet": ("dynamo", "timm.models.tresnet.BasicBlock(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
-    "timm_mlp_relu": ("dynamo", "timm.layers.Mlp(32, 64, act_layer=nn.ReLU)", ROWS, "y"),
-    "timm_glu_mlp": ("dynamo", "timm.layers.GluMlp(32, 64, act_layer=nn.SiLU)", ROWS, "y"),
-    "timm_swiglu": ("dynamo", "timm.layers.SwiGLU(32, 64)", ROWS, "y"),
     "timm_convmixer": (
         "dynamo",
         "timm.models.convmixer.ConvMixer(16, 1, patch_size=4, num_classes=5, act_layer=nn.ReLU)",
         IMAGE,
         None,
     ),
-    "timm_levit": ("dynamo", "timm.models.levit.LevitMlp(32, 64, act_layer=nn.Hardswish)", ROWS, "y"),
-    "timm_metaformer": ("dynamo", "timm.models.metaformer.StarReLU()", ROWS, "y"),
-    "timm_regnet": ("dynamo", "timm.models.regnet.Bottleneck(32, 32)", MAP, "y.flatten(2).transpose(1, 2)"),
     "timm_cpubone": (
         "dynamo",
         "timm.models.cpubone.CPUBone([8, 8, 16, 16, 16], [1, 1, 1, 1, 1], num_classes=5, head_widths=(16, 16))",
