@@ -782,7 +782,7 @@ look_at_modules(struct planner *x)
     }
     for (int i = 1; i < p->nmodules; i++) {
         const struct module *m = &p->modules[i];
-        const char *dot = strrchr(m->path, '.'), *leaf = dot ? dot + 1 : m->path;
+        const char *leaf = path_last(m->path);
         if (typed)
             x->called[i] = m->type != NULL;
         else if (m->parent >= 0) /* a list's children have numbers for names */

@@ -46,6 +46,11 @@ void arena_free_newer(const struct arena *a);
 /* Appends a zeroed element to array (with int count n and int capacity cap) and yields a pointer to it. */
 #define PUSH(a, array, n, cap) ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))), &(array)[(n)++])
 
+/* What stands behind the last dot of a path of modules, which may be all of it. */
+const char *path_last(const char *path);
+/* Whether a path is that module's or of one inside of it; the model's own path is empty. */
+bool path_within(const char *path, const char *module);
+
 /* A map from strings to ints; keys are kept by reference. */
 struct names;
 struct names *names_new(struct arena *a);

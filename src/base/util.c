@@ -253,6 +253,22 @@ arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
     return fresh;
 }
 
+/* ---- paths of modules -------------------------------------------------------------------------------------------- */
+
+const char *
+path_last(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+bool
+path_within(const char *path, const char *module)
+{
+    size_t n = strlen(module);
+    return strncmp(path, module, n) == 0 && (!n || !path[n] || path[n] == '.');
+}
+
 /* ---- names: open addressing, grown at two thirds ----------------------------------------------------------------- */
 
 struct names {

@@ -150,9 +150,9 @@ int resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copi
 int resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight);
 int resolve_constant(struct dynamo *d, const struct group *g, const char *name, int tensor);
 
-/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 /* Whether an activation writes in place that may be told either way, which is said. */
 bool resolve_overwrites(struct lowering *l, const char *target);
+/* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and
  * no group of that line is it: the exporter merged the two, and views behind it. */

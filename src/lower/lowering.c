@@ -51,7 +51,7 @@ lower_module(struct lowering *l, const char *path, const char *type)
 const char *
 lower_before(struct lowering *l, const char *path)
 {
-    const char *dot = strrchr(path, '.'), *number = dot ? dot + 1 : path;
+    const char *number = path_last(path);
     char *end;
     long k = strtol(number, &end, 10);
     return k > 0 && !*end ? arena_printf(l->a, "%.*s%ld", (int)(number - path), path, k - 1) : NULL;

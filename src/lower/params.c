@@ -100,6 +100,13 @@ params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size)
 }
 
 static void
+sized_like(struct lowering *l, struct param *q, const struct param *like)
+{
+    params_sized(l, q, like->rank, like->size);
+    q->dtype = like->dtype;
+}
+
+static void
 params_turned(struct lowering *l, struct param *q)
 {
     int64_t size[] = {q->size[1], q->size[0]};
@@ -330,14 +337,13 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
 {
     const struct program *p = d->l->p;
     const char *path = p->modules[q->module].path;
-    size_t n = strlen(path);
     if (d->referenced[q - p->params] || params_in_line(d, q))
         return true;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         const char *at = p->modules[c->scope].path;
         if (taken[i] || !target_named(c->target, "folded") || !target_views(spelled_stem(d->l->a, c->name)) ||
-            strncmp(at, path, n) != 0 || (n && at[n] && at[n] != '.'))
+            !path_within(at, path))
             continue;
         taken[i] = true;
         return true;
@@ -366,14 +372,12 @@ reads_of_calls(const struct dynamo *d)
     const struct program *p = d->l->p;
     struct reads read = {names_new(d->l->a), NEWN(d->l->a, bool, p->nmodules + 1),
                          NEWN(d->l->a, bool, p->nmodules + 1)};
-    const struct param **of = NEWN(d->l->a, const struct param *, p->nslots + 1);
-    for (int i = 0; i < p->nparams; i++)
-        of[p->params[i].slot] = &p->params[i];
+    const struct param **of = program_params(p, d->l->a);
     for (int i = 0, slot; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         read.runs[c->scope] = true;
         read.folds[c->scope] |= target_named(c->target, "folded") && dtypes[c->args[1].i].is_float;
-        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
             const char *name = of[slot] ? name_in_class(d, of[slot]) : NULL;
             if (name)
                 names_put(read.names, name, i);
@@ -418,8 +422,7 @@ params_tie(struct dynamo *d)
         int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
         if (same) { /* equal ones are one in the file */
-            params_sized(l, q, same->rank, same->size);
-            q->dtype = same->dtype;
+            sized_like(l, q, same);
             continue;
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
@@ -427,8 +430,7 @@ params_tie(struct dynamo *d)
             read = reads_of_calls(d);
         bool computed = other < 0 && q->kind != PARAM_BUFFER && computed_of(d, &read, q);
         if (like && !computed) {
-            params_sized(l, q, like->rank, like->size);
-            q->dtype = like->dtype;
+            sized_like(l, q, like);
             graph_doubt(
                 l->g, q->name, "parameter", NULL,
                 "no call reads it, so that its layer ran for nobody or not at all: it has the size of %s, and what "
@@ -441,16 +443,14 @@ params_tie(struct dynamo *d)
             program_assume(p, ALTERNATIVE_TIED, "%s, which the file names without data of its own, is taken to be %s",
                            q->name, from->name);
             if (setup_instead(l->s, ALTERNATIVE_TIED)) { /* one of its own that nothing reads */
-                params_sized(l, q, from->rank, from->size);
-                q->dtype = from->dtype;
+                sized_like(l, q, from);
                 continue;
             }
             q->slot = from->slot;
             if (from->tied_to >= 0 || other < i) {
                 q->tied_to = from->tied_to >= 0 ? from->tied_to : other;
             } else { /* the name that comes first is the parameter's */
-                params_sized(l, q, from->rank, from->size);
-                q->dtype = from->dtype;
+                sized_like(l, q, from);
                 from->tied_to = i;
             }
             continue;
@@ -463,8 +463,7 @@ params_tie(struct dynamo *d)
                 params_sized(l, q, COUNT(most), most);
                 q->dtype = buffer ? DT_INT64 : q->dtype;
             } else if (like) {
-                params_sized(l, q, like->rank, like->size);
-                q->dtype = like->dtype;
+                sized_like(l, q, like);
             }
         } else {
             graph_doubt(l->g, q->name, q->kind == PARAM_BUFFER ? "buffer" : "parameter", NULL,
@@ -475,8 +474,7 @@ params_tie(struct dynamo *d)
     if (folded)
         program_assume(p, ALTERNATIVE_FOLDED,
                        "not counted of the buffers and parameters: %d (the first: %s), of which the exporter left "
-                       "constants, and which "
-                       "have %lld elements at most",
+                       "constants, and which have %lld elements at most",
                        folded, first, (long long)MOST_FOLDED);
 }
 

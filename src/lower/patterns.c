@@ -1882,7 +1882,7 @@ find_weights(const struct matcher *x)
 static bool
 named_weight(const char *name)
 {
-    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    const char *last = path_last(name);
     return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0;
 }
 

@@ -1215,12 +1215,9 @@ before_later(const struct dynamo *d, const struct group *g, int at)
 {
     const struct program *p = d->l->p;
     const char *path = g->path ? g->path : "", *stack = p->calls[at].stack;
-    size_t n = strlen(path);
     for (; at > 0; at--) {
         const struct call *c = &p->calls[at - 1];
-        const char *module = p->modules[c->scope].path;
-        if (strncmp(module, path, n) != 0 || (n && module[n] && module[n] != '.') || !c->stack ||
-            !python_earlier(d->l->a, stack, c->stack))
+        if (!path_within(p->modules[c->scope].path, path) || !c->stack || !python_earlier(d->l->a, stack, c->stack))
             break;
     }
     return at;

@@ -234,18 +234,23 @@ spelled_in_training(const struct group *g, const struct node *n)
 {
     static const struct {
         const char *target, *said; /* said: among the arguments, NULL whatever they are */
-    } calls[] = {{"aten.native_dropout.default", ", True"},
-                 {"aten.dropout.default", ", True"},
-                 {"aten._native_batch_norm_legit_functional.default", NULL}};
-    static const char *const random[] = {"aten.rand.default", "aten.rand_like.default", "aten.bernoulli.default",
-                                         "aten.bernoulli.p", "aten.uniform.default"};
+        bool random;
+    } calls[] = {{"aten.native_dropout.default", ", True", false},
+                 {"aten.dropout.default", ", True", false},
+                 {"aten._native_batch_norm_legit_functional.default", NULL, false},
+                 {"aten.rand.default", NULL, true},
+                 {"aten.rand_like.default", NULL, true},
+                 {"aten.bernoulli.default", NULL, true},
+                 {"aten.bernoulli.p", NULL, true},
+                 {"aten.uniform.default", NULL, true}};
     static const char *const drops[] = {"Drop", "drop_", "StochasticDepth", "self.training"};
-    bool training = false, numbers = false;
-    for (int i = 0; i < COUNT(calls); i++)
-        training |= strcmp(calls[i].target, g->target) == 0 && (!calls[i].said || strstr(g->args, calls[i].said));
-    for (int i = 0; i < COUNT(random); i++)
-        numbers |= strcmp(random[i], g->target) == 0;
-    for (int i = 0; i < COUNT(drops) && numbers; i++)
+    int at = 0;
+    while (at < COUNT(calls) && strcmp(calls[at].target, g->target) != 0)
+        at++;
+    if (at == COUNT(calls) || !calls[at].random)
+        return at < COUNT(calls) && (!calls[at].said || strstr(g->args, calls[at].said));
+    bool training = false;
+    for (int i = 0; i < COUNT(drops); i++)
         training |= (n->stack && strstr(n->stack, drops[i])) || (n->classes && strstr(n->classes, drops[i]));
     return training;
 }

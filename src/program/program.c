@@ -75,6 +75,15 @@ target_is(const char *target, enum target_trait t)
     return false;
 }
 
+const struct param **
+program_params(const struct program *p, struct arena *a)
+{
+    const struct param **of = NEWN(a, const struct param *, p->nslots + 1);
+    for (int i = p->nparams - 1; i >= 0; i--)
+        of[p->params[i].slot] = &p->params[i];
+    return of;
+}
+
 void
 program_assume(struct program *p, enum alternative other, const char *fmt, ...)
 {

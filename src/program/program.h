@@ -197,6 +197,8 @@ void python_attributes(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);
+/* Per slot the parameter that it is, of several names the first; NULL none. */
+const struct param **program_params(const struct program *p, struct arena *a);
 /* States an assumption, once. */
 void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);
 

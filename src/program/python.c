@@ -213,6 +213,14 @@ binds(const struct spot *s, const char *name)
     return false;
 }
 
+/* The line that a frame's text says. */
+static int
+line_of(const char *frame)
+{
+    static const char mark[] = "\", line ";
+    return atoi(strstr(frame, mark) + strlen(mark));
+}
+
 /* The frame whose text ends there, in a function of that module. */
 static struct spot
 frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
@@ -228,7 +236,7 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     const char *place = arena_printf(f->a, "%.*s %.*s %s", (int)(line - frame), frame, (int)(text - in), in, module);
     text += 1 + strspn(text + 1, " ");
     struct spot spot = read_line(f->a, arena_strn(f->a, text, (size_t)(end - text)));
-    spot.line = atoi(line + strlen("\", line "));
+    spot.line = line_of(frame);
     spot.where = names_find(f->places, place);
     if (spot.where < 0)
         names_put(f->places, place, spot.where = f->nplaces++);
@@ -535,7 +543,7 @@ calls_method(const struct tracer *t, int level, int i, int j)
         size_t n = python_name(name);
         bool module = name[n] != '(';
         for (int k = i; k < j && !module; k++) {
-            const char *calls = t->stacks[k].at[level].calls, *dot = strrchr(calls, '.'), *last = dot ? dot + 1 : calls;
+            const char *last = path_last(t->stacks[k].at[level].calls);
             module = strlen(last) == n && strncmp(last, name, n) == 0;
         }
         if (!module)
@@ -647,7 +655,7 @@ written_at(const struct tracer *t, int i, int level, const char *text)
     const struct stack *s = &t->stacks[i];
     const char *end = text + strlen(text), *target = t->p->calls[i].target, *at;
     if (s->n > level + 1) {
-        const char *dot = strrchr(s->at[level].calls, '.'), *module = dot ? dot + 1 : s->at[level].calls;
+        const char *module = path_last(s->at[level].calls);
         at = *module ? python_calls(text, module) : NULL;
         return at && !python_calls(at, module) ? at - 1 : NULL;
     }
@@ -915,8 +923,8 @@ one_call(const char *from, const char *end)
 static bool
 plain_call(const char *from, const char *end, const char *module)
 {
-    const char *bracket = memchr(from, '(', (size_t)(end - from)), *dot = strrchr(module, '.');
-    const char *name = dot ? dot + 1 : module, *called = bracket ? bracket - strlen(name) : from;
+    const char *bracket = memchr(from, '(', (size_t)(end - from)), *name = path_last(module),
+               *called = bracket ? bracket - strlen(name) : from;
     int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
     for (const char *p = bracket + 1; open && p < end; p++) {
         open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
@@ -1277,8 +1285,7 @@ python_earlier(struct arena *a, const char *one, const char *other)
         x = next_frame(a, &one, &text);
         y = next_frame(a, &other, &text);
     } while (x && y && strcmp(x, y) == 0);
-    return x && y && same_function(x, y) &&
-           atoi(strstr(x, "\", line ") + strlen("\", line ")) < atoi(strstr(y, "\", line ") + strlen("\", line "));
+    return x && y && same_function(x, y) && line_of(x) < line_of(y);
 }
 
 /* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
@@ -1753,17 +1760,15 @@ python_traced(const struct program *p)
     return any;
 }
 
-/* Whether the call multiplies with a parameter, of a module that has no number for a name, as those of a Sequential. */
+/* Whether the call multiplies with a parameter, of a module that has no number for a name, as those of a Sequential;
+ * of: the parameter of each slot. */
 static bool
-multiplies_named(const struct program *p, const struct call *c)
+multiplies_named(const struct program *p, const struct param *const *of, const struct call *c)
 {
     int slot;
     for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
-        for (int i = 0; i < p->nparams; i++)
-            if (p->params[i].slot == slot && p->params[i].rank > 1) {
-                const char *path = p->modules[p->params[i].module].path, *dot = strrchr(path, '.');
-                return !isdigit((unsigned char)(dot ? dot + 1 : path)[0]);
-            }
+        if (of[slot] && of[slot]->rank > 1)
+            return !isdigit((unsigned char)path_last(p->modules[of[slot]->module].path)[0]);
     return false;
 }
 
@@ -1773,12 +1778,13 @@ hold_traced(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
     int *read = NEWN(a, int, p->nslots + 1), slot;
+    const struct param **of = program_params(p, a);
     for (int i = 0; i < p->ncalls; i++)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             read[slot] = i;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        bool holds = is_traced(c) && multiplies_named(p, c);
+        bool holds = is_traced(c) && multiplies_named(p, of, c);
         for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
             for (int o = 0; o < c->nouts; o++)
                 until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
@@ -1932,7 +1938,7 @@ under(const struct tracer *t, int i, int level, const char *arg)
     static const char self[] = "self.";
     const struct stack *s = &t->stacks[i];
     size_t n = strncmp(arg, self, strlen(self)) == 0 ? python_name(arg + strlen(self)) : 0;
-    const char *calls = s->at[level].calls, *dot = strrchr(calls, '.'), *module = dot ? dot + 1 : calls;
+    const char *module = path_last(s->at[level].calls);
     if (!n || arg[strlen(self) + n] != ',')
         return true;
     return s->n > level + 1 && strncmp(module, arg + strlen(self), n) == 0 && !module[n];

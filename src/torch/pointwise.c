@@ -165,7 +165,7 @@ run_folded(struct machine *m, struct frame *f)
 void
 run_randint(struct machine *m, struct frame *f)
 {
-    factory(m, f, f->op->args[0] == 'l' ? 2 : 1, DT_INT64); /* after low, if any, and high */
+    factory(m, f, aten_arg(f->op, "size"), DT_INT64);
 }
 
 void

@@ -1110,10 +1110,12 @@ step_run(struct program *p, const struct setup *s)
                            "functions other than forward hold what they make until it is read, as expressions do, and "
                            "not until they return");
     }
-    for (int i = 0; i < p->ncalls && s->precision->autocast != DT_UNDEFINED; i++)
-        if (p->calls[i].either_type)
-            program_assume(p, ALTERNATIVE_TYPES,
-                           "masks and integers that functions other than forward make numbers of are fp32 then");
+    bool either = false;
+    for (int i = 0; i < p->ncalls; i++)
+        either |= p->calls[i].either_type;
+    if (either && s->precision->autocast != DT_UNDEFINED)
+        program_assume(p, ALTERNATIVE_TYPES,
+                       "masks and integers that functions other than forward make numbers of are fp32 then");
     find_last_uses(&x);
     find_tables(&x);
     build_model(&x);
