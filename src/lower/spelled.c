@@ -155,6 +155,7 @@ static const struct rename {
     {"prims.broadcast_in_dim.default", NULL, NULL, "aten.broadcast_in_dim.default",
      "keepdim, decomposed by the exporter"},
     {"prims.sum.default", NULL, NULL, "aten.sum.dim_IntList", "likewise"},
+    {"prims.squeeze.default", NULL, NULL, "aten.squeeze.dims", "likewise"},
     {"prims.div.default", NULL, NULL, "aten.div.Tensor", "likewise"},
     {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
     {"aten._native_batch_norm_legit_functional.default", NULL, "native_batch_norm(", "aten.native_batch_norm.default",

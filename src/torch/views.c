@@ -242,14 +242,16 @@ run_unfold(struct machine *m, struct frame *f)
     int64_t size[RANK], stride[RANK];
     struct value *v = V(0);
     int d = layout_dim(arg_int(f, 1, 0), v->rank);
-    int64_t window = arg_int(f, 2, 1), step = arg_int(f, 3, 1), room = v->size[d] - window;
+    int64_t window = arg_int(f, 2, 1), step = arg_int(f, 3, 1), room = (v->rank ? v->size[d] : 1) - window;
     step = step < 1 ? 1 : step;
     memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
     memcpy(stride, v->stride, sizeof(*stride) * (size_t)v->rank);
-    size[d] = room < 0 ? 0 : room / step + 1;
-    stride[d] *= step;
     size[v->rank] = window < 0 ? 0 : window;
-    stride[v->rank] = v->stride[d];
+    stride[v->rank] = v->rank ? v->stride[d] : 1;
+    if (v->rank) {
+        size[d] = room < 0 ? 0 : room / step + 1;
+        stride[d] *= step;
+    }
     out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
 }
 
@@ -620,4 +622,26 @@ void
 run_gather(struct machine *m, struct frame *f)
 {
     out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
+}
+
+void
+run_take(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+}
+
+/* (self, dim0, dim1): flipped, then with these two dimensions turned; of half a turn flipped alone. Source: rot90 in
+ * TensorTransformations.cpp. */
+void
+run_rot90(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    struct value *v = layout_like(m, V(0), V(0)->dtype);
+    int a = layout_dim(arg_int(f, 1, 0), v->rank), b = layout_dim(arg_int(f, 2, 0), v->rank);
+    int64_t size = v->size[a], stride = v->stride[a];
+    v->size[a] = v->size[b];
+    v->stride[a] = v->stride[b];
+    v->size[b] = size;
+    v->stride[b] = stride;
+    out_add(m, f, v);
 }
