@@ -258,23 +258,37 @@ names_param(struct dynamo *d, const struct group *g)
     return false;
 }
 
+/* Whether the function that is whole is given a weight on the piece's line: -1 unknown. */
+static int
+gives_weight(const struct dynamo *d, const struct group *piece, const struct whole *w)
+{
+    int at = aten_arg(aten_find(w->target), "weight");
+    if (at < 0)
+        return 0;
+    return w->line ? python_gives(fx_line(d->l->a, d->l->g->n[piece->last].stack),
+                                  arena_strn(d->l->a, w->line, strlen(w->line) - 1), at, "weight")
+                   : -1;
+}
+
 static void
 lower_whole(struct dynamo *d, int at, const struct whole *w)
 {
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
-    int input = -1, weight = -1, over = 1; /* over: dimensions that a piece reduces */
-    struct arg own[MAX_ARGS] = {NONE};     /* the first piece's */
+    int input = -1, weight = -1, scale = -1, over = 1; /* scale: a weight that is no parameter; over: dimensions that a
+                                                        * piece reduces */
+    struct arg own[MAX_ARGS] = {NONE};                 /* the first piece's */
     bool ended = false;
     for (int i = at; i < d->ngroups; i++) {
         struct group *h = &d->groups[i];
         if (h->done || !same_origin(d, w, g, h) || h->last > last->last + 4 * (i - at + 2))
             continue;
-        bool more = ended && starts_with(h->target, w->last);
-        if (more && !names_param(d, h) && aten_arg(aten_find(w->target), "weight") > 0)
+        bool more = ended && starts_with(h->target, w->last), named = more && names_param(d, h);
+        int given = more ? gives_weight(d, h, w) : 0;
+        if (given < 0 && !named)
             graph_doubt(l->g, l->g->n[h->last].name, l->g->n[h->last].op, NULL,
                         "%s may take this as its weight, which is no parameter", w->target + strlen("aten."));
-        if (ended && !(more && names_param(d, h)))
+        if (ended && !(named && given) && given <= 0)
             break;
         struct arg args[MAX_ARGS];
         int n = fx_args(l, NULL, h->args, args), missing = 0;
@@ -285,6 +299,8 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
             struct param *q = args[k].s ? params_of(d, args[k].s) : NULL;
             if (q)
                 weight = (int)(q - l->p->params);
+            else if (more && args[k].kind == ARG_SLOT && args[k].i >= 0)
+                scale = (int)args[k].i;
             else if (i == at && input < 0)
                 input = args[k].i >= 0 ? (int)args[k].i : -1;
         }
@@ -324,8 +340,10 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
         params_sized(l, q, over, normalized);
         if (over == 1 && q->rank > 0)
             normalized = q->size;
-        c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = q->slot};
+        scale = q->slot;
     }
+    if (scale >= 0 && gain > 0)
+        c->args[gain] = (struct arg){.kind = ARG_SLOT, .i = scale};
     if (shape > 0) {
         c->args[shape] = (struct arg){.kind = ARG_LIST, .n = over, .list = NEWN(l->a, struct arg, over + 1)};
         for (int i = 0; i < over; i++)

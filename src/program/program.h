@@ -146,6 +146,9 @@ size_t python_name(const char *p); /* the length of the name that the text begin
 const char *python_entry(const char **list, size_t *len);
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
 const char *python_calls(const char *line, const char *name);
+/* Whether the line gives the first call of that name a k-th argument, from 0 on, or one by that keyword: -1 unknown, as
+ * the line does not call it or is not all of the statement. */
+int python_gives(const char *line, const char *name, int k, const char *keyword);
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
  * was seen to bind. */
 int python_named(const struct program *p, const struct call *c, const char *name);

@@ -648,6 +648,30 @@ python_calls(const char *line, const char *name)
     return NULL;
 }
 
+int
+python_gives(const char *line, const char *name, int k, const char *keyword)
+{
+    const char *p = python_calls(line, name);
+    size_t n = strlen(keyword);
+    if (!p || !python_complete(line))
+        return -1;
+    bool given = false;
+    const char *arg = p;
+    for (int at = 0, depth = 0; *p && depth >= 0; p++) {
+        if (!depth && strchr(",)", *p)) {
+            arg += strspn(arg, " ");
+            const char *sign = arg + python_name(arg);
+            sign += strspn(sign, " ");
+            bool keyed = *sign == '=' && sign[1] != '=';
+            given |= keyed ? python_name(arg) == n && strncmp(arg, keyword, n) == 0 : at == k && arg < p;
+            at++;
+            arg = p + 1;
+        }
+        depth += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+    }
+    return given;
+}
+
 /* Where the line, which is that text, writes what runs call i, as far as its other calls tell; NULL unknown. */
 static const char *
 written_at(const struct tracer *t, int i, int level, const char *text)
