@@ -31,6 +31,21 @@ fx_split(struct arena *a, const char *fx, struct group *g)
     return true;
 }
 
+/* The list that "operator.getitem](args = (%list, 2)" takes an item of, and which; "" none. */
+const char *
+fx_list(struct arena *a, const char *fx, int *item)
+{
+    static const char getitem[] = "[target=operator.getitem](args = (%";
+    const char *list = strstr(fx, getitem), *end;
+    if (!list)
+        return "";
+    list += strlen(getitem);
+    end = list + python_name(list);
+    if (item)
+        *item = atoi(end + strspn(end, ", "));
+    return arena_strn(a, list, (size_t)(end - list));
+}
+
 /* The n-th entry from the end of a Python list of strings. */
 const char *
 fx_entry(struct arena *a, const char *list, int from_end)

@@ -60,7 +60,13 @@ group_make(struct dynamo *d)
         d->group_of[i] = -1;
         if (!n->fx || !fx_split(l->a, n->fx, &fresh))
             continue;
-        int at = names_find(by_name, fresh.fx_name);
+        int at = names_find(by_name, fresh.fx_name), whose = names_find(by_name, fx_list(l->a, n->fx, NULL));
+        if (whose >= 0) { /* an item that has a node of its own is its list's */
+            *PUSH(l->a, d->groups[whose].nodes, d->groups[whose].nnodes, d->groups[whose].cap) = i;
+            d->groups[whose].last = i;
+            d->group_of[i] = whose;
+            continue;
+        }
         if (at < 0) {
             at = d->ngroups++;
             d->groups[at] = fresh;

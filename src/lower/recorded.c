@@ -437,6 +437,10 @@ merged(struct dynamo *d, const struct group *g, int out)
     if (!permutes && !strstr(n->rules, "ReshapeReshape") && !strstr(n->rules, "UnsqueezeUnsqueeze"))
         return false;
     bool copied = !permutes && strstr(n->rules, "ReshapeReshape") && hides_copy(d, g, n->in[0]);
+    const char *name = g->args + strspn(g->args, "%");
+    name = arena_strn(l->a, name, python_name(name));
+    if (ends_with(spelled_stem(l->a, name), "_copy"))
+        resolve_left_out(d, g, name);
     int read = copied ? resolve_clone(d, g, n->in[0], true) : resolve_again(d, g, n->in[0]);
     struct call *c;
     if (permutes) {
@@ -461,6 +465,9 @@ result_index(const struct dynamo *d, const struct group *g, const struct call *c
     const struct graph *gr = d->l->g;
     for (int hops = 0; hops < 8 && tensor >= 0 && group_makes(d, g, tensor); hops++) {
         const struct node *n = &gr->n[gr->t[tensor].producer];
+        int item;
+        if (*fx_list(d->l->a, n->fx, &item))
+            return item;
         bool own = (n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0) ||
                    (target_is(c->target, TARGET_SORTS) && n->nout == 2);
         for (int o = 0; own && o < n->nout; o++)

@@ -1045,7 +1045,7 @@ resolve_left_out(struct dynamo *d, const struct group *g, const char *name)
     const char *stem = spelled_stem(d->l->a, name);
     const struct aten *op = aten_find(stem);
     const struct node *n = &d->l->g->n[g->last];
-    if (!op && spelled(name, OVERWRITES)) /* copy_ into a tensor made for it */
+    if (!op && (spelled(name, OVERWRITES) || ends_with(stem, "_copy"))) /* into a tensor made for it, or of a view */
         graph_doubt(d->l->g, n->name, n->op, NULL, "the exporter left a copy out before this, which is not counted");
     if (!op || target_is(stem, TARGET_VIEWS | TARGET_REORDERS) ||
         spelled(name, IS_SAME | CASTS | CASTS_TO | CONVERTS | PROMOTES) || !op->grad)
