@@ -77,15 +77,21 @@ static const struct arithmetic {
     {"take", "aten.take.default", "view(self) index(,index*)"},
     {"take", "aten.take.default", "index(self,index*)"},
     {"max_unpool1d", "aten.max_unpool2d.default",
-     "unsqueeze(self) unsqueeze(indices) add view new_zeros view view _unsafe_index_put view squeeze?"},
+     "unsqueeze(self) unsqueeze(indices) arange? view? mul? add view new_zeros view view _unsafe_index_put view "
+     "squeeze?"},
     {"max_unpool1d", "aten.max_unpool2d.default", /* of zeros that an earlier call made */
-     "unsqueeze(self) unsqueeze(indices) add view view _unsafe_index_put view squeeze?"},
+     "unsqueeze(self) unsqueeze(indices) arange? view? mul? add view view _unsafe_index_put view squeeze?"},
     {"max_unpool2d", "aten.max_unpool2d.default",
-     "add(indices) view new_zeros view view(self) _unsafe_index_put view?"},
-    {"max_unpool2d", "aten.max_unpool2d.default", "add(indices) view view(self) _unsafe_index_put view?"},
+     "arange? view? mul? add(indices) view new_zeros view view(self) _unsafe_index_put view?"},
+    {"max_unpool2d", "aten.max_unpool2d.default",
+     "arange? view? mul? add(indices) view view(self) _unsafe_index_put view?"},
     {"max_unpool3d", "aten.max_unpool3d.default",
-     "add(indices) view new_zeros view view(self) _unsafe_index_put view?"},
-    {"max_unpool3d", "aten.max_unpool3d.default", "add(indices) view view(self) _unsafe_index_put view?"},
+     "arange? view? mul? add(indices) view new_zeros view view(self) _unsafe_index_put view?"},
+    {"max_unpool3d", "aten.max_unpool3d.default",
+     "arange? view? mul? add(indices) view view(self) _unsafe_index_put view?"},
+    {"channel_shuffle", "aten.channel_shuffle.default", "view(self) transpose _unsafe_view"},
+    {"count_nonzero", "aten.count_nonzero.default", "convert_element_type(self) ne convert_element_type? sum(,dim)"},
+    {"count_nonzero", "aten.count_nonzero.default", "ne(self) convert_element_type? sum(,dim)"},
     {"xlog1py", "aten.special_xlog1py.default", "eq(self) log1p(other) mul where isnan where"},
     {"nanmean", "aten.nanmean.default",
      "ne logical_not convert_element_type? sum? isnan where(,,self) sum(,dim,keepdim)? convert_element_type? div"},
@@ -95,8 +101,8 @@ static const struct arithmetic {
      "mul(target,input) exp sub mul log mul log mul sub add le masked_fill add reduction log_input=1 full=1"},
     {"poisson_nll_loss", "aten.poisson_nll_loss.default", "mul(target,input) exp sub reduction log_input=1"},
     {"poisson_nll_loss", "aten.poisson_nll_loss.default",
-     "add(input) log mul(target) sub mul log mul log mul sub add le masked_fill add reduction log_input=0 full=1"},
-    {"poisson_nll_loss", "aten.poisson_nll_loss.default", "add(input) log mul(target) sub reduction log_input=0"},
+     "add? log mul(target) sub(input) mul log mul log mul sub add le masked_fill add reduction log_input=0 full=1"},
+    {"poisson_nll_loss", "aten.poisson_nll_loss.default", "add? log mul(target) sub(input) reduction log_input=0"},
     {"log_ndtr", "aten.special_log_ndtr.default",
      "mul(self) lt neg special_erfcx div log mul sub erfc neg div log1p where"},
     {"ndtr", "aten.special_ndtr.default", "mul(self) erf add mul"},
@@ -163,6 +169,8 @@ matches(const struct dynamo *d, int at, const char *drawing, struct word *words,
         size_t stem = strcspn(p, "(>?= "), len = strcspn(p, " ");
         bool reduces = strncmp(p, "reduction", stem) == 0, told = p[stem] == '=';
         struct word w = {p, -1};
+        while (i < d->ngroups && spelled_number(d->groups[i].target)) /* of sizes */
+            i++;
         if (reduces)
             w.group = reduction_at(d, at, i);
         else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i))

@@ -124,7 +124,7 @@ const struct aten aten_table[] = {
      .run = run_unary_float,
      .cast = CAST_FP32,
      .grad = "self: mul.Tensor~(neg(grad), mul.Tensor(result, result))"},
-    {.name = "abs.default", .args = "self", .run = run_unary, .grad = "self: mul.Tensor(grad, sgn(self))"},
+    {.name = "abs.default", .args = "self", .run = run_unary_real, .grad = "self: mul.Tensor(grad, sgn(self))"},
     {.name = "sgn.default", .args = "self", .run = run_unary, .grad = "self: kept(no_gradient(grad), self, result)"},
     {.name = "sign.default", .args = "self", .run = run_unary, .grad = "self: zeros_like(grad)"},
     {.name = "angle.default", .args = "self", .run = run_unary_float, .grad = "self: zeros_like(self)"}, /* of reals */
@@ -707,9 +707,9 @@ const struct aten aten_table[] = {
           "input output_size align_corners scale_factors"),
     ALIAS("_upsample_bicubic2d_aa.vec", "_upsample_bicubic2d_aa.default", "b",
           "input output_size align_corners scale_factors"),
-    ALIAS("conv1d.padding", "conv1d.default", "ii", "input weight bias stride padding dilation groups"),
-    ALIAS("conv2d.padding", "conv2d.default", "ii", "input weight bias stride padding dilation groups"),
-    ALIAS("conv3d.padding", "conv3d.default", "ii", "input weight bias stride padding dilation groups"),
+    ALIAS("conv1d.padding", "conv1d.default", "ci", "input weight bias stride padding dilation groups"),
+    ALIAS("conv2d.padding", "conv2d.default", "ci", "input weight bias stride padding dilation groups"),
+    ALIAS("conv3d.padding", "conv3d.default", "ci", "input weight bias stride padding dilation groups"),
     ALIAS("multiply.Scalar", "mul.Scalar", NULL, "self other"),
     ALIAS("divide.Scalar", "div.Scalar", NULL, "self other"),
     ALIAS("true_divide.Scalar", "div.Scalar", NULL, "self other"),
@@ -1062,6 +1062,7 @@ const struct aten aten_table[] = {
      .grad = "self: mul.Tensor~(sum_backward(type_as(grad, #self), #self, dim), logical_not(isnan(self)))"},
     {.name = "nanmean.default", .args = "self dim keepdim", .run = expand_nanmean, .grad = COMPOSITE},
     {.name = "sum_backward", .args = "grad self dim", .run = run_sum_backward},
+    {.name = "count_nonzero.default", .args = "self dim", .run = run_count},
     {.name = "sum_to_size", .args = "self size", .run = run_sum_to, .grad = COMPOSITE},
     {.name = "mean.pixel", .args = "self dim keepdim", .run = expand_pixel_mean, .grad = COMPOSITE},
     {.name = "mean.dim",
@@ -1444,37 +1445,37 @@ const struct aten aten_table[] = {
      .args = "grad input weight bias stride padding dilation transposed output_padding groups",
      .run = run_convolution_backward},
     {.name = "conv1d.default",
-     .takes = "ii",
+     .takes = "ci",
      .args = "input weight bias stride padding dilation groups",
      .run = expand_conv,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
     {.name = "conv2d.default",
-     .takes = "ii",
+     .takes = "ci",
      .args = "input weight bias stride padding dilation groups",
      .run = expand_conv,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
     {.name = "conv3d.default",
-     .takes = "ii",
+     .takes = "ci",
      .args = "input weight bias stride padding dilation groups",
      .run = expand_conv,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
     {.name = "conv_transpose1d.default",
-     .takes = "ii",
+     .takes = "ci",
      .args = "input weight bias stride padding output_padding groups dilation",
      .run = expand_conv_transpose,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
     {.name = "conv_transpose2d.input",
-     .takes = "ii",
+     .takes = "ci",
      .args = "input weight bias stride padding output_padding groups dilation",
      .run = expand_conv_transpose,
      .grad = COMPOSITE,
      .cast = CAST_LOWER},
     {.name = "conv_transpose3d.input",
-     .takes = "ii",
+     .takes = "ci",
      .args = "input weight bias stride padding output_padding groups dilation",
      .run = expand_conv_transpose,
      .grad = COMPOSITE,
@@ -1653,6 +1654,21 @@ const struct aten aten_table[] = {
      .args = "self dim normalization onesided",
      .run = run_fft_real,
      .grad = "self: fft_r2c_backward(grad, self, dim, onesided)"}, /* sym_size(dim.back()): the generator saves self */
+    {.name = "stft.default",
+     .args = "self n_fft hop_length win_length window normalized onesided return_complex align_to_window",
+     .run = expand_stft,
+     .grad = COMPOSITE},
+    {.name = "frames",
+     .takes = "2",
+     .args = "self size hop",
+     .run = run_frames,
+     .grad = "self: frames_backward(grad, #self, hop)",
+     .source = "as_strided.default"},
+    {.name = "frames_backward",
+     .takes = "..",
+     .args = "grad self hop",
+     .run = expand_frames_backward,
+     .grad = COMPOSITE},
     {.name = "_fft_c2r.default",
      .args = "self dim normalization last_dim_size",
      .run = run_fft_real,
@@ -1734,6 +1750,12 @@ const struct aten aten_table[] = {
      .args = "self downscale_factor",
      .run = run_pixel_unshuffle,
      .grad = "self: pixel_shuffle_of(grad, #self)"},
+    {.name = "channel_shuffle.default", .args = "self groups", .run = expand_channel_shuffle, .grad = COMPOSITE},
+    {.name = "channel_shuffle_of",
+     .args = "self like",
+     .run = run_named,
+     .grad = "self: channel_shuffle_of(grad, #self)",
+     .source = "channel_shuffle.default"},
     {.name = "pixel_shuffle_of", .args = "grad self", .run = run_named, .source = "pixel_shuffle.default"},
     {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_named, .source = "pixel_unshuffle.default"},
 
@@ -1760,6 +1782,12 @@ const struct aten aten_table[] = {
      .run = run_batch_norm,
      .grad = "input, weight, bias: native_batch_norm_backward(input, grad, weight, running_mean, running_var, result1, "
              "result2)"},
+    {.name = "cudnn_batch_norm.running", /* of running statistics: nothing else is made, and no derivative of its own */
+     .takes = "b",
+     .args = "input weight bias running_mean running_var training momentum eps",
+     .run = run_running_norm,
+     .grad = "input, weight, bias: native_batch_norm_backward(input, grad, weight, running_mean, running_var)",
+     .source = "cudnn_batch_norm.default"},
     {.name = "native_batch_norm_backward.default",
      .args = "input grad weight running_mean running_var save_mean save_invstd",
      .run = run_batch_norm_backward},
@@ -2015,7 +2043,7 @@ const int aten_count = COUNT(aten_table);
 
 /* Whether the tensors that an operator can't do without are there, with ranks that its rule may rely on: a letter an
  * argument. . a tensor, + of rank 1 or more, b of 2 or more, i of 3 or more and all i alike, a digit exactly so many,
- * * a list of tensors, - anything, ? a tensor here or next. NULL is ".". */
+ * c as many as the next or one less, * a list of tensors, - anything, ? a tensor here or next. NULL is ".". */
 bool
 aten_takes(const struct aten *op, const struct arg *a, int n)
 {
@@ -2037,7 +2065,9 @@ aten_takes(const struct aten *op, const struct arg *a, int n)
         }
         if (takes[i] == '?' && !v && i + 1 < n && a[i + 1].kind == ARG_VALUE)
             continue;
-        if (!v || (takes[i] == '+' && v->rank < 1) || (takes[i] == 'b' && v->rank < 2) ||
+        const struct value *next = i + 1 < n && a[i + 1].kind == ARG_VALUE ? a[i + 1].v : NULL;
+        if (!v || (takes[i] == 'c' && (!next || (v->rank != next->rank && v->rank + 1 != next->rank))) ||
+            (takes[i] == '+' && v->rank < 1) || (takes[i] == 'b' && v->rank < 2) ||
             (takes[i] == 'i' && (v->rank < 3 || (image >= 0 && v->rank != image))) ||
             (takes[i] >= '0' && takes[i] <= '9' && v->rank != takes[i] - '0'))
             return false;

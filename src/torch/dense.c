@@ -533,6 +533,13 @@ run_fft_real(struct machine *m, struct frame *f)
     transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size);
 }
 
+/* Of complex numbers a real one: abs, angle. */
+void
+run_unary_real(struct machine *m, struct frame *f)
+{
+    pointwise_new(m, f, 0, 1, real_of(V(0)->dtype));
+}
+
 /* A complex tensor seen as pairs of reals, and the first of each pair. */
 void
 run_view_as_real(struct machine *m, struct frame *f)
@@ -633,6 +640,13 @@ run_batch_norm(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, x, x->dtype));
     for (int i = 0; i < 2; i++)
         out_add(m, f, value_new(m, layout_statistics(x), 1, &x->size[1], NULL));
+}
+
+void
+run_running_norm(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    out_add(m, f, layout_like(m, V(0), V(0)->dtype));
 }
 
 /* (input, grad, weight, ...) or native's (grad, input, weight, ...): both are tensors of the input's sizes. */

@@ -158,6 +158,19 @@ expand_atleast(struct machine *m, struct frame *f)
     }
 }
 
+/* Of what it is called with as the file has it: its result has its sizes. */
+void
+expand_channel_shuffle(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0);
+    int64_t n = 1;
+    for (int i = 0; i < f->rank && n > 0; i++)
+        n = f->size[i] > 0 && f->size[i] <= value_elements(x) / n ? n * f->size[i] : 0;
+    if (f->rank > 0 && n == value_elements(x))
+        x = reshape(m, x, f->rank, f->size);
+    out_add(m, f, OP(m, "channel_shuffle_of", VAL(x), VAL(x)));
+}
+
 /* unfold and other views whose sizes only the file states. */
 void
 expand_stated(struct machine *m, struct frame *f)
@@ -752,13 +765,32 @@ arg_at(const struct frame *f, int i, struct arg otherwise)
     return i < f->n && f->a[i].kind != ARG_NONE && f->a[i].kind != ARG_TEXT ? f->a[i] : otherwise;
 }
 
+/* Of an input without a batch as of a batch of one. Source: convolution in Convolution.cpp, batchify. */
+static void
+convolve(struct machine *m, struct frame *f, int n, struct arg *a)
+{
+    const struct aten *row = aten_find("convolution.default");
+    struct frame like = *f;
+    int64_t size[RANK] = {1};
+    if (V(0)->rank + 1 != V(1)->rank || f->rank >= RANK) {
+        out_add(m, f, dispatch(m, row, n, a, f)->out[0]);
+        return;
+    }
+    like.rank = f->rank < 0 ? -1 : f->rank + 1;
+    for (int i = 0; i < f->rank; i++)
+        size[i + 1] = f->size[i];
+    like.size = size;
+    a[0] = VAL(OP(m, "unsqueeze.default", a[0], INT(0)));
+    out_add(m, f, OP(m, "squeeze.dim", VAL(dispatch(m, row, n, a, &like)->out[0]), INT(0)));
+}
+
 void
 expand_conv(struct machine *m, struct frame *f)
 {
     struct arg a[] = {
         VAL(V(0)),   VAL(V(1)), VAL(V(2)),           arg_at(f, 3, INT(1)), arg_at(f, 4, INT(0)), arg_at(f, 5, INT(1)),
         BOOL(false), INT(0),    arg_at(f, 6, INT(1))};
-    out_add(m, f, dispatch(m, aten_find("convolution.default"), COUNT(a), a, f)->out[0]);
+    convolve(m, f, COUNT(a), a);
 }
 
 void
@@ -773,7 +805,7 @@ expand_conv_transpose(struct machine *m, struct frame *f)
                       BOOL(true),
                       arg_at(f, 5, INT(0)),
                       arg_at(f, 6, INT(1))};
-    out_add(m, f, dispatch(m, aten_find("convolution.default"), COUNT(a), a, f)->out[0]);
+    convolve(m, f, COUNT(a), a);
 }
 
 /* Indices are made whether anybody asked for them or not. */
@@ -1007,7 +1039,9 @@ expand_batch_norm(struct machine *m, struct frame *f)
     struct value *x = V(0), *w = V(1);
     bool cudnn = x->dtype != DT_BFLOAT16 && w && w->dtype == DT_FLOAT && x->rank >= 3 && x->size[0] <= 880801 &&
                  value_elements(x) < INT32_MAX;
-    const char *row = cudnn ? "cudnn_batch_norm.default" : "native_batch_norm.default";
+    const char *row = !cudnn             ? "native_batch_norm.default"
+                      : arg_int(f, 5, 1) ? "cudnn_batch_norm.default"
+                                         : "cudnn_batch_norm.running";
     if (cudnn && !layout_channels_last(x)) /* input.contiguous(input.suggest_memory_format()) */
         f->a[0] = VAL(OP(m, "contiguous.default", VAL(x)));
     out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
@@ -1490,4 +1524,22 @@ expand_nanmean(struct machine *m, struct frame *f)
     struct value *n = OP(m, "sum.dim_IntList", VAL(OP(m, "ne.Tensor", VAL(x), VAL(x))), f->a[1], f->a[2]);
     scope_end(m, mark, 1, &n);
     out_add(m, f, OP(m, "div.Tensor", VAL(OP(m, "nansum.default", VAL(V(0)), f->a[1], f->a[2])), VAL(n)));
+}
+
+/* Source: stft in SpectralOps.cpp; its caller has padded. */
+void
+expand_stft(struct machine *m, struct frame *f)
+{
+    int64_t n = arg_int(f, 1, 1), hop = arg_int(f, 2, n / 4), win = arg_int(f, 3, n), last = 2;
+    bool batch = V(0)->rank > 1;
+    struct value *x = batch ? V(0) : OP(m, "unsqueeze.default", VAL(V(0)), INT(0)), *window = V(4);
+    if (win < n)
+        window = OP(m, "zeros.default", ints_arg(m, 1, &n), DTYPE(x->dtype));
+    x = OP(m, "frames", VAL(x), INT(n), INT(hop));
+    if (window)
+        x = OP(m, "mul.Tensor", VAL(x), VAL(window));
+    x = OP(m, "_fft_r2c.default", VAL(x), ints_arg(m, 1, &last), INT(0), BOOL(arg_int(f, 6, 1)));
+    x = OP(m, "transpose.int", VAL(x), INT(1), INT(2));
+    x = batch ? x : OP(m, "squeeze.dim", VAL(x), INT(0));
+    out_add(m, f, arg_int(f, 7, 0) ? x : OP(m, "view_as_real.default", VAL(x)));
 }

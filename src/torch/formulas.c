@@ -540,6 +540,24 @@ expand_take_backward(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "put_of", VAL(OP(m, "zeros_like.default", VAL(V(1)))), VAL(V(1))));
 }
 
+/* (grad, self, hop): where windows overlap, each element is added at its index. Source: as_strided_backward. */
+void
+expand_frames_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int64_t n = value_elements(x), size[RANK], stride[] = {x->size[1], arg_int(f, 2, 1), 1};
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    struct value *all = OP(m, "new_zeros.default", VAL(g), ints_arg(m, 1, &n));
+    if (g->rank == COUNT(stride) && arg_int(f, 2, 1) < g->size[2]) {
+        struct value *index = OP(m, "arange.start", INT(0), INT(n));
+        int mark = scope_begin(m);
+        OP(m, "reshape.default", VAL(g), INT(-1));
+        OP(m, "clone.default", VAL(value_view(m, index, g->rank, g->size, stride)), BOOL(true));
+        scope_end(m, mark, 0, NULL);
+    }
+    out_add(m, f, OP(m, "view.default", VAL(all), ints_arg(m, x->rank, size)));
+}
+
 /* ---- scatter_reduce ---------------------------------------------------------------------------------------------- */
 
 /* What is written and what was there, and their gradients: both are made, whichever is wanted. Source:

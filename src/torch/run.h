@@ -56,8 +56,11 @@ void run_addbmm_grad(struct machine *m, struct frame *f);
 void run_addmm(struct machine *m, struct frame *f);
 void run_addmv(struct machine *m, struct frame *f);
 void run_addr(struct machine *m, struct frame *f);
+void run_count(struct machine *m, struct frame *f);
 void run_diagonal_copy(struct machine *m, struct frame *f);
+void run_frames(struct machine *m, struct frame *f);
 void run_rot90(struct machine *m, struct frame *f);
+void run_running_norm(struct machine *m, struct frame *f);
 void run_strided_backward(struct machine *m, struct frame *f);
 void run_strided_pixel(struct machine *m, struct frame *f);
 void run_arange(struct machine *m, struct frame *f);
@@ -175,6 +178,7 @@ void run_trilinear(struct machine *m, struct frame *f);
 void run_trilinear_of(struct machine *m, struct frame *f);
 void run_unary(struct machine *m, struct frame *f);
 void run_unary_float(struct machine *m, struct frame *f);
+void run_unary_real(struct machine *m, struct frame *f);
 void run_unbind(struct machine *m, struct frame *f);
 void run_unbind_backward(struct machine *m, struct frame *f);
 void run_unfold(struct machine *m, struct frame *f);
@@ -191,6 +195,8 @@ void run_zeros_like_second(struct machine *m, struct frame *f);
 
 /* ---- expand.c, rnn.c: composites --------------------------------------------------------------------------------- */
 
+void expand_channel_shuffle(struct machine *m, struct frame *f);
+void expand_frames_backward(struct machine *m, struct frame *f);
 void expand_logcumsumexp_backward(struct machine *m, struct frame *f);
 void expand_multilabel_soft_margin_loss(struct machine *m, struct frame *f);
 void expand_nanmean(struct machine *m, struct frame *f);
@@ -244,6 +250,7 @@ void expand_diag_embed_backward(struct machine *m, struct frame *f);
 void expand_poisson_nll_loss(struct machine *m, struct frame *f);
 void expand_scatter_reduce_backward(struct machine *m, struct frame *f);
 void expand_sinc_backward(struct machine *m, struct frame *f);
+void expand_stft(struct machine *m, struct frame *f);
 void expand_take_backward(struct machine *m, struct frame *f);
 void expand_trace_backward(struct machine *m, struct frame *f);
 void expand_hinge_embedding_loss(struct machine *m, struct frame *f);

@@ -645,3 +645,14 @@ run_rot90(struct machine *m, struct frame *f)
     v->stride[b] = stride;
     out_add(m, f, v);
 }
+
+/* (self, size, hop): windows along the last of two dimensions. */
+void
+run_frames(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    int64_t window = arg_int(f, 1, 1), hop = arg_int(f, 2, 1), room = v->size[1] - window;
+    hop = hop < 1 ? 1 : hop;
+    int64_t size[] = {v->size[0], room < 0 ? 0 : room / hop + 1, window < 0 ? 0 : window};
+    out_add(m, f, value_view(m, v, COUNT(size), size, (int64_t[]){v->stride[0], hop * v->stride[1], v->stride[1]}));
+}
