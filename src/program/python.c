@@ -439,6 +439,17 @@ times_written(const char *text, const char *end, const char *target)
     return n;
 }
 
+/* As times_written, of whatever methods make such a call. */
+static int
+times_made(const char *text, const char *end, const char *target)
+{
+    static const char *const views[] = {"aten.view", "aten.flatten", "aten.unflatten"};
+    int n = times_written(text, end, target);
+    for (int i = 0; i < COUNT(views) && target_named(target, "reshape"); i++)
+        n += times_written(text, end, views[i]);
+    return n;
+}
+
 int
 python_times(const char *line, const char *target)
 {
@@ -611,8 +622,8 @@ find_rounds(struct tracer *t, int level, int i, int j)
     int times = 0;
     for (int k = i; k < j; k++)
         times += same_call(t, k, j - 1);
-    if (times < 2 || !s->nbindings || t->stacks[j - 1].n != level + 1 || times_written(s->text, end, last) != 1 ||
-        !isalpha((unsigned char)*written(s->text, end, last, 0)))
+    if (times < 2 || !s->nbindings || t->stacks[j - 1].n != level + 1 || times_made(s->text, end, last) != 1 ||
+        times_written(s->text, end, last) != 1 || !isalpha((unsigned char)*written(s->text, end, last, 0)))
         return;
     for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
         for (; same_call(t, k, j - 1) && first <= k; first++)
@@ -1312,7 +1323,8 @@ python_earlier(struct arena *a, const char *one, const char *other)
     return x && y && same_function(x, y) && line_of(x) < line_of(y);
 }
 
-/* Functions whose own frames a file does not have: what one of their calls makes, they hold until another has run. */
+/* Functions whose own frames a file does not have: what one of their calls makes, or what they are called with, they
+ * hold until another has run. */
 static const struct inner {
     const char *function, *maker; /* NULL: any */
     const char *last[2];          /* whichever comes first; NULL: the last of the function's */
@@ -1322,6 +1334,9 @@ static const struct inner {
     {"trapz", NULL, {NULL}, "likewise"},
     {"cumulative_trapezoid", NULL, {NULL}, "do_cumulative_trapezoid in Integration.cpp"},
     {"pairwise_distance", "sub", {"norm"}, "pairwise_distance in Distance.cpp: the argument of norm is one expression"},
+    {"float_power", NULL, {"pow"}, "float_power in Pow.cpp: the argument of pow, and its caller's"},
+    {"softmin", NULL, {"softmax"}, "softmin in torch/nn/functional.py: likewise"},
+    {"take_along_dim", NULL, {"gather"}, "take_along_dim in TensorAdvancedIndexing.cpp: likewise"},
     {"local_response_norm", "avg_pool2d", {"pow"}, "local_response_norm in torch/nn/functional.py: div"},
     {"local_response_norm", "avg_pool3d", {"pow"}, "likewise"},
 };
@@ -1348,6 +1363,29 @@ inner_end(struct tracer *t, int from, int user)
         if (last)
             break;
     }
+    return end;
+}
+
+/* Of PyTorch's own modules, methods other than forward: they hold what they are called with until the last call of that
+ * operator. */
+static const struct method {
+    const char *name, *last, *source;
+} methods[] = {
+    {"_ff_block", "linear", "TransformerEncoderLayer in torch/nn/modules/transformer.py: x = self.linear2(...)"},
+};
+
+/* Between two calls of a line, the first of which made an argument of such a method that the second reads inside it:
+ * the last call that holds it; -1 none. */
+static int
+method_end(const struct tracer *t, int from, int user, int level)
+{
+    const struct spot *s = &t->stacks[from].at[level];
+    const struct method *in = NULL;
+    int end = -1;
+    for (int i = 0; i < COUNT(methods) && *s->calls && python_calls(s->text, path_last(s->calls)) && !in; i++)
+        in = python_calls(s->text, methods[i].name) ? &methods[i] : NULL;
+    for (int i = user; in && i < t->p->ncalls && parting(&t->stacks[from], &t->stacks[i]) > level; i++)
+        end = target_named(t->p->calls[i].target, in->last) ? i : end;
     return end;
 }
 
@@ -1418,7 +1456,8 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
     } else if (level == s->n && level == u->n) {
         return inner_end(t, from, user);
     }
-    return level && level < u->n ? u->end[level] : -1;
+    int method = level ? method_end(t, from, user, level - 1) : -1;
+    return method >= 0 ? method : level && level < u->n ? u->end[level] : -1;
 }
 
 /* What the reader's line shows to hold the tensor there: the last call before that is bound anew. */
