@@ -28,6 +28,7 @@ struct dynamo {
     struct names *read;     /* full names of what lines read as "self.name"; NULL not asked for yet */
     int again;              /* calls being made again, one for the other */
     bool trained;           /* the exporter saw the model in training mode */
+    bool takes_batch;       /* and a batch norm */
     bool drops;             /* some line, module or class says dropout */
     int fed;                /* tensor of the running group that went into pieces made for it, -1 none */
     int ntables, cap_tables;
@@ -96,6 +97,9 @@ const char *spelled_root(struct arena *a, const char *target); /* "add" of "aten
 const char *spelled_stem(struct arena *a, const char *name);   /* "aten.full_like" of "full_like_3" */
 /* What eager runs for a recorded call. */
 const char *spelled_anew(const struct dynamo *d, const struct group *g);
+/* Of what a batch norm takes statistics. */
+enum statistics { STATISTICS_ANY, STATISTICS_BATCH, STATISTICS_RUNNING };
+enum statistics spelled_statistics(const char *target);
 bool spelled_in_training(const struct group *g, const struct node *n); /* a model in evaluation mode doesn't call it */
 const struct aten *spelled_row(const char *target);                    /* of a recorded call; NULL none */
 /* Whether the traced program gives such a name to results of this target. */

@@ -73,6 +73,7 @@ group_make(struct dynamo *d)
             names_put(by_name, fresh.fx_name, at);
             mark_referenced(d, fresh.args);
             d->trained |= spelled_in_training(&fresh, n);
+            d->takes_batch |= spelled_statistics(fresh.target) == STATISTICS_BATCH;
             d->drops |= says_dropout(n->stack) || says_dropout(n->scopes) || says_dropout(n->classes);
             d->groups[at].path = fx_entry(l->a, n->scopes, 2);
             d->groups[at].type = d->groups[at].path ? fx_entry(l->a, n->classes, 2) : NULL;

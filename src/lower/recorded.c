@@ -384,6 +384,13 @@ made_of_nothing(const struct dynamo *d, const struct call *c)
     return m && next_read(&(struct call_reads){.call = m}) < 0;
 }
 
+/* Functions whose own lines a file does not have, and what they call in place. */
+static const struct {
+    const char *function, *target, *source;
+} overwriting[] = {
+    {"_canonical_mask", "masked_fill", "torch/nn/functional.py"},
+};
+
 static bool
 in_place(const struct dynamo *d, const struct group *g, const struct call *c, int out)
 {
@@ -404,6 +411,8 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
          choice = strstr(line, " if ") && strstr(line, " else "); /* x.sigmoid_() if inplace else ... */
     for (int i = 0; i < COUNT(names); i++)
         written |= line_in_place(d, g, c->op, spelled_root(d->l->a, names[i]), out);
+    for (int i = 0; i < COUNT(overwriting); i++)
+        written |= python_calls(line, overwriting[i].function) && target_named(g->target, overwriting[i].target);
     if (written && !choice)
         return true;
     return (written || fact_of(d->l, g->type, FACT_OFTEN_IN_PLACE)) && class_in_place(d, g);
@@ -436,11 +445,12 @@ merged(struct dynamo *d, const struct group *g, int out)
     bool permutes = strstr(n->rules, "TransposeTranspose") && perm;
     if (!permutes && !strstr(n->rules, "ReshapeReshape") && !strstr(n->rules, "UnsqueezeUnsqueeze"))
         return false;
-    bool copied = !permutes && strstr(n->rules, "ReshapeReshape") && hides_copy(d, g, n->in[0]);
     const char *name = g->args + strspn(g->args, "%");
     name = arena_strn(l->a, name, python_name(name));
     if (ends_with(spelled_stem(l->a, name), "_copy"))
         resolve_left_out(d, g, name);
+    bool copied =
+        !permutes && strstr(n->rules, "ReshapeReshape") && (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]));
     int read = copied ? resolve_clone(d, g, n->in[0], true) : resolve_again(d, g, n->in[0]);
     struct call *c;
     if (permutes) {
@@ -699,6 +709,10 @@ static const struct {
     {"dropout3d", "Dropout.cpp"},
     {"dsplit", "TensorShape.cpp"},
     {"dstack", "TensorShape.cpp"},
+    {"fft_fft2", "SpectralOps.cpp"},
+    {"fft_fftn", "SpectralOps.cpp"},
+    {"fft_ifft2", "SpectralOps.cpp"},
+    {"fft_ifftn", "SpectralOps.cpp"},
     {"fft_irfft", "SpectralOps.cpp"},
     {"fft_irfft2", "SpectralOps.cpp"},
     {"float_power", "Pow.cpp"},
@@ -719,6 +733,7 @@ static const struct {
     {"softmin", "torch/nn/functional.py"},
     {"softsign", "torch/nn/functional.py"},
     {"take_along_dim", "TensorAdvancedIndexing.cpp"},
+    {"stft", "torch/functional.py"},
     {"tanhshrink", "torch/nn/functional.py"},
     {"tensor_split", "TensorShape.cpp"},
     {"trapezoid", "Integration.cpp"},
@@ -833,9 +848,11 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     struct program *p = d->l->p;
     const char *stack = d->l->g->n[g->last].stack;
     const struct call *made = &p->calls[p->ncalls - 1];
+    bool constant = made->nargs > 0 && made->args[0].kind == ARG_TEXT;
+    const char *written = constant ? arena_printf(d->l->a, "aten.%s", made->args[0].s) : made->target;
     int first = lost;
     if (!stack || args[at].kind != ARG_SLOT || args[at].i != made->outs[0] ||
-        !(python_writes(fx_line(d->l->a, stack), made->target) ||
+        !(python_writes(fx_line(d->l->a, stack), written) ||
           (made->stack && starts_with(made->stack, stack) && made->stack != stack)))
         return;
     for (bool feeds = true; feeds && first > 0; first -= feeds) {
@@ -954,7 +971,9 @@ recorded_call(struct dynamo *d, struct group *g)
             memmove(&args[TRAINING], &args[STATISTICS], sizeof(*args) * 3);
             args[STATISTICS] = args[STATISTICS + 1] = NONE;
         }
-        args[TRAINING] = BOOL(!tracked || l->s->mode != MODE_INFERENCE);
+        /* beside others that are not in evaluation mode, as one that a model froze */
+        bool frozen = d->takes_batch && spelled_statistics(g->target) == STATISTICS_RUNNING;
+        args[TRAINING] = BOOL(!frozen && (!tracked || l->s->mode != MODE_INFERENCE));
         n = ALL;
         bool folded = node_call(&l->g->n[g->last]) != CALL_BATCH_NORM;
         if (folded && args[0].kind == ARG_SLOT && args[0].i < 0 && args[1].s) {
@@ -973,10 +992,15 @@ recorded_call(struct dynamo *d, struct group *g)
     int nspare = group_inputs(d, g, args, n, spare, MAX_ARGS);
     d->body_params = 0;
     for (int i = 0; i < n; i++) {
-        int before = l->p->ncalls;
-        resolve_arg(d, g, &args[i], i, spare, nspare, &used);
-        if (l->p->ncalls > before)
-            put_in_order(d, g, args, n, i, before);
+        bool list = args[i].kind == ARG_LIST;
+        struct arg *all = list ? args[i].list : args;
+        int end = list ? args[i].n : n;
+        for (int k = list ? 0 : i; k < (list ? end : i + 1); k++) {
+            int before = l->p->ncalls;
+            resolve_arg(d, g, &all[k], i, spare, nspare, &used);
+            if (l->p->ncalls > before)
+                put_in_order(d, g, all, end, k, before);
+        }
     }
     if (spelled(target, SUBTRACTS) && args[0].kind != ARG_SLOT && n > 1) { /* number - tensor: __rsub__ */
         struct arg number = args[0];

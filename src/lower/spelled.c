@@ -82,6 +82,7 @@ static const struct trait_row {
     {"_fused_rms_norm", SCALES, NULL},
     {"linalg_vector_norm", SCALES, NULL},
     {"lost_clone", IS_LOST | IS_COPY, NULL},
+    {"_unsafe_view", IS_COPY, NULL}, /* behind the clone of a reshape */
     {"lost_view", IS_LOST, NULL},
 };
 
@@ -254,6 +255,20 @@ spelled_in_training(const struct group *g, const struct node *n)
     for (int i = 0; i < COUNT(drops); i++)
         training |= (n->stack && strstr(n->stack, drops[i])) || (n->classes && strstr(n->classes, drops[i]));
     return training;
+}
+
+enum statistics
+spelled_statistics(const char *target)
+{
+    static const struct {
+        const char *target;
+        enum statistics of;
+    } norms[] = {{"aten._native_batch_norm_legit_functional.default", STATISTICS_BATCH},
+                 {"aten._native_batch_norm_legit_no_training.default", STATISTICS_RUNNING}};
+    for (int i = 0; i < COUNT(norms); i++)
+        if (strcmp(norms[i].target, target) == 0)
+            return norms[i].of;
+    return STATISTICS_ANY;
 }
 
 const char *
