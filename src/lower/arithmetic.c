@@ -89,7 +89,7 @@ static const struct arithmetic {
      "arange? view? mul? add(indices) view new_zeros view view(self) _unsafe_index_put view?"},
     {"max_unpool3d", "aten.max_unpool3d.default",
      "arange? view? mul? add(indices) view view(self) _unsafe_index_put view?"},
-    {"channel_shuffle", "aten.channel_shuffle.default", "view(self) transpose _unsafe_view?"},
+    {"F.channel_shuffle", "aten.channel_shuffle.default", "view(self) transpose _unsafe_view?"},
     {"count_nonzero", "aten.count_nonzero.default", "convert_element_type(self) ne convert_element_type? sum(,dim)"},
     {"count_nonzero", "aten.count_nonzero.default", "ne(self) convert_element_type? sum(,dim)"},
     {"xlog1py", "aten.special_xlog1py.default", "eq(self) log1p(other) mul where isnan where"},
