@@ -1156,9 +1156,9 @@ read_beside(struct arena *a, const char *maker, const char *reader)
 static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
- * or where it is a subscript of what was one expression. */
+ * or calls it no more often than the reader, in a loop; or where it is a subscript of what was one expression. */
 static int
-operand_again(struct dynamo *d, const struct group *g, const char *before, int slot)
+operand_again(struct dynamo *d, const struct group *g, const struct call *reader, int slot)
 {
     const struct program *p = d->l->p;
     const struct call *m = group_maker(p, slot);
@@ -1166,15 +1166,19 @@ operand_again(struct dynamo *d, const struct group *g, const char *before, int s
     if (!m || !stack || !m->stack || m->outs[0] != slot || d->again == MAX_DEPTH)
         return slot;
     const char *line = fx_line(d->l->a, stack);
+    const char *before = reader ? reader->stack : NULL;
     bool view = target_is(m->target, TARGET_VIEWS | TARGET_REORDERS), elsewhere = before && strcmp(before, stack) != 0,
          part = view && !target_is(m->target, TARGET_KEEPS) && elsewhere && strcmp(m->stack, before) == 0;
-    int written = view ? 0 : python_times(line, m->target), calls = 0;
-    for (int i = 0; i < p->ncalls && written; i++)
-        calls +=
-            p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0 && strcmp(p->calls[i].target, m->target) == 0;
+    int written = view ? 0 : python_times(line, m->target), calls = 0, read = 0;
+    for (int i = 0; i < p->ncalls && written; i++) {
+        bool here = p->calls[i].stack && strcmp(p->calls[i].stack, stack) == 0;
+        calls += here && strcmp(p->calls[i].target, m->target) == 0;
+        read += here && reader && strcmp(p->calls[i].target, reader->target) == 0;
+    }
     for (int i = d->group_of[g->last]; i < d->ngroups && written; i++) /* and will be */
         calls += strcmp(d->groups[i].target, m->target) == 0 && group_same_statement(d, g->last, d->groups[i].last);
-    if (!(part && strchr(line, '[')) && written <= calls)
+    bool round = calls && reader && written == python_times(line, reader->target) && calls <= read;
+    if (!(part && strchr(line, '[')) && written <= calls && !round)
         return slot;
     d->again++;
     slot = lost_duplicate(d, g, spelled_root(d->l->a, m->target), slot, NULL);
@@ -1265,7 +1269,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
             again.args[k].i = q->slot;
         else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
                  (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
-            again.args[k].i = operand_again(d, g, p->calls[i].stack, (int)again.args[k].i);
+            again.args[k].i = operand_again(d, g, &p->calls[i], (int)again.args[k].i);
     }
     int first = p->ncalls;
     bool other = detach_other(d, g, &again);
