@@ -294,6 +294,18 @@ lost_pad(struct dynamo *d, const struct group *g, int input)
 /* The convolution or linear layer that took in its batch norm: attributes, input and weight sizes stand in the Conv
  * node, the parameter is the one of the node's name, or else the one that nothing refers to before the batch norm's in
  * the signature. */
+/* A host beside its norm was a module that the same frame called, before the norm: not the norm. */
+static void
+host_scopes(const struct dynamo *d, const struct group *g, struct call *c)
+{
+    struct arena *a = d->l->a;
+    const char *host = d->l->p->modules[c->scope].path, *own = g->path ? arena_printf(a, "'%s'", g->path) : NULL,
+               *at = own && c->scopes ? strstr(c->scopes, own) : NULL;
+    size_t n = at ? (size_t)(path_last(g->path) - g->path) : 0;
+    if (at && (size_t)(path_last(host) - host) == n && strncmp(host, g->path, n) == 0)
+        c->scopes = arena_printf(a, "%.*s'%s'%s", (int)(at - c->scopes), c->scopes, host, at + strlen(own));
+}
+
 int
 resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
@@ -357,6 +369,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
         c->args[6] = BOOL(transposed);
         c->args[8] = INT(node_int(n, "group", 1));
     }
+    host_scopes(d, g, c);
     return c->outs[0];
 }
 
