@@ -135,9 +135,9 @@ side_is_cast(const char *line, const char *target, bool right)
     }
     for (at++; *at == ' '; at++)
         ;
-    for (end = at; *end && (isalnum((unsigned char)*end) || strchr("_.([", *end)); end++)
+    for (end = at; *end && (isalnum((unsigned char)*end) || strchr("_.([", *end)); end += *end != 0)
         if (strchr("([", *end))
-            end = closing(end + 1, false);
+            end = closing(end + 1, false); /* of a line that goes on, its end */
     return ends_in_cast(at, end) > 0;
 }
 
