@@ -402,9 +402,23 @@ fill_rows(struct graph *g)
     }
 }
 
+/* A model that returns its input, which PyTorch writes as the input's identity under its own name: nothing runs. */
+static void
+drop_own_identities(struct graph *g)
+{
+    int kept = 0;
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        if (node_call(n) != CALL_IDENTITY || n->nin != 1 || n->nout != 1 || n->in[0] != n->out[0])
+            g->n[kept++] = g->n[i];
+    }
+    g->nn = kept;
+}
+
 static bool
 fill_producers(struct graph *g, struct err *e)
 {
+    drop_own_identities(g);
     for (int i = 0; i < g->nt; i++)
         g->t[i].producer = -1;
     for (int i = 0; i < g->nn; i++)
