@@ -389,9 +389,11 @@ inline_functions(struct graph *g, struct err *e)
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
+/* Where a model returns its input, PyTorch writes the input's identity under its own name, which is dropped. */
 static void
 fill_rows(struct graph *g)
 {
+    int kept = 0;
     for (int i = 0; i < g->nn; i++) {
         struct node *n = &g->n[i];
         if (!n->row)
@@ -399,18 +401,8 @@ fill_rows(struct graph *g)
         for (int k = 0; k < n->nattr; k++)
             if (n->attr[k].g)
                 fill_rows(n->attr[k].g);
-    }
-}
-
-/* A model that returns its input, which PyTorch writes as the input's identity under its own name: nothing runs. */
-static void
-drop_own_identities(struct graph *g)
-{
-    int kept = 0;
-    for (int i = 0; i < g->nn; i++) {
-        const struct node *n = &g->n[i];
         if (node_call(n) != CALL_IDENTITY || n->nin != 1 || n->nout != 1 || n->in[0] != n->out[0])
-            g->n[kept++] = g->n[i];
+            g->n[kept++] = *n;
     }
     g->nn = kept;
 }
@@ -418,7 +410,6 @@ drop_own_identities(struct graph *g)
 static bool
 fill_producers(struct graph *g, struct err *e)
 {
-    drop_own_identities(g);
     for (int i = 0; i < g->nt; i++)
         g->t[i].producer = -1;
     for (int i = 0; i < g->nn; i++)

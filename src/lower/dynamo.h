@@ -71,8 +71,8 @@ ends_with(const char *s, const char *end)
 
 /* Name, target and arguments of a node's text; false when it is no call. */
 bool fx_split(struct arena *a, const char *fx, struct group *g);
-/* The list that an item is taken of, and which; "" of what is no item. */
-const char *fx_list(struct arena *a, const char *fx, int *item);
+/* The list that a call takes an item of, and which; "" none. */
+const char *fx_list(struct arena *a, const struct group *g, int *item);
 /* The n-th entry from the end of a Python list of strings; NULL none. */
 const char *fx_entry(struct arena *a, const char *list, int from_end);
 const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", outside of packages where it can be */

@@ -31,18 +31,14 @@ fx_split(struct arena *a, const char *fx, struct group *g)
     return true;
 }
 
-/* The list that "operator.getitem](args = (%list, 2)" takes an item of, and which; "" none. */
+/* Arguments are "%list, 2". */
 const char *
-fx_list(struct arena *a, const char *fx, int *item)
+fx_list(struct arena *a, const struct group *g, int *item)
 {
-    static const char getitem[] = "[target=operator.getitem](args = (%";
-    const char *list = strstr(fx, getitem), *end;
-    if (!list)
+    if (strcmp(g->target, "operator.getitem") != 0 || *g->args != '%')
         return "";
-    list += strlen(getitem);
-    end = list + python_name(list);
-    if (item)
-        *item = atoi(end + strspn(end, ", "));
+    const char *list = g->args + 1, *end = list + python_name(list);
+    *item = atoi(end + strspn(end, ", "));
     return arena_strn(a, list, (size_t)(end - list));
 }
 

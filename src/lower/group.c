@@ -60,7 +60,7 @@ group_make(struct dynamo *d)
         d->group_of[i] = -1;
         if (!n->fx || !fx_split(l->a, n->fx, &fresh))
             continue;
-        int at = names_find(by_name, fresh.fx_name), whose = names_find(by_name, fx_list(l->a, n->fx, NULL));
+        int item, at = names_find(by_name, fresh.fx_name), whose = names_find(by_name, fx_list(l->a, &fresh, &item));
         if (whose >= 0) { /* an item that has a node of its own is its list's */
             *PUSH(l->a, d->groups[whose].nodes, d->groups[whose].nnodes, d->groups[whose].cap) = i;
             d->groups[whose].last = i;
@@ -72,8 +72,8 @@ group_make(struct dynamo *d)
             d->groups[at] = fresh;
             names_put(by_name, fresh.fx_name, at);
             mark_referenced(d, fresh.args);
-            d->trained |= spelled_in_training(&fresh, n);
             d->takes_batch |= spelled_statistics(fresh.target) == STATISTICS_BATCH;
+            d->trained |= d->takes_batch || spelled_in_training(&fresh, n);
             d->drops |= says_dropout(n->stack) || says_dropout(n->scopes) || says_dropout(n->classes);
             d->groups[at].path = fx_entry(l->a, n->scopes, 2);
             d->groups[at].type = d->groups[at].path ? fx_entry(l->a, n->classes, 2) : NULL;

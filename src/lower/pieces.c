@@ -275,9 +275,9 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
 {
     struct lowering *l = d->l;
     struct group *g = &d->groups[at], *last = g;
-    int input = -1, weight = -1, scale = -1, over = 1; /* scale: a weight that is no parameter; over: dimensions that a
-                                                        * piece reduces */
-    struct arg own[MAX_ARGS] = {NONE};                 /* the first piece's */
+    int input = -1, weight = -1, over = 1; /* over: dimensions that a piece reduces */
+    int scale = -1;                        /* a weight that is no parameter */
+    struct arg own[MAX_ARGS] = {NONE};     /* the first piece's */
     bool ended = false;
     for (int i = at; i < d->ngroups; i++) {
         struct group *h = &d->groups[i];
@@ -288,7 +288,7 @@ lower_whole(struct dynamo *d, int at, const struct whole *w)
         if (given < 0 && !named)
             graph_doubt(l->g, l->g->n[h->last].name, l->g->n[h->last].op, NULL,
                         "%s may take this as its weight, which is no parameter", w->target + strlen("aten."));
-        if (ended && !(named && given) && given <= 0)
+        if (ended && !(given < 0 ? named : given))
             break;
         struct arg args[MAX_ARGS];
         int n = fx_args(l, NULL, h->args, args), missing = 0;

@@ -475,8 +475,9 @@ result_index(const struct dynamo *d, const struct group *g, const struct call *c
     const struct graph *gr = d->l->g;
     for (int hops = 0; hops < 8 && tensor >= 0 && group_makes(d, g, tensor); hops++) {
         const struct node *n = &gr->n[gr->t[tensor].producer];
+        struct group call;
         int item;
-        if (*fx_list(d->l->a, n->fx, &item))
+        if (fx_split(d->l->a, n->fx, &call) && *fx_list(d->l->a, &call, &item))
             return item;
         bool own = (n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0) ||
                    (target_is(c->target, TARGET_SORTS) && n->nout == 2);

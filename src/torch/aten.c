@@ -3,8 +3,8 @@
  *
  * A row says which arguments an operator takes, what its forward allocates and with which strides (run), what each
  * gradient's formula is (grad; what autograd saves follows from it), and its autocast class. Backward kernels are rows
- * like any other. Composites (grad == COMPOSITE) stand here too; their bodies are in expand.c,
- * those of the others in pointwise.c, views.c and dense.c.
+ * like any other. Composites (grad == COMPOSITE) stand here too; their bodies are in expand.c and, of gradients, in
+ * formulas.c, those of the others in pointwise.c, views.c and dense.c.
  *
  * Sources: formulas are those of tools/autograd/derivatives.yaml (2.11) unless a row says otherwise; sizes and layouts
  * those of the meta kernels (torch/_meta_registrations.py) and of the CUDA kernels they describe. Births were compared
@@ -827,6 +827,7 @@ const struct aten aten_table[] = {
     {.name = "roll.default", .args = "self shifts dims", .run = run_unary, .grad = "self: roll(grad)"},
     {.name = "flip.default", .args = "self dims", .run = run_unary, .grad = "self: flip(grad)"},
     {.name = "rot90.turned", /* with the two dimensions that it turns; half a turn has none */
+     .takes = "b",
      .args = "self dim0 dim1",
      .run = run_rot90,
      .grad = "self: rot90.turned(grad, dim0, dim1)",
@@ -940,7 +941,7 @@ const struct aten aten_table[] = {
     {.name = "take.default",
      .takes = "..",
      .args = "self index",
-     .run = run_take,
+     .run = run_gather,
      .grad = "self: take_backward(grad, self, index)"},
     {.name = "take_backward",
      .takes = "...",
@@ -1062,7 +1063,7 @@ const struct aten aten_table[] = {
      .grad = "self: mul.Tensor~(sum_backward(type_as(grad, #self), #self, dim), logical_not(isnan(self)))"},
     {.name = "nanmean.default", .args = "self dim keepdim", .run = expand_nanmean, .grad = COMPOSITE},
     {.name = "sum_backward", .args = "grad self dim", .run = run_sum_backward},
-    {.name = "count_nonzero.default", .args = "self dim", .run = run_count},
+    {.name = "count_nonzero.default", .args = "self dim", .run = run_reduce_index},
     {.name = "sum_to_size", .args = "self size", .run = run_sum_to, .grad = COMPOSITE},
     {.name = "mean.pixel", .args = "self dim keepdim", .run = expand_pixel_mean, .grad = COMPOSITE},
     {.name = "mean.dim",
@@ -1211,8 +1212,6 @@ const struct aten aten_table[] = {
      .args = "grad self dim result",
      .run = expand_cumprod_backward,
      .grad = COMPOSITE},
-
-    /* products */
     {.name = "logcumsumexp.default",
      .args = "self dim",
      .run = run_unary_float,
@@ -1222,6 +1221,8 @@ const struct aten aten_table[] = {
      .args = "grad self result dim",
      .run = expand_logcumsumexp_backward,
      .grad = COMPOSITE},
+
+    /* products */
     {.name = "mm.default",
      .takes = "22",
      .args = "self mat2",

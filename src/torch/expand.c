@@ -162,12 +162,7 @@ expand_atleast(struct machine *m, struct frame *f)
 void
 expand_channel_shuffle(struct machine *m, struct frame *f)
 {
-    struct value *x = V(0);
-    int64_t n = 1;
-    for (int i = 0; i < f->rank && n > 0; i++)
-        n = f->size[i] > 0 && f->size[i] <= value_elements(x) / n ? n * f->size[i] : 0;
-    if (f->rank > 0 && n == value_elements(x))
-        x = reshape(m, x, f->rank, f->size);
+    struct value *x = f->rank < 0 ? V(0) : reshape(m, V(0), f->rank, f->size);
     out_add(m, f, OP(m, "channel_shuffle_of", VAL(x), VAL(x)));
 }
 
@@ -1520,10 +1515,11 @@ void
 expand_nanmean(struct machine *m, struct frame *f)
 {
     int mark = scope_begin(m);
+    struct arg dim = arg_at(f, 1, NONE), keep = arg_at(f, 2, NONE);
     struct value *x = OP(m, "detach.default", VAL(V(0)));
-    struct value *n = OP(m, "sum.dim_IntList", VAL(OP(m, "ne.Tensor", VAL(x), VAL(x))), f->a[1], f->a[2]);
+    struct value *n = OP(m, "sum.dim_IntList", VAL(OP(m, "ne.Tensor", VAL(x), VAL(x))), dim, keep);
     scope_end(m, mark, 1, &n);
-    out_add(m, f, OP(m, "div.Tensor", VAL(OP(m, "nansum.default", VAL(V(0)), f->a[1], f->a[2])), VAL(n)));
+    out_add(m, f, OP(m, "div.Tensor", VAL(OP(m, "nansum.default", VAL(V(0)), dim, keep)), VAL(n)));
 }
 
 /* Source: stft in SpectralOps.cpp; its caller has padded. */

@@ -5,7 +5,6 @@
  * function reads like the C++ it follows, torch/csrc/autograd/FunctionsManual.cpp: variables live until it returns,
  * what else an expression makes until the expression ends (scopes), and C++ evaluates operands from the right.
  */
-#include "base/setup.h"
 #include "torch/run.h"
 
 #include <math.h>

@@ -289,12 +289,6 @@ run_reduce(struct machine *m, struct frame *f)
 }
 
 void
-run_count(struct machine *m, struct frame *f)
-{
-    reduced(m, f, 1, 2, DT_INT64);
-}
-
-void
 run_reduce_bool(struct machine *m, struct frame *f)
 {
     reduced(m, f, 1, 2, DT_BOOL);

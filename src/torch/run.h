@@ -56,7 +56,6 @@ void run_addbmm_grad(struct machine *m, struct frame *f);
 void run_addmm(struct machine *m, struct frame *f);
 void run_addmv(struct machine *m, struct frame *f);
 void run_addr(struct machine *m, struct frame *f);
-void run_count(struct machine *m, struct frame *f);
 void run_diagonal_copy(struct machine *m, struct frame *f);
 void run_frames(struct machine *m, struct frame *f);
 void run_rot90(struct machine *m, struct frame *f);
@@ -171,7 +170,6 @@ void run_sum(struct machine *m, struct frame *f);
 void run_sum_backward(struct machine *m, struct frame *f);
 void run_sum_to(struct machine *m, struct frame *f);
 void run_t(struct machine *m, struct frame *f);
-void run_take(struct machine *m, struct frame *f);
 void run_topk(struct machine *m, struct frame *f);
 void run_transpose(struct machine *m, struct frame *f);
 void run_trilinear(struct machine *m, struct frame *f);
@@ -193,7 +191,7 @@ void run_where(struct machine *m, struct frame *f);
 void run_zero_of(struct machine *m, struct frame *f);
 void run_zeros_like_second(struct machine *m, struct frame *f);
 
-/* ---- expand.c, rnn.c: composites --------------------------------------------------------------------------------- */
+/* ---- expand.c, formulas.c, rnn.c: composites --------------------------------------------------------------------- */
 
 void expand_channel_shuffle(struct machine *m, struct frame *f);
 void expand_frames_backward(struct machine *m, struct frame *f);

@@ -621,13 +621,8 @@ run_scatter_backward(struct machine *m, struct frame *f)
 void
 run_gather(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, V(0)->dtype, V(2)->rank, V(2)->size, NULL));
-}
-
-void
-run_take(struct machine *m, struct frame *f)
-{
-    out_add(m, f, value_new(m, V(0)->dtype, V(1)->rank, V(1)->size, NULL));
+    const struct value *index = V(aten_arg(f->op, "index"));
+    out_add(m, f, value_new(m, V(0)->dtype, index->rank, index->size, NULL));
 }
 
 /* (self, dim0, dim1): flipped, then with these two dimensions turned; of half a turn flipped alone. Source: rot90 in
@@ -651,8 +646,9 @@ void
 run_frames(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
-    int64_t window = arg_int(f, 1, 1), hop = arg_int(f, 2, 1), room = v->size[1] - window;
-    hop = hop < 1 ? 1 : hop;
-    int64_t size[] = {v->size[0], room < 0 ? 0 : room / hop + 1, window < 0 ? 0 : window};
+    int64_t most = v->size[1] + 1, window = arg_int(f, 1, 1), hop = arg_int(f, 2, 1);
+    window = window < 0 ? 0 : window;
+    hop = hop < 1 ? 1 : hop > most ? most : hop; /* so far there is one window */
+    int64_t room = v->size[1] - window, size[] = {v->size[0], room < 0 ? 0 : room / hop + 1, window};
     out_add(m, f, value_view(m, v, COUNT(size), size, (int64_t[]){v->stride[0], hop * v->stride[1], v->stride[1]}));
 }
