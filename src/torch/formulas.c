@@ -17,8 +17,10 @@ expand_repeat_backward(struct machine *m, struct frame *f)
     int64_t size[2 * RANK], over[RANK];
     struct value *g = V(0), *like = V(1);
     int n = 0, nover = 0, lead = g->rank - like->rank;
-    for (int i = 0; i < lead; i++)
+    for (int i = 0, mark = scope_begin(m); i < lead; i++) {
         g = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
+        scope_end(m, mark, 1, &g);
+    }
     for (int i = 0; i < like->rank && g->rank == like->rank; i++) {
         int64_t times = like->size[i] ? g->size[i] / like->size[i] : 1;
         if (times != 1) {

@@ -852,21 +852,23 @@ run_model(struct script *x, double *flops)
         if (uncast[i])
             value_drop(m, uncast[i]);
     run_calls(x, 0, p->ncalls, p->regions, flops);
-    for (int i = 0; i < p->ninputs; i++)
-        x->slot[p->inputs[i].slot] = NULL;
     for (int i = 0; i < p->noutputs; i++) {
         struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
-        bool is_param = x->seen[p->outputs[i].slot] < 0; /* the model's, too */
-        if (out && is_param)
+        bool is_made = x->seen[p->outputs[i].slot] >= 0; /* no parameter, which is the model's, too */
+        for (int k = 0; k < p->ninputs; k++)
+            is_made &= out != x->inputs[k];
+        if (out && !is_made)
             value_keep(out);
         if (x->outs[i]) /* the name is rebound when the call returns */
             drop(x, &x->outs[i]);
         x->outs[i] = out;
-        if (out && !is_param) {
+        if (out && is_made) {
             out->st->class = CLASS_OUTPUTS;
             *from = NULL;
         }
     }
+    for (int i = 0; i < p->ninputs; i++)
+        x->slot[p->inputs[i].slot] = NULL;
 }
 
 /* Of several outputs the sum of their losses. */
