@@ -167,5 +167,6 @@ lower_dynamo(struct lowering *l)
     }
     lower_lost_outputs(&d);
     params_tie(&d);
+    python_parts(d.l->p);
     python_attributes(d.l->p);
 }

@@ -197,6 +197,8 @@ int *python_holds(const struct program *p, unsigned most, const char ***by);
 /* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that
  * a function of attention returns beside its result. What can't be told apart is a doubt. */
 void python_attributes(struct program *p);
+/* Moves calls of several results that have no stack before the line that reads these, unless it takes them apart. */
+void python_parts(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);

@@ -1481,6 +1481,53 @@ writes_parts(const char *text)
     return strstr(text, "chunk(") || strstr(text, "split(");
 }
 
+/* Where call i, which has no stack, ran if the line of the call that reads it takes nothing apart: before the calls of
+ * that line. */
+static int
+place_of_parts(const struct tracer *t, int i)
+{
+    int user = i + 1, slot, to = i;
+    for (bool found = false; user < t->p->ncalls && !found; user += !found)
+        for (struct call_reads r = {&t->p->calls[user]}; (slot = next_read(&r)) >= 0;)
+            for (int k = 0; k < t->p->calls[i].nouts; k++)
+                found |= slot == t->p->calls[i].outs[k];
+    if (user == t->p->ncalls || !t->stacks[user].n)
+        return i;
+    const struct stack *u = &t->stacks[user];
+    int level = u->n - 1, in = next_read(&(struct call_reads){&t->p->calls[i]});
+    level -= level > 0 && glob_match("File \"*torch/nn/*", python_inner(t->p->calls[user].stack));
+    if (writes_parts(u->at[level].text))
+        return i;
+    for (int k = i - 1; k >= 0 && (!t->stacks[k].n || parting(&t->stacks[k], u) > level); k--) {
+        for (int m = 0; m < t->p->calls[k].nouts; m++)
+            if (t->p->calls[k].outs[m] == in)
+                return to;
+        to = t->stacks[k].n ? k : to;
+    }
+    return to;
+}
+
+void
+python_parts(struct program *p)
+{
+    struct tracer t = tracer_new(p);
+    bool *made = NEWN(t.a, bool, p->nslots + 1);
+    read_stacks(&t);
+    for (int i = 0; i < p->ncalls; i++) {
+        bool parts = !t.stacks[i].n && p->calls[i].nouts > 1 && made[next_read(&(struct call_reads){&p->calls[i]}) + 1];
+        int to = parts ? place_of_parts(&t, i) : i;
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            made[p->calls[i].outs[k] + 1] = true;
+        struct call call = p->calls[i];
+        struct stack stack = t.stacks[i];
+        memmove(&p->calls[to + 1], &p->calls[to], sizeof(call) * (size_t)(i - to));
+        memmove(&t.stacks[to + 1], &t.stacks[to], sizeof(stack) * (size_t)(i - to));
+        p->calls[to] = call;
+        t.stacks[to] = stack;
+    }
+    arena_free(t.a);
+}
+
 /* The variable that the reader's line names and no line was seen to bind: the statement of a lost call did. NULL
  * none. */
 static const char *
@@ -1496,9 +1543,40 @@ lost_name(struct tracer *t, int reader, int level)
     return NULL;
 }
 
+/* Whether the reader's line calls a module, "self.drop(x) / 3", that none of the calls since shows to run. */
+static bool
+calls_unseen(const struct tracer *t, int from, int reader, int level)
+{
+    static const char self[] = "self.";
+    const struct spot *s = &t->stacks[reader].at[level];
+    for (const char *p = s->text; (p = strstr(p, self)); p++) {
+        const char *name = p + strlen(self);
+        size_t n = python_name(name);
+        bool seen = name[n] != '(' || !n;
+        for (int k = from + 1; k < reader && !seen; k++) {
+            const struct spot *o = t->stacks[k].n > level + 1 ? &t->stacks[k].at[level] : NULL;
+            const char *last = o && same_spot(o, s) ? path_last(o->calls) : NULL;
+            seen = last && (!*last || (strlen(last) == n && strncmp(last, name, n) == 0));
+        }
+        if (!seen)
+            return true;
+    }
+    return false;
+}
+
+/* Whether nothing follows in the frames above the level but their return. */
+static bool
+returns_above(const struct stack *s, int level)
+{
+    for (int i = level + 1; i < s->n; i++)
+        if (strncmp(s->at[i].text, "return ", strlen("return ")) != 0 || strstr(s->at[i].text, "drop"))
+            return false;
+    return true;
+}
+
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, or a line that nothing is
- * known of), or the reader calls the result by a name of its own. */
+ * known of), the reader's line calls a module that nothing else shows, or it calls the result by a name of its own. */
 static void
 borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s)
 {
@@ -1512,6 +1590,10 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
             return;
         }
     bool beside = n < m->n && n < r->n && m->at[n].where == r->at[n].where, elsewhere;
+    if (beside && !parts && r->n == n + 1 && returns_above(m, n) && calls_unseen(t, from, reader, n)) {
+        *s = (struct stack){.n = n + 1, .at = r->at, .borrowed = true};
+        return;
+    }
     s->n = n + beside;
     s->at = m->at;
     s->borrowed = true;
