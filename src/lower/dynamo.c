@@ -121,20 +121,27 @@ static void
 lower_lost_outputs(struct dynamo *d)
 {
     struct lowering *l = d->l;
+    static const char kind[] = ": USER_OUTPUT";
     const char *outputs = strstr(l->g->signature, "# outputs"), *p = outputs ? outputs : "";
-    for (int i = 0; i < l->g->nout && (p = strchr(p, '\n')); i++) {
+    for (int i = 0; i < l->g->nout && (p = strchr(p, '\n')); p++) {
         const char *name = arena_strn(l->a, p + 1, strcspn(p + 1, ":\n"));
-        int out = l->g->out[i], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
-        p++;
+        if (strncmp(p + 1 + strlen(name), kind, strlen(kind)) != 0)
+            continue;
+        int out = l->g->out[i++], from = l->g->t[out].producer, at = from < 0 ? -1 : d->group_of[from];
+        int slot = names_find(l->slots, name);
         if (at < 0 && spelled(name, COPIES))
             graph_doubt(l->g, l->g->t[out].name, "output", NULL, "the copy that the model returns is not counted");
         if (at < 0 || l->slot_of[out] < 0 || strcmp(d->groups[at].fx_name, name) == 0)
             continue;
+        if (slot >= 0) { /* another output is the same tensor */
+            l->slot_of[out] = slot;
+            continue;
+        }
         if (!spelled(name, COPIES)) {
             resolve_left_out(d, &d->groups[at], name);
             continue;
         }
-        int slot = resolve_clone(d, &d->groups[at], out, false);
+        slot = resolve_clone(d, &d->groups[at], out, false);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
         lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
         l->slot_of[out] = slot;

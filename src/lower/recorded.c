@@ -850,7 +850,9 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
     const char *stack = d->l->g->n[g->last].stack;
     const struct call *made = &p->calls[p->ncalls - 1];
     bool constant = made->nargs > 0 && made->args[0].kind == ARG_TEXT;
-    const char *written = constant ? arena_printf(d->l->a, "aten.%s", made->args[0].s) : made->target;
+    const char *written = constant                               ? arena_printf(d->l->a, "aten.%s", made->args[0].s)
+                          : target_is(made->target, TARGET_LOST) ? "aten.contiguous"
+                                                                 : made->target;
     int first = lost;
     if (!stack || args[at].kind != ARG_SLOT || args[at].i != made->outs[0] ||
         !(python_writes(fx_line(d->l->a, stack), written) ||

@@ -201,6 +201,19 @@ clones_left(const struct dynamo *d, const char *stack, const char *line)
     return n > 0;
 }
 
+/* Whether the line makes a local contiguous: "x.contiguous()", not "x.view(...).contiguous()". */
+static bool
+makes_contiguous(const char *line)
+{
+    for (const char *at = line, *from; (at = strstr(at, ".contiguous(")); at++) {
+        for (from = at; from > line && (isalnum((unsigned char)from[-1]) || from[-1] == '_');)
+            from--;
+        if (from < at && (from == line || from[-1] != '.'))
+            return true;
+    }
+    return false;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -216,8 +229,9 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
         return l->slot_of[tensor];
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
-    bool copy = copied || strstr(made, ".contiguous("), views = copy || target_views(g->target);
-    bool drops = !written && !copy && resolve_drops(d, g, tensor);
+    bool here = !strstr(read, "drop") && makes_contiguous(read);
+    bool copy = copied || strstr(made, ".contiguous("), views = copy || here || target_views(g->target);
+    bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
     int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
     if (slot >= 0)
         return slot;
@@ -1240,6 +1254,21 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
+/* What the file says of a call that ends in such a node, as silu does in a product, is the same of a product by itself:
+ * the optimizer may have merged the two. */
+static void
+doubt_merged(const struct dynamo *d, const struct group *g, const char *name, int call)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < d->ngroups; k++) {
+        const struct node *n = &gr->n[d->groups[k].last], *reader = &gr->n[g->last];
+        const char *aten = n->row ? n->row->aten : NULL;
+        if (d->groups[k].call == call && aten && strcmp(aten, d->groups[k].target) != 0 && spelled_after(name, aten))
+            graph_doubt(d->l->g, reader->name, reader->op, NULL, "%s may have been merged with a part of %s", name,
+                        spelled_bare(d->groups[k].target));
+    }
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -1250,9 +1279,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (learned_number(d, g, name))
         return lost_identity(d, g, name, slot);
     const struct call *maker = group_maker(p, slot);
-    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target)))
+    int i = maker ? (int)(maker - p->calls) : -1;
+    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
+        doubt_merged(d, g, name, i);
         return lost_identity(d, g, name, slot);
-    int i = (int)(maker - p->calls);
+    }
     if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
         return slot;
     struct call again = p->calls[i];

@@ -1730,19 +1730,25 @@ scope_holds(const struct program *p, bool locals)
     return until;
 }
 
-/* Whether the reader's line takes it out of a list that lines without calls made: then a line that runs over and over
- * appended each time. */
-static bool
-in_list(struct tracer *t, int from, int user, const char *name)
+/* The list that the reader's line takes it out of, which lines without calls made: one that runs over and over appended
+ * each time. NULL none. */
+static const char *
+list_of(struct tracer *t, int from, int user, const char *name, int *level)
 {
     const struct stack *s = &t->stacks[from], *u = &t->stacks[user];
-    int level = name ? parting(s, u) : s->n;
-    if (level >= s->n || level >= u->n || !s->at || !u->at)
-        return false;
-    const struct spot *made = &s->at[level], *read = &u->at[level];
-    return made->where == read->where && strchr(read->text, '[') &&
-           strstr(read->text, arena_printf(t->a, "%s[", name)) && !binds(made, name) &&
-           !bound_before(t, user, level, name);
+    *level = name ? parting(s, u) : s->n;
+    if (*level >= s->n || *level >= u->n || !s->at || !u->at || s->at[*level].where != u->at[*level].where)
+        return NULL;
+    const struct spot *made = &s->at[*level], *read = &u->at[*level];
+    if (!strchr(read->text, '[') || (binds(made, name) && mentions(read, name)))
+        return NULL;
+    size_t len;
+    for (const char *p = read->text; (p = next_name_read(read, p, &len)); p += len) {
+        const char *list = arena_strn(t->a, p, len);
+        if (p[len] == '[' && !binds(made, list) && !bound_before(t, user, *level, list))
+            return list;
+    }
+    return NULL;
 }
 
 /* ---- functions that are no forward ------------------------------------------------------------------------------- */
@@ -1994,7 +2000,14 @@ python_holds(const struct program *p, unsigned most, const char ***by)
                 continue;
             until[slot] = end;
             (*by)[slot] = name;
-            for (int k = in_list(&t, maker[slot], i, name) ? maker[slot] - 1 : -1; k >= 0; k--) {
+            int level;
+            const char *list = list_of(&t, maker[slot], i, name, &level);
+            int last = list && strcmp(list, name) != 0 ? local_end(&t, i, level, list) : end;
+            if (last > end) {
+                until[slot] = end = last;
+                (*by)[slot] = name = list;
+            }
+            for (int k = list ? maker[slot] - 1 : -1; k >= 0; k--) {
                 bool same = same_call(&t, k, maker[slot]) && p->calls[k].nouts > place[slot];
                 int other = same ? p->calls[k].outs[place[slot]] : -1;
                 if (other >= 0 && end > until[other]) {

@@ -386,11 +386,16 @@ expand_fill_part(struct machine *m, struct frame *f)
     out_add(m, f, op_over(m, "fill.Scalar", COUNT(a), a, true));
 }
 
-/* x[a:b] = y as the exporter writes it, without side effects: eager writes into x. */
+/* x[a:b] = y as the exporter writes it, without side effects: eager writes into x. What was detached before it was
+ * written is no part of x's history. */
 void
 expand_write(struct machine *m, struct frame *f)
 {
     struct value *base = V(0), *part = V(1);
+    if (part->st == base->st && base->requires_grad && !part->requires_grad) {
+        out_add(m, f, base);
+        return;
+    }
     if (!value_written(base, part)) {
         struct value *view = value_elements(part) == value_elements(base) /* x[:] is x */
                                  ? base
