@@ -1120,7 +1120,7 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     const struct call *m = group_maker(d->l->p, slot);
-    if (m && target_named(m->target, "reciprocal") && m->stack && c->stack && strcmp(m->stack, c->stack) != 0) {
+    if (m && target_named(m->target, "reciprocal") && m->stack && c->stack) {
         c->stack = m->stack; /* "1 / x" is x.reciprocal() * 1, on its own line: __rtruediv__ in torch/_tensor.py */
         c->frames = m->frames;
         group_move(d, d->l->p->ncalls - 1, (int)(m - d->l->p->calls) + 1);
@@ -1395,7 +1395,15 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
         }
     if (spelled(p->calls[from].target, NORMALIZES))
         like = (int)p->calls[from].args[0].i;
-    return like < 0 ? slot : group_cast_like(d, g, slot, like);
+    if (like < 0)
+        return slot;
+    const char *read = fx_line(d->l->a, d->l->g->n[g->last].stack), *stack = p->calls[from].stack;
+    int cast = group_cast_like(d, g, slot, like);
+    if (stack && !strstr(read, "type_as(") && !strstr(read, ".to(")) { /* where its input was made, then */
+        p->calls[p->ncalls - 1].stack = stack;
+        group_move(d, p->ncalls - 1, from + 1);
+    }
+    return cast;
 }
 
 /* The constant among the group's inputs that the lost call's twin became: the file has their numbers once. */

@@ -94,11 +94,16 @@ run_where(struct machine *m, struct frame *f)
     pointwise_new(m, f, 0, f->n < 3 ? f->n : 3, layout_promote(f->a + 1, f->n > 2 ? 2 : f->n - 1));
 }
 
-/* self, mask: the type and layout of self. */
+/* self, mask: the type of self, contiguous where it is not written. Source: masked_fill in TensorAdvancedIndexing.cpp. */
 void
 run_masked_fill(struct machine *m, struct frame *f)
 {
-    pointwise_new(m, f, 0, f->n < 2 ? f->n : 2, V(0) ? V(0)->dtype : DT_FLOAT);
+    int64_t size[RANK];
+    int n = f->n < 2 ? f->n : 2, rank = layout_broadcast(f->a, n, size);
+    if (f->over)
+        pointwise_new(m, f, 0, n, DT_FLOAT);
+    else
+        out_add(m, f, value_new(m, V(0) ? V(0)->dtype : DT_FLOAT, rank, size, NULL));
 }
 
 /* clone, contiguous, _to_copy: an argument of dtype or the source's. clone(x, contiguous) says so by a true second

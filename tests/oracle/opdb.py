@@ -9,8 +9,8 @@ Samples of one operator are statements of one module; each floating tensor that 
 trainable scalar. A module that is not exact is taken apart, sample by sample. Printed: a line an operator with its
 samples, exact, doubt, wrong and skipped (PyTorch can't export or record them, with its reason under -v), what was
 wrong, and the sums. Exit 1 when a sample is wrong. Where several tensors require a gradient, each alone is a sample
-too. --modules takes module_db's modules as well. --layout channels-last has inputs of four dimensions so; --exporter
-ts takes the old exporter's files.
+too. --modules takes module_db's modules as well. --layout channels-last has inputs of four dimensions so, transposed
+swaps the last two dimensions before an operator sees them; --exporter ts takes the old exporter's files.
 
 --kept compares what an earlier run left in DIR once more, without PyTorch; --table writes the figures into FILE,
 between its marks, and --pack adds to the archive the smallest exact sample of each operator that it does not have.
@@ -26,6 +26,7 @@ OPTIONS = ["--loss", "sum", "--optimizer", "sgd", "--dropout=none"]  # exports i
 LAYOUTS = {
     "contiguous": [],
     "channels-last": ["--assume", "inputs=channels-last"],
+    "transposed": [],
 }  # what memlint is told of the inputs
 CAUSES = {  # why operators are wrong that are: which ones
     "the exporter merges a view that is a copy with the next view": r"view_copy",
@@ -120,7 +121,7 @@ def written(op, torch):
 class Writer:
     """One module's text."""
 
-    last = False  # inputs of four dimensions are channels-last
+    layout = "contiguous"  # of the inputs
 
     def __init__(self, torch):
         self.torch, self.inputs, self.scales, self.lines, self.results, self.made = torch, [], 0, [], [], []
@@ -135,13 +136,18 @@ class Writer:
             if dtype == "torch.float32"
             else f"torch.zeros({tuple(t.shape)}, dtype={dtype})"
         )
-        if Writer.last and t.dim() == 4 and dtype == "torch.float32":
+        if Writer.layout == "channels-last" and t.dim() == 4 and dtype == "torch.float32":
             n, c, h, w = t.shape
             make = f"torch.rand({(n, h, w, c)}).permute(0, 3, 1, 2)"
+        name = f"x{k}"
+        if Writer.layout == "transposed" and t.dim() > 1 and dtype == "torch.float32":
+            make = f"torch.rand({(*t.shape[:-2], t.shape[-1], t.shape[-2])})"
+            self.lines.append(f"t{k} = x{k}.transpose(-2, -1)")
+            name = f"t{k}"
         self.inputs.append(make)
         if not trained:
-            return f"x{k}"
-        self.lines.append(f"a{k} = x{k} * self.s{self.scales}")
+            return name
+        self.lines.append(f"a{k} = {name} * self.s{self.scales}")
         self.scales += 1
         return f"a{k}"
 
@@ -443,8 +449,8 @@ def run(a, bench):
         from torch.testing._internal.common_modules import module_db as infos
     else:
         from torch.testing._internal.common_methods_invocations import op_db as infos
-    Writer.last, export, precisions = (
-        a.layout == "channels-last",
+    Writer.layout, export, precisions = (
+        a.layout,
         as_scripted if a.exporter == "ts" else None,
         a.precisions.split(","),
     )
