@@ -141,9 +141,11 @@ lower_lost_outputs(struct dynamo *d)
             resolve_left_out(d, &d->groups[at], name);
             continue;
         }
+        int before = l->p->ncalls;
         slot = resolve_clone(d, &d->groups[at], out, false);
         struct call *c = &l->p->calls[l->p->ncalls - 1];
-        lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
+        if (l->p->ncalls > before)
+            lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
         l->slot_of[out] = slot;
     }
 }

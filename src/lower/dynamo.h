@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dynamo.h - a recorded program being lowered, shared by dynamo.c and what it is made of: fx.c, spelled.c, group.c,
- * params.c, resolve.c, arithmetic.c, recorded.c, pieces.c. */
+ * params.c, resolve.c, arithmetic.c, casts.c, copies.c, recorded.c, pieces.c. */
 #ifndef DYNAMO_H
 #define DYNAMO_H
 
@@ -124,6 +124,14 @@ void group_move(struct dynamo *d, int from, int at);
 void group_define(struct dynamo *d, const struct group *g, int tensor, int slot);
 int group_cast_like(struct dynamo *d, const struct group *g, int slot, int like);
 int group_to_float(struct dynamo *d, const struct group *g, int slot);
+
+/* ---- copies.c: copies of views that only the line of Python says ------------------------------------------------- */
+
+bool copies_is(const char *target);
+/* What eager runs for a view that is a copy, or for its clone; NULL the group is neither. */
+const char *copies_anew(const struct dynamo *d, const struct group *g);
+/* A copy that the statement of this group writes, and that none of its calls is; NULL none. */
+const char *copies_missed(const struct dynamo *d, int at);
 
 /* ---- casts.c: casts that only the line of Python says ------------------------------------------------------------ */
 

@@ -743,13 +743,6 @@ static const struct {
     {"vstack", "TensorShape.cpp"},
 };
 
-/* Views whose results are copies: the exporter writes the view. Source: tag view_copy in native_functions.yaml. */
-static const char *const copied[] = {
-    "alias_copy",  "as_strided_copy", "detach_copy",    "expand_copy",  "narrow_copy",    "permute_copy",
-    "select_copy", "slice_copy",      "split_copy",     "squeeze_copy", "transpose_copy", "t_copy",
-    "unbind_copy", "unfold_copy",     "unsqueeze_copy", "view_copy",
-};
-
 /* The next function of torch that a line calls, from *at on, as its operator would be called: "linalg_norm" of
  * "torch.linalg.norm(". NULL no more. */
 static const char *
@@ -825,10 +818,10 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     if (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\""))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the program moves a tensor off the device here, but the file has none");
-    for (int i = 0; i < COUNT(copied); i++)
-        if (python_calls(line, copied[i]))
-            graph_doubt(d->l->g, n->name, n->op, NULL, "the exporter wrote %s as a view: its copies are not counted",
-                        copied[i]);
+    const char *copied = at >= 0 ? copies_missed(d, at) : NULL;
+    if (copied)
+        graph_doubt(d->l->g, n->name, n->op, NULL, "the exporter wrote %s as a view: its copies are not counted",
+                    copied);
 }
 
 static bool
@@ -949,7 +942,7 @@ recorded_call(struct dynamo *d, struct group *g)
     struct lowering *l = d->l;
     const int first = l->p->ncalls;
     struct arg args[MAX_ARGS];
-    const char *target = spelled_anew(d, g);
+    const char *copy = copies_anew(d, g), *target = copy ? copy : spelled_anew(d, g);
     const struct aten *op = spelled_row(target);
     int out = group_output(d, g), rank = -1, missing = 0, spare[MAX_ARGS], used = 0;
     const int64_t *size = NULL;

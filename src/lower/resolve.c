@@ -223,10 +223,17 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     int from = l->g->t[tensor].producer;
     const char *read = fx_line(l->a, l->g->n[g->last].stack),
                *made = from < 0 ? "" : fx_line(l->a, l->g->n[from].stack);
+    const struct call *maker = group_maker(l->p, l->slot_of[tensor]);
     bool written = (from >= 0 && clones_left(d, l->g->n[from].stack, made)) || strstr(read, ".clone(") ||
                    target_is(g->target, TARGET_COPIES_INPUT);
     if (!written && target_is(g->target, TARGET_VIEWS_COPY)) /* reshape's own, which copies again where it must */
         return l->slot_of[tensor];
+    if (!written && maker && copies_is(maker->target)) { /* its own */
+        if (d->drops && drops_again(d))
+            graph_doubt(l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
+                        "a statement before this left nothing but a name: dropout in evaluation mode, or none");
+        return l->slot_of[tensor];
+    }
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
     bool here = !strstr(read, "drop") && makes_contiguous(read);

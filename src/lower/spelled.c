@@ -229,8 +229,8 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     return g->target;
 }
 
-/* Calls that a model in evaluation mode doesn't make, beside norms that take statistics of the batch: dropout, and random
- * numbers in a class or on a line that drops paths, blocks or connections. */
+/* Calls that a model in evaluation mode doesn't make, beside norms that take statistics of the batch: dropout, and
+ * random numbers in a class or on a line that drops paths, blocks or connections. */
 bool
 spelled_in_training(const struct group *g, const struct node *n)
 {

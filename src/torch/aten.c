@@ -27,6 +27,14 @@ static const char rnn_assumes[] = "cuDNN does not say what it keeps of a recurre
         .name = alias, .takes = tensors, .args = arguments, .run = expand_alias, .grad = COMPOSITE, .source = row \
     }
 
+/* A view that copies: the view's kernel and gradient. Source: tag view_copy in native_functions.yaml; torchgen/model.py
+ * and gen_functionalization_type.py. */
+#define COPY(copy, view, tensors, arguments, gradient)                                                      \
+    {                                                                                                       \
+        .name = copy, .takes = tensors, .args = arguments, .run = run_view_copy, .grad = "self: " gradient, \
+        .source = view                                                                                      \
+    }
+
 const struct aten aten_table[] = {
     /* arithmetic */
     {.name = "add.Tensor",
@@ -644,11 +652,7 @@ const struct aten aten_table[] = {
      .args = "self offset dim1 dim2",
      .run = run_diagonal,
      .grad = "self: diagonal_backward(grad, #self)"},
-    {.name = "diagonal_copy.default",
-     .takes = "b",
-     .args = "self offset dim1 dim2",
-     .run = run_diagonal_copy,
-     .grad = "self: diagonal_backward(grad, #self)"},
+    COPY("diagonal_copy.default", "diagonal.default", "b", "self offset dim1 dim2", "diagonal_backward(grad, #self)"),
     {.name = "diag_embed.default",
      .args = "self offset dim1 dim2",
      .run = run_stated,
@@ -688,6 +692,30 @@ const struct aten aten_table[] = {
      .run = run_unfold,
      .grad = "self: unfold_backward(grad, #self)"},
     {.name = "unfold_backward.default", .args = "grad self", .run = run_zeros_like_second},
+
+    /* copies of views */
+    COPY("alias_copy.default", "alias.default", NULL, "self", "grad"),
+    COPY("permute_copy.default", "permute.default", NULL, "self dims", "permute_backward(grad, dims)"),
+    COPY("squeeze_copy.default", "squeeze.default", NULL, "self", "reshape_as(grad, #self)"),
+    COPY("squeeze_copy.dim", "squeeze.dim", NULL, "self dim", "reshape_as(grad, #self)"),
+    COPY("squeeze_copy.dims", "squeeze.dims", NULL, "self dim", "reshape_as(grad, #self)"),
+    COPY("t_copy.default", "t.default", NULL, "self", "t(grad)"),
+    COPY("transpose_copy.int", "transpose.int", NULL, "self dim0 dim1", "transpose(grad, dim0, dim1)"),
+    COPY("unbind_copy.int", "unbind.int", "+", "self dim", "unbind_backward(grads, #self, dim)"),
+    COPY("unfold_copy.default", "unfold.default", NULL, "self dimension size step", "unfold_backward(grad, #self)"),
+    COPY("unsqueeze_copy.default", "unsqueeze.default", NULL, "self dim", "reshape_as(grad, #self)"),
+    {.name = "expand_copy.default",
+     .args = "self size implicit",
+     .run = run_view_copy,
+     .grad = "self: sum_to_like(grad, #self)",
+     .shaped = true,
+     .source = "expand.default"},
+    {.name = "view_copy.default",
+     .args = "self size",
+     .run = run_view_copy,
+     .grad = "self: reshape_as(grad, #self)",
+     .shaped = true,
+     .source = "view.default"},
 
     /* other names of rows above */
     ALIAS("subtract.Tensor", "sub.Tensor", "?", "self other alpha"),

@@ -255,8 +255,8 @@ run_unfold(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, v, v->rank + 1, size, stride));
 }
 
-static struct value *
-diagonal(struct machine *m, struct frame *f)
+void
+run_diagonal(struct machine *m, struct frame *f)
 {
     int64_t size[RANK], stride[RANK], offset = arg_int(f, 1, 0);
     struct value *v = V(0);
@@ -270,20 +270,19 @@ diagonal(struct machine *m, struct frame *f)
     size[rank] = rows < cols ? rows : cols;
     size[rank] = size[rank] < 0 ? 0 : size[rank];
     stride[rank] = v->stride[a] + v->stride[b];
-    return value_view(m, v, rank + 1, size, stride);
+    out_add(m, f, value_view(m, v, rank + 1, size, stride));
 }
 
+/* What the view that the row's source names would show, contiguous. */
 void
-run_diagonal(struct machine *m, struct frame *f)
+run_view_copy(struct machine *m, struct frame *f)
 {
-    out_add(m, f, diagonal(m, f));
-}
-
-void
-run_diagonal_copy(struct machine *m, struct frame *f)
-{
-    const struct value *v = diagonal(m, f);
-    out_add(m, f, value_new(m, v->dtype, v->rank, v->size, NULL));
+    struct frame view = *f;
+    view.op = aten_find(f->op->source);
+    view.nout = view.cap_out = 0;
+    view.op->run(m, &view);
+    for (int i = 0; i < view.nout; i++)
+        out_add(m, f, value_new(m, view.out[i]->dtype, view.out[i]->rank, view.out[i]->size, NULL));
 }
 
 /* How many parts of that many are made; with fewer the step is in doubt. */
