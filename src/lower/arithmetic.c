@@ -72,6 +72,8 @@ static const struct arithmetic {
     {"vecdot", "aten.linalg_vecdot.default", "dot(x,y)"},
     {"rsub", "aten.rsub.Tensor", "sub(other!,self)"},
     {"nan_to_num", "aten.nan_to_num.default", "isnan(self) where isneginf where isposinf where"},
+    {"renorm", "aten.renorm.default",
+     "linalg_vector_norm(self,p,dim) gt add reciprocal mul? where convert_element_type? mul"},
     {"nansum", "aten.nansum.default", "isnan where(,,self) sum(,dim,keepdim)?"},
     {"rot90", "aten.rot90.turned", "flip(self) transpose(,dim0,dim1)?"},
     {"take", "aten.take.default", "view(self) index(,index*)"},

@@ -21,6 +21,8 @@ static const char rnn_assumes[] = "cuDNN does not say what it keeps of a recurre
                                   "as its gates, cells and outputs, "
                                   "without workspaces";
 
+static const char solver_assumes[] = "what cuSOLVER takes while it factors matrices is not counted";
+
 /* Another name or overload of a row that takes the same arguments. */
 #define ALIAS(alias, row, tensors, arguments)                                                                     \
     {                                                                                                             \
@@ -1202,6 +1204,17 @@ const struct aten aten_table[] = {
      .redispatches = "norm.ScalarOpt_dim_dtype",
      .grad = "self: norm_backward(grad, self, p, result, dim)"},
     {.name = "norm_backward", .args = "grad self p result dim", .run = expand_norm_backward, .grad = COMPOSITE},
+    {.name = "renorm.default",
+     .takes = "b",
+     .args = "self p dim maxnorm",
+     .run = run_kernel,
+     .cast = CAST_FP32,
+     .grad = "self: renorm_backward(grad, self, p, dim, maxnorm)"},
+    {.name = "renorm_backward",
+     .takes = "..",
+     .args = "grad self p dim maxnorm",
+     .run = expand_renorm_backward,
+     .grad = COMPOSITE},
     /* without keepdim both get the dimension back: logsumexp_backward in torch/csrc/autograd/FunctionsManual.cpp */
     {.name = "logsumexp.default",
      .args = "self dim keepdim",
@@ -1309,6 +1322,36 @@ const struct aten aten_table[] = {
      .grad = COMPOSITE,
      .cast = CAST_LOWER,
      .source = "vdot.default"},
+    {.name = "linalg_det.default", .takes = "b", .args = "A", .run = expand_det, .grad = COMPOSITE},
+    ALIAS("det.default", "linalg_det.default", "b", "self"),
+    {.name = "_linalg_det.default",
+     .takes = "b",
+     .args = "A",
+     .run = run_det,
+     .grad = "A: kept(det_backward(grad, result0, result1, result2), A)",
+     .assumes = solver_assumes},
+    {.name = "det_backward",
+     .takes = "....",
+     .args = "grad det LU pivots",
+     .run = expand_det_backward,
+     .grad = COMPOSITE},
+    {.name = "logdet.default", .takes = "b", .args = "A", .run = expand_logdet, .grad = COMPOSITE},
+    {.name = "_linalg_slogdet.default",
+     .takes = "b",
+     .args = "A",
+     .run = run_slogdet,
+     .grad = "A: kept(slogdet_backward(grad1, result2, result3), A, result0)",
+     .assumes = solver_assumes},
+    {.name = "slogdet_backward",
+     .takes = "...",
+     .args = "grad LU pivots",
+     .run = expand_slogdet_backward,
+     .grad = COMPOSITE},
+    {.name = "lu_solve",
+     .takes = "b.b",
+     .args = "LU pivots B",
+     .run = run_lu_solve,
+     .source = "linalg_lu_solve.default"},
     {.name = "outer.default", .takes = "11", .args = "self vec2", .run = run_outer, .grad = COMPOSITE},
     {.name = "addbmm.default",
      .takes = ".33",

@@ -423,6 +423,91 @@ expand_norm_backward(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Tensor", VAL(unit), VAL(g)));
 }
 
+/* (grad, self, p, dim, maxnorm), where dim may be the list of those that the norms reduce. Source: renorm_backward in
+ * FunctionsManual.cpp. */
+void
+expand_renorm_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *x = V(1);
+    int64_t dims[RANK];
+    int n = 0, kept = layout_dim(arg_int(f, 3, 0), x->rank);
+    for (int i = 0; i < x->rank; i++)
+        if (i != kept)
+            dims[n++] = i;
+    const struct arg over = f->a[3].kind == ARG_LIST ? f->a[3] : ints_arg(m, n, dims);
+    struct value *norm = OP(m, "linalg_vector_norm.default", VAL(x), f->a[2], over, BOOL(true));
+    int outer = scope_begin(m), mark = scope_begin(m);
+    struct value *sum = OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(x), VAL(g))), over, BOOL(true));
+    scope_end(m, mark, 1, &sum);
+    struct value *back = OP(m, "norm_backward", VAL(sum), VAL(x), f->a[2], VAL(norm), over);
+    scope_end(m, outer, 1, &back);
+    mark = scope_begin(m);
+    struct value *inverse = OP(m, "reciprocal.default", VAL(OP(m, "add.Scalar", VAL(norm), FLT(1))));
+    scope_end(m, mark, 1, &inverse);
+    mark = scope_begin(m);
+    struct value *rest = OP(m, "sub.Tensor", VAL(g), VAL(OP(m, "mul.Tensor", VAL(inverse), VAL(back))));
+    struct value *scaled = OP(m, "mul.Tensor", VAL(OP(m, "mul.Scalar", VAL(inverse), FLT(1))), VAL(rest));
+    scope_end(m, mark, 1, &scaled);
+    mark = scope_begin(m);
+    struct value *out = OP(m, "where.self", VAL(OP(m, "gt.Scalar", VAL(norm), FLT(1))), VAL(scaled), VAL(g));
+    scope_end(m, mark, 1, &out);
+    out_add(m, f, out);
+}
+
+/* Of each vector the matrix with that diagonal; one number stands for all of a vector's. */
+static struct value *
+diagonal_matrix(struct machine *m, struct value *v, const struct value *like)
+{
+    const struct arg a = VAL(OP(m, "expand.default", VAL(v), ints_arg(m, like->rank, like->size)));
+    int64_t size[RANK];
+    memcpy(size, like->size, sizeof(*size) * (size_t)like->rank);
+    size[like->rank] = like->size[like->rank - 1];
+    return dispatch(m, aten_find("diag_embed.default"), 1, &a, &(struct frame){.rank = like->rank + 1, .size = size})
+        ->out[0];
+}
+
+/* (grad, LU, pivots). Source: slogdet_backward in FunctionsManual.cpp. */
+void
+expand_slogdet_backward(struct machine *m, struct frame *f)
+{
+    struct value *d = OP(m, "unsqueeze.default", VAL(V(0)), INT(-1));
+    d = OP(m, "transpose.int", VAL(diagonal_matrix(m, d, V(2))), INT(-2), INT(-1));
+    out_add(m, f, OP(m, "lu_solve", VAL(V(1)), VAL(V(2)), VAL(d)));
+}
+
+/* (grad, det, LU, pivots): of a matrix that a singular one is close to. Source: linalg_det_backward in
+ * FunctionsManual.cpp. */
+void
+expand_det_backward(struct machine *m, struct frame *f)
+{
+    struct value *lu = V(2), *pivots = V(3), *g = OP(m, "mul.Tensor", VAL(V(0)), VAL(V(1)));
+    struct value *d = diagonal_matrix(m, OP(m, "unsqueeze.default", VAL(g), INT(-1)), pivots);
+    d = OP(m, "transpose.int", VAL(d), INT(-2), INT(-1));
+    int mark = scope_begin(m);
+    struct value *diagonal = OP(m, "diagonal.default", VAL(lu), INT(0), INT(-2), INT(-1));
+    struct value *zero = OP(m, "eq.Scalar", VAL(diagonal), INT(0));
+    struct value *moved = diagonal_matrix(m, OP(m, "where.Scalar", VAL(zero), FLT(1), FLT(0)), pivots);
+    moved = OP(m, "add.Tensor", VAL(lu), VAL(moved));
+    scope_end(m, mark, 1, &moved);
+    out_add(m, f, OP(m, "lu_solve", VAL(moved), VAL(pivots), VAL(d)));
+}
+
+/* Source: linalg_det and logdet in aten/src/ATen/native/LinearAlgebra.cpp. */
+void
+expand_det(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "_linalg_det.default", VAL(V(0))));
+}
+
+void
+expand_logdet(struct machine *m, struct frame *f)
+{
+    struct arg a = VAL(V(0));
+    struct frame *s = dispatch(m, aten_find("_linalg_slogdet.default"), 1, &a, NULL);
+    struct value *negative = OP(m, "eq.Scalar", VAL(s->out[0]), INT(-1));
+    out_add(m, f, OP(m, "where.ScalarSelf", VAL(negative), FLT(0), VAL(s->out[1])));
+}
+
 /* scale_grad_by_count in FunctionsManual.cpp: the gradient is shared among equal maxima. */
 void
 expand_amax_backward(struct machine *m, struct frame *f)

@@ -391,6 +391,10 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "chain_matmul": "torch.linalg.multi_dot([x[0], x[1].T, x[2]]) + x",
     "det": "torch.linalg.det(x[..., :8]).view(-1, 1, 1) * x",
     "slogdet": "torch.linalg.slogdet(x[..., :8])[1].view(-1, 1, 1) * x",
+    "logdet_of": "torch.logdet(x[..., :8] @ x[..., :8].mT).view(-1, 1, 1) * x",
+    "det_tensor": "x[..., :8].det().view(-1, 1, 1) * x",
+    "renorm": "torch.renorm(x, 2, 1, .5)",
+    "renorm_first": "x.renorm(1, 0, 1.)",
     "logdet": "torch.logdet(x[..., :8] @ x[..., :8].mT + torch.eye(8, device=x.device)).view(-1, 1, 1) * x",
     "matrix_norm": "x / torch.linalg.matrix_norm(x, keepdim=True)",
     "vector_norm": "x / torch.linalg.vector_norm(x, ord=2, dim=-1, keepdim=True)",
@@ -656,7 +660,8 @@ OPEN = {
         ("embedding_bag_mean", "embedding_bag_offsets", "embedding_renorm"),
         "written as loops over bags, or as unique indices, whose sizes no file has",
     ),
-    **dict.fromkeys(("det", "logdet", "sgn"), "no row: a doubt"),
+    "sgn": "no row: a doubt",
+    "logdet": "an identity is folded into a constant that is called clone",
     **dict.fromkeys(
         ("bucketize", "stft_window", "block_diag"), "constants that are arguments are folded, and their calls with them"
     ),

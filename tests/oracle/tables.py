@@ -145,7 +145,7 @@ def judge(line, truth):
     for clause in grad.split(";") if grad != "no derivative" else []:
         inputs, formula = clause.split(":", 1)
         for i in inputs.split(","):
-            mine[i.strip()] |= {v for v in re.findall(r"(?<![#\w.])[a-z_]\w*\b(?!\s*[(.])", formula) if v in known}
+            mine[i.strip()] |= {v for v in re.findall(r"(?<![#\w.])[A-Za-z_]\w*\b(?!\s*[(.])", formula) if v in known}
     order = [c.split(":")[0] for c in keeps.split(";")]
     at = [next((k for k, o in enumerate(order) if i in o.split(",")), -1) for i in mine]
     check("gradients in the order", list(mine) if at != sorted(at) else order, order)
