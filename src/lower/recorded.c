@@ -679,7 +679,6 @@ static const char *const decomposed[] = {
 static const struct {
     const char *name, *target; /* with such a call, NULL any */
 } composed[] = {
-    {"as_strided", NULL},
     {"cosine_embedding_loss", NULL},
     {"cosine_similarity", NULL},
     {"hinge_embedding_loss", NULL},

@@ -191,7 +191,7 @@ static const struct rename {
     {"aten._to_copy.default", NULL, NULL, "aten.to.dtype", "a copy only when the type differs"},
     {"prims.convert_element_type.default", NULL, NULL, "aten.alias.default",
      "the exporter's type promotion: eager promotes inside the operator"},
-    {"aten.as_strided.default", NULL, NULL, "aten.alias.default",
+    {"aten.as_strided.default", NULL, "adaptive_avg_pool", "aten.alias.default",
      "follows a decomposed adaptive pool, changes nothing"},
     {"aten.linalg_vector_norm.default", NULL, "pairwise_distance(", "aten.norm.ScalarOpt_dim", "Distance.cpp"},
     {"aten.dot.default", NULL, "vdot(", "aten.vdot.default", "vdot in torch/_refs"},

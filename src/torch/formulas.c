@@ -626,22 +626,98 @@ expand_take_backward(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "put_of", VAL(OP(m, "zeros_like.default", VAL(V(1)))), VAL(V(1))));
 }
 
-/* (grad, self, hop): where windows overlap, each element is added at its index. Source: as_strided_backward. */
-void
-expand_frames_backward(struct machine *m, struct frame *f)
+/* Sizes and strides of what has more than one element in each dimension. */
+struct geometry {
+    int rank;
+    int64_t size[RANK], stride[RANK];
+};
+
+static struct geometry
+geometry_of(int rank, const int64_t *size, const int64_t *stride)
 {
-    struct value *g = V(0), *x = V(1);
-    int64_t n = value_elements(x), size[RANK], stride[] = {x->size[1], arg_int(f, 2, 1), 1};
-    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    struct geometry k = {0};
+    for (int i = 0; i < rank; i++) {
+        int at = k.rank;
+        if (size[i] == 1)
+            continue;
+        for (; at > 0 && k.stride[at - 1] > stride[i]; at--) { /* by strides */
+            k.size[at] = k.size[at - 1];
+            k.stride[at] = k.stride[at - 1];
+        }
+        k.size[at] = size[i];
+        k.stride[at] = stride[i];
+        k.rank++;
+    }
+    return k;
+}
+
+/* Source: _maybe_overlapping_memory in FunctionsManual.cpp. */
+static bool
+overlaps(const struct geometry *k)
+{
+    int64_t last = 0;
+    for (int i = 0; i < k->rank; i++) {
+        if (k->stride[i] <= last)
+            return true;
+        last += k->stride[i] * (k->size[i] - 1);
+    }
+    return false;
+}
+
+/* Source: _min_storage_size in FunctionsManual.cpp. */
+static int64_t
+extent(const struct geometry *k, int64_t offset)
+{
+    int64_t n = offset + 1;
+    for (int i = 0; i < k->rank; i++)
+        n += k->stride[i] * (k->size[i] - 1);
+    return n;
+}
+
+/* The gradient of x, of which g's tensor showed elements of these strides: where these overlap, each is added at its
+ * index. Source: as_strided_backward in FunctionsManual.cpp. */
+static struct value *
+strided_gradient(struct machine *m, struct value *g, struct value *x, int rank, const int64_t *stride, int64_t offset)
+{
+    for (int i = rank - 1; i >= 0; i--)
+        if (stride[i] == 0 && g->size[i] != 1) {
+            int64_t rest[RANK];
+            for (int k = 0, n = 0; k < rank; k++)
+                if (k != i)
+                    rest[n++] = stride[k];
+            g = OP(m, "sum.dim_IntList", VAL(g), INT(i));
+            return strided_gradient(m, g, x, rank - 1, rest, offset);
+        }
+    struct geometry in = geometry_of(x->rank, x->size, x->stride), out = geometry_of(rank, g->size, stride);
+    if (overlaps(&in)) /* what is read twice is divided by that */
+        m->missing = "as_strided.default";
+    int64_t base = extent(&in, 0), shown = extent(&out, offset), n = base > shown ? base : shown;
     struct value *all = OP(m, "new_zeros.default", VAL(g), ints_arg(m, 1, &n));
-    if (g->rank == COUNT(stride) && arg_int(f, 2, 1) < g->size[2]) {
+    if (overlaps(&out)) {
         struct value *index = OP(m, "arange.start", INT(0), INT(n));
         int mark = scope_begin(m);
         OP(m, "reshape.default", VAL(g), INT(-1));
-        OP(m, "clone.default", VAL(value_view(m, index, g->rank, g->size, stride)), BOOL(true));
+        OP(m, "clone.default", VAL(value_view(m, index, rank, g->size, stride)), BOOL(true));
         scope_end(m, mark, 0, NULL);
     }
-    out_add(m, f, OP(m, "view.default", VAL(all), ints_arg(m, x->rank, size)));
+    return value_view(m, all, x->rank, x->size, x->stride);
+}
+
+/* (grad, self, stride, offset): without strides, of all elements in their order. */
+void
+expand_strided_backward(struct machine *m, struct frame *f)
+{
+    int64_t stride[RANK];
+    int n = arg_ints(f, 2, stride, RANK);
+    out_add(m, f, strided_gradient(m, V(0), V(1), n, stride, arg_int(f, 3, 0)));
+}
+
+/* (grad, self, hop) */
+void
+expand_frames_backward(struct machine *m, struct frame *f)
+{
+    const int64_t stride[] = {V(1)->size[1], arg_int(f, 2, 1), 1};
+    out_add(m, f, strided_gradient(m, V(0), V(1), COUNT(stride), stride, 0));
 }
 
 /* ---- scatter_reduce ---------------------------------------------------------------------------------------------- */

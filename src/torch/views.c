@@ -145,17 +145,18 @@ run_strided_pixel(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, V(0), V(0)->rank, V(0)->size, stride));
 }
 
-/* A new storage, into which the gradient is written. */
+/* (self, size, stride, storage_offset): of a tensor that is itself a view, where that begins is not known. */
 void
-run_strided_backward(struct machine *m, struct frame *f)
+run_as_strided(struct machine *m, struct frame *f)
 {
-    int64_t n = value_elements(V(1)), stride[RANK], run = 1;
-    struct value *zeros = OP(m, "new_zeros.default", VAL(V(0)), ints_arg(m, 1, &n));
-    for (int i = V(1)->rank - 1; i >= 0; i--) {
-        stride[i] = run;
-        run *= V(1)->size[i];
-    }
-    out_add(m, f, value_view(m, zeros, V(1)->rank, V(1)->size, stride));
+    int64_t size[RANK], stride[RANK];
+    int rank = stated_sizes(f, 1, size), n = arg_ints(f, 2, stride, RANK);
+    bool known = n == rank && !(V(0)->is_view && f->n > 3 && f->a[3].kind != ARG_NONE);
+    for (int i = 0; i < rank; i++)
+        known &= size[i] > 0 && i < n && stride[i] >= 0;
+    if (!known || (f->n > 3 && f->a[3].kind != ARG_NONE && arg_int(f, 3, -1) < 0))
+        m->missing = f->op->name;
+    out_add(m, f, known ? value_view(m, V(0), rank, size, stride) : value_new(m, V(0)->dtype, rank, size, NULL));
 }
 
 void

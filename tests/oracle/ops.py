@@ -426,6 +426,10 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "hsplit": "torch.hsplit(x, 2)[0].repeat(1, 2, 1)",
     "unfold_last": "x.unfold(-1, 4, 2).mean(-1).repeat(1, 1, 3)[..., :32]",
     "as_strided": "x.contiguous().as_strided((4, 8, 16), (256, 32, 2)).repeat(1, 1, 2)",
+    "as_strided_windows": "x.as_strided((4, 8, 15, 4), (256, 32, 2, 1)).sum(-1, keepdim=True).mean(2) * x",
+    "as_strided_rows": "torch.as_strided(x, (4, 8, 8, 32), (256, 32, 0, 1)).mean(2)",
+    "as_strided_diagonal": "x.as_strided((4, 8), (256, 33)).unsqueeze(-1) * x",
+    "as_strided_copy": "torch.as_strided_copy(x, (4, 8, 16), (256, 32, 2)).repeat(1, 1, 2)",
     "nansum": "x.nansum(1, keepdim=True) * x",
     "nanmean": "x.nanmean(1, keepdim=True) * x",
     "std_mean": "(x - torch.std_mean(x, 1, keepdim=True)[1]) / torch.std_mean(x, 1, keepdim=True)[0]",
@@ -666,7 +670,7 @@ OPEN = {
         ("bucketize", "stft_window", "block_diag"), "constants that are arguments are folded, and their calls with them"
     ),
     **dict.fromkeys(
-        ("gumbel_hard", "std_mean", "as_strided", "loss_triplet_distance"), "exported as its arithmetic: a doubt"
+        ("gumbel_hard", "std_mean", "loss_triplet_distance"), "exported as its arithmetic: a doubt"
     ),
     "any_all": "a mask that two calls read is inside the first one",
     "multihead_weights": "the layer that nobody reads is lost with its weights' sizes",
