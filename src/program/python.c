@@ -1337,6 +1337,9 @@ static const struct inner {
     {"float_power", NULL, {"pow"}, "float_power in Pow.cpp: the argument of pow, and its caller's"},
     {"softmin", NULL, {"softmax"}, "softmin in torch/nn/functional.py: likewise"},
     {"take_along_dim", NULL, {"gather"}, "take_along_dim in TensorAdvancedIndexing.cpp: likewise"},
+    {"hfft", NULL, {"_fft_c2r"}, "fft_c2r in SpectralOps.cpp: its conjugate is made by the kernel"},
+    {"hfft2", NULL, {"_fft_c2r"}, "fft_hfftn_impl in SpectralOps.cpp"},
+    {"hfftn", NULL, {"_fft_c2r"}, "likewise"},
     {"local_response_norm", "avg_pool2d", {"pow"}, "local_response_norm in torch/nn/functional.py: div"},
     {"local_response_norm", "avg_pool3d", {"pow"}, "likewise"},
 };

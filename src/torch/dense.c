@@ -557,6 +557,7 @@ real_of(enum dtype t)
 void
 run_fft_c2c(struct machine *m, struct frame *f)
 {
+    pointwise_resolve(m, f, 0, 1);
     transform_new(m, f, V(0)->dtype, V(0)->size);
 }
 
@@ -609,6 +610,7 @@ run_real(struct machine *m, struct frame *f)
         stride[i] = 2 * v->stride[i];
     struct value *w = value_view(m, v, v->rank, v->size, stride);
     w->dtype = real_of(v->dtype);
+    w->conj = false;
     out_add(m, f, w);
 }
 

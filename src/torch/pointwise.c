@@ -4,13 +4,20 @@
 
 /* ---- elementwise ------------------------------------------------------------------------------------------------- */
 
+/* What holds a conjugate is copied first. Source: aten/src/ATen/ConjugateFallback.cpp. */
+void
+pointwise_resolve(struct machine *m, const struct frame *f, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        if (V(i) && V(i)->conj)
+            OP(m, "clone.default", VAL(V(i)));
+}
+
 void
 pointwise_new(struct machine *m, struct frame *f, int from, int to, enum dtype t)
 {
     int64_t size[RANK], stride[RANK];
-    for (int i = from; i < to; i++)
-        if (V(i) && V(i)->conj)
-            OP(m, "clone.default", VAL(V(i)));
+    pointwise_resolve(m, f, from, to);
     int rank = layout_broadcast(f->a + from, to - from, size);
     layout_strides(f->a + from, to - from, rank, size, stride);
     if (f->over) {
@@ -227,6 +234,7 @@ void
 run_zeros_like_second(struct machine *m, struct frame *f)
 {
     struct value *like = V(1);
+    pointwise_resolve(m, f, 0, 1);
     out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
 }
 

@@ -38,8 +38,9 @@ enum dtype layout_statistics(const struct value *v);
 
 /* ---- pointwise.c, dense.c: shared -------------------------------------------------------------------------------- */
 
-/* The result of the frame's arguments from..to, broadcast, as t. Conjugates are views; few kernels take them as they
- * are (aten/src/ATen/ConjugateFallback.cpp). */
+/* Conjugates are views; few kernels take them as they are: those among arguments from..to are copied. */
+void pointwise_resolve(struct machine *m, const struct frame *f, int from, int to);
+/* The result of the frame's arguments from..to, broadcast, as t. */
 void pointwise_new(struct machine *m, struct frame *f, int from, int to, enum dtype t);
 /* Sizes after reducing the dims of argument `dims` (all when absent or empty). */
 int pointwise_reduced(const struct frame *f, int dims, int keep, int64_t *size);

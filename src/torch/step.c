@@ -652,14 +652,16 @@ stand_in(struct machine *m, const struct call *c, struct arg *args)
     return all.n && c->rank >= 0;
 }
 
-/* Whether a call's first result has another size than the file states. */
+/* Whether a call's first result has another size than the file states, where complex numbers are pairs. */
 static bool
 contradicts(const struct call *c, const struct frame *f)
 {
+    const struct value *v = f->nout ? f->out[0] : NULL;
+    bool pairs = v && (v->dtype == DT_COMPLEX64 || v->dtype == DT_COMPLEX128);
     int64_t n = 1;
     for (int i = 0; i < c->rank; i++)
         n *= c->size[i];
-    return c->rank >= 0 && c->nouts && f->nout && f->out[0] && value_elements(f->out[0]) != n;
+    return c->rank >= 0 && c->nouts && v && value_elements(v) != n && !(pairs && 2 * value_elements(v) == n);
 }
 
 static void

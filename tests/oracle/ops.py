@@ -190,6 +190,9 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "pairwise_distance": "F.pairwise_distance(x, x.flip(1)).unsqueeze(-1) * x",
     "fft": "torch.fft.fft(torch.fft.fft(x, dim=-1), dim=-2).real",
     "fftn": "torch.fft.fftn(x, dim=(-2, -1)).real",
+    "hfft": "torch.fft.hfft(x, n=32)",
+    "hfftn": "torch.fft.hfftn(x, s=(8, 32), dim=(1, 2))",
+    "irfft2": "torch.fft.irfft2(x, s=(8, 32))",
     "rfft": "torch.fft.irfft(torch.fft.rfft(x))",
     # choice, indexing, scatter
     "where_tensor": "torch.where(x > 0, x, x.flip(1))",
