@@ -562,6 +562,22 @@ computed_before(struct dynamo *d, const struct group *g, const struct param *q, 
     return slot;
 }
 
+/* A parameter that no line left names, beside an input that no node reads: what read both may be gone, and the constant
+ * none of the parameter's. */
+static void
+doubt_folded(const struct dynamo *d, const struct group *g, const struct param *q)
+{
+    struct graph *gr = d->l->g;
+    for (int i = 0; i < gr->nin && !read_here(d, g, q, "", ""); i++) {
+        const struct tensor *t = &gr->t[gr->in[i]];
+        if (t->nusers || !dtypes[t->dtype].is_float)
+            continue;
+        graph_doubt(gr, q->name, "parameter", NULL,
+                    "a constant may come from it, or what read it left nothing, as what read the input %s", t->name);
+        return;
+    }
+}
+
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -580,6 +596,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     if (!q ||
         (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
         return -1; /* the module's own */
+    doubt_folded(d, g, q);
     int skip = looked_up ? rank - 2 : 0;
     bool sliced = spelled(stem, MAY_SLICE), viewed = target_is(stem, TARGET_KEEPS);
     program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
@@ -739,6 +756,7 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
         return -1;
     int rank;
     const int64_t *size;
+    doubt_folded(d, g, weight);
     if (transposed)
         params_sized(l, weight, 2, (int64_t[]){t->dims[1].n, t->dims[0].n});
     else if (lower_sizes(l, t, &rank, &size))

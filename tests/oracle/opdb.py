@@ -30,7 +30,6 @@ LAYOUTS = {
 }  # what memlint is told of the inputs
 CAUSES = {  # why operators are wrong that are: which ones
     "the exporter merges a view that is a copy with the next view": r"view_copy",
-    "to the power of 0 it is an identity, and what it read leaves nothing": r"linalg\.matrix_power",
     "the recorder sees parameters that a module copied when they are first read, not when "
     "they are made": r"nn\.Transformer",
     "what leaves nothing in a file of floats copies in a model of halves": r"float",
