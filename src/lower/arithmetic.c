@@ -22,6 +22,7 @@
 static const struct arithmetic {
     const char *name; /* as the line calls it */
     const char *target, *drawing;
+    const char *given, *never; /* what the line says, too, and what not; NULL anything */
 } rows[] = {
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
      "sub(pos_weight) mul add sub(,target) mul log_sigmoid(self) mul sub mul(,weight)? reduction"},
@@ -45,6 +46,8 @@ static const struct arithmetic {
     {"diag", "aten.diag_embed.default", "cat(self*) unsqueeze where"},
     {"diag_embed", "aten.diag_embed.default", "unsqueeze(self) where"},
     {"diag", "aten.diag_embed.default", "unsqueeze(self) where"},
+    {"diagflat", "aten.diagflat.default", "view(self) cat unsqueeze where"}, /* with an offset */
+    {"diagflat", "aten.diagflat.default", "view(self) unsqueeze where"},
     {"trace", "aten.trace.default", "diagonal_copy(self) sum"},
     {"cosine_similarity", "aten.cosine_similarity.default",
      "linalg_vector_norm(x1,,dim) linalg_vector_norm(x2) clamp_min clamp_min div div mul sum"},
@@ -72,6 +75,13 @@ static const struct arithmetic {
     {"vecdot", "aten.linalg_vecdot.default", "dot(x,y)"},
     {"rsub", "aten.rsub.Tensor", "sub(other!,self)"},
     {"nan_to_num", "aten.nan_to_num.default", "isnan(self) where isneginf where isposinf where"},
+    {"index_add", "aten.index_add.decomposed", "mul(values) index_put(self,indices) alpha=2", "alpha=", NULL},
+    {"index_add_", "aten.index_add.decomposed", "mul(values) index_put(self,indices) alpha=2", "alpha=", NULL},
+    /* of numbers, as the next one */
+    {"index_add", "aten.index_add.default", "mul(source) unsqueeze(self) index_put(,index*) squeeze dim=0 alpha=2",
+     "alpha=", "unsqueeze("},
+    {"index_copy", "aten.index_copy.default", "unsqueeze(self) index_put(,index*,source) squeeze dim=0", NULL,
+     "unsqueeze("},
     {"renorm", "aten.renorm.default",
      "linalg_vector_norm(self,p,dim) gt add reciprocal mul? where convert_element_type? mul"},
     {"nansum", "aten.nansum.default", "isnan where(,,self) sum(,dim,keepdim)?"},
@@ -194,7 +204,8 @@ row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
     const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
     for (int i = 0; i < COUNT(rows); i++)
-        if (python_calls(line, rows[i].name) && matches(d, at, rows[i].drawing, words, n))
+        if (python_calls(line, rows[i].name) && (!rows[i].given || strstr(line, rows[i].given)) &&
+            !(rows[i].never && strstr(line, rows[i].never)) && matches(d, at, rows[i].drawing, words, n))
             return &rows[i];
     return NULL;
 }
@@ -305,7 +316,7 @@ arithmetic_lower(struct dynamo *d, int at)
     int out = group_output(d, &d->groups[made[0]]);
     if (out >= 0)
         lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
-    c->in_place = strstr(row->target, "_.") != NULL;
+    c->in_place = strstr(row->target, "_.") || ends_with(row->name, "_");
     c->nouts = nouts;
     c->outs = NEWN(d->l->a, int, nouts);
     for (int i = 0; i < nouts; i++) {

@@ -223,6 +223,16 @@ expand_alias(struct machine *m, struct frame *f)
         out_add(m, f, s->out[i]);
 }
 
+/* Source: diagflat in aten/src/ATen/native/TensorShape.cpp. */
+void
+expand_diagflat(struct machine *m, struct frame *f)
+{
+    struct value *v = OP(m, "contiguous.default", VAL(V(0)));
+    int64_t n = value_elements(v);
+    const struct arg a = VAL(OP(m, "view.default", VAL(v), ints_arg(m, 1, &n)));
+    out_add(m, f, dispatch(m, aten_find("diag_embed.default"), 1, &a, f)->out[0]);
+}
+
 /* The one index of a list is that of dimension n, after n that are left out. Source: index_add and index_copy in
  * torch/_decomp. */
 void
@@ -232,8 +242,9 @@ expand_indexed(struct machine *m, struct frame *f)
     int dim = 0;
     while (l->kind == ARG_LIST && dim < l->n - 1 && l->list[dim].kind != ARG_VALUE)
         dim++;
-    struct arg a[] = {f->a[0], INT(dim), l->kind == ARG_LIST && l->n ? l->list[dim] : NONE, f->a[2]};
-    struct frame *s = dispatch(m, aten_find(f->op->source), COUNT(a), a, f);
+    struct arg a[] = {f->a[0], INT(dim), l->kind == ARG_LIST && l->n ? l->list[dim] : NONE, f->a[2],
+                      f->n > 4 ? f->a[4] : NONE};
+    struct frame *s = dispatch(m, aten_find(f->op->source), f->n > 4 ? COUNT(a) : COUNT(a) - 1, a, f);
     out_add(m, f, s->nout ? s->out[0] : NULL);
 }
 

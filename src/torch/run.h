@@ -234,6 +234,7 @@ void expand_cumsum_backward(struct machine *m, struct frame *f);
 void expand_det(struct machine *m, struct frame *f);
 void expand_det_backward(struct machine *m, struct frame *f);
 void expand_detach(struct machine *m, struct frame *f);
+void expand_diagflat(struct machine *m, struct frame *f);
 void expand_dropout(struct machine *m, struct frame *f);
 void expand_dropout_in_place(struct machine *m, struct frame *f);
 void expand_einsum(struct machine *m, struct frame *f);

@@ -201,6 +201,9 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "scatter": "torch.zeros_like(x).scatter(1, (x > 0).long(), x)",
     "scatter_add": "torch.zeros_like(x).scatter_add(1, (x > 0).long(), x)",
     "index_add": "x.index_add(1, (x[0, :, 0] > 0).long(), x.flip(1))",
+    "index_add_alpha": "x.index_add(1, (x[0, :, 0] > 0).long(), x.flip(1), alpha=2)",
+    "index_add_scaled": "x.index_add(1, (x[0, :, 0] > 0).long(), x.flip(1) * 2)",
+    "index_add_alpha_": "(x * 2).index_add_(1, (x[0, :, 0] > 0).long(), x.flip(1), alpha=.5)",
     "index_add_first": "torch.zeros_like(x).index_add(0, (x[:, 0, 0] > 0).long(), x.flip(1))",
     "index_add_": "(x * 2).index_add_(1, (x[0, :, 0] > 0).long(), x.flip(1))",
     "index_copy": "x.index_copy(1, (x[0, :, 0] > 0).long(), x.flip(1))",
@@ -405,6 +408,8 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "norm_inf": "x / x.norm(float('inf'), dim=-1, keepdim=True)",
     "trace": "torch.einsum('bii->b', x[..., :8]).view(-1, 1, 1) * x",
     "diag_embed": "torch.diag_embed(x[..., :8]).sum(1) @ x",
+    "diagflat": "x @ torch.diagflat(x[0, 0])",
+    "diagflat_matrix": "x[..., :1] * torch.diagflat(x[0, :4, :8].T).sum(0)",
     "diagonal": "x[..., :8].diagonal(dim1=1, dim2=2).unsqueeze(-1) * x",
     # views that copy
     "expand_copy": "torch.expand_copy(x[:, :1], x.shape) * x",
