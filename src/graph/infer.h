@@ -39,6 +39,8 @@ struct shapes {
 void shapes_declared(struct tensor *t);
 /* Known in all dimensions, but of a size that 64 bits don't hold. */
 bool shapes_overflow(const struct tensor *t);
+/* Control flow that is one operator of PyTorch's: what ran is that, whatever the exporter wrote. */
+bool shapes_recorded(const struct node *n);
 /* The rules over all nodes in order; false when the budget of visits is spent. */
 bool shapes_graph(struct shapes *run, struct graph *g);
 /* Over one node of the main graph. */

@@ -33,6 +33,15 @@ shapes_overflow(const struct tensor *t)
            dtype_bytes(t->dtype, tensor_elements(t)) < 0;
 }
 
+bool
+shapes_recorded(const struct node *n)
+{
+    bool flows = false;
+    for (int i = 0; i < n->nattr; i++)
+        flows |= n->attr[i].type == ATTR_GRAPH;
+    return flows && n->fx && strstr(n->fx, "[target=torch.ops.aten.");
+}
+
 /* ---- running ----------------------------------------------------------------------------------------------------- */
 
 struct constant *
@@ -131,8 +140,11 @@ run_node(struct shapes *run, struct graph *g, const struct node *n)
             in.out[k]->value = NULL;
             in.out[k]->seq = NULL;
         }
+    int doubts = run->root->ndoubts;
     if (n->row && n->row->shape)
         n->row->shape(&in);
+    if (shapes_recorded(n))
+        run->root->ndoubts = doubts; /* its body didn't run */
     for (int k = 0; k < n->nout; k++)
         if (in.out[k])
             shapes_declared(in.out[k]);

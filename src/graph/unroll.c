@@ -580,7 +580,7 @@ unroll_split(struct unroll *u, const struct node *n)
 static void
 place(struct unroll *u, const struct node *n)
 {
-    if (!n->row || !n->row->flow || n->nout < 1 || n->out[0] < 0 || !n->row->flow(u, n))
+    if (shapes_recorded(n) || !n->row || !n->row->flow || n->nout < 1 || n->out[0] < 0 || !n->row->flow(u, n))
         emit(u, n);
 }
 
@@ -601,6 +601,20 @@ note_signature(struct unroll *u, const char *p)
         names_put(u->recorded, arena_strn(u->a, p, strcspn(p, ":\n")), 1);
 }
 
+/* What a cast reads has the sizes that the file states of its result. */
+static void
+declare_casts(struct graph *g)
+{
+    for (int i = 0; i < g->nn; i++) {
+        const struct node *n = &g->n[i];
+        if (node_call(n) != CALL_CAST || n->nin != 1 || n->nout != 1 || n->in[0] < 0 || n->out[0] < 0 ||
+            g->t[n->in[0]].declared_rank >= 0)
+            continue;
+        g->t[n->in[0]].declared_rank = g->t[n->out[0]].declared_rank;
+        g->t[n->in[0]].declared = g->t[n->out[0]].declared;
+    }
+}
+
 void
 unroll_run(struct shapes *run, struct graph *g)
 {
@@ -610,6 +624,7 @@ unroll_run(struct shapes *run, struct graph *g)
         note_signature(&u, g->signature);
         note_names(&u, u.recorded, g);
     }
+    declare_casts(g);
     struct node *old = g->n;
     int n = g->nn;
     g->n = NULL;

@@ -111,7 +111,19 @@ lost_text(const struct dynamo *d, int at)
     bool data = false;
     for (int k = 0; k < n->nin; k++)
         data |= n->in[k] >= 0 && d->l->slot_of[n->in[k]] >= 0;
-    return data && node_call(n) != CALL_CAST && n->nout && n->out[0] >= 0 && dtypes[g->t[n->out[0]].dtype].is_float;
+    return data && n->nout && n->out[0] >= 0 && dtypes[g->t[n->out[0]].dtype].is_float;
+}
+
+/* The exporter's own cast, to the type that it was. */
+static void
+pass_cast(const struct dynamo *d, const struct node *n)
+{
+    struct lowering *l = d->l;
+    int in = n->nin ? n->in[0] : -1, out = n->nout ? n->out[0] : -1;
+    if (in < 0 || out < 0 || l->slot_of[in] < 0 || l->slot_of[out] >= 0 || l->g->t[in].dtype != l->g->t[out].dtype)
+        return;
+    l->slot_of[out] = l->slot_of[in];
+    names_put(l->slots, l->g->t[out].name, l->slot_of[in]);
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
@@ -164,6 +176,8 @@ lower_dynamo(struct lowering *l)
                 lower_made(l, i);
             else if (node_call(&l->g->n[i]) == CALL_SPLIT)
                 lower_split(&d, i);
+            else if (node_call(&l->g->n[i]) == CALL_CAST)
+                pass_cast(&d, &l->g->n[i]);
             else if (lost_text(&d, i))
                 lower_made(l, i);
             continue;

@@ -483,6 +483,11 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
         "nn.Upsample(scale_factor=2, mode='bilinear', align_corners=True)",
     ),
     "embedding_bag_mean": ("self.op((x > 0).long().sum(-1)).unsqueeze(1) + x", "nn.EmbeddingBag(40, 32, mode='mean')"),
+    "embedding_bag_max": ("self.op((x > 0).long().sum(-1)).unsqueeze(1) + x", "nn.EmbeddingBag(40, 32, mode='max')"),
+    "embedding_bag_weights": (
+        "self.op((x > 0).long().sum(-1), None, x[..., 0].sigmoid()).unsqueeze(1) + x",
+        "nn.EmbeddingBag(40, 32, mode='sum')",
+    ),
     "embedding_bag_offsets": (
         "self.op((x > 0).long().sum(-1).flatten(), torch.arange(0, 32, 8, device=x.device)).unsqueeze(1) + x",
         "nn.EmbeddingBag(40, 32, mode='sum')",
@@ -659,7 +664,6 @@ OPEN = {
     "copy_": "exported as its source",
     "index_put": "the file orders constants before what uses them",
     "var_mean": "exported as its arithmetic, unread results left out",
-    "embedding_bag": "its result loses its name in the file",
     "rotary_complex": "a conjugate is copied before it is multiplied",
     "checkpoint_method": "the frames of functions that are not called forward are not in the file, nor their locals",
     **dict.fromkeys(
@@ -668,10 +672,8 @@ OPEN = {
     "multihead_padding": "the type of a mask is the query's, which the file has as it was when it was exported",
     "loss_kl_log": "the exporter merged the same function of a tensor and of the same tensor detached",
     "inplace_index": "of a function without a module the file names its caller's line",
-    **dict.fromkeys(
-        ("embedding_bag_mean", "embedding_bag_offsets", "embedding_renorm"),
-        "written as loops over bags, or as unique indices, whose sizes no file has",
-    ),
+    "embedding_bag_offsets": "the constant of its offsets says arange, not which",
+    "embedding_renorm": "written as unique indices, whose sizes no file has",
     "sgn": "no row: a doubt",
     "logdet": "an identity is folded into a constant that is called clone",
     **dict.fromkeys(
