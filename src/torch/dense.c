@@ -186,7 +186,8 @@ run_addr(struct machine *m, struct frame *f)
 {
     int64_t size[] = {V(1)->size[0], V(2)->size[0]};
     m->flops += (double)size[0] * (double)size[1];
-    out_add(m, f, value_new(m, V(1)->dtype, 2, size, NULL));
+    bool whole = V(0)->rank == 2 && V(0)->size[0] == size[0] && V(0)->size[1] == size[1];
+    out_add(m, f, whole ? layout_like(m, V(0), V(1)->dtype) : value_new(m, V(1)->dtype, 2, size, NULL));
 }
 
 void
@@ -313,6 +314,25 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
 
 /* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout:
  * cudnn_conv_suggest_memory_format in aten/src/ATen/native/ConvUtils.h. */
+/* In one dimension as an image of one row. */
+static bool
+row_channels_last(const struct value *v)
+{
+    int64_t size[] = {v->size[0], v->size[1], 1, v->size[2]};
+    int64_t stride[] = {v->stride[0], v->stride[1], v->size[2] * v->stride[2], v->stride[2]};
+    return layout_channels_last(&(struct value){.rank = 4, .size = size, .stride = stride});
+}
+
+/* Source: cudnn_conv_suggest_memory_format in ConvUtils.h; in one dimension the input is contiguous by then:
+ * _convolution in Convolution.cpp. */
+static bool
+runs_channels_last(const struct value *x, const struct value *w)
+{
+    if (x->rank == 3 && w->rank == 3)
+        return (value_contiguous(x) && row_channels_last(x)) || row_channels_last(w);
+    return layout_channels_last(x) || layout_channels_last(w);
+}
+
 void
 run_convolution(struct machine *m, struct frame *f)
 {
@@ -334,7 +354,7 @@ run_convolution(struct machine *m, struct frame *f)
     m->flops += 2.0 * macs * (double)x->size[0];
     if (f->rank == x->rank)
         memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-    bool last = layout_channels_last(x) || layout_channels_last(w);
+    bool last = runs_channels_last(x, w);
     if (x->rank == 3)
         convolution_operand(m, x, false);
     out_add(m, f, layout_image(m, x->dtype, x->rank, size, last));
@@ -349,7 +369,7 @@ void
 run_convolution_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3);
-    bool last = layout_channels_last(x) || layout_channels_last(w), gone[RANK];
+    bool last = runs_channels_last(x, w), gone[RANK];
     if (x->rank == 3)
         convolution_operand(m, x, false);
     convolution_operand(m, g, last);
@@ -762,7 +782,7 @@ run_rms_norm(struct machine *m, struct frame *f)
     int n = arg_ints(f, 1, shape, RANK);
     for (int i = 0; i < x->rank; i++)
         size[i] = i < x->rank - n ? x->size[i] : 1;
-    out_add(m, f, layout_like(m, x, x->dtype));
+    out_add(m, f, value_new(m, x->dtype, x->rank, x->size, NULL)); /* as layer_norm */
     out_add(m, f, value_new(m, layout_statistics(x), x->rank, size, NULL));
 }
 

@@ -819,6 +819,22 @@ expand_conv_transpose(struct machine *m, struct frame *f)
     convolve(m, f, COUNT(a), a);
 }
 
+/* As of an image of one row, by the operator that the row's source names. Source: avg_pool1d and max_pool1d in
+ * Pooling.cpp. */
+void
+expand_pool1d(struct machine *m, struct frame *f)
+{
+    enum { PADDING = 3 };
+    struct arg a[MAX_ARGS] = {VAL(OP(m, "unsqueeze.default", VAL(V(0)), INT(-2)))};
+    for (int i = 1; i < f->n; i++) {
+        int64_t of[RANK];
+        bool numbers = f->a[i].kind != ARG_BOOL && arg_ints(f, i, of, RANK) > 0;
+        a[i] = numbers ? ints_arg(m, 2, (int64_t[]){i != PADDING, of[0]}) : f->a[i];
+    }
+    struct value *image = dispatch(m, aten_find(f->op->source), f->n, a, NULL)->out[0];
+    out_add(m, f, OP(m, "squeeze.dim", VAL(image), INT(-2)));
+}
+
 /* Indices are made whether anybody asked for them or not. */
 void
 expand_max_pool(struct machine *m, struct frame *f)
@@ -1062,11 +1078,12 @@ expand_batch_norm(struct machine *m, struct frame *f)
 void
 expand_instance_norm(struct machine *m, struct frame *f)
 {
-    struct value *x = OP(m, "contiguous.default", VAL(V(0))), *p[4] = {V(1), V(2), V(3), V(4)};
+    struct value *x = V(0), *p[4] = {V(1), V(2), V(3), V(4)};
     int64_t size[RANK], times = x->size[0];
     for (int i = 0; i < COUNT(p); i++)
         if (p[i])
             p[i] = OP(m, "repeat.default", VAL(p[i]), ints_arg(m, 1, &times));
+    x = OP(m, "contiguous.default", VAL(x));
     memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
     size[1] *= size[0];
     size[0] = 1;

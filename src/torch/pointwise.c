@@ -101,9 +101,19 @@ run_where(struct machine *m, struct frame *f)
     pointwise_new(m, f, 0, f->n < 3 ? f->n : 3, layout_promote(f->a + 1, f->n > 2 ? 2 : f->n - 1));
 }
 
-/* self, mask: the type of self, contiguous where it is not written. Source: masked_fill in TensorAdvancedIndexing.cpp. */
+/* As run_unary, but contiguous where it is not written. */
 void
-run_masked_fill(struct machine *m, struct frame *f)
+run_contiguous(struct machine *m, struct frame *f)
+{
+    if (f->over)
+        run_unary(m, f);
+    else
+        out_add(m, f, value_new(m, V(0)->dtype, V(0)->rank, V(0)->size, NULL));
+}
+
+/* Of two operands, the type of the first; likewise. */
+void
+run_binary_contiguous(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int n = f->n < 2 ? f->n : 2, rank = layout_broadcast(f->a, n, size);

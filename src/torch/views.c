@@ -539,7 +539,7 @@ run_embedding(struct machine *m, struct frame *f)
 /* Sizes of x[i, :, j]: what the indices broadcast to stands where the first of adjacent indices stood, else in
  * front. */
 static int
-index_sizes(const struct frame *f, int64_t *size)
+index_sizes(const struct frame *f, int64_t *size, int64_t *stride)
 {
     const struct value *v = V(0);
     const struct arg *ix = &f->a[1];
@@ -555,10 +555,14 @@ index_sizes(const struct frame *f, int64_t *size)
     bool adjacent = count && last - first + 1 == count;
     for (int i = 0; i < v->rank; i++) {
         if (count && i == (adjacent ? first : 0))
-            for (int k = 0; k < rank; k++)
-                size[at++] = shape[k];
-        if (i >= n || ix->list[i].kind != ARG_VALUE)
-            size[at++] = v->size[i];
+            for (int k = 0; k < rank; k++, at++) {
+                size[at] = shape[k];
+                stride[at] = 0;
+            }
+        if (i >= n || ix->list[i].kind != ARG_VALUE) {
+            size[at] = v->size[i];
+            stride[at++] = v->stride[i];
+        }
     }
     return at;
 }
@@ -566,8 +570,8 @@ index_sizes(const struct frame *f, int64_t *size)
 void
 run_index(struct machine *m, struct frame *f)
 {
-    int64_t size[RANK];
-    int rank = index_sizes(f, size);
+    int64_t size[RANK], stride[RANK], out[RANK];
+    int rank = index_sizes(f, size, stride);
     bool mask = false; /* only the file knows how many it picks */
     for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
         mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
@@ -581,12 +585,17 @@ run_index(struct machine *m, struct frame *f)
     if (!mask && f->rank >= 0 && all != mine && at >= 0 && at < V(0)->rank && value_elements(V(0)) > 0) {
         rank = V(0)->rank; /* a folded list: it picks as many as the file's result has */
         memcpy(size, V(0)->size, sizeof(*size) * (size_t)rank);
+        memcpy(stride, V(0)->stride, sizeof(*stride) * (size_t)rank);
+        stride[at] = 0;
         size[at] = all / (value_elements(V(0)) / size[at]);
     }
-    if (mask && f->rank >= 0)
+    if (mask && f->rank >= 0) {
         out_add(m, f, value_new(m, V(0)->dtype, f->rank, f->size, NULL));
-    else
-        out_add(m, f, value_new(m, V(0)->dtype, rank, size, NULL));
+        return;
+    }
+    struct arg shown = VAL((&(struct value){.rank = rank, .size = size, .stride = stride}));
+    layout_strides(&shown, 1, rank, size, out);
+    out_add(m, f, value_new(m, V(0)->dtype, rank, size, out));
 }
 
 void
