@@ -529,10 +529,11 @@ run_stated(struct machine *m, struct frame *f)
     out_add(m, f, f->rank >= 0 ? value_new(m, v->dtype, f->rank, f->size, NULL) : layout_like(m, v, v->dtype));
 }
 
-/* A Fourier transform writes its batch dimensions outside, its own inside, each in the order of the input's strides.
+/* A Fourier transform writes its batch dimensions outside, its own inside, each in the order of the input's strides,
+ * which is clean where the input was made contiguous before.
  * Source: _exec_fft and _sort_dims in torch/_meta_registrations.py, of native/cuda/SpectralOps.cpp. */
 static void
-transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *size)
+transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *size, bool clean)
 {
     int64_t dims[RANK], stride[RANK], run = 1;
     struct value *v = V(0);
@@ -545,7 +546,7 @@ transform_new(struct machine *m, struct frame *f, enum dtype t, const int64_t *s
             if (mine != own)
                 continue;
             int k = at++;
-            for (; k > 0 && v->stride[order[k - 1]] < v->stride[i]; k--) {
+            for (; k > 0 && !clean && v->stride[order[k - 1]] < v->stride[i]; k--) {
                 bool other = false;
                 for (int j = 0; j < n; j++)
                     other |= layout_dim(dims[j], v->rank) == order[k - 1];
@@ -578,7 +579,7 @@ void
 run_fft_c2c(struct machine *m, struct frame *f)
 {
     pointwise_resolve(m, f, 0, 1);
-    transform_new(m, f, V(0)->dtype, V(0)->size);
+    transform_new(m, f, V(0)->dtype, V(0)->size, false);
 }
 
 /* The last named dimension is halved, or grows back. */
@@ -594,7 +595,7 @@ run_fft_real(struct machine *m, struct frame *f)
         size[last] = arg_int(f, 3, size[last]);
     else if (v->rank && arg_int(f, 3, 0))
         size[last] = size[last] / 2 + 1;
-    transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size);
+    transform_new(m, f, inverse ? real_of(v->dtype) : complex_of(v->dtype), size, inverse);
 }
 
 /* Of complex numbers a real one: abs, angle. */
