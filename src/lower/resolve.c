@@ -1279,21 +1279,6 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
-/* What the file says of a call that ends in such a node, as silu does in a product, is the same of a product by itself:
- * the optimizer may have merged the two. */
-static void
-doubt_merged(const struct dynamo *d, const struct group *g, const char *name, int call)
-{
-    const struct graph *gr = d->l->g;
-    for (int k = 0; k < d->ngroups; k++) {
-        const struct node *n = &gr->n[d->groups[k].last], *reader = &gr->n[g->last];
-        const char *aten = n->row ? n->row->aten : NULL;
-        if (d->groups[k].call == call && aten && strcmp(aten, d->groups[k].target) != 0 && spelled_after(name, aten))
-            graph_doubt(d->l->g, reader->name, reader->op, NULL, "%s may have been merged with a part of %s", name,
-                        spelled_bare(d->groups[k].target));
-    }
-}
-
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -1304,11 +1289,9 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (learned_number(d, g, name))
         return lost_identity(d, g, name, slot);
     const struct call *maker = group_maker(p, slot);
-    int i = maker ? (int)(maker - p->calls) : -1;
-    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
-        doubt_merged(d, g, name, i);
+    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target)))
         return lost_identity(d, g, name, slot);
-    }
+    int i = (int)(maker - p->calls);
     if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
         return slot;
     struct call again = p->calls[i];
