@@ -10,7 +10,8 @@ trainable scalar. A module that is not exact is taken apart, sample by sample. P
 samples, exact, doubt, wrong and skipped (PyTorch can't export or record them, with its reason under -v), what was
 wrong, and the sums. Exit 1 when a sample is wrong. Where several tensors require a gradient, each alone is a sample
 too. --modules takes module_db's modules as well. --layout channels-last has inputs of four dimensions so, transposed
-swaps the last two dimensions before an operator sees them; --exporter ts takes the old exporter's files.
+swaps the last two dimensions before an operator sees them, sliced gives it every second element of the last one;
+--exporter ts takes the old exporter's files.
 
 --kept compares what an earlier run left in DIR once more, without PyTorch; --table writes the figures into FILE,
 between its marks, and --pack adds to the archive the smallest exact sample of each operator that it does not have.
@@ -27,6 +28,7 @@ LAYOUTS = {
     "contiguous": [],
     "channels-last": ["--assume", "inputs=channels-last"],
     "transposed": [],
+    "sliced": [],
 }  # what memlint is told of the inputs
 CAUSES = {  # why operators are wrong that are: which ones
     "the exporter merges a view that is a copy with the next view": r"view_copy",
@@ -138,17 +140,22 @@ class Writer:
         if Writer.layout == "channels-last" and t.dim() == 4 and dtype == "torch.float32":
             n, c, h, w = t.shape
             make = f"torch.rand({(n, h, w, c)}).permute(0, 3, 1, 2)"
-        name = f"x{k}"
+        name, parted = f"x{k}", Writer.layout == "sliced" and t.dim() > 0 and dtype == "torch.float32"
+        if parted:
+            make = f"torch.rand({(*t.shape[:-1], 2 * t.shape[-1])})"
         if Writer.layout == "transposed" and t.dim() > 1 and dtype == "torch.float32":
             make = f"torch.rand({(*t.shape[:-2], t.shape[-1], t.shape[-2])})"
             self.lines.append(f"t{k} = x{k}.transpose(-2, -1)")
             name = f"t{k}"
         self.inputs.append(make)
-        if not trained:
-            return name
-        self.lines.append(f"a{k} = {name} * self.s{self.scales}")
-        self.scales += 1
-        return f"a{k}"
+        if trained:
+            self.lines.append(f"a{k} = {name} * self.s{self.scales}")
+            self.scales += 1
+            name = f"a{k}"
+        if parted:
+            self.lines.append(f"b{k} = {name}[..., ::2]")
+            name = f"b{k}"
+        return name
 
     def value(self, v, trains):
         torch = self.torch
