@@ -61,6 +61,7 @@ struct frames { /* of a program's calls and of its copies', each read once */
 
 struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
     int level, end;
+    const struct round *outer; /* of a loop around it */
 };
 
 struct tracer {
@@ -563,6 +564,24 @@ calls_method(const struct tracer *t, int level, int i, int j)
     return false;
 }
 
+/* Lines of outer frames come first. */
+static void
+set_round(struct tracer *t, int i, int level, int end)
+{
+    struct round *r = &t->rounds[i];
+    const struct round *outer = r->level < 0 ? NULL : r->level == level ? r->outer : arena_dup(t->a, r, sizeof(*r));
+    *r = (struct round){level, end, outer};
+}
+
+static const struct round *
+round_at(const struct tracer *t, int i, int level)
+{
+    const struct round *r = &t->rounds[i];
+    while (r && r->level != level)
+        r = r->outer;
+    return r;
+}
+
 /* Whether calls i to j - 1 are of more modules, one after another, than the line writes calls: "x = layer(x)". Each is
  * a round, with what the line itself does behind it. */
 static bool
@@ -587,8 +606,7 @@ find_modules(struct tracer *t, int level, int i, int j)
         if (k + 1 < j && (!*next || strcmp(next, module) == 0))
             continue;
         for (; first <= k; first++)
-            if (level >= t->rounds[first].level)
-                t->rounds[first] = (struct round){level, k};
+            set_round(t, first, level, k);
     }
     return true;
 }
@@ -611,8 +629,7 @@ find_rounds(struct tracer *t, int level, int i, int j)
         if (!t->stacks[i].at[level].nbindings || !runs_over(t, level, i, size, (j - i) / size))
             return;
         for (k = i; k < j; k++)
-            if (level >= t->rounds[k].level)
-                t->rounds[k] = (struct round){level, i + (k - i) / size * size + size - 1};
+            set_round(t, k, level, i + (k - i) / size * size + size - 1);
         return;
     }
     if (find_modules(t, level, i, j))
@@ -627,8 +644,7 @@ find_rounds(struct tracer *t, int level, int i, int j)
         return;
     for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
         for (; same_call(t, k, j - 1) && first <= k; first++)
-            if (level >= t->rounds[first].level)
-                t->rounds[first] = (struct round){level, k};
+            set_round(t, first, level, k);
 }
 
 static void
@@ -637,7 +653,7 @@ read_rounds(struct tracer *t)
     int deepest = 0;
     t->rounds = NEWN(t->a, struct round, t->p->ncalls + 1);
     for (int i = 0; i < t->p->ncalls; i++) {
-        t->rounds[i] = (struct round){-1, i};
+        t->rounds[i] = (struct round){-1, i, NULL};
         deepest = t->stacks[i].n > deepest ? t->stacks[i].n : deepest;
     }
     for (int level = 0; level < deepest && t->steps < limit(LIMIT_FRAMES); level++)
@@ -1007,8 +1023,9 @@ local_end(struct tracer *t, int from, int level, const char *name)
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
         n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
-        if (!n && t->rounds[i].level == level)
-            return t->rounds[i].end;
+        const struct round *round = n ? NULL : round_at(t, i, level);
+        if (round)
+            return round->end;
         for (int k = i; !n && *bound && k <= last; k++) /* statements follow on the line */
             if (t->stacks[k].n && (at = written_at(t, k, level, t->stacks[i].at[level].text)) && at > bound)
                 return k - 1;
@@ -1421,10 +1438,12 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
     *by = NULL;
     if (!s->n || !u->n)
         return -1;
-    const struct round *round = &t->rounds[from];
-    if (round->level >= 0 && level > round->level && t->rounds[user].level == round->level && round->end < user) {
-        *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
-        return round->end == from ? t->rounds[user].end : -1;
+    for (const struct round *round = &t->rounds[from], *other; round && round->level >= 0; round = round->outer) {
+        other = level > round->level && round->end < user ? round_at(t, user, round->level) : NULL;
+        if (other) {
+            *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
+            return round->end == from ? other->end : -1;
+        }
     }
     for (int i = 1; i <= level && i < s->n; i++) { /* that frame has returned: its function runs again */
         bool again = i < level || (i < u->n && s->at[i].where == u->at[i].where);

@@ -1109,9 +1109,11 @@ void
 expand_group_norm(struct machine *m, struct frame *f)
 {
     struct value *x = OP(m, "contiguous.default", VAL(V(0)));
+    struct value *weight = V(2) ? OP(m, "contiguous.default", VAL(V(2))) : NULL;
+    struct value *bias = V(3) ? OP(m, "contiguous.default", VAL(V(3))) : NULL;
     int64_t n = x->size[0], c = x->size[1];
     out_add(m, f,
-            OP(m, "native_group_norm.default", VAL(x), VAL(V(2)), VAL(V(3)), INT(n), INT(c),
+            OP(m, "native_group_norm.default", VAL(x), VAL(weight), VAL(bias), INT(n), INT(c),
                INT(n && c ? value_elements(x) / (n * c) : 0), INT(arg_int(f, 1, 1))));
 }
 
