@@ -611,6 +611,18 @@ find_modules(struct tracer *t, int level, int i, int j)
     return true;
 }
 
+/* Whether the line, of calls i to j - 1, writes this one once and runs it several times. */
+static bool
+runs_again(const struct tracer *t, int level, int i, int j, int one)
+{
+    const char *text = t->stacks[i].at[level].text, *end = text + strlen(text), *target = t->p->calls[one].target;
+    int times = 0;
+    for (int k = i; k < j; k++)
+        times += same_call(t, k, one);
+    return times > 1 && t->stacks[one].n == level + 1 && times_made(text, end, target) == 1 &&
+           times_written(text, end, target) == 1;
+}
+
 /* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
  * than the line writes them, it is the body of a loop. */
 static void
@@ -634,17 +646,20 @@ find_rounds(struct tracer *t, int level, int i, int j)
     }
     if (find_modules(t, level, i, j))
         return;
-    const struct spot *s = &t->stacks[i].at[level];
-    const char *end = s->text + strlen(s->text), *last = t->p->calls[j - 1].target;
-    int times = 0;
-    for (int k = i; k < j; k++)
-        times += same_call(t, k, j - 1);
-    if (times < 2 || !s->nbindings || t->stacks[j - 1].n != level + 1 || times_made(s->text, end, last) != 1 ||
-        times_written(s->text, end, last) != 1 || !isalpha((unsigned char)*written(s->text, end, last, 0)))
+    const char *text = t->stacks[i].at[level].text;
+    const char *last = written(text, text + strlen(text), t->p->calls[j - 1].target, 0);
+    if (!t->stacks[i].at[level].nbindings)
         return;
-    for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
-        for (; same_call(t, k, j - 1) && first <= k; first++)
-            set_round(t, first, level, k);
+    if (last && isalpha((unsigned char)*last) && runs_again(t, level, i, j, j - 1)) {
+        for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
+            for (; same_call(t, k, j - 1) && first <= k; first++)
+                set_round(t, first, level, k);
+    } else if (t->stacks[i].at[level].whole && !strstr(text, " for ") && runs_again(t, level, i, j, i) &&
+               !target_is(t->p->calls[i].target, TARGET_VIEWS | TARGET_REORDERS)) {
+        for (int k = j - 1, end = j - 1; k >= i; k--) /* or begin so: views of what is so already are left out */
+            for (int first = end; same_call(t, k, i) && end >= k; end--)
+                set_round(t, end, level, first);
+    }
 }
 
 static void
