@@ -458,7 +458,7 @@ expand_cosine_similarity(struct machine *m, struct frame *f)
         norm[i] = OP(m, "clone.default", VAL(norm[i]));
         scope_end(m, mark, 1, &norm[i]);
     }
-    OP(m, "scalar_tensor.default", FLT(0), DTYPE(norm[0]->dtype));      /* eps */
+    OP(m, "scalar_tensor.default", FLT(0), DTYPE(layout_statistics(norm[0]))); /* eps, in what halves compute in */
     struct value *right = OP(m, "div.Tensor", VAL(V(1)), VAL(norm[1])); /* C++ evaluates operands from the right */
     struct value *left = OP(m, "div.Tensor", VAL(V(0)), VAL(norm[0]));
     out_add(m, f, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(left), VAL(right))), dim, BOOL(false)));
