@@ -435,9 +435,10 @@ expand_renorm_backward(struct machine *m, struct frame *f)
         if (i != kept)
             dims[n++] = i;
     const struct arg over = f->a[3].kind == ARG_LIST ? f->a[3] : ints_arg(m, n, dims);
-    struct value *norm = OP(m, "linalg_vector_norm.default", VAL(x), f->a[2], over, BOOL(true));
+    const struct arg wide = DTYPE(layout_statistics(x));
+    struct value *norm = OP(m, "linalg_vector_norm.default", VAL(x), f->a[2], over, BOOL(true), wide);
     int outer = scope_begin(m), mark = scope_begin(m);
-    struct value *sum = OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(x), VAL(g))), over, BOOL(true));
+    struct value *sum = OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(x), VAL(g))), over, BOOL(true), wide);
     scope_end(m, mark, 1, &sum);
     struct value *back = OP(m, "norm_backward", VAL(sum), VAL(x), f->a[2], VAL(norm), over);
     scope_end(m, outer, 1, &back);
@@ -449,6 +450,7 @@ expand_renorm_backward(struct machine *m, struct frame *f)
     struct value *scaled = OP(m, "mul.Tensor", VAL(OP(m, "mul.Scalar", VAL(inverse), FLT(1))), VAL(rest));
     scope_end(m, mark, 1, &scaled);
     mark = scope_begin(m);
+    scaled = OP(m, "to.dtype", VAL(scaled), DTYPE(g->dtype));
     struct value *out = OP(m, "where.self", VAL(OP(m, "gt.Scalar", VAL(norm), FLT(1))), VAL(scaled), VAL(g));
     scope_end(m, mark, 1, &out);
     out_add(m, f, out);
