@@ -312,8 +312,6 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
     use_kernel(m, &s);
 }
 
-/* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). Layout:
- * cudnn_conv_suggest_memory_format in aten/src/ATen/native/ConvUtils.h. */
 /* In one dimension as an image of one row. */
 static bool
 row_channels_last(const struct value *v)
@@ -323,16 +321,21 @@ row_channels_last(const struct value *v)
     return layout_channels_last(&(struct value){.rank = 4, .size = size, .stride = stride});
 }
 
-/* Source: cudnn_conv_suggest_memory_format in ConvUtils.h; in one dimension the input is contiguous by then:
- * _convolution in Convolution.cpp. */
+/* Whether cuDNN runs with the channels last; in one dimension the input is contiguous by then. Fake tensors without a
+ * driver have no cuDNN for bfloat16, and what runs instead knows one order. Source: cudnn_conv_suggest_memory_format in
+ * aten/src/ATen/native/ConvUtils.h; use_cudnn and _convolution in Convolution.cpp; conv in
+ * torch/_subclasses/fake_impls.py. */
 static bool
-runs_channels_last(const struct value *x, const struct value *w)
+convolution_last(const struct machine *m, const struct value *x, const struct value *w)
 {
+    if (!m->real && x->dtype == DT_BFLOAT16)
+        return false;
     if (x->rank == 3 && w->rank == 3)
         return (value_contiguous(x) && row_channels_last(x)) || row_channels_last(w);
     return layout_channels_last(x) || layout_channels_last(w);
 }
 
+/* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). */
 void
 run_convolution(struct machine *m, struct frame *f)
 {
@@ -354,7 +357,7 @@ run_convolution(struct machine *m, struct frame *f)
     m->flops += 2.0 * macs * (double)x->size[0];
     if (f->rank == x->rank)
         memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-    bool last = runs_channels_last(x, w);
+    bool last = convolution_last(m, x, w);
     if (x->rank == 3)
         convolution_operand(m, x, false);
     out_add(m, f, layout_image(m, x->dtype, x->rank, size, last));
@@ -369,7 +372,7 @@ void
 run_convolution_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3);
-    bool last = runs_channels_last(x, w), gone[RANK];
+    bool last = convolution_last(m, x, w), gone[RANK];
     if (x->rank == 3)
         convolution_operand(m, x, false);
     convolution_operand(m, g, last);
