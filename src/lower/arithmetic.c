@@ -60,7 +60,7 @@ static const struct arithmetic {
     {"hinge_embedding_loss", "aten.hinge_embedding_loss.default",
      "sub(,self) clamp_min ne(target) where ne where add reduction"},
     {"margin_ranking_loss", "aten.margin_ranking_loss.default",
-     "sub(input1,input2) neg(target) mul add? clamp_min reduction"},
+     "sub(input1,input2) neg(target) convert_element_type? mul add? clamp_min reduction"},
     {"std_mean", "aten.std_mean.correction",
      "var(self,dim,correction) broadcast_in_dim sum broadcast_in_dim div>1 sqrt>0 keepdim=1"},
     {"var_mean", "aten.var_mean.correction",
@@ -109,6 +109,9 @@ static const struct arithmetic {
      "ne logical_not convert_element_type? sum? isnan where(,,self) sum(,dim,keepdim)? convert_element_type? div"},
     {"multilabel_soft_margin_loss", "aten.multilabel_soft_margin_loss.default",
      "log_sigmoid(self) mul(target) sub neg log_sigmoid mul add neg mul(,weight)? sum? div? reduction"},
+    {"multilabel_soft_margin_loss", "aten.multilabel_soft_margin_loss.default", /* of whole numbers */
+     "log_sigmoid(self) convert_element_type(target) mul sub neg log_sigmoid convert_element_type mul add neg "
+     "mul(,weight)? sum? div? reduction"},
     {"poisson_nll_loss", "aten.poisson_nll_loss.default",
      "mul(target,input) exp sub mul log mul log mul sub add le masked_fill add reduction log_input=1 full=1"},
     {"poisson_nll_loss", "aten.poisson_nll_loss.default", "mul(target,input) exp sub reduction log_input=1"},

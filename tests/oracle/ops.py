@@ -565,6 +565,7 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "torch.arange(4, device=x.device))",
     "loss_poisson_full": "x * F.poisson_nll_loss(x, x.detach().abs(), full=True, log_input=False)",
     "loss_multilabel": "x * F.multilabel_soft_margin_loss(x.flatten(0, 1), (x.flatten(0, 1) > 0).float())",
+    "loss_multilabel_whole": "x * F.multilabel_soft_margin_loss(x.flatten(0, 1), (x.flatten(0, 1) > 0).long())",
     "loss_multi_margin": "x * F.multi_margin_loss(x.flatten(0, 1), (x > 0).long().sum(-1).flatten() % 32)",
     "loss_kl_log": "x * F.kl_div(x.log_softmax(-1), x.detach().log_softmax(-1), log_target=True, "
     "reduction='batchmean')",
@@ -612,6 +613,7 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "loss_cosine": "x * F.cosine_embedding_loss(x.flatten(0, 1), x.flip(1).flatten(0, 1), torch.ones(x.shape[0] * 8, "
     "device=x.device))",
     "loss_margin": "x * F.margin_ranking_loss(x, x.flip(1), x.sign())",
+    "loss_margin_whole": "x * F.margin_ranking_loss(x, x.flip(1), x.sign().long(), margin=0.5)",
     "loss_triplet": "x * F.triplet_margin_loss(x, x.flip(1), x.flip(2))",
     "loss_gaussian": "x * F.gaussian_nll_loss(x, x.flip(1), x.abs() + 1)",
     "loss_hinge": "x * F.hinge_embedding_loss(x, x.sign())",
