@@ -1843,7 +1843,10 @@ const struct aten aten_table[] = {
      .grad = "self: channel_shuffle_of(grad, #self)",
      .source = "channel_shuffle.default"},
     {.name = "pixel_shuffle_of", .args = "grad self", .run = run_named, .source = "pixel_shuffle.default"},
-    {.name = "pixel_unshuffle_of", .args = "grad self", .run = run_named, .source = "pixel_unshuffle.default"},
+    {.name = "pixel_unshuffle_of",
+     .args = "grad self",
+     .run = run_pixel_unshuffle_of,
+     .source = "pixel_unshuffle.default"},
 
     /* normalization */
     {.name = "batch_norm.default",

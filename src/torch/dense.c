@@ -508,7 +508,15 @@ run_pixel_shuffle(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
 }
 
-/* The other way round, and the gradients of both. */
+/* Of fake tensors in their operand's order. Source: pixel_unshuffle in torch/_refs/nn/functional; math_pixel_unshuffle
+ * in aten/src/ATen/native/PixelShuffle.cpp. */
+static void
+unshuffled(struct machine *m, struct frame *f, const int64_t *size)
+{
+    struct value *v = V(0);
+    out_add(m, f, layout_image(m, v->dtype, v->rank, size, !m->real && layout_channels_last(v)));
+}
+
 void
 run_pixel_unshuffle(struct machine *m, struct frame *f)
 {
@@ -520,7 +528,14 @@ run_pixel_unshuffle(struct machine *m, struct frame *f)
         size[v->rank - 2] /= r;
         size[v->rank - 1] /= r;
     }
-    out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
+    unshuffled(m, f, size);
+}
+
+void
+run_pixel_unshuffle_of(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    unshuffled(m, f, V(1)->size);
 }
 
 /* The sizes that the file states: operators that only exporters of torch.export see, where sizes follow from many
@@ -664,7 +679,8 @@ run_view_as_complex(struct machine *m, struct frame *f)
     out_add(m, f, w);
 }
 
-/* grid_sampler(input, grid): the input's channels at the grid's points. */
+/* grid_sampler(input, grid): the input's channels at the grid's points, in one order. Source: grid_sampler_2d_cuda in
+ * aten/src/ATen/native/cuda/GridSampler.cpp. */
 void
 run_grid_sampler(struct machine *m, struct frame *f)
 {
@@ -672,7 +688,7 @@ run_grid_sampler(struct machine *m, struct frame *f)
     int64_t size[RANK] = {x->size[0], x->size[1]};
     for (int i = 2; i < x->rank; i++)
         size[i] = grid->size[i - 1];
-    out_add(m, f, layout_image(m, x->dtype, x->rank, size, layout_channels_last(x)));
+    out_add(m, f, value_new(m, x->dtype, x->rank, size, NULL));
 }
 
 void

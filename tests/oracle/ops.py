@@ -162,6 +162,10 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "resize_trilinear": "F.interpolate(IMAGE3, scale_factor=2, mode='trilinear').flatten(2)[..., :32]",
     "resize_nearest3d": "F.interpolate(IMAGE3, scale_factor=2).flatten(2)[..., :32]",
     "grid_sample": "F.grid_sample(IMAGE2, IMAGE2[:, :2].permute(0, 2, 3, 1), align_corners=False).flatten(2)",
+    "grid_sample_last": "F.grid_sample(x.unflatten(1, (4, 2)).permute(0, 3, 1, 2), IMAGE2[:, :2].permute(0, 2, 3, 1), "
+    "align_corners=False).flatten(1)[:, :32].unsqueeze(1) * x",
+    "unshuffle_last": "F.pixel_unshuffle(x.unflatten(1, (4, 2)).permute(0, 3, 1, 2), 2).flatten(2).flatten(1)[:, :32]"
+    ".unsqueeze(1) * x",
     "affine_grid": "F.affine_grid(x[:, :2, :3], (4, 8, 4, 4), align_corners=False).flatten(1)[:, :32].unsqueeze(1) * x",
     "pixel_unshuffle": "F.pixel_unshuffle(IMAGE2, 2).reshape(-1, 8, 32)",
     "channel_shuffle": "F.channel_shuffle(IMAGE2, 2).flatten(2)",
