@@ -432,37 +432,108 @@ hides_copy(const struct dynamo *d, const struct group *g, int tensor)
            strcmp(fx_outer(a, made), fx_outer(a, read)) == 0 && !python_writes(fx_line(a, made), d->groups[at].target);
 }
 
-/* Transposes and unsqueezes that were merged: the node's own attributes apply to its own input. */
+/* Puts dimension d of so many at a place of an order; false for what is none. */
+static bool
+put_dim(int64_t d, int rank, int *at)
+{
+    d += d < 0 ? rank : 0;
+    *at = d >= 0 && d < rank ? (int)d : 0;
+    return d >= 0 && d < rank;
+}
+
+/* How a call that transposes orders its operand's dimensions, of rank many; false where that isn't known. */
+static bool
+own_order(const struct dynamo *d, const struct group *g, int rank, int *order)
+{
+    struct arg args[MAX_ARGS];
+    int n = fx_args(d->l, spelled_row(g->target), g->args, args), swap[2] = {0, rank - 1};
+    bool known = rank > 0;
+    for (int i = 0; i < rank; i++)
+        order[i] = i;
+    if (n == 2 && args[1].kind == ARG_LIST && args[1].n == rank) {
+        for (int i = 0; i < rank; i++)
+            known &= args[1].list[i].kind == ARG_INT && put_dim(args[1].list[i].i, rank, &order[i]);
+        return known;
+    }
+    for (int i = 0; i < 2 && n == 3; i++)
+        known &= args[1 + i].kind == ARG_INT && put_dim(args[1 + i].i, rank, &swap[i]);
+    if (!known || (n != 3 && (n != 1 || rank != 2)))
+        return false;
+    order[swap[0]] = swap[1];
+    order[swap[1]] = swap[0];
+    return true;
+}
+
+static struct call *
+permute(struct dynamo *d, const struct group *g, int slot, int rank, const int *order)
+{
+    struct call *c = group_call(d, g, "aten.permute.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+    c->args[1] = (struct arg){.kind = ARG_LIST, .n = rank, .list = NEWN(d->l->a, struct arg, rank ? rank : 1)};
+    for (int i = 0; i < rank; i++)
+        c->args[1].list[i] = INT(order[i]);
+    return c;
+}
+
+/* What two transposes had between them: a copy reads what the first made. Source:
+ * onnxscript/rewriter/rules/common/_basic_rules.py. */
+static int
+copy_between(struct dynamo *d, const struct group *g, int rank, int *order)
+{
+    struct lowering *l = d->l;
+    int in = l->g->n[g->last].in[0], slot = l->slot_of[in], *own = NEWN(l->a, int, rank + 1),
+        *first = NEWN(l->a, int, rank + 1);
+    if (!own_order(d, g, rank, own))
+        return slot;
+    for (int i = 0; i < rank; i++)
+        first[own[i]] = order[i];
+    memcpy(order, own, sizeof(*own) * (size_t)rank);
+    l->slot_of[in] = permute(d, g, slot, rank, first)->outs[0];
+    const struct node *n = &l->g->n[g->last];
+    const char *line = fx_line(l->a, n->stack);
+    bool contiguous = strstr(line, ".contiguous(") != NULL;
+    int copy = resolve_clone(d, g, in, contiguous);
+    if (!contiguous && !strstr(line, ".clone(") && !strstr(line, "drop"))
+        graph_doubt(
+            l->g, n->name, n->op, NULL,
+            "a statement between two transposes left nothing but a name: dropout in evaluation mode, or a copy");
+    l->slot_of[in] = slot;
+    return copy;
+}
+
+/* Transposes and unsqueezes that were merged: the node's own attributes apply to its own input. Transposes that undo
+ * each other left a node without. */
 static bool
 merged(struct dynamo *d, const struct group *g, int out)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
     const struct attr *perm = node_attr(n, "perm");
+    int rank = l->g->t[out].rank, *order = NEWN(l->a, int, rank + 2);
     perm = perm && perm->type == ATTR_INTS && perm->ints ? perm : NULL;
     if (!n->rules || n->nin < 1 || n->in[0] < 0 || l->slot_of[n->in[0]] < 0)
         return false;
-    bool permutes = strstr(n->rules, "TransposeTranspose") && perm;
+    bool permutes = strstr(n->rules, "TransposeTranspose") && rank >= 0 && (!perm || perm->n == rank);
     if (!permutes && !strstr(n->rules, "ReshapeReshape") && !strstr(n->rules, "UnsqueezeUnsqueeze"))
         return false;
     const char *name = g->args + strspn(g->args, "%");
     name = arena_strn(l->a, name, python_name(name));
     if (ends_with(spelled_stem(l->a, name), "_copy"))
         resolve_left_out(d, g, name);
+    for (int i = 0; permutes && i < rank; i++)
+        put_dim(perm ? perm->ints[i] : i, rank, &order[i]);
     bool copied =
         !permutes && strstr(n->rules, "ReshapeReshape") && (spelled(name, IS_COPY) || hides_copy(d, g, n->in[0]));
-    int read = copied ? resolve_clone(d, g, n->in[0], true) : resolve_again(d, g, n->in[0]);
+    int read = copied                              ? resolve_clone(d, g, n->in[0], true)
+               : permutes && spelled(name, COPIES) ? copy_between(d, g, rank, order)
+                                                   : resolve_again(d, g, n->in[0]);
     struct call *c;
     if (permutes) {
-        c = group_call(d, g, "aten.permute.default", 2);
-        c->args[1] =
-            (struct arg){.kind = ARG_LIST, .n = perm->n, .list = NEWN(l->a, struct arg, perm->n ? perm->n : 1)};
-        for (int i = 0; i < perm->n; i++)
-            c->args[1].list[i] = INT(perm->ints[i]);
+        c = permute(d, g, read, rank, order);
     } else {
         c = group_call(d, g, "aten.reshape.default", 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = read};
     }
-    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = read};
     lower_sizes(l, &l->g->t[out], &c->rank, &c->size);
     group_define(d, g, out, c->outs[0]);
     return true;

@@ -320,6 +320,10 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "double": "x.double().float()",
     "detach": "x * x.detach()",
     "dropout": "F.dropout(x, .1, True)",
+    "dropout_between": "F.dropout(x.transpose(1, 2), .1, self.training).transpose(1, 2).sigmoid()",
+    "transposes_between": "x.transpose(1, 2).contiguous().transpose(1, 2).sigmoid()",
+    "permutes_between": "IMAGE2.permute(0, 2, 3, 1).contiguous().permute(0, 2, 3, 1).sigmoid().flatten(1)[:, :32]"
+    ".unsqueeze(1) * x",
     "min_dim": "x.min(1, keepdim=True)[0] + x",
     "argmax": "x * x.argmax(1, keepdim=True)",
     "median": "x * x.median(1, keepdim=True)[0]",
