@@ -1958,7 +1958,7 @@ const struct aten aten_table[] = {
      .args = "input p train",
      .run = run_dropout,
      .grad = "input: native_dropout_backward(grad, result1)"},
-    {.name = "native_dropout_backward.default", .args = "grad mask", .run = run_binary},
+    {.name = "native_dropout_backward.default", .args = "grad mask", .run = run_dropout_backward},
     {.name = "scaled_dot_product_attention.default",
      .takes = "iii",
      .args = "query key value attn_mask dropout_p is_causal scale enable_gqa",

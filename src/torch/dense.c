@@ -679,6 +679,14 @@ run_view_as_complex(struct machine *m, struct frame *f)
     out_add(m, f, w);
 }
 
+/* (grad, mask). Source: dropout_backward_cuda in aten/src/ATen/native/cuda/Dropout.cu: as the gradient suggests. */
+void
+run_dropout_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    out_add(m, f, layout_image(m, g->dtype, g->rank, g->size, layout_channels_last(g)));
+}
+
 /* grid_sampler(input, grid): the input's channels at the grid's points, in one order. Source: grid_sampler_2d_cuda in
  * aten/src/ATen/native/cuda/GridSampler.cpp. */
 void

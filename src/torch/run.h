@@ -138,6 +138,7 @@ void run_bilinear(struct machine *m, struct frame *f);
 void run_permute(struct machine *m, struct frame *f);
 void run_permute_backward(struct machine *m, struct frame *f);
 void run_pixel_shuffle(struct machine *m, struct frame *f);
+void run_dropout_backward(struct machine *m, struct frame *f);
 void run_pixel_unshuffle(struct machine *m, struct frame *f);
 void run_pixel_unshuffle_of(struct machine *m, struct frame *f);
 void run_prelu_backward(struct machine *m, struct frame *f);
