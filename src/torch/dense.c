@@ -321,14 +321,16 @@ row_channels_last(const struct value *v)
     return layout_channels_last(&(struct value){.rank = 4, .size = size, .stride = stride});
 }
 
-/* Whether cuDNN runs with the channels last; in one dimension the input is contiguous by then. Fake tensors without a
- * driver have no cuDNN for bfloat16, and what runs instead knows one order. Source: cudnn_conv_suggest_memory_format in
- * aten/src/ATen/native/ConvUtils.h; use_cudnn and _convolution in Convolution.cpp; conv in
- * torch/_subclasses/fake_impls.py. */
+/* Whether cuDNN runs with the channels last; stride is the argument `at`. In one dimension the input is contiguous by
+ * then. Of fake tensors without a driver it takes bfloat16 by depth alone, and what runs instead knows one order.
+ * Source: cudnn_conv_suggest_memory_format in aten/src/ATen/native/ConvUtils.h; use_cudnn, is_depthwise and _convolution
+ * in Convolution.cpp; conv in torch/_subclasses/fake_impls.py. */
 static bool
-convolution_last(const struct machine *m, const struct value *x, const struct value *w)
+convolution_last(const struct machine *m, const struct frame *f, int at, const struct value *x, const struct value *w)
 {
-    if (!m->real && x->dtype == DT_BFLOAT16)
+    int64_t groups = arg_int(f, at + 5, 1);
+    bool by_depth = !arg_int(f, at + 3, 0) && groups > 1 && x->size[1] == groups && w->size[0] % groups == 0;
+    if (!m->real && !by_depth && x->dtype == DT_BFLOAT16)
         return false;
     if (x->rank == 3 && w->rank == 3)
         return (value_contiguous(x) && row_channels_last(x)) || row_channels_last(w);
@@ -357,7 +359,7 @@ run_convolution(struct machine *m, struct frame *f)
     m->flops += 2.0 * macs * (double)x->size[0];
     if (f->rank == x->rank)
         memcpy(size, f->size, sizeof(*size) * (size_t)x->rank);
-    bool last = convolution_last(m, x, w);
+    bool last = convolution_last(m, f, 3, x, w);
     if (x->rank == 3)
         convolution_operand(m, x, false);
     out_add(m, f, layout_image(m, x->dtype, x->rank, size, last));
@@ -372,7 +374,7 @@ void
 run_convolution_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3);
-    bool last = convolution_last(m, x, w), gone[RANK];
+    bool last = convolution_last(m, f, 4, x, w), gone[RANK];
     if (x->rank == 3)
         convolution_operand(m, x, false);
     convolution_operand(m, g, last);
