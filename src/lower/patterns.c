@@ -1247,17 +1247,31 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
     return true;
 }
 
+/* Reductions without dimensions, which are operators of their own. Source: _reduce_op_symbolic_helper in
+ * torch/onnx/_internal/torchscript_exporter/symbolic_helper.py. */
+static const struct {
+    const char *target, *whole;
+} wholes[] = {{"aten.sum.dim_IntList", "aten.sum.default"}, {"aten.mean.dim", "aten.mean.default"}};
+
 static void
 emit_reduce(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a = matcher_arg(x, n, n->in[0], "input"), axes = axes_arg(x, n);
+    bool keeps = node_int(n, "keepdims", 1) != 0;
     for (int i = 0; i < COUNT(selections) && x->by_torch; i++)
         if (strcmp(selections[i].target, target) == 0 && emit_selection(x, n, a, axes, &selections[i]))
             return;
+    for (int i = 0; i < COUNT(wholes) && axes.kind == ARG_NONE && n->nin == 1 && !keeps && x->by_torch; i++)
+        if (strcmp(wholes[i].target, target) == 0) {
+            struct call *c = matcher_call(x, n, wholes[i].whole, 1);
+            c->args[0] = a;
+            finish(x, c, n->out[0]);
+            return;
+        }
     struct call *c = matcher_call(x, n, target, 3);
     c->args[0] = a;
     c->args[1] = axes;
-    c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
+    c->args[2] = BOOL(keeps);
     finish(x, c, n->out[0]);
 }
 
@@ -1592,21 +1606,30 @@ emit_einsum(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
+/* The exporter sorts by taking as many as there are. Source: _sort_helper in
+ * torch/onnx/_internal/torchscript_exporter/symbolic_helper.py. */
 static void
 emit_topk(struct matcher *x, const struct node *n, const char *target)
 {
-    int64_t k = node_int(n, "k", 1);
+    int64_t k = node_int(n, "k", 1), axis = node_int(n, "axis", -1), d;
     struct arg a = matcher_arg(x, n, n->in[0], "input");
+    const struct tensor *in = tensor_at(x, n->in[0]);
     if (n->nin > 1)
         integers(x, n->in[1], &k, 1);
-    struct call *c = matcher_call(x, n, target, 3);
+    d = axis + (axis < 0 ? in->rank : 0);
+    bool all = x->by_torch && d >= 0 && d < in->rank && in->dims[d].n == k,
+         told = n->nin < 2 || matcher_constant(x, n->in[1]);
+    if (all && told)
+        graph_doubt(x->g, n->name, n->op, NULL, "the exporter writes sort and topk of all elements alike");
+    all &= !told;
+    struct call *c = matcher_call(x, n, all ? "aten.sort.default" : target, 3);
     c->nouts = 2;
     c->outs = NEWN(x->l->a, int, 2);
     c->outs[0] = lower_slot(x->l);
     c->outs[1] = lower_slot(x->l);
     c->args[0] = a;
-    c->args[1] = INT(k);
-    c->args[2] = INT(node_int(n, "axis", -1));
+    c->args[1] = INT(all ? axis : k);
+    c->args[2] = INT(all ? node_int(n, "largest", 1) : axis);
     finish(x, c, n->out[0]);
     if (n->nout > 1)
         set_slot(x, n->out[1], c->outs[1]);

@@ -35,6 +35,7 @@ CAUSES = {  # why operators are wrong that are: which ones
     "the recorder sees parameters that a module copied when they are first read, not when "
     "they are made": r"nn\.Transformer",
     "what leaves nothing in a file of floats copies in a model of halves": r"float",
+    "a file of the old exporter names no devices, and what goes to the CPU is no memory of the GPU's": r"to",
 }
 # How a program writes operators whose entry is no function of that name.
 METHODS = (
