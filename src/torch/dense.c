@@ -323,8 +323,8 @@ row_channels_last(const struct value *v)
 
 /* Whether cuDNN runs with the channels last; stride is the argument `at`. In one dimension the input is contiguous by
  * then. Of fake tensors without a driver it takes bfloat16 by depth alone, and what runs instead knows one order.
- * Source: cudnn_conv_suggest_memory_format in aten/src/ATen/native/ConvUtils.h; use_cudnn, is_depthwise and _convolution
- * in Convolution.cpp; conv in torch/_subclasses/fake_impls.py. */
+ * Source: cudnn_conv_suggest_memory_format in native/ConvUtils.h; use_cudnn, is_depthwise, _convolution in
+ * Convolution.cpp; conv in torch/_subclasses/fake_impls.py. */
 static bool
 convolution_last(const struct machine *m, const struct frame *f, int at, const struct value *x, const struct value *w)
 {
