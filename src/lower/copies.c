@@ -25,10 +25,10 @@ static const struct {
 bool
 copies_is(const char *target)
 {
-    bool copy = false;
     for (int i = 0; i < COUNT(copies); i++)
-        copy |= target_named(target, copies[i].name);
-    return copy;
+        if (target_named(target, copies[i].name))
+            return true;
+    return false;
 }
 
 /* Whether a call reads what the group makes by its own name, not its clone. */
@@ -82,14 +82,16 @@ copies_missed(const struct dynamo *d, int at)
     const char *line = fx_line(a, d->l->g->n[d->groups[at].last].stack);
     for (int i = 0; i < COUNT(copies); i++) {
         const char *name = copies[i].name;
-        int written = python_calls(line, name) ? python_times(line, name) : 0, made = 0;
+        if (!python_calls(line, name))
+            continue;
+        int written = python_times(line, name), made = 0;
         for (int k = at; k < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[k].last); k++) {
             const char *copy = copies_anew(d, &d->groups[k]);
             made += copy && target_named(copy, name);
         }
         bool view = python_calls(line, arena_strn(a, name, strlen(name) - strlen("_copy"))),
              each = made && written && made % written == 0 && !(view && made > written);
-        if (python_calls(line, name) && (!each || (copies[i].list && !binds_call(line, name))))
+        if (!each || (copies[i].list && !binds_call(line, name)))
             return name;
     }
     return NULL;

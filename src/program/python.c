@@ -543,21 +543,37 @@ part_of_round(const struct tracer *t, int level, int i, int size)
     return t->stacks[i].n == level + 1 && times_written(text, text + strlen(text), t->p->calls[i].target) > n;
 }
 
+/* What a line calls next of its module, "encode" of "self.encode(x)", from p on. NULL no more. */
+static const char *
+next_own_call(const char *p, size_t *n)
+{
+    static const char self[] = "self.";
+    while ((p = strstr(p, self))) {
+        p += strlen(self);
+        *n = python_name(p);
+        if (*n && p[*n] == '(')
+            return p;
+    }
+    return NULL;
+}
+
+static bool
+is_last(const char *path, const char *name, size_t n)
+{
+    const char *last = path_last(path);
+    return strlen(last) == n && strncmp(last, name, n) == 0;
+}
+
 /* Whether the line calls a function of the module's own class, "x = self.encode(x)": none of the modules that calls i
  * to j - 1 run has that name. */
 static bool
 calls_method(const struct tracer *t, int level, int i, int j)
 {
-    static const char self[] = "self.";
-    const char *text = t->stacks[i].at[level].text;
-    for (const char *p = text; (p = strstr(p, self)); p++) {
-        const char *name = p + strlen(self);
-        size_t n = python_name(name);
-        bool module = name[n] != '(';
-        for (int k = i; k < j && !module; k++) {
-            const char *last = path_last(t->stacks[k].at[level].calls);
-            module = strlen(last) == n && strncmp(last, name, n) == 0;
-        }
+    size_t n;
+    for (const char *p = t->stacks[i].at[level].text; (p = next_own_call(p, &n)); p += n) {
+        bool module = false;
+        for (int k = i; k < j && !module; k++)
+            module = is_last(t->stacks[k].at[level].calls, p, n);
         if (!module)
             return true;
     }
@@ -1521,25 +1537,22 @@ writes_parts(const char *text)
 /* Where call i, which has no stack, ran if the line of the call that reads it takes nothing apart: before the calls of
  * that line. */
 static int
-place_of_parts(const struct tracer *t, int i)
+place_of_parts(struct tracer *t, int i, int user)
 {
-    int user = i + 1, slot, to = i;
-    for (bool found = false; user < t->p->ncalls && !found; user += !found)
-        for (struct call_reads r = {&t->p->calls[user]}; (slot = next_read(&r)) >= 0;)
-            for (int k = 0; k < t->p->calls[i].nouts; k++)
-                found |= slot == t->p->calls[i].outs[k];
-    if (user == t->p->ncalls || !t->stacks[user].n)
+    const struct call *calls = t->p->calls;
+    const struct stack u = read_stack(t, &calls[user]);
+    int level = u.n - 1, to = i, in = next_read(&(struct call_reads){&calls[i]});
+    level -= level > 0 && glob_match("File \"*torch/nn/*", python_inner(calls[user].stack));
+    if (level < 0 || writes_parts(u.at[level].text))
         return i;
-    const struct stack *u = &t->stacks[user];
-    int level = u->n - 1, in = next_read(&(struct call_reads){&t->p->calls[i]});
-    level -= level > 0 && glob_match("File \"*torch/nn/*", python_inner(t->p->calls[user].stack));
-    if (writes_parts(u->at[level].text))
-        return i;
-    for (int k = i - 1; k >= 0 && (!t->stacks[k].n || parting(&t->stacks[k], u) > level); k--) {
-        for (int m = 0; m < t->p->calls[k].nouts; m++)
-            if (t->p->calls[k].outs[m] == in)
+    for (int k = i - 1; k >= 0; k--) {
+        const struct stack s = read_stack(t, &calls[k]);
+        if (s.n && parting(&s, &u) <= level)
+            break;
+        for (int m = 0; m < calls[k].nouts; m++)
+            if (calls[k].outs[m] == in)
                 return to;
-        to = t->stacks[k].n ? k : to;
+        to = s.n ? k : to;
     }
     return to;
 }
@@ -1548,19 +1561,23 @@ void
 python_parts(struct program *p)
 {
     struct tracer t = tracer_new(p);
-    bool *made = NEWN(t.a, bool, p->nslots + 1);
-    read_stacks(&t);
+    int *reader = NEWN(t.a, int, p->nslots), slot; /* per slot the first; moves leave those behind where they are */
+    bool *made = NEWN(t.a, bool, p->nslots);
+    for (int i = p->ncalls - 1; i >= 0; i--)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            reader[slot] = i;
     for (int i = 0; i < p->ncalls; i++) {
-        bool parts = !t.stacks[i].n && p->calls[i].nouts > 1 && made[next_read(&(struct call_reads){&p->calls[i]}) + 1];
-        int to = parts ? place_of_parts(&t, i) : i;
-        for (int k = 0; k < p->calls[i].nouts; k++)
-            made[p->calls[i].outs[k] + 1] = true;
         struct call call = p->calls[i];
-        struct stack stack = t.stacks[i];
+        int user = p->ncalls, in = next_read(&(struct call_reads){&call});
+        for (int k = 0; k < call.nouts; k++) {
+            made[call.outs[k]] = true;
+            user = reader[call.outs[k]] && reader[call.outs[k]] < user ? reader[call.outs[k]] : user;
+        }
+        if (call.stack || call.nouts < 2 || in < 0 || !made[in] || user == p->ncalls)
+            continue;
+        int to = place_of_parts(&t, i, user);
         memmove(&p->calls[to + 1], &p->calls[to], sizeof(call) * (size_t)(i - to));
-        memmove(&t.stacks[to + 1], &t.stacks[to], sizeof(stack) * (size_t)(i - to));
         p->calls[to] = call;
-        t.stacks[to] = stack;
     }
     arena_free(t.a);
 }
@@ -1584,16 +1601,13 @@ lost_name(struct tracer *t, int reader, int level)
 static bool
 calls_unseen(const struct tracer *t, int from, int reader, int level)
 {
-    static const char self[] = "self.";
     const struct spot *s = &t->stacks[reader].at[level];
-    for (const char *p = s->text; (p = strstr(p, self)); p++) {
-        const char *name = p + strlen(self);
-        size_t n = python_name(name);
-        bool seen = name[n] != '(' || !n;
+    size_t n;
+    for (const char *p = s->text; (p = next_own_call(p, &n)); p += n) {
+        bool seen = false;
         for (int k = from + 1; k < reader && !seen; k++) {
             const struct spot *o = t->stacks[k].n > level + 1 ? &t->stacks[k].at[level] : NULL;
-            const char *last = o && same_spot(o, s) ? path_last(o->calls) : NULL;
-            seen = last && (!*last || (strlen(last) == n && strncmp(last, name, n) == 0));
+            seen = o && same_spot(o, s) && (!*path_last(o->calls) || is_last(o->calls, p, n));
         }
         if (!seen)
             return true;

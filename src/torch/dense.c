@@ -276,6 +276,14 @@ with_height(int64_t *to, const int64_t *from, int rank, int at, int64_t fill)
         to[i] = rank == at + 1 && i == at ? fill : from[k++];
 }
 
+/* Each channel by itself; stride is the argument `at`. Source: is_depthwise in Convolution.cpp. */
+static bool
+runs_by_depth(const struct frame *f, int at, const struct value *x)
+{
+    int64_t groups = arg_int(f, at + 5, 1);
+    return !arg_int(f, at + 3, 0) && groups > 1 && x->size[1] == groups;
+}
+
 /* A kernel of the convolution x * w = y, whose stride is argument `at`; kind is of a convolution that is not
  * transposed. A transposed one is the gradient of another. Depthwise ones have kernels of PyTorch's own, but for
  * channels last and float16: use_cudnn_depthwise in native/Convolution.cpp. */
@@ -291,7 +299,7 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
     memset(&s, 0, sizeof(s));
     s.groups = arg_int(f, at + 5, 1);
     if (x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
-        (!transposed && s.groups > 1 && x->size[1] == s.groups && !last && x->dtype != DT_FLOAT16))
+        (runs_by_depth(f, at, x) && !last && x->dtype != DT_FLOAT16))
         return;
     s.kind = !transposed || kind == KERNEL_GRAD_WEIGHT ? kind
              : kind == KERNEL_FORWARD                  ? KERNEL_GRAD_INPUT
@@ -328,9 +336,7 @@ row_channels_last(const struct value *v)
 static bool
 convolution_last(const struct machine *m, const struct frame *f, int at, const struct value *x, const struct value *w)
 {
-    int64_t groups = arg_int(f, at + 5, 1);
-    bool by_depth = !arg_int(f, at + 3, 0) && groups > 1 && x->size[1] == groups && w->size[0] % groups == 0;
-    if (!m->real && !by_depth && x->dtype == DT_BFLOAT16)
+    if (!m->real && !runs_by_depth(f, at, x) && x->dtype == DT_BFLOAT16)
         return false;
     if (x->rank == 3 && w->rank == 3)
         return (value_contiguous(x) && row_channels_last(x)) || row_channels_last(w);

@@ -153,7 +153,7 @@ run_as_strided(struct machine *m, struct frame *f)
     int rank = stated_sizes(f, 1, size), n = arg_ints(f, 2, stride, RANK);
     bool known = n == rank && !(V(0)->is_view && f->n > 3 && f->a[3].kind != ARG_NONE);
     for (int i = 0; i < rank; i++)
-        known &= size[i] > 0 && i < n && stride[i] >= 0;
+        known &= i < n && size[i] > 0 && stride[i] >= 0;
     if (!known || (f->n > 3 && f->a[3].kind != ARG_NONE && arg_int(f, 3, -1) < 0))
         m->missing = f->op->name;
     out_add(m, f, known ? value_view(m, V(0), rank, size, stride) : value_new(m, V(0)->dtype, rank, size, NULL));
