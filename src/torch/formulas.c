@@ -679,24 +679,23 @@ extent(const struct geometry *k, int64_t offset)
 /* The gradient of x, of which g's tensor showed elements of these strides: where these overlap, each is added at its
  * index. Source: as_strided_backward in FunctionsManual.cpp. */
 static struct value *
-strided_gradient(struct machine *m, struct value *g, struct value *x, int rank, const int64_t *stride, int64_t offset)
+strided_gradient(struct machine *m, struct value *g, struct value *x, int n, const int64_t *strides, int64_t offset)
 {
-    for (int i = rank - 1; i >= 0; i--)
-        if (stride[i] == 0 && g->size[i] != 1) {
-            int64_t rest[RANK];
-            for (int k = 0, n = 0; k < rank; k++)
-                if (k != i)
-                    rest[n++] = stride[k];
+    int64_t stride[RANK];
+    int first = RANK, rank = 0; /* of the strides that are left: they are found from the last on */
+    for (int i = n - 1; i >= 0; i--)
+        if (strides[i] == 0 && g->size[i] != 1)
             g = OP(m, "sum.dim_IntList", VAL(g), INT(i));
-            return strided_gradient(m, g, x, rank - 1, rest, offset);
-        }
+        else
+            stride[--first] = strides[i], rank++;
+    memmove(stride, stride + first, sizeof(*stride) * (size_t)rank);
     struct geometry in = geometry_of(x->rank, x->size, x->stride), out = geometry_of(rank, g->size, stride);
     if (overlaps(&in)) /* what is read twice is divided by that */
         m->missing = "as_strided.default";
-    int64_t base = extent(&in, 0), shown = extent(&out, offset), n = base > shown ? base : shown;
-    struct value *all = OP(m, "new_zeros.default", VAL(g), ints_arg(m, 1, &n));
+    int64_t base = extent(&in, 0), shown = extent(&out, offset), most = base > shown ? base : shown;
+    struct value *all = OP(m, "new_zeros.default", VAL(g), ints_arg(m, 1, &most));
     if (overlaps(&out)) {
-        struct value *index = OP(m, "arange.start", INT(0), INT(n));
+        struct value *index = OP(m, "arange.start", INT(0), INT(most));
         int mark = scope_begin(m);
         OP(m, "reshape.default", VAL(g), INT(-1));
         OP(m, "clone.default", VAL(value_view(m, index, rank, g->size, stride)), BOOL(true));
