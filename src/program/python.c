@@ -195,6 +195,14 @@ read_bindings(struct arena *a, const char *text, int *n)
     return list;
 }
 
+/* The "] = " of a line that stores in a list or a dictionary, "x[i] = f(y)"; NULL none. */
+static const char *
+stores(const char *text)
+{
+    const char *eq = strstr(text, "] = ");
+    return eq && text[python_name(text)] == '[' && eq < statement_end(text) && strchr(text, '=') > eq ? eq : NULL;
+}
+
 /* The lines of a traced graph bind names that no program has. */
 static struct spot
 read_line(struct arena *a, const char *text)
@@ -310,42 +318,6 @@ python_complete(const char *text)
     for (const char *p = text; *p; p++)
         open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
     return !open && *text && text[strlen(text) - 1] != '\\';
-}
-
-/* Whether the line is a return, and what runs next at that level is of the next time that the function runs. */
-static bool
-returned(const struct spot *s, const struct spot *next)
-{
-    return strncmp(s->text, "return", 6) == 0 && (next->line < s->line || (next->line > s->line && s->whole));
-}
-
-/* The last call before the frame of call i at that level returns. */
-static int
-frame_end(struct tracer *t, int level, int i)
-{
-    const struct stack *s = &t->stacks[i];
-    const struct spot *line = &s->at[level];
-    for (; i + 1 < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); i++) {
-        const struct stack *next = &t->stacks[i + 1];
-        if (!next->n)
-            continue;
-        if (!inside(s, level, next) || (level > 0 && !next->borrowed && returned(line, &next->at[level])))
-            break;
-        if (!next->borrowed)
-            return next->end[level];
-    }
-    return i;
-}
-
-static void
-read_ends(struct tracer *t)
-{
-    for (int i = t->p->ncalls - 1; i >= 0; i--) {
-        struct stack *s = &t->stacks[i];
-        s->end = NEWN(t->a, int, s->n + 1);
-        for (int level = 0; level < s->n; level++)
-            s->end[level] = frame_end(t, level, i);
-    }
 }
 
 static bool
@@ -504,6 +476,61 @@ python_overwrites(const char *line, const char *target, int n)
     return false;
 }
 
+/* Whether the line is a return, and what runs next at that level is of the next time that the function runs. */
+static bool
+returned(const struct spot *s, const struct spot *next)
+{
+    return strncmp(s->text, "return", 6) == 0 && (next->line < s->line || (next->line > s->line && s->whole));
+}
+
+static bool
+same_call(const struct tracer *t, int i, int j)
+{
+    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    return a->n == b->n && parting(a, b) == a->n && strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
+}
+
+/* Whether one call is all that the line of call i returns, and call next runs that line again. */
+static bool
+returned_same(const struct tracer *t, int level, int i, int next)
+{
+    const struct spot *s = &t->stacks[i].at[level];
+    return !t->stacks[i].borrowed && strncmp(s->text, "return", 6) == 0 && s->whole && !strstr(s->text, " for ") &&
+           same_call(t, i, next) && t->stacks[i].n == level + 1 &&
+           times_written(s->text, s->text + strlen(s->text), t->p->calls[i].target) <= 1;
+}
+
+/* The last call before the frame of call i at that level returns. */
+static int
+frame_end(struct tracer *t, int level, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    const struct spot *line = &s->at[level];
+    int last = i;
+    for (int k = i + 1; k < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); k++) {
+        const struct stack *next = &t->stacks[k];
+        bool here = !next->n || inside(s, level, next), again = here && next->n && level > 0 && !next->borrowed;
+        if ((!here && !next->borrowed) ||
+            (again && (returned(line, &next->at[level]) || returned_same(t, level, i, k))))
+            break;
+        if (here && next->n && !next->borrowed)
+            return next->end[level];
+        last = here ? k : last;
+    }
+    return last;
+}
+
+static void
+read_ends(struct tracer *t)
+{
+    for (int i = t->p->ncalls - 1; i >= 0; i--) {
+        struct stack *s = &t->stacks[i];
+        s->end = NEWN(t->a, int, s->n + 1);
+        for (int level = 0; level < s->n; level++)
+            s->end[level] = frame_end(t, level, i);
+    }
+}
+
 /* Whether calls i to i + size - 1 ran `times` over, and the line did not write them so often. What modules called is
  * behind a bracket of the line; an operator that it writes under another name tells nothing. */
 static bool
@@ -523,13 +550,6 @@ runs_over(const struct tracer *t, int level, int i, int size, int times)
             return true;
     }
     return false;
-}
-
-static bool
-same_call(const struct tracer *t, int i, int j)
-{
-    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
-    return a->n == b->n && parting(a, b) == a->n && strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
 }
 
 /* Whether the line writes the operator of call i more often than these calls have it. */
@@ -627,16 +647,47 @@ find_modules(struct tracer *t, int level, int i, int j)
     return true;
 }
 
+/* Whether the text is one call of that module: "self.module(...)". */
+static bool
+plain_call(const char *from, const char *end, const char *module)
+{
+    const char *bracket = memchr(from, '(', (size_t)(end - from)), *name = path_last(module),
+               *called = bracket ? bracket - strlen(name) : from;
+    int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
+    for (const char *p = bracket + 1; open && p < end; p++) {
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        if (!open)
+            return p + 1 == end;
+    }
+    return false;
+}
+
+/* Whether the call is all that a module of PyTorch's own does, and the line calls that: "x = self.fc(x[:, 1:])". */
+static bool
+is_layer(const struct tracer *t, int level, int i)
+{
+    const struct stack *s = &t->stacks[i];
+    return s->n == level + 2 && *s->at[level].calls && python_writes(s->at[level + 1].text, t->p->calls[i].target) &&
+           !strstr(s->at[level].text, " for ") && t->p->calls[i].stack &&
+           glob_match("File \"*torch/nn/modules/*", python_inner(t->p->calls[i].stack));
+}
+
 /* Whether the line, of calls i to j - 1, writes this one once and runs it several times. */
 static bool
 runs_again(const struct tracer *t, int level, int i, int j, int one)
 {
-    const char *text = t->stacks[i].at[level].text, *end = text + strlen(text), *target = t->p->calls[one].target;
-    int times = 0;
+    const struct spot *s = &t->stacks[one].at[level];
+    const char *end = s->text + strlen(s->text), *target = t->p->calls[one].target;
+    int times = 0, calls = 0;
+    size_t n;
     for (int k = i; k < j; k++)
         times += same_call(t, k, one);
-    return times > 1 && t->stacks[one].n == level + 1 && times_made(text, end, target) == 1 &&
-           times_written(text, end, target) == 1;
+    for (const char *p = s->text; (p = next_own_call(p, &n)); p += n)
+        calls += is_last(s->calls, p, n);
+    if (is_layer(t, level, one))
+        return times > 1 && calls == 1;
+    return times > 1 && t->stacks[one].n == level + 1 && times_made(s->text, end, target) == 1 &&
+           times_written(s->text, end, target) == 1;
 }
 
 /* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
@@ -654,7 +705,8 @@ find_rounds(struct tracer *t, int level, int i, int j)
         t->steps += k - i;
         if (k + size < j || part_of_round(t, level, i, size))
             continue;
-        if (!t->stacks[i].at[level].nbindings || !runs_over(t, level, i, size, (j - i) / size))
+        if ((!t->stacks[i].at[level].nbindings && !stores(t->stacks[i].at[level].text)) ||
+            !runs_over(t, level, i, size, (j - i) / size))
             return;
         for (k = i; k < j; k++)
             set_round(t, k, level, i + (k - i) / size * size + size - 1);
@@ -666,7 +718,10 @@ find_rounds(struct tracer *t, int level, int i, int j)
     const char *last = written(text, text + strlen(text), t->p->calls[j - 1].target, 0);
     if (!t->stacks[i].at[level].nbindings)
         return;
-    if (last && isalpha((unsigned char)*last) && runs_again(t, level, i, j, j - 1)) {
+    const struct bound *b = t->stacks[i].at[level].binding;
+    bool called = is_layer(t, level, j - 1) ? plain_call(b->value, b->end, t->stacks[j - 1].at[level].calls)
+                                            : last && isalpha((unsigned char)*last);
+    if (called && runs_again(t, level, i, j, j - 1)) {
         for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
             for (; same_call(t, k, j - 1) && first <= k; first++)
                 set_round(t, first, level, k);
@@ -999,21 +1054,6 @@ one_call(const char *from, const char *end)
     for (from += strspn(from, " "); from < end && (open || !strchr("+-*/@, ;", *from)); from++)
         open += strchr("([{", *from) ? 1 : strchr(")]}", *from) ? -1 : 0;
     return from == end && !open && from[-1] == ')';
-}
-
-/* Whether the text is one call of that module: "self.module(...)". */
-static bool
-plain_call(const char *from, const char *end, const char *module)
-{
-    const char *bracket = memchr(from, '(', (size_t)(end - from)), *name = path_last(module),
-               *called = bracket ? bracket - strlen(name) : from;
-    int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
-    for (const char *p = bracket + 1; open && p < end; p++) {
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
-        if (!open)
-            return p + 1 == end;
-    }
-    return false;
 }
 
 /* What the caller's line names one of these, where call i is of a line that returns it among others. NULL nothing. */
@@ -1471,7 +1511,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         return -1;
     for (const struct round *round = &t->rounds[from], *other; round && round->level >= 0; round = round->outer) {
         other = level > round->level && round->end < user ? round_at(t, user, round->level) : NULL;
-        if (other) {
+        if (other && s->at[round->level].nbindings) {
             *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
             return round->end == from ? other->end : -1;
         }
@@ -1802,6 +1842,37 @@ list_of(struct tracer *t, int from, int user, const char *name, int *level)
     return NULL;
 }
 
+/* The list that the line stores in; NULL none. */
+static const char *
+put_into(struct arena *a, const char *text)
+{
+    return stores(text) ? arena_strn(a, text, python_name(text)) : collector(a, text);
+}
+
+/* Whether the line of call i stores what it makes of the tensor in the list where that was: "x[i] = f(x[i])", and
+ * "x[i] = x[i] + f(x[i + 1])", whose last call has it for its first argument. *last is the last call of the line. */
+static bool
+stored_again(struct tracer *t, int i, int level, const char *list, int slot, int *last)
+{
+    const char *text = t->stacks[i].at[level].text, *end = statement_end(text), *eq = stores(text);
+    size_t n = strlen(list), len;
+    if (!eq || python_name(text) != n || strncmp(text, list, n) != 0)
+        return false;
+    size_t target = (size_t)(eq + 1 - text);
+    const char *value = eq + strlen("] = ");
+    const struct round *round = round_at(t, i, level);
+    *last = round ? round->end : line_end(t, level, i, t->stacks[i].end[level]);
+    if (*last == i && next_read(&(struct call_reads){&t->p->calls[i]}) == slot && !strncmp(value, text, target))
+        return true;
+    bool same = false, others = false;
+    for (const char *p = value; (p = next_variable(p, &len)) && p < end; p += len)
+        if (len == n && strncmp(p, list, n) == 0) {
+            same |= strncmp(p, text, target) == 0;
+            others |= strncmp(p, text, target) != 0;
+        }
+    return same && !others;
+}
+
 /* ---- functions that are no forward ------------------------------------------------------------------------------- */
 
 int
@@ -2005,7 +2076,9 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         return scope_holds(p, most & HOLD_LOCALS);
     struct tracer t = tracer_new(p);
     int *until = NEWN(p->arena, int, p->nslots + 1), *maker = NEWN(t.a, int, p->nslots + 1),
-        *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1);
+        *place = NEWN(t.a, int, p->nslots + 1), *reader = NEWN(t.a, int, p->nslots + 1),
+        *out_at = NEWN(t.a, int, p->nslots + 1);
+    const char **out_of = NEWN(t.a, const char *, p->nslots + 1); /* the list that a slot left, after that call */
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(reader, -1, sizeof(int) * (size_t)(p->nslots + 1));
@@ -2034,8 +2107,9 @@ python_holds(const struct program *p, unsigned most, const char ***by)
     read_ends(&t);
     read_rounds(&t);
     read_sights(&t, maker);
-    for (int i = 0, slot; i < p->ncalls; i++)
-        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
             if (maker[slot] < 0 || maker[slot] >= i)
                 continue;
             const char *name;
@@ -2054,12 +2128,17 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             int level;
             const char *list = list_of(&t, maker[slot], i, name, &level);
             int last = list && strcmp(list, name) != 0 ? local_end(&t, i, level, list) : end;
+            const struct stack *put = &t.stacks[maker[slot]];
+            int common = parting(put, &t.stacks[i]);
+            const char *left = list ? list : name ? name : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
+            if (left && common < t.stacks[i].n && stored_again(&t, i, common, left, slot, &out_at[slot]))
+                out_of[slot] = left;
             if (last > end) {
                 until[slot] = end = last;
                 (*by)[slot] = name = list;
             }
-            for (int k = list ? maker[slot] - 1 : -1; k >= 0; k--) {
-                bool same = same_call(&t, k, maker[slot]) && p->calls[k].nouts > place[slot];
+            for (int k = list ? i - 1 : -1; k >= 0; k--) {
+                bool same = k != maker[slot] && same_call(&t, k, maker[slot]) && p->calls[k].nouts > place[slot];
                 int other = same ? p->calls[k].outs[place[slot]] : -1;
                 if (other >= 0 && end > until[other]) {
                     until[other] = end;
@@ -2067,6 +2146,10 @@ python_holds(const struct program *p, unsigned most, const char ***by)
                 }
             }
         }
+    }
+    for (int slot = 0; slot < p->nslots; slot++)
+        if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
+            until[slot] = out_at[slot];
     if (most & HOLD_FUNCTIONS)
         hold_hidden(p, until);
     if (most & HOLD_TRACED)
