@@ -405,6 +405,49 @@ lower_weight_norm(struct dynamo *d, struct group *g)
     group_define(d, g, out, c->outs[0]);
 }
 
+/* The parameter that is the call's argument k; NULL none. */
+static const struct param *
+param_read(struct dynamo *d, const struct group *g, int k)
+{
+    struct arg args[MAX_ARGS];
+    int n = fx_args(d->l, NULL, g->args, args), missing = 0;
+    if (k >= n)
+        return NULL;
+    resolve_known(d, &args[k], &missing);
+    for (int i = 0; i < d->l->p->nparams; i++)
+        if (args[k].kind == ARG_SLOT && args[k].i == d->l->p->params[i].slot)
+            return &d->l->p->params[i];
+    return NULL;
+}
+
+/* The hook of torch.nn.utils.weight_norm runs the same, v (g / |v|) of the parameters NAME_v and NAME_g, before the
+ * module, which keeps the result as its attribute NAME. Source: torch/nn/utils/weight_norm.py. */
+static bool
+lower_weight_norm_hook(struct dynamo *d, int at)
+{
+    struct group *norm = &d->groups[at], *div = norm + 1, *mul = norm + 2;
+    if (at + 2 >= d->ngroups || !target_named(norm->target, "linalg_vector_norm") ||
+        !target_named(div->target, "div") || !spelled(mul->target, MULTIPLIES))
+        return false;
+    const struct param *v = param_read(d, norm, 0), *gain = param_read(d, div, 0);
+    int out = group_output(d, mul), apart = 0;
+    if (!v || !gain || v != param_read(d, mul, 0) || out < 0 || !ends_with(v->name, "_v") ||
+        !ends_with(gain->name, "_g") || strlen(v->name) != strlen(gain->name) ||
+        strncmp(v->name, gain->name, strlen(v->name) - 1) != 0 || v->rank != gain->rank)
+        return false;
+    for (int i = 0; i < v->rank; i++) /* the norms are of the first or of the last dimension alone */
+        apart += gain->size[i] == 1 ? 0 : i == 0 || i == v->rank - 1 ? 1 : v->rank;
+    if (apart > 1)
+        return false;
+    struct call *c = group_call(d, mul, "aten._weight_norm_interface.default", 2);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = v->slot};
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = gain->slot};
+    resolve_kept(d, c);
+    group_define(d, mul, out, c->outs[0]);
+    norm->done = div->done = mul->done = true;
+    return true;
+}
+
 /* ---- recurrent cells --------------------------------------------------------------------------------------------- */
 
 /* The exporter's CPU decomposes a cell; on a GPU two products and one kernel run. A line may run a cell many times, so
@@ -550,7 +593,7 @@ pieces_lower(struct dynamo *d, int at)
     d->fed = -1;
     if (cell) {
         lower_cell(d, cell, piece);
-    } else if (arithmetic_lower(d, at)) {
+    } else if (arithmetic_lower(d, at) || lower_weight_norm_hook(d, at)) {
         return;
     } else if (w) {
         lower_whole(d, at, w);

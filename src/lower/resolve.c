@@ -454,11 +454,27 @@ call_of_param(struct dynamo *d, const struct group *g, const char *target, int n
     return c;
 }
 
+void
+resolve_kept(struct dynamo *d, struct call *c)
+{
+    struct program *p = d->l->p;
+    c->kept = c->outs[0];
+    for (int i = 0; &p->calls[i] < c && !c->attribute; i++)
+        if (strcmp(p->calls[i].target, c->target) == 0 && p->calls[i].args[0].i == c->args[0].i)
+            c->attribute = p->calls[i].attribute;
+    c->attribute = c->attribute ? c->attribute : ++p->nattributes;
+}
+
 /* torch.nn.utils.weight_norm: w = g v / |v|, with g along the first dimension. */
 static int
-lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_t *size)
+lost_weight_norm(struct dynamo *d, const struct group *g, const struct tensor *t)
 {
-    static const char *const names[][2] = {{"original0", "original1"}, {"_g", "_v"}};
+    int rank;
+    const int64_t *size;
+    if (!dtypes[t->dtype].is_float || !lower_sizes(d->l, t, &rank, &size))
+        return -1;
+    enum { HOOK = 1 };
+    static const char *const names[][2] = {{"original0", "original1"}, [HOOK] = {"_g", "_v"}};
     for (int i = 0; i < COUNT(names); i++) {
         struct param *gain = folded_param(d, g, names[i][0], rank), *v = folded_param(d, g, names[i][1], rank);
         int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
@@ -469,6 +485,8 @@ lost_weight_norm(struct dynamo *d, const struct group *g, int rank, const int64_
         struct call *c = call_of_param(d, g, "aten._weight_norm_interface.default", 3, v, rank, size);
         c->args[1] = (struct arg){.kind = ARG_SLOT, .i = refer(d, gain, rank, ones)};
         c->args[2] = INT(0);
+        if (i == HOOK)
+            resolve_kept(d, c);
         return c->outs[0];
     }
     return -1;
@@ -587,7 +605,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
     const int64_t *size;
     if (!lower_sizes(l, &l->g->t[tensor], &rank, &size) || !dtypes[l->g->t[tensor].dtype].is_float)
         return -1;
-    if ((slot = lost_weight_norm(d, g, rank, size)) >= 0 || (slot = lost_position_table(d, g, rank, size)) >= 0)
+    if ((slot = lost_position_table(d, g, rank, size)) >= 0)
         return slot;
     const char *own = g->path ? g->path : "";
     bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
@@ -876,7 +894,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     const char *stem = spelled_stem(l->a, name);
     const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
-    int weight = lost_reciprocal(d, g, name, t);
+    int weight = lost_weight_norm(d, g, t);
+    weight = weight < 0 ? lost_reciprocal(d, g, name, t) : weight;
     weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
     weight = weight < 0 ? lost_weight(d, g, stem, t) : weight;
     if (weight >= 0)
@@ -1207,8 +1226,16 @@ read_beside(struct arena *a, const char *maker, const char *reader)
 
 static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
+/* Whether lines write it as a subscript. */
+static bool
+picks(const char *target)
+{
+    return target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS);
+}
+
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
- * or calls it no more often than the reader, in a loop; or where it is a subscript of what was one expression. */
+ * or calls it no more often than the reader, in a loop; where it is a subscript of what was one expression; or where
+ * a function that both lines call made it. */
 static int
 operand_again(struct dynamo *d, const struct group *g, const struct call *reader, int slot)
 {
@@ -1230,7 +1257,13 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
     for (int i = d->group_of[g->last]; i < d->ngroups && written; i++) /* and will be */
         calls += strcmp(d->groups[i].target, m->target) == 0 && group_same_statement(d, g->last, d->groups[i].last);
     bool round = calls && reader && written == python_times(line, reader->target) && calls <= read;
-    if (!(part && strchr(line, '[')) && written <= calls && !round)
+    const char *maker = fx_line(d->l->a, m->stack);
+    bool shared = before && strcmp(m->stack, before) == 0 && !python_writes(maker, m->target) && /* by a function */
+                  (view || target_is(m->target, TARGET_COPIES)) &&
+                  (elsewhere ? python_shares(d->l->a, maker, line)
+                             : !python_writes(line, reader->target) &&
+                                   !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
+    if (!(part && strchr(line, '[')) && written <= calls && !round && !shared)
         return slot;
     d->again++;
     slot = lost_duplicate(d, g, spelled_root(d->l->a, m->target), slot, NULL);
@@ -1301,7 +1334,7 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     again.scope = lower_module(d->l, g->path ? g->path : "", g->type); /* where it is read */
     const struct node *reader = &d->l->g->n[g->last];
     const char *stack = python_again(d->l->a, again.target, again.stack, reader->stack);
-    bool inside = again.stack && reader->stack && target_is(again.target, TARGET_VIEWS) &&
+    bool inside = again.stack && reader->stack && (d->again || target_is(again.target, TARGET_VIEWS)) &&
                   strcmp(fx_outer(d->l->a, again.stack), fx_outer(d->l->a, reader->stack)) == 0 &&
                   python_shares(d->l->a, fx_line(d->l->a, again.stack), fx_line(d->l->a, reader->stack)) &&
                   !python_writes(fx_line(d->l->a, again.stack), again.target);
@@ -1333,8 +1366,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     *PUSH(d->l->a, p->calls, p->ncalls, p->cap_calls) = again;
     if (stack)
         group_move(d, first, before_later(d, g, first));
-    if (!stack && (other || next_read(&(struct call_reads){.call = &again}) < 0)) /* on the line behind */
+    bool behind = other || next_read(&(struct call_reads){.call = &again}) < 0;
+    if (!stack && behind) /* on the line behind */
         group_move(d, first, i + 1);
+    else if (!stack && target_is(again.target, TARGET_VIEWS | TARGET_REORDERS) && reader->stack)
+        p->calls[first].stack = NULL; /* of a line that is not known */
     return again.outs[0];
 }
 
