@@ -1665,6 +1665,19 @@ returns_above(const struct stack *s, int level)
     return true;
 }
 
+/* Whether a copy that the reader's line does not write has no other room than a line behind the maker's, in a function
+ * that the line before the reader's calls: "return y.contiguous(), weights". */
+static bool
+copied_inside(const struct tracer *t, int from, int copy, int reader, int n)
+{
+    const struct stack *m = &t->stacks[from], *r = &t->stacks[reader];
+    const struct spot *called = &m->at[n], *reads = &r->at[n];
+    return target_is(t->p->calls[copy].target, TARGET_COPIES) && m->n > n + 1 && called->whole &&
+           reads->line == called->line + 1 && !python_calls(reads->text, "contiguous") &&
+           !python_calls(reads->text, "clone") && strncmp(m->at[m->n - 1].text, "return", 6) != 0 &&
+           !glob_match("File \"*torch/nn/*", python_inner(t->p->calls[from].stack));
+}
+
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
  * the maker's, unless it parts a tensor and that line does not (then it is the reader's, or a line that nothing is
  * known of), the reader's line calls a module that nothing else shows, or it calls the result by a name of its own. */
@@ -1685,9 +1698,12 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
         *s = (struct stack){.n = n + 1, .at = r->at, .borrowed = true};
         return;
     }
-    s->n = n + beside;
+    bool inside_it = beside && copied_inside(t, from, (int)(s - t->stacks), reader, n);
+    s->n = inside_it ? m->n : n + beside;
     s->at = m->at;
     s->borrowed = true;
+    if (inside_it)
+        return;
     elsewhere = beside && parts && !writes_parts(m->at[n].text);
     int around = elsewhere && s > t->stacks && s[1].n ? parting(&s[-1], &s[1]) : 0;
     if (around > n && around < s[-1].n && around < s[1].n && s[-1].at[around].where == s[1].at[around].where) {
