@@ -363,14 +363,30 @@ name_in_class(const struct dynamo *d, const struct param *q)
  * a constant. */
 struct reads {
     struct names *names;
+    struct names *shared; /* "module name" of a layer that reads another one's parameter of that name */
     bool *runs, *folds;
 };
+
+static const char *
+layer_key(const struct dynamo *d, int module, const struct param *q)
+{
+    const char *dot = strrchr(q->name, '.');
+    return arena_printf(d->l->a, "%d %s", module, dot ? dot + 1 : q->name);
+}
+
+/* Whether the parameter of another path must be the module's own: the program has one of the two twice. */
+static bool
+reads_its_own(const struct module *m, const char *path)
+{
+    return m->type && starts_with(m->type, "torch.nn.modules.") && !path_within(path, m->path) &&
+           !path_within(m->path, path);
+}
 
 static struct reads
 reads_of_calls(const struct dynamo *d)
 {
     const struct program *p = d->l->p;
-    struct reads read = {names_new(d->l->a), NEWN(d->l->a, bool, p->nmodules + 1),
+    struct reads read = {names_new(d->l->a), names_new(d->l->a), NEWN(d->l->a, bool, p->nmodules + 1),
                          NEWN(d->l->a, bool, p->nmodules + 1)};
     const struct param **of = program_params(p, d->l->a);
     for (int i = 0, slot; i < p->ncalls; i++) {
@@ -381,6 +397,8 @@ reads_of_calls(const struct dynamo *d)
             const char *name = of[slot] ? name_in_class(d, of[slot]) : NULL;
             if (name)
                 names_put(read.names, name, i);
+            if (of[slot] && reads_its_own(&p->modules[c->scope], p->modules[of[slot]->module].path))
+                names_put(read.shared, layer_key(d, c->scope, of[slot]), (int)(of[slot] - p->params));
         }
     }
     return read;
@@ -419,7 +437,11 @@ params_tie(struct dynamo *d)
         struct param *q = &p->params[i];
         if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
             continue;
-        int other = q->kind <= PARAM_FROZEN && !d->referenced[i] ? tied_to(d, i, table) : -1;
+        bool unread = q->kind <= PARAM_FROZEN && !d->referenced[i];
+        if (unread && !read.names)
+            read = reads_of_calls(d);
+        int shared = unread ? names_find(read.shared, layer_key(d, q->module, q)) : -1,
+            other = unread && shared < 0 ? tied_to(d, i, table) : shared;
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
         if (same) { /* equal ones are one in the file */
             sized_like(l, q, same);
@@ -440,9 +462,11 @@ params_tie(struct dynamo *d)
         }
         if (other >= 0) {
             struct param *from = &p->params[other];
-            program_assume(p, ALTERNATIVE_TIED, "%s, which the file names without data of its own, is taken to be %s",
-                           q->name, from->name);
-            if (setup_instead(l->s, ALTERNATIVE_TIED)) { /* one of its own that nothing reads */
+            if (shared < 0)
+                program_assume(p, ALTERNATIVE_TIED,
+                               "%s, which the file names without data of its own, is taken to be %s", q->name,
+                               from->name);
+            if (shared < 0 && setup_instead(l->s, ALTERNATIVE_TIED)) { /* one of its own that nothing reads */
                 sized_like(l, q, from);
                 continue;
             }

@@ -1870,7 +1870,8 @@ put_into(struct arena *a, const char *text)
 static bool
 stored_again(struct tracer *t, int i, int level, const char *list, int slot, int *last)
 {
-    const char *text = t->stacks[i].at[level].text, *end = statement_end(text), *eq = stores(text);
+    const struct spot *line = t->stacks[i].n > level ? t->stacks[i].at : NULL;
+    const char *text = line ? line[level].text : "", *end = statement_end(text), *eq = stores(text);
     size_t n = strlen(list), len;
     if (!eq || python_name(text) != n || strncmp(text, list, n) != 0)
         return false;
@@ -2147,7 +2148,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             const struct stack *put = &t.stacks[maker[slot]];
             int common = parting(put, &t.stacks[i]);
             const char *left = list ? list : name ? name : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
-            if (left && common < t.stacks[i].n && stored_again(&t, i, common, left, slot, &out_at[slot]))
+            if (left && stored_again(&t, i, common, left, slot, &out_at[slot]))
                 out_of[slot] = left;
             if (last > end) {
                 until[slot] = end = last;
