@@ -1116,7 +1116,9 @@ resolve_left_out(struct dynamo *d, const struct group *g, const char *name)
     const char *stem = spelled_stem(d->l->a, name);
     const struct aten *op = aten_find(stem);
     const struct node *n = &d->l->g->n[g->last];
-    if (!op && (spelled(name, OVERWRITES) || ends_with(stem, "_copy"))) /* into a tensor made for it, or of a view */
+    const struct aten *reader = aten_find(g->target);
+    bool into_view = spelled(name, OVERWRITES) && reader && reader->writes == WRITES_PART; /* x[a:b] = y */
+    if (!op && !into_view && (spelled(name, OVERWRITES) || ends_with(stem, "_copy"))) /* into what is made for it */
         graph_doubt(d->l->g, n->name, n->op, NULL, "the exporter left a copy out before this, which is not counted");
     if (!op || target_is(stem, TARGET_VIEWS | TARGET_REORDERS) ||
         spelled(name, IS_SAME | CASTS | CASTS_TO | CONVERTS | PROMOTES) || !op->grad)
