@@ -1228,6 +1228,28 @@ read_beside(struct arena *a, const char *maker, const char *reader)
 
 static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
+/* What an equal call was given through a node of its own, where each has one of its own: "zeros_like(x).index_add(y)". */
+static int
+lost_operand(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct graph *gr = d->l->g;
+    for (int k = 0; k < g->nnodes; k++) {
+        const struct node *n = &gr->n[g->nodes[k]];
+        for (int i = 0; i < n->nin; i++) {
+            int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer, at = from < 0 ? -1 : d->group_of[from];
+            if (at < 0 || strcmp(d->groups[at].target, g->target) != 0 || d->l->slot_of[n->in[i]] >= 0)
+                continue;
+            for (int e = 0; e < gr->n[from].nin; e++) {
+                int slot = gr->n[from].in[e] < 0 ? -1 : d->l->slot_of[gr->n[from].in[e]];
+                const struct call *maker = slot < 0 ? NULL : group_maker(d->l->p, slot);
+                if (maker && spelled_after(name, maker->target))
+                    return lost_duplicate(d, g, name, slot, NULL);
+            }
+        }
+    }
+    return -1;
+}
+
 /* Whether lines write it as a subscript. */
 static bool
 picks(const char *target)
@@ -1650,6 +1672,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
         if (twin >= 0)
             return lost_duplicate(d, g, name, twin, NULL);
+        int operand = inside < 0 ? lost_operand(d, g, name) : -1;
+        if (operand >= 0)
+            return operand;
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         if (t >= 0 || inside >= 0)
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
