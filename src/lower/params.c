@@ -374,12 +374,14 @@ layer_key(const struct dynamo *d, int module, const struct param *q)
     return arena_printf(d->l->a, "%d %s", module, dot ? dot + 1 : q->name);
 }
 
+/* Classes whose modules read no parameters but their own and their children's. */
+static const char *const layers = "torch.nn.modules.*";
+
 /* Whether the parameter of another path must be the module's own: the program has one of the two twice. */
 static bool
 reads_its_own(const struct module *m, const char *path)
 {
-    return m->type && starts_with(m->type, "torch.nn.modules.") && !path_within(path, m->path) &&
-           !path_within(m->path, path);
+    return m->type && glob_match(layers, m->type) && !path_within(path, m->path) && !path_within(m->path, path);
 }
 
 static struct reads

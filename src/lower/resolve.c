@@ -1228,7 +1228,7 @@ read_beside(struct arena *a, const char *maker, const char *reader)
 
 static int lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int slot, const char *was);
 
-/* What an equal call was given through a node of its own, where each has one of its own: "zeros_like(x).index_add(y)". */
+/* What an equal call was given through a node of its own, where each has another: "zeros_like(x).index_add(y)". */
 static int
 lost_operand(struct dynamo *d, const struct group *g, const char *name)
 {
@@ -1287,7 +1287,15 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                   (elsewhere ? python_shares(d->l->a, maker, line)
                              : !python_writes(line, reader->target) &&
                                    !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
-    if (!(part && strchr(line, '[')) && written <= calls && !round && !shared)
+    bool made = (part && strchr(line, '[')) || written > calls || round || shared;
+    const struct call *base = m;
+    while (base && target_is(base->target, TARGET_VIEWS | TARGET_REORDERS) && base->args[0].kind == ARG_SLOT)
+        base = group_maker(p, (int)base->args[0].i);
+    if (!made && d->again && elsewhere && base && python_again(d->l->a, base->target, base->stack, stack))
+        graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
+                    "the exporter merged what this line reads of %s with an equal call of another line",
+                    spelled_bare(base->target));
+    if (!made)
         return slot;
     d->again++;
     slot = lost_duplicate(d, g, spelled_root(d->l->a, m->target), slot, NULL);
