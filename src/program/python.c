@@ -923,7 +923,7 @@ read_sights(struct tracer *t, int *maker)
 static int
 line_end(struct tracer *t, int level, int i, int end)
 {
-    if (t->stacks[i].n <= level)
+    if (t->stacks[i].n <= level || !t->stacks[i].at)
         return i;
     const struct spot *s = &t->stacks[i].at[level];
     for (int k = i + 1; k <= end; k++) {
