@@ -176,7 +176,7 @@ statement_of(const struct dynamo *d, const struct group *g, struct around *w)
         const char *dot = g->path ? strrchr(g->path, '.') : NULL;
         name = dot ? dot + 1 : g->path ? g->path : "";
         stack = fx_outer(a, stack);
-    } else if (fx_in_torch(stack)) { /* super().forward(x.float()).type(x.dtype) */
+    } else if (python_in_torch(stack)) { /* super().forward(x.float()).type(x.dtype) */
         name = "super().forward";
         stack = fx_outer(a, stack);
     }

@@ -79,7 +79,6 @@ const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", o
 /* The stack of a statement before that one, which binds the name; the stack itself where there is no such name. */
 const char *fx_before(struct arena *a, const char *stack, const char *name);
 bool fx_widens(const char *line);                         /* reads a weight in fp32 */
-bool fx_in_torch(const char *stack);                      /* its innermost frame is of a module of PyTorch's own */
 const char *fx_outer(struct arena *a, const char *stack); /* without the innermost frame */
 const char *fx_line(struct arena *a, const char *stack);  /* the Python line of the innermost frame */
 const char **fx_frames(struct arena *a, const char *stack);

@@ -97,13 +97,6 @@ fx_widens(const char *line)
     return wide;
 }
 
-bool
-fx_in_torch(const char *stack)
-{
-    const char *last = python_inner(stack);
-    return last && glob_match("File \"*torch/nn/modules/*.py\", line *", last);
-}
-
 const char *
 fx_outer(struct arena *a, const char *stack)
 {

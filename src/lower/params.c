@@ -440,7 +440,7 @@ params_tie(struct dynamo *d)
         if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
             continue;
         bool unread = q->kind <= PARAM_FROZEN && !d->referenced[i];
-        if (unread && !read.names)
+        if (!read.names)
             read = reads_of_calls(d);
         int shared = unread ? names_find(read.shared, layer_key(d, q->module, q)) : -1,
             other = unread && shared < 0 ? tied_to(d, i, table) : shared;
@@ -450,8 +450,6 @@ params_tie(struct dynamo *d)
             continue;
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
-        if (other < 0 && !read.names)
-            read = reads_of_calls(d);
         bool computed = other < 0 && q->kind != PARAM_BUFFER && computed_of(d, &read, q);
         if (like && !computed) {
             sized_like(l, q, like);
@@ -464,13 +462,14 @@ params_tie(struct dynamo *d)
         }
         if (other >= 0) {
             struct param *from = &p->params[other];
-            if (shared < 0)
+            if (shared < 0) {
                 program_assume(p, ALTERNATIVE_TIED,
                                "%s, which the file names without data of its own, is taken to be %s", q->name,
                                from->name);
-            if (shared < 0 && setup_instead(l->s, ALTERNATIVE_TIED)) { /* one of its own that nothing reads */
-                sized_like(l, q, from);
-                continue;
+                if (setup_instead(l->s, ALTERNATIVE_TIED)) { /* one of its own that nothing reads */
+                    sized_like(l, q, from);
+                    continue;
+                }
             }
             q->slot = from->slot;
             if (from->tied_to >= 0 || other < i) {

@@ -414,10 +414,7 @@ param_read(struct dynamo *d, const struct group *g, int k)
     if (k >= n)
         return NULL;
     resolve_known(d, &args[k], &missing);
-    for (int i = 0; i < d->l->p->nparams; i++)
-        if (args[k].kind == ARG_SLOT && args[k].i == d->l->p->params[i].slot)
-            return &d->l->p->params[i];
-    return NULL;
+    return args[k].kind == ARG_SLOT ? program_param(d->l->p, (int)args[k].i) : NULL;
 }
 
 /* The hook of torch.nn.utils.weight_norm runs the same, v (g / |v|) of the parameters NAME_v and NAME_g, before the

@@ -163,7 +163,7 @@ query_before(const struct dynamo *d, int slot)
 static bool
 in_torch(const struct dynamo *d, const struct group *g)
 {
-    return g->type && !starts_with(g->type, "torch.") && fx_in_torch(d->l->g->n[g->last].stack);
+    return g->type && !starts_with(g->type, "torch.") && python_in_torch(d->l->g->n[g->last].stack);
 }
 
 /* The name that the innermost call of a line takes: "x" of "y + b(a(x)) * 2"; else the line's first. */

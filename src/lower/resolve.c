@@ -982,6 +982,14 @@ sliced_input(struct dynamo *d, const struct group *g, const char *name)
     return NULL;
 }
 
+/* The node that makes tensor t, an interior value of another group of the same operator; -1. */
+static int
+made_inside(const struct dynamo *d, const struct group *g, int t)
+{
+    int from = t < 0 || d->l->slot_of[t] >= 0 ? -1 : d->l->g->t[t].producer, at = from < 0 ? -1 : d->group_of[from];
+    return at >= 0 && at != d->group_of[g->last] && strcmp(d->groups[at].target, g->target) == 0 ? from : -1;
+}
+
 /* Duplicates merged inside a decomposition: the group reads an interior value of an earlier group of the same
  * operator, which stands for the argument in the same position there. */
 static int
@@ -992,12 +1000,10 @@ lost_interior(const struct dynamo *d, const struct group *g, int position)
     for (int k = 0; k < g->nnodes; k++) {
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
-            int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer;
-            int at = from < 0 ? -1 : d->group_of[from];
-            if (at < 0 || at == d->group_of[g->last] || strcmp(d->groups[at].target, g->target) != 0 ||
-                d->groups[at].call < 0 || d->l->slot_of[n->in[i]] >= 0)
+            int from = made_inside(d, g, n->in[i]), call = from < 0 ? -1 : d->groups[d->group_of[from]].call;
+            if (call < 0)
                 continue;
-            const struct call *c = &p->calls[d->groups[at].call];
+            const struct call *c = &p->calls[call];
             const struct arg *a = position < c->nargs ? &c->args[position] : &NONE;
             for (int e = 0; e < (a->kind == ARG_LIST ? a->n : 1); e++) {
                 const struct arg *of = a->kind == ARG_LIST ? &a->list[e] : a;
@@ -1083,10 +1089,8 @@ static struct param *
 merged_param(struct dynamo *d, const struct group *g, int slot)
 {
     struct program *p = d->l->p;
-    const struct param *q = NULL;
-    for (int i = 0; i < p->nparams && !q; i++)
-        q = p->params[i].slot == slot && p->params[i].kind <= PARAM_FROZEN ? &p->params[i] : NULL;
-    if (!q)
+    const struct param *q = program_param(p, slot);
+    if (!q || q->kind > PARAM_FROZEN)
         return NULL;
     struct param *found = NULL;
     const char *leaf = strrchr(q->name, '.');
@@ -1236,10 +1240,8 @@ lost_operand(struct dynamo *d, const struct group *g, const char *name)
     for (int k = 0; k < g->nnodes; k++) {
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
-            int from = n->in[i] < 0 ? -1 : gr->t[n->in[i]].producer, at = from < 0 ? -1 : d->group_of[from];
-            if (at < 0 || strcmp(d->groups[at].target, g->target) != 0 || d->l->slot_of[n->in[i]] >= 0)
-                continue;
-            for (int e = 0; e < gr->n[from].nin; e++) {
+            int from = made_inside(d, g, n->in[i]);
+            for (int e = 0; from >= 0 && e < gr->n[from].nin; e++) {
                 int slot = gr->n[from].in[e] < 0 ? -1 : d->l->slot_of[gr->n[from].in[e]];
                 const struct call *maker = slot < 0 ? NULL : group_maker(d->l->p, slot);
                 if (maker && spelled_after(name, maker->target))
@@ -1255,6 +1257,15 @@ static bool
 picks(const char *target)
 {
     return target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS);
+}
+
+/* The call that made what that one, a view, shows; NULL none. */
+static const struct call *
+viewed(const struct program *p, const struct call *c)
+{
+    while (c && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && c->args[0].kind == ARG_SLOT)
+        c = group_maker(p, (int)c->args[0].i);
+    return c;
 }
 
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
@@ -1288,15 +1299,14 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                              : !python_writes(line, reader->target) &&
                                    !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
     bool made = (part && strchr(line, '[')) || written > calls || round || shared;
-    const struct call *base = m;
-    while (base && target_is(base->target, TARGET_VIEWS | TARGET_REORDERS) && base->args[0].kind == ARG_SLOT)
-        base = group_maker(p, (int)base->args[0].i);
-    if (!made && d->again && elsewhere && base && python_again(d->l->a, base->target, base->stack, stack))
-        graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
-                    "the exporter merged what this line reads of %s with an equal call of another line",
-                    spelled_bare(base->target));
-    if (!made)
+    if (!made) {
+        const struct call *base = d->again && elsewhere ? viewed(p, m) : NULL;
+        if (base && python_again(d->l->a, base->target, base->stack, stack))
+            graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,
+                        "the exporter merged what this line reads of %s with an equal call of another line",
+                        spelled_bare(base->target));
         return slot;
+    }
     d->again++;
     slot = lost_duplicate(d, g, spelled_root(d->l->a, m->target), slot, NULL);
     d->again--;

@@ -75,6 +75,15 @@ target_is(const char *target, enum target_trait t)
     return false;
 }
 
+const struct param *
+program_param(const struct program *p, int slot)
+{
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].slot == slot)
+            return &p->params[i];
+    return NULL;
+}
+
 const struct param **
 program_params(const struct program *p, struct arena *a)
 {

@@ -141,7 +141,8 @@ void program_dump(const struct program *p, FILE *f); /* --dump=calls */
 struct frames *frames_new(struct arena *a);          /* python.c */
 /* The innermost frame of a stack; NULL none. */
 const char *python_inner(const char *stack);
-size_t python_name(const char *p); /* the length of the name that the text begins with */
+bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or functions */
+size_t python_name(const char *p);       /* the length of the name that the text begins with */
 /* The next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
 const char *python_entry(const char **list, size_t *len);
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
@@ -202,7 +203,8 @@ void python_parts(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);
-/* Per slot the parameter that it is, of several names the first; NULL none. */
+const struct param *program_param(const struct program *p, int slot); /* of several names the first; NULL none */
+/* The same of every slot. */
 const struct param **program_params(const struct program *p, struct arena *a);
 /* States an assumption, once. */
 void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);

@@ -478,9 +478,17 @@ python_overwrites(const char *line, const char *target, int n)
 
 /* Whether the line is a return, and what runs next at that level is of the next time that the function runs. */
 static bool
+returns(const struct spot *s)
+{
+    static const char word[] = "return";
+    return strncmp(s->text, word, strlen(word)) == 0;
+}
+
+/* Whether the line returned, and the next one is of another run of its function. */
+static bool
 returned(const struct spot *s, const struct spot *next)
 {
-    return strncmp(s->text, "return", 6) == 0 && (next->line < s->line || (next->line > s->line && s->whole));
+    return returns(s) && (next->line < s->line || (next->line > s->line && s->whole));
 }
 
 static bool
@@ -495,9 +503,8 @@ static bool
 returned_same(const struct tracer *t, int level, int i, int next)
 {
     const struct spot *s = &t->stacks[i].at[level];
-    return !t->stacks[i].borrowed && strncmp(s->text, "return", 6) == 0 && s->whole && !strstr(s->text, " for ") &&
-           same_call(t, i, next) && t->stacks[i].n == level + 1 &&
-           times_written(s->text, s->text + strlen(s->text), t->p->calls[i].target) <= 1;
+    return !t->stacks[i].borrowed && returns(s) && s->whole && !strstr(s->text, " for ") && same_call(t, i, next) &&
+           t->stacks[i].n == level + 1 && python_times(s->text, t->p->calls[i].target) <= 1;
 }
 
 /* The last call before the frame of call i at that level returns. */
@@ -509,13 +516,14 @@ frame_end(struct tracer *t, int level, int i)
     int last = i;
     for (int k = i + 1; k < t->p->ncalls && t->steps++ < limit(LIMIT_FRAMES); k++) {
         const struct stack *next = &t->stacks[k];
-        bool here = !next->n || inside(s, level, next), again = here && next->n && level > 0 && !next->borrowed;
-        if ((!here && !next->borrowed) ||
-            (again && (returned(line, &next->at[level]) || returned_same(t, level, i, k))))
+        bool here = !next->n || inside(s, level, next);
+        if (!next->n || next->borrowed) {
+            last = here ? k : last;
+            continue;
+        }
+        if (!here || (level > 0 && (returned(line, &next->at[level]) || returned_same(t, level, i, k))))
             break;
-        if (here && next->n && !next->borrowed)
-            return next->end[level];
-        last = here ? k : last;
+        return next->end[level];
     }
     return last;
 }
@@ -668,8 +676,7 @@ is_layer(const struct tracer *t, int level, int i)
 {
     const struct stack *s = &t->stacks[i];
     return s->n == level + 2 && *s->at[level].calls && python_writes(s->at[level + 1].text, t->p->calls[i].target) &&
-           !strstr(s->at[level].text, " for ") && t->p->calls[i].stack &&
-           glob_match("File \"*torch/nn/modules/*", python_inner(t->p->calls[i].stack));
+           !strstr(s->at[level].text, " for ") && python_in_torch(t->p->calls[i].stack);
 }
 
 /* Whether the line, of calls i to j - 1, writes this one once and runs it several times. */
@@ -677,17 +684,19 @@ static bool
 runs_again(const struct tracer *t, int level, int i, int j, int one)
 {
     const struct spot *s = &t->stacks[one].at[level];
-    const char *end = s->text + strlen(s->text), *target = t->p->calls[one].target;
+    const char *target = t->p->calls[one].target;
     int times = 0, calls = 0;
     size_t n;
     for (int k = i; k < j; k++)
         times += same_call(t, k, one);
+    if (times < 2)
+        return false;
+    if (!is_layer(t, level, one))
+        return t->stacks[one].n == level + 1 && times_made(s->text, s->text + strlen(s->text), target) == 1 &&
+               python_times(s->text, target) == 1;
     for (const char *p = s->text; (p = next_own_call(p, &n)); p += n)
         calls += is_last(s->calls, p, n);
-    if (is_layer(t, level, one))
-        return times > 1 && calls == 1;
-    return times > 1 && t->stacks[one].n == level + 1 && times_made(s->text, end, target) == 1 &&
-           times_written(s->text, end, target) == 1;
+    return calls == 1;
 }
 
 /* Calls i to j - 1 stand on one line, in the frame at that level. Where they are some calls over and over, more often
@@ -696,6 +705,7 @@ static void
 find_rounds(struct tracer *t, int level, int i, int j)
 {
     enum { LONGEST = 32 };
+    const struct spot *s = &t->stacks[i].at[level];
     for (int size = 1; size <= LONGEST && 2 * size <= j - i; size++) {
         int k = i;
         if ((j - i) % size)
@@ -705,8 +715,7 @@ find_rounds(struct tracer *t, int level, int i, int j)
         t->steps += k - i;
         if (k + size < j || part_of_round(t, level, i, size))
             continue;
-        if ((!t->stacks[i].at[level].nbindings && !stores(t->stacks[i].at[level].text)) ||
-            !runs_over(t, level, i, size, (j - i) / size))
+        if ((!s->nbindings && !stores(s->text)) || !runs_over(t, level, i, size, (j - i) / size))
             return;
         for (k = i; k < j; k++)
             set_round(t, k, level, i + (k - i) / size * size + size - 1);
@@ -714,18 +723,17 @@ find_rounds(struct tracer *t, int level, int i, int j)
     }
     if (find_modules(t, level, i, j))
         return;
-    const char *text = t->stacks[i].at[level].text;
-    const char *last = written(text, text + strlen(text), t->p->calls[j - 1].target, 0);
-    if (!t->stacks[i].at[level].nbindings)
+    const char *last = written(s->text, s->text + strlen(s->text), t->p->calls[j - 1].target, 0);
+    if (!s->nbindings)
         return;
-    const struct bound *b = t->stacks[i].at[level].binding;
+    const struct bound *b = s->binding;
     bool called = is_layer(t, level, j - 1) ? plain_call(b->value, b->end, t->stacks[j - 1].at[level].calls)
                                             : last && isalpha((unsigned char)*last);
     if (called && runs_again(t, level, i, j, j - 1)) {
         for (int k = i, first = i; k < j; k++) /* rounds that differ, as the first one often does, end alike */
             for (; same_call(t, k, j - 1) && first <= k; first++)
                 set_round(t, first, level, k);
-    } else if (t->stacks[i].at[level].whole && !strstr(text, " for ") && runs_again(t, level, i, j, i) &&
+    } else if (s->whole && !strstr(s->text, " for ") && runs_again(t, level, i, j, i) &&
                !target_is(t->p->calls[i].target, TARGET_VIEWS | TARGET_REORDERS)) {
         for (int k = j - 1, end = j - 1; k >= i; k--) /* or begin so: views of what is so already are left out */
             for (int first = end; same_call(t, k, i) && end >= k; end--)
@@ -1310,8 +1318,7 @@ alias_end(struct tracer *t, int user, int level, const char **by)
 static bool
 is_part(const struct spot *maker, const struct spot *reader)
 {
-    return strncmp(maker->text, "return", 6) != 0 && reader->line > maker->line && reader->whole &&
-           (strncmp(reader->text, "return ", 7) == 0 || reader->nbindings);
+    return !returns(maker) && reader->line > maker->line && reader->whole && (returns(reader) || reader->nbindings);
 }
 
 /* The name that the line binds to what call `from` makes, its result number `out`, and which the reader's line mentions
@@ -1364,6 +1371,13 @@ python_inner(const char *stack)
     for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
         last = p;
     return last;
+}
+
+bool
+python_in_torch(const char *stack)
+{
+    const char *inner = python_inner(stack);
+    return inner && glob_match("File \"*torch/nn/*.py\", line *", inner);
 }
 
 const char *
@@ -1582,7 +1596,7 @@ place_of_parts(struct tracer *t, int i, int user)
     const struct call *calls = t->p->calls;
     const struct stack u = read_stack(t, &calls[user]);
     int level = u.n - 1, to = i, in = next_read(&(struct call_reads){&calls[i]});
-    level -= level > 0 && glob_match("File \"*torch/nn/*", python_inner(calls[user].stack));
+    level -= level > 0 && python_in_torch(calls[user].stack);
     if (level < 0 || writes_parts(u.at[level].text))
         return i;
     for (int k = i - 1; k >= 0; k--) {
@@ -1674,8 +1688,8 @@ copied_inside(const struct tracer *t, int from, int copy, int reader, int n)
     const struct spot *called = &m->at[n], *reads = &r->at[n];
     return target_is(t->p->calls[copy].target, TARGET_COPIES) && m->n > n + 1 && called->whole &&
            reads->line == called->line + 1 && !python_calls(reads->text, "contiguous") &&
-           !python_calls(reads->text, "clone") && strncmp(m->at[m->n - 1].text, "return", 6) != 0 &&
-           !glob_match("File \"*torch/nn/*", python_inner(t->p->calls[from].stack));
+           !python_calls(reads->text, "clone") && !returns(&m->at[m->n - 1]) &&
+           !python_in_torch(t->p->calls[from].stack);
 }
 
 /* A call that the exporter lost has the frames that its input's maker and its reader share. Its statement is taken for
@@ -1881,13 +1895,11 @@ stored_again(struct tracer *t, int i, int level, const char *list, int slot, int
     *last = round ? round->end : line_end(t, level, i, t->stacks[i].end[level]);
     if (*last == i && next_read(&(struct call_reads){&t->p->calls[i]}) == slot && !strncmp(value, text, target))
         return true;
-    bool same = false, others = false;
+    bool same = false;
     for (const char *p = value; (p = next_variable(p, &len)) && p < end; p += len)
-        if (len == n && strncmp(p, list, n) == 0) {
-            same |= strncmp(p, text, target) == 0;
-            others |= strncmp(p, text, target) != 0;
-        }
-    return same && !others;
+        if (len == n && strncmp(p, list, n) == 0 && !(same = strncmp(p, text, target) == 0))
+            return false;
+    return same;
 }
 
 /* ---- functions that are no forward ------------------------------------------------------------------------------- */
@@ -2124,9 +2136,8 @@ python_holds(const struct program *p, unsigned most, const char ***by)
     read_ends(&t);
     read_rounds(&t);
     read_sights(&t, maker);
-    for (int i = 0, slot; i < p->ncalls; i++) {
-        const struct call *c = &p->calls[i];
-        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
+    for (int i = 0, slot; i < p->ncalls; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
             if (maker[slot] < 0 || maker[slot] >= i)
                 continue;
             const char *name;
@@ -2163,7 +2174,6 @@ python_holds(const struct program *p, unsigned most, const char ***by)
                 }
             }
         }
-    }
     for (int slot = 0; slot < p->nslots; slot++)
         if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
             until[slot] = out_at[slot];

@@ -681,14 +681,15 @@ extent(const struct geometry *k, int64_t offset)
 static struct value *
 strided_gradient(struct machine *m, struct value *g, struct value *x, int n, const int64_t *strides, int64_t offset)
 {
-    int64_t stride[RANK];
-    int first = RANK, rank = 0; /* of the strides that are left: they are found from the last on */
+    int64_t left[RANK]; /* from first on: they are found from the last on */
+    int first = RANK;
     for (int i = n - 1; i >= 0; i--)
         if (strides[i] == 0 && g->size[i] != 1)
             g = OP(m, "sum.dim_IntList", VAL(g), INT(i));
         else
-            stride[--first] = strides[i], rank++;
-    memmove(stride, stride + first, sizeof(*stride) * (size_t)rank);
+            left[--first] = strides[i];
+    const int64_t *stride = left + first;
+    int rank = RANK - first;
     struct geometry in = geometry_of(x->rank, x->size, x->stride), out = geometry_of(rank, g->size, stride);
     if (overlaps(&in)) /* what is read twice is divided by that */
         m->missing = "as_strided.default";
