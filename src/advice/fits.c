@@ -111,16 +111,6 @@ setup_at(const struct search *x, struct arena *a, int kind, int64_t size)
 }
 
 static bool
-same_args(int n, const struct arg *p, const struct arg *q)
-{
-    for (int i = 0; i < n; i++)
-        if (p[i].kind != q[i].kind || (p[i].kind == ARG_INT && p[i].i != q[i].i) ||
-            (p[i].kind == ARG_LIST && !(p[i].n == q[i].n && same_args(p[i].n, p[i].list, q[i].list))))
-            return false;
-    return true;
-}
-
-static bool
 same_ints(int n, const int64_t *p, const int64_t *q)
 {
     return n <= 0 || memcmp(p, q, sizeof(*p) * (size_t)n) == 0;

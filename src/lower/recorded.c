@@ -616,13 +616,24 @@ maker_of(const struct dynamo *d, const struct arg *a)
     return a->kind == ARG_SLOT && a->i >= 0 ? (struct call *)group_maker(d->l->p, a->i) : NULL;
 }
 
-/* Whether a is a view of base, or of a view of it. */
+/* Whether both are the same tensor, or the same views of one: each write has its views made anew. */
 static bool
-shows(const struct dynamo *d, const struct arg *a, const struct arg *base)
+same_view(const struct dynamo *d, const struct arg *a, const struct arg *b)
+{
+    const struct call *c = maker_of(d, a), *e = maker_of(d, b);
+    return a->i == b->i || (c && e && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && strcmp(c->target, e->target) == 0 &&
+                            c->nargs == e->nargs && same_args(c->nargs, c->args, e->args) &&
+                            c->args[0].kind == ARG_SLOT && same_view(d, &c->args[0], &e->args[0]));
+}
+
+/* What a is a view of, or a view of a view, that is the same as base; NULL it is none. */
+static const struct arg *
+shown_of(const struct dynamo *d, const struct arg *a, const struct arg *base)
 {
     const struct call *c = maker_of(d, a);
-    return c && target_views(c->target) && c->nargs && c->args[0].kind == ARG_SLOT &&
-           (c->args[0].i == base->i || shows(d, &c->args[0], base));
+    if (!c || !target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) || !c->nargs || c->args[0].kind != ARG_SLOT)
+        return NULL;
+    return same_view(d, &c->args[0], base) ? &c->args[0] : shown_of(d, &c->args[0], base);
 }
 
 /* x[1, a:b] = y puts y into a part of a part, and each of them back: eager writes once, into x. What fills a view, then
@@ -642,15 +653,16 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
     }
     if (c->args[0].kind != ARG_SLOT)
         return false;
-    if (c->op->writes == WRITES_PART && (c->args[0].i == args[0].i || shows(d, &c->args[0], &args[0]))) {
-        c->args[0] = args[0];
+    const struct arg *whole = c->args[0].i == args[0].i ? &args[0] : shown_of(d, &c->args[0], &args[0]);
+    if (c->op->writes == WRITES_PART && whole) {
+        c->args[0] = *whole;
         lower_sizes(d->l, &d->l->g->t[out], &c->rank, &c->size);
         group_define(d, g, out, (int)args[1].i);
         return true;
     }
     if (c->op->writes == WRITES_ZERO && zeros)
         c->op = aten_find(c->target = "aten.fill.Scalar");
-    if (c->op->writes == WRITES_NUMBER && shows(d, &c->args[0], &args[0]))
+    if (c->op->writes == WRITES_NUMBER && whole)
         c->in_place = true;
     return false;
 }

@@ -75,6 +75,16 @@ target_is(const char *target, enum target_trait t)
     return false;
 }
 
+bool
+same_args(int n, const struct arg *p, const struct arg *q)
+{
+    for (int i = 0; i < n; i++)
+        if (p[i].kind != q[i].kind || (p[i].kind == ARG_INT && p[i].i != q[i].i) ||
+            (p[i].kind == ARG_LIST && !(p[i].n == q[i].n && same_args(p[i].n, p[i].list, q[i].list))))
+            return false;
+    return true;
+}
+
 const struct param *
 program_param(const struct program *p, int slot)
 {

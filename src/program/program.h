@@ -203,6 +203,8 @@ void python_parts(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional
  * expression only when asked. What can't be told apart is a doubt. */
 void python_checkpoints(struct program *p, bool conditional);
+/* Whether n arguments are alike, but for which tensors they are. */
+bool same_args(int n, const struct arg *p, const struct arg *q);
 const struct param *program_param(const struct program *p, int slot); /* of several names the first; NULL none */
 /* The same of every slot. */
 const struct param **program_params(const struct program *p, struct arena *a);

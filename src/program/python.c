@@ -1594,6 +1594,7 @@ static int
 place_of_parts(struct tracer *t, int i, int user)
 {
     const struct call *calls = t->p->calls;
+    bool between = false;
     const struct stack u = read_stack(t, &calls[user]);
     int level = u.n - 1, to = i, in = next_read(&(struct call_reads){&calls[i]});
     level -= level > 0 && python_in_torch(calls[user].stack);
@@ -1601,12 +1602,18 @@ place_of_parts(struct tracer *t, int i, int user)
         return i;
     for (int k = i - 1; k >= 0; k--) {
         const struct stack s = read_stack(t, &calls[k]);
-        if (s.n && parting(&s, &u) <= level)
-            break;
         for (int m = 0; m < calls[k].nouts; m++)
             if (calls[k].outs[m] == in)
                 return to;
-        to = s.n ? k : to;
+        bool beside = !s.n || parting(&s, &u) > level,
+             view = target_is(calls[k].target, TARGET_VIEWS | TARGET_REORDERS);
+        if (!beside && !view) {
+            graph_doubt(t->p->graph, calls[i].node, calls[i].target, NULL,
+                        "the line that takes this apart is lost, and the file does not show when it ran");
+            break;
+        }
+        between |= !beside;
+        to = s.n && !between ? k : to;
     }
     return to;
 }
