@@ -621,9 +621,11 @@ static bool
 same_view(const struct dynamo *d, const struct arg *a, const struct arg *b)
 {
     const struct call *c = maker_of(d, a), *e = maker_of(d, b);
-    return a->i == b->i || (c && e && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && strcmp(c->target, e->target) == 0 &&
-                            c->nargs == e->nargs && same_args(c->nargs, c->args, e->args) &&
-                            c->args[0].kind == ARG_SLOT && same_view(d, &c->args[0], &e->args[0]));
+    if (a->i == b->i)
+        return true;
+    return c && e && target_is(c->target, TARGET_VIEWS | TARGET_REORDERS) && strcmp(c->target, e->target) == 0 &&
+           c->nargs == e->nargs && same_args(c->nargs, c->args, e->args) && c->args[0].kind == ARG_SLOT &&
+           same_view(d, &c->args[0], &e->args[0]);
 }
 
 /* What a is a view of, or a view of a view, that is the same as base; NULL it is none. */
