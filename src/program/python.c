@@ -935,10 +935,10 @@ line_end(struct tracer *t, int level, int i, int end)
         return i;
     const struct spot *s = &t->stacks[i].at[level];
     for (int k = i + 1; k <= end; k++) {
-        const struct spot *o = &t->stacks[k].at[level];
-        if (t->stacks[k].n && t->stacks[k].n <= level)
+        const struct spot *o = t->stacks[k].n ? &t->stacks[k].at[level] : NULL;
+        if (o && t->stacks[k].n <= level)
             break;
-        if (!t->stacks[k].n || o->line == s->line)
+        if (!o || o->line == s->line)
             i = k;
         else if (!t->stacks[k].borrowed && (s->whole || o->line < s->line || (o->nbindings && o->whole)))
             break;
@@ -1101,7 +1101,7 @@ local_end(struct tracer *t, int from, int level, const char *name)
         n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
-        n = t->stacks[i].n ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
+        n = t->stacks[i].n > level ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
         const struct round *round = n ? NULL : round_at(t, i, level);
         if (round)
             return round->end;
