@@ -608,6 +608,8 @@ header_pair(void *data, const char *key, const char *value)
         h->g->opset = v < 1 ? 1 : v > 100000 ? 100000 : (int)v;
     else if (strcmp(key, "pkg.torch.export.ExportedProgram.graph_signature") == 0)
         h->g->signature = value;
+    else
+        graph_describe(h->g, key, value);
 }
 
 static void
@@ -842,6 +844,10 @@ print_node(const struct graph *g, const struct node *n, FILE *out, int depth)
         fputs(op, out);
     else
         print_string(op, out);
+    if (*n->overload) {
+        fputc(':', out);
+        print_name(n->overload, out);
+    }
     for (int i = 0, printed = 0; i < n->nattr; i++) {
         if (n->attr[i].type == ATTR_NONE && !n->attr[i].ref)
             continue;
@@ -916,11 +922,17 @@ onnx_print_text(const struct graph *g, FILE *out)
     print_string(g->producer ? g->producer : "", out);
     fputs(", producer_version: ", out);
     print_string(g->producer_version ? g->producer_version : "", out);
-    if (g->signature) {
+    bool any = g->signature != NULL;
+    if (any) {
         fputs(", metadata_props: [\"pkg.torch.export.ExportedProgram.graph_signature\": ", out);
         print_string(g->signature, out);
-        fputc(']', out);
     }
+    for (int i = 0; i < g->nmetadata; i++) {
+        fprintf(out, "%s\"%s\": ", any ? ", " : ", metadata_props: [", g->metadata[i].key);
+        print_string(g->metadata[i].value, out);
+        any = true;
+    }
+    fputs(any ? "]" : "", out);
     fputs(">\n", out);
     print_graph(g, out, 0);
 }
