@@ -537,6 +537,12 @@ setup_batch(const struct setup *s)
     return NULL;
 }
 
+int64_t
+graph_number(const struct graph *g, const char *expression)
+{
+    return g->shapes ? eval(g->shapes, expression) : -1;
+}
+
 struct setup
 shapes_bind_open(struct graph *g, const struct setup *s)
 {
@@ -583,6 +589,7 @@ shapes_run(struct graph *g, const struct setup *s, bool need_bound, struct err *
     run.visits = 4 * count_nodes(g) + 10000;
     if (!bind_all(&run, s, e) || !check_open(&run, need_bound, e))
         return false;
+    g->shapes = arena_dup(run.a, &run, sizeof(run));
     if (s->unroll && unroll_needed(g))
         unroll_run(&run, g);
     else

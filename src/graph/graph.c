@@ -79,6 +79,23 @@ graph_doubt(struct graph *g, const char *node, const char *op, const char *remed
     return d;
 }
 
+void
+graph_describe(struct graph *g, const char *key, const char *value)
+{
+    static const char own[] = "memlint.";
+    if (strncmp(key, own, strlen(own)) == 0)
+        *PUSH(g->arena, g->metadata, g->nmetadata, g->cap_metadata) = (struct metadata){key, value};
+}
+
+const char *
+graph_metadata(const struct graph *g, const char *key)
+{
+    for (int i = 0; i < g->nmetadata; i++)
+        if (strcmp(g->metadata[i].key, key) == 0)
+            return g->metadata[i].value;
+    return NULL;
+}
+
 const struct attr *
 node_attr(const struct node *n, const char *name)
 {

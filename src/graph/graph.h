@@ -114,6 +114,11 @@ struct graph {
     const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
     int ir_version, opset;                                      /* opset of the default domain */
+    int nmetadata, cap_metadata;
+    struct metadata {
+        const char *key, *value;
+    } * metadata;                /* root graph only: properties of the model whose key begins with "memlint." */
+    const struct shapes *shapes; /* root graph only: what its dimensions are bound to; NULL not yet */
     int64_t file_bytes;
     int nt, cap_t;
     struct tensor *t;
@@ -151,6 +156,10 @@ struct node graph_copy_node(struct graph *g, const struct graph *body, const str
 void graph_capture(struct graph *g);
 /* Finds producers, captures and users again; the nodes are in order. */
 void graph_renumber(struct graph *g);
+void graph_describe(struct graph *g, const char *key, const char *value); /* a property of the model */
+const char *graph_metadata(const struct graph *g, const char *key);       /* NULL none */
+/* The number that an expression of dimensions has now, "2*batch"; -1 unknown or negative. */
+int64_t graph_number(const struct graph *g, const char *expression);
 const struct attr *node_attr(const struct node *n, const char *name);
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 double node_float(const struct node *n, const char *name, double otherwise);
