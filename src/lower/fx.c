@@ -167,7 +167,8 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
         end++;
     const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
-    if (isalpha((unsigned char)*p) && arrow && list && end < arrow && arrow < list) /* an equation with blanks */
+    bool equation = isalpha((unsigned char)*p) || *p == '.'; /* "... i, ... j -> ... i j" */
+    if (equation && arrow && list && end < arrow && arrow < list)
         end = list;
     char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest;
     double f = strtod(word, &rest);

@@ -176,7 +176,7 @@ lower_in_place(struct lowering *l, struct call *c)
     const char *name = arena_printf(l->a, "%.*s_%s", (int)stem, c->op->name, c->op->name + stem);
     const struct aten *own = aten_find(name);
     c->in_place = true;
-    if (own) {
+    if (own && own->grad) { /* others are what formulas of gradients call */
         c->op = own;
         c->target = arena_printf(l->a, "aten.%s", name);
     }
