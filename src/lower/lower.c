@@ -101,7 +101,10 @@ lower_run(struct graph *g, const struct setup *s)
     struct lowering *l = lowering_new(g, s);
     lower_module(l, "", NULL);
     lower_inputs(l);
-    if (g->signature) {
+    const bool captured = graph_metadata(g, "memlint.schema") != NULL;
+    if (captured) {
+        lower_captured(l);
+    } else if (g->signature) {
         lower_dynamo(l);
         doubt_unrecorded(g);
     } else {
@@ -110,9 +113,9 @@ lower_run(struct graph *g, const struct setup *s)
     lower_outputs(l);
     fact_assume(l);
     type_params(g, l->p);
-    if (s->mode == MODE_TRAINING)
+    if (s->mode == MODE_TRAINING && !captured)
         doubt_traced(l->p);
-    if (s->mode == MODE_TRAINING && !s->recompute)
+    if (s->mode == MODE_TRAINING && !s->recompute && !captured)
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",

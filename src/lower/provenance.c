@@ -25,6 +25,7 @@ static const struct producer {
     const char *is; /* what people call it */
 } producers[] = {
     {"pytorch", PYTORCH, "PyTorch"},
+    {"memlint", PYTORCH, "PyTorch, by memlint.export"},
     {"onnxruntime", TOOL, "ONNX Runtime's optimizer"},
     {"onnx.quantize", TOOL, "ONNX Runtime's quantizer"},
     {"onnx-simplifier", TOOL, "onnx-simplifier"},
@@ -218,7 +219,7 @@ static void
 look_at_nodes(struct file *f)
 {
     const struct graph *g = f->g;
-    f->recorded = g->signature != NULL;
+    f->recorded = g->signature != NULL || f->p->captured;
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
         f->recorded |= n->fx || n->stack || n->classes;

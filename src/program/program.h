@@ -39,6 +39,7 @@ struct call {
     const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     bool in_place;              /* writes over its first argument: relu_, += */
+    bool no_grad, no_autocast;  /* the program has switched either off */
     bool either_type;           /* a cast to fp32 that no line shows: it may be one to another tensor's type */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
@@ -134,6 +135,7 @@ struct program {
     int *held;                    /* python_holds, found by the first step */
     const char **held_by;         /* and the names, NULL where an expression holds it */
     struct frames *frames;        /* of the calls' stacks, as far as they were read */
+    bool captured;                /* by memlint's own export: nothing had to be told from lines */
     bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
 };
 

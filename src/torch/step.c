@@ -379,6 +379,13 @@ struct script {
 };
 
 enum dtype
+precision_half(const struct precision *p, bool *autocast)
+{
+    *autocast = p->autocast != DT_UNDEFINED;
+    return *autocast ? p->autocast : p->model;
+}
+
+enum dtype
 precision_type(const struct precision *p, enum dtype t)
 {
     return p->model && t == DT_FLOAT ? p->model : t;
@@ -589,7 +596,7 @@ static void
 find_tables(struct script *x)
 {
     const struct program *p = x->p;
-    if (!x->s->precision->model)
+    if (!x->s->precision->model || p->captured)
         return;
     bool *learned = NEWN(x->m->a, bool, p->nslots + 1);
     x->is_table = NEWN(x->m->a, bool, p->nslots + 1);
@@ -688,18 +695,23 @@ run_call(struct script *x, int at, double *flops)
         int mark = scope_begin(m);
         double before = m->flops;
         m->call = c;
+        bool recording = m->grad_mode, casting = m->autocast;
+        m->grad_mode &= !c->no_grad;
+        m->autocast &= !c->no_autocast;
         struct frame *f = dispatch(m, op, nargs, args,
                                    &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
                                                    .size = c->size,
                                                    .want = ~0u,
                                                    .in_place = c->in_place && op == c->op});
+        m->grad_mode = recording;
+        m->autocast = casting;
         if (x->first && !x->p->graph->ndoubts && contradicts(c, f))
             graph_doubt(x->p->graph, c->node, c->target, NULL,
                         "what it reads gives a result of another size than the file states");
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
                 struct value *v =
-                    x->s->precision->model && x->is_table[c->outs[k]] && f->out[k]->rank && f->out[k]->dtype == DT_FLOAT
+                    x->is_table && x->is_table[c->outs[k]] && f->out[k]->rank && f->out[k]->dtype == DT_FLOAT
                         ? OP(m, "to.dtype", VAL(f->out[k]), DTYPE(x->s->precision->model))
                         : f->out[k];
                 x->slot[c->outs[k]] = value_keep(v);
@@ -1052,6 +1064,8 @@ static void
 assume_loss(struct program *p, const struct loss **of)
 {
     int more = 0, own = 0;
+    if (graph_metadata(p->graph, "memlint.loss"))
+        return;
     for (int i = 1; i < p->noutputs; i++)
         more += of[i] != NULL;
     while (own < p->noutputs && of[own] != loss_find("output"))

@@ -347,6 +347,8 @@ const struct loss **loss_of(struct arena *a, const struct program *p, const stru
 struct step *step_run(struct program *p, const struct setup *s);
 /* The type of a tensor of the model under a precision that casts the model. */
 enum dtype precision_type(const struct precision *p, enum dtype t);
+/* Its half type, DT_UNDEFINED in fp32; *autocast: that of autocast, not of the model. */
+enum dtype precision_half(const struct precision *p, bool *autocast);
 /* Bytes of the states that an optimizer keeps for a parameter. */
 int64_t optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const int64_t *size);
 void step_dump(const struct step *st, FILE *f); /* --dump=step: the form of a recorded trace */

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* captured.c - programs that memlint's own export captured while they ran (packaging/python).
+ *
+ * Nothing is left to be told from names and lines here. A node is a call: its domain, operator and overload are the
+ * framework's ("aten", "add_", "Tensor"), and in its attributes
+ *
+ *   call     the arguments as torch.fx prints them, "(%x, [2, $0], True), kwargs = {dim: 1}"
+ *   sizes    what $0, $1, ... are: expressions of open dimensions
+ *   held     per result the last call during which Python held it, counted in nodes from 0; -1 no longer than it is
+ *            read; behind the last node: an attribute or a global name has it until the next step
+ *   names    per result the variable, "" none
+ *   grad     0: under torch.no_grad
+ *   autocast 0: where the program has switched it off
+ *   region   calls of one number, above 0, are under one torch.utils.checkpoint
+ *
+ * An operator in place has a result that is its first argument anew; where that is a view, the second result is what it
+ * is a view of. The model's metadata say which schema that is (memlint.schema), and of the parameters in the order of
+ * their registration what they are (memlint.tensors): "trained fc.weight", "frozen", "buffer", "constant"; of tied ones
+ * "trained head.weight = embed.weight". memlint.variants names the precisions, beside fp32, that the same calls run in:
+ * "autocast", "model" (all of it in half precision); a type that differs there is "torch.float32/torch.bfloat16/...",
+ * in that order. memlint.unsure says what could not be captured.
+ */
+#include "lower/dynamo.h"
+#include "torch/torch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+struct capture {
+    struct lowering *l;
+    int *held; /* per slot */
+    const char **held_by;
+    int cap_held, cap_by;
+    int *call; /* per node, the last of its calls */
+    int nregions, cap_regions, region;
+    struct region *regions;
+};
+
+static const struct tensor_kind {
+    const char *word;
+    enum param_kind kind;
+} kinds[] = {
+    {"trained", PARAM_TRAINED}, {"frozen", PARAM_FROZEN}, {"buffer", PARAM_BUFFER}, {"constant", PARAM_CONSTANT}};
+
+/* "trained head.weight = embed.weight": false where it says something else, or names what the file does not have. */
+static bool
+read_tensor(struct lowering *l, char *line)
+{
+    char *name = strchr(line, ' '), *other = name ? strstr(name + 1, " = ") : NULL;
+    int k = 0;
+    if (!name)
+        return false;
+    *name++ = 0;
+    if (other) {
+        *other = 0;
+        other += strlen(" = ");
+    }
+    while (k < COUNT(kinds) && strcmp(kinds[k].word, line) != 0)
+        k++;
+    int t = graph_find(l->g, other ? other : name);
+    if (k == COUNT(kinds) || t < 0 || !l->g->t[t].is_initializer || (other && l->slot_of[t] < 0))
+        return false;
+    struct param *q = lower_param(l, name, kinds[k].kind);
+    lower_param_shape(l, q, &l->g->t[t]);
+    for (int i = 0; other && i < l->p->nparams - 1; i++)
+        if (l->p->params[i].slot == l->slot_of[t] && q->tied_to < 0)
+            q->tied_to = i;
+    if (other)
+        q->slot = l->slot_of[t];
+    else
+        l->slot_of[t] = q->slot;
+    return true;
+}
+
+static void
+read_tensors(struct lowering *l)
+{
+    const char *p = graph_metadata(l->g, "memlint.tensors");
+    for (size_t n; p && *p; p += n + (p[n] == '\n')) {
+        n = strcspn(p, "\n");
+        char *line = arena_strn(l->a, p, n);
+        if (n && !read_tensor(l, line))
+            graph_doubt(l->g, arena_strn(l->a, p, n), "memlint.tensors", NULL,
+                        "the metadata say what the file contradicts: it has no such tensor, or the word is none that "
+                        "this version knows")
+                ->sure = SURE_MODEL;
+    }
+}
+
+/* "torch.float32/torch.bfloat16/torch.bfloat16": the type in the precision of the step. */
+static struct arg
+type_now(const struct lowering *l, const char *text)
+{
+    bool autocast;
+    enum dtype half = precision_half(l->s->precision, &autocast);
+    int nth = half == DT_UNDEFINED ? 0 : autocast ? 1 : 2;
+    const char *p = text;
+    for (int i = 0; i < nth && strchr(p, '/'); i++)
+        p = strchr(p, '/') + 1;
+    const char *word = arena_strn(l->a, p, strcspn(p, "/"));
+    enum dtype t = dtype_by_torch(starts_with(word, "torch.") ? word + strlen("torch.") : word);
+    if (t == DT_BFLOAT16 && nth) /* the precision that was captured stands for the others */
+        t = half;
+    return t != DT_UNDEFINED ? DTYPE(t) : NONE;
+}
+
+/* Names to slots, "$0" to what it is now, types to those of the step's precision. */
+static void
+bind_arg(struct capture *x, const struct node *n, struct arg *a)
+{
+    struct lowering *l = x->l;
+    const struct attr *sizes = node_attr(n, "sizes");
+    for (int i = 0; a->kind == ARG_LIST && i < a->n; i++)
+        bind_arg(x, n, &a->list[i]);
+    if (a->kind == ARG_SLOT && a->s) {
+        int t = graph_find(l->g, a->s);
+        a->i = t >= 0 ? l->slot_of[t] : -1;
+    }
+    if (a->kind == ARG_TEXT && starts_with(a->s, "torch.") && strchr(a->s, '/'))
+        *a = type_now(l, a->s);
+    if (a->kind != ARG_TEXT || *a->s != '$' || !sizes || sizes->type != ATTR_STRINGS)
+        return;
+    long k = strtol(a->s + 1, NULL, 10);
+    int64_t size = k >= 0 && k < sizes->n ? graph_number(l->g, sizes->strings[k]) : -1;
+    *a = size >= 0 ? INT(size) : NONE;
+    if (size < 0)
+        graph_doubt(l->g, n->name, n->op, NULL, "a size of this call hangs on a dimension that is not bound");
+}
+
+/* Operators whose row has another name: what writes numbers of its own over a tensor does it in one way. */
+static const struct {
+    const char *op, *row;
+} rows[] = {
+    {"copy_", "copy_"},
+    {"bernoulli_", "fill.Scalar"},
+    {"cauchy_", "fill.Scalar"},
+    {"exponential_", "fill.Scalar"},
+    {"fill_", "fill.Scalar"},
+    {"geometric_", "fill.Scalar"},
+    {"log_normal_", "fill.Scalar"},
+    {"normal_", "fill.Scalar"},
+    {"random_", "fill.Scalar"},
+    {"uniform_", "fill.Scalar"},
+    {"zero_", "fill.Scalar"},
+};
+
+/* The row of an operator, and whether it is called in place. */
+static const struct aten *
+find_row(struct capture *x, const struct node *n, bool *in_place)
+{
+    struct arena *a = x->l->a;
+    const char *space = strcmp(n->domain, "aten") == 0 ? "" : arena_printf(a, "%s.", n->domain);
+    size_t stem = strlen(n->op);
+    *in_place = stem > 1 && n->op[stem - 1] == '_' && n->op[stem - 2] != '_';
+    for (int i = 0; i < COUNT(rows); i++)
+        if (strcmp(rows[i].op, n->op) == 0)
+            return aten_find(rows[i].row);
+    const struct aten *own = spelled_row(arena_printf(a, "%s%s.%s", space, n->op, n->overload));
+    return (own && own->grad) || !*in_place
+               ? own
+               : spelled_row(arena_printf(a, "%s%.*s.%s", space, (int)stem - 1, n->op, n->overload));
+}
+
+static void
+hold(struct capture *x, int slot, int64_t until, const char *by)
+{
+    int n = x->l->p->nslots;
+    x->held = arena_grow(x->l->a, x->held, &x->cap_held, n, sizeof(*x->held));
+    x->held_by = arena_grow(x->l->a, x->held_by, &x->cap_by, n, sizeof(*x->held_by));
+    x->held[slot] = (int)until;
+    x->held_by[slot] = by;
+}
+
+static int
+number_args(const struct aten *op)
+{
+    int n = *op->args != 0;
+    for (const char *p = op->args; *p; p++)
+        n += *p == ' ';
+    return n;
+}
+
+static struct call *
+new_call(struct capture *x, const struct node *n, const char *target, int nargs)
+{
+    struct lowering *l = x->l;
+    struct call *c = lower_call(l, target, nargs);
+    const char *path = fx_entry(l->a, n->scopes ? n->scopes : "", 1);
+    c->name = n->nout && n->out[0] >= 0 ? l->g->t[n->out[0]].name : NULL;
+    c->node = n->name;
+    c->location = fx_location(l->a, n->stack);
+    c->frames = fx_frames(l->a, n->stack);
+    c->scope = lower_module(l, path ? path : "", fx_entry(l->a, n->classes ? n->classes : "", 1));
+    c->location = c->location || !path || !*path ? c->location : path;
+    c->no_grad = node_int(n, "grad", 1) == 0;
+    c->no_autocast = node_int(n, "autocast", 1) == 0;
+    return c;
+}
+
+static void
+set_region(struct capture *x, int64_t region, int first)
+{
+    if (region <= 0 || region > INT_MAX) {
+        x->region = 0;
+        return;
+    }
+    if (region != x->region)
+        *PUSH(x->l->a, x->regions, x->nregions, x->cap_regions) = (struct region){.first = first};
+    x->region = (int)region;
+    x->regions[x->nregions - 1].end = x->l->p->ncalls;
+}
+
+static void
+capture_node(struct capture *x, int at)
+{
+    struct lowering *l = x->l;
+    const struct node *n = &l->g->n[at];
+    const char *text = node_str(n, "call", "()");
+    const struct attr *held = node_attr(n, "held"), *names = node_attr(n, "names");
+    bool in_place;
+    const struct aten *op = find_row(x, n, &in_place);
+    struct arg args[MAX_ARGS];
+    int nargs = fx_args(l, op, text + (*text == '('), args), first = l->p->ncalls;
+    for (int i = 0; i < nargs; i++)
+        bind_arg(x, n, &args[i]);
+    if (op && nargs > number_args(op))
+        nargs = number_args(op);
+    if (op && in_place && aten_arg(op, "value") == 1) { /* whatever it fills with */
+        args[1] = FLT(0);
+        nargs = 2;
+    }
+    if (!op)
+        graph_doubt(l->g, n->name, arena_printf(l->a, "%s.%s.%s", n->domain, n->op, n->overload), NULL,
+                    "no rule for this operator: only its result is counted");
+    struct call *c = new_call(x, n, op ? arena_printf(l->a, "aten.%s", op->name) : n->op, nargs);
+    int made = c->outs[0];
+    c->op = op;
+    memcpy(c->args, args, sizeof(*args) * (size_t)nargs);
+    if (in_place && op)
+        lower_in_place(l, c);
+    int nouts = in_place && n->nout > 1 ? 1 : n->nout;
+    c->nouts = nouts;
+    c->outs = NEWN(l->a, int, nouts + 1);
+    c->outs[0] = made;
+    for (int o = 0; o < nouts; o++) {
+        c->outs[o] = o ? lower_slot(l) : made;
+        if (n->out[o] >= 0)
+            l->slot_of[n->out[o]] = c->outs[o];
+    }
+    if (n->nout && n->out[0] >= 0)
+        lower_sizes(l, &l->g->t[n->out[0]], &c->rank, &c->size);
+    int base = n->nin > 0 ? n->in[n->nin - 1] : -1;
+    if (nouts < n->nout && n->out[1] >= 0 && base >= 0) { /* a view was written: so was what it shows */
+        int part = c->outs[0];
+        c = new_call(x, n, "aten.copy_slices", 2);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[base]};
+        c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part};
+        l->slot_of[n->out[1]] = c->outs[0];
+    }
+    for (int o = 0; o < n->nout; o++)
+        if (n->out[o] >= 0)
+            hold(x, l->slot_of[n->out[o]], held && o < held->n && held->type == ATTR_INTS ? held->ints[o] : -1,
+                 names && o < names->n && names->type == ATTR_STRINGS && *names->strings[o] ? names->strings[o] : NULL);
+    x->call[at] = l->p->ncalls - 1;
+    set_region(x, node_int(n, "region", 0), first);
+}
+
+/* What the capture says it could not tell. */
+static void
+doubt_capture(struct lowering *l)
+{
+    bool autocast;
+    bool half = precision_half(l->s->precision, &autocast) != DT_UNDEFINED;
+    const char *unsure = graph_metadata(l->g, "memlint.unsure"), *variants = graph_metadata(l->g, "memlint.variants"),
+               *needed = !half      ? ""
+                         : autocast ? "autocast"
+                                    : "model";
+    const char *schema = graph_metadata(l->g, "memlint.schema");
+    if (strcmp(schema, "1") != 0)
+        graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);
+    if (unsure && *unsure)
+        graph_doubt(l->g, "model", "capture", NULL, "what the capture could not tell: %s", unsure);
+    if (*needed && (!variants || !strstr(variants, needed)))
+        graph_doubt(l->g, "model", "capture", NULL,
+                    "the program does not run, or makes other calls, in this precision: it was captured in fp32");
+}
+
+/* What outlives the program is kept by an attribute, until the same call of the next step. */
+static void
+keep_rest(struct capture *x, int at)
+{
+    struct program *p = x->l->p;
+    const struct node *n = &x->l->g->n[at];
+    for (int o = 0; o < n->nout; o++) {
+        int slot = n->out[o] >= 0 ? x->l->slot_of[n->out[o]] : -1;
+        struct call *c = &p->calls[x->call[at]];
+        if (slot < 0 || x->held[slot] < x->l->g->nn || x->l->g->t[n->out[o]].is_output || c->attribute)
+            continue;
+        c->kept = slot;
+        c->attribute = ++p->nattributes;
+    }
+}
+
+void
+lower_captured(struct lowering *l)
+{
+    struct capture x = {.l = l, .call = NEWN(l->a, int, l->g->nn + 1)};
+    l->p->captured = true;
+    read_tensors(l);
+    doubt_capture(l);
+    for (int i = 0; i < l->g->nn; i++)
+        capture_node(&x, i);
+    struct program *p = l->p;
+    int n = x.held ? x.cap_held : 0;
+    p->held = NEWN(l->a, int, p->nslots + 1);
+    p->held_by = NEWN(l->a, const char *, p->nslots + 1);
+    for (int i = 0; i < p->nslots; i++)
+        p->held[i] = -1;
+    for (int i = 0; i < l->g->nn; i++)
+        for (int o = 0; o < l->g->n[i].nout; o++) {
+            int slot = l->g->n[i].out[o] >= 0 ? l->slot_of[l->g->n[i].out[o]] : -1;
+            if (slot < 0 || slot >= n)
+                continue;
+            int until = x.held[slot];
+            p->held[slot] = until < 0 || !l->g->nn ? -1 : x.call[until < l->g->nn ? until : l->g->nn - 1];
+            p->held_by[slot] = x.held_by[slot];
+        }
+    for (int i = 0; i < l->g->nn; i++)
+        keep_rest(&x, i);
+    p->nregions = x.nregions;
+    p->regions = x.regions;
+}
