@@ -75,7 +75,8 @@ wide() { # wide FILE...: lines that are too long
 # shellcheck disable=SC2086 # a list of files
 bad=$(wide $sources tests/*.c tests/unit/*.[ch] tests/fuzz/*.[ch])
 ok "more than 120 columns: $bad" [ -z "$bad" ]
-bad=$(wide check try .ci/* tests/*.sh tests/*.py tests/oracle/*.py examples/*.py examples/ci/*.sh)
+bad=$(wide check try .ci/* tests/*.sh tests/*.py tests/oracle/*.py examples/*.py examples/ci/*.sh \
+    packaging/python/*/*.py)
 ok "more than 120 columns: $bad" [ -z "$bad" ]
 for page in README.md CONTRIBUTING.md NEWS.md \
     docs/{ARCHITECTURE,FLEET,GLOSSARY,HACKING,REPLAY,RULES,SECURITY,STEPS,TUTORIAL}.md; do

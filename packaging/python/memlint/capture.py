@@ -1,0 +1,581 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A model's forward pass, run on fake tensors, as the calls that it makes: what memlint.export writes down.
+
+Every call of an operator arrives at a dispatch mode before autograd, autocast and decomposition have seen it, so it is
+what the program wrote: linear, not a transpose and a product; add_, where it writes in place. No memory is taken and no
+kernel runs, whatever the model's size, and parameters may be on the meta device. Tensors of the model and its inputs
+are taken to be on a CUDA device, which need not be there; what the program makes elsewhere is not counted.
+
+The pass runs several times. The first run has gradients on, and gives the calls, their modules, lines and variables.
+The second has them off, so that nothing but Python and the frames of C++ holds a tensor: it dies when its last name
+goes. The others are under autocast and of the model in bfloat16: types that differ there follow the precision.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import linecache
+import os
+import re
+import sys
+import weakref
+from typing import Any, Callable
+
+import torch
+from torch._dispatch.python import enable_python_dispatcher
+from torch._dynamo.source import ConstantSource
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.schema_check_mode import SchemaCheckMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+TORCH = os.path.dirname(torch.__file__) + os.sep
+OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+DEVICE = "cuda"
+FULL = 1 << 62  # a slice's end that was not given is larger
+
+
+@dataclasses.dataclass
+class Call:
+    op: Any
+    text: str  # the arguments, as torch.fx prints them
+    reads: list  # names of tensors
+    sizes: list  # expressions, which the text calls $0, $1, ...
+    outs: list = dataclasses.field(default_factory=list)
+    like: list = dataclasses.field(default_factory=list)  # of results: type and sizes
+    path: list = dataclasses.field(default_factory=list)  # modules around it
+    classes: list = dataclasses.field(default_factory=list)
+    stack: str = ""
+    grad: bool = True
+    autocast: bool = True
+    region: int = 0  # the checkpoint that it is under
+
+
+@dataclasses.dataclass
+class Program:
+    calls: list
+    held: list  # per call and result the last call during which Python holds it; len(calls): longer
+    names: dict  # of tensors: the variable
+    inputs: list  # name, type, sizes
+    outputs: list
+    constants: dict
+    symbols: dict  # name of an open dimension: how sizes call it
+    variants: list  # which of the other precisions run the same calls
+    unsure: str
+
+
+@dataclasses.dataclass
+class Root:
+    """What views show, whether or not Python still has it: its name now, and how often it was written."""
+
+    name: str
+    like: tuple  # type and sizes
+    version: int = 0
+
+
+@dataclasses.dataclass
+class Shown:
+    """A tensor that shows a root: itself, or through the calls that made the view, each with the result's number."""
+
+    root: Root
+    chain: tuple = ()
+    version: int = 0
+
+
+class Tensors:
+    """Names of tensors by identity. What writes in place gives a tensor another one."""
+
+    def __init__(self):
+        self.name, self.shown, self.taken = {}, {}, {}
+
+    def fresh(self, stem):
+        n = self.taken[stem] = self.taken.get(stem, -1) + 1
+        name = f"{stem}_{n}" if n else stem
+        return self.fresh(stem) if n and name in self.taken else name
+
+    def put(self, t, name, died, shown=None):
+        """shown: of a tensor that is new; by itself it is a root."""
+        key = id(t)
+        self.taken.setdefault(name, 0)
+        if key in self.name:
+            died(self.name[key])
+        else:
+            self.shown[key] = shown or Shown(Root(name, (t.dtype, list(t.shape))))
+            weakref.finalize(t, self.drop, key, died).atexit = False
+        self.name[key] = name
+        if not self.shown[key].chain:
+            self.shown[key].root.name = name
+
+    def drop(self, key, died):
+        del self.shown[key]
+        died(self.name.pop(key))
+
+    def of(self, t):
+        return self.name.get(id(t))
+
+
+def shares(a, b):
+    return a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+def on_device(t):
+    return t.device.type == DEVICE
+
+
+def tensors_of(tree):
+    return [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
+
+
+def writes(func):
+    args = func._schema.arguments
+    return bool(args) and args[0].alias_info is not None and args[0].alias_info.is_write
+
+
+def short(path):
+    mark = f"-packages{os.sep}"
+    return "site-packages/" + path.rsplit(mark, 1)[1] if mark in path else os.path.basename(path)
+
+
+# What shows another tensor and is none of its views.
+APART = {"aten.detach.default"}
+# What makes no tensor of its own, or is asked of tensors alone.
+QUIET = re.compile(r"aten\.(sym_\w+|size|stride|is_\w+|lift|lift_fresh|_local_scalar_dense|item)\.|prim\.|profiler\.")
+
+
+class Recorder(SchemaCheckMode):
+    # PyTorch lets modes of its own alone see calls before autograd. This is none of schemas: it takes the place of that
+    # one and replaces its hooks.
+    def __init__(self, model, rows, see):
+        TorchDispatchMode.__init__(self, _dispatch_key=torch._C.DispatchKey.PreDispatch)
+        self.rows, self.see = rows, see
+        self.calls: list = []
+        self.tensors = Tensors()
+        self.constants: dict = {}
+        self.names: dict = {}
+        self.last: dict = {}  # per name the last call during which it is held
+        self.paths = {id(m): name for name, m in reversed(list(model.named_modules(remove_duplicate=False)))}
+        self.modules: list = []
+        self.regions: list = []
+        self.nregions = 0
+        self.functions: list = []
+        self.unsure: set = set()
+        self.under_autocast = self.done = False
+
+    def died(self, name):
+        if not self.done:
+            self.last[name] = len(self.calls) - 1
+
+    def put(self, t, stem):
+        name = self.tensors.fresh(stem)
+        self.tensors.put(t, name, self.died)
+        return name
+
+    def text(self, a, call):
+        if isinstance(a, torch.Tensor):
+            return self.tensor_text(a, call)
+        if isinstance(a, (list, tuple)):
+            return "[" + ", ".join(self.text(v, call) for v in a) + "]"
+        if isinstance(a, torch.SymInt):
+            call.sizes.append(str(a).replace(", ", ","))
+            return f"${len(call.sizes) - 1}"
+        if isinstance(a, (torch.SymFloat, torch.SymBool)):
+            return str(a.node.hint)
+        return str(a)
+
+    def tensor_text(self, a, call):
+        if not on_device(a):
+            if a.dim() == 0:  # a kernel takes it as a number
+                return "0." if a.is_floating_point() else "0"
+            name = self.copied(a)
+        else:
+            name = self.tensors.of(a)
+            if name is None:  # the program brought it along
+                name = self.put(a, "constant")
+                self.constants[name] = a
+            name = self.anew(a, name)
+        call.reads.append(name)
+        return "%" + name
+
+    def anew(self, a, name):
+        """A view of what was written since is made anew from that, as autograd does."""
+        shown = self.tensors.shown[id(a)]
+        if not shown.chain or shown.version == shown.root.version:
+            return name
+        name = shown.root.name
+        for made, nth in shown.chain:
+            c = dataclasses.replace(made, reads=[name, *made.reads[1:]], outs=[], region=0)
+            c.text = made.text.replace("%" + made.reads[0], "%" + name, 1)
+            for o in made.outs:
+                c.outs.append(self.tensors.fresh(re.sub(r"_\d+$", "", o)))
+                self.last[c.outs[-1]] = -1
+            name = c.outs[nth]
+            self.calls.append(c)
+        self.tensors.put(a, name, self.died)
+        shown.version = shown.root.version
+        return name
+
+    def copied(self, a):
+        """A copy of what is not on the device, for the call that reads it there."""
+        call = self.call(torch.ops.aten.empty.memory_format, ())
+        call.text = f"({self.text(list(a.shape), call)}), kwargs = {{dtype: {a.dtype}}}"
+        name = self.tensors.fresh("copy")
+        call.outs.append(name)
+        call.like.append((a.dtype, list(a.shape)))
+        self.last[name] = -1
+        self.calls.append(call)
+        return name
+
+    def call(self, func, args, kwargs=None):
+        c = Call(func, "", [], [])
+        text = ", ".join(self.text(a, c) for a in args)
+        named = ", ".join(f"{k}: {self.text(v, c)}" for k, v in (kwargs or {}).items())
+        c.text = f"({text}), kwargs = {{{named}}}"
+        c.grad = torch.is_grad_enabled()
+        c.autocast = not self.under_autocast or torch.is_autocast_enabled(DEVICE)
+        c.region = self.regions[0] if self.regions else 0
+        c.path = [self.paths.get(id(m), "") for m in self.modules]
+        c.classes = [f"{type(m).__module__}.{type(m).__qualname__}" for m in self.modules]
+        if self.see:
+            c.stack = self.frames()
+        if self.functions:
+            self.unsure.add(self.functions[-1])
+        return c
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = str(func)
+        if QUIET.match(name):
+            return func(*args, **kwargs)
+        if name == "aten.slice.Tensor" and is_full(*args[1:]):  # eager mode returns x for x[:]
+            return args[0]
+        if not self.known(name) and func._can_decompose():
+            with self:  # its parts
+                r = func.decompose(*args, **kwargs)
+            if r is not NotImplemented:
+                return r
+        if name in ("aten.type_as.default", "aten.to.other") and not on_device(args[1]):  # its type alone
+            return self.__torch_dispatch__(torch.ops.aten.to.dtype, types, (args[0], args[1].dtype))
+        given = tensors_of(args[:1] if name in ("aten.type_as.default", "aten.to.other") else (args, kwargs))
+        moved = bool(given) and not any(map(on_device, given))
+        c = None if moved else self.call(func, args, kwargs)
+        before = len(self.calls)
+        out = func(*args, **kwargs)
+        results = [t for t in tensors_of(out) if on_device(t)]
+        if not results:
+            return out
+        if moved:  # from another device
+            c = self.call(torch.ops.aten.empty.memory_format, ())
+            c.text = f"({self.text(list(results[0].shape), c)}), kwargs = {{dtype: {results[0].dtype}}}"
+        assert len(self.calls) == before, name
+        self.calls.append(c)
+        stem = func._schema.name.split("::")[1].strip("_")
+        for nth, t in enumerate(results):
+            view = None
+            if id(t) not in self.tensors.name and not moved and name not in APART and args:
+                view = self.view(args[0], t, c, nth)
+            c.outs.append(self.tensors.fresh(stem))
+            c.like.append((t.dtype, list(t.shape)))
+            self.tensors.put(t, c.outs[-1], self.died, view)
+        if writes(func):
+            self.written(args[0], c)
+        return out
+
+    def view(self, base, t, c, nth):
+        if not isinstance(base, torch.Tensor) or self.tensors.of(base) is None or not shares(base, t):
+            return None
+        shown = self.tensors.shown[id(base)]
+        return Shown(shown.root, (*shown.chain, (c, nth)), shown.root.version)
+
+    def written(self, t, c):
+        """Of a view that was written, the call's last result is what it shows."""
+        shown = self.tensors.shown.get(id(t))
+        if shown is None:
+            return
+        shown.root.version += 1
+        if shown.chain:
+            c.reads.append(shown.root.name)
+            c.outs.append(self.tensors.fresh("written"))
+            owner = [k for k, s in self.tensors.shown.items() if s.root is shown.root and not s.chain]
+            c.like.append(shown.root.like)
+            self.last[c.outs[-1]] = -1
+            for key in owner:
+                self.died(self.tensors.name[key])
+                self.tensors.name[key] = c.outs[-1]
+                del self.last[c.outs[-1]]
+            shown.root.name = c.outs[-1]
+
+    def known(self, name):
+        space, op, overload = name.split(".")
+        row = op if space == "aten" else f"{space}.{op}"
+        bare = row[:-1] if row.endswith("_") and not row.endswith("__") else row
+        return not self.rows or f"{row}.{overload}" in self.rows or f"{bare}.{overload}" in self.rows
+
+    def frames(self):
+        """As PyTorch prints a stack: from the model's own forward inwards. Notes the variables on the way."""
+        found, f = [], sys._getframe(1)
+        while f and not (f.f_code is run.__code__):
+            file, function = f.f_code.co_filename, f.f_code.co_name
+            inner = file.startswith((TORCH, OWN)) and not file.startswith(os.path.join(TORCH, "nn", "modules", ""))
+            if not inner and function not in ("_wrapped_call_impl", "_call_impl", "inner"):
+                found.append((file, f.f_lineno, function))
+                for name, value in f.f_locals.items():
+                    known = isinstance(value, torch.Tensor) and self.tensors.of(value)
+                    if known:
+                        self.names.setdefault(known, name)
+            f = f.f_back
+        return "".join(
+            f'  File "{short(file)}", line {line}, in {function}\n    {linecache.getline(file, line).strip()}\n'
+            for file, line, function in reversed(found)
+        )
+
+
+def is_full(dim=0, start=None, end=None, step=1):
+    return (start is None or (isinstance(start, int) and start == 0)) and step == 1 and (
+        end is None or (isinstance(end, int) and end >= FULL)
+    )
+
+
+class Contiguous(torch.overrides.TorchFunctionMode):
+    """Whether contiguous() copies depends on the kernels that made its argument: the call is always seen."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func is torch.Tensor.contiguous:
+            return torch.ops.aten.contiguous.default(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def watched(rec):
+    """Tells the recorder of modules, checkpoints and functions of autograd as they are entered and left."""
+    from torch.nn.modules import module
+    from torch.utils import checkpoint
+
+    @contextlib.contextmanager
+    def region():
+        rec.nregions += 1
+        rec.regions.append(rec.nregions)
+        try:
+            yield
+        finally:
+            rec.regions.pop()
+
+    def around(function, preserve, context_fn=checkpoint.noop_context_fn, *args, **kwargs):
+        if context_fn is not checkpoint.noop_context_fn:
+            rec.unsure.add("selective checkpoints")
+        with region():
+            yield
+
+    def applied(cls, *args, **kwargs):
+        if cls is checkpoint.CheckpointFunction:
+            with region():
+                return args[0](*args[2:])
+        rec.functions.append(cls.__name__)
+        try:
+            return apply(cls, *args, **kwargs)
+        finally:
+            rec.functions.pop()
+
+    apply, inner = torch.autograd.Function.__dict__["apply"], "_checkpoint_without_reentrant_generator"
+    apply, generator = apply.__func__, getattr(checkpoint, inner)
+    handles = [
+        module.register_module_forward_pre_hook(lambda m, args: rec.modules.append(m)),
+        module.register_module_forward_hook(lambda m, args, out: rec.modules.pop() and None, always_call=True),
+    ]
+    torch.autograd.Function.apply = classmethod(applied)
+    setattr(checkpoint, inner, around)
+    try:
+        yield
+    finally:
+        setattr(checkpoint, inner, generator)
+        torch.autograd.Function.apply = classmethod(apply)
+        for h in handles:
+            h.remove()
+
+
+@contextlib.contextmanager
+def autocast():
+    """Also where there is no device that torch.autocast would ask for."""
+    before = torch.is_autocast_enabled(DEVICE), torch.get_autocast_dtype(DEVICE)
+    torch.set_autocast_enabled(DEVICE, True)
+    torch.set_autocast_dtype(DEVICE, torch.bfloat16)
+    try:
+        yield
+    finally:
+        torch.set_autocast_enabled(DEVICE, before[0])
+        torch.set_autocast_dtype(DEVICE, before[1])
+        torch.clear_autocast_cache()
+
+
+def fake(mode, t, sizes=None, half=False):
+    dtype = torch.bfloat16 if half and t.dtype is torch.float32 else t.dtype
+    with mode:
+        if sizes is not None:
+            return torch.empty(sizes, dtype=dtype, device=DEVICE)
+        return torch.empty_strided(t.size(), t.stride(), dtype=dtype, device=DEVICE)
+
+
+@contextlib.contextmanager
+def faked(model, mode, half):
+    """The model with fake parameters and buffers; its own come back. Tied ones stay tied."""
+    memo, saved = {}, []
+    for m in model.modules():
+        for table in (m._parameters, m._buffers):
+            for k, t in table.items():
+                if t is None:
+                    continue
+                saved.append((table, k, t))
+                if id(t) not in memo:
+                    memo[id(t)] = fake(mode, t, half=half)
+                    if isinstance(t, torch.nn.Parameter):
+                        memo[id(t)] = torch.nn.Parameter(memo[id(t)], t.requires_grad)
+                table[k] = memo[id(t)]
+    try:
+        yield
+    finally:
+        for table, k, t in saved:
+            table[k] = t
+
+
+def open_dims(env, leaves, dims):
+    """Per leaf its sizes with symbols for what is open, and the symbols by name. dims(path, tensor): names."""
+    symbols, sizes = {}, []
+    for path, t in leaves:
+        own = list(t.shape)
+        for d, name in dims(path, t).items():
+            if name not in symbols:
+                hint, source = max(own[d], 2), ConstantSource(name)
+                symbol = env.create_symbol(hint, source, DimDynamic.DYNAMIC, None, do_not_specialize_zero_one=True)
+                symbols[name] = env.create_symintnode(symbol, hint=hint, source=source)
+            own[d] = symbols[name]
+        sizes.append(own)
+    return sizes, symbols
+
+
+def key_of(entry):
+    return next(getattr(entry, a) for a in ("key", "name", "idx") if hasattr(entry, a))
+
+
+def input_name(model, path):
+    """Of a leaf of (args, kwargs, targets): as forward calls it."""
+    which, *keys = map(key_of, path)
+    if which == 0:
+        names = list(inspect.signature(model.forward).parameters)
+        keys[0] = names[keys[0]] if keys[0] < len(names) else f"input_{keys[0]}"
+    return ".".join(str(k) for k in (["target"] if which == 2 else []) + keys)
+
+
+def output_name(path):
+    return ".".join(f"output_{k}" if isinstance(k, int) else str(k) for k in map(key_of, path)) or "output"
+
+
+def run(rec, contexts, step):
+    with contextlib.ExitStack() as stack:
+        for c in (*contexts, watched(rec), Contiguous(), enable_python_dispatcher(), rec):
+            stack.enter_context(c)
+        return step()
+
+
+class Variant:
+    """One run of the program."""
+
+    def __init__(self, model, given, dims, loss, rows, grad=False, low=False, half=False):
+        mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False), allow_non_fake_inputs=True)
+        self.rec = rec = Recorder(model, rows, see=grad)
+        rec.under_autocast = low
+        flat, spec = pytree.tree_flatten_with_path(given)
+        leaves = [(path, t) for path, t in flat if isinstance(t, torch.Tensor)]
+        sizes, self.symbols = open_dims(mode.shape_env, leaves, dims)
+        fakes = iter([fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)])
+        args, kwargs, targets = pytree.tree_unflatten(
+            [next(fakes) if isinstance(v, torch.Tensor) else v for _, v in flat], spec
+        )
+
+        def step():
+            out = model(*args, **kwargs)
+            return out if loss is None else {"loss": loss(out, *targets), "output": out}
+
+        with faked(model, mode, half):
+            for name, t in [*model.named_parameters(), *model.named_buffers()]:
+                rec.tensors.put(t, name, rec.died)
+            mine = tensors_of((args, kwargs, targets))
+            self.inputs = [
+                (rec.put(t, input_name(model, path)), t.dtype, list(t.shape)) for (path, _), t in zip(leaves, mine)
+            ]
+            contexts = [mode, torch.set_grad_enabled(grad)] + [autocast()] * low
+            out = run(rec, contexts, step)
+            rec.done = True
+            for t in [*model.parameters(), *model.buffers(), *mine]:
+                rec.last[rec.tensors.of(t)] = -1  # the caller has them
+            self.outputs = [
+                (output_name(path), rec.anew(t, rec.tensors.of(t)), t.dtype, list(t.shape))
+                for path, t in pytree.tree_leaves_with_path(out)
+                if isinstance(t, torch.Tensor) and rec.tensors.of(t)
+            ]
+            self.fixed = [name for name, s in self.symbols.items() if s.node.maybe_as_int() is not None]
+            del out, mine, args, kwargs, targets
+
+    def agrees(self, other):
+        mine, its = self.rec.calls, other.rec.calls
+        return len(mine) == len(its) and all(
+            a.op is b.op and a.outs == b.outs and a.reads == b.reads for a, b in zip(mine, its)
+        )
+
+
+TYPE = re.compile(r"torch\.(?:b?float|double|half)\d*")
+NUMBER = re.compile(r"(?<![\w%$.])-?(?:\d[\d.e+-]*|inf|nan)")
+
+
+def merged(texts):
+    """One text of those of several precisions: "torch.float32/torch.bfloat16/torch.bfloat16" where types differ; None
+    where something else does. Numbers may, as the smallest one of a type does."""
+    parts, types = TYPE.split(texts[0]), [TYPE.findall(t) for t in texts]
+    if any([NUMBER.sub("", part) for part in TYPE.split(t)] != [NUMBER.sub("", part) for part in parts] for t in texts):
+        return None
+    words = ["/".join(t) if len(set(t)) > 1 else t[0] for t in zip(*types)]
+    return "".join(a + b for a, b in zip(parts, [*words, ""]))
+
+
+def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=frozenset()) -> Program:
+    """What model(*args, **kwargs) calls. dims(path, tensor): by dimension the name of what stays open."""
+
+    def variant(**how):
+        return Variant(model, (args, kwargs, targets), dims, loss, rows, **how)
+
+    first, second = variant(grad=True), variant()
+    unsure, variants, texts = sorted(first.rec.unsure), [], [[c.text for c in first.rec.calls]]
+    same = first.agrees(second)
+    for name, how in (("autocast", {"low": True}), ("model", {"half": True})):
+        try:
+            other = variant(**how)
+        except Exception:  # a precision that the model does not run in
+            other = None
+        good = other is not None and first.agrees(other)
+        texts.append([c.text for c in other.rec.calls] if good else texts[0])
+        if good and how.get("low"):
+            for a, b in zip(first.rec.calls, other.rec.calls):
+                a.autocast = b.autocast
+        if good:
+            variants.append(name)
+    for c, *all_texts in zip(first.rec.calls, *texts):
+        text = merged(all_texts)
+        if text is None:
+            unsure.append(f"arguments of {c.op} that differ by precision")
+        c.text = text or c.text
+    n, last = len(first.rec.calls), second.rec.last
+    if not same:
+        unsure.append("calls that differ without gradients: how long Python holds tensors is not known")
+    held = [[last.get(o, n) if same else -1 for o in c.outs] for c in first.rec.calls]
+    return Program(
+        first.rec.calls,
+        held,
+        first.rec.names,
+        first.inputs,
+        first.outputs,
+        first.rec.constants,
+        {name: str(s) for name, s in first.symbols.items() if name not in first.fixed},
+        variants,
+        ", ".join(unsure),
+    )

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of programs that memlint's own export captured, against PyTorch's, event by event.
+
+    captured.py MEMLINT RECORD.PY EXPORT.PY --keep DIR [--only REGEX] [--pack FILE] [-v]
+
+DIR has what the other recorders left there: NAME.py, a zoo, and PyTorch's events in NAME.PRECISION.trace, with
+memlint's options in NAME.options where the case has some. What is not captured yet is captured. Verdicts as in
+programs.py. Exit 1 when one is wrong and sure.
+"""
+
+import collections, json, os, re, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
+import steps
+
+
+def capture(bench, name, batch):
+    entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
+    inputs, _ = entry.inputs(batch)
+    model = bench.exporting.build(entry.build().train(), (), inputs, (), lambda path, t: {}, None)
+    bench.tidy(model)
+    bench.onnx.save(model, bench.file(name, ".captured.onnx"))
+
+
+def options(bench, name):
+    path = bench.file(name, ".options")
+    return json.load(open(path)) if os.path.exists(path) else ["--loss", "sum", "--optimizer", "sgd"]
+
+
+def run(a, bench):
+    from memlint import exporting
+
+    bench.exporting = exporting
+    count, exact = collections.Counter(), []
+    for trace in sorted(os.listdir(a.keep)):
+        name, precision = re.fullmatch(r"(.*?)(?:\.([\w-]+)\.trace)?", trace).groups()
+        if not precision or not re.search(a.only, name):
+            continue
+        log = bench.file(name, ".captured.log")
+        if not os.path.exists(bench.file(name, ".captured.onnx")) and not steps.apart(
+            log, lambda: capture(bench, name, 4)
+        ):
+            count["skipped"] += 1
+            print("skipped", name, steps.reason(log), flush=True)
+            continue
+        said = options(bench, name)
+        verdict, truth, got = bench.compare(name, said, precision, model=name + ".captured")
+        count[verdict] += 1
+        if verdict == "exact":
+            exact.append((name, said, precision))
+        else:
+            at = steps.peak(bench.file(name, f".{precision}.trace"), truth), steps.peak(
+                bench.file(name, f".{precision}.trace"), got
+            )
+            print(f"{verdict} {name} {precision}: peak {100 * (at[1] / at[0] - 1):+.2f} %", flush=True)
+            print(*steps.first_difference(truth, got, 3), sep="\n", flush=True)
+    print(", ".join(f"{n} {word}" for word, n in count.items()))
+    if a.pack:
+        steps.pack(bench.folder, a.pack, exact, model=".captured")
+    return count["wrong"] > 0
+
+
+def main():
+    return steps.on_bench(run, steps.arguments(__doc__).parse_args())
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("MEMLINT", os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else "")
+    sys.exit(main())
