@@ -177,6 +177,8 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     else if (*word && !*rest)
         *out = strpbrk(word, ".einf") ? (struct arg){.kind = ARG_FLOAT, .f = f}
                                       : (struct arg){.kind = ARG_INT, .i = strtoll(word, NULL, 10)};
+    else if (*word && strcmp(rest, "j") == 0) /* "2j", of which the type alone counts */
+        *out = (struct arg){.kind = ARG_COMPLEX, .s = word};
     else if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0)
         *out = (struct arg){.kind = ARG_BOOL, .i = *word == 'T'};
     else if (strcmp(word, "None") == 0 || !*word)

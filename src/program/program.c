@@ -139,6 +139,7 @@ dump_arg(const struct arg *a, FILE *f)
     case ARG_DTYPE:
         fputs(dtypes[a->i].onnx, f);
         break;
+    case ARG_COMPLEX:
     case ARG_TEXT:
         fputs(a->s, f);
         break;

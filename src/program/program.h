@@ -9,7 +9,18 @@
 
 /* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
 struct arg {
-    enum arg_kind { ARG_NONE, ARG_SLOT, ARG_VALUE, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_DTYPE, ARG_TEXT, ARG_LIST } kind;
+    enum arg_kind {
+        ARG_NONE,
+        ARG_SLOT,
+        ARG_VALUE,
+        ARG_INT,
+        ARG_FLOAT,
+        ARG_COMPLEX,
+        ARG_BOOL,
+        ARG_DTYPE,
+        ARG_TEXT,
+        ARG_LIST
+    } kind;
     int n; /* elements of a list */
     union {
         int64_t i; /* slot, int, bool, dtype */

@@ -1565,7 +1565,7 @@ expand_stft(struct machine *m, struct frame *f)
     bool batch = V(0)->rank > 1;
     struct value *x = batch ? V(0) : OP(m, "unsqueeze.default", VAL(V(0)), INT(0)), *window = V(4);
     if (win < n)
-        window = OP(m, "zeros.default", ints_arg(m, 1, &n), DTYPE(x->dtype));
+        window = OP(m, "zeros.default", ints_arg(m, 1, &n), DTYPE(window ? window->dtype : x->dtype));
     x = OP(m, "frames", VAL(x), INT(n), INT(hop));
     if (window)
         x = OP(m, "mul.Tensor", VAL(x), VAL(window));

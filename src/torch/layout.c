@@ -173,7 +173,7 @@ layout_dim(int64_t d, int rank)
 static int
 category(enum dtype t)
 {
-    return dtypes[t].is_float ? 3 : t == DT_BOOL ? 1 : 2;
+    return t == DT_COMPLEX64 || t == DT_COMPLEX128 ? 4 : dtypes[t].is_float ? 3 : t == DT_BOOL ? 1 : 2;
 }
 
 enum dtype
@@ -204,6 +204,9 @@ layout_promote(const struct arg *a, int n)
             break;
         case ARG_FLOAT:
             group[2] = layout_wider(group[2], DT_FLOAT);
+            break;
+        case ARG_COMPLEX:
+            group[2] = layout_wider(group[2], DT_COMPLEX64);
             break;
         case ARG_BOOL:
             group[2] = layout_wider(group[2], DT_BOOL);

@@ -78,7 +78,7 @@ class Root:
 
 @dataclasses.dataclass
 class Shown:
-    """A tensor that shows a root: itself, or through the calls that made the view, each with the result's number."""
+    """A tensor that shows a root: all of it, or through the calls that made the view, each with the result's number."""
 
     root: Root
     chain: tuple = ()
@@ -106,7 +106,7 @@ class Tensors:
             self.shown[key] = shown or Shown(Root(name, (t.dtype, list(t.shape))))
             weakref.finalize(t, self.drop, key, died).atexit = False
         self.name[key] = name
-        if not self.shown[key].chain:
+        if not self.shown[key].chain and not shown:
             self.shown[key].root.name = name
 
     def drop(self, key, died):
@@ -141,6 +141,9 @@ def short(path):
 
 # What shows another tensor and is none of its views.
 APART = {"aten.detach.default"}
+# What may return its argument.
+SAME = {f"aten.{op}" for op in ("to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as.default")}
+SAME |= {f"aten.{op}.default" for op in ("contiguous", "dropout", "feature_dropout", "alpha_dropout", "_to_copy")}
 # What makes no tensor of its own, or is asked of tensors alone.
 QUIET = re.compile(r"aten\.(sym_\w+|size|stride|is_\w+|lift|lift_fresh|_local_scalar_dense|item)\.|prim\.|profiler\.")
 
@@ -183,6 +186,8 @@ class Recorder(SchemaCheckMode):
             return f"${len(call.sizes) - 1}"
         if isinstance(a, (torch.SymFloat, torch.SymBool)):
             return str(a.node.hint)
+        if isinstance(a, complex):
+            return f"{a.imag}j"
         return str(a)
 
     def tensor_text(self, a, call):
@@ -202,7 +207,7 @@ class Recorder(SchemaCheckMode):
     def anew(self, a, name):
         """A view of what was written since is made anew from that, as autograd does."""
         shown = self.tensors.shown[id(a)]
-        if not shown.chain or shown.version == shown.root.version:
+        if shown.version == shown.root.version:
             return name
         name = shown.root.name
         for made, nth in shown.chain:
@@ -213,8 +218,9 @@ class Recorder(SchemaCheckMode):
                 self.last[c.outs[-1]] = -1
             name = c.outs[nth]
             self.calls.append(c)
-        self.tensors.put(a, name, self.died)
-        shown.version = shown.root.version
+        if shown.chain:
+            self.tensors.put(a, name, self.died)
+            shown.version = shown.root.version
         return name
 
     def copied(self, a):
@@ -263,6 +269,8 @@ class Recorder(SchemaCheckMode):
         c = None if moved else self.call(func, args, kwargs)
         before = len(self.calls)
         out = func(*args, **kwargs)
+        if not writes(func) and args and out is args[0]:  # x.float(), of a float: in another precision it is a new one
+            out = torch.ops.aten.alias.default(out)
         results = [t for t in tensors_of(out) if on_device(t)]
         if not results:
             return out
@@ -287,7 +295,8 @@ class Recorder(SchemaCheckMode):
         if not isinstance(base, torch.Tensor) or self.tensors.of(base) is None or not shares(base, t):
             return None
         shown = self.tensors.shown[id(base)]
-        return Shown(shown.root, (*shown.chain, (c, nth)), shown.root.version)
+        same = str(c.op) in SAME and base.shape == t.shape
+        return Shown(shown.root, shown.chain if same else (*shown.chain, (c, nth)), shown.root.version)
 
     def written(self, t, c):
         """Of a view that was written, the call's last result is what it shows."""
@@ -295,7 +304,9 @@ class Recorder(SchemaCheckMode):
         if shown is None:
             return
         shown.root.version += 1
-        if shown.chain:
+        if not shown.chain:
+            shown.version = shown.root.version
+        else:
             c.reads.append(shown.root.name)
             c.outs.append(self.tensors.fresh("written"))
             owner = [k for k, s in self.tensors.shown.items() if s.root is shown.root and not s.chain]
@@ -481,13 +492,11 @@ def run(rec, contexts, step):
 class Variant:
     """One run of the program."""
 
-    def __init__(self, model, given, dims, loss, rows, grad=False, low=False, half=False):
-        mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False), allow_non_fake_inputs=True)
+    def __init__(self, model, mode, given, sizes, loss, rows, grad=False, low=False, half=False):
         self.rec = rec = Recorder(model, rows, see=grad)
         rec.under_autocast = low
         flat, spec = pytree.tree_flatten_with_path(given)
         leaves = [(path, t) for path, t in flat if isinstance(t, torch.Tensor)]
-        sizes, self.symbols = open_dims(mode.shape_env, leaves, dims)
         fakes = iter([fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)])
         args, kwargs, targets = pytree.tree_unflatten(
             [next(fakes) if isinstance(v, torch.Tensor) else v for _, v in flat], spec
@@ -514,7 +523,6 @@ class Variant:
                 for path, t in pytree.tree_leaves_with_path(out)
                 if isinstance(t, torch.Tensor) and rec.tensors.of(t)
             ]
-            self.fixed = [name for name, s in self.symbols.items() if s.node.maybe_as_int() is not None]
             del out, mine, args, kwargs, targets
 
     def agrees(self, other):
@@ -538,23 +546,47 @@ def merged(texts):
     return "".join(a + b for a, b in zip(parts, [*words, ""]))
 
 
+def tried(variant, like, **how):
+    try:
+        first = variant(**how)
+        return first if first.agrees(like) else variant(**how)  # it may leave something in attributes, too
+    except Exception:  # a precision that the model does not run in
+        return None
+
+
+@contextlib.contextmanager
+def unchanged(model):
+    """Attributes that the program sets are as they were."""
+    saved = [(m, dict(vars(m))) for m in model.modules()]
+    try:
+        yield
+    finally:
+        for m, attributes in saved:
+            vars(m).clear()
+            vars(m).update(attributes)
+
+
 def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=frozenset()) -> Program:
     """What model(*args, **kwargs) calls. dims(path, tensor): by dimension the name of what stays open."""
 
-    def variant(**how):
-        return Variant(model, (args, kwargs, targets), dims, loss, rows, **how)
+    given = (args, kwargs, targets)
+    mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False), allow_non_fake_inputs=True)
+    leaves = [(path, t) for path, t in pytree.tree_leaves_with_path(given) if isinstance(t, torch.Tensor)]
+    sizes, symbols = open_dims(mode.shape_env, leaves, dims)
 
-    first, second = variant(grad=True), variant()
+    def variant(**how):
+        return Variant(model, mode, given, sizes, loss, rows, **how)
+
+    with unchanged(model):
+        variant()  # what a first step leaves in attributes
+        first, second = variant(grad=True), variant()
+        others = {"autocast": tried(variant, first, low=True), "model": tried(variant, first, half=True)}
     unsure, variants, texts = sorted(first.rec.unsure), [], [[c.text for c in first.rec.calls]]
     same = first.agrees(second)
-    for name, how in (("autocast", {"low": True}), ("model", {"half": True})):
-        try:
-            other = variant(**how)
-        except Exception:  # a precision that the model does not run in
-            other = None
+    for name, other in others.items():
         good = other is not None and first.agrees(other)
         texts.append([c.text for c in other.rec.calls] if good else texts[0])
-        if good and how.get("low"):
+        if good and name == "autocast":
             for a, b in zip(first.rec.calls, other.rec.calls):
                 a.autocast = b.autocast
         if good:
@@ -575,7 +607,7 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
         first.inputs,
         first.outputs,
         first.rec.constants,
-        {name: str(s) for name, s in first.symbols.items() if name not in first.fixed},
+        {name: str(s) for name, s in symbols.items() if s.node.maybe_as_int() is None},
         variants,
         ", ".join(unsure),
     )
