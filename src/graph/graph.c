@@ -43,6 +43,21 @@ graph_find(const struct graph *g, const char *name)
     return names_find(g->by_name, name);
 }
 
+void
+graph_import(struct graph *g, const char *domain)
+{
+    if (strncmp(domain, "pkg.torch.", strlen("pkg.torch.")) == 0)
+        g->packaged = domain;
+}
+
+int
+graph_torch(const struct graph *g)
+{
+    int major = 0, minor = 0;
+    bool torch = g->producer && g->producer_version && strcmp(g->producer, "pytorch") == 0;
+    return torch && sscanf(g->producer_version, "%2d.%2d", &major, &minor) == 2 ? 100 * major + minor : 0;
+}
+
 int
 graph_tensor(struct graph *g, const char *name)
 {
