@@ -677,6 +677,8 @@ load_model(struct loader *l, const struct skeleton *s)
     g->producer = str(p->producer_name);
     g->producer_version = str(p->producer_version);
     g->opset = default_opset(p->n_opset_import, p->opset_import);
+    for (size_t i = 0; i < p->n_opset_import; i++)
+        graph_import(g, domain_of(p->opset_import[i]->domain));
     for (size_t i = 0; i < p->n_functions; i++)
         if (!load_function(l, p->functions[i]))
             return NULL;
