@@ -679,6 +679,8 @@ load_model(struct loader *l, const struct skeleton *s)
     g->opset = default_opset(p->n_opset_import, p->opset_import);
     for (size_t i = 0; i < p->n_metadata_props; i++)
         graph_describe(g, str(p->metadata_props[i]->key), str(p->metadata_props[i]->value));
+    for (size_t i = 0; i < p->n_opset_import; i++)
+        graph_import(g, domain_of(p->opset_import[i]->domain));
     for (size_t i = 0; i < p->n_functions; i++)
         if (!load_function(l, p->functions[i]))
             return NULL;

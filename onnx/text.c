@@ -608,8 +608,10 @@ header_pair(void *data, const char *key, const char *value)
         h->g->opset = v < 1 ? 1 : v > 100000 ? 100000 : (int)v;
     else if (strcmp(key, "pkg.torch.export.ExportedProgram.graph_signature") == 0)
         h->g->signature = value;
-    else
+    else {
+        graph_import(h->g, key);
         graph_describe(h->g, key, value);
+    }
 }
 
 static void
@@ -917,7 +919,13 @@ print_graph(const struct graph *g, FILE *out, int depth)
 void
 onnx_print_text(const struct graph *g, FILE *out)
 {
-    fprintf(out, "<ir_version: %d, opset_import: [\"\": %d]", g->ir_version, g->opset);
+    fprintf(out, "<ir_version: %d, opset_import: [\"\": %d", g->ir_version, g->opset);
+    if (g->packaged) {
+        fputs(", ", out);
+        print_string(g->packaged, out);
+        fputs(": 1", out);
+    }
+    fputc(']', out);
     fputs(", producer_name: ", out);
     print_string(g->producer ? g->producer : "", out);
     fputs(", producer_version: ", out);

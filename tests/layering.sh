@@ -79,7 +79,7 @@ bad=$(wide check try .ci/* tests/*.sh tests/*.py tests/oracle/*.py examples/*.py
     packaging/python/*/*.py)
 ok "more than 120 columns: $bad" [ -z "$bad" ]
 for page in README.md CONTRIBUTING.md NEWS.md \
-    docs/{ARCHITECTURE,FLEET,GLOSSARY,HACKING,REPLAY,RULES,SECURITY,STEPS,TUTORIAL}.md; do
+    docs/{ARCHITECTURE,FILES,FLEET,GLOSSARY,HACKING,REPLAY,RULES,SECURITY,STEPS,TUTORIAL}.md; do
     grep -vE '^(\||    |!\[)' "$page" >"$work/prose"
     bad=$(wide "$work/prose")
     ok "more than 120 columns: $page: $bad" [ -z "$bad" ]

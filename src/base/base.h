@@ -256,7 +256,8 @@ enum alternative {
     ALTERNATIVE_LOSS,
     ALTERNATIVE_LOOP,
     ALTERNATIVE_DROPOUT,
-    ALTERNATIVE_DROPS, /* likewise, where no library's source says that it has any */
+    ALTERNATIVE_DROPS,  /* likewise, where no library's source says that it has any */
+    ALTERNATIVE_UNSEEN, /* dropout, of a file that would show none */
     ALTERNATIVE_INPLACE,
     ALTERNATIVE_OVERWRITES,
     ALTERNATIVE_ATTENTION,

@@ -72,6 +72,7 @@ struct setup {
     int micro_batches; /* accumulate-N: N, else 1 */
     int repeats;       /* of the reported step; 0 as 1 */
     enum dropout dropout;
+    int torch;             /* whose eager mode: 206 of 2.6; 0 the file's */
     bool accumulate_eager; /* --assume accumulate=eager|never */
     bool channels_last;    /* --assume inputs=contiguous|channels-last: images among the inputs */
     enum attention attention;

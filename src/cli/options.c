@@ -278,6 +278,18 @@ read_dropout(struct reader *r, const char *arg)
 }
 
 static const char *
+read_torch(struct reader *r, const char *arg)
+{
+    char *end;
+    int64_t major, minor = 0;
+    if (!number(arg, &end, 1, &major) || *end != '.' || !number(end + 1, &end, 0, &minor) || (*end && *end != '.') ||
+        major > 99 || minor > 99)
+        return "wanted a version of PyTorch, as in --torch=2.6";
+    r->o->setup.torch = (int)(100 * major + minor);
+    return NULL;
+}
+
+static const char *
 read_replay(struct reader *r, const char *arg)
 {
     char *end = "";
@@ -789,6 +801,7 @@ static const struct row {
      true, &loops, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
      read_dropout, true, &dropouts},
+    {NULL, "torch", "VERSION", "the version of PyTorch that runs the step; else the file's", 0, read_torch, true},
     {NULL, "assume", "NAME",
      "a choice that the file can't show: accumulate=eager|never, attention=flash|efficient|math, "
      "inplace=none|relu|all, inputs=contiguous|channels-last; may repeat",

@@ -12,6 +12,7 @@
  *   order     nodes sorted topologically, by depth first search with a stack of its own; file order is kept where
  *             it is one already. What a node's subgraphs capture counts as its input.
  *   users     who reads each value.
+ *   signature in one spelling, whatever version of PyTorch wrote it.
  *
  * Subgraphs are finished from outside in. Recursion follows their nesting only, which scan.c has limited.
  */
@@ -40,6 +41,21 @@ int
 graph_find(const struct graph *g, const char *name)
 {
     return names_find(g->by_name, name);
+}
+
+void
+graph_import(struct graph *g, const char *domain)
+{
+    if (strncmp(domain, "pkg.torch.", strlen("pkg.torch.")) == 0)
+        g->packaged = domain;
+}
+
+int
+graph_torch(const struct graph *g)
+{
+    int major = 0, minor = 0;
+    bool torch = g->producer && g->producer_version && strcmp(g->producer, "pytorch") == 0;
+    return torch && sscanf(g->producer_version, "%2d.%2d", &major, &minor) == 2 ? 100 * major + minor : 0;
 }
 
 int
@@ -603,6 +619,49 @@ finish(struct graph *g, struct err *e)
     return true;
 }
 
+/* ---- the signature ----------------------------------------------------------------------------------------------- */
+
+/* How many characters stand in quotes behind a key, before `end`. */
+static int
+quoted(const char *p, const char *end, const char *key, const char **value)
+{
+    const char *at = strstr(p, key);
+    *value = at && at < end ? at + strlen(key) : end;
+    size_t n = strcspn(*value, "'"), most = *value < end ? (size_t)(end - *value) : 0;
+    return (int)(n < most ? n : most);
+}
+
+/* PyTorch 2.5 to 2.7 recorded the signature as its data class prints itself,
+ *   ExportGraphSignature(input_specs=[InputSpec(kind=<InputKind.BUFFER: 3>, arg=TensorArgument(name='b_x'), target='x',
+ *   persistent=True), ...], output_specs=[OutputSpec(kind=<OutputKind.USER_OUTPUT: 1>, ...
+ * and later ones a line each, "b_x: BUFFER target='x' persistent=True": __str__ in torch/export/graph_signature.py. */
+static const char *
+signature_lines(struct arena *a, const char *text)
+{
+    static const char was[] = "ExportGraphSignature(", kind[] = "Spec(kind=<", of[] = "Kind.";
+    if (!text || strncmp(text, was, strlen(was)) != 0)
+        return text;
+    size_t room = 5 * strlen(text) + sizeof("# inputs\n# outputs\n"); /* a record gives three pieces of itself */
+    char *lines = arena_alloc(a, room), *to = lines, *stop = lines + room;
+    bool outputs = false;
+    to += snprintf(to, (size_t)(stop - to), "# inputs\n");
+    for (const char *p = strstr(text, kind), *end; p; p = *end ? end : NULL) {
+        const char *name, *target, *word = strstr(p, of);
+        end = strstr(p + strlen(kind), kind);
+        end = end ? end : p + strlen(p);
+        if (!word || word > end)
+            continue;
+        if (!outputs && (outputs = strncmp(p + strlen(kind), "Output", strlen("Output")) == 0))
+            to += snprintf(to, (size_t)(stop - to), "# outputs\n");
+        word += strlen(of);
+        int n = quoted(word, end, "name='", &name), m = quoted(word, end, "target='", &target);
+        to += snprintf(to, (size_t)(stop - to), "%.*s: %.*s%s%.*s%s\n", n, name,
+                       (int)strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"), word, m ? " target='" : "", m, target,
+                       m ? "'" : "");
+    }
+    return lines;
+}
+
 bool
 graph_finish(struct graph *g, struct err *e)
 {
@@ -614,6 +673,7 @@ graph_finish(struct graph *g, struct err *e)
     if (g->nf && !inline_functions(g, e))
         return false;
     fill_rows(g);
+    g->signature = signature_lines(g->arena, g->signature);
     return finish(g, e);
 }
 

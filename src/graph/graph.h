@@ -113,7 +113,8 @@ struct graph {
     struct arena *arena;
     const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
-    int ir_version, opset;                                      /* opset of the default domain */
+    const char *packaged;  /* the domain "pkg.torch.VERSION", which torch.onnx.dynamo_export imports; NULL no such */
+    int ir_version, opset; /* opset of the default domain */
     int nmetadata, cap_metadata;
     struct metadata {
         const char *key, *value;
@@ -145,6 +146,10 @@ struct graph *graph_new(struct arena *a, struct graph *parent);
 /* The tensor of that name, created without a type when there is none. */
 int graph_tensor(struct graph *g, const char *name);
 int graph_find(const struct graph *g, const char *name);
+/* Notes that the file imports that domain. */
+void graph_import(struct graph *g, const char *domain);
+/* The version of PyTorch that wrote the file, 211 of "2.11.0+cu130"; 0 not PyTorch, or not told. */
+int graph_torch(const struct graph *g);
 struct node *graph_node(struct graph *g);
 /* Inlines functions, orders nodes, fills users and rows. False and e: duplicate outputs, cycles, missing inputs. */
 bool graph_finish(struct graph *g, struct err *e);
@@ -235,6 +240,7 @@ enum op_trait {
     OP_SIZES = 2,       /* of its input: numbers of the program, not a tensor */
     OP_MAKES = 4,       /* a tensor of such numbers */
     OP_COORDINATES = 8, /* reads lists of them, where PyTorch has an index a dimension */
+    OP_DRAWS = 16,      /* by chance, as what drops paths does in training alone */
 };
 
 enum { NO_INPUT = -1 };

@@ -99,6 +99,13 @@ make(struct unroll *u, const struct node *from, const char *op, int nin, const i
     emit(u, &n);
 }
 
+/* The last node stands for a recorded call, which the lowering then doesn't make. */
+static void
+stands_for(struct unroll *u, const struct node *n)
+{
+    u->g->n[u->g->nn - 1].fx = n->fx;
+}
+
 static void
 alias(struct unroll *u, const struct node *from, int in, int out)
 {
@@ -515,6 +522,7 @@ unroll_at(struct unroll *u, const struct node *n)
     if (!elem || !known_number(u, n->in[1], &v) || !axis_in(v, count, &at))
         return false;
     alias(u, n, elem[at], n->out[0]);
+    stands_for(u, n);
     return true;
 }
 
@@ -554,6 +562,9 @@ unroll_split(struct unroll *u, const struct node *n)
     }
     if (keep) {
         struct node split = {.op = "Split", .domain = "", .overload = "", .name = n->name, .made = true};
+        split.scopes = n->scopes;
+        split.classes = n->classes;
+        split.stack = n->stack;
         split.nin = 1;
         split.nout = s->n;
         split.in = arena_dup(u->a, &whole, sizeof(whole));
@@ -566,6 +577,7 @@ unroll_split(struct unroll *u, const struct node *n)
         split.row = op_find("", "Split", u->g->opset);
         emit(u, &split);
     }
+    stands_for(u, n);
     struct sequence *named = NEW(u->a, struct sequence);
     named->n = s->n;
     named->elem = NEWN(u->a, const struct tensor *, s->n);

@@ -162,6 +162,10 @@ lower_lost_outputs(struct dynamo *d)
     }
 }
 
+/* From PyTorch 2.14 on a dropout in evaluation mode is its input, not a clone of it: dropout in
+ * torch/_decomp/decompositions.py. */
+enum { CLONES_NO_MORE = 214 };
+
 void
 lower_dynamo(struct lowering *l)
 {
@@ -190,6 +194,8 @@ lower_dynamo(struct lowering *l)
     }
     lower_lost_outputs(&d);
     params_tie(&d);
+    if (graph_torch(l->g) >= CLONES_NO_MORE && !d.trained)
+        lost_unseen(l);
     python_parts(d.l->p);
     python_attributes(d.l->p);
 }

@@ -46,10 +46,24 @@ says_dropout(const char *text)
     return false;
 }
 
+/* The calls in whose place unroll.c made nodes: what is left of them are numbers that nobody reads. */
+static struct names *
+calls_unrolled(const struct dynamo *d)
+{
+    const struct graph *gr = d->l->g;
+    struct names *gone = names_new(d->l->a);
+    struct group g;
+    for (int i = 0; i < gr->nn; i++)
+        if (gr->n[i].made && gr->n[i].fx && fx_split(d->l->a, gr->n[i].fx, &g))
+            names_put(gone, g.fx_name, i);
+    return gone;
+}
+
 void
 group_make(struct dynamo *d)
 {
     struct lowering *l = d->l;
+    const struct names *gone = calls_unrolled(d);
     struct names *by_name = names_new(l->a);
     d->group_of = NEWN(l->a, int, l->g->nn + 1);
     d->groups = NEWN(l->a, struct group, l->g->nn + 1);
@@ -58,7 +72,7 @@ group_make(struct dynamo *d)
         const struct node *n = &l->g->n[i];
         struct group fresh = {.last = i, .call = -1};
         d->group_of[i] = -1;
-        if (!n->fx || !fx_split(l->a, n->fx, &fresh))
+        if (!n->fx || !fx_split(l->a, n->fx, &fresh) || names_find(gone, fresh.fx_name) >= 0)
             continue;
         int item, at = names_find(by_name, fresh.fx_name), whose = names_find(by_name, fx_list(l->a, &fresh, &item));
         if (whose >= 0) { /* an item that has a node of its own is its list's */

@@ -3,7 +3,7 @@
  * place.
  *
  * These files keep neither Python lines nor classes. What is left are the names of modules: those that libraries gave
- * them, and gaps in the numbers of a Sequential.
+ * them, and gaps in the numbers of a Sequential. Where nothing is left, that there is no dropout is an assumption.
  */
 #include "lower/lowering.h"
 #include "torch/torch.h"
@@ -136,6 +136,49 @@ put_back_dropout(struct lost *x, const struct node *n, int at)
     }
 }
 
+/* The alternative: a dropout of what call `at` reads. */
+static void
+drop_before(struct lowering *l, int at)
+{
+    struct program *p = l->p;
+    lower_call(l, "aten.dropout.default", 3);
+    struct call *made = &p->calls[p->ncalls - 1], drop = *made;
+    const struct call *reader = &p->calls[at];
+    drop.node = reader->node;
+    drop.name = reader->name;
+    drop.scope = reader->scope;
+    drop.location = reader->location;
+    drop.stack = reader->stack;
+    drop.frames = reader->frames;
+    drop.args[0] = reader->args[0];
+    drop.args[1] = FLT(0.1);
+    drop.args[2] = BOOL(true);
+    memmove(&p->calls[at + 1], &p->calls[at], sizeof(drop) * (size_t)(p->ncalls - 1 - at));
+    p->calls[at] = drop;
+    p->calls[at + 1].args[0] = (struct arg){.kind = ARG_SLOT, .i = drop.outs[0]};
+}
+
+void
+lost_unseen(struct lowering *l)
+{
+    struct program *p = l->p;
+    bool unseen = false;
+    for (int i = 0; i < p->ncalls && l->s->dropout != DROPOUT_NONE && l->s->mode == MODE_TRAINING; i++) {
+        const struct call *c = &p->calls[i];
+        const struct place here = fact_place(l, p->modules[c->scope].path, NULL);
+        if (!c->op || !spelled(c->op->name, PROJECTS) || c->args[0].kind != ARG_SLOT ||
+            fact_next(l, NULL, 1u << FACT_UNDROPPED, &here))
+            continue;
+        unseen = true;
+        if (setup_instead(l->s, ALTERNATIVE_UNSEEN))
+            drop_before(l, i++);
+    }
+    if (unseen)
+        program_assume(p, ALTERNATIVE_UNSEEN,
+                       "there is no dropout, of which an export in evaluation mode leaves nothing (else it is taken to "
+                       "be before linear layers)");
+}
+
 /* ---- casts ------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -175,6 +218,7 @@ lost_new(struct lowering *l)
     for (int i = 0; i < g->nn; i++) {
         note_module(&x, lower_node_module(l->a, &g->n[i]));
         x.evaluation &= node_call(&g->n[i]) != CALL_DROPOUT;
+        x.trained |= node_is(&g->n[i], OP_DRAWS) || node_int(&g->n[i], "training_mode", 0);
     }
     for (int i = 0; i < g->nt; i++) {
         const char *dot = g->t[i].is_initializer ? strrchr(g->t[i].name, '.') : NULL;
@@ -205,6 +249,8 @@ lost_end(const struct lost *x)
     if (x->in_place && x->l->s->inplace == INPLACE_AUTO)
         program_assume(x->l->p, ALTERNATIVE_INPLACE,
                        "operators write in place, as in the libraries whose names the modules have");
+    if (x->evaluation && !x->trained && !x->dropout && x->l->g->producer && strcmp(x->l->g->producer, "pytorch") == 0)
+        lost_unseen(x->l);
     if (x->dropout)
         program_assume(x->l->p, ALTERNATIVE_DROPOUT,
                        "dropout that an evaluation export removed is put back where the names of modules show its "

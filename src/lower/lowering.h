@@ -50,11 +50,14 @@ struct lost {
     struct lowering *l;
     struct names *modules;  /* paths of all modules that nodes and weights name */
     bool evaluation;        /* dropout would have been removed */
+    bool trained;           /* no: the export was made in training mode */
     bool in_place, dropout; /* put back somewhere */
 };
 struct lost lost_new(struct lowering *l);
 void lost_after(struct lost *x, const struct node *n, int call);
 void lost_end(const struct lost *x);
+/* Of an export in evaluation mode that shows no dropout, where it would show none. */
+void lost_unseen(struct lowering *l);
 
 /* ---- spelled.c: how PyTorch's exporter spells operators ---------------------------------------------------------- */
 

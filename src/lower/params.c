@@ -420,7 +420,7 @@ computed_of(const struct dynamo *d, const struct reads *read, const struct param
 static const int64_t MOST_FOLDED = 8192;
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
- * says. */
+ * says. PyTorch up to 2.7 left the data under each name. */
 void
 params_tie(struct dynamo *d)
 {
@@ -437,11 +437,13 @@ params_tie(struct dynamo *d)
                     table = k;
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        if (q->rank >= 0 || size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
-            continue;
         bool unread = q->kind <= PARAM_FROZEN && !d->referenced[i];
+        if (q->rank >= 0 ? !unread : size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
+            continue;
         if (!read.names)
             read = reads_of_calls(d);
+        if (q->rank >= 0 && names_find(read.shared, layer_key(d, q->module, q)) < 0) /* it has data of its own */
+            continue;
         int shared = unread ? names_find(read.shared, layer_key(d, q->module, q)) : -1,
             other = unread && shared < 0 ? tied_to(d, i, table) : shared;
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;

@@ -1686,6 +1686,22 @@ viewed(struct matcher *x, const struct node *n, const char *target, int slot, st
     return c->outs[0];
 }
 
+/* Whether the node reads what another one of its module made: layers of one call, a node each. */
+static bool
+is_stacked(const struct matcher *x, const struct node *n)
+{
+    static const char *const between[] = {"Squeeze", "Transpose", "Reshape", "Dropout"};
+    const struct node *m = maker(x, n->in[0]);
+    for (bool inside = true; m && inside;) {
+        inside = false;
+        for (int i = 0; i < COUNT(between); i++)
+            inside |= is(m, between[i]);
+        m = inside ? maker(x, m->in[0]) : m;
+    }
+    struct arena *a = x->l->a;
+    return m && node_call(m) == node_call(n) && strcmp(lower_node_module(a, m), lower_node_module(a, n)) == 0;
+}
+
 /* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */
 static void
 emit_rnn(struct matcher *x, const struct node *n, const char *target)
@@ -1705,6 +1721,10 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
         emit_unknown(x, n);
         return;
     }
+    if (is_stacked(x, n))
+        graph_doubt(x->g, n->name, n->op, NULL,
+                    "PyTorch runs the layers of a module at once, whose nodes are counted one after the other: an "
+                    "export with dynamo=True has the call");
     int64_t time = in->dims[batch_first].n, batch = in->dims[!batch_first].n, state[] = {both, batch, hidden};
     hx = initial_state(x, n, 5, state);
     if (lstm)

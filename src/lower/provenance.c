@@ -118,6 +118,13 @@ is_foreign(const struct file *f)
     return f->producer && f->producer->kind == FRAMEWORK;
 }
 
+/* torch.onnx.dynamo_export of PyTorch 2.1 to 2.4: torch/onnx/_internal/fx/fx_onnx_interpreter.py. */
+static bool
+is_packaged(const struct file *f)
+{
+    return f->g->packaged && !f->recorded;
+}
+
 /* The default exporter writes IR version 10 and the whole version of PyTorch, with what it was built for; TorchScript's
  * writes at most 9 and no "+". */
 static bool
@@ -192,6 +199,9 @@ static const struct {
     {"stripped", is_stripped,
      "a tool between the export and this file removed PyTorch's record of the program, and perhaps operators",
      "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"unrecorded", is_packaged,
+     "torch.onnx.dynamo_export wrote the file, which takes operators apart and keeps no record of the program",
+     "export with torch.onnx.export(dynamo=True) of PyTorch 2.5 or later", true, SURE_MODEL, BY_PRODUCER, 0},
     {"folded", is_folded,
      "the file has no parameter that is trained: the exporter may have made constants of those that the model has",
      "export with dynamo=True", true, SURE_NOTHING, BY_PRODUCER, 0},

@@ -759,6 +759,10 @@ static const char *const decomposed[] = {
     "var_mean",
 };
 
+/* Layers that are one kernel of cuDNN, called as _VF.NAME in torch/nn/modules/rnn.py; older exporters
+ * took them apart: lstm_impl and others in torch/_decomp/decompositions.py. */
+static const char *const recurrent[] = {"lstm", "gru", "rnn_tanh", "rnn_relu"};
+
 /* Functions of several calls that are rows, where no drawing fits (arithmetic.c), and a call that tells. Sources:
  * Distance.cpp, Loss.cpp and LinearAlgebra.cpp in aten/src/ATen/native; torch/nn/functional.py. */
 static const struct {
@@ -902,6 +906,11 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         decomposed[i]);
+    for (int i = 0; i < COUNT(recurrent); i++)
+        if (python_calls(line, arena_printf(d->l->a, "_VF.%s", recurrent[i])) && !starts_with(target, recurrent[i]))
+            graph_doubt(d->l->g, n->name, n->op, "export with PyTorch 2.11 or later",
+                        "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
+                        recurrent[i]);
     if (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\""))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the program moves a tensor off the device here, but the file has none");

@@ -60,6 +60,12 @@ dropout(struct arena *a, const struct setup *s)
 }
 
 static const char *
+torch(struct arena *a, const struct setup *s)
+{
+    return s->torch ? arena_printf(a, "%d.%d", s->torch / 100, s->torch % 100) : "file";
+}
+
+static const char *
 accumulate(struct arena *a, const struct setup *s)
 {
     (void)a;
@@ -168,6 +174,7 @@ static const struct {
     {"loss", "--loss", "auto", loss, true},
     {"loop", "--loop", "plain", loop, true},
     {"dropout", "--dropout", "auto", dropout, true},
+    {"torch", "--torch", "file", torch, false},
     {"accumulate", "--assume", "eager", accumulate, true},
     {"attention", "--assume", "auto", attention, false},
     {"inplace", "--assume", "auto", inplace, false},

@@ -1916,8 +1916,11 @@ const struct aten aten_table[] = {
     {.name = "rms_norm.default",
      .args = "input normalized_shape weight eps",
      .run = expand_rms_norm,
+     .cast = CAST_FP32,
+     .casts_since = 212, /* AT_FORALL_FP32 in aten/src/ATen/autocast_mode.h */
      .grad = COMPOSITE},
     {.name = "_fused_rms_norm.default",
+     .since = 209,
      .args = "input normalized_shape weight eps",
      .run = run_rms_norm,
      .grad = "input, weight: _fused_rms_norm_backward(grad, input, result1, #input, weight)"},
@@ -2228,7 +2231,7 @@ aten_print(const struct aten *op, FILE *out)
             !op->grad   ? "no derivative"
             : *op->grad ? op->grad
                         : "composite",
-            casts[op->cast]);
+            casts[op->casts_since ? CAST_NONE : op->cast]);
 }
 
 void

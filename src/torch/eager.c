@@ -1061,6 +1061,12 @@ take_results(struct machine *m, struct frame *f)
     return true;
 }
 
+static bool
+casts(const struct machine *m, const struct aten *op)
+{
+    return op->cast && m->torch >= op->casts_since;
+}
+
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
@@ -1078,7 +1084,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
         m->missing = op->name;
         return f;
     }
-    if (m->autocast && op->cast && !f->in_place) { /* only what makes a new tensor is in autocast's lists */
+    if (m->autocast && casts(m, op) && !f->in_place) { /* only what makes a new tensor is in autocast's lists */
         autocast(m, f);
         op = f->op;
     }
@@ -1087,7 +1093,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     if (op->grad != COMPOSITE || !outer) /* what a composite makes by itself is its own, where nobody called it */
         m->op = op->name;
     bool under = m->autocast;
-    if (op->cast)
+    if (casts(m, op))
         m->autocast = false; /* the dispatcher excludes autocast below a casting operator */
     bool recording = m->grad_mode;
     if (m->checkpoint && m->checkpoint->again && recording && op->grad && op->grad != COMPOSITE)

@@ -1117,13 +1117,14 @@ expand_group_norm(struct machine *m, struct frame *f)
                INT(n && c ? value_elements(x) / (n * c) : 0), INT(arg_int(f, 1, 1))));
 }
 
-/* Where weight and input differ in type there is no fused kernel. Source: rms_norm and rms_norm_composite in
- * aten/src/ATen/native/layer_norm.cpp. */
+/* Where weight and input differ in type there is no fused kernel, nor in older versions. Source: rms_norm and
+ * rms_norm_composite in aten/src/ATen/native/layer_norm.cpp. */
 void
 expand_rms_norm(struct machine *m, struct frame *f)
 {
+    const struct aten *fused = aten_find("_fused_rms_norm.default");
     struct value *x = V(0), *weight = V(2);
-    if (weight && weight->dtype != x->dtype) {
+    if ((weight && weight->dtype != x->dtype) || m->torch < fused->since) {
         int64_t size[RANK], dims[RANK];
         int n = arg_ints(f, 1, size, RANK);
         for (int i = 0; i < n; i++)
@@ -1134,11 +1135,19 @@ expand_rms_norm(struct machine *m, struct frame *f)
             OP(m, "mean.dim", VAL(OP(m, "pow.Tensor_Scalar", VAL(wide), INT(2))), ints_arg(m, n, dims), BOOL(true));
         struct value *scale = OP(m, "rsqrt.default", VAL(mean));
         scope_end(m, mark, 1, &scale);
-        struct value *y = OP(m, "mul.Tensor", VAL(OP(m, "mul.Tensor", VAL(wide), VAL(scale))), VAL(weight));
-        out_add(m, f, OP(m, "type_as.default", VAL(y), VAL(x)));
+        enum { WEIGHT_INSIDE = 207 }; /* earlier versions cast first */
+        mark = scope_begin(m);
+        struct value *y = OP(m, "mul.Tensor", VAL(wide), VAL(scale));
+        if (weight && m->torch >= WEIGHT_INSIDE)
+            y = OP(m, "mul.Tensor", VAL(y), VAL(weight));
+        y = OP(m, "type_as.default", VAL(y), VAL(x));
+        scope_end(m, mark, 1, &y);
+        if (weight && m->torch < WEIGHT_INSIDE)
+            y = OP(m, "mul.Tensor", VAL(y), VAL(weight));
+        out_add(m, f, y);
         return;
     }
-    out_add(m, f, dispatch(m, aten_find("_fused_rms_norm.default"), f->n, f->a, NULL)->out[0]);
+    out_add(m, f, dispatch(m, fused, f->n, f->a, NULL)->out[0]);
 }
 
 /* ---- softmax, dropout, attention --------------------------------------------------------------------------------- */

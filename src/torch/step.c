@@ -1080,6 +1080,9 @@ assume_loss(struct program *p, const struct loss **of)
                             : "");
 }
 
+/* The version whose sources the tables were read from. */
+enum { NEWEST = 211 };
+
 struct step *
 step_run(struct program *p, const struct setup *s)
 {
@@ -1100,6 +1103,8 @@ step_run(struct program *p, const struct setup *s)
     m->grad_mode = s->mode == MODE_TRAINING;
     m->real = s->accumulate_eager;
     m->sm = device_sm(s->device);
+    m->torch = s->torch ? s->torch : graph_torch(p->graph);
+    m->torch = m->torch ? m->torch : NEWEST;
     m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
     x.kept = NEWN(p->arena, struct value *, p->nslots + 1);

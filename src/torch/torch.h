@@ -115,6 +115,7 @@ struct aten {
      * COMPOSITE: the derivative is that of the rows it calls. */
     const char *grad;
     enum cast cast;
+    int casts_since; /* the version of PyTorch from which autocast does so, 212 of 2.12; 0 all that are known */
     const char *redispatches; /* under CAST_DTYPE the overload that runs; NULL itself */
     const char *takes;        /* tensors it can't do without, see aten_takes */
     enum writes writes;
@@ -126,6 +127,7 @@ struct aten {
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
     const char *source;
+    int since; /* the version of PyTorch, 209 of 2.9, from which eager runs it on CUDA; 0 all that are known */
     const char *assumes;          /* what the report says when a program calls it, NULL nothing */
     enum alternative alternative; /* to that */
 };
@@ -195,6 +197,7 @@ struct machine {
     bool sweeping;
     struct value *heir;            /* what they saved lives on with this one */
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
+    int torch;                     /* whose eager mode: 206 of 2.6 */
     int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
