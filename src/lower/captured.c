@@ -7,7 +7,8 @@
  *   call     the arguments as torch.fx prints them, "(%x, [2, $0], True), kwargs = {dim: 1}"
  *   sizes    what $0, $1, ... are: expressions of open dimensions
  *   held     per result the last call during which Python held it, counted in nodes from 0; -1 no longer than it is
- *            read; behind the last node: an attribute or a global name has it until the next step
+ *            read; behind the last node: an attribute or a global name has it until the next step. held_autocast,
+ *            held_model: in those precisions, where it differs
  *   names    per result the variable, "" none
  *   grad     0: under torch.no_grad
  *   autocast 0: where the program has switched it off
@@ -85,6 +86,15 @@ read_tensors(struct lowering *l)
                         "this version knows")
                 ->sure = SURE_MODEL;
     }
+}
+
+/* What the precision of the step is called among those that were captured; "" fp32. */
+static const char *
+needed_variant(const struct lowering *l)
+{
+    bool autocast;
+    bool half = precision_half(l->s->precision, &autocast) != DT_UNDEFINED;
+    return !half ? "" : autocast ? "autocast" : "model";
 }
 
 /* "torch.float32/torch.bfloat16/torch.bfloat16": the type in the precision of the step. */
@@ -216,7 +226,9 @@ capture_node(struct capture *x, int at)
     struct lowering *l = x->l;
     const struct node *n = &l->g->n[at];
     const char *text = node_str(n, "call", "()");
-    const struct attr *held = node_attr(n, "held"), *names = node_attr(n, "names");
+    const char *variant = needed_variant(l);
+    const struct attr *own = node_attr(n, arena_printf(l->a, "held_%s", variant)),
+                      *held = own ? own : node_attr(n, "held"), *names = node_attr(n, "names");
     bool in_place;
     const struct aten *op = find_row(x, n, &in_place);
     struct arg args[MAX_ARGS];
@@ -269,12 +281,8 @@ capture_node(struct capture *x, int at)
 static void
 doubt_capture(struct lowering *l)
 {
-    bool autocast;
-    bool half = precision_half(l->s->precision, &autocast) != DT_UNDEFINED;
     const char *unsure = graph_metadata(l->g, "memlint.unsure"), *variants = graph_metadata(l->g, "memlint.variants"),
-               *needed = !half      ? ""
-                         : autocast ? "autocast"
-                                    : "model";
+               *needed = needed_variant(l);
     const char *schema = graph_metadata(l->g, "memlint.schema");
     if (strcmp(schema, "1") != 0)
         graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);

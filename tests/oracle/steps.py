@@ -338,10 +338,10 @@ def on_bench(run, a):
         return run(a, Bench(a.memlint, a.record, a.export, folder))
 
 
-def pack(folder, path, cases, also=None, whole=None):
+def pack(folder, path, cases, also=None, whole=None, model=""):
     """cases: (name, options, precision) of those that are exact; a fourth: the kind of the step; a fifth: the case
     whose trace it is, where that is another one of the same file. also: a folder of an archive's files to take as they
-    are; whole(name): its steps say what is allocated before."""
+    are; whole(name): its steps say what is allocated before; model: what the names of model files end with."""
     blob = io.BytesIO()
     with tarfile.open(fileobj=blob, mode="w") as tar:
 
@@ -356,7 +356,7 @@ def pack(folder, path, cases, also=None, whole=None):
         for name, options, precision, *more in sorted(cases):
             kind, of = (*more, *("step", name)[len(more) :])
             if name not in done:
-                add(name + ".onnx", open(os.path.join(folder, name + ".onnx"), "rb").read())
+                add(name + ".onnx", open(os.path.join(folder, f"{name}{model}.onnx"), "rb").read())
                 done.add(name)
             trace = list(open(os.path.join(folder, f"{of}.{precision}.trace")))
             words = " ".join(["--precision", precision, *options])

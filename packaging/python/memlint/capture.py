@@ -57,7 +57,7 @@ class Call:
 @dataclasses.dataclass
 class Program:
     calls: list
-    held: list  # per call and result the last call during which Python holds it; len(calls): longer
+    held: dict  # by precision, per call and result the last call during which Python holds it; len(calls): longer
     names: dict  # of tensors: the variable
     inputs: list  # name, type, sizes
     outputs: list
@@ -144,6 +144,8 @@ APART = {"aten.detach.default"}
 # What may return its argument.
 SAME = {f"aten.{op}" for op in ("to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as.default")}
 SAME |= {f"aten.{op}.default" for op in ("contiguous", "dropout", "feature_dropout", "alpha_dropout", "_to_copy")}
+# What has complex arguments and needs no conjugates in its gradient.
+REAL = re.compile(r"aten\.(_?fft|_?fft_\w+|stft|istft|abs|cat|add|sub|constant_pad_nd)\.")
 # What makes no tensor of its own, or is asked of tensors alone.
 QUIET = re.compile(r"aten\.(sym_\w+|size|stride|is_\w+|lift|lift_fresh|_local_scalar_dense|item)\.|prim\.|profiler\.")
 
@@ -274,6 +276,8 @@ class Recorder(SchemaCheckMode):
         results = [t for t in tensors_of(out) if on_device(t)]
         if not results:
             return out
+        if any(t.is_complex() and t.requires_grad and not shares(t, results[0]) for t in given) and not REAL.match(name):
+            self.unsure.add("products of complex numbers, whose gradients make conjugates")
         if moved:  # from another device
             c = self.call(torch.ops.aten.empty.memory_format, ())
             c.text = f"({self.text(list(results[0].shape), c)}), kwargs = {{dtype: {results[0].dtype}}}"
@@ -599,7 +603,10 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
     n, last = len(first.rec.calls), second.rec.last
     if not same:
         unsure.append("calls that differ without gradients: how long Python holds tensors is not known")
-    held = [[last.get(o, n) if same else -1 for o in c.outs] for c in first.rec.calls]
+    held = {"held": [[last.get(o, n) if same else -1 for o in c.outs] for c in first.rec.calls]}
+    for name in variants:
+        last = others[name].rec.last
+        held[f"held_{name}"] = [[last.get(o, n) for o in c.outs] for c in first.rec.calls]
     return Program(
         first.rec.calls,
         held,

@@ -64,7 +64,7 @@ class Writer:
         found = {
             "call": text,
             "sizes": [self.expression(s) for s in c.sizes] or None,
-            "held": held,
+            **{k: v for k, v in held.items() if k == "held" or v != held["held"]},
             "names": names if any(names) else None,
             "grad": None if c.grad else 0,
             "autocast": None if c.autocast else 0,
@@ -105,7 +105,7 @@ def build(model, args, kwargs, targets, dims, loss, outputs=()):
     w = Writer(p)
     lines, weights = tensors(model, p.constants)
     graph = onnx.GraphProto(name=type(model).__name__, initializer=weights)
-    graph.node.extend(w.node(i, c, held) for i, (c, held) in enumerate(zip(p.calls, p.held)))
+    graph.node.extend(w.node(i, c, {k: v[i] for k, v in p.held.items()}) for i, c in enumerate(p.calls))
     graph.input.extend(w.value(*i) for i in p.inputs)
     shown = set()
     for _, tensor, dtype, shape in p.outputs:
