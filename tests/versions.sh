@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Files that several versions of PyTorch exported, against the step that each of them runs: the archive that
-# tests/oracle/versions.py writes. Its rows.tsv has of each file memlint's options, the recorded peak, and whether
+# tests/oracle/versions.py writes. versions.tsv has of each file memlint's options, the recorded peak, and whether
 # memlint had it ("exact") or a doubt ("doubt"). An exact row stays so; no other is wrong and sure.
 . "$(dirname "$0")/lib.sh"
 command -v xz >/dev/null || skip "no xz"
@@ -23,5 +23,5 @@ mkdir "$work/files"
 tar -xJf "$SOURCE/tests/oracle/versions.tar.xz" -C "$work/files" || exit 1
 while IFS=$'\t' read -r file options peak state; do
     ok "$file" right "$file" "$options" "$peak" "$state"
-done <"$work/files/rows.tsv"
+done <"$SOURCE/tests/oracle/versions.tsv"
 finish
