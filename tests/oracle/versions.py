@@ -35,6 +35,7 @@ VERSIONS = {
     "2.15.0": ("numpy", "onnx", "onnxscript"),
 }
 RECORDS = (2, 6)  # the first that record.py runs with
+HALF = "bf16"  # models in half precision, for tools.py
 REFERENCE = "2.11.0"  # whose exporter and engine the rest of the tests are about
 STATES = ("exact", "near", "doubt", "WRONG")
 FLAVOURS = ("dynamo-train", "dynamo-eval", "script-train", "script-eval")
@@ -343,7 +344,8 @@ def inside(record, export, folder, only):
 
         if not re.search(only, name):
             continue
-        for precision in steps.PRECISIONS:
+        half = (HALF,) if torch.__version__.startswith(REFERENCE) else ()
+        for precision in steps.PRECISIONS + half:
             done = os.path.exists(os.path.join(folder, f"{name}.{precision}.json"))
             if done or name in UNRECORDED or number(torch.__version__) < RECORDS:
                 continue
@@ -430,6 +432,15 @@ def make(a, root):
         subprocess.run([*command, "--only", a.only], check=True, cwd=folder)  # where exporters leave reports
 
 
+def recorded(a, root, version, model, precision):
+    """The peak of PyTorch's own step; of what can't be recorded, memlint's answer for the reference."""
+    truth = os.path.join(root, version, f"{model}.{precision}.json")
+    if os.path.exists(truth):
+        return json.load(open(truth))["peak_allocated"]
+    of = os.path.join(root, REFERENCE, f"{model}.{FLAVOURS[0]}.onnx")
+    return ask(a.memlint, of, options(REFERENCE, FLAVOURS[0], precision))[0]
+
+
 def rows(a, root):
     """(version, model, flavour, precision, memlint's options, recorded peak, file); autocast for FLAVOURS[0] alone"""
     oldest = next(v for v in VERSIONS if number(v) >= RECORDS)
@@ -438,16 +449,9 @@ def rows(a, root):
             path = os.path.join(root, version, f"{model}.{flavour}.onnx")
             for precision in steps.PRECISIONS if flavour == FLAVOURS[0] else steps.PRECISIONS[:1]:
                 by = version if number(version) >= RECORDS else oldest
-                truth = os.path.join(root, by, f"{model}.{precision}.json")
-                words = options(version, flavour, precision)
-                if not re.search(a.only, model) or not os.path.exists(path):
-                    continue
-                if os.path.exists(truth):
-                    peak = json.load(open(truth))["peak_allocated"]
-                else:
-                    of = os.path.join(root, REFERENCE, f"{model}.{FLAVOURS[0]}.onnx")
-                    peak = ask(a.memlint, of, options(REFERENCE, FLAVOURS[0], precision))[0]
-                yield version, model, flavour, precision, words, peak, path
+                if re.search(a.only, model) and os.path.exists(path):
+                    peak = recorded(a, root, by, model, precision)
+                    yield version, model, flavour, precision, options(version, flavour, precision), peak, path
 
 
 def compare(a, root):
@@ -475,8 +479,9 @@ def compare(a, root):
 
 
 def events(memlint, path, words, state, trace):
-    """The recorded events of a file that has the lines of the program, where memlint's are the same; else None."""
-    if state != "exact" or not trace.endswith(".trace") or not os.path.exists(trace):
+    """The recorded events of a file that has the lines of the program, where memlint's are the same, even if it has
+    doubts; else None."""
+    if state == "WRONG" or not trace.endswith(".trace") or not os.path.exists(trace):
         return None
     command = [memlint, path, "-q", *words, "--assume", "accumulate=never", "--dump=step"]
     got = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
