@@ -315,6 +315,27 @@ emit_estimate(struct arena *a, const struct result *r)
                : NULL;
 }
 
+/* What the command line said, as far as it can be typed again: choices, and dimensions that no doubt is about. */
+static const char *
+said_text(struct arena *a, const struct result *r)
+{
+    const char *s = "";
+    for (int i = 0; i < r->setup.nchoices; i++) {
+        const struct choice *c = &r->setup.choices[i];
+        if (!c->standard && c->option && is_pasteable(c->value))
+            s = strcmp(c->option, "--assume") == 0 ? arena_printf(a, "%s --assume %s=%s", s, c->name, c->value)
+                                                   : arena_printf(a, "%s %s=%s", s, c->option, c->value);
+    }
+    for (int i = 0; i < r->setup.ndims; i++) {
+        const struct binding *d = &r->setup.dims[i];
+        bool open = !is_pasteable(d->name);
+        for (int k = 0; k < r->ndoubts && !open; k++)
+            open = r->doubts[k].dim && strcmp(r->doubts[k].dim, d->name) == 0;
+        s = open ? s : arena_printf(a, "%s --dim %s=%lld", s, d->name, (long long)d->n);
+    }
+    return s;
+}
+
 const char *
 emit_remedy(struct arena *a, const struct result *r)
 {
@@ -331,8 +352,8 @@ emit_remedy(struct arena *a, const struct result *r)
         names_put(seen, remedy, 1);
         s = arena_printf(a, "%s %s", s, remedy);
     }
-    return *s ? arena_printf(a, "memlint %s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL",
-                             string_clean(a, s))
+    return *s ? arena_printf(a, "memlint %s%s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL",
+                             said_text(a, r), string_clean(a, s))
               : NULL;
 }
 

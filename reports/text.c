@@ -112,6 +112,28 @@ wrap(const struct page *p, const char *prefix, const char *text, int most)
     fputs(cut ? " ...\n" : "\n", p->out);
 }
 
+/* A command over lines that a shell reads as one; an option stands with its argument. */
+static void
+command(const struct page *p, const char *prefix, const char *text)
+{
+    int in = columns(prefix, strlen(prefix)), at = in;
+    fputs(prefix, p->out);
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        size_t n = strcspn(word, " ");
+        if (strncmp(word, "--", 2) == 0 && !memchr(word, '=', n) && word[n])
+            n += 1 + strcspn(word + n + 1, " ");
+        int wide = columns(word, n);
+        if (at > in && at + 1 + wide > p->width - 2) {
+            fprintf(p->out, " \\\n%*s", in, "");
+            at = in;
+        }
+        fprintf(p->out, "%s%.*s", at > in ? " " : "", (int)n, word);
+        at += (at > in) + wide;
+        word += n;
+    }
+    fputc('\n', p->out);
+}
+
 /* A bar of at most width cells, an eighth of a cell exact where the character set allows. */
 static const char *
 bar(const struct page *p, int64_t bytes, int64_t of, int width)
@@ -135,10 +157,12 @@ text_head(const struct page *p, const struct result *r)
     fprintf(p->out, "\n%s", on(p, "1"));
     wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
-    const char *notes[] = {r->ndoubts ? NULL : r->provenance.text, emit_estimate(p->a, r), emit_remedy(p->a, r)};
+    const char *notes[] = {r->ndoubts ? NULL : r->provenance.text, emit_estimate(p->a, r)};
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
-            wrap(p, i == 2 ? "  try: " : "  ", notes[i], 4);
+            wrap(p, "  ", notes[i], 4);
+    if (emit_remedy(p->a, r))
+        command(p, "  try: ", emit_remedy(p->a, r));
     if (swings)
         wrap(p, "  assumed, and worth a look: ", swings, 3);
     if (r->peak.location && !r->ndoubts)

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Files that several versions of PyTorch exported, against the step that each of them runs: the archive that
-# tests/oracle/versions.py writes. Its rows.tsv has of each file memlint's options, the recorded peak, and whether
-# memlint had it ("exact") or a doubt ("doubt"). An exact row stays so; no other is wrong and sure.
+# Files that several versions of PyTorch exported, against the step that each of them runs, and files that went through
+# tools: the archives that tests/oracle/versions.py and tools.py write. The table beside each has of each file memlint's
+# options, the recorded peak, and whether memlint had it ("exact") or a doubt ("doubt"). An exact row stays so; no other
+# is wrong and sure.
 . "$(dirname "$0")/lib.sh"
 command -v xz >/dev/null || skip "no xz"
 
@@ -19,9 +20,12 @@ right() { # right FILE OPTIONS PEAK STATE
     return 1
 }
 
-mkdir "$work/files"
-tar -xJf "$SOURCE/tests/oracle/versions.tar.xz" -C "$work/files" || exit 1
-while IFS=$'\t' read -r file options peak state; do
-    ok "$file" right "$file" "$options" "$peak" "$state"
-done <"$work/files/rows.tsv"
+for what in versions tools; do
+    mkdir "$work/files"
+    tar -xJf "$SOURCE/tests/oracle/$what.tar.xz" -C "$work/files" || exit 1
+    while IFS=$'\t' read -r file options peak state; do
+        ok "$file" right "$file" "$options" "$peak" "$state"
+    done <"$SOURCE/tests/oracle/$what.tsv"
+    rm -r "$work/files"
+done
 finish

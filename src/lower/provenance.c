@@ -77,6 +77,10 @@ static const struct {
     {"ai.onnx.ml", "*", CLASSIC},
 };
 
+/* What tools call the nodes that they put in: convert_float_to_float16 in onnxconverter_common/float16.py and
+ * onnxruntime/python/tools/transformers/float16.py; insert_cast_transformer.cc in onnxruntime/core/optimizer. */
+static const char *const inserted[] = {"*_cast_to_*", "graph_input_cast*", "graph_output_cast*", "Inserted*Cast_*"};
+
 struct file {
     const struct graph *g;
     const struct program *p;
@@ -84,6 +88,7 @@ struct file {
     const struct producer *producer;       /* NULL unknown */
     const struct node *found[CLASSIC + 1]; /* the first of each kind */
     bool recorded;                         /* PyTorch's own record of the program is there */
+    bool inserted;                         /* a tool put a node in */
     int weights, trained;                  /* initializers of floats of two and more dimensions; parameters */
 };
 
@@ -132,6 +137,23 @@ is_stripped(const struct file *f)
 {
     return f->producer && f->producer->kind == PYTORCH && !f->recorded &&
            (f->g->ir_version >= 10 || (f->g->producer_version && strchr(f->g->producer_version, '+')));
+}
+
+/* TorchScript's exporter writes what a program computes as nodes, numbers too, and no sizes between them (none from 2.1
+ * on): torch/csrc/jit/serialization/export.cpp. */
+static bool
+is_touched(const struct file *f)
+{
+    bool script = f->producer && f->producer->kind == PYTORCH && !f->recorded, touched = f->inserted;
+    for (int i = 0; i < f->g->nt && script && !touched; i++) {
+        const struct tensor *t = &f->g->t[i];
+        bool result = *t->name == '/' && strstr(t->name, "_output_");
+        bool between = t->declared_rank >= 0 && t->producer >= 0 && !t->is_output && t->wrap && !*t->wrap;
+        for (int u = 0; u < t->nusers; u++) /* what a cast reads got the sizes of its result: unroll.c */
+            between &= node_call(&f->g->n[t->users[u]]) != CALL_CAST;
+        touched = (t->is_initializer && result) || (between && graph_torch(f->g) >= 201);
+    }
+    return touched;
 }
 
 /* Lowering put back what evaluation mode takes away. */
@@ -202,6 +224,9 @@ static const struct {
     {"unrecorded", is_packaged,
      "torch.onnx.dynamo_export wrote the file, which takes operators apart and keeps no record of the program",
      "export with torch.onnx.export(dynamo=True) of PyTorch 2.5 or later", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"touched", is_touched,
+     "a tool changed the file after the export, and may have merged, removed or cast what PyTorch runs",
+     "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
     {"folded", is_folded,
      "the file has no parameter that is trained: the exporter may have made constants of those that the model has",
      "export with dynamo=True", true, SURE_NOTHING, BY_PRODUCER, 0},
@@ -233,6 +258,8 @@ look_at_nodes(struct file *f)
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
         f->recorded |= n->fx || n->stack || n->classes;
+        for (int k = 0; k < COUNT(inserted) && node_call(n) == CALL_CAST && !n->made; k++)
+            f->inserted |= glob_match(inserted[k], n->name);
         for (int k = 0; k < COUNT(operators) && !n->made; k++)
             if (glob_match(operators[k].domain, n->domain) && glob_match(operators[k].op, n->op)) {
                 const struct node **first = &f->found[operators[k].kind];

@@ -151,7 +151,10 @@ spelled_stem(struct arena *a, const char *name)
 static const struct rename {
     const char *target, *type, *line, *to; /* line: what the innermost source line says */
     const char *source;
+    const char *says, *unless; /* in the arguments, NULL whatever they are; no line that calls this */
 } renames[] = {
+    {"aten.clone.default", NULL, NULL, "aten.contiguous.default", "contiguous in torch/_refs/__init__.py",
+     .says = "torch.contiguous_format", .unless = "clone"},
     {"prims.var.default", NULL, NULL, "aten.var.correction", "decomposed by the exporter"},
     {"prims.broadcast_in_dim.default", NULL, NULL, "aten.broadcast_in_dim.default",
      "keepdim, decomposed by the exporter"},
@@ -221,10 +224,13 @@ spelled_anew(const struct dynamo *d, const struct group *g)
         if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
             return arena_printf(a, "%s%s", row, scalar[i].overload);
     }
+    const char *line = fx_line(a, d->l->g->n[g->last].stack);
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
-            (!renames[i].line || strstr(fx_line(a, d->l->g->n[g->last].stack), renames[i].line)))
+            (!renames[i].line || strstr(line, renames[i].line)) &&
+            (!renames[i].says || strstr(g->args, renames[i].says)) &&
+            !(renames[i].unless && python_calls(line, renames[i].unless)))
             return renames[i].to;
     return g->target;
 }

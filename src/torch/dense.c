@@ -847,6 +847,8 @@ run_efficient_attention(struct machine *m, struct frame *f)
     attention_flops(m, q, k, v);
 }
 
+enum { RNG_PACKED = 207 }; /* the version from which flash attention keeps seed and offset in one tensor */
+
 /* The output takes the query's order of strides ([B, S, H, D] views transposed). Source:
  * meta__scaled_dot_product_flash_attention. */
 void
@@ -856,8 +858,9 @@ run_flash_attention(struct machine *m, struct frame *f)
     int64_t lse[] = {q->size[0], q->size[1], q->size[2]}, two = 2;
     out_add(m, f, layout_like(m, q, q->dtype));
     out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
-    out_add(m, f, value_new(m, DT_UINT64, 1, &two, NULL)); /* rng state and an unused tensor */
-    out_add(m, f, value_new(m, DT_UINT64, 0, NULL, NULL));
+    bool packed = m->torch >= RNG_PACKED;
+    out_add(m, f, packed ? value_new(m, DT_UINT64, 1, &two, NULL) : value_new(m, DT_INT64, 0, NULL, NULL));
+    out_add(m, f, value_new(m, packed ? DT_UINT64 : DT_INT64, 0, NULL, NULL)); /* offset; now unused */
     attention_flops(m, q, k, v);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of ten small models by several versions of PyTorch: does memlint read each as that version runs it?
+"""Exports of eleven small models by several versions of PyTorch: does memlint read each as that version runs it?
 
     versions.py MEMLINT RECORD.PY EXPORT.PY [--environments DIR] [--versions LIST] [--only REGEX] [--keep DIR]
                 [--pack FILE] [--table] [-v]
@@ -18,7 +18,7 @@ Files of versions before 2.6 are compared with its record, and those of LSTM, wh
 with memlint's answer for the file of torch 2.11 in training mode.
 """
 
-import argparse, glob, io, json, lzma, os, re, subprocess, sys, tarfile, tempfile
+import argparse, collections, glob, io, itertools, json, lzma, os, re, subprocess, sys, tarfile, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -35,7 +35,9 @@ VERSIONS = {
     "2.15.0": ("numpy", "onnx", "onnxscript"),
 }
 RECORDS = (2, 6)  # the first that record.py runs with
+HALF = "bf16"  # models in half precision, for tools.py
 REFERENCE = "2.11.0"  # whose exporter and engine the rest of the tests are about
+STATES = ("exact", "near", "doubt", "WRONG")
 FLAVOURS = ("dynamo-train", "dynamo-eval", "script-train", "script-eval")
 
 # ---- the models ------------------------------------------------------------------------------------------------------
@@ -196,6 +198,17 @@ class Views(nn.Module):
         return self.fc(torch.cat([y.amax(dim=1), y.mean(dim=1)], dim=-1))
 
 
+class Rms(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm, self.b = nn.Linear(64, 256), nn.RMSNorm(256), nn.Linear(256, 256)
+        self.last, self.head = nn.RMSNorm(256), nn.Linear(256, 100)
+
+    def forward(self, x):
+        y = self.norm(self.a(x))
+        return self.head(self.last(y + F.silu(self.b(y))))
+
+
 def image(b):
     return torch.rand(b, 3, 16, 16), torch.zeros(b, dtype=torch.long)
 
@@ -216,6 +229,7 @@ MODELS = {
     "mlp": (Mlp, row, "x"), "conv": (Conv, image, "x"), "encoder": (Encoder, words, "x"), "gpt": (Gpt, words, "x"),
     "lstm": (Lstm, words, "x"), "embed": (Embed, one, "x"), "residual": (Residual, image, "x"),
     "unet": (Unet, image, "x"), "buffers": (Buffers, words, "x"), "views": (Views, image, "x"),
+    "rms": (Rms, row, "x"),
 }
 """
 MODELS = re.findall(r'"(\w+)": \(\w+, \w+, "\w+"\)', ZOO)
@@ -317,22 +331,26 @@ def inside(record, export, folder, only):
     vars(torch.nn.init).update(kept)
     models = steps.load("zoo", zoo).MODELS
     for name, of in models.items():
+        if name == "rms" and not hasattr(torch.nn, "RMSNorm"):  # before 2.4
+            continue
         case = Case(torch, *of)
         log = os.path.join(folder, name + ".log")
 
-        def trace():
-            to = os.path.join(folder, name + ".trace")
-            said = record.record(name, case, BATCH, "adamw", "fp32", trace=to + ".tmp")
-            os.rename(to + ".tmp", to)
-            with open(os.path.join(folder, name + ".json"), "w") as f:
+        def trace(precision):
+            to = os.path.join(folder, f"{name}.{precision}.")
+            said = record.record(name, case, BATCH, "adamw", precision, trace=to + "trace")
+            with open(to + "json", "w") as f:
                 json.dump(said, f)
 
         if not re.search(only, name):
             continue
-        recorded = name not in UNRECORDED and number(torch.__version__) >= RECORDS
-        if recorded and not os.path.exists(os.path.join(folder, name + ".json")):
-            if not steps.apart(log, trace):
-                print(torch.__version__, name, "not recorded:", steps.reason(log), flush=True)
+        half = (HALF,) if torch.__version__.startswith(REFERENCE) else ()
+        for precision in steps.PRECISIONS + half:
+            done = os.path.exists(os.path.join(folder, f"{name}.{precision}.json"))
+            if done or name in UNRECORDED or number(torch.__version__) < RECORDS:
+                continue
+            if not steps.apart(log, lambda: trace(precision)):
+                print(torch.__version__, name, precision, "not recorded:", steps.reason(log), flush=True)
         for flavour in FLAVOURS:
             path, log = (os.path.join(folder, f"{name}.{flavour}.{s}") for s in ("onnx", "log"))
 
@@ -366,10 +384,10 @@ def environment(folder, version):
     return python
 
 
-def options(version, flavour):
+def options(version, flavour, precision):
     fixed = flavour.startswith("dynamo") and number(version) < (2, 5)  # dynamo_export, whose sizes are numbers
     dims = [] if fixed else ["--dim", f"batch={BATCH}"]
-    return [*dims, "--optimizer", "adamw", "--loss", "cross-entropy"]
+    return [*dims, "--optimizer", "adamw", "--loss", "cross-entropy", "--precision", precision]
 
 
 def ask(memlint, path, words):
@@ -414,48 +432,56 @@ def make(a, root):
         subprocess.run([*command, "--only", a.only], check=True, cwd=folder)  # where exporters leave reports
 
 
+def recorded(a, root, version, model, precision):
+    """The peak of PyTorch's own step; of what can't be recorded, memlint's answer for the reference."""
+    truth = os.path.join(root, version, f"{model}.{precision}.json")
+    if os.path.exists(truth):
+        return json.load(open(truth))["peak_allocated"]
+    of = os.path.join(root, REFERENCE, f"{model}.{FLAVOURS[0]}.onnx")
+    return ask(a.memlint, of, options(REFERENCE, FLAVOURS[0], precision))[0]
+
+
 def rows(a, root):
-    """(version, model, flavour, memlint's options, recorded peak or None, file)"""
+    """(version, model, flavour, precision, memlint's options, recorded peak, file); autocast for FLAVOURS[0] alone"""
+    oldest = next(v for v in VERSIONS if number(v) >= RECORDS)
     for version in a.versions.split(","):
-        for model in MODELS:
-            by = version if number(version) >= RECORDS else next(v for v in VERSIONS if number(v) >= RECORDS)
-            truth = os.path.join(root, by, model + ".json")
-            peak = json.load(open(truth))["peak_allocated"] if os.path.exists(truth) else None
-            if model in UNRECORDED:
-                reference = os.path.join(root, REFERENCE, f"{model}.{FLAVOURS[0]}.onnx")
-                peak = ask(a.memlint, reference, options(REFERENCE, FLAVOURS[0]))[0]
-            for flavour in FLAVOURS:
-                path = os.path.join(root, version, f"{model}.{flavour}.onnx")
-                if re.search(a.only, model) and os.path.exists(path) and peak:
-                    yield version, model, flavour, options(version, flavour), peak, path
+        for model, flavour in itertools.product(MODELS, FLAVOURS):
+            path = os.path.join(root, version, f"{model}.{flavour}.onnx")
+            for precision in steps.PRECISIONS if flavour == FLAVOURS[0] else steps.PRECISIONS[:1]:
+                by = version if number(version) >= RECORDS else oldest
+                if re.search(a.only, model) and os.path.exists(path):
+                    peak = recorded(a, root, by, model, precision)
+                    yield version, model, flavour, precision, options(version, flavour, precision), peak, path
 
 
 def compare(a, root):
     make(a, root)
-    cells, wrong, packed = {}, 0, []
-    for version, model, flavour, words, peak, path in rows(a, root):
+    cells, packed, counts = {}, [], collections.Counter()
+    for version, model, flavour, precision, words, peak, path in rows(a, root):
         got, sure, why = ask(a.memlint, path, words)
         error = 100.0 * ((got or 0) / peak - 1)
         state = "doubt" if not sure else "exact" if got == peak else "near" if abs(error) < WRONG else "WRONG"
-        wrong += state == "WRONG"
-        cells[version, model, flavour] = state
-        packed.append((version, model, flavour, words, peak, path, state, events(a.memlint, path, words, state)))
+        counts[state] += 1
+        cell = version, model, flavour
+        cells[cell] = max(cells.get(cell, state), state, key=STATES.index)
+        trace = path.replace(f".{FLAVOURS[0]}.onnx", f".{precision}.trace")
+        seen = events(a.memlint, path, words, state, trace)
+        packed.append((model, flavour, version, precision, words, peak, path, state, seen))
         if a.v or state in ("WRONG", "near"):
-            print(f"{state:6} {error:+8.2f} %  {version:7} {model:9} {flavour}  {'; '.join(why[:2])[:230]}", flush=True)
+            row = f"{version:7} {model:9} {flavour} {precision}"
+            print(f"{state:6} {error:+8.2f} %  {row}  {'; '.join(why[:2])[:230]}", flush=True)
     if a.table:
         table(a, cells)
-    for state in ("exact", "near", "doubt", "WRONG"):
-        print(f"{state}: {sum(s == state for s in cells.values())}", end="  ")
-    print()
+    print("  ".join(f"{state}: {counts[state]}" for state in STATES))
     if a.pack:
         pack(a.pack, packed)
-    return wrong != 0
+    return counts["WRONG"] != 0
 
 
-def events(memlint, path, words, state):
-    """The recorded events of a file that has the lines of the program, where memlint's are the same; else None."""
-    trace = path.replace(".dynamo-train.onnx", ".trace")
-    if state != "exact" or not trace.endswith(".trace") or not os.path.exists(trace):
+def events(memlint, path, words, state, trace):
+    """The recorded events of a file that has the lines of the program, where memlint's are the same, even if it has
+    doubts; else None."""
+    if state == "WRONG" or not trace.endswith(".trace") or not os.path.exists(trace):
         return None
     command = [memlint, path, "-q", *words, "--assume", "accumulate=never", "--dump=step"]
     got = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
@@ -474,9 +500,9 @@ def table(a, cells):
 
 
 def pack(path, packed):
-    """Files, but those whose weights stand in constants, as dynamo_export folds them; rows.tsv: what each is read with,
-    the recorded peak, and whether memlint had it or a doubt; and events, for tests/steps.sh."""
-    lines = []
+    """Files, but those whose weights stand in constants, as dynamo_export folds them, and events for tests/steps.sh;
+    beside the archive a table: what each is read with, the recorded peak, and whether memlint had it or a doubt."""
+    lines, done = [], {}
     with tarfile.open(path, mode="w:xz", preset=9) as tar:
 
         def add(name, data):
@@ -484,17 +510,20 @@ def pack(path, packed):
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
 
-        for version, model, flavour, words, peak, file, state, trace in sorted(
-            packed, key=lambda p: (p[1], p[2], p[0])
-        ):
-            name, data = f"{model}.{flavour}.{version}", open(file, "rb").read()
-            if len(lzma.compress(data)) > LARGE:
+        for model, flavour, version, precision, words, peak, file, state, seen in sorted(packed, key=lambda p: p[:4]):
+            name = f"{model}.{flavour}.{version}"
+            if name not in done:
+                data = open(file, "rb").read()
+                done[name] = len(lzma.compress(data)) <= LARGE
+                if done[name]:
+                    add(name + ".onnx", data)
+            if not done[name]:
                 continue
-            add(name + ".onnx", data)
-            if trace:
-                add(name + ".fp32.step", "\n".join([" ".join(words), *trace, ""]).encode())
+            if seen:
+                add(f"{name}.{precision}.step", "\n".join([" ".join(words), *seen, ""]).encode())
             lines.append(f"{name}.onnx\t{' '.join(words)}\t{peak}\t{state}\n")
-        add("rows.tsv", "".join(sorted(lines)).encode())
+    with open(path.replace(".tar.xz", ".tsv"), "w") as f:
+        f.writelines(sorted(lines))
 
 
 if __name__ == "__main__":
