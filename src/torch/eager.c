@@ -545,7 +545,7 @@ struct gnode {
     bool released;
     bool slices; /* in place, over a view: of all of another tensor, or of a part, whose sizes `part` has */
     const struct value *over, *part;
-    bool pinned; /* made under checkpoint: it lives as long as the iteration */
+    bool pinned; /* made under a checkpoint in another, or again: it lives as long as the iteration */
     int holders; /* living results and nodes that lead to it */
 };
 
@@ -696,7 +696,7 @@ node_make(struct machine *m, struct frame *f)
     g->op = f->op;
     g->call = m->call;
     g->seq = m->seq++;
-    g->pinned = m->checkpoint != NULL;
+    g->pinned = m->checkpoint && (m->checkpoint->parent || m->checkpoint->again || m->checkpoint->mute);
     g->over = f->over;
     g->slices = f->over && views_all(f->over);
     g->nargs = f->n;
@@ -1351,7 +1351,7 @@ release(struct machine *m, struct gnode *g)
     int n = g->nsaved;
     drop_saved(m, g);
     g->nsaved = 0;
-    if (c && n && (c->alive -= n) == 0)
+    if (c && n && (c->alive -= n) == 0 && m->checkpoint != c) /* while it runs it has its arguments */
         checkpoint_drop(m, c);
 }
 
@@ -1368,6 +1368,8 @@ node_forget(struct machine *m, struct gnode *g)
     while (m->ndead) {
         g = m->dead[--m->ndead];
         for (int i = 0; i < g->nsaved && m->heir; i++) {
+            if (!g->saved[i])
+                continue;
             struct storage *st = g->saved[i]->st;
             st->refs++;
             *PUSH(m->keep, m->heir->tail, m->heir->ntail, m->heir->cap_tail) = st;
@@ -1418,7 +1420,7 @@ void
 checkpoint_end(struct machine *m)
 {
     struct checkpoint *c = m->checkpoint;
-    if (c->nholders == 0 && !c->mute)
+    if (c->alive == 0 && !c->mute)
         checkpoint_drop(m, c);
     m->checkpoint = c->parent;
 }

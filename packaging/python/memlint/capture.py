@@ -33,7 +33,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 TORCH = os.path.dirname(torch.__file__) + os.sep
-OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+OWN = os.path.dirname(sys._getframe().f_code.co_filename) + os.sep  # as frames call it
 DEVICE = "cuda"
 FULL = 1 << 62  # a slice's end that was not given is larger
 
@@ -276,7 +276,8 @@ class Recorder(SchemaCheckMode):
         results = [t for t in tensors_of(out) if on_device(t)]
         if not results:
             return out
-        if any(t.is_complex() and t.requires_grad and not shares(t, results[0]) for t in given) and not REAL.match(name):
+        numbers = [t for t in given if t.is_complex() and t.requires_grad and not shares(t, results[0])]
+        if numbers and not REAL.match(name):
             self.unsure.add("products of complex numbers, whose gradients make conjugates")
         if moved:  # from another device
             c = self.call(torch.ops.aten.empty.memory_format, ())
@@ -319,7 +320,7 @@ class Recorder(SchemaCheckMode):
             for key in owner:
                 self.died(self.tensors.name[key])
                 self.tensors.name[key] = c.outs[-1]
-                del self.last[c.outs[-1]]
+                self.last.pop(c.outs[-1], None)
             shown.root.name = c.outs[-1]
 
     def known(self, name):
