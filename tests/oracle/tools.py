@@ -10,7 +10,7 @@ the weights go, and memlint's peak is compared with the record: of a file in hal
 half precision. Exit 1 when one is wrong and sure.
 """
 
-import argparse, collections, os, subprocess, sys, tempfile
+import argparse, collections, os, re, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -121,7 +121,7 @@ def export(folder):
 
 
 def strip(path):
-    """External data of the right length for what is large, wherever numbers stand."""
+    """External data of the right length for what is large, wherever numbers stand; no folders in stack traces."""
     import numpy, onnx
 
     m, offset = onnx.load(path), 0
@@ -139,6 +139,9 @@ def strip(path):
             e = t.external_data.add()
             e.key, e.value = k, str(v)
         offset += size
+    for node in list(m.graph.node) + [n for f in m.functions for n in f.node]:
+        for p in node.metadata_props:
+            p.value = re.sub(r"/[^\s\"'()]*?/(site-packages/|zoo)", r"\1", p.value)
     onnx.save(m, path)
 
 
