@@ -7,8 +7,8 @@
  *   call     the arguments as torch.fx prints them, "(%x, [2, $0], True), kwargs = {dim: 1}"
  *   sizes    what $0, $1, ... are: expressions of open dimensions
  *   held     per result the last call during which Python held it, counted in nodes from 0; -1 no longer than it is
- *            read; behind the last node: an attribute or a global name has it until the next step. held_autocast,
- *            held_model: in those precisions, where it differs
+ *            read; behind the last node: an attribute or a global name has it until the next step. held_fp32,
+ *            held_autocast, held_model: in those precisions, where it differs
  *   names    per result the variable, "" none
  *   grad     0: under torch.no_grad
  *   autocast 0: where the program has switched it off
@@ -17,9 +17,9 @@
  * An operator in place has a result that is its first argument anew; where that is a view, the second result is what it
  * is a view of. The model's metadata say which schema that is (memlint.schema), and of the parameters in the order of
  * their registration what they are (memlint.tensors): "trained fc.weight", "frozen", "buffer", "constant"; of tied ones
- * "trained head.weight = embed.weight". memlint.variants names the precisions, beside fp32, that the same calls run in:
- * "autocast", "model" (all of it in half precision); a type that differs there is "torch.float32/torch.bfloat16/...",
- * in that order. memlint.unsure says what could not be captured.
+ * "trained head.weight = embed.weight". memlint.variants names the precisions that the same calls run in: "fp32",
+ * "autocast", "model" (all of it in half precision); a type that differs is "torch.float32/torch.bfloat16/...", in that
+ * order. memlint.unsure says what could not be captured.
  */
 #include "lower/dynamo.h"
 #include "torch/torch.h"
@@ -88,13 +88,13 @@ read_tensors(struct lowering *l)
     }
 }
 
-/* What the precision of the step is called among those that were captured; "" fp32. */
+/* What the precision of the step is called among those that were captured. */
 static const char *
 needed_variant(const struct lowering *l)
 {
     bool autocast;
     bool half = precision_half(l->s->precision, &autocast) != DT_UNDEFINED;
-    return !half ? "" : autocast ? "autocast" : "model";
+    return !half ? "fp32" : autocast ? "autocast" : "model";
 }
 
 /* "torch.float32/torch.bfloat16/torch.bfloat16": the type in the precision of the step. */
@@ -288,9 +288,10 @@ doubt_capture(struct lowering *l)
         graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);
     if (unsure && *unsure)
         graph_doubt(l->g, "model", "capture", NULL, "what the capture could not tell: %s", unsure);
-    if (*needed && (!variants || !strstr(variants, needed)))
+    if (!variants || !strstr(variants, needed))
         graph_doubt(l->g, "model", "capture", NULL,
-                    "the program does not run, or makes other calls, in this precision: it was captured in fp32");
+                    "the program does not run, or makes other calls, in this precision: it was captured in %s",
+                    variants && *variants ? variants : "none");
 }
 
 /* What outlives the program is kept by an attribute, until the same call of the next step. */

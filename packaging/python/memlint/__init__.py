@@ -15,7 +15,7 @@ from .result import Finding, Result, Size
 __all__ = ["Finding", "Result", "Size", "check", "export"]
 
 
-def export(model, *inputs, path, dynamic=None, loss=None, targets=(), outputs=(), **kwargs):
+def export(model, *inputs, path, dynamic=None, loss=None, targets=(), outputs=(), precision="fp32", **kwargs):
     """Writes model(*inputs, **kwargs) and its loss as an ONNX file whose nodes are PyTorch's calls; returns the path.
 
     inputs, kwargs   examples; tensors may lie in tuples, lists and dicts, and on any device
@@ -23,13 +23,14 @@ def export(model, *inputs, path, dynamic=None, loss=None, targets=(), outputs=()
                      {"tokens": {0: "batch", 1: "length"}} those of one input; {} none
     loss             a function of the output and of *targets that returns the loss; None: the file has the output alone
     outputs          names for the outputs, in the order in which they are returned
+    precision        as in check: whose calls count, where the program makes other ones in others
 
     A model in evaluation mode is captured in training mode; of one in training mode, modules in eval() stay so.
     ValueError where an input or a dimension is not there, whatever the model raises otherwise.
     """
     from . import exporting
 
-    exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, outputs)
+    exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision)
     return path
 
 

@@ -30,7 +30,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch._subclasses.schema_check_mode import SchemaCheckMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode_temporarily
 
 TORCH = os.path.dirname(torch.__file__) + os.sep
 OWN = os.path.dirname(sys._getframe().f_code.co_filename) + os.sep  # as frames call it
@@ -63,7 +63,7 @@ class Program:
     outputs: list
     constants: dict
     symbols: dict  # name of an open dimension: how sizes call it
-    variants: list  # which of the other precisions run the same calls
+    variants: list  # the precisions that run the same calls
     unsure: str
 
 
@@ -167,7 +167,7 @@ class Recorder(SchemaCheckMode):
         self.nregions = 0
         self.functions: list = []
         self.unsure: set = set()
-        self.under_autocast = self.done = False
+        self.under_autocast = self.done = self.mapped = False
 
     def died(self, name):
         if not self.done:
@@ -199,7 +199,10 @@ class Recorder(SchemaCheckMode):
             name = self.copied(a)
         else:
             name = self.tensors.of(a)
-            if name is None:  # the program brought it along
+            if name is None and self.mapped:
+                self.calls.append(self.empty(a, self.put(a, "mapped")))
+                name = self.tensors.of(a)
+            elif name is None:  # the program brought it along
                 name = self.put(a, "constant")
                 self.constants[name] = a
             name = self.anew(a, name)
@@ -225,15 +228,19 @@ class Recorder(SchemaCheckMode):
             shown.version = shown.root.version
         return name
 
+    def empty(self, like, *outs):
+        """A call that makes such a tensor of nothing."""
+        call = self.call(torch.ops.aten.empty.memory_format, ())
+        call.text = f"({self.text(list(like.shape), call)}), kwargs = {{dtype: {like.dtype}}}"
+        call.outs.extend(outs)
+        call.like.extend([(like.dtype, list(like.shape))] * len(outs))
+        return call
+
     def copied(self, a):
         """A copy of what is not on the device, for the call that reads it there."""
-        call = self.call(torch.ops.aten.empty.memory_format, ())
-        call.text = f"({self.text(list(a.shape), call)}), kwargs = {{dtype: {a.dtype}}}"
         name = self.tensors.fresh("copy")
-        call.outs.append(name)
-        call.like.append((a.dtype, list(a.shape)))
         self.last[name] = -1
-        self.calls.append(call)
+        self.calls.append(self.empty(a, name))
         return name
 
     def call(self, func, args, kwargs=None):
@@ -257,6 +264,9 @@ class Recorder(SchemaCheckMode):
         name = str(func)
         if QUIET.match(name):
             return func(*args, **kwargs)
+        if torch._C._functorch.maybe_current_level() is not None:  # under vmap: what it makes counts when it is read
+            self.mapped = True
+            return func(*args, **kwargs)
         if name == "aten.slice.Tensor" and is_full(*args[1:]):  # eager mode returns x for x[:]
             return args[0]
         if not self.known(name) and func._can_decompose():
@@ -269,7 +279,6 @@ class Recorder(SchemaCheckMode):
         given = tensors_of(args[:1] if name in ("aten.type_as.default", "aten.to.other") else (args, kwargs))
         moved = bool(given) and not any(map(on_device, given))
         c = None if moved else self.call(func, args, kwargs)
-        before = len(self.calls)
         out = func(*args, **kwargs)
         if not writes(func) and args and out is args[0]:  # x.float(), of a float: in another precision it is a new one
             out = torch.ops.aten.alias.default(out)
@@ -280,9 +289,7 @@ class Recorder(SchemaCheckMode):
         if numbers and not REAL.match(name):
             self.unsure.add("products of complex numbers, whose gradients make conjugates")
         if moved:  # from another device
-            c = self.call(torch.ops.aten.empty.memory_format, ())
-            c.text = f"({self.text(list(results[0].shape), c)}), kwargs = {{dtype: {results[0].dtype}}}"
-        assert len(self.calls) == before, name
+            c = self.empty(results[0])
         self.calls.append(c)
         stem = func._schema.name.split("::")[1].strip("_")
         for nth, t in enumerate(results):
@@ -388,6 +395,9 @@ def watched(rec):
         if cls is checkpoint.CheckpointFunction:
             with region():
                 return args[0](*args[2:])
+        if torch._C._functorch.maybe_current_level() is not None:  # which asks modes for what they don't know
+            with _pop_mode_temporarily(torch._C.DispatchKey.PreDispatch):
+                return apply(cls, *args, **kwargs)
         rec.functions.append(cls.__name__)
         try:
             return apply(cls, *args, **kwargs)
@@ -554,7 +564,7 @@ def merged(texts):
 def tried(variant, like, **how):
     try:
         first = variant(**how)
-        return first if first.agrees(like) else variant(**how)  # it may leave something in attributes, too
+        return first if first.agrees(like) else variant(**how)  # a first step leaves something in attributes, too
     except Exception:  # a precision that the model does not run in
         return None
 
@@ -571,9 +581,12 @@ def unchanged(model):
             vars(m).update(attributes)
 
 
-def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=frozenset()) -> Program:
-    """What model(*args, **kwargs) calls. dims(path, tensor): by dimension the name of what stays open."""
+PRECISIONS = {"fp32": {}, "autocast": {"low": True}, "model": {"half": True}}
 
+
+def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=frozenset(), precision="fp32") -> Program:
+    """What model(*args, **kwargs) calls. dims(path, tensor): by dimension the name of what stays open. precision: of
+    those above, the one whose calls count where others make other ones."""
     given = (args, kwargs, targets)
     mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False), allow_non_fake_inputs=True)
     leaves = [(path, t) for path, t in pytree.tree_leaves_with_path(given) if isinstance(t, torch.Tensor)]
@@ -583,39 +596,35 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
         return Variant(model, mode, given, sizes, loss, rows, **how)
 
     with unchanged(model):
-        variant()  # what a first step leaves in attributes
-        first, second = variant(grad=True), variant()
-        others = {"autocast": tried(variant, first, low=True), "model": tried(variant, first, half=True)}
-    unsure, variants, texts = sorted(first.rec.unsure), [], [[c.text for c in first.rec.calls]]
-    same = first.agrees(second)
-    for name, other in others.items():
-        good = other is not None and first.agrees(other)
-        texts.append([c.text for c in other.rec.calls] if good else texts[0])
-        if good and name == "autocast":
-            for a, b in zip(first.rec.calls, other.rec.calls):
-                a.autocast = b.autocast
-        if good:
-            variants.append(name)
-    for c, *all_texts in zip(first.rec.calls, *texts):
+        variant(**PRECISIONS[precision])  # what a first step leaves in attributes
+        first, second = variant(grad=True, **PRECISIONS[precision]), variant(**PRECISIONS[precision])
+        runs = {k: second if k == precision else tried(variant, first, **how) for k, how in PRECISIONS.items()}
+    runs = {k: r if r and r.agrees(first) else None for k, r in runs.items()}
+    calls, unsure = first.rec.calls, sorted(first.rec.unsure)
+    if not first.agrees(second):
+        unsure.append("calls that differ without gradients: how long Python holds tensors is not known")
+    if runs["autocast"]:
+        for a, b in zip(calls, runs["autocast"].rec.calls):
+            a.autocast = b.autocast
+    texts = [[c.text for c in (r or first).rec.calls] for r in runs.values()]
+    for c, *all_texts in zip(calls, *texts):
         text = merged(all_texts)
         if text is None:
             unsure.append(f"arguments of {c.op} that differ by precision")
         c.text = text or c.text
-    n, last = len(first.rec.calls), second.rec.last
-    if not same:
-        unsure.append("calls that differ without gradients: how long Python holds tensors is not known")
-    held = {"held": [[last.get(o, n) if same else -1 for o in c.outs] for c in first.rec.calls]}
-    for name in variants:
-        last = others[name].rec.last
-        held[f"held_{name}"] = [[last.get(o, n) for o in c.outs] for c in first.rec.calls]
+    n, held = len(calls), {}
+    for name, r in runs.items():
+        key = "held" if name == precision else f"held_{name}"
+        if r:
+            held[key] = [[r.rec.last.get(o, n) for o in c.outs] for c in calls]
     return Program(
-        first.rec.calls,
-        held,
+        calls,
+        {"held": [[-1] * len(c.outs) for c in calls], **held},
         first.rec.names,
         first.inputs,
         first.outputs,
         first.rec.constants,
         {name: str(s) for name, s in symbols.items() if s.node.maybe_as_int() is None},
-        variants,
+        [name for name, r in runs.items() if r or name == precision],
         ", ".join(unsure),
     )

@@ -56,7 +56,7 @@ def check(model, inputs, kwargs, optimizer, loss, targets, batch, device, precis
 
     folder = tempfile.TemporaryDirectory(prefix="memlint-")
     path = os.path.join(folder.name, f"{type(model).__name__}.onnx")
-    open_dims = exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, ())
+    open_dims = exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, (), precision)
     bound = {k: v for k, v in sizes(model, inputs, kwargs, targets, dynamic).items() if k in open_dims}
     if batch:
         if "batch" not in bound:

@@ -99,8 +99,9 @@ def tensors(model, constants):
     return lines, weights
 
 
-def build(model, args, kwargs, targets, dims, loss, outputs=()):
-    p = capture.capture(model, args, kwargs, targets, dims, loss, program.rows())
+def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32"):
+    half = "autocast" if precision.startswith("amp-") else "fp32" if precision == "fp32" else "model"
+    p = capture.capture(model, args, kwargs, targets, dims, loss, program.rows(), half)
     p.outputs = [(name, *o[1:]) for name, o in zip(outputs, p.outputs)] + p.outputs[len(outputs) :]
     w = Writer(p)
     lines, weights = tensors(model, p.constants)
@@ -151,7 +152,7 @@ def names_of(model, dynamic):
     return dims
 
 
-def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs):
+def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision):
     """Writes the file; the names of the dimensions that are open in it."""
     known = {capture.input_name(model, p) for p, _ in leaves((inputs, kwargs, targets))}
     for name, d in (dynamic or {}).items():
@@ -161,7 +162,7 @@ def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs):
     if not model.training:
         model.train()
     try:
-        m = build(model, inputs, kwargs, targets, names_of(model, dynamic), loss, outputs)
+        m = build(model, inputs, kwargs, targets, names_of(model, dynamic), loss, outputs, precision)
     finally:
         for module, mode in modes:
             module.training = mode
