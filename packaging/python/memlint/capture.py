@@ -21,6 +21,7 @@ import os
 import re
 import sys
 import weakref
+from collections.abc import Mapping
 from typing import Any, Callable
 
 import torch
@@ -127,6 +128,21 @@ def on_device(t):
 
 def tensors_of(tree):
     return [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
+
+
+def leaves_of(tree, path=()):
+    """The tensors in lists, tuples, mappings and dataclasses, each with its keys."""
+    if isinstance(tree, torch.Tensor):
+        return [(path, tree)]
+    if isinstance(tree, Mapping):
+        items = tree.items()
+    elif isinstance(tree, (list, tuple)):
+        items = zip(getattr(tree, "_fields", range(len(tree))), tree)
+    elif dataclasses.is_dataclass(tree):
+        items = vars(tree).items()
+    else:
+        return []
+    return [leaf for k, v in items for leaf in leaves_of(v, (*path, k))]
 
 
 def writes(func):
@@ -480,13 +496,9 @@ def open_dims(env, leaves, dims):
     return sizes, symbols
 
 
-def key_of(entry):
-    return next(getattr(entry, a) for a in ("key", "name", "idx") if hasattr(entry, a))
-
-
 def input_name(model, path):
     """Of a leaf of (args, kwargs, targets): as forward calls it."""
-    which, *keys = map(key_of, path)
+    which, *keys = path
     if which == 0:
         names = list(inspect.signature(model.forward).parameters)
         keys[0] = names[keys[0]] if keys[0] < len(names) else f"input_{keys[0]}"
@@ -494,7 +506,7 @@ def input_name(model, path):
 
 
 def output_name(path):
-    return ".".join(f"output_{k}" if isinstance(k, int) else str(k) for k in map(key_of, path)) or "output"
+    return ".".join(f"output_{k}" if isinstance(k, int) else str(k) for k in path) or "output"
 
 
 def run(rec, contexts, step):
@@ -510,12 +522,9 @@ class Variant:
     def __init__(self, model, mode, given, sizes, loss, rows, grad=False, low=False, half=False):
         self.rec = rec = Recorder(model, rows, see=grad)
         rec.under_autocast = low
-        flat, spec = pytree.tree_flatten_with_path(given)
-        leaves = [(path, t) for path, t in flat if isinstance(t, torch.Tensor)]
-        fakes = iter([fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)])
-        args, kwargs, targets = pytree.tree_unflatten(
-            [next(fakes) if isinstance(v, torch.Tensor) else v for _, v in flat], spec
-        )
+        leaves = leaves_of(given)
+        fakes = {id(t): fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)}
+        args, kwargs, targets = pytree.tree_map(lambda v: fakes.get(id(v), v), given)
 
         def step():
             out = model(*args, **kwargs)
@@ -524,7 +533,7 @@ class Variant:
         with faked(model, mode, half):
             for name, t in [*model.named_parameters(), *model.named_buffers()]:
                 rec.tensors.put(t, name, rec.died)
-            mine = tensors_of((args, kwargs, targets))
+            mine = [fakes[id(t)] for _, t in leaves]
             self.inputs = [
                 (rec.put(t, input_name(model, path)), t.dtype, list(t.shape)) for (path, _), t in zip(leaves, mine)
             ]
@@ -535,8 +544,8 @@ class Variant:
                 rec.last[rec.tensors.of(t)] = -1  # the caller has them
             self.outputs = [
                 (output_name(path), rec.anew(t, rec.tensors.of(t)), t.dtype, list(t.shape))
-                for path, t in pytree.tree_leaves_with_path(out)
-                if isinstance(t, torch.Tensor) and rec.tensors.of(t)
+                for path, t in leaves_of(out)
+                if rec.tensors.of(t)
             ]
             del out, mine, args, kwargs, targets
 
@@ -589,8 +598,7 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
     those above, the one whose calls count where others make other ones."""
     given = (args, kwargs, targets)
     mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False), allow_non_fake_inputs=True)
-    leaves = [(path, t) for path, t in pytree.tree_leaves_with_path(given) if isinstance(t, torch.Tensor)]
-    sizes, symbols = open_dims(mode.shape_env, leaves, dims)
+    sizes, symbols = open_dims(mode.shape_env, leaves_of(given), dims)
 
     def variant(**how):
         return Variant(model, mode, given, sizes, loss, rows, **how)

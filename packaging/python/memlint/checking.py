@@ -34,10 +34,10 @@ def optimizer_name(optimizer) -> str:
 
 def sizes(model, inputs, kwargs, targets, dynamic) -> dict:
     """The open dimensions and what the example has there."""
-    from . import exporting
+    from . import capture, exporting
 
     found: dict = {}
-    for path, t in exporting.leaves((inputs, kwargs, targets)):
+    for path, t in capture.leaves_of((inputs, kwargs, targets)):
         for d, name in exporting.names_of(model, dynamic)(path, t).items():
             found.setdefault(name, t.shape[d])
     return found

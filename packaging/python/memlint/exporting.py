@@ -133,10 +133,6 @@ def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32"
     return m
 
 
-def leaves(tree):
-    return [(p, t) for p, t in capture.pytree.tree_leaves_with_path(tree) if isinstance(t, torch.Tensor)]
-
-
 def names_of(model, dynamic):
     """dims(path, tensor) of capture, from what export's caller says."""
     dynamic = {"batch": 0} if dynamic is None else dynamic
@@ -154,7 +150,7 @@ def names_of(model, dynamic):
 
 def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision):
     """Writes the file; the names of the dimensions that are open in it."""
-    known = {capture.input_name(model, p) for p, _ in leaves((inputs, kwargs, targets))}
+    known = {capture.input_name(model, p) for p, _ in capture.leaves_of((inputs, kwargs, targets))}
     for name, d in (dynamic or {}).items():
         if isinstance(d, dict) and name not in known:
             raise ValueError(f"dynamic: no input {name}; the model has {', '.join(sorted(known))}")
