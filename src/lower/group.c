@@ -67,7 +67,7 @@ group_make(struct dynamo *d)
     struct names *by_name = names_new(l->a);
     d->group_of = NEWN(l->a, int, l->g->nn + 1);
     d->groups = NEWN(l->a, struct group, l->g->nn + 1);
-    d->referenced = NEWN(l->a, bool, l->p->nparams + 1);
+    d->referenced = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1); /* nodes without a record may add some */
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
         struct group fresh = {.last = i, .call = -1};
