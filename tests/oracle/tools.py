@@ -122,7 +122,7 @@ def export(folder):
 
 def strip(path):
     """External data of the right length for what is large, wherever numbers stand; no folders in stack traces."""
-    import numpy, onnx
+    import onnx
 
     m, offset = onnx.load(path), 0
     tensors = list(m.graph.initializer) + [a.t for n in m.graph.node for a in n.attribute if a.HasField("t")]

@@ -272,7 +272,7 @@ class Recorder(SchemaCheckMode):
         if self.see:
             c.stack = self.frames()
         if self.functions:
-            self.unsure.add(self.functions[-1])
+            self.unsure.add(f"what the autograd.Function {self.functions[-1]} keeps for its backward")
         return c
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -547,7 +547,6 @@ class Variant:
                 for path, t in leaves_of(out)
                 if rec.tensors.of(t)
             ]
-            del out, mine, args, kwargs, targets
 
     def agrees(self, other):
         mine, its = self.rec.calls, other.rec.calls
