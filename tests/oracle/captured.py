@@ -3,10 +3,13 @@
 """Steps of programs that memlint's own export captured, against PyTorch's, event by event.
 
     captured.py MEMLINT RECORD.PY EXPORT.PY --keep DIR [--only REGEX] [--pack FILE] [-v]
+    captured.py MEMLINT RECORD.PY EXPORT.PY --zoo ZOO.PY --records RECORDS.JSONL [--only REGEX] [--keep DIR]
 
 DIR has what the other recorders left there: NAME.py, a zoo, and PyTorch's events in NAME.PRECISION.trace, with
 memlint's options in NAME.options where the case has some. What is not captured yet is captured. Verdicts as in
 programs.py. Exit 1 when one is wrong and sure.
+
+Of a zoo the models are captured, and the peaks of recorded steps compared; what is off by less than 0.5 % is right.
 """
 
 import collections, json, os, re, sys
@@ -62,8 +65,46 @@ def run(a, bench):
     return count["wrong"] > 0
 
 
+def capture_model(bench, entry, path):
+    inputs, _ = entry.inputs(2)
+    with bench.torch.device("cpu" if entry.real_build else "meta"):
+        model = entry.build()
+    open_batch = lambda path, t: {0: "batch"} if t.dim() else {}
+    bench.onnx.save(bench.exporting.build(model.train(), (), inputs, (), open_batch, None), path)
+
+
+def run_zoo(a, bench):
+    from memlint import exporting
+
+    import torchvision, transformers  # once, not once a model
+
+    bench.exporting, zoo, count = exporting, steps.load("zoo", os.path.realpath(a.zoo)).ZOO, collections.Counter()
+    for r in map(json.loads, open(a.records)):
+        name = r["model"]
+        path, log = bench.file(name, ".onnx"), bench.file(name, ".log")
+        if r["what"] != "fake" or name not in zoo or not re.search(a.only, name):
+            continue
+        if not os.path.exists(path) and not steps.apart(log, lambda: capture_model(bench, zoo[name], path)):
+            count["not captured"] += 1
+            print("not captured", name, steps.reason(log), flush=True)
+            continue
+        said = [f"--{k}={r[k]}" for k in ("loop", "loss")] + ["--dim", f"batch={r['batch']}"]
+        error, sure, why = bench.error(name, said, r["precision"], r, r["optimizer"])
+        verdict = "exact" if error == 0 else "right" if abs(error) <= 0.5 else "wrong"
+        verdict = f"{'sure' if sure else 'doubt'} {verdict}"
+        count[verdict] += 1
+        if verdict != "sure exact" or a.v:
+            print(f"{error:+8.3f} %  {verdict}  {name} {r['batch']} {r['optimizer']} {r['precision']} {why[:1]}")
+    print(", ".join(f"{n} {word}" for word, n in count.items()))
+    return count["sure wrong"] > 0
+
+
 def main():
-    return steps.on_bench(run, steps.arguments(__doc__).parse_args())
+    parser = steps.arguments(__doc__)
+    parser.add_argument("--zoo", metavar="ZOO.PY")
+    parser.add_argument("--records", metavar="FILE")
+    a = parser.parse_args()
+    return steps.on_bench(run_zoo if a.zoo else run, a)
 
 
 if __name__ == "__main__":

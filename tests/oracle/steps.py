@@ -204,9 +204,9 @@ class Bench:
             return "not recorded: " + reason(log)
         return None
 
-    def error(self, name, options, precision, truth):
+    def error(self, name, options, precision, truth, optimizer="adamw"):
         """(error of the peak in percent, whether memlint is sure, why not)"""
-        fixed = ["--precision", precision, "--optimizer", "adamw", "--assume", "accumulate=never", "--format=json"]
+        fixed = ["--precision", precision, "--optimizer", optimizer, "--assume", "accumulate=never", "--format=json"]
         command = [self.memlint, self.file(name, ".onnx"), *options, *fixed]
         said = subprocess.run(command, capture_output=True, text=True)
         try:
