@@ -35,7 +35,10 @@ from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode_temporaril
 
 TORCH = os.path.dirname(torch.__file__) + os.sep
 OWN = os.path.dirname(sys._getframe().f_code.co_filename) + os.sep  # as frames call it
-DEVICE = "cuda"
+# Where tensors are taken to be. Fake CUDA tensors of older versions end the process where no driver is; the CPU stands
+# for the device there, and what the program makes on the CPU is counted, too.
+VERSION = tuple(int(n) for n in re.findall(r"\d+", torch.__version__)[:2])
+DEVICE = "cuda" if VERSION >= (2, 11) or torch.cuda.is_available() else "cpu"
 FULL = 1 << 62  # a slice's end that was not given is larger
 
 
@@ -285,7 +288,8 @@ class Recorder(SchemaCheckMode):
             return func(*args, **kwargs)
         if name == "aten.slice.Tensor" and is_full(*args[1:]):  # eager mode returns x for x[:]
             return args[0]
-        if not self.known(name) and func._can_decompose():
+        composite = func.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
+        if composite and not self.known(name):
             with self:  # its parts
                 r = func.decompose(*args, **kwargs)
             if r is not NotImplemented:
@@ -401,8 +405,9 @@ def watched(rec):
         finally:
             rec.regions.pop()
 
-    def around(function, preserve, context_fn=checkpoint.noop_context_fn, *args, **kwargs):
-        if context_fn is not checkpoint.noop_context_fn:
+    def around(*args, **kwargs):
+        contexts = [a for a in (*args[2:3], kwargs.get("context_fn")) if callable(a)]
+        if any(c is not checkpoint.noop_context_fn for c in contexts):
             rec.unsure.add("selective checkpoints")
         with region():
             yield
@@ -413,15 +418,16 @@ def watched(rec):
                 return args[0](*args[2:])
         if torch._C._functorch.maybe_current_level() is not None:  # which asks modes for what they don't know
             with _pop_mode_temporarily(torch._C.DispatchKey.PreDispatch):
-                return apply(cls, *args, **kwargs)
+                return apply.__get__(None, cls)(*args, **kwargs)
         rec.functions.append(cls.__name__)
         try:
-            return apply(cls, *args, **kwargs)
+            return apply.__get__(None, cls)(*args, **kwargs)
         finally:
             rec.functions.pop()
 
-    apply, inner = torch.autograd.Function.__dict__["apply"], "_checkpoint_without_reentrant_generator"
-    apply, generator = apply.__func__, getattr(checkpoint, inner)
+    apply, inner = inspect.getattr_static(torch.autograd.Function, "apply"), "_checkpoint_without_reentrant_generator"
+    inner += "_impl" * hasattr(checkpoint, inner + "_impl")  # of newer versions
+    generator = getattr(checkpoint, inner)
     handles = [
         module.register_module_forward_pre_hook(lambda m, args: rec.modules.append(m)),
         module.register_module_forward_hook(lambda m, args, out: rec.modules.pop() and None, always_call=True),
@@ -432,7 +438,7 @@ def watched(rec):
         yield
     finally:
         setattr(checkpoint, inner, generator)
-        torch.autograd.Function.apply = classmethod(apply)
+        torch.autograd.Function.apply = apply
         for h in handles:
             h.remove()
 
