@@ -29,10 +29,8 @@
 
 struct capture {
     struct lowering *l;
-    int *held; /* per slot */
-    const char **held_by;
-    int cap_held, cap_by;
-    int *call; /* per node, the last of its calls */
+    const char *variant, *held; /* the step's precision; the attribute that has how long it holds results */
+    int *call;                  /* per node, the last of its calls */
     int nregions, cap_regions, region;
     struct region *regions;
 };
@@ -171,16 +169,6 @@ find_row(struct capture *x, const struct node *n, bool *in_place)
                : spelled_row(arena_printf(a, "%s%.*s.%s", space, (int)stem - 1, n->op, n->overload));
 }
 
-static void
-hold(struct capture *x, int slot, int64_t until, const char *by)
-{
-    int n = x->l->p->nslots;
-    x->held = arena_grow(x->l->a, x->held, &x->cap_held, n, sizeof(*x->held));
-    x->held_by = arena_grow(x->l->a, x->held_by, &x->cap_by, n, sizeof(*x->held_by));
-    x->held[slot] = (int)until;
-    x->held_by[slot] = by;
-}
-
 static int
 number_args(const struct aten *op)
 {
@@ -193,15 +181,10 @@ number_args(const struct aten *op)
 static struct call *
 new_call(struct capture *x, const struct node *n, const char *target, int nargs)
 {
-    struct lowering *l = x->l;
-    struct call *c = lower_call(l, target, nargs);
-    const char *path = fx_entry(l->a, n->scopes ? n->scopes : "", 1);
-    c->name = n->nout && n->out[0] >= 0 ? l->g->t[n->out[0]].name : NULL;
-    c->node = n->name;
-    c->location = fx_location(l->a, n->stack);
-    c->frames = fx_frames(l->a, n->stack);
-    c->scope = lower_module(l, path ? path : "", fx_entry(l->a, n->classes ? n->classes : "", 1));
-    c->location = c->location || !path || !*path ? c->location : path;
+    struct arena *a = x->l->a;
+    const char *path = fx_entry(a, n->scopes ? n->scopes : "", 1), *type = fx_entry(a, n->classes ? n->classes : "", 1);
+    struct call *c = group_placed(x->l, n, path, type, target, nargs);
+    c->name = n->nout && n->out[0] >= 0 ? x->l->g->t[n->out[0]].name : NULL;
     c->no_grad = node_int(n, "grad", 1) == 0;
     c->no_autocast = node_int(n, "autocast", 1) == 0;
     return c;
@@ -226,9 +209,6 @@ capture_node(struct capture *x, int at)
     struct lowering *l = x->l;
     const struct node *n = &l->g->n[at];
     const char *text = node_str(n, "call", "()");
-    const char *variant = needed_variant(l);
-    const struct attr *own = node_attr(n, arena_printf(l->a, "held_%s", variant)),
-                      *held = own ? own : node_attr(n, "held"), *names = node_attr(n, "names");
     bool in_place;
     const struct aten *op = find_row(x, n, &in_place);
     struct arg args[MAX_ARGS];
@@ -269,73 +249,69 @@ capture_node(struct capture *x, int at)
         c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part};
         l->slot_of[n->out[1]] = c->outs[0];
     }
-    for (int o = 0; o < n->nout; o++)
-        if (n->out[o] >= 0)
-            hold(x, l->slot_of[n->out[o]], held && o < held->n && held->type == ATTR_INTS ? held->ints[o] : -1,
-                 names && o < names->n && names->type == ATTR_STRINGS && *names->strings[o] ? names->strings[o] : NULL);
     x->call[at] = l->p->ncalls - 1;
     set_region(x, node_int(n, "region", 0), first);
 }
 
 /* What the capture says it could not tell. */
 static void
-doubt_capture(struct lowering *l)
+doubt_capture(const struct capture *x)
 {
+    struct lowering *l = x->l;
     const char *unsure = graph_metadata(l->g, "memlint.unsure"), *variants = graph_metadata(l->g, "memlint.variants"),
-               *needed = needed_variant(l);
-    const char *schema = graph_metadata(l->g, "memlint.schema");
+               *schema = graph_metadata(l->g, "memlint.schema");
     if (strcmp(schema, "1") != 0)
         graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);
     if (unsure && *unsure)
         graph_doubt(l->g, "model", "capture", NULL, "what the capture could not tell: %s", unsure);
-    if (!variants || !strstr(variants, needed))
+    if (!variants || !strstr(variants, x->variant))
         graph_doubt(l->g, "model", "capture", NULL,
                     "the program does not run, or makes other calls, in this precision: it was captured in %s",
                     variants && *variants ? variants : "none");
 }
 
-/* What outlives the program is kept by an attribute, until the same call of the next step. */
+/* How long Python holds the results of a node. What outlives the program is kept by an attribute, until the same call
+ * of the next step. */
 static void
-keep_rest(struct capture *x, int at)
+hold_results(const struct capture *x, int at)
 {
+    const struct graph *g = x->l->g;
     struct program *p = x->l->p;
-    const struct node *n = &x->l->g->n[at];
+    const struct node *n = &g->n[at];
+    const struct attr *own = node_attr(n, x->held), *held = own ? own : node_attr(n, "held"),
+                      *names = node_attr(n, "names");
+    struct call *c = &p->calls[x->call[at]];
     for (int o = 0; o < n->nout; o++) {
         int slot = n->out[o] >= 0 ? x->l->slot_of[n->out[o]] : -1;
-        struct call *c = &p->calls[x->call[at]];
-        if (slot < 0 || x->held[slot] < x->l->g->nn || x->l->g->t[n->out[o]].is_output || c->attribute)
+        int64_t until = held && o < held->n && held->type == ATTR_INTS ? held->ints[o] : -1;
+        if (slot < 0)
             continue;
-        c->kept = slot;
-        c->attribute = ++p->nattributes;
+        p->held[slot] = until < 0 ? -1 : x->call[until < g->nn ? until : g->nn - 1];
+        if (names && o < names->n && names->type == ATTR_STRINGS && *names->strings[o])
+            p->held_by[slot] = names->strings[o];
+        if (until >= g->nn && !g->t[n->out[o]].is_output && !c->attribute) {
+            c->kept = slot;
+            c->attribute = ++p->nattributes;
+        }
     }
 }
 
 void
 lower_captured(struct lowering *l)
 {
-    struct capture x = {.l = l, .call = NEWN(l->a, int, l->g->nn + 1)};
-    l->p->captured = true;
+    struct program *p = l->p;
+    struct capture x = {.l = l, .variant = needed_variant(l), .call = NEWN(l->a, int, l->g->nn + 1)};
+    x.held = arena_printf(l->a, "held_%s", x.variant);
+    p->captured = true;
     read_tensors(l);
-    doubt_capture(l);
+    doubt_capture(&x);
     for (int i = 0; i < l->g->nn; i++)
         capture_node(&x, i);
-    struct program *p = l->p;
-    int n = x.held ? x.cap_held : 0;
     p->held = NEWN(l->a, int, p->nslots + 1);
     p->held_by = NEWN(l->a, const char *, p->nslots + 1);
-    for (int i = 0; i < p->nslots; i++)
-        p->held[i] = -1;
+    memset(p->held, -1, sizeof(*p->held) * (size_t)(p->nslots + 1));
     for (int i = 0; i < l->g->nn; i++)
-        for (int o = 0; o < l->g->n[i].nout; o++) {
-            int slot = l->g->n[i].out[o] >= 0 ? l->slot_of[l->g->n[i].out[o]] : -1;
-            if (slot < 0 || slot >= n)
-                continue;
-            int until = x.held[slot];
-            p->held[slot] = until < 0 || !l->g->nn ? -1 : x.call[until < l->g->nn ? until : l->g->nn - 1];
-            p->held_by[slot] = x.held_by[slot];
-        }
-    for (int i = 0; i < l->g->nn; i++)
-        keep_rest(&x, i);
+        hold_results(&x, i);
     p->nregions = x.nregions;
     p->regions = x.regions;
 }

@@ -114,6 +114,9 @@ int group_inputs(const struct dynamo *d, const struct group *g, const struct arg
 bool group_same_statement(const struct dynamo *d, int a, int b); /* nodes */
 /* The call that made a slot; NULL none. */
 const struct call *group_maker(const struct program *p, int64_t slot);
+/* A call that stands where the node says, in the module of that path and class. */
+struct call *group_placed(struct lowering *l, const struct node *n, const char *path, const char *type,
+                          const char *target, int nargs);
 /* A call in its place. */
 struct call *group_call(struct dynamo *d, const struct group *g, const char *target, int nargs);
 /* What a dropout made of it that left nothing but a gap in the numbers of a Sequential. */

@@ -187,20 +187,27 @@ group_same_statement(const struct dynamo *d, int a, int b)
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
 struct call *
-group_call(struct dynamo *d, const struct group *g, const char *target, int nargs)
+group_placed(struct lowering *l, const struct node *n, const char *path, const char *type, const char *target,
+             int nargs)
 {
-    struct lowering *l = d->l;
     struct call *c = lower_call(l, target, nargs);
-    const struct node *n = &l->g->n[g->last];
-    c->name = g->fx_name;
     c->node = n->name;
     c->location = fx_location(l->a, n->stack);
     c->frames = fx_frames(l->a, n->stack);
+    c->scope = lower_module(l, path ? path : "", type);
+    if (!c->location && path && *path)
+        c->location = path;
+    return c;
+}
+
+struct call *
+group_call(struct dynamo *d, const struct group *g, const char *target, int nargs)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    struct call *c = group_placed(d->l, n, g->path, g->type, target, nargs);
+    c->name = g->fx_name;
     c->stack = n->stack;
     c->scopes = n->scopes;
-    c->scope = lower_module(l, g->path ? g->path : "", g->type);
-    if (!c->location && g->path && *g->path)
-        c->location = g->path;
     return c;
 }
 
