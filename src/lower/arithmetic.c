@@ -285,13 +285,12 @@ arithmetic_lower(struct dynamo *d, int at)
 {
     struct word words[MAX_WORDS];
     struct arg all[MAX_ARGS];
-    int n, nargs = 1, made[MAX_RESULTS] = {-1, -1}, nouts = 0, last = at;
+    int n, nargs, made[MAX_RESULTS] = {-1, -1}, nouts = 0, last = at;
     const struct arithmetic *row = row_at(d, at, words, &n);
     if (!row)
         return false;
     const struct aten *op = aten_find(row->target);
-    for (const char *p = op->args; *p; p++)
-        nargs += *p == ' ';
+    nargs = aten_nargs(op);
     for (int i = 0; i < MAX_ARGS; i++)
         all[i] = NONE;
     for (int i = 0; i < n; i++) {

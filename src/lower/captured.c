@@ -169,15 +169,6 @@ find_row(struct capture *x, const struct node *n, bool *in_place)
                : spelled_row(arena_printf(a, "%s%.*s.%s", space, (int)stem - 1, n->op, n->overload));
 }
 
-static int
-number_args(const struct aten *op)
-{
-    int n = *op->args != 0;
-    for (const char *p = op->args; *p; p++)
-        n += *p == ' ';
-    return n;
-}
-
 static struct call *
 new_call(struct capture *x, const struct node *n, const char *target, int nargs)
 {
@@ -215,8 +206,8 @@ capture_node(struct capture *x, int at)
     int nargs = fx_args(l, op, text + (*text == '('), args), first = l->p->ncalls;
     for (int i = 0; i < nargs; i++)
         bind_arg(x, n, &args[i]);
-    if (op && nargs > number_args(op))
-        nargs = number_args(op);
+    if (op && nargs > aten_nargs(op))
+        nargs = aten_nargs(op);
     if (op && in_place && aten_arg(op, "value") == 1) { /* whatever it fills with */
         args[1] = FLT(0);
         nargs = 2;

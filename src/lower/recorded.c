@@ -296,7 +296,7 @@ class_in_place(const struct dynamo *d, const struct group *g)
 static bool
 true_beyond(const char *call, const struct aten *op)
 {
-    int depth = 0, commas = 0, taken = 1;
+    int depth = 0, commas = 0;
     const char *last = call;
     for (const char *c = call; *c && (*c != ')' || depth > 1); c++) {
         depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
@@ -305,9 +305,7 @@ true_beyond(const char *call, const struct aten *op)
             last = c + 1;
         }
     }
-    for (const char *c = op ? op->args : ""; *c; c++)
-        taken += *c == ' ';
-    return op && commas == taken && starts_with(last, " True)");
+    return op && commas == aten_nargs(op) && starts_with(last, " True)");
 }
 
 /* How many calls of that operator its line has made. */

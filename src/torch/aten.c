@@ -2210,6 +2210,15 @@ aten_find(const char *target)
 }
 
 int
+aten_nargs(const struct aten *op)
+{
+    int n = *op->args != 0;
+    for (const char *p = op->args; *p; p++)
+        n += *p == ' ';
+    return n;
+}
+
+int
 aten_arg(const struct aten *op, const char *name)
 {
     size_t len = strlen(name);

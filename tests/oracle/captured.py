@@ -19,12 +19,18 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
 import steps
 
 
-def capture(bench, name, batch):
-    entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
+def capture(bench, entry, batch, dims, path, device="cpu"):
     inputs, _ = entry.inputs(batch)
-    model = bench.exporting.build(entry.build().train(), (), inputs, (), lambda path, t: {}, None)
+    with bench.torch.device(device):
+        model = entry.build()
+    model = bench.exporting.build(model.train(), (), inputs, (), dims, None)
     bench.tidy(model)
-    bench.onnx.save(model, bench.file(name, ".captured.onnx"))
+    bench.onnx.save(model, path)
+
+
+def capture_case(bench, name):
+    entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
+    capture(bench, entry, 4, lambda path, t: {}, bench.file(name, ".captured.onnx"))
 
 
 def options(bench, name):
@@ -43,7 +49,7 @@ def run(a, bench):
             continue
         log = bench.file(name, ".captured.log")
         if not os.path.exists(bench.file(name, ".captured.onnx")) and not steps.apart(
-            log, lambda: capture(bench, name, 4)
+            log, lambda: capture_case(bench, name)
         ):
             count["skipped"] += 1
             print("skipped", name, steps.reason(log), flush=True)
@@ -66,11 +72,8 @@ def run(a, bench):
 
 
 def capture_model(bench, entry, path):
-    inputs, _ = entry.inputs(2)
-    with bench.torch.device("cpu" if entry.real_build else "meta"):
-        model = entry.build()
-    open_batch = lambda path, t: {0: "batch"} if t.dim() else {}
-    bench.onnx.save(bench.exporting.build(model.train(), (), inputs, (), open_batch, None), path)
+    device = "cpu" if entry.real_build else "meta"
+    capture(bench, entry, 2, lambda path, t: {0: "batch"} if t.dim() else {}, path, device)
 
 
 def run_zoo(a, bench):

@@ -37,10 +37,5 @@ def main(argv=None):
     export(model, *args, path=o.output, dynamic=dict(o.dim) if o.dim else None, **kwargs)
 
 
-def program_main():
-    """The command memlint, which pip puts on the path."""
-    main()
-
-
 if __name__ == "__main__":
     main()

@@ -32,17 +32,6 @@ def optimizer_name(optimizer) -> str:
     return "momentum" if name == "SGD" and momentum else OPTIMIZERS[name]
 
 
-def sizes(model, inputs, kwargs, targets, dynamic) -> dict:
-    """The open dimensions and what the example has there."""
-    from . import capture, exporting
-
-    found: dict = {}
-    for path, t in capture.leaves_of((inputs, kwargs, targets)):
-        for d, name in exporting.names_of(model, dynamic)(path, t).items():
-            found.setdefault(name, t.shape[d])
-    return found
-
-
 def check(model, inputs, kwargs, optimizer, loss, targets, batch, device, precision, dynamic, options) -> Result:
     said = [f"--optimizer={optimizer_name(optimizer)}", f"--precision={precision}", *options]
     if device:
@@ -56,8 +45,7 @@ def check(model, inputs, kwargs, optimizer, loss, targets, batch, device, precis
 
     folder = tempfile.TemporaryDirectory(prefix="memlint-")
     path = os.path.join(folder.name, f"{type(model).__name__}.onnx")
-    open_dims = exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, (), precision)
-    bound = {k: v for k, v in sizes(model, inputs, kwargs, targets, dynamic).items() if k in open_dims}
+    bound = exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, (), precision)
     if batch:
         if "batch" not in bound:
             raise ValueError("no dimension called batch is open: the program fixes it, or dynamic= names others")

@@ -149,8 +149,9 @@ def names_of(model, dynamic):
 
 
 def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision):
-    """Writes the file; the names of the dimensions that are open in it."""
-    known = {capture.input_name(model, p) for p, _ in capture.leaves_of((inputs, kwargs, targets))}
+    """Writes the file; the dimensions that are open in it, and what the example has there."""
+    leaves, dims = capture.leaves_of((inputs, kwargs, targets)), names_of(model, dynamic)
+    known = {capture.input_name(model, p) for p, _ in leaves}
     for name, d in (dynamic or {}).items():
         if isinstance(d, dict) and name not in known:
             raise ValueError(f"dynamic: no input {name}; the model has {', '.join(sorted(known))}")
@@ -158,11 +159,12 @@ def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precisio
     if not model.training:
         model.train()
     try:
-        m = build(model, inputs, kwargs, targets, names_of(model, dynamic), loss, outputs, precision)
+        m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision)
     finally:
         for module, mode in modes:
             module.training = mode
     tmp = f"{path}.{os.getpid()}"
     onnx.save(m, tmp)
     os.replace(tmp, path)
-    return {d.dim_param for i in m.graph.input for d in i.type.tensor_type.shape.dim if d.dim_param}
+    open_dims = {d.dim_param for i in m.graph.input for d in i.type.tensor_type.shape.dim if d.dim_param}
+    return {name: t.shape[d] for p, t in reversed(leaves) for d, name in dims(p, t).items() if name in open_dims}
