@@ -54,8 +54,10 @@ int
 graph_torch(const struct graph *g)
 {
     int major = 0, minor = 0;
-    bool torch = g->producer && g->producer_version && strcmp(g->producer, "pytorch") == 0;
-    return torch && sscanf(g->producer_version, "%2d.%2d", &major, &minor) == 2 ? 100 * major + minor : 0;
+    const char *captured = graph_metadata(g, "memlint.torch"), *version = captured;
+    if (!captured && g->producer && strcmp(g->producer, "pytorch") == 0)
+        version = g->producer_version;
+    return version && sscanf(version, "%2d.%2d", &major, &minor) == 2 ? 100 * major + minor : 0;
 }
 
 int

@@ -150,8 +150,8 @@ aten_space(const char *name)
 }
 /* A line of --list=aten: name, arguments, gradients, how autocast treats it. */
 void aten_print(const struct aten *op, FILE *out);
-/* Position of an argument, -1 none. */
 int aten_nargs(const struct aten *op);
+/* Position of an argument, -1 none. */
 int aten_arg(const struct aten *op, const char *name);
 
 /* ---- eager.c: storages, values, dispatch, autograd's graph and engine -------------------------------------------- */
