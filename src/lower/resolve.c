@@ -179,10 +179,13 @@ doubt_clone(struct dynamo *d, const struct group *g, int tensor)
 {
     struct lowering *l = d->l;
     const struct node *n = &l->g->n[g->last];
-    int from = l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
+    int from = l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from], later = from;
+    for (int i = 0; i < n->nin; i++)
+        if (n->in[i] >= 0 && n->in[i] != tensor && l->g->t[n->in[i]].producer > later)
+            later = l->g->t[n->in[i]].producer;
     if (d->drops || from < 0 ||
         (at >= 0 && (target_is(d->groups[at].target, TARGET_VIEWS | TARGET_REORDERS) ||
-                     !python_renames(l->a, l->g->n[from].stack, n->stack))))
+                     !python_renames(l->a, l->g->n[from].stack, n->stack, later > from ? l->g->n[later].stack : NULL))))
         return;
     graph_doubt(l->g, n->name, n->op, NULL,
                 "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
@@ -240,8 +243,10 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     bool copy = copied || strstr(made, ".contiguous("), views = copy || here || target_views(g->target);
     bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
     int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
-    if (slot >= 0)
+    if (slot >= 0) {
+        doubt_clone(d, g, tensor);
         return slot;
+    }
     struct call *c = group_call(d, g, written ? "aten.clone.default" : "aten.lost_clone.default", written ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     if (written)

@@ -189,9 +189,9 @@ bool python_complete(const char *line);
 const char *python_passed(struct arena *a, const char *line, const char *reader);
 /* The first variable that the line reads; NULL none. */
 const char *python_variable(struct arena *a, const char *line);
-/* Whether one call's result is read by another under a name that its own line does not bind, by their stacks: a
- * statement that left no call stands between them. */
-bool python_renames(struct arena *a, const char *maker, const char *reader);
+/* Whether one call's result is read by another under a name that its own line does not bind, or that another result
+ * which it reads was given later (NULL none), by their stacks: a statement that left no call stands between them. */
+bool python_renames(struct arena *a, const char *maker, const char *reader, const char *later);
 /* The frames of a call that a file has once, by its own frames and those of the call that reads it when it runs again:
  * its own line is one of the reader's, or the reader's line writes it, or calls the module that does. NULL unknown. */
 const char *python_again(struct arena *a, const char *target, const char *maker, const char *reader);

@@ -145,14 +145,42 @@ python_name(const char *p)
     return n;
 }
 
+/* The body of a compound statement that stands on its header's line: "for f in fs: x = f(x)"; else the statement. */
+static const char *
+body(const char *p)
+{
+    static const char *const heads[] = {"for ", "while ", "if ", "elif ", "else:", "with "};
+    for (int i = 0; i < COUNT(heads); i++)
+        if (strncmp(p, heads[i], strlen(heads[i])) == 0) {
+            const char *colon = p;
+            for (int open = 0; *colon && (open || *colon != ':'); colon++)
+                open += strchr("([{", *colon) ? 1 : strchr(")]}", *colon) ? -1 : 0;
+            return *colon ? colon + 1 + strspn(colon + 1, " ") : p;
+        }
+    return p;
+}
+
+/* Behind the annotation of a name, "x: List[int] = y"; else the name. */
+static const char *
+annotated(const char *name, const char *end)
+{
+    const char *p = name + python_name(name);
+    if (p == name || *p != ':')
+        return name;
+    for (int open = 0; p < end && (open || *p != '='); p++)
+        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+    return p;
+}
+
 /* The "=" of a statement that binds names and nothing else; NULL none. */
 static const char *
 equals_sign(const char *from, const char *end)
 {
-    const char *eq = memchr(from, '=', (size_t)(end - from));
+    const char *names = annotated(from, end);
+    const char *eq = memchr(names, '=', (size_t)(end - names));
     if (!eq || eq == from || eq[1] == '=' || strchr("!<>", eq[-1]))
         return NULL;
-    for (const char *p = from; p < eq; p++)
+    for (const char *p = names; p < eq; p++)
         if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
             return NULL;
     return eq;
@@ -166,7 +194,7 @@ read_bindings(struct arena *a, const char *text, int *n)
     int cap = 0;
     *n = 0;
     for (const char *p = text, *end; *p; p = *end ? end + 1 : end) {
-        p += strspn(p, " ");
+        p = body(p + strspn(p, " "));
         end = statement_end(p);
         const char *eq = equals_sign(p, end), *value = eq ? eq + 1 : NULL, *from = p;
         int first = *n, parts = 1;
@@ -1064,19 +1092,30 @@ one_call(const char *from, const char *end)
     return from == end && !open && from[-1] == ')';
 }
 
-/* What the caller's line names one of these, where call i is of a line that returns it among others. NULL nothing. */
+/* What the caller's line names one of these, which call `from` made, where call i is the frame's last: of a line that
+ * returns it among others; else, as a line that only returns leaves no call, at the place that a statement of as many
+ * names gave it, of which the last line binds the first. NULL nothing. */
 static const char *
-result_name(const struct tracer *t, int i, int level, const char *const *names, int n)
+result_name(const struct tracer *t, int from, int i, int level, const char *const *names, int n)
 {
     static const char word[] = "return ";
     const struct stack *s = &t->stacks[i];
     if (level < 1 || s->n <= level || !s->at[level - 1].nbindings)
         return NULL;
-    const struct spot *caller = &s->at[level - 1];
+    const struct spot *caller = &s->at[level - 1], *made = &t->stacks[from].at[level];
     const char *text = s->at[level].text, *end = text + strlen(text), *next;
-    if (strncmp(text, word, strlen(word)) != 0 || !strchr(text, ',') || !s->at[level].whole ||
-        caller->binding[0].of != caller->nbindings ||
+    if (caller->binding[0].of != caller->nbindings ||
         !plain_call(caller->binding[0].value, caller->binding[0].end, caller->calls))
+        return NULL;
+    if (!returns(&s->at[level])) {
+        bool alike = caller->nbindings > 1 && made->nbindings == caller->nbindings &&
+                     binds(&s->at[level], made->binding[0].name);
+        for (int k = 1; alike && k < made->nbindings && made->binding[k].of == made->nbindings; k++)
+            if (among(names, n, made->binding[k].name, strlen(made->binding[k].name)) >= 0)
+                return caller->binding[k].name;
+        return NULL;
+    }
+    if (!strchr(text, ',') || !s->at[level].whole)
         return NULL;
     int nth = 0;
     for (const char *p = text + strlen(word); p; p = next, nth++) {
@@ -1101,7 +1140,9 @@ local_end(struct tracer *t, int from, int level, const char *name)
         n = gone(t, from, level, i, last, names, n, &made);
         if (!n)
             return unseen_line(t, level, last_read(t, made, i), i);
-        n = t->stacks[i].n > level ? rebind(&t->stacks[i].at[level], names, n, &bound) : n;
+        const struct spot *s = t->stacks[i].n > level ? &t->stacks[i].at[level] : NULL;
+        if (s && (!t->stacks[i].borrowed || s->line >= t->stacks[from].at[level].line)) /* else it ran before */
+            n = rebind(s, names, n, &bound);
         const struct round *round = n ? NULL : round_at(t, i, level);
         if (round)
             return round->end;
@@ -1112,7 +1153,7 @@ local_end(struct tracer *t, int from, int level, const char *name)
             return last;
         i = last;
     }
-    const char *result = result_name(t, end, level, names, n);
+    const char *result = result_name(t, from, end, level, names, n);
     return result ? local_end(t, end, level - 1, result) : end;
 }
 
@@ -1163,14 +1204,14 @@ python_passed(struct arena *a, const char *line, const char *reader)
     return NULL;
 }
 
-static bool
+static int
 mentions(const struct spot *s, const char *name)
 {
     size_t len;
+    int n = 0;
     for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len)
-        if (strncmp(p, name, len) == 0 && !name[len])
-            return true;
-    return false;
+        n += strncmp(p, name, len) == 0 && !name[len];
+    return n;
 }
 
 /* Whether a line that ran before in the reader's frame was seen to bind the name. */
@@ -1351,17 +1392,27 @@ same_function(const char *a, const char *b)
            strcmp(strrchr(a, ' '), strrchr(b, ' ')) == 0;
 }
 
-bool
-python_renames(struct arena *a, const char *maker, const char *reader)
+/* The name that the maker's line binds in the function where both stacks part, and that function's line of the reader;
+ * NULL none. */
+static const char *
+bound_beside(struct arena *a, const char *maker, const char *reader, struct spot *r)
 {
     const char *made = "", *read = "", *from, *to;
     do {
         from = next_frame(a, &maker, &made);
         to = next_frame(a, &reader, &read);
     } while (from && to && strcmp(from, to) == 0);
-    struct spot m = read_line(a, made), r = read_line(a, read);
-    return from && to && same_function(from, to) && m.whole && r.whole && m.nbindings &&
-           !mentions(&r, m.binding[0].name);
+    struct spot m = read_line(a, made);
+    *r = read_line(a, read);
+    return from && to && same_function(from, to) && m.whole && r->whole && m.nbindings ? m.binding[0].name : NULL;
+}
+
+bool
+python_renames(struct arena *a, const char *maker, const char *reader, const char *later)
+{
+    struct spot r, o;
+    const char *name = bound_beside(a, maker, reader, &r), *taken = later ? bound_beside(a, later, reader, &o) : NULL;
+    return name && mentions(&r, name) <= (taken && strcmp(taken, name) == 0);
 }
 
 const char *
@@ -2007,6 +2058,22 @@ python_attributes(struct program *p)
     arena_free(a);
 }
 
+/* Every how many of the calls from call i to end - 1 that are of its own line the same operators come again, as they do
+ * in a loop, whose first round may have begun before; how many they are where they don't. */
+static int
+period(struct arena *a, const struct program *p, int i, int end)
+{
+    const char **target = NEWN(a, const char *, end - i + 1), *stack = p->calls[i].stack;
+    int n = 0, every = 1;
+    for (int k = i; k < end; k++)
+        if (strcmp(p->calls[k].stack, stack) == 0)
+            target[n++] = p->calls[k].target;
+    for (int k = every; k < n; k++)
+        if (strcmp(target[k], target[k - every]) != 0)
+            k = every++;
+    return 2 * n < 3 * every ? n : every;
+}
+
 /* Behind the calls of one statement from call i on, if its line writes fewer than those: functions ran them whose names
  * the file does not have, as it has frames of forward() alone. Libraries' lines are known better, and are no such. -1
  * it shows all. */
@@ -2014,34 +2081,43 @@ static int
 hidden_end(struct arena *a, const struct program *p, int i)
 {
     const char *stack = p->calls[i].stack, *frame = python_inner(stack), *text = frame ? strchr(frame, '\n') : NULL;
-    int end = i, n = 0;
+    int end = i;
     if (!text)
         return -1;
-    for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++) {
+    for (size_t len = strlen(stack); end < p->ncalls && p->calls[end].stack; end++)
         if (strncmp(p->calls[end].stack, stack, len) != 0)
             break;
-        n += !p->calls[end].stack[len];
-    }
     text++;
     const char *line = arena_strn(a, text + strspn(text, " "), strcspn(text + strspn(text, " "), "\n")),
                *file = arena_strn(a, frame, (size_t)(text - frame));
     bool known = strstr(file, "site-packages/") != NULL, loop = strstr(line, " for ") != NULL;
-    return !known && !loop && python_complete(line) && n > python_most(line) ? end : -1;
+    return !known && !loop && python_complete(line) && period(a, p, i, end) > python_most(line) ? end : -1;
 }
 
+/* The most that functions can hold which the file does not show: what their calls make and read, until they return. */
 static bool
 hold_hidden(const struct program *p, int *until)
 {
     struct arena *a = arena_new();
+    int *maker = NEWN(a, int, p->nslots + 1);
     bool any = false;
+    memset(maker, -1, sizeof(*maker) * (size_t)(p->nslots + 1));
+    for (int i = 0; i < p->ncalls; i++)
+        for (int o = 0; o < p->calls[i].nouts; o++)
+            maker[p->calls[i].outs[o]] = i;
     for (int i = 0; i < p->ncalls; i++) {
-        int end = hidden_end(a, p, i);
+        int end = hidden_end(a, p, i), slot;
         any |= end > i;
-        for (int k = i; k < end && until; k++)
-            for (int o = 0; o < p->calls[k].nouts; o++) {
-                int *last = &until[p->calls[k].outs[o]];
-                *last = *last < end - 1 ? end - 1 : *last;
-            }
+        for (int k = i; k < end && until; k++) {
+            const struct call *c = &p->calls[k];
+            if (strcmp(c->stack, p->calls[i].stack) != 0)
+                continue;
+            for (int o = 0; o < c->nouts; o++)
+                until[c->outs[o]] = until[c->outs[o]] < end - 1 ? end - 1 : until[c->outs[o]];
+            for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+                if (maker[slot] >= i && until[slot] < end - 1)
+                    until[slot] = end - 1;
+        }
         i = end > i ? end - 1 : i;
     }
     arena_free(a);
