@@ -82,7 +82,9 @@ renumber(struct program *p, const int *to, int n)
     struct region *r = (struct region *)p->regions; /* program_copy made it */
     int kept = 0;
     for (int i = 0; i < p->nregions; i++) {
-        struct region moved = {to[r[i].first], to[r[i].end], r[i].keeps, r[i].inner};
+        struct region moved = r[i];
+        moved.first = to[r[i].first];
+        moved.end = to[r[i].end];
         if (moved.first < moved.end)
             r[kept++] = moved;
     }

@@ -1099,7 +1099,7 @@ nest(const struct level *l, const struct chain *t, int from, int n, int values, 
     if (n < 1 || t->cost[at] >= NO_CHAIN)
         return;
     int first = t->first[at];
-    r[(*nr)++] = (struct region){l->c[from].region.first, l->c[from + first - 1].region.end, NULL, 0};
+    r[(*nr)++] = (struct region){.first = l->c[from].region.first, .end = l->c[from + first - 1].region.end};
     nest(l, t, from, first - 1, values, r, nr);
     nest(l, t, from + first, n - first, values - 1, r, nr);
 }

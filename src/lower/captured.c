@@ -12,7 +12,10 @@
  *   names    per result the variable, "" none
  *   grad     0: under torch.no_grad
  *   autocast 0: where the program has switched it off
- *   region   calls of one number, above 0, are under one torch.utils.checkpoint
+ *   loss     1: the loss function runs it, behind the model
+ *   region   calls of one number, above 0, are under one torch.utils.checkpoint; of the first of them
+ *   holds    tensors that the checkpoint's function has, by closure or argument
+ *   reentrant 1: use_reentrant=True
  *
  * An operator in place has a result that is its first argument anew; where that is a view, the second result is what it
  * is a view of. The model's metadata say which schema that is (memlint.schema), and of the parameters in the order of
@@ -178,18 +181,35 @@ new_call(struct capture *x, const struct node *n, const char *target, int nargs)
     c->name = n->nout && n->out[0] >= 0 ? x->l->g->t[n->out[0]].name : NULL;
     c->no_grad = node_int(n, "grad", 1) == 0;
     c->no_autocast = node_int(n, "autocast", 1) == 0;
+    c->in_loss = node_int(n, "loss", 0) == 1;
     return c;
 }
 
-static void
-set_region(struct capture *x, int64_t region, int first)
+static struct region
+begin_region(const struct lowering *l, const struct node *n, int first)
 {
+    const struct attr *holds = node_attr(n, "holds");
+    struct region r = {.first = first, .reentrant = node_int(n, "reentrant", 0) == 1};
+    int *slots = NEWN(l->a, int, holds ? holds->n + 1 : 1);
+    for (int i = 0; holds && holds->type == ATTR_STRINGS && i < holds->n; i++) {
+        int t = graph_find(l->g, holds->strings[i]);
+        if (t >= 0 && l->slot_of[t] >= 0)
+            slots[r.nholds++] = l->slot_of[t];
+    }
+    r.holds = slots;
+    return r;
+}
+
+static void
+set_region(struct capture *x, const struct node *n, int first)
+{
+    int64_t region = node_int(n, "region", 0);
     if (region <= 0 || region > INT_MAX) {
         x->region = 0;
         return;
     }
     if (region != x->region)
-        *PUSH(x->l->a, x->regions, x->nregions, x->cap_regions) = (struct region){.first = first};
+        *PUSH(x->l->a, x->regions, x->nregions, x->cap_regions) = begin_region(x->l, n, first);
     x->region = (int)region;
     x->regions[x->nregions - 1].end = x->l->p->ncalls;
 }
@@ -241,7 +261,7 @@ capture_node(struct capture *x, int at)
         l->slot_of[n->out[1]] = c->outs[0];
     }
     x->call[at] = l->p->ncalls - 1;
-    set_region(x, node_int(n, "region", 0), first);
+    set_region(x, n, first);
 }
 
 /* What the capture says it could not tell. */

@@ -51,6 +51,7 @@ struct call {
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     bool in_place;              /* writes over its first argument: relu_, += */
     bool no_grad, no_autocast;  /* the program has switched either off */
+    bool in_loss;               /* the loss function runs it, not the model */
     bool either_type;           /* a cast to fp32 that no line shows: it may be one to another tensor's type */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
@@ -104,9 +105,12 @@ struct module {
     int parent;              /* -1 for the model itself */
 };
 
-/* Calls of a module under torch.utils.checkpoint(use_reentrant=False). */
+/* Calls of a module under torch.utils.checkpoint. */
 struct region {
     int first, end; /* calls */
+    bool reentrant; /* made again to the end; what the function holds lives as long as the graph */
+    int nholds;
+    const int *holds; /* slots that the function has, besides those that its calls read */
     const bool
         *keeps;    /* selective: per row of aten_table, whether its results are kept instead of made again; NULL none */
     int64_t inner; /* of products only those with an inner dimension of at least this */

@@ -740,7 +740,8 @@ node_make(struct machine *m, struct frame *f)
                     node_save(m, g, &f->a[s->at].list[k].v, false);
         }
     }
-    if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
+    if (m->checkpoint && m->checkpoint->again && !m->checkpoint->region->reentrant &&
+        m->checkpoint->filled == m->checkpoint->nholders)
         longjmp(m->checkpoint->stop, 1);
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && dtypes[f->out[k]->dtype].is_float) {
@@ -975,6 +976,8 @@ stop_before(struct machine *m, struct frame *f)
     struct checkpoint *c = m->checkpoint;
     const struct derivative *r = rule_of(m, f->op);
     int n = 0;
+    if (c->region->reentrant)
+        return;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
         if (!is_wanted(f, s->guard))
@@ -1323,7 +1326,9 @@ checkpoint_drop(struct machine *m, struct checkpoint *c)
     for (int i = 0; i < c->nargs; i++)
         if (c->args[i])
             value_drop(m, c->args[i]);
-    c->nargs = 0;
+    for (int i = 0; i < c->nmade; i++)
+        value_drop(m, c->made[i]);
+    c->nargs = c->nmade = 0;
     while (c->next < c->ncached) /* what the second forward did not come to */
         cache_drop(m, c);
 }
@@ -1333,9 +1338,10 @@ checkpoint_drop(struct machine *m, struct checkpoint *c)
 static void
 drop_saved(struct machine *m, struct gnode *g)
 {
+    bool hooked = g->checkpoint && !g->checkpoint->region->reentrant;
     g->released = true;
     for (int i = 0; i < g->nsaved; i++) {
-        struct value **at = &g->saved[g->checkpoint ? g->nsaved - 1 - i : i], *v = *at;
+        struct value **at = &g->saved[hooked ? g->nsaved - 1 - i : i], *v = *at;
         if (v && v->fn == g && v->by_maker > 0)
             v->by_maker--;
         *at = NULL;
@@ -1409,7 +1415,7 @@ checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int
             outer->alive++;
         }
     m->checkpoint = c;
-    if (outer && outer->again && outer->filled == outer->nholders) {
+    if (outer && outer->again && !outer->region->reentrant && outer->filled == outer->nholders) {
         m->checkpoint = outer;
         longjmp(outer->stop, 1);
     }
@@ -1426,12 +1432,12 @@ checkpoint_end(struct machine *m)
 }
 
 static void
-recompute(struct machine *m, struct checkpoint *c)
+run_again(struct machine *m, struct checkpoint *c)
 {
     const char *op = m->op;
     const struct call *call = m->call;
     if (c->parent && !c->parent->done)
-        recompute(m, c->parent);
+        run_again(m, c->parent);
     int mark = scope_begin(m);
     c->done = c->again = true;
     m->checkpoint = c;
@@ -1471,6 +1477,17 @@ begin_slices(struct machine *m, struct gnode *g)
     return whole;
 }
 
+/* Before g, the first of a region's nodes that runs. Of a reentrant one the function that runs them all has their
+ * gradients for arguments. */
+static void
+recompute(struct machine *m, const struct gnode *g)
+{
+    run_again(m, g->checkpoint);
+    for (int i = 0; i < g->nout && g->checkpoint->region->reentrant; i++)
+        if (g->buf[i])
+            *PUSH(m->a, g->checkpoint->made, g->checkpoint->nmade, g->checkpoint->cap_made) = value_keep(g->buf[i]);
+}
+
 static void
 run_node(struct engine *e, struct gnode *g)
 {
@@ -1480,7 +1497,7 @@ run_node(struct engine *e, struct gnode *g)
     for (int i = 0; i < g->nout; i++)
         any |= g->buf[i] != NULL;
     if (any && g->checkpoint && !g->checkpoint->done)
-        recompute(m, g->checkpoint);
+        recompute(m, g);
     struct value *whole = NULL, *given = g->buf[0];
     if (any && g->slices && given) {
         whole = begin_slices(m, g);

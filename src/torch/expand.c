@@ -1238,9 +1238,11 @@ attention_mask(struct machine *m, struct value *mask, const struct value *q, con
     if (!mask)
         return NULL;
     if (mask->dtype == DT_BOOL) {
+        int mark = scope_begin(m);
         struct value *off = OP(m, "logical_not.default", VAL(mask));
         struct value *zero = OP(m, "zeros.default", ints_arg(m, 0, NULL), DTYPE(q->dtype));
         mask = OP(m, "where.ScalarSelf", VAL(off), FLT(-1e300), VAL(zero));
+        scope_end(m, mark, 1, &mask);
     } else {
         mask = to(m, mask, q->dtype);
     }

@@ -369,11 +369,13 @@ struct script {
         struct value *v, *grad, *state[MOST_STATES];
     } * params;
     struct value **inputs, **targets, **outs, *loss;
-    const struct loss **loss_of; /* per output, NULL none */
-    bool first;                  /* iteration: doubts are noted once */
-    struct value **kept;         /* slots around a second forward */
-    struct value **attributes;   /* by their numbers, of the last step until this one binds them */
-    int *seen, stamp;            /* per slot: -1 a parameter, else the last region that read or made it */
+    const struct loss **loss_of;                  /* per output, NULL none */
+    bool first;                                   /* iteration: doubts are noted once */
+    struct value **kept;                          /* slots around a second forward */
+    int ncaptives, cap_captives, captives_before; /* what functions of reentrant checkpoints hold; of the last graph */
+    struct value **captives;
+    struct value **attributes; /* by their numbers, of the last step until this one binds them */
+    int *seen, stamp;          /* per slot: -1 a parameter, else the last region that read or made it */
     double flops_before;
     struct step *st;
 };
@@ -774,6 +776,13 @@ enter_region(struct script *x, const struct region *r)
         for (int k = 0; k < c->nouts; k++)
             x->seen[c->outs[k]] = seen;
     }
+    for (int i = 0; i < r->nholds; i++) {
+        struct value *v = x->slot[r->holds[i]];
+        if (v && r->reentrant && m->grad_mode && !m->checkpoint)
+            *PUSH(m->keep, x->captives, x->ncaptives, x->cap_captives) = value_keep(v);
+        else if (v && x->seen[r->holds[i]] != seen && x->seen[r->holds[i]] >= 0)
+            *PUSH(m->a, slots, n, cap) = r->holds[i];
+    }
     if (n)
         qsort(slots, (size_t)n, sizeof(*slots), by_number);
     struct value **args = NEWN(m->a, struct value *, n + 1);
@@ -808,6 +817,16 @@ swap_slots(struct script *x, const struct checkpoint *c, bool back)
     }
 }
 
+/* The model has returned: the name of its output is rebound, and what runs now is the loss. */
+static void
+enter_loss(struct script *x)
+{
+    x->m->phase = PHASE_LOSS;
+    for (int i = 0; i < x->p->noutputs; i++)
+        if (x->slot[x->p->outputs[i].slot])
+            drop(x, &x->outs[i]);
+}
+
 /* Calls and the regions among them: r is the first one that may begin there. */
 static void
 run_calls(struct script *x, int first, int end, const struct region *r, double *flops)
@@ -817,10 +836,24 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
     for (int i = first; i < end; i++) {
         for (; r < p->regions + p->nregions && r->first == i && r->end <= end; r++)
             enter_region(x, r);
+        if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
+            enter_loss(x);
         run_call(x, i, flops);
         while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again)
             checkpoint_end(m);
     }
+}
+
+/* Of a reentrant second forward what calls behind the region read. */
+static void
+keep_results(struct script *x, struct checkpoint *c)
+{
+    for (int i = c->region->first; i < c->region->end; i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++) {
+            int s = x->p->calls[i].outs[k];
+            if (x->slot[s] && x->slot[s] != x->kept[s] && x->last_use[s] >= c->region->end)
+                *PUSH(x->m->a, c->made, c->nmade, c->cap_made) = value_keep(x->slot[s]);
+        }
 }
 
 /* The second forward; with c NULL its end, early or not. */
@@ -830,6 +863,8 @@ rerun(void *to, struct checkpoint *c)
     struct script *x = to;
     struct machine *m = x->m;
     if (!c) {
+        if (m->checkpoint->region->reentrant)
+            keep_results(x, m->checkpoint);
         swap_slots(x, m->checkpoint, true);
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
@@ -846,11 +881,25 @@ rerun(void *to, struct checkpoint *c)
     run_calls(x, c->region->first, c->region->end, c->region + 1, NULL);
 }
 
+/* The loss of a step dies, and with it the graph, whose nodes have the functions of checkpoints: the first n tensors
+ * that these hold. */
+static void
+drop_loss(struct script *x, int n)
+{
+    drop(x, &x->loss);
+    for (int i = 0; i < n; i++)
+        value_drop(x->m, x->captives[i]);
+    x->ncaptives -= n;
+    for (int i = 0; i < x->ncaptives; i++)
+        x->captives[i] = x->captives[n + i];
+}
+
 static void
 run_model(struct script *x, double *flops)
 {
     const struct program *p = x->p;
     struct machine *m = x->m;
+    x->captives_before = x->ncaptives;
     m->phase = PHASE_FORWARD;
     m->fresh = CLASS_TEMPORARIES;
     struct value **uncast = NEWN(m->a, struct value *, p->ninputs + 1);
@@ -915,7 +964,7 @@ run_loss(struct script *x)
     scope_end(m, mark, 0, NULL);
     for (int i = 0; i < x->p->noutputs && x->s->loop->inside; i++)
         drop(x, &x->outs[i]);
-    drop(x, &x->loss);
+    drop_loss(x, x->captives_before);
     x->loss = loss;
 }
 
@@ -1047,7 +1096,7 @@ iteration(struct script *x, struct step *st, bool last)
             if (final)
                 st->after.step = m->live_bytes;
             if (loop->del)
-                drop(x, &x->loss);
+                drop_loss(x, x->ncaptives);
         }
         if (k == micro - 1 && x->s->player)
             x->s->player->step(x->s->player->of, heap_allocated(m->heap));
@@ -1169,6 +1218,8 @@ step_run(struct program *p, const struct setup *s)
         for (int k = 0; k < p->noutputs; k++) /* they live until the next iteration rebinds them */
             x.outs[k] = x.outs[k] ? value_adopt(m, x.outs[k]) : NULL;
         x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
+        for (int k = 0; k < x.ncaptives; k++)
+            x.captives[k] = value_adopt(m, x.captives[k]);
         for (int k = 1; k <= p->nattributes; k++)
             x.attributes[k] = x.attributes[k] ? value_adopt(m, x.attributes[k]) : NULL;
         arena_free(a);

@@ -286,6 +286,8 @@ struct checkpoint {
     struct value **args;
     struct checkpoint *parent; /* the region around it, whose holders have the arguments; NULL none */
     int nholders, cap, alive, filled;
+    int nmade, cap_made;
+    struct value **made; /* reentrant: its results and their gradients, until the last holder is released */
     struct holder {
         struct gnode *node;      /* NULL: an argument of a region inside */
         struct value **to, **at; /* where it is kept; where the node's formulas read it */

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import inspect
 import linecache
 import os
@@ -55,7 +56,10 @@ class Call:
     stack: str = ""
     grad: bool = True
     autocast: bool = True
+    in_loss: bool = False
     region: int = 0  # the checkpoint that it is under
+    holds: list = dataclasses.field(default_factory=list)  # tensors that the function of the checkpoint has
+    reentrant: bool = False
 
 
 @dataclasses.dataclass
@@ -148,6 +152,25 @@ def leaves_of(tree, path=()):
     return [leaf for k, v in items for leaf in leaves_of(v, (*path, k))]
 
 
+def inputs_of(given):
+    """The leaves, each tensor once, whatever it is given for: labels may be the inputs."""
+    return list({id(t): (path, t) for path, t in reversed(leaves_of(given))}.values())[::-1]
+
+
+def held_by(tree):
+    """The tensors that arguments and functions have: their own arguments, bound ones, and those of their closures."""
+    found, todo = [], pytree.tree_leaves(tree)
+    while todo:
+        f = todo.pop()
+        if isinstance(f, torch.Tensor):
+            found.append(f)
+        elif isinstance(f, functools.partial):
+            todo += pytree.tree_leaves((f.func, f.args, f.keywords))
+        elif inspect.isfunction(f):
+            todo += [c.cell_contents for c in f.__closure__ or () if isinstance(c.cell_contents, torch.Tensor)]
+    return found
+
+
 def writes(func):
     args = func._schema.arguments
     return bool(args) and args[0].alias_info is not None and args[0].alias_info.is_write
@@ -183,10 +206,10 @@ class Recorder(SchemaCheckMode):
         self.paths = {id(m): name for name, m in reversed(list(model.named_modules(remove_duplicate=False)))}
         self.modules: list = []
         self.regions: list = []
-        self.nregions = 0
+        self.holds: list = []  # per region the names of tensors that its function has; whether it is reentrant; ids
         self.functions: list = []
         self.unsure: set = set()
-        self.under_autocast = self.done = self.mapped = False
+        self.under_autocast = self.done = self.mapped = self.in_loss = False
 
     def died(self, name):
         if not self.done:
@@ -212,6 +235,8 @@ class Recorder(SchemaCheckMode):
         return str(a)
 
     def tensor_text(self, a, call):
+        if a.requires_grad and a.is_leaf and not isinstance(a, torch.nn.Parameter):
+            self.unsure.add("gradients of tensors that the program asks for by requires_grad_()")
         if not on_device(a):
             if a.dim() == 0:  # a kernel takes it as a number
                 return "0." if a.is_floating_point() else "0"
@@ -219,14 +244,27 @@ class Recorder(SchemaCheckMode):
         else:
             name = self.tensors.of(a)
             if name is None and self.mapped:
-                self.calls.append(self.empty(a, self.put(a, "mapped")))
-                name = self.tensors.of(a)
+                name = self.put_mapped(a)
             elif name is None:  # the program brought it along
                 name = self.put(a, "constant")
                 self.constants[name] = a
             name = self.anew(a, name)
         call.reads.append(name)
         return "%" + name
+
+    def put_mapped(self, a):
+        """What a function made under vmap, which is not seen: made before the checkpoint that reads it first."""
+        name = self.put(a, "mapped")
+        made, at = self.empty(a, name), len(self.calls)
+        if self.regions:
+            region = self.holds[self.regions[0] - 1]
+            region[0].extend([name] * (id(a) in region[2]))
+            made = dataclasses.replace(made, region=0, holds=[], reentrant=False)
+            while at and self.calls[at - 1].region == self.regions[0]:
+                at -= 1
+        self.calls.insert(at, made)
+        self.last.update({n: last + 1 for n, last in self.last.items() if last >= at})
+        return name
 
     def anew(self, a, name):
         """A view of what was written since is made anew from that, as autograd does."""
@@ -235,7 +273,7 @@ class Recorder(SchemaCheckMode):
             return name
         name = shown.root.name
         for made, nth in shown.chain:
-            c = dataclasses.replace(made, reads=[name, *made.reads[1:]], outs=[], region=0)
+            c = dataclasses.replace(made, reads=[name, *made.reads[1:]], outs=[], region=0, holds=[], reentrant=False)
             c.text = made.text.replace("%" + made.reads[0], "%" + name, 1)
             for o in made.outs:
                 c.outs.append(self.tensors.fresh(re.sub(r"_\d+$", "", o)))
@@ -269,7 +307,10 @@ class Recorder(SchemaCheckMode):
         c.text = f"({text}), kwargs = {{{named}}}"
         c.grad = torch.is_grad_enabled()
         c.autocast = not self.under_autocast or torch.is_autocast_enabled(DEVICE)
-        c.region = self.regions[0] if self.regions else 0
+        c.in_loss = self.in_loss
+        if self.regions:
+            c.region = self.regions[0]
+            c.holds, c.reentrant, _ = self.holds[c.region - 1]
         c.path = [self.paths.get(id(m), "") for m in self.modules]
         c.classes = [f"{type(m).__module__}.{type(m).__qualname__}" for m in self.modules]
         if self.see:
@@ -397,9 +438,10 @@ def watched(rec):
     from torch.utils import checkpoint
 
     @contextlib.contextmanager
-    def region():
-        rec.nregions += 1
-        rec.regions.append(rec.nregions)
+    def region(reentrant, *has):
+        held = {id(t): rec.tensors.of(t) for t in held_by(has)}
+        rec.holds.append((sorted({n for n in held.values() if n}), reentrant, set(held)))
+        rec.regions.append(len(rec.holds))
         try:
             yield
         finally:
@@ -409,12 +451,12 @@ def watched(rec):
         contexts = [a for a in (*args[2:3], kwargs.get("context_fn")) if callable(a)]
         if any(c is not checkpoint.noop_context_fn for c in contexts):
             rec.unsure.add("selective checkpoints")
-        with region():
+        with region(False, args, kwargs):
             yield
 
     def applied(cls, *args, **kwargs):
         if cls is checkpoint.CheckpointFunction:
-            with region():
+            with region(True, args[0]):
                 return args[0](*args[2:])
         if torch._C._functorch.maybe_current_level() is not None:  # which asks modes for what they don't know
             with _pop_mode_temporarily(torch._C.DispatchKey.PreDispatch):
@@ -466,8 +508,9 @@ def fake(mode, t, sizes=None, half=False):
 
 
 @contextlib.contextmanager
-def faked(model, mode, half):
-    """The model with fake parameters and buffers; its own come back. Tied ones stay tied."""
+def replaced(model, make):
+    """The model with parameters and buffers that make(tensor) returns; its own come back. Tied ones stay tied.
+    Yields by id of a tensor what stands for it."""
     memo, saved = {}, []
     for m in model.modules():
         for table in (m._parameters, m._buffers):
@@ -476,12 +519,12 @@ def faked(model, mode, half):
                     continue
                 saved.append((table, k, t))
                 if id(t) not in memo:
-                    memo[id(t)] = fake(mode, t, half=half)
+                    memo[id(t)] = make(t)
                     if isinstance(t, torch.nn.Parameter):
                         memo[id(t)] = torch.nn.Parameter(memo[id(t)], t.requires_grad)
                 table[k] = memo[id(t)]
     try:
-        yield
+        yield memo
     finally:
         for table, k, t in saved:
             table[k] = t
@@ -528,15 +571,16 @@ class Variant:
     def __init__(self, model, mode, given, sizes, loss, rows, grad=False, low=False, half=False):
         self.rec = rec = Recorder(model, rows, see=grad)
         rec.under_autocast = low
-        leaves = leaves_of(given)
+        leaves = inputs_of(given)
         fakes = {id(t): fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)}
         args, kwargs, targets = pytree.tree_map(lambda v: fakes.get(id(v), v), given)
 
         def step():
             out = model(*args, **kwargs)
+            rec.in_loss = True
             return out if loss is None else {"loss": loss(out, *targets), "output": out}
 
-        with faked(model, mode, half):
+        with replaced(model, lambda t: fake(mode, t, half=half)):
             for name, t in [*model.named_parameters(), *model.named_buffers()]:
                 rec.tensors.put(t, name, rec.died)
             mine = [fakes[id(t)] for _, t in leaves]
@@ -603,7 +647,7 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
     those above, the one whose calls count where others make other ones."""
     given = (args, kwargs, targets)
     mode = FakeTensorMode(shape_env=ShapeEnv(specialize_zero_one=False), allow_non_fake_inputs=True)
-    sizes, symbols = open_dims(mode.shape_env, leaves_of(given), dims)
+    sizes, symbols = open_dims(mode.shape_env, inputs_of(given), dims)
 
     def variant(**how):
         return Variant(model, mode, given, sizes, loss, rows, **how)

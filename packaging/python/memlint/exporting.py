@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 
@@ -68,7 +69,10 @@ class Writer:
             "names": names if any(names) else None,
             "grad": None if c.grad else 0,
             "autocast": None if c.autocast else 0,
+            "loss": 1 if c.in_loss else None,
             "region": c.region or None,
+            "holds": [self.name(t) for t in c.holds] or None,
+            "reentrant": 1 if c.reentrant else None,
         }
         n.attribute.extend(onnx.helper.make_attribute(k, v) for k, v in found.items() if v is not None)
         for key, value in (("name_scopes", c.path), ("class_hierarchy", c.classes), ("stack_trace", c.stack)):
@@ -148,6 +152,19 @@ def names_of(model, dynamic):
     return dims
 
 
+@contextlib.contextmanager
+def training(model):
+    """A model in evaluation mode is in training mode; of one that is, modules in eval() stay so."""
+    modes = [(m, m.training) for m in model.modules()]
+    if not model.training:
+        model.train()
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
+
+
 def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision):
     """Writes the file; the dimensions that are open in it, and what the example has there."""
     leaves, dims = capture.leaves_of((inputs, kwargs, targets)), names_of(model, dynamic)
@@ -155,14 +172,8 @@ def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precisio
     for name, d in (dynamic or {}).items():
         if isinstance(d, dict) and name not in known:
             raise ValueError(f"dynamic: no input {name}; the model has {', '.join(sorted(known))}")
-    modes = [(m, m.training) for m in model.modules()]
-    if not model.training:
-        model.train()
-    try:
+    with training(model):
         m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision)
-    finally:
-        for module, mode in modes:
-            module.training = mode
     tmp = f"{path}.{os.getpid()}"
     onnx.save(m, tmp)
     os.replace(tmp, path)
