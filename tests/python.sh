@@ -87,4 +87,75 @@ except ValueError as e:
     assert "no input z; the model has scale.a, x" in str(e), e
 END
 ok "memlint.check: $(tail -1 out)" [ ! -s out ]
+
+# ---- against PyTorch's own step
+cat >models.py <<'END'
+import torch, torch.nn.functional as F
+from torch import nn
+class Vae(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.code, self.back = nn.Linear(784, 40), nn.Linear(20, 784)
+    def forward(self, x):
+        mean, log = F.relu(self.code(x)).chunk(2, 1)
+        return self.back(mean + torch.randn_like(mean) * torch.exp(log / 2)), mean, log
+def vae():
+    x = torch.rand(16, 784)
+    def loss(out):
+        return F.mse_loss(out[0], x.to(out[0].device)) - 0.5 * torch.sum(1 + out[2] - out[1] ** 2 - out[2].exp())
+    return Vae(), (x,), loss
+def wrong():
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(1000, 1000)
+        def forward(self, x):
+            self.kept = getattr(self, "kept", []) + [self.fc.weight.detach().clone()]  # more with every step
+            return self.fc(x).sum()
+    return Odd(), (torch.rand(4, 1000),)
+END
+"$python" -m memlint verify models:vae >out 2>&1
+ok "verify from the command line: $(tail -1 out)" grep -q '^PyTorch .*exact$' out
+"$python" -m memlint verify models:wrong -o case.zip --no-names >out 2>&1
+ok "a step that differs: exit 1" [ $? = 1 ]
+ok "it says where, and what to send" grep -q 'they part at .*models.py:[0-9]* in' out
+ok "what to send" grep -q 'save("case.zip")' out
+"$python" -m zipfile -e case.zip case >/dev/null
+ok "both sides' events and versions" grep -q '^memlint .*' case/report.txt
+! grep -aq 'models.py\|fc.weight\|Odd' case/model.onnx case/report.txt case/torch.txt
+ok "no names" [ $? = 0 ]
+run case/model.onnx --format=json --dump=step
+ok "the file can still be read" grep -q addmm out
+verified() { # verified WHAT LIBRARIES PYTHON: v, a Verified, is exact
+    "$python" -c "import ${2:-torch}" 2>/dev/null || { echo "skipped: $1: no ${2:-torch}" && return; }
+    "$python" - >out 2>&1 <<END
+import memlint, torch, torch.nn.functional as F
+$3
+assert v.exact, v
+assert v.peak == v.measured and v.difference == 0 and str(v).count("+0\n") == len(v.phases)
+END
+    ok "exact against PyTorch: $1: $(tail -5 out)" [ $? = 0 ]
+}
+for model in resnet18 mobilenet_v2 vit_b_16; do
+    verified "$model" torchvision "import torchvision
+v = memlint.verify(torchvision.models.$model(), torch.rand(2, 3, 224, 224), loss=F.cross_entropy,
+                   targets=(torch.tensor([1, 2]),))"
+done
+llama='from transformers import LlamaConfig, LlamaForCausalLM
+model = LlamaForCausalLM(LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=3, vocab_size=1000,
+                                     num_attention_heads=4, num_key_value_heads=2, use_cache=False))
+ids = torch.randint(0, 1000, (2, 64))'
+verified "gradient_checkpointing_enable()" transformers "$llama
+model.gradient_checkpointing_enable()
+v = memlint.verify(model, input_ids=ids, labels=ids)"
+verified "the same, not reentrant" transformers "$llama
+model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={'use_reentrant': False})
+v = memlint.verify(model, input_ids=ids, labels=ids, precision='amp-bf16')"
+verified "LoRA" transformers,peft "$llama
+from peft import LoraConfig, get_peft_model
+model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'], lora_dropout=0.1))
+v = memlint.verify(model, input_ids=ids, labels=ids)"
+verified "a loss of its own" torch "import models
+model, args, loss = models.vae()
+v = memlint.verify(model, *args, loss=loss, optimizer='sgd')"
 finish

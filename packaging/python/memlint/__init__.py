@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from .result import Finding, Result, Size
 
-__all__ = ["Finding", "Result", "Size", "check", "export"]
+__all__ = ["Finding", "Result", "Size", "check", "export", "verify"]
 
 
 def export(model, *inputs, path, dynamic=None, loss=None, targets=(), outputs=(), precision="fp32", **kwargs):
@@ -62,3 +62,15 @@ def check(
     return checking.check(
         model, inputs, kwargs, optimizer, loss, targets, batch, device, precision, dynamic, tuple(options)
     )
+
+
+def verify(model, *inputs, optimizer="adamw", loss=None, targets=(), precision="fp32", options=(), **kwargs):
+    """The same step run by PyTorch itself, and both numbers side by side, phase by phase: a verifying.Verified.
+
+    On a GPU PyTorch's allocator is asked, on a copy of the model; without one the step runs on fake CUDA tensors, whose
+    storages are counted. Arguments are check's; loss is a function here, or None where the model returns its loss.
+    RuntimeError where this PyTorch can't do that.
+    """
+    from . import verifying
+
+    return verifying.verify(model, inputs, kwargs, optimizer, loss, targets, precision, tuple(options))

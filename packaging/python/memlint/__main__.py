@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m memlint: the program; with `export MODULE:FUNCTION -o FILE` the export of what the function returns.
+"""python -m memlint: the program; and, of a model that a function returns,
 
-That is a model and its inputs: a tuple, a dict of keyword inputs, or both."""
+    python -m memlint export MODULE:FUNCTION -o FILE     its file
+    python -m memlint verify MODULE:FUNCTION             its step by memlint and by PyTorch; exit 1 where they differ
+
+The function returns the model and, in any order, its inputs: a tuple, a dict of keyword inputs, or both; and a function
+of the output, the loss, where the model returns none."""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import importlib
 import os
 import sys
 
-from . import export, program
+from . import export, program, verify
 
 
 def read_dim(text):
@@ -20,22 +24,49 @@ def read_dim(text):
     return name, int(dim)
 
 
+def example(text):
+    """The model, its inputs and its loss, or None, of MODULE:FUNCTION."""
+    module, _, function = text.partition(":")
+    sys.path.insert(0, os.getcwd())
+    model, *rest = getattr(importlib.import_module(module), function or "example")()
+    loss = next((r for r in rest if callable(r)), None)
+    kwargs = next((r for r in rest if isinstance(r, dict)), {})
+    args = next((r for r in rest if not isinstance(r, dict) and not callable(r)), ())
+    return model, args, kwargs, loss
+
+
+def run_export(o):
+    model, args, kwargs, loss = example(o.function)
+    export(model, *args, path=o.output, dynamic=dict(o.dim) if o.dim else None, loss=loss, **kwargs)
+
+
+def run_verify(o):
+    model, args, kwargs, loss = example(o.function)
+    verified = verify(model, *args, optimizer=o.optimizer, loss=loss, precision=o.precision, **kwargs)
+    print(verified)
+    if o.output:
+        verified.save(o.output, names=not o.no_names)
+    return 0 if verified.exact else 1
+
+
 def main(argv=None):
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] != ["export"]:
+    commands = {"export": run_export, "verify": run_verify}
+    if not argv or argv[0] not in commands:
         os.execv(program.path(), [program.path(), *argv])
-    parser = argparse.ArgumentParser(prog="memlint export", description=__doc__)
+    how = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog=f"memlint {argv[0]}", description=__doc__, formatter_class=how)
     parser.add_argument("function", metavar="MODULE:FUNCTION")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE")
-    parser.add_argument("--dim", action="append", type=read_dim, metavar="NAME=N", help="open; default batch=0")
-    o = parser.parse_args(argv[1:])
-    module, _, function = o.function.partition(":")
-    sys.path.insert(0, os.getcwd())
-    model, *inputs = getattr(importlib.import_module(module), function or "example")()
-    args = next((i for i in inputs if not isinstance(i, dict)), ())
-    kwargs = next((i for i in inputs if isinstance(i, dict)), {})
-    export(model, *args, path=o.output, dynamic=dict(o.dim) if o.dim else None, **kwargs)
+    if argv[0] == "export":
+        parser.add_argument("-o", "--output", required=True, metavar="FILE")
+        parser.add_argument("--dim", action="append", type=read_dim, metavar="NAME=N", help="open; default batch=0")
+    else:
+        parser.add_argument("-o", "--output", metavar="FILE.zip", help="what to send with a bug report")
+        parser.add_argument("--no-names", action="store_true", help="without names of modules, files and lines in it")
+        parser.add_argument("--optimizer", default="adamw", help="as the program calls it; default adamw")
+        parser.add_argument("--precision", default="fp32", help="likewise; default fp32")
+    return commands[argv[0]](parser.parse_args(argv[1:]))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

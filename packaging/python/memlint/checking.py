@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 
@@ -32,7 +33,31 @@ def optimizer_name(optimizer) -> str:
     return "momentum" if name == "SGD" and momentum else OPTIMIZERS[name]
 
 
-def check(model, inputs, kwargs, optimizer, loss, targets, batch, device, precision, dynamic, options) -> Result:
+def optimizer_of(optimizer, model, own):
+    """One of torch.optim as check() takes it, over the tensors that stand for the model's now: own, by id of the
+    optimizer's. On a GPU foreach is what PyTorch takes by default; for tensors that it does not know it is not."""
+    import torch
+
+    if isinstance(optimizer, str):
+        rows = {"momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}), "sgd": ("SGD", {"lr": 0.1})}
+        name, how = rows.get(optimizer, (next((k for k, v in OPTIMIZERS.items() if v == optimizer), ""), {}))
+        if not hasattr(torch.optim, name):
+            raise ValueError(f"torch.optim has no {optimizer}: give an optimizer")
+        optimizer = functools.partial(getattr(torch.optim, name), **how)
+    if isinstance(optimizer, torch.optim.Optimizer):
+        groups = [{**g, "params": [own[id(p)] for p in g["params"]]} for g in optimizer.param_groups]
+        twin = type(optimizer)(groups)
+    else:
+        twin = optimizer([p for p in model.parameters() if p.requires_grad])
+    for g in twin.param_groups:
+        if g.get("foreach", True) is None and not g.get("fused") and not g.get("differentiable"):
+            g["foreach"] = True
+    return twin
+
+
+def check(
+    model, inputs, kwargs, optimizer, loss, targets, batch, device, precision, dynamic, options, folder=None
+) -> Result:
     said = [f"--optimizer={optimizer_name(optimizer)}", f"--precision={precision}", *options]
     if device:
         said.append(f"--device={device}")
@@ -43,7 +68,7 @@ def check(model, inputs, kwargs, optimizer, loss, targets, batch, device, precis
         return Result(str(model), said + ([f"--dim=batch={batch}"] if batch else []))
     from . import exporting
 
-    folder = tempfile.TemporaryDirectory(prefix="memlint-")
+    folder = folder or tempfile.TemporaryDirectory(prefix="memlint-")
     path = os.path.join(folder.name, f"{type(model).__name__}.onnx")
     bound = exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, (), precision)
     if batch:
