@@ -155,7 +155,121 @@ verified "LoRA" transformers,peft "$llama
 from peft import LoraConfig, get_peft_model
 model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'], lora_dropout=0.1))
 v = memlint.verify(model, input_ids=ids, labels=ids)"
+cat >>models.py <<'END'
+def net():
+    return nn.Sequential(nn.Linear(300, 500), nn.LayerNorm(500), nn.Linear(500, 300)), torch.rand(4, 300)
+def groups(model, cls, **how):
+    matrices, vectors = ([p for p in model.parameters() if (p.dim() > 1) == is_matrix] for is_matrix in (True, False))
+    return cls([{"params": matrices}, {"params": vectors, "weight_decay": 0.0}], weight_decay=0.1, **how)
+END
+while read -r class how; do
+    verified "$class($how)" torch "import models
+model, x = models.net()
+optimizer = torch.optim.$class(model.parameters(), $how)
+v = memlint.verify(model, x, loss=lambda out: out.sum(), optimizer=optimizer)
+assert v.result.sure, v"
+done <<'END'
+SGD momentum=0.9, nesterov=True, weight_decay=0.1, maximize=True
+SGD weight_decay=0.1
+Adam weight_decay=0.1, maximize=True
+Adam amsgrad=True, weight_decay=0.1
+AdamW amsgrad=True, maximize=True
+AdamW fused=True
+Adam fused=True, amsgrad=True
+RMSprop weight_decay=0.1
+Adagrad weight_decay=0.1
+Adamax weight_decay=0.1
+Adadelta maximize=True
+END
+verified "groups of parameters" torch "import models
+model, x = models.net()
+optimizer = models.groups(model, torch.optim.AdamW, amsgrad=True)
+v = memlint.verify(model, x, loss=lambda out: out.sum(), optimizer=optimizer)
+memlint.export(model, x, path='groups.onnx', optimizer=optimizer)"
+run groups.onnx --dim batch=4 --loss=sum --format=json
+ok "the file says its optimizer" grep -q '"optimizer": "adamw+amsgrad"' out
+run groups.onnx --dim batch=4 --loss=sum --optimizer=sgd --format=json
+ok "an option wins, and that is said" grep -q "the optimizer is the option's, not the file's adamw+amsgrad" out
+"$python" - >out 2>&1 <<'END'
+import memlint, models, torch
+model, x = models.net()
+half = memlint.check(model, x, loss="sum", optimizer=torch.optim.AdamW(model[2].parameters(), foreach=False))
+assert not half.sure and any("foreach=False, 4 parameters that are trained" in why for why in half.unexplained), half
+END
+ok "what memlint does not know of an optimizer is a doubt: $(tail -1 out)" [ ! -s out ]
 verified "a loss of its own" torch "import models
 model, args, loss = models.vae()
 v = memlint.verify(model, *args, loss=loss, optimizer='sgd')"
+
+# ---- where people train and test
+cat >test_fit.py <<'END'
+import models, pytest, torch
+def test_fits(memlint):
+    model, x = models.net()
+    assert memlint(model, x, loss="sum").peak < "1GiB"
+@pytest.mark.xfail(raises=AssertionError, strict=True)
+def test_does_not_fit(memlint):
+    model, x = models.net()
+    assert memlint(model, x, loss="sum").peak < "1KiB"
+@pytest.mark.xfail(raises=AssertionError, strict=True)
+def test_is_not_sure(memlint):
+    model, x = models.net()
+    memlint(model, x, loss="sum", optimizer=torch.optim.AdamW(model.parameters(), foreach=False))
+END
+if "$python" -c 'import pytest' 2>/dev/null; then
+    "$python" -m pytest -q -p memlint.testing test_fit.py >out 2>&1
+    ok "the fixture: $(tail -1 out)" grep -q '1 passed, 2 xfailed' out
+else
+    echo "skipped: the fixture: no pytest"
+fi
+callback() { # callback LIBRARY PYTHON: defines fit(**arguments of the callback), which returns its result
+    "$python" -c "import $1" 2>/dev/null || { echo "skipped: the callback of $1: not there" && return; }
+    cat >callback.py <<END
+import memlint, torch, warnings
+$2
+r = fit(budget="10GiB")
+assert r.sure and r.raw["setup"]["loop"] == "training-step" and r.raw["setup"]["optimizer"].startswith("adamw"), r
+try:
+    fit(budget="1MiB")
+    raise AssertionError("it trained")
+except memlint.callbacks.OverBudget as e:
+    assert "and the budget is 1MiB" in str(e) and e.result.peak > "1MiB"
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    fit(device="1MiB", warn=True)
+assert any("does not fit 1MiB" in str(w.message) for w in said), said
+END
+    "$python" callback.py >out 2>&1
+    ok "the callback of $1: $(tail -1 out)" [ $? = 0 ]
+}
+callback lightning 'import lightning
+class Net(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.scale = torch.nn.Linear(1000, 1000), torch.nn.Parameter(torch.ones(1000))
+    def training_step(self, batch, batch_idx):
+        loss = torch.nn.functional.cross_entropy(self.fc(batch[0]) * self.scale, batch[1])
+        self.log("loss", loss)
+        return loss
+    def configure_optimizers(self):
+        return torch.optim.AdamW(self.parameters(), amsgrad=True)
+data = torch.utils.data.TensorDataset(torch.rand(64, 1000), torch.randint(0, 1000, (64,)))
+def fit(**how):
+    check = memlint.callbacks.lightning(**how)
+    trainer = lightning.Trainer(max_steps=2, accelerator="cpu", logger=False, enable_checkpointing=False,
+                                enable_progress_bar=False, callbacks=[check])
+    trainer.fit(Net(), torch.utils.data.DataLoader(data, batch_size=16))
+    return check.result'
+callback transformers 'from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+data = [{"input_ids": torch.arange(32), "labels": torch.arange(32)} for _ in range(16)]
+def fit(**how):
+    check = memlint.callbacks.transformers(**how)
+    args = TrainingArguments("trained", max_steps=2, per_device_train_batch_size=4, report_to=[], save_strategy="no",
+                             use_cpu=True, disable_tqdm=True)
+    model = GPT2LMHeadModel(GPT2Config(n_embd=64, n_layer=2, n_head=2, vocab_size=500))
+    Trainer(model=model, args=args, train_dataset=data, callbacks=[check]).train()
+    return check.result'
+python3 -c "import sys; sys.modules.update({'lightning.pytorch': None, 'pytorch_lightning': None}); import memlint
+memlint.callbacks.lightning()" 2>err
+ok "a library that is missing" grep -q 'ImportError: memlint.callbacks.lightning needs lightning.pytorch' err
 finish

@@ -61,6 +61,7 @@ struct setup {
     enum mode mode;
     bool unroll; /* shapes_run makes control flow straight, for the step */
     const struct optimizer *optimizer;
+    bool says_optimizer; /* an option does; else it is the file's, if that has one */
     const struct precision *precision;
     const struct loss *loss; /* never NULL; of no output that is named */
     int nterms, cap_terms;   /* outputs that are named: the loss reads these alone */

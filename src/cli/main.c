@@ -212,6 +212,7 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
         return NULL;
     *s = shapes_bind_open(g, s);
     s->unroll = true;
+    lower_setup(g, a, s);
     struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
     return p && s->recompute && !recompute_modules(a, p, s->recompute, &e->message) ? NULL : p;
 }
@@ -456,6 +457,7 @@ analyse(const struct run *x)
     }
     struct setup own = o->dump == DUMP_SHAPES ? *s : shapes_bind_open(g, s);
     own.unroll = o->dump != DUMP_SHAPES;
+    lower_setup(g, a, &own);
     s = &own;
     if (!shapes_run(g, s, false, &e)) /* a dimension nobody bound is a doubt, not an error */
         return refuse(x, &e);

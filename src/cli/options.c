@@ -207,7 +207,12 @@ static const struct words optimizers = {"optimizer", "optimizers", optimizer_nam
 static const char *
 read_optimizer(struct reader *r, const char *arg)
 {
-    r->o->setup.optimizer = optimizer_find(arg);
+    const struct optimizer *o = optimizer_read(r->a, arg);
+    if (!o)
+        return strchr(arg, '+') ? "no switch of that name in --list=optimizers, or not of this optimizer"
+                                : unknown_word(r, &optimizers, arg);
+    r->o->setup.optimizer = o;
+    r->o->setup.says_optimizer = true;
     return NULL;
 }
 
@@ -508,14 +513,33 @@ static void options_bash(FILE *out);
 static void options_zsh(FILE *out);
 static void options_fish(FILE *out);
 
+static void
+list_optimizers(FILE *f)
+{
+    optimizer_list(f);
+    optimizer_switch_list(f);
+}
+
 static const struct {
     const char *name;
     void (*list)(FILE *out);
 } lists[] = {
-    {"ops", op_list},          {"aten", aten_list},      {"optimizers", optimizer_list}, {"precisions", precision_list},
-    {"losses", loss_list},     {"loops", loop_list},     {"devices", device_list},       {"rules", rules_list},
-    {"policies", policy_list}, {"formats", format_list}, {"facts", fact_list},           {"limits", limits_list},
-    {"options", options_list}, {"mdoc", options_mdoc},   {"completions", options_bash},  {"zsh", options_zsh},
+    {"ops", op_list},
+    {"aten", aten_list},
+    {"optimizers", list_optimizers},
+    {"precisions", precision_list},
+    {"losses", loss_list},
+    {"loops", loop_list},
+    {"devices", device_list},
+    {"rules", rules_list},
+    {"policies", policy_list},
+    {"formats", format_list},
+    {"facts", fact_list},
+    {"limits", limits_list},
+    {"options", options_list},
+    {"mdoc", options_mdoc},
+    {"completions", options_bash},
+    {"zsh", options_zsh},
     {"fish", options_fish},
 };
 
@@ -789,8 +813,9 @@ static const struct row {
     {NULL, "input-value", "NAME=FILE", "give an input's value, a serialized TensorProto; may repeat", 0, read_value},
     {NULL, "limit", "NAME=N", "take more, or less, of a model than the N of --list=limits; may repeat", 0, read_limit},
     {"Training step", "mode", "MODE", "training (default) or inference", 0, read_mode, true, &modes},
-    {NULL, "optimizer", "NAME", "optimizer: adamw (default) or another of --list=optimizers", 0, read_optimizer, true,
-     &optimizers},
+    {NULL, "optimizer", "NAME",
+     "optimizer: the file's, else adamw, or another of --list=optimizers; with switches as in adam+amsgrad", 0,
+     read_optimizer, true, &optimizers, true},
     {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true,
      &precisions},
     {NULL, "loss", "NAME",

@@ -264,15 +264,42 @@ capture_node(struct capture *x, int at)
     set_region(x, n, first);
 }
 
+void
+lower_setup(const struct graph *g, struct arena *a, struct setup *s)
+{
+    const char *text = graph_metadata(g, "memlint.optimizer");
+    const struct optimizer *o = text && !s->says_optimizer ? optimizer_read(a, text) : NULL;
+    s->optimizer = o ? o : s->optimizer;
+}
+
+/* Lines of memlint.groups are the optimizer's groups of parameters behind the first. */
+static void
+read_groups(struct lowering *l)
+{
+    const char *p = graph_metadata(l->g, "memlint.groups");
+    for (size_t n; p && *p; p += n + (p[n] != 0)) {
+        n = strcspn(p, " \n");
+        const char *name = arena_strn(l->a, p, n);
+        for (int i = 0; i < l->p->nparams; i++)
+            if (strcmp(l->p->params[i].name, name) == 0)
+                l->p->params[i].group = l->p->ngroups + 1;
+        l->p->ngroups += p[n] != ' ';
+    }
+}
+
 /* What the capture says it could not tell. */
 static void
 doubt_capture(const struct capture *x)
 {
     struct lowering *l = x->l;
     const char *unsure = graph_metadata(l->g, "memlint.unsure"), *variants = graph_metadata(l->g, "memlint.variants"),
-               *schema = graph_metadata(l->g, "memlint.schema");
+               *schema = graph_metadata(l->g, "memlint.schema"), *own = graph_metadata(l->g, "memlint.optimizer");
     if (strcmp(schema, "1") != 0)
         graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);
+    if (own && !optimizer_read(l->a, own))
+        graph_doubt(l->g, "model", "memlint.optimizer", "a newer memlint", "no optimizer or switch like %s", own);
+    else if (own && l->s->says_optimizer && strcmp(own, optimizer_text(l->s->optimizer)) != 0)
+        program_assume(l->p, ALTERNATIVE_NONE, "the optimizer is the option's, not the file's %s", own);
     if (unsure && *unsure)
         graph_doubt(l->g, "model", "capture", NULL, "what the capture could not tell: %s", unsure);
     if (!variants || !strstr(variants, x->variant))
@@ -315,6 +342,7 @@ lower_captured(struct lowering *l)
     x.held = arena_printf(l->a, "held_%s", x.variant);
     p->captured = true;
     read_tensors(l);
+    read_groups(l);
     doubt_capture(&x);
     for (int i = 0; i < l->g->nn; i++)
         capture_node(&x, i);

@@ -6,6 +6,8 @@
 #include "program/program.h"
 
 /* Total: what can't be lowered becomes a doubt of g. */
+/* What the file says of the step and no option does: the optimizer, of a capture. */
+void lower_setup(const struct graph *g, struct arena *a, struct setup *s);
 struct program *lower_run(struct graph *g, const struct setup *s);
 
 void fact_list(FILE *out);                          /* --list=facts */

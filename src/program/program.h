@@ -94,6 +94,7 @@ struct param {
     enum param_kind kind;
     int slot, module;
     int tied_to;   /* param, or -1 */
+    int group;     /* of the optimizer, which updates one after another */
     bool is_table; /* an embedding reads it */
     enum dtype dtype;
     int rank; /* -1: the file has the name but not the shape */
@@ -120,7 +121,7 @@ struct program {
     struct arena *arena;
     struct graph *graph; /* doubts are added to it */
     int nslots;
-    int nparams, cap_params;
+    int nparams, cap_params, ngroups; /* of the optimizer, besides the first */
     struct param *params;
     int ninputs;
     struct input {

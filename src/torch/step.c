@@ -33,6 +33,14 @@ struct optimizer {
     bool at_construction; /* made by the constructor, not by the first step */
     /* foreach: operators whose result lists over all parameters live until the update returns */
     const char *lists[3];
+    const char *remade; /* by a switch: the gradients made anew, a list before the others; NULL none */
+    enum remade_kind {
+        REMADE_KEPT,    /* until the update returns */
+        REMADE_DROPPED, /* before the other lists are made */
+        REMADE_REUSED   /* for the last of the other lists */
+    } remade_kind;
+    bool counts; /* it counts steps, on the device where it is fused: a number for each parameter */
+    bool on_device;
     /* one parameter after another: operators whose results live together */
     const char *each[3];
     /* likewise, as written: names are the locals of its loop, which hold their tensors until they are bound anew */
@@ -42,6 +50,32 @@ struct optimizer {
     const char *in_8bit; /* the class that keeps the same states in 8 bits; NULL none */
     const char *sparse;  /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
     const char *caveat;  /* said in the reports; NULL where records agree */
+};
+
+/* Arguments of an optimizer that change what it keeps or makes: "adam+amsgrad+fused". */
+static const struct optimizer_switch {
+    const char *name, *help;
+    bool fused;          /* its update makes no lists */
+    int states;          /* that it adds */
+    const char *list;    /* made before the others */
+    const char *only[8]; /* the optimizers that have it */
+} switches[] = {
+    {.name = "+fused",
+     .help = "fused=True: the update makes no lists",
+     .fused = true,
+     .only = {"sgd", "momentum", "momentum-decay", "adam", "adamw"}},
+    {.name = "+amsgrad",
+     .help = "amsgrad=True: a third state, of Adam and AdamW",
+     .states = 1,
+     .only = {"adam", "adamw"}},
+    {.name = "+decay",
+     .help = "weight_decay that is added to the gradients: a list of them",
+     .list = "_foreach_add.List",
+     .only = {"sgd", "momentum", "adam", "rmsprop", "adamax", "adagrad", "adadelta"}},
+    {.name = "+maximize",
+     .help = "maximize=True: a list of negated gradients",
+     .list = "_foreach_neg.default",
+     .only = {"sgd", "momentum", "adam", "adamw", "rmsprop", "adamax", "adagrad", "adadelta"}},
 };
 
 enum { LOCALS = 4 /* of an optimizer's loop over the parameters */ };
@@ -68,6 +102,8 @@ static const struct optimizer optimizers[] = {
      .help = "torch.optim.Adam: two states, one list of square roots",
      .python = "torch.optim.Adam",
      .fused = true,
+     .counts = true,
+     .remade_kind = REMADE_DROPPED,
      .in_8bit = "bitsandbytes.optim.Adam8bit",
      .states = 2,
      .lists = {"_foreach_sqrt.default"},
@@ -76,6 +112,8 @@ static const struct optimizer optimizers[] = {
      .help = "torch.optim.AdamW: as Adam",
      .python = "torch.optim.AdamW",
      .fused = true,
+     .counts = true,
+     .remade_kind = REMADE_DROPPED,
      .in_8bit = "bitsandbytes.optim.AdamW8bit",
      .states = 2,
      .lists = {"_foreach_sqrt.default"},
@@ -89,7 +127,8 @@ static const struct optimizer optimizers[] = {
      .help = "torch.optim.Adamax: two states, one list of absolute gradients",
      .python = "torch.optim.Adamax",
      .states = 2,
-     .lists = {"_foreach_abs.default"}},
+     .lists = {"_foreach_abs.default"},
+     .remade_kind = REMADE_REUSED},
     {.name = "nadam",
      .help = "torch.optim.NAdam: as Adam",
      .python = "torch.optim.NAdam",
@@ -111,6 +150,7 @@ static const struct optimizer optimizers[] = {
      .states = 1,
      .at_construction = true,
      .lists = {"_foreach_sqrt.default", "_foreach_mul.ScalarList"},
+     .remade_kind = REMADE_REUSED,
      .sparse = "Adagrad"},
     {.name = "adafactor",
      .help = "torch.optim.Adafactor: a row and a column of each matrix, one parameter after another",
@@ -255,16 +295,62 @@ static const struct loss losses[] = {
     }
 
 FINDER(optimizer, optimizers)
+FINDER(optimizer_switch, switches)
 FINDER(precision, precisions)
 FINDER(loss, losses)
 FINDER(loop, loops)
 
+static bool
+switch_on(struct optimizer *o, const char *row, const struct optimizer_switch *w)
+{
+    int at = 0;
+    while (at < COUNT(w->only) && w->only[at] && strcmp(w->only[at], row) != 0)
+        at++;
+    if (at == COUNT(w->only) || !w->only[at])
+        return false;
+    if (w->list)
+        o->remade = w->list;
+    o->states += w->states;
+    return true;
+}
+
+const struct optimizer *
+optimizer_read(struct arena *a, const char *text)
+{
+    char *row = arena_strn(a, text, strcspn(text, "+"));
+    const struct optimizer *plain = optimizer_find(row);
+    if (!plain || !text[strlen(row)])
+        return plain;
+    struct optimizer *o = arena_dup(a, plain, sizeof(*o));
+    bool fused = false;
+    size_t n = 0;
+    o->name = arena_printf(a, "%s", text);
+    for (const char *p = text + strlen(row); *p; p += n) {
+        n = 1 + strcspn(p + 1, "+");
+        const struct optimizer_switch *w = optimizer_switch_find(arena_strn(a, p, n));
+        if (!w || strstr(p + n, w->name) || !switch_on(o, row, w))
+            return NULL;
+        fused |= w->fused;
+    }
+    if (fused) {
+        memset(o->lists, 0, sizeof(o->lists));
+        o->remade = NULL;
+        o->on_device = o->counts;
+    }
+    o->fused &= !fused;
+    return o;
+}
+
 const struct optimizer *
 optimizer_fused(struct arena *a, const struct optimizer *o)
 {
-    struct optimizer *fused = arena_dup(a, o, sizeof(*o));
-    memset(fused->lists, 0, sizeof(fused->lists));
-    return o->fused && o->lists[0] ? fused : NULL;
+    return o->fused && o->lists[0] ? optimizer_read(a, arena_printf(a, "%s+fused", o->name)) : NULL;
+}
+
+const char *
+optimizer_text(const struct optimizer *o)
+{
+    return o->name;
 }
 
 const char *
@@ -453,6 +539,8 @@ states_of(const struct optimizer *o, enum dtype t, int rank, const int64_t *size
         n = mul_ok(n, size[i], &n) ? n : INT64_MAX;
     struct state like = {.dtype = o->kind == STATE_8BIT ? n < SMALLEST_8BIT ? DT_FLOAT : DT_UINT8 : t, .rank = rank};
     memcpy(like.size, size, sizeof(*size) * (size_t)rank);
+    if (o->on_device)
+        out[count++] = (struct state){.dtype = DT_FLOAT};
     for (int k = 0; k < o->states; k++) {
         out[count++] = like;
         if (o->kind == STATE_FACTORED && rank > 1) {
@@ -1026,6 +1114,14 @@ run_adafactor(struct script *x, const struct trained *t, struct value **names)
 }
 
 static void
+update_list(struct script *x, int group, const char *op)
+{
+    for (int i = 0; i < x->nparams; i++)
+        if (x->params[i].grad && x->params[i].param->group == group)
+            update_value(x, &x->params[i], op);
+}
+
+static void
 run_update(struct script *x)
 {
     struct machine *m = x->m;
@@ -1035,11 +1131,20 @@ run_update(struct script *x)
     make_states(x);
     m->grad_mode = false;
     int mark = scope_begin(m);
-    for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
-        for (int i = 0; i < x->nparams; i++)
-            if (x->params[i].grad)
-                update_value(x, &x->params[i], o->lists[k]);
-    scope_end(m, mark, 0, NULL); /* lists die from their end */
+    for (int group = 0; group <= x->p->ngroups; group++) {
+        if (o->remade)
+            update_list(x, group, o->remade);
+        if (o->remade_kind == REMADE_DROPPED) {
+            scope_end(m, mark, 0, NULL);
+            mark = scope_begin(m);
+        }
+        for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
+            if (!o->remade || o->remade_kind != REMADE_REUSED || (k + 1 < COUNT(o->lists) && o->lists[k + 1]))
+                update_list(x, group, o->lists[k]);
+        scope_end(m, mark, 0, NULL); /* lists die from their end */
+        mark = scope_begin(m);
+    }
+    scope_end(m, mark, 0, NULL);
     for (int i = 0; i < x->nparams; i++) {
         if (!x->params[i].grad)
             continue;

@@ -20,8 +20,12 @@ const struct optimizer *optimizer_find(const char *name);
 const struct precision *precision_find(const char *name);
 const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
+/* "adam+amsgrad+fused": a row with switches of --list=optimizers; NULL where one is unknown, or the row has it not. */
+const struct optimizer *optimizer_read(struct arena *a, const char *text);
+void optimizer_switch_list(FILE *out);
 /* The same with fused=True, whose update makes no lists; NULL when it has none on CUDA, or no lists. */
 const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
+const char *optimizer_text(const struct optimizer *o); /* as optimizer_read takes it */
 /* Its Python class, and the one that keeps the same states in 8 bits; NULL none. */
 const char *optimizer_python(const struct optimizer *o);
 const char *optimizer_in_8bit(const struct optimizer *o);

@@ -12,10 +12,21 @@ from __future__ import annotations
 
 from .result import Finding, Result, Size
 
-__all__ = ["Finding", "Result", "Size", "check", "export", "verify"]
+__all__ = ["Finding", "Result", "Size", "callbacks", "check", "export", "verify"]
 
 
-def export(model, *inputs, path, dynamic=None, loss=None, targets=(), outputs=(), precision="fp32", **kwargs):
+def export(
+    model,
+    *inputs,
+    path,
+    dynamic=None,
+    loss=None,
+    targets=(),
+    outputs=(),
+    precision="fp32",
+    optimizer=None,
+    **kwargs,
+):
     """Writes model(*inputs, **kwargs) and its loss as an ONNX file whose nodes are PyTorch's calls; returns the path.
 
     inputs, kwargs   examples; tensors may lie in tuples, lists and dicts, and on any device
@@ -30,7 +41,7 @@ def export(model, *inputs, path, dynamic=None, loss=None, targets=(), outputs=()
     """
     from . import exporting
 
-    exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision)
+    exporting.write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision, optimizer)
     return path
 
 
@@ -74,3 +85,6 @@ def verify(model, *inputs, optimizer="adamw", loss=None, targets=(), precision="
     from . import verifying
 
     return verifying.verify(model, inputs, kwargs, optimizer, loss, targets, precision, tuple(options))
+
+
+from . import callbacks  # noqa: E402, which reads check

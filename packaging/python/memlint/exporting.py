@@ -10,7 +10,7 @@ import re
 import onnx
 import torch
 
-from . import capture, program
+from . import capture, checking, program
 
 SCHEMA = "1"
 TYPES = {
@@ -103,7 +103,7 @@ def tensors(model, constants):
     return lines, weights
 
 
-def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32"):
+def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32", optimizer=None):
     half = "autocast" if precision.startswith("amp-") else "fp32" if precision == "fp32" else "model"
     p = capture.capture(model, args, kwargs, targets, dims, loss, program.rows(), half)
     p.outputs = [(name, *o[1:]) for name, o in zip(outputs, p.outputs)] + p.outputs[len(outputs) :]
@@ -123,12 +123,17 @@ def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32"
     m.opset_import.add(domain="", version=20)
     for space in sorted({n.domain for n in graph.node}):
         m.opset_import.add(domain=space, version=1)
+    (text, unknown), (groups, missing) = ("", []), ("", [])
+    if optimizer is not None:
+        (text, unknown), (groups, missing) = checking.described(optimizer), checking.groups_of(optimizer, model)
     said = {
         "schema": SCHEMA,
         "torch": torch.__version__,
         "tensors": "\n".join(lines),
         "variants": " ".join(p.variants),
-        "unsure": p.unsure,
+        "optimizer": text,
+        "groups": groups,
+        "unsure": ", ".join(filter(None, [p.unsure, *unknown, *missing])),
         "loss": "" if loss is None else w.name(p.outputs[0][1]),
     }
     for key, text in said.items():
@@ -165,7 +170,7 @@ def training(model):
             module.training = mode
 
 
-def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision):
+def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision, optimizer=None):
     """Writes the file; the dimensions that are open in it, and what the example has there."""
     leaves, dims = capture.leaves_of((inputs, kwargs, targets)), names_of(model, dynamic)
     known = {capture.input_name(model, p) for p, _ in leaves}
@@ -173,7 +178,7 @@ def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precisio
         if isinstance(d, dict) and name not in known:
             raise ValueError(f"dynamic: no input {name}; the model has {', '.join(sorted(known))}")
     with training(model):
-        m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision)
+        m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision, optimizer)
     tmp = f"{path}.{os.getpid()}"
     onnx.save(m, tmp)
     os.replace(tmp, path)

@@ -21,7 +21,7 @@ import weakref
 import zipfile
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -322,8 +322,11 @@ def run_fake(step):
         tracker.recording &= phase != "end"
 
     marks = Marks(lambda: tracker.now, lambda: tracker.peak, tracker.reset, begin)
-    with without_driver(), as_on_a_gpu(), mode, tracker.watching():
-        step.run(lambda t: capture.fake(mode, t, half=step.half), marks)
+    try:
+        with without_driver(), as_on_a_gpu(), mode, tracker.watching():
+            step.run(lambda t: capture.fake(mode, t, half=step.half), marks)
+    except (DataDependentOutputException, DynamicOutputShapeException) as e:
+        raise RuntimeError(f"memlint.verify: without a GPU no step can run that asks a tensor for its values: {e}")
     return marks, tracker.events
 
 
@@ -468,8 +471,8 @@ class Verified:
         if self.parts_at:
             lines.append(f"they part {self.parts_at}")
         if not self.exact:
-            lines.append("to report it, send what .save(\"case.zip\") writes: the file without weights, events, versions")
-            lines.append("and options; names=False leaves out names of modules, variables, files and lines")
+            lines.append("to report it, send what .save(\"case.zip\") writes: the file without weights, events")
+            lines.append("and versions; names=False leaves out names of modules, variables, files and lines")
         return "\n".join(lines)
 
     def __repr__(self):
