@@ -6,77 +6,24 @@
     python3 export.py tiny_gpt.py tiny_gpt.onnx --dim 0=batch --dim tokens.1=length
 
 The first file is Python that defines example(), which returns a model and its inputs: a tuple, a dict of keyword
-inputs, or both. Modules beside the file can be imported. What matters for memlint:
+inputs, or both. Modules beside the file can be imported. --dim says which dimensions stay open and what they are
+called: N=NAME of every input, INPUT.N=NAME of one; by default 0=batch, so that memlint --dim batch=32 can bind it.
 
-  dynamo=True        the file then records which PyTorch operator every node came from, its module and its Python line,
-                     and the names of all parameters and buffers
-  dynamic shapes     --dim says which dimensions stay open and what they are called: N=NAME of every input, INPUT.N=NAME
-                     of one; by default 0=batch, so that memlint --dim batch=32 can bind it. In the example no open
-                     dimension may be of size 1, which PyTorch takes for fixed
-  model.train()      dropout and batch normalisation stay what they are in training
-  weights            only their sizes matter: they become references to a file that is not written, so the result
-                     is small enough to commit and to attach to an issue
-
-Paths in the recorded Python lines lose the folders of this machine. Needs torch, onnx and onnxscript:
-
-    python3 -m pip install torch onnx onnxscript
+All of it is memlint.export, whose file holds no weights and can be committed. Needs torch, onnx and memlint's wheel.
 """
 
 import argparse
 import importlib.util
-import inspect
 import os
 import re
 import sys
-import tempfile
 
 try:
-    import onnx
-    import onnxscript  # torch.onnx.export(dynamo=True) needs it
-    import torch
+    import memlint
+    import onnx  # noqa: F401
+    import torch  # noqa: F401
 except ImportError as e:
-    sys.exit(f"export.py: {e}; python3 -m pip install torch onnx onnxscript")
-
-
-def export(model, args, kwargs, dims, path):
-    model.train()
-    with tempfile.TemporaryDirectory() as folder:
-        whole = os.path.join(folder, "whole.onnx")
-        torch.onnx.export(
-            model,
-            args,
-            whole,
-            kwargs=kwargs,
-            dynamo=True,
-            external_data=False,
-            verbose=False,
-            dynamic_shapes=open_shapes(model, args, kwargs, dims),
-        )
-        proto = onnx.load(whole)
-    shorten_paths(proto)
-    drop_weights(proto)
-    onnx.save(proto, path)
-
-
-def open_shapes(model, args, kwargs, dims):
-    """Per input, as nested as it is, the open dimensions of its tensors. dims: rows of input or None, number, name."""
-    symbols = {name: torch.export.Dim(name) for _, _, name in dims}
-    names = inspect.signature(model.forward).bind(*args, **kwargs).arguments
-    known = set(names) | set(kwargs)
-    for wanted, _, _ in dims:
-        if wanted is not None and wanted not in known:
-            sys.exit(f"export.py: --dim {wanted}: no input of that name; the model has {', '.join(sorted(known))}")
-
-    def of(name, value):
-        if isinstance(value, torch.Tensor):
-            return {n: symbols[s] for wanted, n, s in dims if wanted in (None, name) and n < value.dim()}
-        if isinstance(value, (list, tuple)):
-            return type(value)(of(name, v) for v in value)
-        if isinstance(value, dict):
-            return {k: of(k, v) for k, v in value.items()}
-        return None
-
-    return {name: of(name, value) for name, value in names.items()}
+    sys.exit(f"export.py: {e}; python3 -m pip install torch onnx, and memlint's wheel (packaging/python/build)")
 
 
 def read_dim(text):
@@ -86,24 +33,13 @@ def read_dim(text):
     return match[1], int(match[2]), match[3]
 
 
-def drop_weights(proto, keep=1024):
-    """Keeps small initializers, whose values may decide shapes."""
-    offset = 0
-    for tensor in proto.graph.initializer:
-        length = len(tensor.raw_data)
-        if length <= keep:
-            continue
-        tensor.ClearField("raw_data")
-        tensor.data_location = onnx.TensorProto.EXTERNAL
-        for key, value in (("location", "weights.bin"), ("offset", offset), ("length", length)):
-            tensor.external_data.add(key=key, value=str(value))
-        offset += length
-
-
-def shorten_paths(proto):
-    for node in proto.graph.node:
-        for entry in node.metadata_props:
-            entry.value = re.sub(r'"/[^"]*?/(?=site-packages/|[^/"]*")', '"', entry.value)
+def dynamic(dims):
+    """As memlint.export takes them, from rows of input or None, number and name."""
+    wanted = {name: number for i, number, name in dims if i is None}
+    for i, number, name in dims:
+        if i is not None:
+            wanted.setdefault(i, {})[number] = name
+    return wanted
 
 
 def load(path):
@@ -121,19 +57,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", metavar="MODEL.py")
     parser.add_argument("output", metavar="OUTPUT.onnx")
-    parser.add_argument(
-        "--dim",
-        action="append",
-        type=read_dim,
-        default=[],
-        metavar="[INPUT.]N=NAME",
-        help="a dimension that stays open; may repeat; default 0=batch",
-    )
+    help = "a dimension that stays open; may repeat; default 0=batch"
+    parser.add_argument("--dim", action="append", type=read_dim, default=[], metavar="[INPUT.]N=NAME", help=help)
     o = parser.parse_args()
     model, *inputs = load(o.model).example()
     args = next((i for i in inputs if not isinstance(i, dict)), ())
     kwargs = next((i for i in inputs if isinstance(i, dict)), {})
-    export(model, tuple(args), kwargs, o.dim or [(None, 0, "batch")], o.output)
+    try:
+        memlint.export(model, *args, path=o.output, dynamic=dynamic(o.dim or [(None, 0, "batch")]), **kwargs)
+    except ValueError as e:
+        sys.exit(f"export.py: {e}")
 
 
 if __name__ == "__main__":

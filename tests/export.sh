@@ -3,18 +3,18 @@
 # examples/export.py: what it says without PyTorch; with PyTorch (MEMLINT_TORCH names a Python that has it) that a model
 # may import its neighbours, take keyword inputs and name its dimensions.
 . "$(dirname "$0")/lib.sh"
-export=$SOURCE/examples/export.py
+script=$SOURCE/examples/export.py
 command -v python3 >/dev/null || skip "no python3"
 cd "$work" || exit 1
 mkdir -p bare project
-echo 'raise ImportError("No module named onnxscript")' >bare/onnxscript.py
-: >bare/onnx.py
-PYTHONPATH=bare python3 "$export" a.py a.onnx >out 2>err
-ok "without onnxscript it says what to install" grep -q 'onnxscript; python3 -m pip install torch onnx onnxscript' err
+export PYTHONPATH=$SOURCE/packaging/python PYTHONDONTWRITEBYTECODE=1 MEMLINT
+echo 'raise ImportError("No module named onnx")' >bare/onnx.py
+PYTHONPATH=bare:$PYTHONPATH python3 "$script" a.py a.onnx >out 2>err
+ok "without onnx it says what to install" grep -q "named onnx; python3 -m pip install torch onnx, and memlint's" err
 
 python=${MEMLINT_TORCH:-python3}
-if ! "$python" -c 'import torch, onnx, onnxscript' 2>/dev/null; then
-    echo "skipped: the export itself: $python has no torch, onnx and onnxscript"
+if ! "$python" -c 'import torch, onnx' 2>/dev/null; then
+    echo "skipped: the export itself: $python has no torch and onnx"
     finish
 fi
 cat >project/layers.py <<'END'
@@ -38,16 +38,18 @@ def example():
     tokens = torch.randint(0, 50, (2, 6))
     return Net(), (tokens,), {"scale": [torch.ones(2, 6)], "mask": torch.zeros(2, 6)}
 END
-"$python" "$export" project/net.py net.onnx --dim 0=batch --dim 1=length >out 2>&1
+"$python" "$script" project/net.py net.onnx --dim 0=batch --dim 1=length >out 2>&1
 ok "neighbours, keyword inputs and names: $(tail -1 out)" [ -s net.onnx ]
 run net.onnx --dim batch=4 --dim length=16 --format=json --fail-on=inconclusive
 ok "both dimensions can be bound: $(cat err)" [ "$code" = 0 ]
-"$python" "$export" project/net.py fixed.onnx --dim tokens.7=length >out 2>&1
+"$python" "$script" project/net.py fixed.onnx --dim tokens.1=length >out 2>&1
 run fixed.onnx --dim batch=4
 ok "nothing is open but what was asked for" grep -q 'dimensions are fixed' err
-"$python" "$export" project/net.py no.onnx --dim token.1=length >out 2>&1
-ok "an input that is not there" grep -q 'no input of that name; the model has mask, scale, tokens' out
-"$python" "$export" "$SOURCE/examples/tiny_gpt.py" gpt.onnx >out 2>&1
+"$python" "$script" project/net.py no.onnx --dim token.1=length >out 2>&1
+ok "an input that is not there" grep -q 'no input token; the model has mask, scale.0, tokens' out
+"$python" "$script" project/net.py no.onnx --dim tokens.7=length >out 2>&1
+ok "a dimension that is not there" grep -q 'tokens has no dimension 7' out
+"$python" "$script" "$SOURCE/examples/tiny_gpt.py" gpt.onnx >out 2>&1
 run gpt.onnx --dim batch=2 --format=json
 ok "the example's peak" grep -q \
     "\"allocated\": $("$MEMLINT" "$SOURCE/examples/tiny_gpt.onnx" --dim batch=2 --format=json |

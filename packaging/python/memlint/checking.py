@@ -28,10 +28,11 @@ OPTIMIZERS = {
 
 
 # Arguments of a group that change nothing, or that optimizer_text turns into switches.
-PLAIN = {"params", "lr", "momentum", "dampening", "nesterov", "betas", "eps", "alpha", "rho", "lr_decay", "weight_decay"}
-PLAIN |= {"initial_lr", "momentum_decay", "decoupled_weight_decay", "initial_accumulator_value", "foreach", "amsgrad"}
-PLAIN |= {"maximize", "fused", "beta2_decay", "d", "clip_threshold", "decay_rate", "relative_step", "scale_parameter"}
-PLAIN |= {"warmup_init", "beta1", "t0", "lambd", "name", "centered"}
+PLAIN = set(
+    "params lr momentum dampening nesterov betas eps alpha rho lr_decay weight_decay initial_lr momentum_decay "
+    "decoupled_weight_decay initial_accumulator_value foreach amsgrad maximize fused beta2_decay d clip_threshold "
+    "decay_rate relative_step scale_parameter warmup_init beta1 t0 lambd name centered".split()
+)
 
 
 def optimizer_name(optimizer) -> str:

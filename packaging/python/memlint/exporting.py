@@ -177,6 +177,11 @@ def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precisio
     for name, d in (dynamic or {}).items():
         if isinstance(d, dict) and name not in known:
             raise ValueError(f"dynamic: no input {name}; the model has {', '.join(sorted(known))}")
+    for path_to, t in leaves:
+        own = (dynamic or {}).get(capture.input_name(model, path_to))
+        for d in own if isinstance(own, dict) else ():
+            if d >= t.dim():
+                raise ValueError(f"dynamic: {capture.input_name(model, path_to)} has no dimension {d}")
     with training(model):
         m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision, optimizer)
     tmp = f"{path}.{os.getpid()}"
