@@ -755,3 +755,9 @@ onnx_load_tensor(struct arena *a, const char *path, struct err *e)
     t->producer = t->declared_rank = -1;
     return load_tensor(&l, p, t) ? t : NULL;
 }
+
+const char *
+onnx_library(void)
+{
+    return protobuf_c_version();
+}

@@ -5,6 +5,8 @@
 
 #include "graph/graph.h"
 
+const char *onnx_library(void); /* the version of protobuf-c */
+
 /* Reads an ONNX file in binary (or, when its name ends in .txt or .onnxtxt, in ONNX text syntax) form. Weights are
  * never read; external data files need not exist. Returns NULL and fills e when the file is refused. The graph has
  * functions inlined, names interned, nodes in topological order. */

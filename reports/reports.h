@@ -17,6 +17,7 @@ extern const struct format formats[];
 extern const int nformats;
 const struct format *format_by_name(const char *name);
 const struct format *format_by_extension(const char *path);
+const char *reports_library(void); /* the version of libxml2 */
 /* For main, once: SIGINT, SIGTERM and SIGHUP remove a report that is not whole and end the program with exit status
  * 4. */
 void emit_guard(void);

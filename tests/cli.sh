@@ -86,6 +86,7 @@ ok "help names every option" [ "$(grep -c -e '--' "$work/out")" -gt 20 ]
 ok "help fits 100 columns" [ "$(awk 'length > m {m = length} END {print m}' "$work/out")" -le 120 ]
 exits 0 --version
 ok "version" grep -q '^memlint [0-9]' "$work/out"
+ok "its libraries" grep -q '^Libraries: libxml2 [0-9.]*, protobuf-c [0-9.]*$' "$work/out"
 if [ -e "$SOURCE/.git" ] && commit=$(git -C "$SOURCE" describe --always 2>/dev/null); then
     ok "and the commit" grep -q "(commit $commit\(-dirty\)\?)" "$work/out"
 fi

@@ -721,6 +721,7 @@ version(void)
         printf("Replay: built with the headers of CUDA %d.%d\n", cuda / 1000, cuda % 1000 / 10);
     else
         printf("Replay: not there, built without the headers of CUDA\n");
+    printf("Libraries: libxml2 %s, protobuf-c %s\n", reports_library(), onnx_library());
     printf("Licence: Apache-2.0\n");
     return finish_stdout();
 }
