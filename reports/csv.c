@@ -31,7 +31,13 @@ csv_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
+    const char *judgement = r->gate ? r->gate : r->ndoubts || r->provenance.leads ? emit_verdict(a, r) : NULL;
     fputs("model,name,bytes,class,dtype,shape,layer,location,born,needed_by,judgement\n", out);
+    if (r->provenance.none) {
+        text(a, out, r->model.file, ',');
+        fputs(",,,,,,,,,", out);
+        text(a, out, judgement, '\n');
+    }
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
         text(a, out, r->model.file, ',');
@@ -43,7 +49,7 @@ csv_write(const struct result *r, FILE *out, bool colour, int width)
         text(a, out, t->location, ',');
         text(a, out, t->born, ',');
         text(a, out, t->needed_by, ',');
-        text(a, out, r->gate ? r->gate : r->ndoubts ? emit_verdict(a, r) : NULL, '\n');
+        text(a, out, judgement, '\n');
     }
     arena_free(a);
     return !ferror(out);

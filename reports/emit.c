@@ -279,6 +279,8 @@ unknown_text(struct arena *a, const struct result *r)
         const struct doubt *d = &r->doubts[i];
         const char *key = d->op ? d->op : d->why ? d->why : "";
         int n = 0;
+        if (r->provenance.leads && strcmp(key, r->provenance.text) == 0)
+            continue;
         if (names_find(seen, key) >= 0 || (d->op && *d->op && strstr(s, d->op))) /* where the file is from named it */
             continue;
         names_put(seen, key, 1);
@@ -300,11 +302,22 @@ unknown_text(struct arena *a, const struct result *r)
 const char *
 emit_verdict(struct arena *a, const struct result *r)
 {
+    const char *from = "", *unknown = r->ndoubts && !r->provenance.none ? unknown_text(a, r) : "";
+    if (r->provenance.leads) {
+        const char *text = r->provenance.text;
+        from = arena_printf(a, "%c%s. ", *text - 'a' + 'A', text + 1);
+    }
     if (!r->ndoubts)
-        return arena_printf(a, "%s%s", peak_text(a, r, "Peak"), devices_text(a, r));
-    return arena_printf(a, "%s%s certain; unknown: %s", r->peak.certain > 0 ? "At least " : "",
+        return arena_printf(a, "%s%s%s", from, peak_text(a, r, "Peak"), devices_text(a, r));
+    return arena_printf(a, "%s%s%s certain%s%s", from, r->peak.certain > 0 ? "At least " : "",
                         r->peak.certain > 0 ? arena_printf(a, "%s is", bytes_text(a, r->peak.certain)) : "Nothing is",
-                        unknown_text(a, r));
+                        *unknown ? "; unknown: " : "", unknown);
+}
+
+const char *
+emit_note(const struct result *r)
+{
+    return r->ndoubts || r->provenance.leads ? NULL : r->provenance.text;
 }
 
 const char *
@@ -343,7 +356,7 @@ emit_remedy(struct arena *a, const struct result *r)
     const char *s = "";
     int n = 0;
     struct names *seen = names_new(a);
-    for (int i = 0; i < r->ndoubts; i++) {
+    for (int i = 0; i < r->ndoubts && !r->provenance.none; i++) {
         const char *remedy = r->doubts[i].remedy;
         if (!remedy || strncmp(remedy, "--", 2) != 0 || names_find(seen, remedy) >= 0)
             continue;

@@ -189,7 +189,7 @@ notice(struct html *h)
 static void
 caution(struct html *h)
 {
-    const char *swings = emit_swings(h->a, h->r), *from = h->r->ndoubts ? NULL : h->r->provenance.text;
+    const char *swings = emit_swings(h->a, h->r), *from = emit_note(h->r);
     if (!swings && !from)
         return;
     html_open(h, "p", "class", "sub caution", NULL);
@@ -314,6 +314,8 @@ static void
 section_peaks(struct html *h)
 {
     const struct result *r = h->r;
+    if (r->provenance.none)
+        return;
     html_open(h, "section", "class", "peaks", "aria-label", "Three peaks", NULL);
     html_open(h, "dl", NULL);
     peak_figure(h, "Allocated", r->peak.allocated, r->ndoubts ? "as far as it is known" : "live tensors");

@@ -44,6 +44,8 @@ code(struct arena *a, const char *s)
 static void
 markdown_tables(struct arena *a, const struct result *r, FILE *out)
 {
+    if (r->provenance.none)
+        return;
     fputs("\n| at the peak | bytes | share |\n| --- | ---: | ---: |\n", out);
     for (int c = 0; c < CLASS_COUNT; c++)
         if (r->class_bytes[c])
@@ -170,25 +172,33 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
         fprintf(out, "- and %d more\n", r->ndoubts - TENSORS);
 }
 
+static void
+markdown_peak(struct arena *a, const struct result *r, FILE *out)
+{
+    if (r->provenance.none)
+        return;
+    fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
+            bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), bytes_text(a, r->peak.device));
+    fprintf(out, ", %s; in phase %s at %s %s\n", code(a, emit_setup(a, r)), phase_names[r->peak.phase],
+            code(a, string_op(a, r->peak.op, 80)), code(a, r->peak.location));
+}
+
 bool
 markdown_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
     struct arena *a = arena_new();
-    const char *notes[] = {emit_estimate(a, r), r->ndoubts ? NULL : r->provenance.text, emit_swings(a, r)};
+    const char *notes[] = {emit_estimate(a, r), emit_note(r), emit_swings(a, r)};
     fprintf(out, "### memlint: %s%s, %s\n\n", r->ndoubts && r->peak.certain ? "at least " : "",
             r->ndoubts && !r->peak.certain ? "nothing is certain"
                                            : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
             verdict_names[r->verdict]);
-    if (r->ndoubts)
-        fprintf(out, "%s\n\n", code(a, emit_verdict(a, r)));
-    fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
-            bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), bytes_text(a, r->peak.device));
-    fprintf(out, ", %s; in phase %s at %s %s\n", code(a, emit_setup(a, r)), phase_names[r->peak.phase],
-            code(a, string_op(a, r->peak.op, 80)), code(a, r->peak.location));
+    if (r->ndoubts || r->provenance.leads)
+        fprintf(out, "%s\n\n", span(a, emit_verdict(a, r), SENTENCE));
+    markdown_peak(a, r, out);
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
-            fprintf(out, "\n%s%s\n", i == 2 ? "Assumed, and worth a look: " : "", code(a, notes[i]));
+            fprintf(out, "\n%s%s\n", i == 2 ? "Assumed, and worth a look: " : "", span(a, notes[i], SENTENCE));
     if (emit_remedy(a, r))
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     for (int i = 0; i < r->nchecks; i++)

@@ -28,8 +28,10 @@ bool report_write(const struct result *r, const struct format *f, const char *pa
 bool report_append(const struct result *r, const struct format *f, const char *path, const char **why);
 
 /* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ...", or "At least 1.2 GiB is
- * certain; unknown: ..." */
+ * certain; unknown: ...". Before it stands where the file is from, where that leads. */
 const char *emit_verdict(struct arena *a, const struct result *r);
+/* Where the file is from, under a verdict that does not say so; NULL nothing. */
+const char *emit_note(const struct result *r);
 /* "training, batch 32, adamw, fp32, loss auto": what was chosen, the defaults of most not named. */
 const char *emit_setup(struct arena *a, const struct result *r);
 /* An assumption, with the option that says otherwise and what that changes. */

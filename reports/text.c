@@ -157,7 +157,7 @@ text_head(const struct page *p, const struct result *r)
     fprintf(p->out, "\n%s", on(p, "1"));
     wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
-    const char *notes[] = {r->ndoubts ? NULL : r->provenance.text, emit_estimate(p->a, r)};
+    const char *notes[] = {emit_note(r), emit_estimate(p->a, r)};
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
             wrap(p, "  ", notes[i], 4);
@@ -173,8 +173,9 @@ text_head(const struct page *p, const struct result *r)
              string_clean(p->a, r->gate), ALL);
     if (emit_let_pass(p->a, r))
         wrap(p, "  ", string_clean(p->a, emit_let_pass(p->a, r)), ALL);
-    fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
-            bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
+    if (!r->provenance.none)
+        fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
+                bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
 }
 
 /* Classes of less than a percent are one line. */
@@ -183,6 +184,8 @@ text_classes(const struct page *p, const struct result *r)
 {
     int64_t most = 1, small = 0;
     int nsmall = 0;
+    if (r->provenance.none)
+        return;
     for (int c = 0; c < CLASS_COUNT; c++)
         most = r->class_bytes[c] > most ? r->class_bytes[c] : most;
     fputc('\n', p->out);
@@ -276,6 +279,8 @@ text_timeline(const struct page *p, const struct result *r)
 static void
 text_live(const struct page *p, const struct result *r)
 {
+    if (r->provenance.none)
+        return;
     heading(p, "Largest tensors alive then");
     bool wide = p->width >= 90;
     int n = r->nlive < p->limit->tensors ? r->nlive : p->limit->tensors, room = p->width - (wide ? 58 : 28);

@@ -35,7 +35,7 @@ for file in tests/cases/sure/*.txt; do
     grep -q '^# has: "verdict": "ok"' "$file" && continue
     for format in $("$MEMLINT" --list=formats | cut -f 1); do
         run "$file" --format="$format"
-        tr '\n' ' ' <"$work/out" | sed 's/<style.*<\/style>//; s/"fits": \[//' >"$work/said"
+        tr '\n' ' ' <"$work/out" | sed 's/ *| / /g; s/<style.*<\/style>//; s/"fits": \[//' >"$work/said"
         ok "$file: $format does not say what is certain" grep -qiE \
             'at least (<em>)?[0-9]|nothing is certain|"certain": [0-9]|peak_certain_bytes' "$work/said"
         ok "$file: $format promises" bash -c \

@@ -1491,7 +1491,7 @@ rules_run(const struct study *s, struct result *r)
                                .phase = r->peak.phase,
                                .flops = s->st->forward_flops,
                                .recomputed_flops = s->st->recomputed_flops};
-    if (s->s->mode != MODE_TRAINING)
+    if (s->s->mode != MODE_TRAINING || r->provenance.none)
         return;
     if (study_is_large(s)) {
         struct assumption *said = NEWN(x.a, struct assumption, r->setup.nassumptions + 1);

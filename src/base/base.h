@@ -291,6 +291,8 @@ struct assumption {
 /* Where a file comes from, and what that means for the number. */
 struct provenance {
     const char *kind, *text; /* "pytorch", "quantized"; text: a sentence, NULL where nothing needs saying */
+    bool leads;              /* it is the first that a report says, before any number */
+    bool none;               /* no step is there to be measured: the numbers of a result are 0, and none is told */
 };
 
 /* Devices of one kind run the same step: device.h. */

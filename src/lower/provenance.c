@@ -18,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who wrote the file: what the producer's name begins with, without case. */
+/* Who wrote the file: what the producer's name begins with, without case; or in files without one what the graph's name
+ * begins with. */
 static const struct producer {
     const char *name;
     enum { PYTORCH, TOOL, FRAMEWORK, CLASSICAL } kind;
     const char *is; /* what people call it */
+    const char *graph;
 } producers[] = {
     {"pytorch", PYTORCH, "PyTorch"},
     {"memlint", PYTORCH, "PyTorch, by memlint.export"},
@@ -36,9 +38,10 @@ static const struct producer {
     {"neural-compressor", TOOL, "Neural Compressor"},
     {"tf2onnx", FRAMEWORK, "TensorFlow, by tf2onnx"},
     {"keras2onnx", FRAMEWORK, "Keras, by keras2onnx"},
+    {"jax2onnx", FRAMEWORK, "JAX, by jax2onnx"},
     {"jax", FRAMEWORK, "JAX"},
-    {"paddle", FRAMEWORK, "Paddle"},
-    {"mxnet", FRAMEWORK, "MXNet"},
+    {"paddle", FRAMEWORK, "Paddle, by Paddle2ONNX", "paddlepaddle graph"},
+    {"mxnet", FRAMEWORK, "MXNet", "mxnet_converted_model"},
     {"cntk", FRAMEWORK, "CNTK"},
     {"chainer", FRAMEWORK, "Chainer"},
     {"onnx-caffe2", FRAMEWORK, "Caffe2"},
@@ -50,9 +53,12 @@ static const struct producer {
     {"mindspore", FRAMEWORK, "MindSpore"},
     {"nnabla", FRAMEWORK, "NNabla"},
     {"deeplearning4j", FRAMEWORK, "Deeplearning4j"},
-    {"skl2onnx", CLASSICAL, "scikit-learn"},
+    {"skl2onnx", CLASSICAL, "scikit-learn, by skl2onnx"},
     {"sklearn", CLASSICAL, "scikit-learn"},
     {"hummingbird", CLASSICAL, "Hummingbird"},
+    {"catboost", CLASSICAL, "CatBoost"},
+    {"ml.net", CLASSICAL, "ML.NET"},
+    {"tribuo", CLASSICAL, "Tribuo"},
 };
 
 /* Operators that no exporter of a float model writes. */
@@ -89,7 +95,7 @@ struct file {
     const struct node *found[CLASSIC + 1]; /* the first of each kind */
     bool recorded;                         /* PyTorch's own record of the program is there */
     bool inserted;                         /* a tool put a node in */
-    int weights, trained;                  /* initializers of floats of two and more dimensions; parameters */
+    int weights, trained;                  /* floats of two and more dimensions and not one number; parameters */
 };
 
 static bool
@@ -102,7 +108,14 @@ is_quantized(const struct file *f)
 static bool
 is_classical(const struct file *f)
 {
-    return (f->producer && f->producer->kind == CLASSICAL) || (f->found[CLASSIC] && f->weights == 0);
+    return f->found[CLASSIC] && f->weights == 0;
+}
+
+/* Libraries that fit their models by other means, networks too. */
+static bool
+is_fitted(const struct file *f)
+{
+    return f->producer && f->producer->kind == CLASSICAL;
 }
 
 static bool
@@ -121,6 +134,13 @@ static bool
 is_foreign(const struct file *f)
 {
     return f->producer && f->producer->kind == FRAMEWORK;
+}
+
+/* What prepares the input of a network, or comes after it. */
+static bool
+is_weightless(const struct file *f)
+{
+    return is_foreign(f) && f->weights == 0;
 }
 
 /* torch.onnx.dynamo_export of PyTorch 2.1 to 2.4: torch/onnx/_internal/fx/fx_onnx_interpreter.py. */
@@ -174,6 +194,13 @@ is_untrained(const struct file *f)
     return f->s->mode == MODE_TRAINING && f->trained == 0;
 }
 
+/* --freeze and --train leave nothing. */
+static bool
+is_chosen(const struct file *f)
+{
+    return is_untrained(f) && (f->s->freeze.n || f->s->train.n);
+}
+
 /* TorchScript's exporter makes constants of scalars, and with do_constant_folding of what is computed from parameters
  * alone. */
 static bool
@@ -204,9 +231,12 @@ static const struct {
     enum sure sure;
     enum { BY_PRODUCER, BY_OPERATOR } of; /* what %s is, where there is such an operator */
     int found;
+    bool leads, none; /* struct provenance */
 } rows[] = {
     {"not-a-network", is_classical, "this is no neural network that PyTorch trains (%s)", NULL, true, SURE_NOTHING,
-     BY_OPERATOR, CLASSIC},
+     BY_OPERATOR, CLASSIC, true, true},
+    {"not-a-network", is_fitted, "exported from %s, which fits its models itself: there is no training step of PyTorch",
+     NULL, true, SURE_NOTHING, BY_PRODUCER, 0, true, true},
     {"quantized", is_quantized,
      "the file is quantized (%s): PyTorch trains the float model, whose tensors are other than these",
      "export the float model", true, SURE_NOTHING, BY_OPERATOR, QUANTIZED},
@@ -215,9 +245,11 @@ static const struct {
      "analyse the file that torch.onnx.export wrote", true, SURE_NOTHING, BY_OPERATOR, FUSED},
     {"converted", is_tools, "the file was written by %s, which changes what PyTorch recorded",
      "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"not-a-network", is_weightless, "exported from %s, without weights: there is nothing that PyTorch trains", NULL,
+     true, SURE_NOTHING, BY_PRODUCER, 0, true, true},
     {"foreign", is_foreign,
-     "the model is from %s: the step is one of PyTorch with the same layers, not that framework's", NULL, true,
-     SURE_UPDATE, BY_PRODUCER, 0},
+     "exported from %s: the step is what PyTorch would run of the same layers, as far as the file tells them", NULL,
+     true, SURE_UPDATE, BY_PRODUCER, 0, true},
     {"stripped", is_stripped,
      "a tool between the export and this file removed PyTorch's record of the program, and perhaps operators",
      "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
@@ -230,8 +262,10 @@ static const struct {
     {"folded", is_folded,
      "the file has no parameter that is trained: the exporter may have made constants of those that the model has",
      "export with dynamo=True", true, SURE_NOTHING, BY_PRODUCER, 0},
-    {"untrained", is_untrained, "the file has no parameter that is trained: there is no backward pass", NULL, false, 0,
-     BY_PRODUCER, 0},
+    {"untrained", is_chosen, "the set-up trains no parameter: there is no backward pass", NULL, false, 0, BY_PRODUCER,
+     0},
+    {"untrained", is_untrained, "nothing is trained, since the file has no parameter: there is no backward pass", NULL,
+     false, 0, BY_PRODUCER, 0, true},
     {"evaluation", is_evaluation,
      "an export in evaluation mode is read as a training step: what that mode removes is put back where the file shows "
      "its place",
@@ -269,16 +303,26 @@ look_at_nodes(struct file *f)
     }
 }
 
+static bool
+is_weight(const struct tensor *t)
+{
+    bool more = false;
+    for (int d = 0; d < t->rank; d++)
+        more |= t->dims[d].n != 1;
+    return t->is_initializer && t->rank > 1 && more && dtypes[t->dtype].is_float;
+}
+
 struct provenance
 provenance_find(struct program *p, const struct setup *s)
 {
     struct graph *g = p->graph;
     struct file f = {.g = g, .p = p, .s = s};
+    const bool named = g->producer && *g->producer;
     for (int i = 0; i < COUNT(producers) && !f.producer; i++)
-        if (g->producer && begins(g->producer, producers[i].name))
+        if (named ? begins(g->producer, producers[i].name) : producers[i].graph && begins(g->name, producers[i].graph))
             f.producer = &producers[i];
     for (int i = 0; i < g->nt; i++)
-        f.weights += g->t[i].is_initializer && g->t[i].rank > 1 && dtypes[g->t[i].dtype].is_float;
+        f.weights += is_weight(&g->t[i]);
     for (int i = 0; i < p->nparams; i++)
         f.trained += p->params[i].kind == PARAM_TRAINED;
     look_at_nodes(&f);
@@ -290,7 +334,7 @@ provenance_find(struct program *p, const struct setup *s)
                      : f.producer ? f.producer->is
                                   : g->producer;
     const char *mark = rows[i].text ? strstr(rows[i].text, "%s") : NULL;
-    struct provenance r = {rows[i].kind, rows[i].text};
+    struct provenance r = {rows[i].kind, rows[i].text, rows[i].leads, rows[i].none};
     if (mark)
         r.text = arena_printf(g->arena, "%.*s%s%s", (int)(mark - rows[i].text), rows[i].text, of, mark + 2);
     if (rows[i].doubt) {

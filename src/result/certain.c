@@ -189,6 +189,8 @@ certain_bytes(const struct step *st)
             continue;
         enum dtype t = precision_type(x.s->precision, q->dtype);
         int64_t bytes = bytes_of(t, q->rank, q->size);
+        if (x.sure == SURE_UPDATE && bytes == bytes_of(t, 0, NULL)) /* other exporters have constants so */
+            continue;
         model = bytes_add(model, bytes);
         if (!training || q->kind != PARAM_TRAINED || !x.reaches[q->slot] || !dtypes[q->dtype].is_float)
             continue;

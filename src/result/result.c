@@ -73,7 +73,7 @@ gather_model(struct gather *x)
         }
         r->model.parameters = bytes_add(r->model.parameters, n);
         r->model.parameter_bytes = bytes_add(r->model.parameter_bytes, bytes);
-        r->model.trainable_parameters += q->kind == PARAM_TRAINED ? n : 0;
+        r->model.trainable_parameters += q->kind == PARAM_TRAINED && !r->provenance.none ? n : 0;
         by_type[q->dtype] = bytes_add(by_type[q->dtype], bytes);
     }
     int most = DT_UNDEFINED;
@@ -504,6 +504,18 @@ assume_context(struct program *p, const struct setup *s)
         bytes_text(p->arena, context), source);
 }
 
+static void
+gather_step(struct gather *x)
+{
+    gather_instants(x);
+    gather_peak(x);
+    gather_live(x);
+    gather_spans(x);
+    gather_layers(x);
+    if (x->s->mode == MODE_TRAINING)
+        gather_thumbs(x);
+}
+
 struct result *
 result_build(const struct graph *g, struct program *p, struct step *st, const struct setup *s)
 {
@@ -512,16 +524,13 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->version = PACKAGE_VERSION;
     assume_context(p, s);
     x.l = live_run(st);
+    r->provenance = provenance_find(p, s);
     gather_model(&x);
     gather_setup(&x);
-    gather_instants(&x);
-    gather_peak(&x);
-    gather_live(&x);
-    gather_spans(&x);
-    gather_layers(&x);
-    if (s->mode == MODE_TRAINING)
-        gather_thumbs(&x);
-    r->provenance = provenance_find(p, s);
+    if (r->provenance.none)
+        r->setup.nassumptions = 0;
+    else
+        gather_step(&x);
     r->ndoubts = g->ndoubts;
     r->doubts = g->doubts;
     r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;
