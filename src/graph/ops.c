@@ -31,6 +31,9 @@ static const char global_lp_pool[] =
 static const char grid_sample[] = "4: grid_sampler_2d.default(a, b)"
                                   "| 5: grid_sampler_3d.default(a, b)";
 
+/* What F.gumbel_softmax with hard=True makes of its largest. */
+static const char hardmax[] = "scatter_.value(zeros_like.default(a), @axis:-1, argmax.default(a, @axis:-1, true), 1.0)";
+
 /* F.normalize */
 static const char normalize[] = "r = clamp_min.default(linalg_vector_norm.default(a, @p:2, [@axis:-1], true), 0.0);"
                                 "0 = div.Tensor(a, expand.default(r, %a))";
@@ -204,7 +207,7 @@ static const struct op ops[] = {
     {"", "DepthToSpace", 1, 0, move_depth_to_space, NULL, "aten.pixel_shuffle.default", CALL_FIRST},
     {"", "DequantizeLinear", 1, 0, fused_dequantize, NULL, NULL},
     {"", "Det", 1, 0, infer_det, NULL, "aten.linalg_det.default"},
-    {"", "DFT", 1, 0, fused_dft, NULL, NULL},
+    {"", "DFT", 1, 0, fused_dft, NULL, "aten._fft_c2c.default", CALL_DFT, .data = "0"},
     {"", "Div", 1, 6, infer_same, NULL, "aten.div.Tensor", CALL_ALL, .least = 2},
     {"", "Div", 7, 0, infer_broadcast, fold_div, "aten.div.Tensor", CALL_ALL, .least = 2},
     {"", "Dropout", 1, 0, infer_dropout, NULL, "aten.native_dropout.default", CALL_DROPOUT, "aten.dropout.default",
@@ -215,6 +218,7 @@ static const struct op ops[] = {
     {"", "Equal", 1, 6, infer_bool, NULL, "aten.eq.Tensor", CALL_ALL, .least = 2},
     {"", "Equal", 7, 0, infer_compare, fold_equal, "aten.eq.Tensor", CALL_ALL, .least = 2},
     {"", "Erf", 1, 0, infer_same, NULL, "aten.erf.default", CALL_FIRST},
+    {"", "Erfc", 1, 0, infer_same, NULL, "aten.erfc.default", CALL_FIRST}, /* tf2onnx leaves TensorFlow's */
     {"", "Exp", 1, 0, infer_same, fold_exp, "aten.exp.default", CALL_FIRST},
     {"", "Expand", 1, 0, move_expand, fold_expand, "aten.expand.default", CALL_EXPAND, .data = "0", .is = OP_MAKES},
     {"", "EyeLike", 1, 0, infer_typed_like, NULL, NULL, CALL_FACTORY, "aten.eye.default", .data = ""},
@@ -223,7 +227,8 @@ static const struct op ops[] = {
     {"", "Gather", 1, 0, move_gather, fold_gather, "aten.index_select.default", CALL_GATHER, .least = 2},
     {"", "GatherElements", 1, 0, move_gather_elements, fold_gather_elements, "aten.gather.default", CALL_PICK,
      .least = 2},
-    {"", "GatherND", 1, 0, move_gather_nd, fold_gather_nd, NULL, .is = OP_COORDINATES},
+    {"", "GatherND", 1, 0, move_gather_nd, fold_gather_nd, "aten.index.Tensor", CALL_GATHER_ND, .least = 2,
+     .is = OP_COORDINATES},
     {"", "Gelu", 1, 0, infer_same, NULL, "aten.gelu.default", CALL_FIRST},
     {"", "Gemm", 1, 0, infer_gemm, NULL, NULL, CALL_GEMM, "aten.linear.default", .least = 2},
     {"", "GlobalAveragePool", 1, 0, infer_global_pool, NULL, "aten.adaptive_avg_pool2d.default", CALL_GLOBAL_POOL},
@@ -237,7 +242,7 @@ static const struct op ops[] = {
     {"", "GRU", 1, 0, fused_rnn, NULL, "aten.gru.input", CALL_RNN, .data = "05"},
     {"", "HammingWindow", 1, 0, fused_window_function, NULL, NULL, CALL_FACTORY, "aten.full.default"},
     {"", "HannWindow", 1, 0, fused_window_function, NULL, NULL, CALL_FACTORY, "aten.full.default"},
-    {"", "Hardmax", 1, 0, infer_same, NULL, NULL},
+    {"", "Hardmax", 1, 0, infer_same, NULL, NULL, CALL_TEXT, hardmax},
     {"", "HardSigmoid", 1, 0, infer_same, NULL, "aten.hardsigmoid.default", CALL_FIRST},
     {"", "HardSwish", 1, 0, infer_same, NULL, "aten.hardswish.default", CALL_FIRST},
     {"", "Identity", 1, 0, infer_whole, fold_copy, NULL, CALL_IDENTITY},
@@ -326,8 +331,8 @@ static const struct op ops[] = {
     {"", "Scan", 1, 0, control_scan, NULL, NULL, .flow = unroll_scan},
     {"", "Scatter", 1, 0, infer_same, fold_scatter_elements, "aten.scatter.src", CALL_TEXT, scatter},
     {"", "ScatterElements", 1, 0, infer_same, fold_scatter_elements, "aten.scatter.src", CALL_TEXT, scatter},
-    {"", "ScatterND", 1, 0, infer_same, fold_scatter_nd, NULL, CALL_ALIAS, .data = "02", .least = 3,
-     .is = OP_COORDINATES},
+    {"", "ScatterND", 1, 0, infer_same, fold_scatter_nd, "aten.index_put.default", CALL_SCATTER_ND, .data = "02",
+     .least = 3, .is = OP_COORDINATES},
     {"", "Selu", 1, 0, infer_same, NULL, "aten.selu.default", CALL_FIRST},
     {"", "SequenceAt", 1, 0, control_sequence_at, fold_sequence_at, NULL, .flow = unroll_at},
     {"", "SequenceConstruct", 1, 0, control_sequence_construct, NULL, NULL},
@@ -356,7 +361,7 @@ static const struct op ops[] = {
     {"", "Sqrt", 1, 0, infer_same, fold_sqrt, "aten.sqrt.default", CALL_FIRST},
     {"", "Squeeze", 1, 0, move_squeeze, fold_copy, "aten.squeeze.dims", CALL_FIRST, "aten.reshape.default",
      .data = "0"},
-    {"", "STFT", 1, 0, fused_stft, NULL, NULL},
+    {"", "STFT", 1, 0, fused_stft, NULL, "aten.stft.default", CALL_STFT, .data = "02", .least = 2},
     {"", "StringConcat", 1, 0, infer_broadcast, NULL, NULL},
     {"", "StringNormalizer", 1, 0, fused_string_normalizer, NULL, NULL},
     {"", "StringSplit", 1, 0, fused_string_split, NULL, NULL},
@@ -436,7 +441,8 @@ static const struct op ops[] = {
     {"com.microsoft", "GatedRelativePositionBias", 1, 0, fused_gated_bias, NULL, NULL},
     {"com.microsoft", "GatedRMSNorm", 1, 0, infer_same, NULL, NULL},
     {"com.microsoft", "GatherBlockQuantized", 1, 0, fused_gather_blocks, NULL, NULL},
-    {"com.microsoft", "GatherND", 1, 0, move_gather_nd, NULL, NULL, .is = OP_COORDINATES},
+    {"com.microsoft", "GatherND", 1, 0, move_gather_nd, NULL, "aten.index.Tensor", CALL_GATHER_ND, .least = 2,
+     .is = OP_COORDINATES},
     {"com.microsoft", "Gelu", 1, 0, infer_same, NULL, "aten.gelu.default", CALL_TEXT, "gelu.default(a)"},
     {"com.microsoft", "GemmaRotaryEmbedding", 1, 0, fused_two_rotations, NULL, NULL},
     {"com.microsoft", "GemmFastGelu", 1, 0, infer_matmul, NULL, NULL, CALL_TEXT, ms_gemm_fast_gelu},

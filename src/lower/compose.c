@@ -11,6 +11,7 @@
  *   %b %b0 %o2   the sizes of input b, one of them ($ the last), one of output 0's; %t its type; %n the number of
  *      inputs
  *   [1, -1] 2*@size/4    lists, products
+ *   scatter_.value(r)    in place
  *   chain(add.Tensor)    all inputs, one after the other
  *   turned(a, @transA:0)    transposed where the attribute says so
  *   4: ... | 3: ...      by how many dimensions input a has
@@ -150,6 +151,14 @@ way_of(const char *name)
     return &plain;
 }
 
+static const char *
+out_of_place(struct arena *a, const char *name, bool *in_place)
+{
+    const char *mark = strstr(name, "_.");
+    *in_place = mark != NULL;
+    return mark ? arena_printf(a, "%.*s%s", (int)(mark - name), name, mark + 1) : name;
+}
+
 static struct arg
 call(struct reader *r, const char *name, int n, const struct arg *args)
 {
@@ -164,10 +173,14 @@ call(struct reader *r, const char *name, int n, const struct arg *args)
         struct arg turn[] = {args[0], INT(-2), INT(-1)};
         return call(r, "transpose.int", 3, turn);
     }
+    bool in_place;
+    name = out_of_place(r->l->a, name, &in_place);
     bool number = n == 2 && (args[1].kind == ARG_INT || args[1].kind == ARG_FLOAT);
     struct call *c = matcher_call(
         r->x, r->n, arena_printf(r->l->a, "%s%s", aten_space(name), number && w->by_number ? w->by_number : name), n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
+    if (in_place)
+        lower_in_place(r->l, c);
     return slot_arg(c->outs[0]);
 }
 
@@ -294,7 +307,8 @@ compose_check(struct arena *a)
                 start--;
             const char *name = arena_strn(a, start, (size_t)(dot - start));
             bool own = strcmp(name, "turned") == 0 || strcmp(name, "chain") == 0;
-            ok &= own || aten_find(name) != NULL;
+            bool in_place;
+            ok &= own || aten_find(out_of_place(a, name, &in_place)) != NULL;
         }
     return ok;
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { FIRST_RECORDED = 206 }; /* tests/oracle/versions.py */
+
 /* Whether the exporter computed the data: it fuses batch norms into convolutions in float, whatever a model's type. */
 static bool
 is_fused(const struct graph *g, int tensor)
@@ -117,6 +119,11 @@ lower_run(struct graph *g, const struct setup *s)
         doubt_traced(l->p);
     if (s->mode == MODE_TRAINING && !s->recompute && !captured)
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
+    const int by = s->torch ? s->torch : graph_torch(g);
+    if (by && by < FIRST_RECORDED)
+        program_assume(l->p, ALTERNATIVE_NONE,
+                       "the step is that of PyTorch %d.%d, the first whose steps were recorded: the file is by %d.%d",
+                       FIRST_RECORDED / 100, FIRST_RECORDED % 100, by / 100, by % 100);
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);

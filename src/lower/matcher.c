@@ -21,6 +21,14 @@ matcher_number(const struct matcher *x, int tensor, double *v)
     return true;
 }
 
+bool
+matcher_renamed(const struct matcher *x, int tensor)
+{
+    const char *name = x->g->t[tensor].name;
+    return x->g->t[tensor].is_initializer && (strncmp(name, "onnx::", 6) == 0 ||
+                                              (graph_torch(x->g) >= 102 && *name && !name[strspn(name, "0123456789")]));
+}
+
 struct param *
 matcher_param(struct matcher *x, int tensor, const struct node *user, const char *role, bool transposed, bool buffer)
 {
@@ -30,9 +38,9 @@ matcher_param(struct matcher *x, int tensor, const struct node *user, const char
     if (at >= 0)
         return &l->p->params[at];
     const char *name = t->name;
-    if (strncmp(name, "onnx::", 6) == 0 || !strchr(name, '.')) {
+    if (!strchr(name, '.')) {
         const char *path = lower_node_module(l->a, user);
-        name = strncmp(name, "onnx::", 6) == 0 ? arena_printf(l->a, "%s%s%s", path, *path ? "." : "", role) : name;
+        name = matcher_renamed(x, tensor) && *path ? arena_printf(l->a, "%s.%s", path, role) : name;
     }
     bool state = buffer || !dtypes[t->dtype].is_float;
     struct param *q = lower_param(l, name, state ? PARAM_BUFFER : PARAM_TRAINED);

@@ -53,6 +53,9 @@ maker(const struct matcher *x, int tensor)
     return at < 0 || broken(&x->g->n[at]) ? NULL : &x->g->n[at];
 }
 
+/* An initializer that TorchScript's exporter computed, whose name it is: "onnx::Conv_27", and "27" by versions up to
+ * 1.10; constant folding came with 1.2. */
+bool matcher_renamed(const struct matcher *x, int tensor);
 /* The value of a constant of one element. */
 bool matcher_number(const struct matcher *x, int tensor, double *v);
 /* Whether the file has its value: a weight, a constant. */

@@ -99,6 +99,17 @@ set_slot(struct matcher *x, int tensor, int slot)
         x->l->slot_of[tensor] = slot;
 }
 
+/* A call of one result with up to three more arguments. */
+static struct arg
+called(struct matcher *x, const struct node *n, const char *target, struct arg a, struct arg b, struct arg c,
+       struct arg d)
+{
+    struct call *k = matcher_call(x, n, target, 4);
+    const struct arg args[] = {a, b, c, d};
+    memcpy(k->args, args, sizeof(args));
+    return (struct arg){.kind = ARG_SLOT, .i = k->outs[0]};
+}
+
 static struct arg
 ints(struct matcher *x, int n, const int64_t *v)
 {
@@ -311,7 +322,7 @@ linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
     if (t && is(t, "Transpose") && matcher_constant(x, t->in[0]) && tensor_at(x, t->in[0])->rank == 2)
         return t->in[0];
     if (mm->nin == 2 && tensor_at(x, mm->in[1])->is_initializer && tensor_at(x, mm->in[1])->rank == 2) {
-        *folded = strncmp(tensor_at(x, mm->in[1])->name, "onnx::", 6) == 0;
+        *folded = matcher_renamed(x, mm->in[1]);
         return *folded ? mm->in[1] : -1;
     }
     return -1;
@@ -1333,6 +1344,8 @@ emit_gemm(struct matcher *x, const struct node *n, const char *target)
     struct arg in = matcher_arg(x, n, n->in[0], "input"), w = matcher_arg(x, n, n->in[1], "weight"),
                b = n->nin > 2 ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c;
+    if (node_int(n, "transA", 0))
+        in = called(x, n, "aten.t.default", in, NONE, NONE, NONE);
     if (transposed || !weight || b.kind != ARG_SLOT) {
         c = matcher_call(x, n, transposed ? target : "aten.matmul.default", 3);
         c->args[0] = in;
@@ -1407,7 +1420,7 @@ static void
 unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, int out)
 {
     const char *path = x->l->p->modules[conv->scope].path;
-    const char *name = arena_printf(x->l->a, "%s.norm", path);
+    const char *name = arena_printf(x->l->a, "%s.norm", *path ? path : tensor_at(x, n->in[1])->name);
     int64_t channels = conv->rank > 1 ? conv->size[1] : 0;
     int slot[] = {made_param(x, name, "weight", PARAM_TRAINED, DT_FLOAT, 1, channels),
                   made_param(x, name, "bias", PARAM_TRAINED, DT_FLOAT, 1, channels),
@@ -1425,8 +1438,8 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE;
     const struct tensor *w = tensor_at(x, n->in[1]);
-    bool folded = w->is_initializer && strncmp(w->name, "onnx::Conv", 10) == 0 && n->nin > 2 &&
-                  x->l->s->mode == MODE_TRAINING && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
+    bool folded = matcher_renamed(x, n->in[1]) && n->nin > 2 && x->l->s->mode == MODE_TRAINING &&
+                  !setup_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     int spatial = w->rank - 2;
@@ -1759,6 +1772,155 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     set_slot(x, n->out[0], slot);
 }
 
+/* An operator without a row: its result as large as the file says, made of what it reads. */
+static void
+emit_unknown(struct matcher *x, const struct node *n)
+{
+    const char *op = *n->domain ? arena_printf(x->l->a, "%s.%s", n->domain, n->op) : n->op;
+    struct arg a = {.kind = ARG_LIST, .list = NEWN(x->l->a, struct arg, n->nin + 1)};
+    for (int i = 0; i < n->nin; i++)
+        if (n->in[i] >= 0)
+            a.list[a.n++] = matcher_arg(x, n, n->in[i], "weight");
+    graph_doubt(x->g, n->name, op, NULL,
+                "what PyTorch runs for this operator is not known: only its result is counted");
+    for (int o = 0; o < n->nout; o++) {
+        if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
+            continue;
+        struct call *c = matcher_call(x, n, op, 1);
+        c->op = NULL; /* whatever its name says */
+        c->args[0] = a;
+        finish(x, c, n->out[o]);
+    }
+}
+
+/* An index a dimension, each a view of the coordinates; none of coordinates that the file computes from sizes. NONE
+ * where they can't be told. */
+static struct arg
+coordinates(struct matcher *x, const struct node *n)
+{
+    const struct tensor *at = tensor_at(x, n->in[1]);
+    int64_t k = at->rank > 0 ? at->dims[at->rank - 1].n : -1;
+    if (node_int(n, "batch_dims", 0) || k < 1 || k > MAX_ARGS)
+        return NONE;
+    struct arg all = matcher_arg(x, n, n->in[1], "index");
+    struct arg l = {.kind = ARG_LIST, .n = all.kind == ARG_SLOT ? (int)k : 0, .list = NEWN(x->l->a, struct arg, k)};
+    for (int i = 0; i < l.n; i++)
+        l.list[i] = called(x, n, "aten.select.int", all, INT(-1), INT(i), NONE);
+    return l;
+}
+
+static void
+emit_gather_nd(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), at = coordinates(x, n);
+    if (at.kind == ARG_NONE) {
+        emit_unknown(x, n);
+        return;
+    }
+    struct call *c = matcher_call(x, n, target, 2);
+    c->args[0] = a;
+    c->args[1] = at;
+    finish(x, c, n->out[0]);
+}
+
+/* Numbers written into a part of a tensor: x[i] = y, or a copy to a view of x, which autograd keeps otherwise. */
+static void
+emit_scatter_nd(struct matcher *x, const struct node *n, const char *target)
+{
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), from = matcher_arg(x, n, n->in[2], "values");
+    if (from.kind != ARG_SLOT || !dtypes[tensor_at(x, n->in[0])->dtype].is_float || node_attr(n, "reduction")) {
+        emit_alias(x, n, target);
+        return;
+    }
+    struct arg at = coordinates(x, n);
+    if (at.kind == ARG_NONE || a.kind != ARG_SLOT) {
+        emit_unknown(x, n);
+        return;
+    }
+    struct call *c = matcher_call(x, n, target, 3);
+    c->args[0] = a;
+    c->args[1] = at;
+    c->args[2] = from;
+    c->in_place = true;
+    finish(x, c, n->out[0]);
+    if (x->l->s->mode == MODE_TRAINING)
+        graph_doubt(x->g, n->name, n->op, "export with dynamo=True",
+                    "whether the program wrote by index or copied to a view is not told");
+}
+
+/* torch.fft.fft, rfft, ifft and irfft of what is as long as the result: complex numbers are pairs in the last
+ * dimension. */
+static void
+emit_dft(struct matcher *x, const struct node *n, const char *target)
+{
+    const struct tensor *in = tensor_at(x, n->in[0]), *out = tensor_at(x, n->out[0]);
+    double axis = node_int(n, "axis", x->g->opset >= 20 ? -2 : 1), length = -1;
+    bool known = (n->nin < 3 || n->in[2] < 0 || matcher_number(x, n->in[2], &axis)) && in->rank > 1,
+         half = node_int(n, "onesided", 0) != 0, inverse = node_int(n, "inverse", 0) != 0;
+    int d = (int)axis < 0 ? (int)axis + in->rank : (int)axis;
+    known = known && d >= 0 && d < in->rank - 1 &&
+            (n->nin < 2 || n->in[1] < 0 ||
+             (matcher_number(x, n->in[1], &length) && (!inverse || !half) && in->dims[d].n == to_int(length)));
+    int64_t parts = known ? in->dims[in->rank - 1].n : -1, at = d;
+    if ((parts != 1 && parts != 2) || (inverse && parts == 1) || out->rank != in->rank || out->dims[d].n < 0) {
+        emit_unknown(x, n);
+        return;
+    }
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), dim = ints(x, 1, &at);
+    if (parts == 1)
+        a = called(x, n, "aten._fft_r2c.default", called(x, n, "aten.squeeze.dim", a, INT(-1), NONE, NONE), dim, INT(0),
+                   BOOL(half));
+    else if (inverse && half)
+        a = called(x, n, "aten._fft_c2r.default", called(x, n, "aten.view_as_complex.default", a, NONE, NONE, NONE),
+                   dim, INT(2), INT(out->dims[d].n));
+    else
+        a = called(x, n, target, called(x, n, "aten.view_as_complex.default", a, NONE, NONE, NONE), dim,
+                   INT(inverse ? 2 : 0), BOOL(!inverse));
+    struct call *c = inverse && half ? matcher_call(x, n, "aten.unsqueeze.default", 2)
+                                     : matcher_call(x, n, "aten.view_as_real.default", 1);
+    c->args[0] = a;
+    if (inverse && half)
+        c->args[1] = INT(-1);
+    finish(x, c, n->out[0]);
+}
+
+/* torch.stft of what is padded already; ONNX has time before frequency. */
+static void
+emit_stft(struct matcher *x, const struct node *n, const char *target)
+{
+    const struct tensor *in = tensor_at(x, n->in[0]);
+    const bool has_window = n->nin > 2 && n->in[2] >= 0;
+    double hop = 0,
+           size = has_window && tensor_at(x, n->in[2])->rank == 1 ? (double)tensor_at(x, n->in[2])->dims[0].n : -1;
+    bool known = matcher_number(x, n->in[1], &hop) &&
+                 (n->nin < 4 || n->in[3] < 0 || matcher_number(x, n->in[3], &size)) && size > 0 && hop > 0;
+    if (!known || (in->rank != 2 && (in->rank != 3 || in->dims[2].n != 1))) {
+        emit_unknown(x, n);
+        return;
+    }
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    a = in->rank == 3 ? called(x, n, "aten.squeeze.dim", a, INT(-1), NONE, NONE) : a;
+    if (has_window && matcher_constant(x, n->in[2])) /* torch.hann_window and its like */
+        matcher_param(x, n->in[2], n, "window", false, true);
+    struct arg window = has_window ? matcher_arg(x, n, n->in[2], "window") : NONE;
+    struct call *c = matcher_call(x, n, target, 8);
+    const struct arg args[] = {a,
+                               INT(to_int(size)),
+                               INT(to_int(hop)),
+                               INT(to_int(size)),
+                               window,
+                               BOOL(false),
+                               BOOL(node_int(n, "onesided", 1) != 0),
+                               BOOL(false)};
+    memcpy(c->args, args, sizeof(args));
+    struct arg made = {.kind = ARG_SLOT, .i = c->outs[0]};
+    c = matcher_call(x, n, "aten.transpose.int", 3);
+    c->args[0] = made;
+    c->args[1] = INT(1);
+    c->args[2] = INT(2);
+    finish(x, c, n->out[0]);
+}
+
 /* How the call is made, by what the operator's row says of it. */
 static void (*const emitters[CALL_COUNT])(struct matcher *x, const struct node *n, const char *target) = {
     [CALL_ALIAS] = emit_alias,
@@ -1772,12 +1934,14 @@ static void (*const emitters[CALL_COUNT])(struct matcher *x, const struct node *
     [CALL_CONCAT] = emit_concat,
     [CALL_CONV] = emit_conv,
     [CALL_CONV_TRANSPOSE] = emit_conv,
+    [CALL_DFT] = emit_dft,
     [CALL_DROPOUT] = emit_dropout,
     [CALL_EINSUM] = emit_einsum,
     [CALL_EXPAND] = emit_expand,
     [CALL_FACTORY] = emit_factory,
     [CALL_FIRST] = emit_first,
     [CALL_GATHER] = emit_gather,
+    [CALL_GATHER_ND] = emit_gather_nd,
     [CALL_GEMM] = emit_gemm,
     [CALL_GLOBAL_POOL] = emit_global_pool,
     [CALL_GROUP_NORM] = emit_group_norm_node,
@@ -1795,8 +1959,10 @@ static void (*const emitters[CALL_COUNT])(struct matcher *x, const struct node *
     [CALL_REDUCE] = emit_reduce,
     [CALL_RESIZE] = emit_resize,
     [CALL_RNN] = emit_rnn,
+    [CALL_SCATTER_ND] = emit_scatter_nd,
     [CALL_SLICE] = emit_slice,
     [CALL_SPLIT] = emit_split,
+    [CALL_STFT] = emit_stft,
     [CALL_TOPK] = emit_topk,
     [CALL_WHERE] = emit_where,
 };
@@ -1843,27 +2009,6 @@ emit_like(struct matcher *x, const struct node *n, const char *op)
         finish(x, c, n->out[0]);
     }
     return true;
-}
-
-/* An operator without a row: its result as large as the file says, made of what it reads. */
-static void
-emit_unknown(struct matcher *x, const struct node *n)
-{
-    const char *op = *n->domain ? arena_printf(x->l->a, "%s.%s", n->domain, n->op) : n->op;
-    struct arg a = {.kind = ARG_LIST, .list = NEWN(x->l->a, struct arg, n->nin + 1)};
-    for (int i = 0; i < n->nin; i++)
-        if (n->in[i] >= 0)
-            a.list[a.n++] = matcher_arg(x, n, n->in[i], "weight");
-    graph_doubt(x->g, n->name, op, NULL,
-                "what PyTorch runs for this operator is not known: only its result is counted");
-    for (int o = 0; o < n->nout; o++) {
-        if (n->out[o] < 0 || *tensor_at(x, n->out[o])->wrap)
-            continue;
-        struct call *c = matcher_call(x, n, op, 1);
-        c->op = NULL; /* whatever its name says */
-        c->args[0] = a;
-        finish(x, c, n->out[o]);
-    }
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */

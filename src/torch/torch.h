@@ -150,7 +150,9 @@ bool aten_takes(const struct aten *op, const struct arg *a, int n);
 static inline const char *
 aten_space(const char *name)
 {
-    return strncmp(name, "torchvision.", strlen("torchvision.")) == 0 ? "" : "aten.";
+    bool own = strncmp(name, "torchvision.", strlen("torchvision.")) == 0 ||
+               strncmp(name, "memlint.", strlen("memlint.")) == 0;
+    return own ? "" : "aten.";
 }
 /* A line of --list=aten: name, arguments, gradients, how autocast treats it. */
 void aten_print(const struct aten *op, FILE *out);
