@@ -271,7 +271,7 @@ peak_text(struct arena *a, const struct result *r, const char *begin)
 static const char *
 unknown_text(struct arena *a, const struct result *r)
 {
-    enum { SHOWN = 3, LOOKED = 1000 };
+    enum { SHOWN = 3, LOOKED = 1000, SENTENCE = 240 };
     const char *s = "";
     int kinds = 0;
     struct names *seen = names_new(a);
@@ -289,7 +289,7 @@ unknown_text(struct arena *a, const struct result *r)
         for (int k = i; k < r->ndoubts && d->op; k++)
             n += r->doubts[k].op && strcmp(r->doubts[k].op, key) == 0 &&
                  (k == i || !d->node || !r->doubts[k].node || strcmp(r->doubts[k].node, d->node) != 0);
-        const char *what = !d->op  ? string_clip(a, key, 120)
+        const char *what = !d->op  ? string_clip(a, key, SENTENCE)
                            : n > 1 ? arena_printf(a, "%s, %d times", string_op(a, key, 48), n)
                            : !d->node || !*d->node
                                ? string_op(a, key, 48)

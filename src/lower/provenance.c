@@ -30,6 +30,7 @@ static const struct producer {
     {"memlint", PYTORCH, "PyTorch, by memlint.export"},
     {"onnxruntime", TOOL, "ONNX Runtime's optimizer"},
     {"onnx.quantize", TOOL, "ONNX Runtime's quantizer"},
+    {"onnx.optimizer", TOOL, "onnxoptimizer"},
     {"onnx-simplifier", TOOL, "onnx-simplifier"},
     {"onnxsim", TOOL, "onnx-simplifier"},
     {"onnxslim", TOOL, "OnnxSlim"},
@@ -61,24 +62,29 @@ static const struct producer {
     {"tribuo", CLASSICAL, "Tribuo"},
 };
 
-/* Operators that no exporter of a float model writes. */
+/* Operators that no exporter of a float model writes; the first row that a node is of. */
 static const struct {
     const char *domain, *op; /* globs */
-    enum { QUANTIZED, FUSED, CLASSIC } kind;
+    enum { FEW_BITS, INTEGERS, DYNAMIC, PAIRS, FUSED, CLASSIC } kind;
 } operators[] = {
-    {"", "QuantizeLinear", QUANTIZED},
-    {"", "DequantizeLinear", QUANTIZED},
-    {"", "DynamicQuantizeLinear", QUANTIZED},
-    {"", "QLinear*", QUANTIZED},
-    {"", "ConvInteger", QUANTIZED},
-    {"", "MatMulInteger", QUANTIZED},
-    {"com.microsoft", "Q*", QUANTIZED},
-    {"com.microsoft", "Dequantize*", QUANTIZED},
-    {"com.microsoft", "Dynamic*", QUANTIZED},
-    {"com.microsoft", "MatMulInteger*", QUANTIZED},
-    {"com.microsoft", "MatMulNBits", QUANTIZED},
-    {"com.microsoft", "MatMulBnb4", QUANTIZED},
-    {"com.microsoft", "GatherBlockQuantized", QUANTIZED},
+    {"", "QuantizeLinear", PAIRS},
+    {"", "DequantizeLinear", PAIRS},
+    {"", "DynamicQuantizeLinear", DYNAMIC},
+    {"", "MatMulInteger", DYNAMIC},
+    {"", "ConvInteger", DYNAMIC},
+    {"", "QLinear*", INTEGERS},
+    {"com.microsoft", "MatMulIntegerToFloat", DYNAMIC},
+    {"com.microsoft", "Dynamic*", DYNAMIC},
+    {"com.microsoft", "MatMulInteger*", DYNAMIC},
+    {"com.microsoft", "QuantizeLinear", PAIRS},
+    {"com.microsoft", "DequantizeLinear", PAIRS},
+    {"com.microsoft", "QMoE", FEW_BITS},
+    {"com.microsoft", "Q*", INTEGERS},
+    {"com.microsoft", "Dequantize*", FEW_BITS},
+    {"com.microsoft", "MatMulNBits", FEW_BITS},
+    {"com.microsoft", "MatMulFpQ4", FEW_BITS},
+    {"com.microsoft", "MatMulBnb4", FEW_BITS},
+    {"com.microsoft", "GatherBlockQuantized", FEW_BITS},
     {"com.microsoft*", "*", FUSED},
     {"ai.onnx.ml", "*", CLASSIC},
 };
@@ -99,9 +105,27 @@ struct file {
 };
 
 static bool
-is_quantized(const struct file *f)
+has_few_bits(const struct file *f)
 {
-    return f->found[QUANTIZED];
+    return f->found[FEW_BITS];
+}
+
+static bool
+is_dynamic(const struct file *f)
+{
+    return f->found[DYNAMIC];
+}
+
+static bool
+has_integers(const struct file *f)
+{
+    return f->found[INTEGERS];
+}
+
+static bool
+has_pairs(const struct file *f)
+{
+    return f->found[PAIRS];
 }
 
 /* Trees, scalers and linear models have operators of their own and no weights that are trained by gradients. */
@@ -124,10 +148,11 @@ is_fused(const struct file *f)
     return f->found[FUSED];
 }
 
+/* Where PyTorch's record is there, the record is what tells the program, whatever a tool made of the operators. */
 static bool
 is_tools(const struct file *f)
 {
-    return f->producer && f->producer->kind == TOOL;
+    return f->producer && f->producer->kind == TOOL && !f->g->signature;
 }
 
 static bool
@@ -159,12 +184,27 @@ is_stripped(const struct file *f)
            (f->g->ir_version >= 10 || (f->g->producer_version && strchr(f->g->producer_version, '+')));
 }
 
+/* From 1.4 to 1.12 it called the nodes of a graph "Conv_0", "Relu_1", ...: one that is gone leaves a gap. */
+static bool
+has_gaps(const struct graph *g)
+{
+    int version = graph_torch(g);
+    bool gap = false, flow = false;
+    for (int i = 0; i < g->nn && version >= 104 && version <= 112; i++) {
+        const struct node *n = &g->n[i];
+        flow |= n->made || (n->row && n->row->flow);
+        gap |= *n->name && strcmp(n->name, arena_printf(g->arena, "%s_%d", n->op, i)) != 0;
+    }
+    return gap && !flow;
+}
+
 /* TorchScript's exporter writes what a program computes as nodes, numbers too, and no sizes between them (none from 2.1
  * on): torch/csrc/jit/serialization/export.cpp. */
 static bool
 is_touched(const struct file *f)
 {
-    bool script = f->producer && f->producer->kind == PYTORCH && !f->recorded, touched = f->inserted;
+    bool script = f->producer && f->producer->kind == PYTORCH && !f->recorded;
+    bool touched = f->inserted || (script && has_gaps(f->g));
     for (int i = 0; i < f->g->nt && script && !touched; i++) {
         const struct tensor *t = &f->g->t[i];
         bool result = *t->name == '/' && strstr(t->name, "_output_");
@@ -237,9 +277,24 @@ static const struct {
      BY_OPERATOR, CLASSIC, true, true},
     {"not-a-network", is_fitted, "exported from %s, which fits its models itself: there is no training step of PyTorch",
      NULL, true, SURE_NOTHING, BY_PRODUCER, 0, true, true},
-    {"quantized", is_quantized,
-     "the file is quantized (%s): PyTorch trains the float model, whose tensors are other than these",
-     "export the float model", true, SURE_NOTHING, BY_OPERATOR, QUANTIZED},
+    {"quantized", has_few_bits,
+     "the file is quantized: its weights have few bits (%s), as a frozen base under adapters has that QLoRA trains, "
+     "and "
+     "no adapters are in it",
+     "export the float model with its adapters", true, SURE_NOTHING, BY_OPERATOR, FEW_BITS},
+    {"quantized", is_dynamic,
+     "the file is quantized dynamically, for inference (%s): PyTorch trains the float model, whose tensors are other "
+     "than these",
+     "export the float model", true, SURE_NOTHING, BY_OPERATOR, DYNAMIC},
+    {"quantized", has_integers,
+     "the file is quantized: its operators compute integers (%s), and PyTorch trains the float model, whose tensors "
+     "are "
+     "other than these",
+     "export the float model", true, SURE_NOTHING, BY_OPERATOR, INTEGERS},
+    {"quantized", has_pairs,
+     "the file is quantized, by QDQ pairs around operators (%s): PyTorch trains the float model, or that with fake "
+     "quantization, whose tensors are other than these",
+     "export the float model", true, SURE_NOTHING, BY_OPERATOR, PAIRS},
     {"fused", is_fused,
      "an optimizer fused operators for inference (%s): what PyTorch runs and keeps for them is not told",
      "analyse the file that torch.onnx.export wrote", true, SURE_NOTHING, BY_OPERATOR, FUSED},
