@@ -93,6 +93,8 @@ static const struct {
  * onnxruntime/python/tools/transformers/float16.py; insert_cast_transformer.cc in onnxruntime/core/optimizer. */
 static const char *const inserted[] = {"*_cast_to_*", "graph_input_cast*", "graph_output_cast*", "Inserted*Cast_*"};
 
+static const enum op_call layers[] = {CALL_CONV, CALL_CONV_TRANSPOSE, CALL_GEMM, CALL_LSTM, CALL_RNN};
+
 struct file {
     const struct graph *g;
     const struct program *p;
@@ -101,6 +103,7 @@ struct file {
     const struct node *found[CLASSIC + 1]; /* the first of each kind */
     bool recorded;                         /* PyTorch's own record of the program is there */
     bool inserted;                         /* a tool put a node in */
+    bool layers;                           /* operators that have weights, where these may be computed */
     int weights, trained;                  /* floats of two and more dimensions and not one number; parameters */
 };
 
@@ -165,7 +168,7 @@ is_foreign(const struct file *f)
 static bool
 is_weightless(const struct file *f)
 {
-    return is_foreign(f) && f->weights == 0;
+    return is_foreign(f) && f->weights == 0 && !f->layers;
 }
 
 /* torch.onnx.dynamo_export of PyTorch 2.1 to 2.4: torch/onnx/_internal/fx/fx_onnx_interpreter.py. */
@@ -347,6 +350,8 @@ look_at_nodes(struct file *f)
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
         f->recorded |= n->fx || n->stack || n->classes;
+        for (int k = 0; k < COUNT(layers); k++)
+            f->layers |= node_call(n) == layers[k];
         for (int k = 0; k < COUNT(inserted) && node_call(n) == CALL_CAST && !n->made; k++)
             f->inserted |= glob_match(inserted[k], n->name);
         for (int k = 0; k < COUNT(operators) && !n->made; k++)

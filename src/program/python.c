@@ -1898,9 +1898,14 @@ scope_holds(const struct program *p, bool locals)
     memset(until, -1, sizeof(int) * (size_t)(p->nslots + 1));
     memset(maker, -1, sizeof(int) * (size_t)(p->nslots + 1));
     int64_t steps = 0;
+    bool scopes = false; /* before 1.13 TorchScript's exporter wrote none */
+    for (int i = 0; i < p->ncalls; i++)
+        scopes |= p->calls[i].scope > 0;
     for (int i = 0, slot; i < p->ncalls; i++) {
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
-            int end = maker[slot] >= 0 ? held_in_scope(p, maker[slot], i, locals, &steps) : -1;
+            int end = maker[slot] < 0     ? -1
+                      : locals && !scopes ? p->ncalls - 1
+                                          : held_in_scope(p, maker[slot], i, locals, &steps);
             until[slot] = end > until[slot] ? end : until[slot];
         }
         for (int k = 0; k < p->calls[i].nouts; k++)

@@ -27,6 +27,9 @@ import steps
 BATCH, WRONG, LARGE = 32, 0.5, 40000  # percent, bytes of a packed file
 # Version: what else pip gets beside it, of its time.
 VERSIONS = {
+    "1.8.1": ("numpy<1.24", "protobuf<4", "onnx==1.9.0"),
+    "1.13.1": ("numpy<2", "protobuf<4", "onnx==1.13.1"),
+    "2.0.1": ("numpy<2", "protobuf<4", "onnx==1.14.1"),
     "2.1.2": ("numpy<2", "packaging", "protobuf<5", "onnx==1.15.0", "onnxscript==0.1.0.dev20231109"),
     "2.4.1": ("numpy<2", "packaging", "protobuf<5", "onnx==1.16.2", "onnxscript==0.1.0.dev20240831"),
     "2.6.0": ("numpy", "protobuf<6", "onnx==1.17.0", "onnxscript==0.2.0"),
@@ -34,11 +37,28 @@ VERSIONS = {
     "2.11.0": ("numpy", "onnx", "onnxscript"),
     "2.15.0": ("numpy", "onnx", "onnxscript"),
 }
+PYTHONS = {"1.8.1": "python3.8", "1.13.1": "python3.10", "2.0.1": "python3.10"}  # others: the one that runs this
 RECORDS = (2, 6)  # the first that record.py runs with
-HALF = "bf16"  # models in half precision, for tools.py
 REFERENCE = "2.11.0"  # whose exporter and engine the rest of the tests are about
+HALF = "bf16"  # models in half precision
 STATES = ("exact", "near", "doubt", "WRONG")
 FLAVOURS = ("dynamo-train", "dynamo-eval", "script-train", "script-eval")
+# What else an export may be asked for, of some models by the reference alone.
+VARIED = ("conv", "gpt")
+VARIANTS = {
+    "external": {"external_data": True},
+    "unfilled": {"export_params": False},
+    "report": {"report": True},
+    "optimized": {"optimize": True},
+    "plain": {"optimize": False},
+    HALF: {},
+    **{f"opset{n}": {"opset_version": n} for n in (11, 13, 16, 18, 20, 21, 23, 24)},
+}
+VARIED_FLAVOURS = tuple(
+    f"{exporter}-{mode}-{variant}"
+    for exporter, mode, variant in itertools.product(("dynamo", "script"), ("train", "eval"), VARIANTS)
+    if exporter == "dynamo" or variant.startswith("opset") or variant in ("unfilled", HALF)
+)
 
 # ---- the models ------------------------------------------------------------------------------------------------------
 
@@ -282,17 +302,20 @@ def number(version):
 
 
 def write(torch, case, flavour, path):
-    exporter, mode = flavour.split("-")
+    exporter, mode, *variant = flavour.split("-")
     inputs, _ = case.inputs(BATCH if exporter == "dynamo" and number(torch.__version__) < (2, 5) else 2)
     model = case.build().train(mode == "train")
     version = number(torch.__version__)
-    shared = dict(input_names=list(inputs), output_names=["output"])
+    shared = dict(input_names=list(inputs), output_names=["output"], **(VARIANTS[variant[0]] if variant else {}))
+    if HALF in variant:
+        model = model.bfloat16()
+        inputs = {k: x.bfloat16() if x.is_floating_point() else x for k, x in inputs.items()}
     if exporter == "dynamo" and version < (2, 5):
         torch.onnx.dynamo_export(model, *inputs.values()).save(path)
     elif exporter == "dynamo":
         shapes = {k: {0: torch.export.Dim("batch")} for k in inputs}
         torch.onnx.export(
-            model, (), path, kwargs=inputs, dynamo=True, dynamic_shapes=shapes, external_data=False, **shared
+            model, (), path, kwargs=inputs, dynamo=True, dynamic_shapes=shapes, **{"external_data": False, **shared}
         )
     else:
         modes = torch.onnx.TrainingMode
@@ -300,17 +323,16 @@ def write(torch, case, flavour, path):
             model,
             tuple(inputs.values()),
             path,
-            opset_version=17,
             training=modes.TRAINING if mode == "train" else modes.EVAL,
             do_constant_folding=mode != "train",
             dynamic_axes={k: {0: "batch"} for k in [*inputs, "output"]},
             **({"dynamo": False} if version >= (2, 5) else {}),
-            **shared,
+            **{"opset_version": 17 if version >= (1, 13) else 12, **shared},
         )
 
 
 def inside(record, export, folder, only):
-    if "MEMLINT_SHIM" not in os.environ:
+    if "MEMLINT_SHIM" not in os.environ and number(os.path.basename(folder)) >= RECORDS:
         so = shim(record, folder)
         path = folder + ":" + os.environ.get("LD_LIBRARY_PATH", "")
         env = dict(os.environ, MEMLINT_SHIM=so, LD_PRELOAD=so, LD_LIBRARY_PATH=path)
@@ -351,18 +373,22 @@ def inside(record, export, folder, only):
                 continue
             if not steps.apart(log, lambda: trace(precision)):
                 print(torch.__version__, name, precision, "not recorded:", steps.reason(log), flush=True)
-        for flavour in FLAVOURS:
+        reference = torch.__version__.startswith(REFERENCE)
+        for flavour in FLAVOURS + (VARIED_FLAVOURS if reference and name in VARIED else ()):
+            if flavour.startswith("dynamo") and number(torch.__version__) < (2, 1):
+                continue
             path, log = (os.path.join(folder, f"{name}.{flavour}.{s}") for s in ("onnx", "log"))
 
             def make():
                 write(torch, case, flavour, path + ".tmp")
                 m = tools.strip(onnx.load(path + ".tmp"))
                 tools.tidy_paths(m)
-                for node in list(m.graph.node) + [n for f in m.functions for n in f.node]:
+                for node in list(m.graph.node) + [n for f in getattr(m, "functions", ()) for n in f.node]:
                     for p in getattr(node, "metadata_props", ()):
                         p.value = p.value.replace(folder + "/", "")
                     node.doc_string = node.doc_string.replace(folder + "/", "")
-                onnx.save(m, path)
+                with open(path, "wb") as f:  # onnx.save of older versions writes the data that is left out
+                    f.write(m.SerializeToString())
                 os.remove(path + ".tmp")
 
             if not os.path.exists(path) and not steps.apart(log, make):
@@ -375,7 +401,7 @@ def inside(record, export, folder, only):
 def environment(folder, version):
     python = os.path.join(folder, version, "bin", "python")
     if not os.path.exists(python):
-        subprocess.check_call([sys.executable, "-m", "venv", os.path.join(folder, version)])
+        subprocess.check_call([PYTHONS.get(version, sys.executable), "-m", "venv", os.path.join(folder, version)])
     done = os.path.join(folder, version, "done")
     if not os.path.exists(done):
         pip = [python, "-m", "pip", "install", "-q", "torch==" + version, "setuptools", *VERSIONS[version]]
@@ -445,12 +471,12 @@ def rows(a, root):
     """(version, model, flavour, precision, memlint's options, recorded peak, file); autocast for FLAVOURS[0] alone"""
     oldest = next(v for v in VERSIONS if number(v) >= RECORDS)
     for version in a.versions.split(","):
-        for model, flavour in itertools.product(MODELS, FLAVOURS):
+        for model, flavour in itertools.product(MODELS, FLAVOURS + VARIED_FLAVOURS):
             path = os.path.join(root, version, f"{model}.{flavour}.onnx")
             for precision in steps.PRECISIONS if flavour == FLAVOURS[0] else steps.PRECISIONS[:1]:
                 by = version if number(version) >= RECORDS else oldest
                 if re.search(a.only, model) and os.path.exists(path):
-                    peak = recorded(a, root, by, model, precision)
+                    peak = recorded(a, root, by, model, HALF if flavour.endswith(HALF) else precision)
                     yield version, model, flavour, precision, options(version, flavour, precision), peak, path
 
 
