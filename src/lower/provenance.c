@@ -104,6 +104,7 @@ struct file {
     bool recorded;                         /* PyTorch's own record of the program is there */
     bool inserted;                         /* a tool put a node in */
     bool layers;                           /* operators that have weights, where these may be computed */
+    int data;                              /* initializers of floats */
     int weights, trained;                  /* floats of two and more dimensions and not one number; parameters */
 };
 
@@ -179,12 +180,23 @@ is_packaged(const struct file *f)
 }
 
 /* The default exporter writes IR version 10 and the whole version of PyTorch, with what it was built for; TorchScript's
- * writes at most 9 and no "+". */
+ * no "+", IR version 10 from opset 21 on, and nodes that begin with their scope. */
 static bool
 is_stripped(const struct file *f)
 {
+    bool script = false;
+    for (int i = 0; i < f->g->nn && f->g->opset >= 21; i++)
+        script |= *f->g->n[i].name == '/';
     return f->producer && f->producer->kind == PYTORCH && !f->recorded &&
-           (f->g->ir_version >= 10 || (f->g->producer_version && strchr(f->g->producer_version, '+')));
+           ((f->g->ir_version >= 10 && !script) || (f->g->producer_version && strchr(f->g->producer_version, '+')));
+}
+
+/* Weights are inputs then in TorchScript's files, and names that nothing defines in others. */
+static bool
+is_unfilled(const struct file *f)
+{
+    return f->producer && f->producer->kind == PYTORCH && f->data == 0 && (f->layers || f->p->nparams > 0) &&
+           !f->p->captured;
 }
 
 /* From 1.4 to 1.12 it called the nodes of a graph "Conv_0", "Relu_1", ...: one that is gone leaves a gap. */
@@ -317,6 +329,8 @@ static const struct {
     {"touched", is_touched,
      "a tool changed the file after the export, and may have merged, removed or cast what PyTorch runs",
      "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"unfilled", is_unfilled, "the file has no weights, as export_params=False leaves it",
+     "export with export_params=True", true, SURE_NOTHING, BY_PRODUCER, 0},
     {"folded", is_folded,
      "the file has no parameter that is trained: the exporter may have made constants of those that the model has",
      "export with dynamo=True", true, SURE_NOTHING, BY_PRODUCER, 0},
@@ -381,8 +395,10 @@ provenance_find(struct program *p, const struct setup *s)
     for (int i = 0; i < COUNT(producers) && !f.producer; i++)
         if (named ? begins(g->producer, producers[i].name) : producers[i].graph && begins(g->name, producers[i].graph))
             f.producer = &producers[i];
-    for (int i = 0; i < g->nt; i++)
+    for (int i = 0; i < g->nt; i++) {
         f.weights += is_weight(&g->t[i]);
+        f.data += g->t[i].is_initializer && dtypes[g->t[i].dtype].is_float;
+    }
     for (int i = 0; i < p->nparams; i++)
         f.trained += p->params[i].kind == PARAM_TRAINED;
     look_at_nodes(&f);
