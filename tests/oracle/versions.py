@@ -8,8 +8,8 @@
 For each version an environment is built in DIR (venv and pip; the CUDA build, since a record needs its operators). Its
 own Python exports the models by both exporters, in training and in evaluation mode, without their weights, and records
 the training step with that version's own engine. Then memlint reads each file: its peak is the recorded one, or there
-is a doubt, or it is wrong. Exit 1 when one is wrong and sure. --pack writes what tests/versions.sh replays, --table the
-table of docs/FILES.md.
+is a doubt, or it is wrong. Two models are also exported in every way that VARIANTS has. Exit 1 when one is wrong and
+sure. --pack writes what tests/versions.sh replays, --table the tables of docs/FILES.md.
 
 The records are taken by record.py of the oracle pack, made for torch 2.11. What other versions need: the shim of the
 device is compiled with the headers of CUDA that came with that version, since a structure in them changed with CUDA 13,
@@ -522,7 +522,17 @@ def table(a, cells):
     for version in a.versions.split(","):
         for flavour in FLAVOURS:
             row = [marks[cells.get((version, m, flavour))] for m in MODELS]
-            print(f"| {version} | {flavour.replace('-', ', ')} |", " | ".join(row), "|")
+            if row.count(marks[None]) < len(row):
+                print(f"| {version} | {flavour.replace('-', ', ')} |", " | ".join(row), "|")
+    columns = list(itertools.product(("dynamo", "script"), VARIED))
+    print("\n| asked for |", " | ".join(f"{model}: {exporter}" for exporter, model in columns), "|")
+    print("| --- " * (len(columns) + 1) + "|")
+    for variant in VARIANTS:
+        row = [
+            " ".join(marks[cells.get((REFERENCE, m, f"{e}-{mode}-{variant}"))] for mode in ("train", "eval"))
+            for e, m in columns
+        ]
+        print(f"| {variant} |", " | ".join(row), "|")
 
 
 def pack(path, packed):
