@@ -11,11 +11,12 @@
 struct matcher {
     struct lowering *l;
     struct graph *g;
-    bool *data;                   /* per node: carries data of the step */
-    const struct pattern **match; /* per node: the pattern that ends here */
-    bool *covered;                /* per node: inside a pattern that ends elsewhere */
-    struct names *params;         /* initializer (or alias) name to param */
-    bool by_torch;                /* PyTorch's exporter wrote the file */
+    bool *data;                          /* per node: carries data of the step */
+    const struct pattern **match;        /* per node: the pattern that ends here */
+    bool *covered;                       /* per node: inside a pattern that ends elsewhere */
+    int *written, nwritten, cap_written; /* calls that write into a part of a tensor, by index or through a view */
+    struct names *params;                /* initializer (or alias) name to param */
+    bool by_torch;                       /* PyTorch's exporter wrote the file */
 };
 
 /* ---- constants and parameters ------------------------------------------------------------------------------------ */

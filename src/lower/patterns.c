@@ -1843,9 +1843,7 @@ emit_scatter_nd(struct matcher *x, const struct node *n, const char *target)
     c->args[2] = from;
     c->in_place = true;
     finish(x, c, n->out[0]);
-    if (x->l->s->mode == MODE_TRAINING)
-        graph_doubt(x->g, n->name, n->op, "export with dynamo=True",
-                    "whether the program wrote by index or copied to a view is not told");
+    *PUSH(x->l->a, x->written, x->nwritten, x->cap_written) = x->l->p->ncalls - 1;
 }
 
 /* torch.fft.fft, rfft, ifft and irfft of what is as long as the result: complex numbers are pairs in the last
@@ -2155,6 +2153,31 @@ emit_node(struct matcher *x, const struct node *n)
         emit_unknown(x, n);
 }
 
+/* Where a gradient goes through a part that was written: what autograd keeps then hangs on how. */
+static void
+doubt_written(const struct matcher *x)
+{
+    const struct program *p = x->l->p;
+    bool *grows = NEWN(x->l->a, bool, p->nslots + 1);
+    for (int i = 0; i < p->nparams && x->nwritten; i++)
+        grows[p->params[i].slot] = p->params[i].kind == PARAM_TRAINED;
+    for (int i = 0, at = 0; i < p->ncalls && at < x->nwritten; i++) {
+        const struct call *c = &p->calls[i];
+        bool reads = false;
+        struct call_reads r = {c};
+        for (int slot; (slot = next_read(&r)) >= 0;)
+            reads |= grows[slot];
+        for (int k = 0; k < c->nouts; k++)
+            grows[c->outs[k]] = reads && (!c->op || c->op->grad);
+        if (x->written[at] != i)
+            continue;
+        at++;
+        if (reads)
+            graph_doubt(x->g, c->node, c->target, "export with dynamo=True",
+                        "whether the program wrote by index or copied to a view is not told");
+    }
+}
+
 void
 lower_patterns(struct lowering *l)
 {
@@ -2187,6 +2210,8 @@ lower_patterns(struct lowering *l)
     }
     lost_end(&lost);
     find_buffers(&x, lost.modules);
+    if (l->s->mode == MODE_TRAINING)
+        doubt_written(&x);
     if (x.by_torch && l->s->mode == MODE_TRAINING)
         program_assume(
             l->p, ALTERNATIVE_LOCALS,
