@@ -428,15 +428,31 @@ mask_of(const struct matcher *x, int tensor, bool *causal)
 }
 
 struct sdpa {
-    const struct node *qmul, *kmul, *scores, *add, *softmax, *drop;
+    const struct node *qmul, *kmul, *scores, *add, *softmax, *isnan, *guard, *drop;
 };
+
+/* Rows that a mask leaves nothing of are 0: torch/onnx/_internal/torchscript_exporter/symbolic_opset14.py. */
+static const struct node *
+guarded(const struct matcher *x, const struct node *n, struct sdpa *s)
+{
+    double v;
+    s->guard = only_maker(x, n, 0, "Where");
+    s->isnan = s->guard ? only_maker(x, s->guard, 0, "IsNaN") : NULL;
+    const struct node *m = s->isnan ? maker(x, s->isnan->in[0]) : NULL;
+    bool whole = m && is(m, "Softmax") && s->guard->in[2] == s->isnan->in[0] && tensor_at(x, m->out[0])->nusers == 2 &&
+                 matcher_number(x, s->guard->in[1], &v) && v == 0;
+    if (whole)
+        return m;
+    s->guard = s->isnan = NULL;
+    return only_maker(x, n, 0, "Softmax");
+}
 
 static bool
 sdpa_parts(const struct matcher *x, const struct node *n, struct sdpa *s)
 {
     memset(s, 0, sizeof(*s));
     s->drop = only_maker(x, n, 0, "Dropout");
-    s->softmax = only_maker(x, s->drop ? s->drop : n, 0, "Softmax");
+    s->softmax = guarded(x, s->drop ? s->drop : n, s);
     if (!s->softmax)
         return false;
     s->scores = only_maker(x, s->softmax, 0, "MatMul");
@@ -456,7 +472,7 @@ match_attention(struct matcher *x, const struct node *n)
     bool causal;
     if (!sdpa_parts(x, n, &s))
         return false;
-    const struct node *inner[] = {s.qmul, s.kmul, s.scores, s.add, s.softmax, s.drop};
+    const struct node *inner[] = {s.qmul, s.kmul, s.scores, s.add, s.softmax, s.isnan, s.guard, s.drop};
     for (int i = 0; i < COUNT(inner); i++)
         if (inner[i])
             cover(x, inner[i]);
