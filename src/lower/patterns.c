@@ -99,6 +99,8 @@ set_slot(struct matcher *x, int tensor, int slot)
         x->l->slot_of[tensor] = slot;
 }
 
+static const struct arg none = {.kind = ARG_NONE}, last_dim = {.kind = ARG_INT, .i = -1};
+
 /* A call of one result with up to three more arguments. */
 static struct arg
 called(struct matcher *x, const struct node *n, const char *target, struct arg a, struct arg b, struct arg c,
@@ -1361,7 +1363,7 @@ emit_gemm(struct matcher *x, const struct node *n, const char *target)
                b = n->nin > 2 ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c;
     if (node_int(n, "transA", 0))
-        in = called(x, n, "aten.t.default", in, NONE, NONE, NONE);
+        in = called(x, n, "aten.t.default", in, none, none, none);
     if (transposed || !weight || b.kind != ARG_SLOT) {
         c = matcher_call(x, n, transposed ? target : "aten.matmul.default", 3);
         c->args[0] = in;
@@ -1821,7 +1823,7 @@ coordinates(struct matcher *x, const struct node *n)
     struct arg all = matcher_arg(x, n, n->in[1], "index");
     struct arg l = {.kind = ARG_LIST, .n = all.kind == ARG_SLOT ? (int)k : 0, .list = NEWN(x->l->a, struct arg, k)};
     for (int i = 0; i < l.n; i++)
-        l.list[i] = called(x, n, "aten.select.int", all, INT(-1), INT(i), NONE);
+        l.list[i] = called(x, n, "aten.select.int", all, last_dim, INT(i), none);
     return l;
 }
 
@@ -1882,13 +1884,13 @@ emit_dft(struct matcher *x, const struct node *n, const char *target)
     }
     struct arg a = matcher_arg(x, n, n->in[0], "input"), dim = ints(x, 1, &at);
     if (parts == 1)
-        a = called(x, n, "aten._fft_r2c.default", called(x, n, "aten.squeeze.dim", a, INT(-1), NONE, NONE), dim, INT(0),
-                   BOOL(half));
+        a = called(x, n, "aten._fft_r2c.default", called(x, n, "aten.squeeze.dim", a, last_dim, none, none), dim,
+                   INT(0), BOOL(half));
     else if (inverse && half)
-        a = called(x, n, "aten._fft_c2r.default", called(x, n, "aten.view_as_complex.default", a, NONE, NONE, NONE),
+        a = called(x, n, "aten._fft_c2r.default", called(x, n, "aten.view_as_complex.default", a, none, none, none),
                    dim, INT(2), INT(out->dims[d].n));
     else
-        a = called(x, n, target, called(x, n, "aten.view_as_complex.default", a, NONE, NONE, NONE), dim,
+        a = called(x, n, target, called(x, n, "aten.view_as_complex.default", a, none, none, none), dim,
                    INT(inverse ? 2 : 0), BOOL(!inverse));
     struct call *c = inverse && half ? matcher_call(x, n, "aten.unsqueeze.default", 2)
                                      : matcher_call(x, n, "aten.view_as_real.default", 1);
@@ -1913,7 +1915,7 @@ emit_stft(struct matcher *x, const struct node *n, const char *target)
         return;
     }
     struct arg a = matcher_arg(x, n, n->in[0], "input");
-    a = in->rank == 3 ? called(x, n, "aten.squeeze.dim", a, INT(-1), NONE, NONE) : a;
+    a = in->rank == 3 ? called(x, n, "aten.squeeze.dim", a, last_dim, none, none) : a;
     if (has_window && matcher_constant(x, n->in[2])) /* torch.hann_window and its like */
         matcher_param(x, n->in[2], n, "window", false, true);
     struct arg window = has_window ? matcher_arg(x, n, n->in[2], "window") : NONE;
