@@ -271,6 +271,7 @@ enum alternative {
     ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
     ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */
     ALTERNATIVE_FUNCTIONS, /* names of functions that are no module's forward */
+    ALTERNATIVE_WEIGHTS,   /* attention's, in what its function returns */
     ALTERNATIVE_CHECKPOINTS,
     ALTERNATIVE_FACT_DROPOUT, /* without what libraries' sources say of it, and so on */
     ALTERNATIVE_FACT_IN_PLACE,

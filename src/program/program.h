@@ -208,10 +208,12 @@ int python_most(const char *line);
 bool python_hides(const struct program *p);
 /* Whether some of it was traced without its lines. */
 bool python_traced(const struct program *p);
-enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4 };
+/* Whether a library's attention is written out, whose functions may return its weights. */
+bool python_attends(const struct program *p);
+enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS = 8 };
 /* Per slot the last call during which a name of the traced program holds its tensor; -1 none. most: of these the most
- * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines. by:
- * the name that holds it, NULL none. */
+ * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines, in
+ * tuples that attention returns. by: the name that holds it, NULL none. */
 int *python_holds(const struct program *p, unsigned most, const char ***by);
 /* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that
  * a function of attention returns beside its result. What can't be told apart is a doubt. */

@@ -2182,6 +2182,55 @@ hold_traced(const struct program *p, int *until)
     arena_free(a);
 }
 
+/* Whether the line that calls the innermost function of a stack binds one name: several show what it returns. */
+static bool
+gives_one(struct arena *a, const char *stack)
+{
+    const char *line = "", *caller = "", *text = "";
+    while (next_frame(a, &stack, &text)) {
+        caller = line;
+        line = text;
+    }
+    return read_line(a, caller).nbindings == 1;
+}
+
+/* Whether a library multiplies two tensors there that are no parameters, as attention does with its weights, and may
+ * return these to a line that does not show it. */
+static bool
+attends(struct arena *a, const struct param *const *of, const struct call *c)
+{
+    const char *frame = target_is(c->target, TARGET_MULTIPLIES) && c->nargs > 1 ? python_inner(c->stack) : NULL;
+    bool tensors = frame && c->args[0].kind == ARG_SLOT && c->args[1].kind == ARG_SLOT;
+    return tensors && !of[c->args[0].i] && !of[c->args[1].i] && strstr(frame, "site-packages/") &&
+           !python_in_torch(c->stack) && gives_one(a, c->stack);
+}
+
+bool
+python_attends(const struct program *p)
+{
+    struct arena *a = arena_new();
+    const struct param **of = program_params(p, a);
+    bool any = false;
+    for (int i = 0; i < p->ncalls; i++)
+        any |= attends(a, of, &p->calls[i]);
+    arena_free(a);
+    return any;
+}
+
+/* Weights of attention that its function returns, in a tuple that its callers pass on: the layer around that has them
+ * until it returns. */
+static void
+hold_weights(struct tracer *t, int *until)
+{
+    const struct param **of = program_params(t->p, t->a);
+    for (int i = 0; i < t->p->ncalls; i++) {
+        const struct call *c = &t->p->calls[i];
+        int layer = t->stacks[i].n - 3;
+        if (layer >= 0 && attends(t->a, of, c) && until[c->args[0].i] < t->stacks[i].end[layer])
+            until[c->args[0].i] = t->stacks[i].end[layer];
+    }
+}
+
 int *
 python_holds(const struct program *p, unsigned most, const char ***by)
 {
@@ -2269,6 +2318,8 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         hold_hidden(p, until);
     if (most & HOLD_TRACED)
         hold_traced(p, until);
+    if (most & HOLD_WEIGHTS)
+        hold_weights(&t, until);
     for (int i = 0; i < p->ncalls; i++)
         if (p->calls[i].attribute && until[p->calls[i].kept] < i)
             until[p->calls[i].kept] = i;

@@ -1276,12 +1276,16 @@ step_run(struct program *p, const struct setup *s)
         p->held = python_holds(p,
                                HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) |
                                    HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
+                                   HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) |
                                    HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
                                &p->held_by);
         if (python_traced(p))
             program_assume(p, ALTERNATIVE_TRACED,
                            "names of what runs under torch.no_grad hold what a product reads until that was read, "
                            "too: the file has no lines of it");
+        if (python_attends(p))
+            program_assume(p, ALTERNATIVE_WEIGHTS,
+                           "attention's weights live until they are read, and not in what its function returns");
         if (python_hides(p))
             program_assume(p, ALTERNATIVE_FUNCTIONS,
                            "functions other than forward hold what they make until it is read, as expressions do, and "
