@@ -1335,6 +1335,30 @@ python_line(const struct program *p, int slot, const char *stack, const char *sc
     return first;
 }
 
+/* A list that the reader takes whole, "stack(list)", until call `until`: where the same line takes it again without the
+ * tensor, a line that left no call has bound it anew when the loop went back. */
+static int
+emptied(struct tracer *t, int user, int level, const char *name, int until)
+{
+    const struct call *c = &t->p->calls[user];
+    const struct spot *s = &t->stacks[user].at[level];
+    const char *at = strstr(s->text, name);
+    bool whole = at && at > s->text && !isalnum((unsigned char)at[-1]) && strchr(",)", at[strlen(name)]);
+    if (!whole || t->stacks[user].n != level + 1 || c->nargs < 1 || c->args[0].kind != ARG_LIST)
+        return until;
+    int back = -1;
+    for (int k = line_end(t, level, user, until) + 1, slot; k <= until; k++) {
+        back = back < 0 && t->stacks[k].n > level && t->stacks[k].at[level].line < s->line ? k : back;
+        if (!same_call(t, k, user))
+            continue;
+        for (struct call_reads r = {&t->p->calls[k]}; (slot = next_read(&r)) >= 0;)
+            if (slot == t->slot)
+                return until;
+        return back < 0 ? until : back - 1;
+    }
+    return until;
+}
+
 /* What the reader's line calls it, which no line was seen to bind: the last call before a line binds that anew. */
 static int
 alias_end(struct tracer *t, int user, int level, const char **by)
@@ -1347,6 +1371,7 @@ alias_end(struct tracer *t, int user, int level, const char **by)
     for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len) {
         const char *name = arena_strn(t->p->arena, p, len);
         int until = bound_before(t, user, level, name) ? -1 : local_end(t, user, level, name);
+        until = emptied(t, user, level, name, until);
         if (until > end) {
             end = until;
             *by = name;
