@@ -227,6 +227,12 @@ run_cross_entropy(struct machine *m, struct value *out, struct value *target)
 }
 
 static struct value *
+run_nll(struct machine *m, struct value *out, struct value *target)
+{
+    return OP(m, "nll_loss_nd.default", VAL(out), VAL(target));
+}
+
+static struct value *
 run_mse(struct machine *m, struct value *out, struct value *target)
 {
     return OP(m, "mse_loss.default", VAL(out), VAL(target));
@@ -268,6 +274,7 @@ run_output(struct machine *m, struct value *out, struct value *target)
 static const struct loss losses[] = {
     {"auto", "the model's own where an output is one number, else cross-entropy", NULL, true, false},
     {"cross-entropy", "classes on the last axis of rank 2 and 3, on axis 1 of images", run_cross_entropy, true, false},
+    {"nll", "log-probabilities of classes, on axis 1", run_nll, true, false},
     {"mse", "mean squared error against a tensor like the output", run_mse, false, false},
     {"l1", "mean absolute error, likewise", run_l1, false, false},
     {"smooth-l1", "likewise, squared near zero", run_smooth_l1, false, false},
