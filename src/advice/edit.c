@@ -837,8 +837,8 @@ edit_equal_tables(struct edit *e)
     struct program *p = e->program;
     for (int i = 0; i < p->nparams; i++)
         for (int k = i + 1; k < p->nparams && edit_owns(&p->params[i]); k++)
-            if (edit_owns(&p->params[k]) && p->params[i].size[0] >= MANY_ENTRIES &&
-                same_shape(&p->params[i], &p->params[k]) && edit_is_table(p, &p->params[i]) &&
+            if (edit_owns(&p->params[k]) && same_shape(&p->params[i], &p->params[k]) &&
+                p->params[i].size[0] >= MANY_ENTRIES && edit_is_table(p, &p->params[i]) &&
                 edit_is_table(p, &p->params[k]))
                 tie(e, i, k);
 }
