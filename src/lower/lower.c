@@ -69,17 +69,10 @@ static void
 doubt_traced(const struct program *p)
 {
     struct arena *own = arena_new();
-    bool *grows = NEWN(own, bool, p->nslots + 1);
-    for (int i = 0; i < p->nparams; i++)
-        grows[p->params[i].slot] = p->params[i].kind == PARAM_TRAINED;
+    bool *grows = lower_trained(p, own);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        bool reads = false;
-        struct call_reads r = {c};
-        for (int slot; (slot = next_read(&r)) >= 0;)
-            reads |= grows[slot];
-        for (int k = 0; k < c->nouts; k++)
-            grows[c->outs[k]] = reads && (!c->op || c->op->grad);
+        bool reads = lower_grows(c, grows);
         const char *stack = reads && c->stack ? c->stack : "", *applied = strstr(stack, ".apply(");
         const char *why = applied && strstr(applied, "\n  File ")
                               ? "it runs in an autograd.Function, and the file does not say what that keeps for its "

@@ -208,3 +208,24 @@ lower_node_module(struct arena *a, const struct node *n)
     }
     return arena_str(a, path);
 }
+
+bool *
+lower_trained(const struct program *p, struct arena *a)
+{
+    bool *grows = NEWN(a, bool, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        grows[p->params[i].slot] = p->params[i].kind == PARAM_TRAINED;
+    return grows;
+}
+
+bool
+lower_grows(const struct call *c, bool *grows)
+{
+    bool reads = false;
+    struct call_reads r = {c};
+    for (int slot; (slot = next_read(&r)) >= 0;)
+        reads |= grows[slot];
+    for (int k = 0; k < c->nouts; k++)
+        grows[c->outs[k]] = reads && (!c->op || c->op->grad);
+    return reads;
+}

@@ -21,6 +21,10 @@ struct lowering {
 struct lowering *lowering_new(struct graph *g, const struct setup *s);
 int lower_slot(struct lowering *l);
 int lower_module(struct lowering *l, const char *path, const char *type);
+/* Per slot whether a gradient goes to it: the trained parameters'. */
+bool *lower_trained(const struct program *p, struct arena *a);
+/* Whether a gradient goes to what the call reads; its results are noted. Call after call, in order. */
+bool lower_grows(const struct call *c, bool *grows);
 /* "classifier.2" of "classifier.3": the path before that of a Sequential's module; NULL none. */
 const char *lower_before(struct lowering *l, const char *path);
 struct param *lower_param(struct lowering *l, const char *name, enum param_kind kind);

@@ -2176,17 +2176,10 @@ static void
 doubt_written(const struct matcher *x)
 {
     const struct program *p = x->l->p;
-    bool *grows = NEWN(x->l->a, bool, p->nslots + 1);
-    for (int i = 0; i < p->nparams && x->nwritten; i++)
-        grows[p->params[i].slot] = p->params[i].kind == PARAM_TRAINED;
+    bool *grows = lower_trained(p, x->l->a);
     for (int i = 0, at = 0; i < p->ncalls && at < x->nwritten; i++) {
         const struct call *c = &p->calls[i];
-        bool reads = false;
-        struct call_reads r = {c};
-        for (int slot; (slot = next_read(&r)) >= 0;)
-            reads |= grows[slot];
-        for (int k = 0; k < c->nouts; k++)
-            grows[c->outs[k]] = reads && (!c->op || c->op->grad);
+        bool reads = lower_grows(c, grows);
         if (x->written[at] != i)
             continue;
         at++;
