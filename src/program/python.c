@@ -115,12 +115,19 @@ scope_list(struct arena *a, const char *list, int *n)
     return out;
 }
 
+/* By how much a character of a line nests what follows it. */
+static int
+opens(char c)
+{
+    return strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
+}
+
 /* Where the statement ends that begins there. */
 static const char *
 statement_end(const char *p)
 {
     for (int open = 0; *p && (open || *p != ';'); p++)
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        open += opens(*p);
     return p;
 }
 
@@ -129,7 +136,7 @@ static const char *
 part_end(const char *p, const char *end)
 {
     for (int open = 0; p < end; p++) {
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        open += opens(*p);
         if (!open && *p == ',')
             return p + 1;
     }
@@ -154,7 +161,7 @@ body(const char *p)
         if (strncmp(p, heads[i], strlen(heads[i])) == 0) {
             const char *colon = p;
             for (int open = 0; *colon && (open || *colon != ':'); colon++)
-                open += strchr("([{", *colon) ? 1 : strchr(")]}", *colon) ? -1 : 0;
+                open += opens(*colon);
             return *colon ? colon + 1 + strspn(colon + 1, " ") : p;
         }
     return p;
@@ -168,7 +175,7 @@ annotated(const char *name, const char *end)
     if (p == name || *p != ':')
         return name;
     for (int open = 0; p < end && (open || *p != '='); p++)
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        open += opens(*p);
     return p;
 }
 
@@ -344,7 +351,7 @@ python_complete(const char *text)
 {
     int open = 0;
     for (const char *p = text; *p; p++)
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        open += opens(*p);
     return !open && *text && text[strlen(text) - 1] != '\\';
 }
 
@@ -691,7 +698,7 @@ plain_call(const char *from, const char *end, const char *module)
                *called = bracket ? bracket - strlen(name) : from;
     int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
     for (const char *p = bracket + 1; open && p < end; p++) {
-        open += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        open += opens(*p);
         if (!open)
             return p + 1 == end;
     }
@@ -816,7 +823,7 @@ python_gives(const char *line, const char *name, int k, const char *keyword)
             at++;
             arg = p + 1;
         }
-        depth += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+        depth += opens(*p);
     }
     return given;
 }
@@ -1088,7 +1095,7 @@ one_call(const char *from, const char *end)
 {
     int open = 0;
     for (from += strspn(from, " "); from < end && (open || !strchr("+-*/@, ;", *from)); from++)
-        open += strchr("([{", *from) ? 1 : strchr(")]}", *from) ? -1 : 0;
+        open += opens(*from);
     return from == end && !open && from[-1] == ')';
 }
 
@@ -2124,17 +2131,13 @@ hidden_end(struct arena *a, const struct program *p, int i)
     return !known && !loop && python_complete(line) && period(a, p, i, end) > python_most(line) ? end : -1;
 }
 
-/* The most that functions can hold which the file does not show: what their calls make and read, until they return. */
+/* The most that functions can hold which the file does not show: what their calls make and read, until they return;
+ * maker: per slot its call. Where `until` is NULL only whether there are any. */
 static bool
-hold_hidden(const struct program *p, int *until)
+hold_hidden(const struct program *p, const int *maker, int *until)
 {
     struct arena *a = arena_new();
-    int *maker = NEWN(a, int, p->nslots + 1);
     bool any = false;
-    memset(maker, -1, sizeof(*maker) * (size_t)(p->nslots + 1));
-    for (int i = 0; i < p->ncalls; i++)
-        for (int o = 0; o < p->calls[i].nouts; o++)
-            maker[p->calls[i].outs[o]] = i;
     for (int i = 0; i < p->ncalls; i++) {
         int end = hidden_end(a, p, i), slot;
         any |= end > i;
@@ -2157,7 +2160,7 @@ hold_hidden(const struct program *p, int *until)
 bool
 python_hides(const struct program *p)
 {
-    return hold_hidden(p, NULL);
+    return hold_hidden(p, NULL, NULL);
 }
 
 static bool
@@ -2340,7 +2343,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
         if (out_of[slot] && (!(*by)[slot] || strcmp((*by)[slot], out_of[slot]) == 0) && until[slot] > out_at[slot])
             until[slot] = out_at[slot];
     if (most & HOLD_FUNCTIONS)
-        hold_hidden(p, until);
+        hold_hidden(p, maker, until);
     if (most & HOLD_TRACED)
         hold_traced(p, until);
     if (most & HOLD_WEIGHTS)
