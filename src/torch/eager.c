@@ -544,7 +544,7 @@ struct gnode {
     struct checkpoint *checkpoint; /* whose holders the saved tensors are */
     bool released;
     bool slices; /* in place, over a view: of all of another tensor, or of a part, whose sizes `part` has */
-    const struct value *over, *part;
+    const struct value *over, *part, *base; /* base: what `part` is a view of */
     bool pinned; /* made under a checkpoint in another, or again: it lives as long as the iteration */
     int holders; /* living results and nodes that lead to it */
 };
@@ -664,8 +664,12 @@ rebase(struct machine *m, struct gnode *g, struct value *v)
         root = root.fn->in[0];
     if (root.fn == shown.fn)
         return;
-    if (root.fn)
+    if (root.fn) {
+        const struct value *base = root.fn->op ? root.fn->out[root.out] : root.fn->leaf;
         root.fn->holders++;
+        if (value_elements(base) == value_elements(g->base ? g->base : v))
+            g->base = base;
+    }
     g->in[0] = root;
     struct edge top = views_again(m, g, shown);
     top.fn->holders++;
@@ -803,6 +807,7 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
     if (value_elements(part) != value_elements(base)) {
         g->slices = true;
         g->part = part;
+        g->base = base;
         rebase(m, g, v);
     }
     return v;
@@ -1470,8 +1475,10 @@ static struct value *
 begin_slices(struct machine *m, struct gnode *g)
 {
     int mark = scope_begin(m);
-    struct value *whole = value_keep(OP(m, "new_empty_strided.default", VAL(g->buf[0]), VAL(g->buf[0])));
-    struct value *seen = g->part ? value_view(m, whole, g->part->rank, g->part->size, NULL) : g->buf[0];
+    struct arg like = g->base ? (struct arg){.kind = ARG_VALUE, .v = (struct value *)g->base} : VAL(g->buf[0]);
+    struct value *whole = value_keep(OP(m, "new_empty_strided.default", VAL(g->buf[0]), like));
+    const struct value *part = g->part;
+    struct value *seen = part ? value_view(m, whole, part->rank, part->size, part->stride) : g->buf[0];
     g->buf[0] = value_keep(OP(m, "clone.default", VAL(seen)));
     scope_end(m, mark, 0, NULL);
     return whole;
