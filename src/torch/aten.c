@@ -568,7 +568,7 @@ const struct aten aten_table[] = {
      .args = "grad self stride storage_offset",
      .run = expand_strided_backward,
      .grad = COMPOSITE},
-    {.name = "detach.default", .args = "self", .run = expand_detach, .grad = COMPOSITE},
+    {.name = "detach.default", .args = "self", .run = expand_detach},
     {.name = "lift_fresh_copy.default", .args = "self", .run = run_copy, .grad = "self: grad"},
     {.name = "new_empty_strided.default",
      .takes = "..",

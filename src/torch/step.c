@@ -394,7 +394,7 @@ reaches_more(const struct program *p, bool *reached, int from)
         bool any = false;
         for (int k = 0; k < c->nouts; k++)
             any |= reached[c->outs[k]];
-        for (struct call_reads r = {c}; any && c->op && c->op->grad && (slot = next_read(&r)) >= 0;)
+        for (struct call_reads r = {c}; any && !c->no_grad && c->op && c->op->grad && (slot = next_read(&r)) >= 0;)
             reached[slot] = true;
     }
     for (int i = 0; i < p->nparams; i++)

@@ -390,6 +390,7 @@ class Recorder(SchemaCheckMode):
                 self.tensors.name[key] = c.outs[-1]
                 self.last.pop(c.outs[-1], None)
             shown.root.name = c.outs[-1]
+            self.anew(t, self.tensors.of(t))  # rebase_history in torch/csrc/autograd/variable.cpp asks for it at once
 
     def known(self, name):
         space, op, overload = name.split(".")
