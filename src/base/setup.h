@@ -70,8 +70,10 @@ struct setup {
         const char *output, *place;
     } * terms;
     const struct loop *loop;
-    int micro_batches; /* accumulate-N: N, else 1 */
-    int repeats;       /* of the reported step; 0 as 1 */
+    int micro_batches;               /* accumulate-N: N, else 1 */
+    const struct parallel *parallel; /* how several GPUs share the step; NULL one GPU */
+    int gpus;                        /* with parallel: how many, 2 or more */
+    int repeats;                     /* of the reported step; 0 as 1 */
     enum dropout dropout;
     int torch;             /* whose eager mode: 206 of 2.6; 0 the file's */
     bool accumulate_eager; /* --assume accumulate=eager|never */

@@ -272,6 +272,26 @@ read_loop(struct reader *r, const char *arg)
     return s->loop ? NULL : unknown_word(r, &loops, arg);
 }
 
+static const struct words strategies = {"way", "parallel", parallel_name};
+
+static const char *
+read_parallel(struct reader *r, const char *arg)
+{
+    r->o->setup.parallel = parallel_find(arg);
+    return NULL;
+}
+
+static const char *
+read_gpus(struct reader *r, const char *arg)
+{
+    char *end;
+    int64_t n;
+    if (!number(arg, &end, 2, &n) || *end || n > 65536)
+        return "wanted how many GPUs there are, from 2 to 65536";
+    r->o->setup.gpus = (int)n;
+    return NULL;
+}
+
 NAMES(dropout_name, "auto", "none")
 static const struct words dropouts = {"dropout", NULL, dropout_name};
 
@@ -524,23 +544,11 @@ static const struct {
     const char *name;
     void (*list)(FILE *out);
 } lists[] = {
-    {"ops", op_list},
-    {"aten", aten_list},
-    {"optimizers", list_optimizers},
-    {"precisions", precision_list},
-    {"losses", loss_list},
-    {"loops", loop_list},
-    {"devices", device_list},
-    {"rules", rules_list},
-    {"policies", policy_list},
-    {"formats", format_list},
-    {"facts", fact_list},
-    {"limits", limits_list},
-    {"options", options_list},
-    {"mdoc", options_mdoc},
-    {"completions", options_bash},
-    {"zsh", options_zsh},
-    {"fish", options_fish},
+    {"ops", op_list},        {"aten", aten_list},       {"optimizers", list_optimizers}, {"precisions", precision_list},
+    {"losses", loss_list},   {"loops", loop_list},      {"parallel", parallel_list},     {"devices", device_list},
+    {"rules", rules_list},   {"policies", policy_list}, {"formats", format_list},        {"facts", fact_list},
+    {"limits", limits_list}, {"options", options_list}, {"mdoc", options_mdoc},          {"completions", options_bash},
+    {"zsh", options_zsh},    {"fish", options_fish},
 };
 
 static const char *
@@ -824,6 +832,10 @@ static const struct row {
      0, read_loss, true, &losses, true},
     {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop,
      true, &loops, true},
+    {NULL, "parallel", "HOW",
+     "several GPUs, of which the first one's memory is told: one of --list=parallel, as PyTorch runs it", 0,
+     read_parallel, true, &strategies},
+    {NULL, "gpus", "N", "how many GPUs --parallel has; 8 without it", 0, read_gpus, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
      read_dropout, true, &dropouts},
     {NULL, "torch", "VERSION", "the version of PyTorch that runs the step; else the file's", 0, read_torch, true},
@@ -879,7 +891,7 @@ static const struct row {
      "repository",
      0, read_flags},
     {"Inspection", "list", "TABLE",
-     "print a table: ops, aten, optimizers, precisions, losses, loops, devices, rules, policies, formats, "
+     "print a table: ops, aten, optimizers, precisions, losses, loops, parallel, devices, rules, policies, formats, "
      "limits, options, mdoc; completions (of bash), zsh, fish",
      0, read_list, false, &list_words},
     {NULL, "dump", "PASS", "print what a pass made: graph, shapes, calls, facts, step", 0, read_dump, false,
@@ -1225,6 +1237,7 @@ defaults(struct options *o)
     o->setup.loss = loss_find("auto");
     o->setup.accumulate_eager = true;
     o->setup.loop = loop_find("plain");
+    o->setup.gpus = 8;
     o->setup.micro_batches = 1;
 }
 

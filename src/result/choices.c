@@ -53,6 +53,12 @@ loop(struct arena *a, const struct setup *s)
 }
 
 static const char *
+parallel(struct arena *a, const struct setup *s)
+{
+    return s->parallel ? arena_printf(a, "%s, %d GPUs", name_of(s->parallel), s->gpus) : "none";
+}
+
+static const char *
 dropout(struct arena *a, const struct setup *s)
 {
     (void)a;
@@ -173,6 +179,7 @@ static const struct {
     {"precision", "--precision", "fp32", precision, false},
     {"loss", "--loss", "auto", loss, true},
     {"loop", "--loop", "plain", loop, true},
+    {"parallel", "--parallel", "none", parallel, true},
     {"dropout", "--dropout", "auto", dropout, true},
     {"torch", "--torch", "file", torch, false},
     {"accumulate", "--assume", "eager", accumulate, true},

@@ -1245,6 +1245,8 @@ accumulate_grad(struct machine *m, struct gnode *g)
     v->st->class = CLASS_GRADIENTS;
     v->st->name = g->leaf->st->name;
     *g->grad = value_adopt(m, v);
+    if (m->reducer)
+        reducer_ready(m->reducer, g->grad);
 }
 
 static struct arg eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out);

@@ -457,6 +457,7 @@ struct script {
     bool *is_table;              /* per slot: no parameter goes into it, but something that one goes into reads it */
     int *first_drop, *next_drop; /* per call, the slots dropped after it: a list */
     int nparams;                 /* that own their tensor: tied names share */
+    int nupdated, *updated;      /* those that this rank's optimizer has, in its order */
     struct trained {
         const struct param *param;
         struct value *v, *grad, *state[MOST_STATES];
@@ -528,6 +529,35 @@ has_update(const struct trained *t)
     return t->v->fn != NULL;
 }
 
+/* The parameters of this rank's optimizer, and what shares gradients with other ranks. */
+static void
+spread(struct script *x)
+{
+    struct machine *m = x->m;
+    const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
+    int64_t *elements = NEWN(m->a, int64_t, x->nparams + 1);
+    x->updated = NEWN(m->a, int, x->nparams + 1);
+    for (int i = 0; i < x->nparams; i++)
+        if (has_update(&x->params[i])) {
+            elements[x->nupdated] = value_elements(x->params[i].v);
+            x->updated[x->nupdated++] = i;
+        }
+    if (!how)
+        return;
+    m->reducer = reducer_new(m, how);
+    for (int i = 0; i < x->nparams; i++)
+        if (has_update(&x->params[i]) || x->params[i].param->kind == PARAM_BUFFER)
+            reducer_add(m->reducer, x->params[i].v, has_update(&x->params[i]) ? &x->params[i].grad : NULL);
+    reducer_build(m->reducer);
+    if (!parallel_partitions(how))
+        return;
+    int *mine = NEWN(m->a, int, x->nupdated + 1), n = parallel_share(m->a, x->s->gpus, x->nupdated, elements, mine);
+    for (int i = 0; i < n; i++)
+        mine[i] = x->updated[mine[i]];
+    x->updated = mine;
+    x->nupdated = n;
+}
+
 enum { BLOCK_8BIT = 256, SMALLEST_8BIT = 4096 }; /* bitsandbytes/optim/optimizer.py: blockwise, min_8bit_size */
 
 struct state { /* a tensor that an optimizer keeps for a parameter */
@@ -577,10 +607,10 @@ optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const i
 static void
 make_states(struct script *x)
 {
-    for (int i = 0; i < x->nparams; i++) {
-        struct trained *t = &x->params[i];
+    for (int i = 0; i < x->nupdated; i++) {
+        struct trained *t = &x->params[x->updated[i]];
         struct state s[MOST_STATES];
-        int n = has_update(t) && !t->state[0] && (t->grad || x->s->optimizer->at_construction)
+        int n = !t->state[0] && (t->grad || x->s->optimizer->at_construction)
                     ? states_of(x->s->optimizer, t->v->dtype, t->v->rank, t->v->size, s)
                     : 0;
         for (int k = 0; k < n; k++)
@@ -1009,6 +1039,12 @@ run_model(struct script *x, double *flops)
     for (int i = 0; i < p->ninputs; i++)
         if (uncast[i])
             value_drop(m, uncast[i]);
+    const char *missing = m->reducer ? reducer_forward(m->reducer) : NULL;
+    if (missing)
+        graph_doubt(p->graph, "model", "DistributedDataParallel", arena_printf(p->arena, "--freeze='%s'", missing),
+                    "the parameter %s gets no gradient: without find_unused_parameters=True PyTorch stops there",
+                    missing)
+            ->sure = SURE_MODEL;
     run_calls(x, 0, p->ncalls, p->regions, flops);
     for (int i = 0; i < p->noutputs; i++) {
         struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
@@ -1123,9 +1159,11 @@ run_adafactor(struct script *x, const struct trained *t, struct value **names)
 static void
 update_list(struct script *x, int group, const char *op)
 {
-    for (int i = 0; i < x->nparams; i++)
-        if (x->params[i].grad && x->params[i].param->group == group)
-            update_value(x, &x->params[i], op);
+    for (int i = 0; i < x->nupdated; i++) {
+        const struct trained *t = &x->params[x->updated[i]];
+        if (t->grad && t->param->group == group)
+            update_value(x, t, op);
+    }
 }
 
 static void
@@ -1152,14 +1190,15 @@ run_update(struct script *x)
         mark = scope_begin(m);
     }
     scope_end(m, mark, 0, NULL);
-    for (int i = 0; i < x->nparams; i++) {
-        if (!x->params[i].grad)
+    for (int i = 0; i < x->nupdated; i++) {
+        const struct trained *t = &x->params[x->updated[i]];
+        if (!t->grad)
             continue;
         mark = scope_begin(m);
         for (int k = 0; k < COUNT(o->each) && o->each[k]; k++)
-            update_value(x, &x->params[i], o->each[k]);
+            update_value(x, t, o->each[k]);
         if (o->run)
-            o->run(x, &x->params[i], names);
+            o->run(x, t, names);
         scope_end(m, mark, 0, NULL);
     }
     for (int i = 0; i < LOCALS; i++)
@@ -1307,6 +1346,7 @@ step_run(struct program *p, const struct setup *s)
     find_last_uses(&x);
     find_tables(&x);
     build_model(&x);
+    spread(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
         program_assume(p, ALTERNATIVE_NONE, "%s", s->optimizer->caveat);
     if (s->mode == MODE_TRAINING && s->loss == loss_find("auto") && !s->nterms)

@@ -16,10 +16,12 @@ const char *optimizer_name(int i); /* NULL past the last, and so below */
 const char *precision_name(int i);
 const char *loss_name(int i);
 const char *loop_name(int i);
+const char *parallel_name(int i);
 const struct optimizer *optimizer_find(const char *name);
 const struct precision *precision_find(const char *name);
 const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
+const struct parallel *parallel_find(const char *name);
 /* "adam+amsgrad+fused": a row with switches of --list=optimizers; NULL where one is unknown, or the row has it not. */
 const struct optimizer *optimizer_read(struct arena *a, const char *text);
 void optimizer_switch_list(FILE *out);
@@ -36,6 +38,7 @@ void optimizer_list(FILE *out);
 void precision_list(FILE *out);
 void loss_list(FILE *out);
 void loop_list(FILE *out);
+void parallel_list(FILE *out);
 void aten_list(FILE *out);
 
 /* ---- aten.c, expand.c: PyTorch's eager mode without numbers ------------------------------------------------------ */
@@ -182,6 +185,7 @@ struct machine {
     int nev, cap_ev;
     struct event *ev;
     struct heap *heap;
+    struct reducer *reducer;            /* of several GPUs; NULL of one */
     int64_t live_bytes, reserved_bytes; /* reserved: the most while recording */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
@@ -322,6 +326,23 @@ bool under_mode(const struct machine *m);
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
 /* Autograd's engine: runs backward from a scalar root. */
 void backward(struct machine *m, struct value *root);
+
+/* ---- parallel.c: one rank of several GPUs ------------------------------------------------------------------------ */
+
+struct reducer *reducer_new(struct machine *m, const struct parallel *how);
+/* A parameter and where its gradient is bound, at rising addresses; with grad NULL a buffer, which is broadcast. */
+void reducer_add(struct reducer *r, const struct value *v, struct value **grad);
+/* The first buckets, when all are added. */
+void reducer_build(struct reducer *r);
+/* Before a forward pass: buckets in the order of gradients, the first time after a backward pass; buffers. Returns the
+ * name of a parameter that got no gradient, where PyTorch stops; NULL none. */
+const char *reducer_forward(struct reducer *r);
+/* *grad is there. */
+void reducer_ready(struct reducer *r, struct value **grad);
+/* Whether a rank updates its own parameters alone. Then: those of the first of gpus ranks, of n with so many elements
+ * each, into mine[n] in the order of its optimizer; how many. */
+bool parallel_partitions(const struct parallel *how);
+int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine);
 
 /* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------- */
 

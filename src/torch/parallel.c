@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel.c - what one rank of several GPUs holds beside the step of one: DistributedDataParallel's buckets, and the
+ * part of the optimizer's states that is its own.
+ *
+ * A bucket is a flat copy of gradients, which the ranks reduce. The first ones are made with the model, one for each
+ * type; before the second forward pass they are made anew, in the order in which gradients came, the first of 1 MiB and
+ * the others of 25. With gradient_as_bucket_view a gradient moves into its bucket as soon as it is there. Buffers are
+ * sent through a flat copy before each forward pass. Collectives run in place; what NCCL itself allocates is not here.
+ *
+ * Source: torch/csrc/distributed/c10d/reducer.cpp (compute_bucket_assignment_by_size, initialize_buckets,
+ * mark_variable_ready_dense, rebuild_buckets), torch/csrc/distributed/c10d/comm.cpp (broadcast_coalesced),
+ * torch/nn/parallel/distributed.py (_ddp_init_helper, _pre_forward),
+ * torch/distributed/optim/zero_redundancy_optimizer.py (_partition_parameters).
+ */
+#include "torch/run.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct parallel {
+    const char *name, *help;
+    bool bucket_view; /* gradients are views of their buckets */
+    bool partitions;  /* each rank updates its own parameters alone */
+};
+
+static const struct parallel strategies[] = {
+    {"ddp", "DistributedDataParallel: a flat copy of the gradients beside them", false, false},
+    {"ddp:bucket-view", "the same with gradient_as_bucket_view=True: gradients are views of the copy", true, false},
+    {"zero1", "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
+     false, true},
+};
+
+const struct parallel *
+parallel_find(const char *name)
+{
+    for (int i = 0; i < COUNT(strategies); i++)
+        if (strcmp(strategies[i].name, name) == 0)
+            return &strategies[i];
+    return NULL;
+}
+
+const char *
+parallel_name(int i)
+{
+    return i < COUNT(strategies) ? strategies[i].name : NULL;
+}
+
+void
+parallel_list(FILE *out)
+{
+    for (int i = 0; i < COUNT(strategies); i++)
+        fprintf(out, "%s\t%s\n", strategies[i].name, strategies[i].help);
+}
+
+bool
+parallel_partitions(const struct parallel *how)
+{
+    return how->partitions;
+}
+
+/* ---- buckets ----------------------------------------------------------------------------------------------------- */
+
+enum { FIRST = 1 << 20, LATER = 25 << 20, BROADCAST = 250 << 20 }; /* bytes: _DEFAULT_FIRST_BUCKET_BYTES and on */
+enum { IN_FLIGHT = 2 };                                            /* max_in_flight of broadcast_coalesced */
+
+struct member {
+    const struct value *v;
+    struct value **grad; /* NULL: a buffer */
+    int bucket;
+    bool ready; /* its gradient has come */
+};
+
+struct members {
+    struct member *all;
+    int n, cap;
+};
+
+struct reducer {
+    struct machine *m;
+    const struct parallel *how;
+    struct members params, buffers;
+    int *order, nready; /* parameters in the order in which their gradients came */
+    struct value **bucket;
+    int nbuckets;
+    bool rebuilt;
+};
+
+struct reducer *
+reducer_new(struct machine *m, const struct parallel *how)
+{
+    struct reducer *r = NEW(m->keep, struct reducer);
+    r->m = m;
+    r->how = how;
+    return r;
+}
+
+void
+reducer_add(struct reducer *r, const struct value *v, struct value **grad)
+{
+    struct members *to = grad ? &r->params : &r->buffers;
+    *PUSH(r->m->keep, to->all, to->n, to->cap) = (struct member){v, grad, -1, false};
+}
+
+static struct value *
+flat(struct machine *m, enum dtype t, int64_t elements)
+{
+    m->op = "empty.memory_format";
+    m->fresh = CLASS_GRADIENTS;
+    m->fresh_name = "DDP bucket";
+    int mark = scope_begin(m);
+    struct value *v = value_adopt(m, value_keep(value_new(m, t, 1, &elements, NULL)));
+    scope_end(m, mark, 0, NULL);
+    m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
+    return v;
+}
+
+/* A bucket of a type is full at its limit: the first one at first, the others at later. Returns how many there are;
+ * size: the elements of each, type: its type. */
+static int
+assign(struct members *of, const int *order, int64_t first, int64_t later, int64_t *size, enum dtype *type)
+{
+    struct {
+        int bucket;
+        int64_t limit;
+    } open[DT_COUNT];
+    int count = 0;
+    for (int t = 0; t < DT_COUNT; t++) {
+        open[t].bucket = -1;
+        open[t].limit = first;
+    }
+    for (int i = 0; i < of->n; i++) {
+        struct member *k = &of->all[order ? order[i] : i];
+        enum dtype t = k->v->dtype;
+        if (open[t].bucket < 0) {
+            type[count] = t;
+            size[count] = 0;
+            open[t].bucket = count++;
+        }
+        k->bucket = open[t].bucket;
+        size[k->bucket] += value_elements(k->v);
+        if (dtype_bytes(t, size[k->bucket]) >= open[t].limit) {
+            open[t].bucket = -1;
+            open[t].limit = later;
+        }
+    }
+    return count;
+}
+
+static void
+make_buckets(struct reducer *r, const int *order, int64_t first)
+{
+    struct machine *m = r->m;
+    int64_t *size = NEWN(m->keep, int64_t, r->params.n + 1);
+    enum dtype *type = NEWN(m->keep, enum dtype, r->params.n + 1);
+    for (int i = 0; i < r->nbuckets; i++)
+        value_drop(m, r->bucket[i]);
+    r->nbuckets = assign(&r->params, order, first, LATER, size, type);
+    r->bucket = NEWN(m->keep, struct value *, r->nbuckets + 1);
+    for (int i = 0; i < r->nbuckets; i++)
+        r->bucket[i] = flat(m, type[i], size[i]);
+}
+
+void
+reducer_build(struct reducer *r)
+{
+    r->order = NEWN(r->m->keep, int, r->params.n + 1);
+    make_buckets(r, NULL, INT64_MAX);
+}
+
+/* Flat copies of a type's buffers, of which two are on their way at once. One tensor is its own flat copy. */
+static void
+broadcast_buffers(struct reducer *r)
+{
+    struct machine *m = r->m;
+    int64_t *size = NEWN(m->a, int64_t, r->buffers.n + 1);
+    enum dtype *type = NEWN(m->a, enum dtype, r->buffers.n + 1);
+    int *members = NEWN(m->a, int, r->buffers.n + 1), n = assign(&r->buffers, NULL, BROADCAST, BROADCAST, size, type);
+    struct value **copy = NEWN(m->a, struct value *, n + 1);
+    for (int i = 0; i < r->buffers.n; i++)
+        members[r->buffers.all[i].bucket]++;
+    for (int i = 0; i < n + IN_FLIGHT; i++) {
+        if (i >= IN_FLIGHT)
+            value_drop(m, copy[i - IN_FLIGHT]);
+        if (i < n && members[i] > 1)
+            copy[i] = flat(m, type[i], size[i]);
+    }
+}
+
+const char *
+reducer_forward(struct reducer *r)
+{
+    const char *missing = NULL;
+    if (!r->rebuilt && r->nready) {
+        for (int i = 0; i < r->params.n; i++)
+            if (!r->params.all[i].ready) {
+                missing = missing ? missing : r->params.all[i].v->st->name;
+                r->order[r->nready++] = i;
+            }
+        make_buckets(r, r->order, FIRST);
+        r->rebuilt = true;
+    }
+    broadcast_buffers(r);
+    return missing;
+}
+
+static int
+by_address(const void *key, const void *member)
+{
+    uintptr_t a = (uintptr_t)key, b = (uintptr_t)((const struct member *)member)->grad;
+    return (a > b) - (a < b);
+}
+
+void
+reducer_ready(struct reducer *r, struct value **grad)
+{
+    struct machine *m = r->m;
+    struct member *k =
+        r->params.n ? bsearch(grad, r->params.all, (size_t)r->params.n, sizeof(*r->params.all), by_address) : NULL;
+    if (!k)
+        return;
+    if (!k->ready && !r->rebuilt)
+        r->order[r->nready++] = (int)(k - r->params.all);
+    k->ready = true;
+    struct value *to = r->bucket[k->bucket];
+    if (!r->how->bucket_view || (*grad)->st == to->st)
+        return;
+    int mark = scope_begin(m);
+    struct value *view = value_adopt(m, value_keep(value_view(m, to, k->v->rank, k->v->size, k->v->stride)));
+    scope_end(m, mark, 0, NULL);
+    value_drop(m, *grad);
+    *grad = view;
+}
+
+/* ---- ZeroRedundancyOptimizer ------------------------------------------------------------------------------------- */
+
+struct share {
+    int at;
+    int64_t elements;
+};
+
+static int
+larger_first(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    return x->elements != y->elements ? (x->elements < y->elements ? 1 : -1) : x->at - y->at;
+}
+
+int
+parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine)
+{
+    struct share *all = NEWN(a, struct share, n + 1);
+    int64_t *load = NEWN(a, int64_t, gpus);
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        all[i] = (struct share){i, elements[i]};
+    if (n)
+        qsort(all, (size_t)n, sizeof(*all), larger_first);
+    for (int i = 0; i < n; i++) {
+        int least = 0;
+        for (int k = 1; k < gpus; k++)
+            least = load[k] < load[least] ? k : least;
+        load[least] += all[i].elements;
+        if (least == 0)
+            mine[count++] = all[i].at;
+    }
+    return count;
+}
