@@ -62,6 +62,8 @@ struct oom *oom_explain(const struct study *x, struct result *r, const char *tex
 
 /* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none
  * can be. */
+/* Fills p->units with the modules that globs name, or with NULL those of lists; the outermost where they are nested. */
+bool unit_modules(struct arena *a, struct program *p, const char *globs, const char **why);
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
 /* A doubt for each region that PyTorch refuses to run. */
 void recompute_check(const struct step *st);

@@ -162,6 +162,46 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
     return true;
 }
 
+/* A module of a list, as nn.ModuleList and nn.Sequential number them. */
+static bool
+is_listed(const char *path)
+{
+    const char *last = strrchr(path, '.');
+    last = last ? last + 1 : path;
+    return *last && strspn(last, "0123456789") == strlen(last);
+}
+
+static bool
+glob_among(struct arena *a, const char *globs, const char *path)
+{
+    for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ','))
+        if (glob_match(arena_strn(a, g, strcspn(g, ",")), path))
+            return true;
+    return false;
+}
+
+bool
+unit_modules(struct arena *a, struct program *p, const char *globs, const char **why)
+{
+    struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = regions_of(a, p);
+    int n = 0;
+    for (int i = 1; i < p->nmodules; i++)
+        if (all[i].first >= 0 && (globs ? glob_among(a, globs, p->modules[i].path) : is_listed(p->modules[i].path)))
+            r[n++] = all[i];
+    if (globs && !n) {
+        *why = no_module(a, p, globs);
+        return false;
+    }
+    qsort(r, (size_t)n, sizeof(*r), by_place);
+    int outer = 0;
+    for (int i = 1; i < n; i++)
+        if (r[i].first >= r[outer].end)
+            r[++outer] = r[i];
+    p->nunits = n ? outer + 1 : 0;
+    p->units = r;
+    return true;
+}
+
 void
 recompute_check(const struct step *st)
 {

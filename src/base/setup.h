@@ -73,6 +73,7 @@ struct setup {
     int micro_batches;               /* accumulate-N: N, else 1 */
     const struct parallel *parallel; /* how several GPUs share the step; NULL one GPU */
     int gpus;                        /* with parallel: how many, 2 or more */
+    const char *units;               /* --units: what fully_shard wraps; NULL what lists have */
     int repeats;                     /* of the reported step; 0 as 1 */
     enum dropout dropout;
     int torch;             /* whose eager mode: 206 of 2.6; 0 the file's */

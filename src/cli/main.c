@@ -203,6 +203,20 @@ report(const struct run *x, const struct result *r)
 
 /* ---- the pipeline ------------------------------------------------------------------------------------------------ */
 
+/* The modules that the set-up names. */
+static bool
+find_modules(struct arena *a, struct program *p, const struct setup *s, struct err *e)
+{
+    e->place = s->recompute;
+    if (s->recompute && !recompute_modules(a, p, s->recompute, &e->message))
+        return false;
+    e->place = s->units;
+    if (s->parallel && !unit_modules(a, p, s->units, &e->message))
+        return false;
+    e->place = NULL;
+    return true;
+}
+
 /* File to program. What *s leaves open is bound in it. NULL: see e. */
 static struct program *
 program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
@@ -214,7 +228,7 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
     s->unroll = true;
     lower_setup(g, a, s);
     struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
-    return p && s->recompute && !recompute_modules(a, p, s->recompute, &e->message) ? NULL : p;
+    return p && find_modules(a, p, s, e) ? p : NULL;
 }
 
 static struct program *
@@ -479,10 +493,8 @@ analyse(const struct run *x)
         fact_dump(p, stdout);
         return finish_stdout();
     }
-    if (s->recompute && !recompute_modules(a, p, s->recompute, &e.message)) {
-        e.place = s->recompute;
+    if (!find_modules(a, p, s, &e))
         return refuse(x, &e);
-    }
     progress_tell("running the step", 0, 0);
     struct step *st = step_run(p, s);
     recompute_check(st);

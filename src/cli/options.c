@@ -292,6 +292,13 @@ read_gpus(struct reader *r, const char *arg)
     return NULL;
 }
 
+static const char *
+read_units(struct reader *r, const char *arg)
+{
+    r->o->setup.units = arg;
+    return *arg ? NULL : "wanted names of modules, with * and commas";
+}
+
 NAMES(dropout_name, "auto", "none")
 static const struct words dropouts = {"dropout", NULL, dropout_name};
 
@@ -836,6 +843,10 @@ static const struct row {
      "several GPUs, of which the first one's memory is told: one of --list=parallel, as PyTorch runs it", 0,
      read_parallel, true, &strategies},
     {NULL, "gpus", "N", "how many GPUs --parallel has; 8 without it", 0, read_gpus, true},
+    {NULL, "units", "GLOB",
+     "modules that --parallel=fsdp shards one by one, with * and commas; without it those of lists (nn.ModuleList, "
+     "nn.Sequential)",
+     0, read_units, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
      read_dropout, true, &dropouts},
     {NULL, "torch", "VERSION", "the version of PyTorch that runs the step; else the file's", 0, read_torch, true},

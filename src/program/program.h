@@ -148,11 +148,13 @@ struct program {
     int nattributes;   /* of modules, that keep a tensor until the next step */
     int nregions;
     const struct region *regions; /* in order, apart from each other */
-    int *held;                    /* python_holds, found by the first step */
-    const char **held_by;         /* and the names, NULL where an expression holds it */
-    struct frames *frames;        /* of the calls' stacks, as far as they were read */
-    bool captured;                /* by memlint's own export: nothing had to be told from lines */
-    bool release;                 /* an edit: no Python name holds a tensor longer than operators read it */
+    int nunits;
+    const struct region *units; /* that fully_shard wraps, in order, apart from each other */
+    int *held;                  /* python_holds, found by the first step */
+    const char **held_by;       /* and the names, NULL where an expression holds it */
+    struct frames *frames;      /* of the calls' stacks, as far as they were read */
+    bool captured;              /* by memlint's own export: nothing had to be told from lines */
+    bool release;               /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */

@@ -40,6 +40,15 @@ record(struct machine *m, int storage, bool birth)
     *e = (struct event){storage, birth, m->phase, m->op, m->call};
 }
 
+int64_t
+machine_reserved(const struct machine *m)
+{
+    int64_t sum = heap_reserved(m->heap);
+    for (int i = 0; i < COUNT(m->side); i++)
+        sum += m->side[i] ? heap_reserved(m->side[i]) : 0;
+    return sum;
+}
+
 static struct storage *
 storage_new(struct machine *m, int64_t bytes)
 {
@@ -54,7 +63,8 @@ storage_new(struct machine *m, int64_t bytes)
                           .bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK};
     if (!s->bytes) /* an empty tensor allocates nothing */
         return s;
-    s->block = heap_malloc(m->heap, bytes);
+    s->heap = m->stream ? m->stream : m->heap;
+    s->block = heap_malloc(s->heap, bytes);
     if (m->s && m->s->player)
         m->s->player->asked(m->s->player->of, m->phase, m->op,
                             m->fresh_name                 ? m->fresh_name
@@ -63,10 +73,10 @@ storage_new(struct machine *m, int64_t bytes)
                                                           : NULL,
                             m->call ? m->call->location : NULL);
     if (m->real)
-        s->bytes = heap_block_bytes(m->heap, s->block);
+        s->bytes = heap_block_bytes(s->heap, s->block);
     m->live_bytes += s->bytes;
-    if (heap_reserved(m->heap) > m->reserved_bytes)
-        m->reserved_bytes = heap_reserved(m->heap);
+    if (machine_reserved(m) > m->reserved_bytes)
+        m->reserved_bytes = machine_reserved(m);
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
     if (m->recording)
@@ -74,19 +84,27 @@ storage_new(struct machine *m, int64_t bytes)
     return s;
 }
 
+/* Its memory goes; it may be there for a while without. */
+static void
+storage_empty(struct machine *m, struct storage *s)
+{
+    if (s->id < 0 || s->empty)
+        return;
+    s->empty = true;
+    heap_free(s->heap, s->block);
+    m->live_bytes -= s->bytes;
+    if (m->recording) {
+        record(m, s->id, false);
+        return;
+    }
+    m->st[s->id] = m->st[--m->nst];
+    m->st[s->id]->id = s->id;
+}
+
 static void
 storage_free(struct machine *m, struct storage *s)
 {
-    if (s->id >= 0) {
-        heap_free(m->heap, s->block);
-        m->live_bytes -= s->bytes;
-        if (m->recording) {
-            record(m, s->id, false);
-            return;
-        }
-        m->st[s->id] = m->st[--m->nst];
-        m->st[s->id]->id = s->id;
-    }
+    storage_empty(m, s);
     if (!m->recording)
         *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
 }
@@ -164,6 +182,26 @@ value_view(struct machine *m, struct value *v, int rank, const int64_t *size, co
     w->is_view = true;
     w->conj = v->conj;
     return w;
+}
+
+static void storage_drop(struct machine *m, struct storage *st);
+
+void
+value_empty(struct machine *m, struct value *v)
+{
+    storage_empty(m, v->st);
+}
+
+void
+value_fill(struct machine *m, struct value *v, int64_t elements)
+{
+    struct storage *old = v->st, *st = storage_new(m, dtype_bytes(v->dtype, elements));
+    st->dtype = v->dtype;
+    st->rank = old->rank;
+    memcpy(st->size, old->size, sizeof(st->size));
+    st->refs++;
+    v->st = st;
+    storage_drop(m, old);
 }
 
 struct value *
@@ -545,8 +583,9 @@ struct gnode {
     bool released;
     bool slices; /* in place, over a view: of all of another tensor, or of a part, whose sizes `part` has */
     const struct value *over, *part, *base; /* base: what `part` is a view of */
-    bool pinned; /* made under a checkpoint in another, or again: it lives as long as the iteration */
-    int holders; /* living results and nodes that lead to it */
+    int gate, opens; /* a unit's number from 1 on: it runs when the unit has its gradients, or before them; 0 none */
+    bool pinned;     /* made under a checkpoint in another, or again: it lives as long as the iteration */
+    int holders;     /* living results and nodes that lead to it */
 };
 
 static bool
@@ -811,6 +850,38 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
         rebase(m, g, v);
     }
     return v;
+}
+
+void
+gate_make(struct machine *m, int unit, int n, struct value **v)
+{
+    struct gnode *g = NEW(m->a, struct gnode);
+    g->op = aten_find("alias.default");
+    g->seq = m->seq++;
+    g->gate = unit + 1;
+    g->nin = g->nout = n;
+    g->in = NEWN(m->a, struct edge, n);
+    g->out = NEWN(m->a, struct value *, n);
+    g->buf = NEWN(m->a, struct value *, n);
+    for (int i = 0; i < n; i++) {
+        g->in[i] = node_edge(v[i]);
+        struct value *w = value_keep(value_view(m, v[i], v[i]->rank, v[i]->size, v[i]->stride));
+        w->is_view = v[i]->is_view;
+        w->requires_grad = true;
+        w->fn = g;
+        w->fn_out = i;
+        g->out[i] = w;
+        g->holders++;
+        value_drop(m, v[i]);
+        v[i] = w;
+    }
+}
+
+void
+gate_opens(struct value *v, int unit)
+{
+    if (v->fn && !v->fn->opens)
+        v->fn->opens = unit + 1;
 }
 
 void
@@ -1497,6 +1568,34 @@ recompute(struct machine *m, const struct gnode *g)
             *PUSH(m->a, g->checkpoint->made, g->checkpoint->nmade, g->checkpoint->cap_made) = value_keep(g->buf[i]);
 }
 
+/* A node's gradients go to the nodes that wait for them. */
+static void
+deliver(struct engine *e, const struct gnode *g, struct value **out)
+{
+    struct machine *m = e->m;
+    int added = 0;
+    for (int i = 0; i < g->nin; i++) {
+        struct gnode *to = g->in[i].fn;
+        if (!to) {
+            value_drop(m, out[i]);
+            continue;
+        }
+        if (out[i]) {
+            struct value **slot = &to->buf[g->in[i].out];
+            bool first = !*slot;
+            buffer_add(m, slot, out[i]);
+            if (first)
+                value_drop(m, out[i]);
+            else /* only the first is moved into the buffer: evaluate_function holds the others to its end */
+                out[added++] = out[i];
+        }
+        if (--to->deps == 0)
+            heap_push(e, to);
+    }
+    for (int i = 0; i < added; i++)
+        value_drop(m, out[i]);
+}
+
 static void
 run_node(struct engine *e, struct gnode *g)
 {
@@ -1563,27 +1662,21 @@ run_node(struct engine *e, struct gnode *g)
         out[g->first[0]] = whole;
     }
     release(m, g);
-    int added = 0;
+    deliver(e, g, out);
+}
+
+/* What a unit reads has its gradients: the unit is behind. Source: RegisterPostBackwardFunction in
+ * torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py. */
+static void
+run_gate(struct engine *e, struct gnode *g)
+{
+    struct value **out = NEWN(e->m->a, struct value *, g->nin);
+    shards_behind(e->m->shards, g->gate - 1);
     for (int i = 0; i < g->nin; i++) {
-        struct gnode *to = g->in[i].fn;
-        if (!to) {
-            value_drop(m, out[i]);
-            continue;
-        }
-        if (out[i]) {
-            struct value **slot = &to->buf[g->in[i].out];
-            bool first = !*slot;
-            buffer_add(m, slot, out[i]);
-            if (first)
-                value_drop(m, out[i]);
-            else /* only the first is moved into the buffer: evaluate_function holds the others to its end */
-                out[added++] = out[i];
-        }
-        if (--to->deps == 0)
-            heap_push(e, to);
+        out[i] = g->buf[i];
+        g->buf[i] = NULL;
     }
-    for (int i = 0; i < added; i++)
-        value_drop(m, out[i]);
+    deliver(e, g, out);
 }
 
 void
@@ -1604,11 +1697,17 @@ backward(struct machine *m, struct value *root)
     heap_push(&e, root->fn);
     while (e.n) {
         struct gnode *g = heap_pop(&e);
-        if (g->op)
+        if (g->opens)
+            shards_before(m->shards, g->opens - 1);
+        if (g->gate)
+            run_gate(&e, g);
+        else if (g->op)
             run_node(&e, g);
         else
             accumulate_grad(m, g);
     }
+    if (m->shards)
+        shards_finish(m->shards);
     m->call = NULL;
     scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
     m->grad_mode = true;

@@ -18,17 +18,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct parallel {
-    const char *name, *help;
-    bool bucket_view; /* gradients are views of their buckets */
-    bool partitions;  /* each rank updates its own parameters alone */
-};
-
 static const struct parallel strategies[] = {
-    {"ddp", "DistributedDataParallel: a flat copy of the gradients beside them", false, false},
-    {"ddp:bucket-view", "the same with gradient_as_bucket_view=True: gradients are views of the copy", true, false},
-    {"zero1", "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
-     false, true},
+    {.name = "ddp", .help = "DistributedDataParallel: a flat copy of the gradients beside them"},
+    {.name = "ddp:bucket-view",
+     .help = "the same with gradient_as_bucket_view=True: gradients are views of the copy",
+     .bucket_view = true},
+    {.name = "zero1",
+     .help = "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
+     .partitions = true},
+    {.name = "fsdp", .help = "fully_shard of every unit of --units and of the model", .shards = true},
+    {.name = "fsdp:no-reshard",
+     .help = "the same with reshard_after_forward=False: parameters stay whole until their backward pass",
+     .shards = true,
+     .keeps = true},
+    {.name = "fsdp:cpu-offload",
+     .help = "the same with CPUOffloadPolicy(): shares of parameters, gradients and states are the host's",
+     .shards = true,
+     .offloads = true},
 };
 
 const struct parallel *
@@ -51,12 +57,6 @@ parallel_list(FILE *out)
 {
     for (int i = 0; i < COUNT(strategies); i++)
         fprintf(out, "%s\t%s\n", strategies[i].name, strategies[i].help);
-}
-
-bool
-parallel_partitions(const struct parallel *how)
-{
-    return how->partitions;
 }
 
 /* ---- buckets ----------------------------------------------------------------------------------------------------- */

@@ -457,10 +457,14 @@ struct script {
     bool *is_table;              /* per slot: no parameter goes into it, but something that one goes into reads it */
     int *first_drop, *next_drop; /* per call, the slots dropped after it: a list */
     int nparams;                 /* that own their tensor: tied names share */
-    int nupdated, *updated;      /* those that this rank's optimizer has, in its order */
+    bool sharded;
+    const struct region *unit; /* that runs */
+    int *swapped, nswapped;    /* slots that hold a unit's gates, and what they held */
+    struct value **unswapped;
+    int nupdated, *updated; /* those that this rank's optimizer has, in its order */
     struct trained {
         const struct param *param;
-        struct value *v, *grad, *state[MOST_STATES];
+        struct value *v, *grad, *state[MOST_STATES], *local, *whole_grad; /* sharded: v is whole at times */
     } * params;
     struct value **inputs, **targets, **outs, *loss;
     const struct loss **loss_of;                  /* per output, NULL none */
@@ -519,7 +523,7 @@ build_model(struct script *x)
                     precision_type(x->s->precision, q->dtype), q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
-            value_requires_grad(x->m, t->v, &t->grad);
+            value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);
     }
 }
 
@@ -529,6 +533,59 @@ has_update(const struct trained *t)
     return t->v->fn != NULL;
 }
 
+/* What the optimizer updates: with shards this rank's share, which the host may have. */
+static const struct value *
+updated_value(const struct script *x, const struct trained *t)
+{
+    return x->sharded ? t->local : t->v;
+}
+
+/* The unit of the first call that reads a slot, from 1 on; 0 the model. */
+static int *
+units_of_slots(const struct script *x)
+{
+    const struct program *p = x->p;
+    int *of = NEWN(x->m->a, int, p->nslots + 1), unit = 0;
+    memset(of, -1, sizeof(*of) * (size_t)(p->nslots + 1));
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        while (unit < p->nunits && p->units[unit].end <= i)
+            unit++;
+        bool inside = unit < p->nunits && p->units[unit].first <= i;
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            of[slot] = of[slot] < 0 ? inside * (unit + 1) : of[slot];
+    }
+    return of;
+}
+
+static void
+shard(struct script *x)
+{
+    struct machine *m = x->m;
+    const int *unit = units_of_slots(x);
+    m->shards = shards_new(m, x->s->parallel, x->s->gpus, x->p->nunits + 1);
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[i];
+        if (t->param->kind == PARAM_BUFFER || t->param->kind == PARAM_CONSTANT)
+            continue;
+        int of = unit[t->param->slot] < 0 ? 0 : unit[t->param->slot];
+        shards_add(m->shards, of, t->v, &t->local, has_update(t) ? &t->whole_grad : NULL, &t->grad);
+    }
+    shards_build(m->shards);
+    x->swapped = NEWN(m->a, int, x->p->nslots + 1);
+    x->unswapped = NEWN(m->a, struct value *, x->p->nslots + 1);
+}
+
+static void
+reduce(struct script *x)
+{
+    struct machine *m = x->m;
+    m->reducer = reducer_new(m, x->s->parallel);
+    for (int i = 0; i < x->nparams; i++)
+        if (has_update(&x->params[i]) || x->params[i].param->kind == PARAM_BUFFER)
+            reducer_add(m->reducer, x->params[i].v, has_update(&x->params[i]) ? &x->params[i].grad : NULL);
+    reducer_build(m->reducer);
+}
+
 /* The parameters of this rank's optimizer, and what shares gradients with other ranks. */
 static void
 spread(struct script *x)
@@ -536,20 +593,15 @@ spread(struct script *x)
     struct machine *m = x->m;
     const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
     int64_t *elements = NEWN(m->a, int64_t, x->nparams + 1);
+    if (how)
+        (how->shards ? shard : reduce)(x);
     x->updated = NEWN(m->a, int, x->nparams + 1);
     for (int i = 0; i < x->nparams; i++)
-        if (has_update(&x->params[i])) {
+        if (has_update(&x->params[i]) && updated_value(x, &x->params[i])) {
             elements[x->nupdated] = value_elements(x->params[i].v);
             x->updated[x->nupdated++] = i;
         }
-    if (!how)
-        return;
-    m->reducer = reducer_new(m, how);
-    for (int i = 0; i < x->nparams; i++)
-        if (has_update(&x->params[i]) || x->params[i].param->kind == PARAM_BUFFER)
-            reducer_add(m->reducer, x->params[i].v, has_update(&x->params[i]) ? &x->params[i].grad : NULL);
-    reducer_build(m->reducer);
-    if (!parallel_partitions(how))
+    if (!how || !how->partitions)
         return;
     int *mine = NEWN(m->a, int, x->nupdated + 1), n = parallel_share(m->a, x->s->gpus, x->nupdated, elements, mine);
     for (int i = 0; i < n; i++)
@@ -609,9 +661,10 @@ make_states(struct script *x)
 {
     for (int i = 0; i < x->nupdated; i++) {
         struct trained *t = &x->params[x->updated[i]];
+        const struct value *v = updated_value(x, t);
         struct state s[MOST_STATES];
         int n = !t->state[0] && (t->grad || x->s->optimizer->at_construction)
-                    ? states_of(x->s->optimizer, t->v->dtype, t->v->rank, t->v->size, s)
+                    ? states_of(x->s->optimizer, v->dtype, v->rank, v->size, s)
                     : 0;
         for (int k = 0; k < n; k++)
             t->state[k] =
@@ -952,13 +1005,73 @@ enter_loss(struct script *x)
             drop(x, &x->outs[i]);
 }
 
+/* A unit begins: what it reads passes a gate, which knows in the backward pass that the unit is behind. */
+static void
+enter_unit(struct script *x, const struct region *u)
+{
+    struct machine *m = x->m;
+    int n = 0, seen = ++x->stamp, mark = scope_begin(m), *slots = NEWN(m->a, int, x->p->nslots + 1);
+    struct value **v = NEWN(m->a, struct value *, x->p->nslots + 1);
+    x->unit = u;
+    x->nswapped = 0;
+    shards_enter(m->shards, (int)(u - x->p->units) + 1);
+    for (int i = u->first, slot; i < u->end; i++) {
+        const struct call *c = &x->p->calls[i];
+        for (struct call_reads k = {c}; (slot = next_read(&k)) >= 0;) {
+            if (x->seen[slot] == seen || x->seen[slot] < 0)
+                continue;
+            x->seen[slot] = seen;
+            if (x->slot[slot] && x->slot[slot]->requires_grad) {
+                slots[n] = slot;
+                v[n++] = x->slot[slot];
+            }
+        }
+        for (int k = 0; k < c->nouts; k++)
+            x->seen[c->outs[k]] = seen;
+    }
+    for (int i = 0; i < n; i++)
+        if (x->last_use[slots[i]] >= u->end) {
+            x->swapped[x->nswapped] = slots[i];
+            x->unswapped[x->nswapped++] = value_keep(v[i]);
+        }
+    if (n)
+        gate_make(m, (int)(u - x->p->units) + 1, n, v);
+    for (int i = 0; i < n; i++)
+        x->slot[slots[i]] = v[i];
+    scope_end(m, mark, 0, NULL);
+}
+
+static void
+leave_unit(struct script *x)
+{
+    const struct region *u = x->unit;
+    int number = (int)(u - x->p->units) + 1;
+    for (int i = 0; i < x->nswapped; i++) {
+        struct value **at = &x->slot[x->swapped[i]];
+        if (*at)
+            drop(x, at);
+        *at = x->unswapped[i];
+    }
+    for (int i = u->first; i < u->end; i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++) {
+            int slot = x->p->calls[i].outs[k];
+            if (x->slot[slot] && x->last_use[slot] >= u->end)
+                gate_opens(x->slot[slot], number);
+        }
+    shards_leave(x->m->shards, number);
+    x->unit = NULL;
+}
+
 /* Calls and the regions among them: r is the first one that may begin there. */
 static void
 run_calls(struct script *x, int first, int end, const struct region *r, double *flops)
 {
     const struct program *p = x->p;
     struct machine *m = x->m;
+    const struct region *u = m->shards && m->grad_mode && !m->checkpoint ? p->units : p->units + p->nunits;
     for (int i = first; i < end; i++) {
+        for (; u < p->units + p->nunits && u->first == i; u++)
+            enter_unit(x, u);
         for (; r < p->regions + p->nregions && r->first == i && r->end <= end; r++)
             enter_region(x, r);
         if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
@@ -966,6 +1079,8 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
         run_call(x, i, flops);
         while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again)
             checkpoint_end(m);
+        if (x->unit && x->unit->end == i + 1 && !m->checkpoint)
+            leave_unit(x);
     }
 }
 
@@ -1045,7 +1160,14 @@ run_model(struct script *x, double *flops)
                     "the parameter %s gets no gradient: without find_unused_parameters=True PyTorch stops there",
                     missing)
             ->sure = SURE_MODEL;
+    if (m->shards)
+        shards_enter(m->shards, 0);
     run_calls(x, 0, p->ncalls, p->regions, flops);
+    for (int i = 0; i < p->noutputs && m->shards; i++)
+        if (x->slot[p->outputs[i].slot])
+            gate_opens(x->slot[p->outputs[i].slot], 0);
+    if (m->shards)
+        shards_leave(m->shards, 0);
     for (int i = 0; i < p->noutputs; i++) {
         struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
         bool is_made = x->seen[p->outputs[i].slot] >= 0; /* no parameter, which is the model's, too */
@@ -1106,7 +1228,8 @@ update_value(struct script *x, const struct trained *t, const char *op)
 {
     x->m->op = op;
     x->m->fresh_name = t->param->name;
-    struct value *v = value_new(x->m, t->v->dtype, t->v->rank, t->v->size, NULL);
+    const struct value *like = updated_value(x, t);
+    struct value *v = value_new(x->m, like->dtype, like->rank, like->size, NULL);
     x->m->fresh_name = NULL;
     return v;
 }
@@ -1133,7 +1256,7 @@ run_adafactor(struct script *x, const struct trained *t, struct value **names)
     enum { ROW, COLUMN, SQUARED, UPDATE };
     struct machine *m = x->m;
     int mark = scope_begin(m);
-    OP(m, "linalg_vector_norm.default", VAL(t->v), INT(2));
+    OP(m, "linalg_vector_norm.default", VAL(x->sharded ? t->local : t->v), INT(2));
     scope_end(m, mark, 0, NULL);
     mark = scope_begin(m);
     struct value *v;
@@ -1345,6 +1468,7 @@ step_run(struct program *p, const struct setup *s)
                        "masks and integers that functions other than forward make numbers of are fp32 then");
     find_last_uses(&x);
     find_tables(&x);
+    x.sharded = s->mode == MODE_TRAINING && s->parallel && s->parallel->shards;
     build_model(&x);
     spread(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)

@@ -58,6 +58,8 @@ struct storage {
     int64_t size[SHOWN_RANK]; /* of the tensor that was born with it, its first dimensions */
     bool saved;               /* autograd kept it at some time */
     int version;              /* how often it was written over */
+    bool empty;               /* it has given its memory back */
+    struct heap *heap;        /* where its block is */
 };
 
 struct gnode;
@@ -184,9 +186,10 @@ struct machine {
     struct storage **st, **spare; /* alive; while recording, also those that died */
     int nev, cap_ev;
     struct event *ev;
-    struct heap *heap;
-    struct reducer *reducer;            /* of several GPUs; NULL of one */
-    int64_t live_bytes, reserved_bytes; /* reserved: the most while recording */
+    struct heap *heap, *side[2], *stream; /* those of collectives; where blocks come from now, NULL heap */
+    struct shards *shards;                /* NULL: parameters are whole */
+    struct reducer *reducer;              /* of several GPUs; NULL of one */
+    int64_t live_bytes, reserved_bytes;   /* reserved: the most while recording */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -322,12 +325,29 @@ void checkpoint_end(struct machine *m);
 /* Whether a selective region runs: its dispatch mode makes composites avoid writing in place. */
 bool under_mode(const struct machine *m);
 
+/* v's storage gives its memory back, and gets memory for so many elements; views of before have none. */
+void value_empty(struct machine *m, struct value *v);
+void value_fill(struct machine *m, struct value *v, int64_t elements);
+/* v[0..n) become what a node hands on that runs when all their gradients are there; v's node runs after the unit's
+ * parameters are whole. */
+void gate_make(struct machine *m, int unit, int n, struct value **v);
+void gate_opens(struct value *v, int unit);
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
 /* Autograd's engine: runs backward from a scalar root. */
 void backward(struct machine *m, struct value *root);
 
 /* ---- parallel.c: one rank of several GPUs ------------------------------------------------------------------------ */
+
+/* A row: how GPUs share a step. */
+struct parallel {
+    const char *name, *help;
+    bool bucket_view; /* DDP: gradients are views of their buckets */
+    bool partitions;  /* each rank updates its own parameters alone */
+    bool shards;      /* fully_shard: parameters are whole while their unit runs */
+    bool keeps;       /* and from their forward pass to their backward pass */
+    bool offloads;    /* a rank's shares are the host's */
+};
 
 struct reducer *reducer_new(struct machine *m, const struct parallel *how);
 /* A parameter and where its gradient is bound, at rising addresses; with grad NULL a buffer, which is broadcast. */
@@ -339,9 +359,20 @@ void reducer_build(struct reducer *r);
 const char *reducer_forward(struct reducer *r);
 /* *grad is there. */
 void reducer_ready(struct reducer *r, struct value **grad);
-/* Whether a rank updates its own parameters alone. Then: those of the first of gpus ranks, of n with so many elements
- * each, into mine[n] in the order of its optimizer; how many. */
-bool parallel_partitions(const struct parallel *how);
+/* fully_shard: parameters are whole while their unit runs. Unit 0 is the model with what no other unit has. local and
+ * local_grad: where a rank's share of the parameter and of its gradient is bound; whole_grad: the engine's, NULL of what
+ * is not trained. */
+struct shards *shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits);
+void shards_add(struct shards *x, int unit, struct value *v, struct value **local, struct value **whole_grad,
+                struct value **local_grad);
+void shards_build(struct shards *x);
+void shards_enter(struct shards *x, int unit);  /* its forward pass begins */
+void shards_leave(struct shards *x, int unit);  /* and ends */
+void shards_before(struct shards *x, int unit); /* its backward pass begins */
+void shards_behind(struct shards *x, int unit); /* and ends */
+void shards_finish(struct shards *x);           /* the whole backward pass has ended */
+/* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
+ * optimizer; how many. */
 int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine);
 
 /* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------- */
@@ -428,6 +459,7 @@ void heap_free(struct heap *h, int block);
 int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
+int64_t machine_reserved(const struct machine *m); /* of all streams */
 
 /* ---- kernels.c: which kernels of libraries a step runs ----------------------------------------------------------- */
 

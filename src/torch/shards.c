@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shards.c - PyTorch's fully_shard (FSDP2), as the first of several ranks runs it.
+ *
+ * A rank has a share of each parameter: its first dimension, divided by the ranks and rounded up. A unit's parameters
+ * are made whole when its forward pass begins, and again before its backward pass: the shares of all ranks meet in one
+ * buffer, from which each parameter is copied. In a forward pass the buffer lives until the next unit has its own, in
+ * a backward pass the next unit's is asked for beforehand. When a unit's gradients are there, they are copied into a
+ * buffer, of which the rank gets back its share; the buffer lives until the next unit needs one. Buffers of gathered
+ * and of reduced shares come from streams of their own, whose cached blocks nobody else takes.
+ *
+ * Source: torch/distributed/fsdp/_fully_shard/: _fsdp_param.py (_init_sharded_param, init_all_gather_outputs),
+ * _fsdp_param_group.py (unshard, wait_for_unshard, post_backward, _backward_prefetch), _fsdp_collectives.py
+ * (foreach_all_gather, foreach_reduce), _fsdp_state.py (_post_forward, _root_post_backward_final_callback). Collectives
+ * run in place; what NCCL itself allocates is not here.
+ */
+#include "base/setup.h"
+#include "torch/run.h"
+
+#include <string.h>
+
+enum stream { GATHER, REDUCE };
+
+struct shard {
+    struct value *v, **local, **whole_grad, **local_grad;
+    int64_t padded; /* elements of a rank's share */
+    bool whole;
+};
+
+struct unit {
+    int n, cap;
+    struct shard *all;
+    struct value *gathered; /* asked for, not yet copied from */
+    bool back, behind;      /* its backward pass has begun; is over */
+};
+
+struct shards {
+    struct machine *m;
+    const struct parallel *how;
+    int gpus, nunits;
+    struct unit *unit;
+    int *order, norder;          /* units whose forward pass has ended */
+    struct value *last_gathered; /* of the unit that runs forward */
+    struct value *reduced;       /* what the last reduction reads */
+};
+
+struct shards *
+shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits)
+{
+    struct shards *x = NEW(m->keep, struct shards);
+    x->m = m;
+    x->how = how;
+    x->gpus = gpus;
+    x->nunits = nunits;
+    x->unit = NEWN(m->keep, struct unit, nunits + 1);
+    x->order = NEWN(m->keep, int, nunits + 1);
+    for (int i = 0; i < COUNT(m->side); i++)
+        m->side[i] = heap_new(m->keep, m->s->expandable);
+    return x;
+}
+
+void
+shards_add(struct shards *x, int unit, struct value *v, struct value **local, struct value **whole_grad,
+           struct value **local_grad)
+{
+    struct unit *u = &x->unit[unit];
+    int64_t rows = v->rank ? v->size[0] : 1, inner = rows ? value_elements(v) / rows : 0;
+    *PUSH(x->m->keep, u->all, u->n, u->cap) =
+        (struct shard){v, local, whole_grad, local_grad, (rows + x->gpus - 1) / x->gpus * inner, true};
+}
+
+static struct value *
+born(struct machine *m, enum class class, const char *name, enum dtype t, int rank, const int64_t *size)
+{
+    m->op = "empty.memory_format";
+    m->fresh = class;
+    m->fresh_name = name;
+    int mark = scope_begin(m);
+    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
+    scope_end(m, mark, 0, NULL);
+    m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
+    return v;
+}
+
+static struct value *
+buffer(struct shards *x, enum stream on, enum class class, const char *name, enum dtype t, int64_t elements)
+{
+    x->m->stream = x->m->side[on];
+    struct value *v = born(x->m, class, name, t, 1, &elements);
+    x->m->stream = NULL;
+    return v;
+}
+
+static void
+drop(struct shards *x, struct value **v)
+{
+    value_drop(x->m, *v);
+    *v = NULL;
+}
+
+static struct value *
+make_share(struct shards *x, const struct shard *k)
+{
+    int64_t size[RANK];
+    memcpy(size, k->v->size, sizeof(*size) * (size_t)k->v->rank);
+    if (k->v->rank)
+        size[0] = (size[0] + x->gpus - 1) / x->gpus;
+    return born(x->m, CLASS_PARAMETERS, k->v->st->name, k->v->dtype, k->v->rank, size);
+}
+
+void
+shards_build(struct shards *x)
+{
+    for (int i = 1; i <= x->nunits; i++) {
+        struct unit *u = &x->unit[i % x->nunits]; /* the model last */
+        for (int k = 0; k < u->n; k++)
+            if (!x->how->offloads)
+                *u->all[k].local = make_share(x, &u->all[k]);
+        for (int k = 0; k < u->n; k++) {
+            value_empty(x->m, u->all[k].v);
+            u->all[k].whole = false;
+        }
+    }
+}
+
+static bool
+is_whole(const struct unit *u)
+{
+    return !u->n || u->all[0].whole;
+}
+
+static int64_t
+share_of(const struct unit *u)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < u->n; i++)
+        sum = bytes_add(sum, u->all[i].padded);
+    return sum;
+}
+
+/* foreach_all_gather. Shares that are the host's come to the device first. */
+static void
+gather(struct shards *x, struct unit *u)
+{
+    if (u->gathered || is_whole(u))
+        return;
+    struct value **brought = NEWN(x->m->a, struct value *, u->n);
+    for (int i = 0; i < u->n && x->how->offloads; i++)
+        brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", u->all[i].v->dtype, u->all[i].padded);
+    u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
+    for (int i = 0; i < u->n; i++)
+        value_drop(x->m, brought[i]);
+}
+
+/* wait_for_unshard: a parameter's memory, which it has until it is given back. */
+static void
+copy_out(struct shards *x, struct unit *u)
+{
+    struct machine *m = x->m;
+    for (int i = 0; i < u->n; i++) {
+        struct shard *k = &u->all[i];
+        m->op = "empty.memory_format";
+        m->fresh = CLASS_PARAMETERS;
+        m->fresh_name = k->v->st->name;
+        value_fill(m, k->v, k->padded * x->gpus);
+        k->whole = true;
+    }
+    m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
+}
+
+static void
+give_back(struct shards *x, struct unit *u)
+{
+    for (int i = 0; i < u->n; i++)
+        if (u->all[i].whole) {
+            value_empty(x->m, u->all[i].v);
+            u->all[i].whole = false;
+        }
+}
+
+void
+shards_enter(struct shards *x, int unit)
+{
+    struct unit *u = &x->unit[unit];
+    u->back = u->behind = false;
+    if (!unit)
+        x->norder = 0;
+    gather(x, u);
+    if (!u->gathered)
+        return;
+    drop(x, &x->last_gathered);
+    copy_out(x, u);
+    x->last_gathered = u->gathered;
+    u->gathered = NULL;
+}
+
+void
+shards_leave(struct shards *x, int unit)
+{
+    if (unit && !x->how->keeps)
+        give_back(x, &x->unit[unit]);
+    x->order[x->norder++] = unit;
+    if (!unit)
+        drop(x, &x->last_gathered);
+}
+
+void
+shards_before(struct shards *x, int unit)
+{
+    struct unit *u = &x->unit[unit];
+    enum class class = x->m->fresh;
+    if (u->back)
+        return;
+    u->back = true;
+    gather(x, u);
+    if (u->gathered) {
+        copy_out(x, u);
+        drop(x, &u->gathered);
+    }
+    int at = x->norder - 1;
+    while (at >= 0 && x->order[at] != unit)
+        at--;
+    if (at > 0)
+        gather(x, &x->unit[x->order[at - 1]]);
+    x->m->fresh = class;
+}
+
+void
+shards_behind(struct shards *x, int unit)
+{
+    struct machine *m = x->m;
+    struct unit *u = &x->unit[unit];
+    enum class class = m->fresh;
+    int64_t elements = 0;
+    enum dtype t = DT_UNDEFINED;
+    if (u->behind)
+        return;
+    u->behind = true;
+    for (int i = 0; i < u->n; i++)
+        if (u->all[i].whole_grad && *u->all[i].whole_grad) {
+            elements = bytes_add(elements, u->all[i].padded);
+            t = u->all[i].v->dtype;
+        }
+    give_back(x, u);
+    if (!elements)
+        return;
+    drop(x, &x->reduced);
+    int64_t all = elements * x->gpus;
+    x->reduced = born(m, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
+    for (int i = 0; i < u->n; i++)
+        if (u->all[i].whole_grad)
+            drop(x, u->all[i].whole_grad);
+    struct value *share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
+    for (int i = 0; i < u->n && !x->how->offloads; i++) {
+        struct shard *k = &u->all[i];
+        if (!k->whole_grad || *k->local_grad) /* added in place */
+            continue;
+        int mark = scope_begin(m);
+        *k->local_grad = value_adopt(m, value_keep(value_view(m, share, (*k->local)->rank, (*k->local)->size, NULL)));
+        scope_end(m, mark, 0, NULL);
+    }
+    value_drop(m, share);
+    m->fresh = class;
+}
+
+void
+shards_finish(struct shards *x)
+{
+    for (int i = x->nunits; i >= 1; i--)
+        shards_behind(x, i % x->nunits);
+    drop(x, &x->reduced);
+}
