@@ -176,7 +176,8 @@ json_peak(struct json *j, const struct result *r)
     json_close(j, '}');
     json_close(j, '}');
     json_open(j, "allocated_after", '{');
-    json_maybe(j, "model", r->after.model);
+    if (r->after.model) /* else the host has all of it */
+        json_maybe(j, "model", r->after.model);
     json_maybe(j, "inputs", r->after.inputs);
     json_maybe(j, "forward", r->after.forward);
     json_maybe(j, "backward", r->after.backward);

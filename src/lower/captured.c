@@ -270,6 +270,8 @@ lower_setup(const struct graph *g, struct arena *a, struct setup *s)
     const char *text = graph_metadata(g, "memlint.optimizer");
     const struct optimizer *o = text && !s->says_optimizer ? optimizer_read(a, text) : NULL;
     s->optimizer = o ? o : s->optimizer;
+    if (s->parallel && s->parallel->low != DT_UNDEFINED) /* what runs is a model in that type */
+        s->precision = precision_find("bf16");
 }
 
 /* Lines of memlint.groups are the optimizer's groups of parameters behind the first. */

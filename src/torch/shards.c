@@ -22,7 +22,8 @@ enum stream { GATHER, REDUCE };
 
 struct shard {
     struct value *v, **local, **whole_grad, **local_grad;
-    int64_t padded; /* elements of a rank's share */
+    enum dtype dtype; /* of the share, and of reduced gradients */
+    int64_t padded;   /* elements of a rank's share */
     bool whole;
 };
 
@@ -65,7 +66,7 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
     struct unit *u = &x->unit[unit];
     int64_t rows = v->rank ? v->size[0] : 1, inner = rows ? value_elements(v) / rows : 0;
     *PUSH(x->m->keep, u->all, u->n, u->cap) =
-        (struct shard){v, local, whole_grad, local_grad, (rows + x->gpus - 1) / x->gpus * inner, true};
+        (struct shard){v, local, whole_grad, local_grad, v->dtype, (rows + x->gpus - 1) / x->gpus * inner, true};
 }
 
 static struct value *
@@ -98,6 +99,12 @@ drop(struct shards *x, struct value **v)
     *v = NULL;
 }
 
+static enum dtype
+lower(const struct shards *x, enum dtype t)
+{
+    return x->how->low != DT_UNDEFINED && dtypes[t].is_float ? x->how->low : t;
+}
+
 static struct value *
 make_share(struct shards *x, const struct shard *k)
 {
@@ -105,7 +112,7 @@ make_share(struct shards *x, const struct shard *k)
     memcpy(size, k->v->size, sizeof(*size) * (size_t)k->v->rank);
     if (k->v->rank)
         size[0] = (size[0] + x->gpus - 1) / x->gpus;
-    return born(x->m, CLASS_PARAMETERS, k->v->st->name, k->v->dtype, k->v->rank, size);
+    return born(x->m, CLASS_PARAMETERS, k->v->st->name, k->dtype, k->v->rank, size);
 }
 
 void
@@ -119,8 +126,16 @@ shards_build(struct shards *x)
         for (int k = 0; k < u->n; k++) {
             value_empty(x->m, u->all[k].v);
             u->all[k].whole = false;
+            u->all[k].v->dtype = lower(x, u->all[k].dtype);
         }
     }
+}
+
+struct value *
+shards_cast(const struct shards *x, struct value *v)
+{
+    enum dtype t = lower(x, v->dtype);
+    return t == v->dtype ? v : OP(x->m, "_to_copy.default", VAL(v), DTYPE(t));
 }
 
 static bool
@@ -138,16 +153,20 @@ share_of(const struct unit *u)
     return sum;
 }
 
-/* foreach_all_gather. Shares that are the host's come to the device first. */
+/* foreach_all_gather. Shares that are the host's come to the device first; those of another type are cast into one
+ * buffer. */
 static void
 gather(struct shards *x, struct unit *u)
 {
     if (u->gathered || is_whole(u))
         return;
-    struct value **brought = NEWN(x->m->a, struct value *, u->n);
+    struct value **brought = NEWN(x->m->a, struct value *, u->n), *cast = NULL;
+    if (x->how->low != DT_UNDEFINED)
+        cast = buffer(x, GATHER, CLASS_TEMPORARIES, "cast shares", x->how->low, share_of(u));
     for (int i = 0; i < u->n && x->how->offloads; i++)
         brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", u->all[i].v->dtype, u->all[i].padded);
     u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
+    value_drop(x->m, cast);
     for (int i = 0; i < u->n; i++)
         value_drop(x->m, brought[i]);
 }
@@ -200,7 +219,8 @@ shards_leave(struct shards *x, int unit)
 {
     if (unit && !x->how->keeps)
         give_back(x, &x->unit[unit]);
-    x->order[x->norder++] = unit;
+    if (x->unit[unit].n)
+        x->order[x->norder++] = unit;
     if (!unit)
         drop(x, &x->last_gathered);
 }
@@ -210,7 +230,7 @@ shards_before(struct shards *x, int unit)
 {
     struct unit *u = &x->unit[unit];
     enum class class = x->m->fresh;
-    if (u->back)
+    if (u->back || !u->n)
         return;
     u->back = true;
     gather(x, u);
@@ -240,7 +260,7 @@ shards_behind(struct shards *x, int unit)
     for (int i = 0; i < u->n; i++)
         if (u->all[i].whole_grad && *u->all[i].whole_grad) {
             elements = bytes_add(elements, u->all[i].padded);
-            t = u->all[i].v->dtype;
+            t = u->all[i].dtype;
         }
     give_back(x, u);
     if (!elements)

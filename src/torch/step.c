@@ -457,7 +457,7 @@ struct script {
     bool *is_table;              /* per slot: no parameter goes into it, but something that one goes into reads it */
     int *first_drop, *next_drop; /* per call, the slots dropped after it: a list */
     int nparams;                 /* that own their tensor: tied names share */
-    bool sharded;
+    bool sharded, sharded_low;
     const struct region *unit; /* that runs */
     int *swapped, nswapped;    /* slots that hold a unit's gates, and what they held */
     struct value **unswapped;
@@ -520,7 +520,7 @@ build_model(struct script *x)
         struct trained *t = &x->params[x->nparams++];
         t->param = q;
         t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                    precision_type(x->s->precision, q->dtype), q->rank, q->size);
+                    x->sharded_low ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);
@@ -1021,22 +1021,35 @@ enter_unit(struct script *x, const struct region *u)
             if (x->seen[slot] == seen || x->seen[slot] < 0)
                 continue;
             x->seen[slot] = seen;
-            if (x->slot[slot] && x->slot[slot]->requires_grad) {
-                slots[n] = slot;
-                v[n++] = x->slot[slot];
-            }
+            if (!x->slot[slot])
+                continue;
+            struct value *to = shards_cast(m->shards, x->slot[slot]);
+            if (to == x->slot[slot] && !to->requires_grad)
+                continue;
+            slots[n] = slot;
+            v[n++] = to;
         }
         for (int k = 0; k < c->nouts; k++)
             x->seen[c->outs[k]] = seen;
     }
-    for (int i = 0; i < n; i++)
+    int gated = 0;
+    for (int i = 0; i < n; i++) {
+        struct value **at = &x->slot[slots[i]];
+        value_keep(v[i]);
         if (x->last_use[slots[i]] >= u->end) {
             x->swapped[x->nswapped] = slots[i];
-            x->unswapped[x->nswapped++] = value_keep(v[i]);
+            x->unswapped[x->nswapped++] = *at;
+        } else
+            value_drop(m, *at);
+        *at = v[i];
+        if (v[i]->requires_grad) {
+            slots[gated] = slots[i];
+            v[gated++] = v[i];
         }
-    if (n)
-        gate_make(m, (int)(u - x->p->units) + 1, n, v);
-    for (int i = 0; i < n; i++)
+    }
+    if (gated)
+        gate_make(m, (int)(u - x->p->units) + 1, gated, v);
+    for (int i = 0; i < gated; i++)
         x->slot[slots[i]] = v[i];
     scope_end(m, mark, 0, NULL);
 }
@@ -1145,7 +1158,7 @@ run_model(struct script *x, double *flops)
     struct value **uncast = NEWN(m->a, struct value *, p->ninputs + 1);
     for (int i = 0; i < p->ninputs; i++) { /* the script casts its inputs, then forgets the first */
         struct value *v = x->inputs[i];
-        if (v && x->s->precision->model && v->dtype == DT_FLOAT) {
+        if (v && x->s->precision->model && !x->sharded_low && v->dtype == DT_FLOAT) {
             x->inputs[i] = input_born(x, "_to_copy.default", &p->inputs[i], x->s->precision->model);
             uncast[i] = v;
         }
@@ -1160,8 +1173,15 @@ run_model(struct script *x, double *flops)
                     "the parameter %s gets no gradient: without find_unused_parameters=True PyTorch stops there",
                     missing)
             ->sure = SURE_MODEL;
-    if (m->shards)
+    struct value **handed = NEWN(m->a, struct value *, p->ninputs + 1);
+    if (m->shards) {
+        int mark = scope_begin(m);
         shards_enter(m->shards, 0);
+        for (int i = 0; i < p->ninputs; i++)
+            if (x->inputs[i])
+                x->slot[p->inputs[i].slot] = handed[i] = value_keep(shards_cast(m->shards, x->inputs[i]));
+        scope_end(m, mark, 0, NULL);
+    }
     run_calls(x, 0, p->ncalls, p->regions, flops);
     for (int i = 0; i < p->noutputs && m->shards; i++)
         if (x->slot[p->outputs[i].slot])
@@ -1183,8 +1203,10 @@ run_model(struct script *x, double *flops)
             *from = NULL;
         }
     }
-    for (int i = 0; i < p->ninputs; i++)
+    for (int i = 0; i < p->ninputs; i++) {
         x->slot[p->inputs[i].slot] = NULL;
+        value_drop(m, handed[i]);
+    }
 }
 
 /* Of several outputs the sum of their losses. */
@@ -1469,6 +1491,7 @@ step_run(struct program *p, const struct setup *s)
     find_last_uses(&x);
     find_tables(&x);
     x.sharded = s->mode == MODE_TRAINING && s->parallel && s->parallel->shards;
+    x.sharded_low = x.sharded && s->parallel->low != DT_UNDEFINED;
     build_model(&x);
     spread(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)

@@ -347,6 +347,7 @@ struct parallel {
     bool shards;      /* fully_shard: parameters are whole while their unit runs */
     bool keeps;       /* and from their forward pass to their backward pass */
     bool offloads;    /* a rank's shares are the host's */
+    enum dtype low;   /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
 struct reducer *reducer_new(struct machine *m, const struct parallel *how);
@@ -366,6 +367,8 @@ struct shards *shards_new(struct machine *m, const struct parallel *how, int gpu
 void shards_add(struct shards *x, int unit, struct value *v, struct value **local, struct value **whole_grad,
                 struct value **local_grad);
 void shards_build(struct shards *x);
+/* What a unit is handed, in the type of its parameters. */
+struct value *shards_cast(const struct shards *x, struct value *v);
 void shards_enter(struct shards *x, int unit);  /* its forward pass begins */
 void shards_leave(struct shards *x, int unit);  /* and ends */
 void shards_before(struct shards *x, int unit); /* its backward pass begins */
