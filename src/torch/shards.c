@@ -208,8 +208,8 @@ shards_enter(struct shards *x, int unit)
     gather(x, u);
     if (!u->gathered)
         return;
-    drop(x, &x->last_gathered);
     copy_out(x, u);
+    drop(x, &x->last_gathered); /* a local of wait_for_unshard has it until that returns */
     x->last_gathered = u->gathered;
     u->gathered = NULL;
 }
