@@ -148,6 +148,9 @@ ids = torch.randint(0, 1000, (2, 64))'
 verified "gradient_checkpointing_enable()" transformers "$llama
 model.gradient_checkpointing_enable()
 v = memlint.verify(model, input_ids=ids, labels=ids)"
+verified "the same under autocast" transformers "$llama
+model.gradient_checkpointing_enable()
+v = memlint.verify(model, input_ids=ids, labels=ids, precision='amp-bf16')"
 verified "the same, not reentrant" transformers "$llama
 model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={'use_reentrant': False})
 v = memlint.verify(model, input_ids=ids, labels=ids, precision='amp-bf16')"
@@ -155,6 +158,33 @@ verified "LoRA" transformers,peft "$llama
 from peft import LoraConfig, get_peft_model
 model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'], lora_dropout=0.1))
 v = memlint.verify(model, input_ids=ids, labels=ids)"
+cat >>models.py <<'END'
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.a, self.b, self.norm, self.drop = nn.Linear(d, 2 * d), nn.Linear(2 * d, d), nn.LayerNorm(d), nn.Dropout(0.1)
+    def forward(self, x):
+        h = torch.relu(self.a(self.norm(x)))
+        return (x + self.drop(self.b(h))) * 2, h.exp()
+class Again(nn.Module):
+    def __init__(self, blocks, skip):
+        super().__init__()
+        self.first, self.blocks, self.skip, self.last = nn.Linear(128, 128), nn.ModuleList(blocks), skip, nn.Linear(128, 128)
+    def forward(self, x):
+        x = kept = self.first(x)
+        more = 0
+        for block in self.blocks:
+            x, h = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=True)
+            x, more = x + kept if self.skip else x, more + h.mean()
+        return self.last(x).float().sum() + more
+END
+for precision in fp32 amp-bf16 bf16; do
+    for blocks in '[models.Block(128) for _ in range(3)], True' '[models.Block(128)] * 3, False'; do
+        verified "reentrant checkpoints, $blocks, $precision" torch "import models
+v = memlint.verify(models.Again($blocks), torch.rand(64, 128), precision='$precision', optimizer='sgd')
+assert not v.parts_at, v"
+    done
+done
 cat >>models.py <<'END'
 def net():
     return nn.Sequential(nn.Linear(300, 500), nn.LayerNorm(500), nn.Linear(500, 300)), torch.rand(4, 300)

@@ -567,7 +567,7 @@ struct edge {
 };
 
 struct gnode {
-    const struct aten *op; /* NULL: accumulates into *grad */
+    const struct aten *op; /* NULL: accumulates into *grad, or runs a function */
     const struct call *call;
     int seq, deps, stamp;
     int nargs, nin, nout, nsaved;
@@ -580,6 +580,7 @@ struct gnode {
     struct value **grad;
     struct value *leaf;
     struct checkpoint *checkpoint; /* whose holders the saved tensors are */
+    struct checkpoint *function;   /* reentrant: makes the region's graph and runs it */
     bool released;
     bool slices; /* in place, over a view: of all of another tensor, or of a part, whose sizes `part` has */
     const struct value *over, *part, *base; /* base: what `part` is a view of */
@@ -783,8 +784,7 @@ node_make(struct machine *m, struct frame *f)
                     node_save(m, g, &f->a[s->at].list[k].v, false);
         }
     }
-    if (m->checkpoint && m->checkpoint->again && !m->checkpoint->region->reentrant &&
-        m->checkpoint->filled == m->checkpoint->nholders)
+    if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
         longjmp(m->checkpoint->stop, 1);
     for (int k = 0; k < f->nout; k++)
         if (f->out[k] && dtypes[f->out[k]->dtype].is_float) {
@@ -912,7 +912,7 @@ cast_to(struct machine *m, struct value *v, enum dtype t)
 {
     if (!castable(v) || v->dtype == t)
         return v;
-    bool cached = t == m->low && v->dtype == DT_FLOAT && v->fn && !v->fn->op && !v->is_view;
+    bool cached = t == m->low && v->dtype == DT_FLOAT && v->fn && v->fn->grad && !v->is_view;
     for (int i = 0; cached && i < m->ncast; i++)
         if (m->casts[i].from == v)
             return m->casts[i].to;
@@ -1052,8 +1052,6 @@ stop_before(struct machine *m, struct frame *f)
     struct checkpoint *c = m->checkpoint;
     const struct derivative *r = rule_of(m, f->op);
     int n = 0;
-    if (c->region->reentrant)
-        return;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
         if (!is_wanted(f, s->guard))
@@ -1213,8 +1211,13 @@ op_call(struct machine *m, const char *name, int n, const struct arg *a)
 
 struct engine {
     struct machine *m;
-    int n, cap;
+    int n, cap, naside, cap_aside;
     struct gnode **heap; /* largest sequence number first */
+    struct aside {
+        struct gnode *to;
+        int deps;
+        struct value *awaits;
+    } * aside;
 };
 
 static void
@@ -1242,9 +1245,11 @@ heap_pop(struct engine *e)
     return top;
 }
 
+/* Of the nodes behind root. An accumulator may await gradients of a graph around this one, which are put aside. */
 static void
-count_dependencies(struct machine *m, struct gnode *root)
+count_dependencies(struct engine *e, struct gnode *root)
 {
+    struct machine *m = e->m;
     int n = 0, cap = 0, stamp = ++m->stamp;
     struct gnode **stack = NULL;
     root->stamp = stamp;
@@ -1257,6 +1262,10 @@ count_dependencies(struct machine *m, struct gnode *root)
             if (!to)
                 continue;
             if (to->stamp != stamp) {
+                if (to->grad) {
+                    *PUSH(m->a, e->aside, e->naside, e->cap_aside) = (struct aside){to, to->deps, to->buf[0]};
+                    to->buf[0] = NULL;
+                }
                 to->stamp = stamp;
                 to->deps = 0;
                 *PUSH(m->a, stack, n, cap) = to;
@@ -1313,8 +1322,10 @@ accumulate_grad(struct machine *m, struct gnode *g)
         value_drop(m, v);
         v = own;
     }
-    v->st->class = CLASS_GRADIENTS;
-    v->st->name = g->leaf->st->name;
+    if (g->leaf->st->class == CLASS_PARAMETERS) {
+        v->st->class = CLASS_GRADIENTS;
+        v->st->name = g->leaf->st->name;
+    }
     *g->grad = value_adopt(m, v);
     if (m->reducer)
         reducer_ready(m->reducer, g->grad);
@@ -1404,9 +1415,7 @@ checkpoint_drop(struct machine *m, struct checkpoint *c)
     for (int i = 0; i < c->nargs; i++)
         if (c->args[i])
             value_drop(m, c->args[i]);
-    for (int i = 0; i < c->nmade; i++)
-        value_drop(m, c->made[i]);
-    c->nargs = c->nmade = 0;
+    c->nargs = 0;
     while (c->next < c->ncached) /* what the second forward did not come to */
         cache_drop(m, c);
 }
@@ -1416,10 +1425,9 @@ checkpoint_drop(struct machine *m, struct checkpoint *c)
 static void
 drop_saved(struct machine *m, struct gnode *g)
 {
-    bool hooked = g->checkpoint && !g->checkpoint->region->reentrant;
     g->released = true;
     for (int i = 0; i < g->nsaved; i++) {
-        struct value **at = &g->saved[hooked ? g->nsaved - 1 - i : i], *v = *at;
+        struct value **at = &g->saved[g->checkpoint ? g->nsaved - 1 - i : i], *v = *at;
         if (v && v->fn == g && v->by_maker > 0)
             v->by_maker--;
         *at = NULL;
@@ -1443,7 +1451,7 @@ release(struct machine *m, struct gnode *g)
 static void
 node_forget(struct machine *m, struct gnode *g)
 {
-    if (--g->holders > 0 || g->pinned || !g->op)
+    if (--g->holders > 0 || g->pinned || g->grad)
         return;
     *PUSH(m->keep, m->dead, m->ndead, m->cap_dead) = g;
     if (m->sweeping)
@@ -1472,6 +1480,7 @@ checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int
     struct checkpoint *c = NEW(m->a, struct checkpoint), *outer = m->checkpoint;
     c->region = r;
     c->parent = outer;
+    c->function = r->reentrant && !outer;
     c->mute = outer && (outer->again || outer->mute);
     if (c->mute) {
         struct checkpoint *runs = outer;
@@ -1493,18 +1502,55 @@ checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int
             outer->alive++;
         }
     m->checkpoint = c;
-    if (outer && outer->again && !outer->region->reentrant && outer->filled == outer->nholders) {
+    m->grad_mode = !c->function;
+    if (outer && outer->again && outer->filled == outer->nholders) {
         m->checkpoint = outer;
         longjmp(outer->stop, 1);
     }
     return c;
 }
 
+/* The node of a reentrant region, over its arguments and results. Source: CheckpointFunction in
+ * torch/utils/checkpoint.py. */
+static void
+function_make(struct machine *m, struct checkpoint *c)
+{
+    struct gnode *g = NEW(m->a, struct gnode);
+    bool any = false;
+    g->function = c;
+    g->call = m->call;
+    g->seq = m->seq++;
+    g->nin = g->nsaved = c->nargs;
+    g->in = NEWN(m->a, struct edge, c->nargs + 1);
+    g->saved = arena_dup(m->a, c->args, sizeof(*c->args) * (size_t)c->nargs);
+    g->nout = c->nmade;
+    g->out = c->made;
+    g->buf = NEWN(m->a, struct value *, c->nmade + 1);
+    for (int i = 0; i < c->nargs; i++) {
+        g->in[i] = c->args[i]->requires_grad ? node_edge(c->args[i]) : (struct edge){NULL, 0};
+        any |= g->in[i].fn != NULL;
+    }
+    for (int k = 0; k < c->nmade && any; k++)
+        if (dtypes[c->made[k]->dtype].is_float && !c->made[k]->fn) {
+            c->made[k]->requires_grad = true;
+            c->made[k]->fn = g;
+            c->made[k]->fn_out = k;
+            g->holders++;
+        }
+    if (!g->holders)
+        release(m, g);
+}
+
 void
-checkpoint_end(struct machine *m)
+checkpoint_end(struct machine *m, int nmade, struct value **made)
 {
     struct checkpoint *c = m->checkpoint;
-    if (c->alive == 0 && !c->mute)
+    if (c->function) {
+        c->nmade = nmade;
+        c->made = made;
+        function_make(m, c);
+        m->grad_mode = true;
+    } else if (c->alive == 0 && !c->mute)
         checkpoint_drop(m, c);
     m->checkpoint = c->parent;
 }
@@ -1557,15 +1603,40 @@ begin_slices(struct machine *m, struct gnode *g)
     return whole;
 }
 
-/* Before g, the first of a region's nodes that runs. Of a reentrant one the function that runs them all has their
- * gradients for arguments. */
+static void run_engine(struct machine *m, int n, struct value **roots, struct value **grads);
+
+/* Runs the region again on its arguments, detached, and the graph that this makes; their gradients are out. Source:
+ * CheckpointFunction.backward in torch/utils/checkpoint.py. */
 static void
-recompute(struct machine *m, const struct gnode *g)
+run_function(struct machine *m, struct gnode *g, struct value **out)
 {
-    run_again(m, g->checkpoint);
-    for (int i = 0; i < g->nout && g->checkpoint->region->reentrant; i++)
-        if (g->buf[i])
-            *PUSH(m->a, g->checkpoint->made, g->checkpoint->nmade, g->checkpoint->cap_made) = value_keep(g->buf[i]);
+    struct checkpoint *c = g->function;
+    const char *op = m->op;
+    int mark = scope_begin(m);
+    struct value **grad = NEWN(m->a, struct value *, c->nargs + 1);
+    for (int k = 0; k < g->nout; k++)
+        if (!g->buf[k] && dtypes[g->out[k]->dtype].is_float)
+            g->buf[k] = value_keep(OP(m, "zeros_like.default", VAL(g->out[k])));
+    for (int i = 0; i < c->nargs; i++) {
+        struct value *v = g->saved[i];
+        c->args[i] = value_make(m, v->st, v->dtype, v->rank, v->size, v->stride);
+        if (g->in[i].fn)
+            value_requires_grad(m, c->args[i], &grad[i]);
+    }
+    m->grad_mode = true;
+    m->rerun(m->rerun_to, c);
+    m->checkpoint = c;
+    m->rerun(m->rerun_to, NULL);
+    m->checkpoint = NULL;
+    m->grad_mode = false;
+    m->fresh = CLASS_TEMPORARIES;
+    run_engine(m, c->nmade, c->made, g->buf);
+    m->op = op;
+    for (int i = 0; i < c->nargs; i++)
+        out[i] = grad[i];
+    for (int k = 0; k < c->nmade; k++)
+        value_drop(m, c->made[k]);
+    scope_end(m, mark, 0, NULL);
 }
 
 /* A node's gradients go to the nodes that wait for them. */
@@ -1605,13 +1676,15 @@ run_node(struct engine *e, struct gnode *g)
     for (int i = 0; i < g->nout; i++)
         any |= g->buf[i] != NULL;
     if (any && g->checkpoint && !g->checkpoint->done)
-        recompute(m, g);
+        run_again(m, g->checkpoint);
     struct value *whole = NULL, *given = g->buf[0];
     if (any && g->slices && given) {
         whole = begin_slices(m, g);
         m->call = g->call;
     }
-    if (any) {
+    if (any && g->function)
+        run_function(m, g, out);
+    else if (any) {
         const struct derivative *r = rule_of(m, g->op);
         m->call = g->call;
         for (int i = 0; i < r->nformulas; i++) {
@@ -1648,7 +1721,7 @@ run_node(struct engine *e, struct gnode *g)
                     out[k] = fit_to(m, out[k], input_of(g, arg, k - g->first[arg]));
         }
     }
-    m->op = g->op->name; /* what dies now dies of this node */
+    m->op = g->op ? g->op->name : m->op; /* what dies now dies of this node */
     if (whole) {
         value_drop(m, g->buf[0]);
         g->buf[0] = given;
@@ -1679,10 +1752,43 @@ run_gate(struct engine *e, struct gnode *g)
     deliver(e, g, out);
 }
 
+/* From roots, NULL none, whose gradients are grads. */
+static void
+run_engine(struct machine *m, int n, struct value **roots, struct value **grads)
+{
+    struct engine e = {.m = m};
+    struct gnode start = {.nin = n, .in = NEWN(m->a, struct edge, n + 1)};
+    for (int i = 0; i < n; i++)
+        if (roots[i]->requires_grad && roots[i]->fn)
+            start.in[i] = (struct edge){roots[i]->fn, roots[i]->fn_out};
+    count_dependencies(&e, &start);
+    for (int i = 0; i < n; i++) {
+        struct gnode *to = start.in[i].fn;
+        if (to && grads[i])
+            buffer_add(m, &to->buf[start.in[i].out], grads[i]);
+        if (to && --to->deps == 0)
+            heap_push(&e, to);
+    }
+    while (e.n) {
+        struct gnode *g = heap_pop(&e);
+        if (g->opens)
+            shards_before(m->shards, g->opens - 1);
+        if (g->grad)
+            accumulate_grad(m, g);
+        else if (g->gate)
+            run_gate(&e, g);
+        else
+            run_node(&e, g);
+    }
+    for (int i = 0; i < e.naside; i++) {
+        e.aside[i].to->deps = e.aside[i].deps;
+        e.aside[i].to->buf[0] = e.aside[i].awaits;
+    }
+}
+
 void
 backward(struct machine *m, struct value *root)
 {
-    struct engine e = {.m = m};
     int mark = scope_begin(m);
     bool autocast = m->autocast;
     if (!root->fn)
@@ -1692,20 +1798,7 @@ backward(struct machine *m, struct value *root)
     m->fresh = CLASS_TEMPORARIES;
     m->call = NULL;
     struct value *ones = OP(m, "ones_like.default", VAL(root));
-    count_dependencies(m, root->fn);
-    root->fn->buf[root->fn_out] = value_keep(ones);
-    heap_push(&e, root->fn);
-    while (e.n) {
-        struct gnode *g = heap_pop(&e);
-        if (g->opens)
-            shards_before(m->shards, g->opens - 1);
-        if (g->gate)
-            run_gate(&e, g);
-        else if (g->op)
-            run_node(&e, g);
-        else
-            accumulate_grad(m, g);
-    }
+    run_engine(m, 1, &root, &ones);
     if (m->shards)
         shards_finish(m->shards);
     m->call = NULL;

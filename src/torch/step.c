@@ -995,6 +995,21 @@ swap_slots(struct script *x, const struct checkpoint *c, bool back)
     }
 }
 
+/* Of a region that has run, what calls behind it read. */
+static int
+results_of(struct script *x, const struct region *r, struct value ***made)
+{
+    int n = 0, cap = 0;
+    *made = NULL;
+    for (int i = r->first; i < r->end; i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++) {
+            int s = x->p->calls[i].outs[k];
+            if (x->slot[s] && x->slot[s] != x->kept[s] && x->last_use[s] >= r->end)
+                *PUSH(x->m->a, *made, n, cap) = x->slot[s];
+        }
+    return n;
+}
+
 /* The model has returned: the name of its output is rebound, and what runs now is the loss. */
 static void
 enter_loss(struct script *x)
@@ -1090,23 +1105,14 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
         if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
             enter_loss(x);
         run_call(x, i, flops);
-        while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again)
-            checkpoint_end(m);
+        while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again) {
+            struct value **made;
+            int nmade = results_of(x, m->checkpoint->region, &made);
+            checkpoint_end(m, nmade, made);
+        }
         if (x->unit && x->unit->end == i + 1 && !m->checkpoint)
             leave_unit(x);
     }
-}
-
-/* Of a reentrant second forward what calls behind the region read. */
-static void
-keep_results(struct script *x, struct checkpoint *c)
-{
-    for (int i = c->region->first; i < c->region->end; i++)
-        for (int k = 0; k < x->p->calls[i].nouts; k++) {
-            int s = x->p->calls[i].outs[k];
-            if (x->slot[s] && x->slot[s] != x->kept[s] && x->last_use[s] >= c->region->end)
-                *PUSH(x->m->a, c->made, c->nmade, c->cap_made) = value_keep(x->slot[s]);
-        }
 }
 
 /* The second forward; with c NULL its end, early or not. */
@@ -1116,9 +1122,11 @@ rerun(void *to, struct checkpoint *c)
     struct script *x = to;
     struct machine *m = x->m;
     if (!c) {
-        if (m->checkpoint->region->reentrant)
-            keep_results(x, m->checkpoint);
-        swap_slots(x, m->checkpoint, true);
+        struct checkpoint *ran = m->checkpoint;
+        ran->nmade = ran->function ? results_of(x, ran->region, &ran->made) : 0;
+        for (int i = 0; i < ran->nmade; i++)
+            value_keep(ran->made[i]);
+        swap_slots(x, ran, true);
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
         x->st->recomputed_flops += m->recording ? extra : 0;

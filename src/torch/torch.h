@@ -299,8 +299,9 @@ struct checkpoint {
     struct value **args;
     struct checkpoint *parent; /* the region around it, whose holders have the arguments; NULL none */
     int nholders, cap, alive, filled;
-    int nmade, cap_made;
-    struct value **made; /* reentrant: its results and their gradients, until the last holder is released */
+    bool function; /* reentrant: it has a node of its own and no holders */
+    int nmade;
+    struct value **made; /* of a function, its results */
     struct holder {
         struct gnode *node;      /* NULL: an argument of a region inside */
         struct value **to, **at; /* where it is kept; where the node's formulas read it */
@@ -318,10 +319,11 @@ struct checkpoint {
     jmp_buf stop;
 };
 /* The region's first forward begins, or inside of another's second forward it runs once more; args are kept until the
- * last holder is released. */
+ * last holder is released, or the function's node is. A reentrant region that is in no other one is a function: it runs
+ * without gradients, and again to its end when its node does. */
 struct checkpoint *checkpoint_begin(struct machine *m, const struct region *r, int nargs, const int *slots,
                                     struct value **args);
-void checkpoint_end(struct machine *m);
+void checkpoint_end(struct machine *m, int nmade, struct value **made); /* made: what outlives the region */
 /* Whether a selective region runs: its dispatch mode makes composites avoid writing in place. */
 bool under_mode(const struct machine *m);
 
