@@ -158,18 +158,28 @@ verified "LoRA" transformers,peft "$llama
 from peft import LoraConfig, get_peft_model
 model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'], lora_dropout=0.1))
 v = memlint.verify(model, input_ids=ids, labels=ids)"
+for how in True False; do
+    verified "LoRA under checkpoints, use_reentrant=$how" transformers,peft "$llama
+from peft import LoraConfig, get_peft_model
+model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={'use_reentrant': $how})
+model.enable_input_require_grads()
+model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'], lora_dropout=0.1))
+v = memlint.verify(model, input_ids=ids, labels=ids, precision='bf16')
+assert v.result.sure, v"
+done
 cat >>models.py <<'END'
 class Block(nn.Module):
     def __init__(self, d):
         super().__init__()
-        self.a, self.b, self.norm, self.drop = nn.Linear(d, 2 * d), nn.Linear(2 * d, d), nn.LayerNorm(d), nn.Dropout(0.1)
+        self.a, self.b, self.norm, self.drop = nn.Linear(d, 2 * d), nn.Linear(2 * d, d), nn.LayerNorm(d), nn.Dropout()
     def forward(self, x):
         h = torch.relu(self.a(self.norm(x)))
         return (x + self.drop(self.b(h))) * 2, h.exp()
 class Again(nn.Module):
     def __init__(self, blocks, skip):
         super().__init__()
-        self.first, self.blocks, self.skip, self.last = nn.Linear(128, 128), nn.ModuleList(blocks), skip, nn.Linear(128, 128)
+        self.first, self.last = nn.Linear(128, 128), nn.Linear(128, 128)
+        self.blocks, self.skip = nn.ModuleList(blocks), skip
     def forward(self, x):
         x = kept = self.first(x)
         more = 0

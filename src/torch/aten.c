@@ -569,6 +569,7 @@ const struct aten aten_table[] = {
      .run = expand_strided_backward,
      .grad = COMPOSITE},
     {.name = "detach.default", .args = "self", .run = expand_detach},
+    {.name = "requires_grad_.default", .args = "self", .run = run_requires_grad, .grad = COMPOSITE},
     {.name = "lift_fresh_copy.default", .args = "self", .run = run_copy, .grad = "self: grad"},
     {.name = "new_empty_strided.default",
      .takes = "..",

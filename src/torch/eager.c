@@ -897,6 +897,27 @@ value_requires_grad(struct machine *m, struct value *v, struct value **grad)
     v->fn = g;
 }
 
+struct value **
+captive(struct machine *m, struct value *v)
+{
+    struct value **at = NEW(m->keep, struct value *);
+    *at = v;
+    *PUSH(m->keep, m->captives, m->ncaptives, m->cap_captives) = at;
+    return at;
+}
+
+void
+run_requires_grad(struct machine *m, struct frame *f)
+{
+    struct value *v = arg_value(f, 0);
+    if (m->grad_mode && !v->requires_grad && dtypes[v->dtype].is_float) {
+        v = value_make(m, v->st, v->dtype, v->rank, v->size, v->stride);
+        captive(m, saved(v));
+        value_requires_grad(m, v, captive(m, NULL));
+    }
+    out_add(m, f, v);
+}
+
 /* ---- dispatch ---------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -1322,10 +1343,8 @@ accumulate_grad(struct machine *m, struct gnode *g)
         value_drop(m, v);
         v = own;
     }
-    if (g->leaf->st->class == CLASS_PARAMETERS) {
-        v->st->class = CLASS_GRADIENTS;
-        v->st->name = g->leaf->st->name;
-    }
+    v->st->class = CLASS_GRADIENTS;
+    v->st->name = g->leaf->st->name;
     *g->grad = value_adopt(m, v);
     if (m->reducer)
         reducer_ready(m->reducer, g->grad);
@@ -1632,8 +1651,11 @@ run_function(struct machine *m, struct gnode *g, struct value **out)
     m->fresh = CLASS_TEMPORARIES;
     run_engine(m, c->nmade, c->made, g->buf);
     m->op = op;
-    for (int i = 0; i < c->nargs; i++)
+    for (int i = 0; i < c->nargs; i++) {
         out[i] = grad[i];
+        if (out[i])
+            out[i]->st->class = CLASS_TEMPORARIES;
+    }
     for (int k = 0; k < c->nmade; k++)
         value_drop(m, c->made[k]);
     scope_end(m, mark, 0, NULL);

@@ -236,6 +236,7 @@ void expand_cumsum(struct machine *m, struct frame *f);
 void expand_cumsum_backward(struct machine *m, struct frame *f);
 void expand_det(struct machine *m, struct frame *f);
 void expand_det_backward(struct machine *m, struct frame *f);
+void run_requires_grad(struct machine *m, struct frame *f); /* eager.c */
 void expand_detach(struct machine *m, struct frame *f);
 void expand_diagflat(struct machine *m, struct frame *f);
 void expand_dropout(struct machine *m, struct frame *f);

@@ -467,13 +467,12 @@ struct script {
         struct value *v, *grad, *state[MOST_STATES], *local, *whole_grad; /* sharded: v is whole at times */
     } * params;
     struct value **inputs, **targets, **outs, *loss;
-    const struct loss **loss_of;                  /* per output, NULL none */
-    bool first;                                   /* iteration: doubts are noted once */
-    struct value **kept;                          /* slots around a second forward */
-    int ncaptives, cap_captives, captives_before; /* what functions of reentrant checkpoints hold; of the last graph */
-    struct value **captives;
-    struct value **attributes; /* by their numbers, of the last step until this one binds them */
-    int *seen, stamp;          /* per slot: -1 a parameter, else the last region that read or made it */
+    const struct loss **loss_of; /* per output, NULL none */
+    bool first;                  /* iteration: doubts are noted once */
+    struct value **kept;         /* slots around a second forward */
+    int captives_before;         /* of the last step's graph */
+    struct value **attributes;   /* by their numbers, of the last step until this one binds them */
+    int *seen, stamp;            /* per slot: -1 a parameter, else the last region that read or made it */
     double flops_before;
     struct step *st;
 };
@@ -957,7 +956,7 @@ enter_region(struct script *x, const struct region *r)
     for (int i = 0; i < r->nholds; i++) {
         struct value *v = x->slot[r->holds[i]];
         if (v && r->reentrant && m->grad_mode && !m->checkpoint)
-            *PUSH(m->keep, x->captives, x->ncaptives, x->cap_captives) = value_keep(v);
+            captive(m, value_keep(v));
         else if (v && x->seen[r->holds[i]] != seen && x->seen[r->holds[i]] >= 0)
             *PUSH(m->a, slots, n, cap) = r->holds[i];
     }
@@ -1142,17 +1141,17 @@ rerun(void *to, struct checkpoint *c)
     run_calls(x, c->region->first, c->region->end, c->region + 1, NULL);
 }
 
-/* The loss of a step dies, and with it the graph, whose nodes have the functions of checkpoints: the first n tensors
- * that these hold. */
+/* The loss of a step dies, and with it the graph, which has the first n captives. */
 static void
 drop_loss(struct script *x, int n)
 {
+    struct machine *m = x->m;
     drop(x, &x->loss);
     for (int i = 0; i < n; i++)
-        value_drop(x->m, x->captives[i]);
-    x->ncaptives -= n;
-    for (int i = 0; i < x->ncaptives; i++)
-        x->captives[i] = x->captives[n + i];
+        drop(x, m->captives[i]);
+    m->ncaptives -= n;
+    for (int i = 0; i < m->ncaptives; i++)
+        m->captives[i] = m->captives[n + i];
 }
 
 static void
@@ -1160,7 +1159,7 @@ run_model(struct script *x, double *flops)
 {
     const struct program *p = x->p;
     struct machine *m = x->m;
-    x->captives_before = x->ncaptives;
+    x->captives_before = m->ncaptives;
     m->phase = PHASE_FORWARD;
     m->fresh = CLASS_TEMPORARIES;
     struct value **uncast = NEWN(m->a, struct value *, p->ninputs + 1);
@@ -1400,7 +1399,7 @@ iteration(struct script *x, struct step *st, bool last)
             if (final)
                 st->after.step = m->live_bytes;
             if (loop->del)
-                drop_loss(x, x->ncaptives);
+                drop_loss(x, m->ncaptives);
         }
         if (k == micro - 1 && x->s->player)
             x->s->player->step(x->s->player->of, heap_allocated(m->heap));
@@ -1529,8 +1528,8 @@ step_run(struct program *p, const struct setup *s)
         for (int k = 0; k < p->noutputs; k++) /* they live until the next iteration rebinds them */
             x.outs[k] = x.outs[k] ? value_adopt(m, x.outs[k]) : NULL;
         x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
-        for (int k = 0; k < x.ncaptives; k++)
-            x.captives[k] = value_adopt(m, x.captives[k]);
+        for (int k = 0; k < m->ncaptives; k++)
+            *m->captives[k] = *m->captives[k] ? value_adopt(m, *m->captives[k]) : NULL;
         for (int k = 1; k <= p->nattributes; k++)
             x.attributes[k] = x.attributes[k] ? value_adopt(m, x.attributes[k]) : NULL;
         arena_free(a);

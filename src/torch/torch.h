@@ -215,6 +215,8 @@ struct machine {
     int sm;                        /* compute capability x 10 of the device */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
+    int ncaptives, cap_captives;
+    struct value ***captives;                      /* of autograd's graphs, the oldest first */
     void (*rerun)(void *to, struct checkpoint *c); /* runs a region's forward again, until the longjmp that ends it */
     void *rerun_to;
     const char *missing; /* an operator was met whose arguments its row can't take */
@@ -334,6 +336,9 @@ void value_fill(struct machine *m, struct value *v, int64_t elements);
  * parameters are whole. */
 void gate_make(struct machine *m, int unit, int n, struct value **v);
 void gate_opens(struct value *v, int unit);
+/* What a graph of autograd has, besides what its nodes save, until the loss that it leads to dies: what functions of
+ * reentrant checkpoints hold, leaves that the program makes, and their gradients. v moves there, NULL none yet. */
+struct value **captive(struct machine *m, struct value *v);
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
 /* Autograd's engine: runs backward from a scalar root. */

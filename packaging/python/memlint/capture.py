@@ -235,8 +235,6 @@ class Recorder(SchemaCheckMode):
         return str(a)
 
     def tensor_text(self, a, call):
-        if a.requires_grad and a.is_leaf and not isinstance(a, torch.nn.Parameter):
-            self.unsure.add("gradients of tensors that the program asks for by requires_grad_()")
         if not on_device(a):
             if a.dim() == 0:  # a kernel takes it as a number
                 return "0." if a.is_floating_point() else "0"
@@ -251,6 +249,15 @@ class Recorder(SchemaCheckMode):
             name = self.anew(a, name)
         call.reads.append(name)
         return "%" + name
+
+    def leaf(self, a):
+        """The program asks for its gradient."""
+        if not on_device(a) or isinstance(a, torch.nn.Parameter):
+            return
+        c = self.call(torch.ops.aten.requires_grad_.default, (a,))
+        self.calls.append(c)
+        c.outs.append(self.put(a, "requires_grad"))
+        c.like.append((a.dtype, list(a.shape)))
 
     def put_mapped(self, a):
         """What a function made under vmap, which is not seen: made before the checkpoint that reads it first."""
@@ -423,12 +430,19 @@ def is_full(dim=0, start=None, end=None, step=1):
     )
 
 
-class Contiguous(torch.overrides.TorchFunctionMode):
-    """Whether contiguous() copies depends on the kernels that made its argument: the call is always seen."""
+class Methods(torch.overrides.TorchFunctionMode):
+    """What dispatch modes don't see: that a gradient is asked for; and contiguous(), which copies or not by the kernels
+    that made its argument."""
+
+    def __init__(self, rec):
+        super().__init__()
+        self.rec = rec
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func is torch.Tensor.contiguous:
             return torch.ops.aten.contiguous.default(*args, **(kwargs or {}))
+        if func in (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__) and (*args, True)[1]:
+            self.rec.leaf(args[0])
         return func(*args, **(kwargs or {}))
 
 
@@ -561,7 +575,7 @@ def output_name(path):
 
 def run(rec, contexts, step):
     with contextlib.ExitStack() as stack:
-        for c in (*contexts, watched(rec), Contiguous(), enable_python_dispatcher(), rec):
+        for c in (*contexts, watched(rec), Methods(rec), enable_python_dispatcher(), rec):
             stack.enter_context(c)
         return step()
 
@@ -659,6 +673,8 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
         runs = {k: second if k == precision else tried(variant, first, **how) for k, how in PRECISIONS.items()}
     runs = {k: r if r and r.agrees(first) else None for k, r in runs.items()}
     calls, unsure = first.rec.calls, sorted(first.rec.unsure)
+    if any(t.requires_grad for _, t in inputs_of((args, kwargs))):
+        unsure.append("gradients of inputs")
     if not first.agrees(second):
         unsure.append("calls that differ without gradients: how long Python holds tensors is not known")
     if runs["autocast"]:
