@@ -4,7 +4,7 @@
 # its own, captured, and the file against the one that is in the repository.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
-export PYTHONPATH=$SOURCE/packaging/python PYTHONDONTWRITEBYTECODE=1 MEMLINT
+export PYTHONPATH=${MEMLINT_PACKAGE-$SOURCE/packaging/python} PYTHONDONTWRITEBYTECODE=1 MEMLINT
 cd "$work" || exit 1
 
 says() { # says WHAT EXPRESSION: Python that must be true, of memlint and r, the result of an example
@@ -167,6 +167,39 @@ model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'
 v = memlint.verify(model, input_ids=ids, labels=ids, precision='bf16')
 assert v.result.sure, v"
 done
+bert='from transformers import BertConfig, BertForSequenceClassification
+model = BertForSequenceClassification(BertConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+                                                 num_attention_heads=4, vocab_size=1000))
+ids, labels = torch.randint(1, 1000, (2, 32)), torch.tensor([0, 1])
+mask = torch.ones(2, 32, dtype=torch.long)'
+verified "a mask of ones, which the program leaves out" transformers "$bert
+v = memlint.verify(model, input_ids=ids, attention_mask=mask, labels=labels)
+assert v.result.sure, v"
+verified "a mask with padding" transformers "$bert
+mask[0, 20:] = 0
+v = memlint.verify(model, input_ids=ids, attention_mask=mask, labels=labels, precision='amp-bf16')
+assert v.result.sure, v"
+verified "an output that keeps a cache" transformers "$llama
+model.config.use_cache = True
+v = memlint.verify(model, input_ids=ids, labels=ids)"
+"$python" - >out 2>&1 <<'END'
+import memlint, torch
+class Branch(torch.nn.Linear):
+    def forward(self, x):
+        y = super().forward(x)
+        return y * 2 if y.sum() > 0 else y
+class Drop(torch.nn.Linear):
+    def forward(self, x, p=0.0):
+        return x if torch.rand([]) < p else super().forward(x)
+assert memlint.check(Drop(8, 8), torch.rand(2, 8), loss="sum").sure
+for model, how in (Branch(8, 8), {}), (Drop(8, 8), {"p": 0.5}):
+    try:
+        memlint.check(model, torch.rand(2, 8), loss="sum", **how)
+        raise AssertionError("captured")
+    except ValueError as e:
+        assert "the program goes on by the values of a tensor" in str(e), e
+END
+ok "values that are not known: $(tail -1 out)" [ ! -s out ]
 cat >>models.py <<'END'
 class Block(nn.Module):
     def __init__(self, d):
@@ -220,6 +253,7 @@ RMSprop weight_decay=0.1
 Adagrad weight_decay=0.1
 Adamax weight_decay=0.1
 Adadelta maximize=True
+Adafactor weight_decay=0.1
 END
 verified "groups of parameters" torch "import models
 model, x = models.net()

@@ -295,13 +295,17 @@ doubt_capture(const struct capture *x)
 {
     struct lowering *l = x->l;
     const char *unsure = graph_metadata(l->g, "memlint.unsure"), *variants = graph_metadata(l->g, "memlint.variants"),
-               *schema = graph_metadata(l->g, "memlint.schema"), *own = graph_metadata(l->g, "memlint.optimizer");
+               *schema = graph_metadata(l->g, "memlint.schema"), *own = graph_metadata(l->g, "memlint.optimizer"),
+               *asked = graph_metadata(l->g, "memlint.asked");
     if (strcmp(schema, "1") != 0)
         graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);
     if (own && !optimizer_read(l->a, own))
         graph_doubt(l->g, "model", "memlint.optimizer", "a newer memlint", "no optimizer or switch like %s", own);
     else if (own && l->s->says_optimizer && strcmp(own, optimizer_text(l->s->optimizer)) != 0)
         program_assume(l->p, ALTERNATIVE_NONE, "the optimizer is the option's, not the file's %s", own);
+    if (asked)
+        program_assume(l->p, ALTERNATIVE_NONE,
+                       "where the program asks for values of its inputs they are the example's: %s", asked);
     if (unsure && *unsure)
         graph_doubt(l->g, "model", "capture", NULL, "what the capture could not tell: %s", unsure);
     if (!variants || !strstr(variants, x->variant))

@@ -28,11 +28,13 @@ from typing import Any, Callable
 import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 from torch._subclasses.schema_check_mode import SchemaCheckMode
-from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDependentSymNode, ShapeEnv
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode_temporarily
+
+from .values import Values
 
 TORCH = os.path.dirname(torch.__file__) + os.sep
 OWN = os.path.dirname(sys._getframe().f_code.co_filename) + os.sep  # as frames call it
@@ -73,6 +75,7 @@ class Program:
     symbols: dict  # name of an open dimension: how sizes call it
     variants: list  # the precisions that run the same calls
     unsure: str
+    asked: list  # lines that ask for values of the inputs
 
 
 @dataclasses.dataclass
@@ -137,19 +140,21 @@ def tensors_of(tree):
     return [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
 
 
-def leaves_of(tree, path=()):
-    """The tensors in lists, tuples, mappings and dataclasses, each with its keys."""
+def leaves_of(tree, path=(), within=()):
+    """The tensors in lists, tuples, mappings and attributes of objects, each with its keys."""
     if isinstance(tree, torch.Tensor):
         return [(path, tree)]
+    if id(tree) in within:
+        return []
     if isinstance(tree, Mapping):
         items = tree.items()
     elif isinstance(tree, (list, tuple)):
         items = zip(getattr(tree, "_fields", range(len(tree))), tree)
-    elif dataclasses.is_dataclass(tree):
+    elif hasattr(tree, "__dict__") and not isinstance(tree, (type, torch.nn.Module)) and not callable(tree):
         items = vars(tree).items()
     else:
         return []
-    return [leaf for k, v in items for leaf in leaves_of(v, (*path, k))]
+    return [leaf for k, v in items for leaf in leaves_of(v, (*path, k), (*within, id(tree)))]
 
 
 def inputs_of(given):
@@ -195,9 +200,9 @@ QUIET = re.compile(r"aten\.(sym_\w+|size|stride|is_\w+|lift|lift_fresh|_local_sc
 class Recorder(SchemaCheckMode):
     # PyTorch lets modes of its own alone see calls before autograd. This is none of schemas: it takes the place of that
     # one and replaces its hooks.
-    def __init__(self, model, rows, see):
+    def __init__(self, model, rows, lines):
         TorchDispatchMode.__init__(self, _dispatch_key=torch._C.DispatchKey.PreDispatch)
-        self.rows, self.see = rows, see
+        self.rows, self.lines = rows, lines  # lines: stacks and names of variables are wanted
         self.calls: list = []
         self.tensors = Tensors()
         self.constants: dict = {}
@@ -209,6 +214,8 @@ class Recorder(SchemaCheckMode):
         self.holds: list = []  # per region the names of tensors that its function has; whether it is reentrant; ids
         self.functions: list = []
         self.unsure: set = set()
+        self.values = Values()
+        self.asked: set = set()  # where the program asks for values of its inputs
         self.under_autocast = self.done = self.mapped = self.in_loss = False
 
     def died(self, name):
@@ -320,7 +327,7 @@ class Recorder(SchemaCheckMode):
             c.holds, c.reentrant, _ = self.holds[c.region - 1]
         c.path = [self.paths.get(id(m), "") for m in self.modules]
         c.classes = [f"{type(m).__module__}.{type(m).__qualname__}" for m in self.modules]
-        if self.see:
+        if self.lines:
             c.stack = self.frames()
         if self.functions:
             self.unsure.add(f"what the autograd.Function {self.functions[-1]} keeps for its backward")
@@ -328,6 +335,15 @@ class Recorder(SchemaCheckMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        answer = self.values.answer(func, args, kwargs)
+        if answer is not None:
+            self.asked.update(self.frames().splitlines()[-2:-1] if self.lines else ())
+            return answer
+        out = self.see(func, args, kwargs)
+        self.values.noted(func, args, kwargs, out)
+        return out
+
+    def see(self, func, args, kwargs):
         name = str(func)
         if QUIET.match(name):
             return func(*args, **kwargs)
@@ -343,7 +359,7 @@ class Recorder(SchemaCheckMode):
             if r is not NotImplemented:
                 return r
         if name in ("aten.type_as.default", "aten.to.other") and not on_device(args[1]):  # its type alone
-            return self.__torch_dispatch__(torch.ops.aten.to.dtype, types, (args[0], args[1].dtype))
+            return self.__torch_dispatch__(torch.ops.aten.to.dtype, (), (args[0], args[1].dtype))
         given = tensors_of(args[:1] if name in ("aten.type_as.default", "aten.to.other") else (args, kwargs))
         moved = bool(given) and not any(map(on_device, given))
         c = None if moved else self.call(func, args, kwargs)
@@ -573,8 +589,30 @@ def output_name(path):
     return ".".join(f"output_{k}" if isinstance(k, int) else str(k) for k in path) or "output"
 
 
+@contextlib.contextmanager
+def explained():
+    try:
+        yield
+    except (GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException) as e:
+        raise ValueError(
+            f"memlint: at {place_of(e)} the program goes on by the values of a tensor, which are not computed: only those "
+            "that follow from the inputs are known. Capture what runs on one side of it"
+        ) from e
+
+
+def place_of(error):
+    """The line of the program in which it was raised."""
+    found, at = "an unknown place", error.__traceback__
+    while at:
+        code = at.tb_frame.f_code
+        if not code.co_filename.startswith((TORCH, OWN)):
+            found = f"{short(code.co_filename)}:{at.tb_lineno}"
+        at = at.tb_next
+    return found
+
+
 def run(rec, contexts, step):
-    with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack, explained():
         for c in (*contexts, watched(rec), Methods(rec), enable_python_dispatcher(), rec):
             stack.enter_context(c)
         return step()
@@ -584,10 +622,12 @@ class Variant:
     """One run of the program."""
 
     def __init__(self, model, mode, given, sizes, loss, rows, grad=False, low=False, half=False):
-        self.rec = rec = Recorder(model, rows, see=grad)
+        self.rec = rec = Recorder(model, rows, lines=grad)
         rec.under_autocast = low
         leaves = inputs_of(given)
         fakes = {id(t): fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)}
+        for _, t in leaves:
+            rec.values.put(fakes[id(t)], t)
         args, kwargs, targets = pytree.tree_map(lambda v: fakes.get(id(v), v), given)
 
         def step():
@@ -701,4 +741,5 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
         {name: str(s) for name, s in symbols.items() if s.node.maybe_as_int() is None},
         [name for name, r in runs.items() if r or name == precision],
         ", ".join(unsure),
+        sorted(line.strip() for line in first.rec.asked),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import tempfile
 
 from .result import Result
@@ -77,7 +78,8 @@ def groups_of(optimizer, model):
 
 def optimizer_of(optimizer, model, own):
     """One of torch.optim as check() takes it, over the tensors that stand for the model's now: own, by id of the
-    optimizer's. On a GPU foreach is what PyTorch takes by default; for tensors that it does not know it is not."""
+    optimizer's. On a GPU foreach is what PyTorch takes by default, where a class has a default; for tensors that it does
+    not know it is not."""
     import torch
 
     if isinstance(optimizer, str):
@@ -91,7 +93,9 @@ def optimizer_of(optimizer, model, own):
         twin = type(optimizer)(groups)
     else:
         twin = optimizer([p for p in model.parameters() if p.requires_grad])
-    for g in twin.param_groups:
+    mro = [c for c in type(twin).__mro__ if c is not torch.optim.Optimizer]
+    default = any(hasattr(sys.modules[c.__module__], "_default_to_fused_or_foreach") for c in mro)
+    for g in twin.param_groups if default else ():
         if g.get("foreach", True) is None and not g.get("fused") and not g.get("differentiable"):
             g["foreach"] = True
     return twin

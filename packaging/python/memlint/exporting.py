@@ -134,6 +134,7 @@ def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32"
         "optimizer": text,
         "groups": groups,
         "unsure": ", ".join(filter(None, [p.unsure, *unknown, *missing])),
+        "asked": "; ".join(p.asked),
         "loss": "" if loss is None else w.name(p.outputs[0][1]),
     }
     for key, text in said.items():
