@@ -200,6 +200,37 @@ for model, how in (Branch(8, 8), {}), (Drop(8, 8), {"p": 0.5}):
         assert "the program goes on by the values of a tensor" in str(e), e
 END
 ok "values that are not known: $(tail -1 out)" [ ! -s out ]
+cat >units.py <<'END'
+import memlint, onnx, torch, torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+from torch.testing._internal.distributed.fake_pg import FakeStore
+dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+def said(model):
+    memlint.export(model, torch.rand(4, 64), path="units.onnx")
+    found = onnx.load("units.onnx", load_external_data=False).metadata_props
+    return next(p.value for p in found if p.key == "memlint.units")
+def net():
+    return torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Linear(64, 64))
+model, mesh = net(), init_device_mesh("cpu", (4,))
+fully_shard(model[0], mesh=mesh)
+fully_shard(model, mesh=mesh, reshard_after_forward=False)
+assert said(model) == "fully_shard . world=4 reshard=0\nfully_shard 0 world=4 reshard=1", said(model)
+assert said(torch.nn.parallel.DistributedDataParallel(net())).startswith("ddp . world=4 bucket="), "ddp"
+r = memlint.check(model, torch.rand(4, 64), loss="sum")
+assert any("2 modules are wrapped for several processes" in why for why in r.unexplained), r.unexplained
+try:
+    said(FullyShardedDataParallel(net(), device_id=torch.device("cpu")))
+    raise AssertionError("captured")
+except ValueError as e:
+    assert "wrap it by torch.distributed.fsdp.fully_shard" in str(e), e
+END
+if "$python" -c 'from torch.distributed.fsdp import fully_shard' 2>/dev/null; then
+    "$python" units.py >out 2>&1
+    ok "modules that are wrapped for several processes: $(tail -1 out)" [ $? = 0 ]
+else
+    echo "skipped: wrapped modules: no fully_shard"
+fi
 cat >>models.py <<'END'
 class Block(nn.Module):
     def __init__(self, d):

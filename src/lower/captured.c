@@ -289,6 +289,45 @@ read_groups(struct lowering *l)
     }
 }
 
+/* Whether a module of that name has calls or tensors; "." is the model. */
+static bool
+has_module(const struct lowering *l, const char *name)
+{
+    size_t n = strlen(name);
+    bool found = strcmp(name, ".") == 0;
+    for (int i = 0; i < l->p->nparams && !found; i++)
+        found = strncmp(l->p->params[i].name, name, n) == 0 && l->p->params[i].name[n] == '.';
+    return found;
+}
+
+/* Lines of memlint.units: "ddp . world=8 ...", "fully_shard layers.0 world=8 ...". */
+static void
+read_units(struct lowering *l)
+{
+    const char *p = graph_metadata(l->g, "memlint.units");
+    int units = 0;
+    for (size_t n; p && *p; p += n + (p[n] == '\n')) {
+        n = strcspn(p, "\n");
+        const char *line = arena_strn(l->a, p, n), *name = line + strcspn(line, " ");
+        name += *name == ' ';
+        name = arena_strn(l->a, name, strcspn(name, " "));
+        units += n > 0;
+        if (n && !has_module(l, name))
+            graph_doubt(l->g, line, "memlint.units", NULL,
+                        "the metadata say what the file contradicts: it has no tensor of a module %s", name)
+                ->sure = SURE_MODEL;
+    }
+    p = graph_metadata(l->g, "memlint.units");
+    if (units)
+        graph_doubt(
+            l->g, "model", "memlint.units", NULL,
+            "%d %s: this is one process's step of the whole model, and what they gather, reduce and shard is not "
+            "counted; the first is %s",
+            units, units > 1 ? "modules are wrapped for several processes" : "module is wrapped for several processes",
+            arena_strn(l->a, p, strcspn(p, "\n")))
+            ->sure = SURE_MODEL;
+}
+
 /* What the capture says it could not tell. */
 static void
 doubt_capture(const struct capture *x)
@@ -297,7 +336,7 @@ doubt_capture(const struct capture *x)
     const char *unsure = graph_metadata(l->g, "memlint.unsure"), *variants = graph_metadata(l->g, "memlint.variants"),
                *schema = graph_metadata(l->g, "memlint.schema"), *own = graph_metadata(l->g, "memlint.optimizer"),
                *asked = graph_metadata(l->g, "memlint.asked");
-    if (strcmp(schema, "1") != 0)
+    if (strcmp(schema, "1") != 0 && strcmp(schema, "2") != 0)
         graph_doubt(l->g, "model", "capture", "a newer memlint", "schema %s is newer than this program", schema);
     if (own && !optimizer_read(l->a, own))
         graph_doubt(l->g, "model", "memlint.optimizer", "a newer memlint", "no optimizer or switch like %s", own);
@@ -349,6 +388,7 @@ lower_captured(struct lowering *l)
     p->captured = true;
     read_tensors(l);
     read_groups(l);
+    read_units(l);
     doubt_capture(&x);
     for (int i = 0; i < l->g->nn; i++)
         capture_node(&x, i);

@@ -10,9 +10,9 @@ import re
 import onnx
 import torch
 
-from . import capture, checking, program
+from . import capture, checking, program, units
 
-SCHEMA = "1"
+SCHEMA = "2"
 TYPES = {
     torch.float32: onnx.TensorProto.FLOAT,
     torch.float64: onnx.TensorProto.DOUBLE,
@@ -103,9 +103,10 @@ def tensors(model, constants):
     return lines, weights
 
 
-def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32", optimizer=None):
+def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32", optimizer=None, spread=()):
     half = "autocast" if precision.startswith("amp-") else "fp32" if precision == "fp32" else "model"
-    p = capture.capture(model, args, kwargs, targets, dims, loss, program.rows(), half)
+    with units.without_hooks(model):
+        p = capture.capture(model, args, kwargs, targets, dims, loss, program.rows(), half)
     p.outputs = [(name, *o[1:]) for name, o in zip(outputs, p.outputs)] + p.outputs[len(outputs) :]
     w = Writer(p)
     lines, weights = tensors(model, p.constants)
@@ -130,6 +131,7 @@ def build(model, args, kwargs, targets, dims, loss, outputs=(), precision="fp32"
         "schema": SCHEMA,
         "torch": torch.__version__,
         "tensors": "\n".join(lines),
+        "units": "\n".join(spread),
         "variants": " ".join(p.variants),
         "optimizer": text,
         "groups": groups,
@@ -173,6 +175,7 @@ def training(model):
 
 def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precision, optimizer=None):
     """Writes the file; the dimensions that are open in it, and what the example has there."""
+    spread, model = units.lines(model), units.inside(model)
     leaves, dims = capture.leaves_of((inputs, kwargs, targets)), names_of(model, dynamic)
     known = {capture.input_name(model, p) for p, _ in leaves}
     for name, d in (dynamic or {}).items():
@@ -184,7 +187,7 @@ def write(path, model, inputs, kwargs, dynamic, loss, targets, outputs, precisio
             if d >= t.dim():
                 raise ValueError(f"dynamic: {capture.input_name(model, path_to)} has no dimension {d}")
     with training(model):
-        m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision, optimizer)
+        m = build(model, inputs, kwargs, targets, dims, loss, outputs, precision, optimizer, spread)
     tmp = f"{path}.{os.getpid()}"
     onnx.save(m, tmp)
     os.replace(tmp, path)

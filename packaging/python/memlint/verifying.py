@@ -26,7 +26,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import capture, checking, exporting, program, values
+from . import capture, checking, exporting, program, units, values
 from .result import Result, Size
 
 GRAIN = 512  # bytes: the caching allocator rounds to them (kMinBlockSize of c10/cuda/CUDACachingAllocator.h)
@@ -522,8 +522,9 @@ def verify(model, inputs, kwargs, optimizer, loss, targets, precision, options) 
         raise ValueError("memlint.verify: loss is a function here, which PyTorch can run")
     folder = tempfile.TemporaryDirectory(prefix="memlint-")
     result = checking.check(model, inputs, kwargs, optimizer, loss, targets, None, None, precision, {}, options, folder)
+    model = units.inside(model)
     step = Step(model, (inputs, kwargs, targets), loss, optimizer, precision)
-    with exporting.training(model):
+    with exporting.training(model), units.without_hooks(model):
         marks, events = run_fake(step)
         real = run_real(step) if torch.cuda.is_available() else None
     predicted = result if real else Result(result.model, [*result.options, AS_FAKE], folder)
