@@ -290,6 +290,7 @@ page_nav(struct html *h)
         {"thumbs", "Rules of thumb", r->nthumbs > 0},
         {"assumptions", "Assumptions", true},
         {"doubts", "Not explained", r->ndoubts > 0},
+        {"words", "Words", true},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
@@ -1789,6 +1790,23 @@ section_baseline(struct html *h)
     html_close(h);
 }
 
+/* docs/GLOSSARY.md, folded. */
+static void
+section_words(struct html *h)
+{
+    section(h, "words", "Words", NULL);
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(h, "summary", "What the words mean", NULL);
+    html_open(h, "dl", "class", "words", NULL);
+    for (int i = 0; i < COUNT(html_words); i++) {
+        html_leaf(h, "dt", html_words[i].term, NULL);
+        html_leaf(h, "dd", html_words[i].meaning, NULL);
+    }
+    html_close(h);
+    html_close(h);
+    html_close(h);
+}
+
 static void
 page_footer(struct html *h)
 {
@@ -1838,6 +1856,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_fits(&h);
     section_thumbs(&h);
     section_assumptions(&h);
+    section_words(&h);
     html_close(&h);
     page_footer(&h);
     html_close(&h);
