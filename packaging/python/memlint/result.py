@@ -141,4 +141,4 @@ class Result:
 
     def _repr_html_(self):
         page = html.escape(self._run("--format=html"), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:640px;border:0" title="memlint"></iframe>'
+        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0" title="memlint"></iframe>'

@@ -83,6 +83,8 @@ class Values:
 
     def noted(self, func, args, kwargs, out):
         """out is what func made."""
+        if torch._C._functorch.maybe_current_level() is not None:  # under vmap tensors have no storage
+            return
         results = tensors_of(out)
         if func._schema.is_mutable:
             written = {t.untyped_storage()._cdata for t in results}

@@ -333,8 +333,12 @@ def run_fake(step):
         tracker.recording &= phase != "end"
 
     marks = Marks(lambda: tracker.now, lambda: tracker.peak, tracker.reset, begin, tracker.values.put)
-    with capture.explained(), without_driver(), as_on_a_gpu(), mode, tracker.watching():
-        step.run(lambda t: capture.fake(mode, t, half=step.half), marks)
+    try:
+        with capture.explained(), without_driver(), as_on_a_gpu(), mode, tracker.watching():
+            step.run(lambda t: capture.fake(mode, t, half=step.half), marks)
+    except torch.AcceleratorError as e:
+        at = capture.place_of(e)
+        raise RuntimeError(f"memlint.verify: at {at} PyTorch asks for a GPU, as it does for LSTM and GRU") from e
     return marks, tracker.events
 
 
@@ -517,7 +521,10 @@ def versions():
 
 def verify(model, inputs, kwargs, optimizer, loss, targets, precision, options) -> Verified:
     if capture.DEVICE != "cuda":
-        raise RuntimeError("without a GPU memlint.verify needs PyTorch 2.11 or later")
+        raise RuntimeError(
+            f"without a GPU memlint.verify needs PyTorch 2.11 or later, whose fake CUDA tensors need no driver; this is "
+            f"{torch.__version__}"
+        )
     if isinstance(loss, str):
         raise ValueError("memlint.verify: loss is a function here, which PyTorch can run")
     folder = tempfile.TemporaryDirectory(prefix="memlint-")
