@@ -595,8 +595,8 @@ def explained():
         yield
     except (GuardOnDataDependentSymNode, DataDependentOutputException, DynamicOutputShapeException) as e:
         raise ValueError(
-            f"memlint: at {place_of(e)} the program goes on by the values of a tensor, which are not computed: only those "
-            "that follow from the inputs are known. Capture what runs on one side of it"
+            f"memlint: at {place_of(e)} the program goes on by the values of a tensor, which are not computed: only "
+            "those that follow from the inputs are known. Capture what runs on one side of it"
         ) from e
 
 

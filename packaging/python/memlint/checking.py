@@ -78,8 +78,8 @@ def groups_of(optimizer, model):
 
 def optimizer_of(optimizer, model, own):
     """One of torch.optim as check() takes it, over the tensors that stand for the model's now: own, by id of the
-    optimizer's. On a GPU foreach is what PyTorch takes by default, where a class has a default; for tensors that it does
-    not know it is not."""
+    optimizer's. On a GPU foreach is what PyTorch takes by default, where a class has a default; for tensors that it
+    does not know it is not."""
     import torch
 
     if isinstance(optimizer, str):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a model is spread over processes: which modules DistributedDataParallel or fully_shard have wrapped. The step that
-is captured is that of the model inside, of one process and without what they gather and reduce."""
+"""How a model is spread over processes: which modules DistributedDataParallel or fully_shard have wrapped. The step
+that is captured is that of the model inside, of one process and without what they gather and reduce."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def inside(model):
 
 
 def lines(model):
-    """The units of a model, a line each: "ddp . world=8 bucket=26214400 view=0", "fully_shard layers.0 world=8 reshard=1
-    param=bfloat16". A dot is the model itself."""
+    """The units of a model, a line each: "ddp . world=8 bucket=26214400 view=0", "fully_shard layers.0 world=8
+    reshard=1 param=bfloat16". A dot is the model itself."""
     found = []
     if inside(model) is not model:
         world, view = model.process_group.size(), model.gradient_as_bucket_view

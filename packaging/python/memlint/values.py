@@ -15,7 +15,10 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
 ASKED = {f"aten.{op}.default" for op in ("item", "_local_scalar_dense", "is_nonzero", "equal")}
-UNIFORM = {"aten.rand.default": torch.ops.aten.zeros.default, "aten.rand_like.default": torch.ops.aten.zeros_like.default}
+UNIFORM = {
+    "aten.rand.default": torch.ops.aten.zeros.default,
+    "aten.rand_like.default": torch.ops.aten.zeros_like.default,
+}
 BOUNDS = (0, 1 - 2**-24)  # of torch.rand
 
 

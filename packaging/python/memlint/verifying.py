@@ -522,8 +522,8 @@ def versions():
 def verify(model, inputs, kwargs, optimizer, loss, targets, precision, options) -> Verified:
     if capture.DEVICE != "cuda":
         raise RuntimeError(
-            f"without a GPU memlint.verify needs PyTorch 2.11 or later, whose fake CUDA tensors need no driver; this is "
-            f"{torch.__version__}"
+            "without a GPU memlint.verify needs PyTorch 2.11 or later, whose fake CUDA tensors need no driver: "
+            f"this is {torch.__version__}"
         )
     if isinstance(loss, str):
         raise ValueError("memlint.verify: loss is a function here, which PyTorch can run")
