@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package: sizes, results of files, errors; with PyTorch (MEMLINT_TORCH names a Python that has it) models of
 # its own, captured, and the file against the one that is in the repository.
+# MEMLINT_PACKAGE empty: the package that python3 and that Python have installed, instead of the one beside this file.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
 export PYTHONPATH=${MEMLINT_PACKAGE-$SOURCE/packaging/python} PYTHONDONTWRITEBYTECODE=1 MEMLINT
@@ -322,7 +323,8 @@ def test_is_not_sure(memlint):
     memlint(model, x, loss="sum", optimizer=torch.optim.AdamW(model.parameters(), foreach=False))
 END
 if "$python" -c 'import pytest' 2>/dev/null; then
-    "$python" -m pytest -q -p memlint.testing test_fit.py >out 2>&1
+    # what is installed is a plugin by itself
+    "$python" -m pytest -q ${PYTHONPATH:+-p memlint.testing} test_fit.py >out 2>&1
     ok "the fixture: $(tail -1 out)" grep -q '1 passed, 2 xfailed' out
 else
     echo "skipped: the fixture: no pytest"
