@@ -1199,6 +1199,21 @@ option_name(int i)
 }
 
 /* text: with its dashes, and perhaps its value. */
+/* What was meant by an option that is none, "--gpu=4090"; NULL not known. */
+static const char *
+typed_meant(struct arena *a, const char *text)
+{
+    const char *name = text + strspn(text, "-"), *meant = NULL;
+    name = arena_strn(a, name, strcspn(name, "= \t"));
+    for (int i = 0; i < COUNT(typed); i++)
+        if (word_same(typed[i].word, name))
+            meant = typed[i].meant;
+    for (int i = 0; i < COUNT(table); i++)
+        if (strcmp(table[i].name, name) == 0)
+            return NULL;
+    return meant;
+}
+
 static const char *
 unknown_option(struct arena *a, const char *text)
 {
@@ -1207,9 +1222,9 @@ unknown_option(struct arena *a, const char *text)
     const char **names = word_list(a, &options, &n);
     const char *name = text + strspn(text, "-");
     name = arena_strn(a, name, strcspn(name, "= \t"));
-    for (int i = 0; i < COUNT(typed); i++)
-        if (word_same(typed[i].word, name))
-            return arena_printf(a, "unknown option --%s; did you mean %s?", name, typed[i].meant);
+    const char *meant = typed_meant(a, text);
+    if (meant)
+        return arena_printf(a, "unknown option --%s; did you mean %s?", name, meant);
     const char *near = words_near(a, name, n, names), *begin = NULL;
     for (int i = 0; i < n; i++)
         if (strncmp(names[i], name, strlen(name)) == 0)
@@ -1277,6 +1292,9 @@ read_words(struct reader *r, int argc, char **argv)
         for (int i = 0; i < COUNT(table); i++)
             if (c == FIRST + i || (table[i].letter && c == table[i].letter))
                 row = &table[i];
+        for (int k = 1; k <= 2 && optind > k; k++) /* "--gpu" is no abbreviation of --gpus */
+            if (strncmp(argv[optind - k], "--", 2) == 0 && typed_meant(a, argv[optind - k]))
+                return unknown_option(a, argv[optind - k]);
         if (c == ':')
             return arena_printf(a, "%s: an argument is missing", argv[optind - 1]);
         if (!row && optopt > 0 && optopt < FIRST)

@@ -112,7 +112,10 @@ count_frames(const char *stack)
 static int
 drop_in_gap(struct dynamo *d, const struct group *g, int slot, bool in_place)
 {
-    return drop(d, g, slot, in_place, fx_outer(d->l->a, d->l->g->n[g->last].stack));
+    int out = drop(d, g, slot, in_place, fx_outer(d->l->a, d->l->g->n[g->last].stack));
+    d->l->p->calls[d->l->p->ncalls - 1].scope =
+        lower_module(d->l, lower_before(d->l, g->path), "torch.nn.modules.dropout.Dropout");
+    return out;
 }
 
 /* The line of the maker's stack in the reader's innermost frame. */

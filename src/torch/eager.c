@@ -1346,8 +1346,8 @@ accumulate_grad(struct machine *m, struct gnode *g)
     v->st->class = CLASS_GRADIENTS;
     v->st->name = g->leaf->st->name;
     *g->grad = value_adopt(m, v);
-    if (m->reducer)
-        reducer_ready(m->reducer, g->grad);
+    if (m->collectives && m->collectives->ready)
+        m->collectives->ready(m, g->grad);
 }
 
 static struct arg eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, struct frame **out);
@@ -1766,7 +1766,7 @@ static void
 run_gate(struct engine *e, struct gnode *g)
 {
     struct value **out = NEWN(e->m->a, struct value *, g->nin);
-    shards_behind(e->m->shards, g->gate - 1);
+    e->m->collectives->behind(e->m, g->gate - 1);
     for (int i = 0; i < g->nin; i++) {
         out[i] = g->buf[i];
         g->buf[i] = NULL;
@@ -1794,7 +1794,7 @@ run_engine(struct machine *m, int n, struct value **roots, struct value **grads)
     while (e.n) {
         struct gnode *g = heap_pop(&e);
         if (g->opens)
-            shards_before(m->shards, g->opens - 1);
+            m->collectives->before(m, g->opens - 1);
         if (g->grad)
             accumulate_grad(m, g);
         else if (g->gate)
@@ -1821,8 +1821,8 @@ backward(struct machine *m, struct value *root)
     m->call = NULL;
     struct value *ones = OP(m, "ones_like.default", VAL(root));
     run_engine(m, 1, &root, &ones);
-    if (m->shards)
-        shards_finish(m->shards);
+    if (m->collectives && m->collectives->finish)
+        m->collectives->finish(m);
     m->call = NULL;
     scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
     m->grad_mode = true;

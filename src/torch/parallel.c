@@ -90,15 +90,6 @@ struct reducer {
     bool rebuilt;
 };
 
-struct reducer *
-reducer_new(struct machine *m, const struct parallel *how)
-{
-    struct reducer *r = NEW(m->keep, struct reducer);
-    r->m = m;
-    r->how = how;
-    return r;
-}
-
 void
 reducer_add(struct reducer *r, const struct value *v, struct value **grad)
 {
@@ -216,10 +207,10 @@ by_address(const void *key, const void *member)
     return (a > b) - (a < b);
 }
 
-void
-reducer_ready(struct reducer *r, struct value **grad)
+static void
+ready(struct machine *m, struct value **grad)
 {
-    struct machine *m = r->m;
+    struct reducer *r = m->reducer;
     struct member *k =
         r->params.n ? bsearch(grad, r->params.all, (size_t)r->params.n, sizeof(*r->params.all), by_address) : NULL;
     if (!k)
@@ -235,6 +226,18 @@ reducer_ready(struct reducer *r, struct value **grad)
     scope_end(m, mark, 0, NULL);
     value_drop(m, *grad);
     *grad = view;
+}
+
+static const struct collectives of_buckets = {.ready = ready};
+
+struct reducer *
+reducer_new(struct machine *m, const struct parallel *how)
+{
+    struct reducer *r = NEW(m->keep, struct reducer);
+    r->m = m;
+    r->how = how;
+    m->collectives = &of_buckets;
+    return r;
 }
 
 /* ---- ZeroRedundancyOptimizer ------------------------------------------------------------------------------------- */

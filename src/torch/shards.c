@@ -44,21 +44,6 @@ struct shards {
     struct value *reduced;       /* what the last reduction reads */
 };
 
-struct shards *
-shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits)
-{
-    struct shards *x = NEW(m->keep, struct shards);
-    x->m = m;
-    x->how = how;
-    x->gpus = gpus;
-    x->nunits = nunits;
-    x->unit = NEWN(m->keep, struct unit, nunits + 1);
-    x->order = NEWN(m->keep, int, nunits + 1);
-    for (int i = 0; i < COUNT(m->side); i++)
-        m->side[i] = heap_new(m->keep, m->s->expandable);
-    return x;
-}
-
 void
 shards_add(struct shards *x, int unit, struct value *v, struct value **local, struct value **whole_grad,
            struct value **local_grad)
@@ -225,11 +210,12 @@ shards_leave(struct shards *x, int unit)
         drop(x, &x->last_gathered);
 }
 
-void
-shards_before(struct shards *x, int unit)
+static void
+before(struct machine *m, int unit)
 {
+    struct shards *x = m->shards;
     struct unit *u = &x->unit[unit];
-    enum class class = x->m->fresh;
+    enum class class = m->fresh;
     if (u->back || !u->n)
         return;
     u->back = true;
@@ -243,13 +229,13 @@ shards_before(struct shards *x, int unit)
         at--;
     if (at > 0)
         gather(x, &x->unit[x->order[at - 1]]);
-    x->m->fresh = class;
+    m->fresh = class;
 }
 
-void
-shards_behind(struct shards *x, int unit)
+static void
+behind(struct machine *m, int unit)
 {
-    struct machine *m = x->m;
+    struct shards *x = m->shards;
     struct unit *u = &x->unit[unit];
     enum class class = m->fresh;
     int64_t elements = 0;
@@ -284,10 +270,29 @@ shards_behind(struct shards *x, int unit)
     m->fresh = class;
 }
 
-void
-shards_finish(struct shards *x)
+static void
+finish(struct machine *m)
 {
+    struct shards *x = m->shards;
     for (int i = x->nunits; i >= 1; i--)
-        shards_behind(x, i % x->nunits);
+        behind(m, i % x->nunits);
     drop(x, &x->reduced);
+}
+
+static const struct collectives of_shards = {.before = before, .behind = behind, .finish = finish};
+
+struct shards *
+shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits)
+{
+    struct shards *x = NEW(m->keep, struct shards);
+    x->m = m;
+    x->how = how;
+    x->gpus = gpus;
+    x->nunits = nunits;
+    x->unit = NEWN(m->keep, struct unit, nunits + 1);
+    x->order = NEWN(m->keep, int, nunits + 1);
+    for (int i = 0; i < COUNT(m->side); i++)
+        m->side[i] = heap_new(m->keep, m->s->expandable);
+    m->collectives = &of_shards;
+    return x;
 }

@@ -850,6 +850,20 @@ contradicts(const struct call *c, const struct frame *f)
     return c->rank >= 0 && c->nouts && v && value_elements(v) != n && !(pairs && 2 * value_elements(v) == n);
 }
 
+/* Whether a product reads numbers of two types, which PyTorch refuses: a cast between them is in no line. */
+static bool
+mixes(const struct aten *op, const struct arg *a, int n)
+{
+    enum dtype t = DT_UNDEFINED;
+    for (int i = 0; i < n && op->cast == CAST_LOWER; i++) {
+        const struct value *v = a[i].kind == ARG_VALUE && dtypes[a[i].v->dtype].is_float ? a[i].v : NULL;
+        if (v && t != DT_UNDEFINED && t != v->dtype)
+            return true;
+        t = v ? v->dtype : t;
+    }
+    return false;
+}
+
 static void
 run_call(struct script *x, int at, double *flops)
 {
@@ -862,6 +876,9 @@ run_call(struct script *x, int at, double *flops)
     if (c->either_type && m->autocast && setup_instead(x->s, ALTERNATIVE_TYPES))
         args[aten_arg(op, "dtype")] = DTYPE(m->low);
     bool ran = bound && op && aten_takes(op, args, nargs);
+    if (ran && x->first && x->s->precision->model && !x->p->graph->ndoubts && mixes(op, args, nargs))
+        graph_doubt(x->p->graph, c->node, c->target, "an export by memlint.export, which has the casts",
+                    "its operands have two types where the model is in half precision: a cast between them was lost");
     if (!ran && x->first && op && (bound || !x->p->graph->ndoubts)) /* what follows from a doubt is none of its own */
         graph_doubt(x->p->graph, c->node, c->target, NULL,
                     "an argument is missing or has another rank than the operator takes: only its result is counted");

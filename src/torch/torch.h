@@ -186,10 +186,11 @@ struct machine {
     struct storage **st, **spare; /* alive; while recording, also those that died */
     int nev, cap_ev;
     struct event *ev;
-    struct heap *heap, *side[2], *stream; /* those of collectives; where blocks come from now, NULL heap */
-    struct shards *shards;                /* NULL: parameters are whole */
-    struct reducer *reducer;              /* of several GPUs; NULL of one */
-    int64_t live_bytes, reserved_bytes;   /* reserved: the most while recording */
+    struct heap *heap, *side[2], *stream;  /* those of collectives; where blocks come from now, NULL heap */
+    struct shards *shards;                 /* NULL: parameters are whole */
+    const struct collectives *collectives; /* of several GPUs; NULL of one */
+    struct reducer *reducer;               /* of several GPUs; NULL of one */
+    int64_t live_bytes, reserved_bytes;    /* reserved: the most while recording */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -357,6 +358,14 @@ struct parallel {
     enum dtype low;   /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
+/* What happens between ranks while backward runs; NULL nothing. */
+struct collectives {
+    void (*ready)(struct machine *m, struct value **grad); /* a parameter's gradient is there */
+    void (*before)(struct machine *m, int unit);           /* a unit's backward pass begins */
+    void (*behind)(struct machine *m, int unit);           /* and ends */
+    void (*finish)(struct machine *m);                     /* the whole backward pass has ended */
+};
+
 struct reducer *reducer_new(struct machine *m, const struct parallel *how);
 /* A parameter and where its gradient is bound, at rising addresses; with grad NULL a buffer, which is broadcast. */
 void reducer_add(struct reducer *r, const struct value *v, struct value **grad);
@@ -365,10 +374,8 @@ void reducer_build(struct reducer *r);
 /* Before a forward pass: buckets in the order of gradients, the first time after a backward pass; buffers. Returns the
  * name of a parameter that got no gradient, where PyTorch stops; NULL none. */
 const char *reducer_forward(struct reducer *r);
-/* *grad is there. */
-void reducer_ready(struct reducer *r, struct value **grad);
 /* fully_shard: parameters are whole while their unit runs. Unit 0 is the model with what no other unit has. local and
- * local_grad: where a rank's share of the parameter and of its gradient is bound; whole_grad: the engine's, NULL of what
+ * local_grad: where a share of the parameter and of its gradient is bound; whole_grad: the engine's, NULL of what
  * is not trained. */
 struct shards *shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits);
 void shards_add(struct shards *x, int unit, struct value *v, struct value **local, struct value **whole_grad,
@@ -376,11 +383,8 @@ void shards_add(struct shards *x, int unit, struct value *v, struct value **loca
 void shards_build(struct shards *x);
 /* What a unit is handed, in the type of its parameters. */
 struct value *shards_cast(const struct shards *x, struct value *v);
-void shards_enter(struct shards *x, int unit);  /* its forward pass begins */
-void shards_leave(struct shards *x, int unit);  /* and ends */
-void shards_before(struct shards *x, int unit); /* its backward pass begins */
-void shards_behind(struct shards *x, int unit); /* and ends */
-void shards_finish(struct shards *x);           /* the whole backward pass has ended */
+void shards_enter(struct shards *x, int unit); /* its forward pass begins */
+void shards_leave(struct shards *x, int unit); /* and ends */
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
  * optimizer; how many. */
 int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine);
