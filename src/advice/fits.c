@@ -106,7 +106,7 @@ setup_at(const struct search *x, struct arena *a, int kind, int64_t size)
     struct setup s = *x->s->s;
     s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
     s.dims[x->dim].n = size;
-    s.device = device_kind(s.device) == kind ? s.device : device_of_kind(kind);
+    s.device = device_kind(s.device, step_convolves(x->s->st)) == kind ? s.device : device_of_kind(kind);
     return s;
 }
 
@@ -249,7 +249,7 @@ static struct search
 search_new(const struct study *s, int dim, int64_t first, int64_t most)
 {
     struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1), .base_size = first};
-    int kind = device_kind(s->s->device);
+    int kind = device_kind(s->s->device, step_convolves(s->st));
     struct setup at = setup_at(&x, x.own, kind, first), next = setup_at(&x, x.own, kind, first + 1);
     const struct program *base = s->reload(s, x.own, &at), *third = s->reload(s, x.own, &next);
     if (!base || !third)
@@ -302,16 +302,16 @@ by_limit(const void *a, const void *b)
 static void
 need_of_kinds(const struct study *s, struct result *r)
 {
-    int own = device_kind(s->s->device);
-    for (int k = 0; k < DEVICE_KINDS; k++) {
+    int64_t reserved[DEVICE_KINDS] = {0};
+    reserved[r->own_kind] = r->peak.reserved;
+    for (int i = 0; i < r->nfits; i++) {
+        struct fit *f = &r->fits[i];
         struct setup other = *s->s;
-        other.device = device_of_kind(k);
-        int64_t reserved = k == own ? r->peak.reserved : measure_step(s->p, &other, NULL, NULL).reserved;
-        for (int i = 0; i < r->nfits; i++)
-            if (r->fits[i].kind == k) {
-                r->fits[i].need = bytes_add(reserved, r->fits[i].context);
-                r->fits[i].verdict = fits_verdict(r->fits[i].need, r->fits[i].capacity);
-            }
+        other.device = device_of_kind(f->kind);
+        if (!reserved[f->kind])
+            reserved[f->kind] = measure_step(s->p, &other, NULL, NULL).reserved;
+        f->need = bytes_add(reserved[f->kind], f->context);
+        f->verdict = fits_verdict(f->need, f->capacity);
     }
 }
 

@@ -46,6 +46,15 @@ run_row(const struct study *x, int kind, int across, int down, int64_t size, int
     arena_free(a);
 }
 
+static bool
+has_kind(const struct result *r, int kind)
+{
+    bool has = kind == r->own_kind;
+    for (int i = 0; i < r->nfits; i++)
+        has |= r->fits[i].kind == kind;
+    return has;
+}
+
 void
 grid_run(const struct study *x, struct result *r)
 {
@@ -71,9 +80,11 @@ grid_run(const struct study *x, struct result *r)
         g->reserved[kind] = NEWN(x->a, int64_t, g->ncolumns * g->nrows);
         memset(g->reserved[kind], 0xff, sizeof(int64_t) * (size_t)(g->ncolumns * g->nrows));
     }
-    g->reserved[device_kind(s->device)][g->own_row * g->ncolumns + g->own_column] = r->peak.reserved;
+    g->reserved[r->own_kind][g->own_row * g->ncolumns + g->own_column] = r->peak.reserved;
     for (int k = 0; k < g->nrows * DEVICE_KINDS && left > 0; k++) {
         int nth = k / DEVICE_KINDS, kind = k % DEVICE_KINDS;
+        if (!has_kind(r, kind))
+            continue;
         int at = nth == 0 ? g->own_row : nth <= g->own_row ? nth - 1 : nth; /* the asked for one first */
         int64_t *reserved = &g->reserved[kind][at * g->ncolumns];
         int n = left < g->ncolumns ? left : g->ncolumns;

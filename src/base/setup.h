@@ -26,6 +26,7 @@ struct globs {
 enum mode { MODE_TRAINING, MODE_INFERENCE };
 enum dropout { DROPOUT_UNSAID, DROPOUT_AUTO, DROPOUT_NONE }; /* UNSAID: as AUTO, but nobody said so */
 enum attention { ATTENTION_AUTO, ATTENTION_FLASH, ATTENTION_EFFICIENT, ATTENTION_MATH };
+enum cudnn { CUDNN_RULE, CUDNN_ASK, CUDNN_NONE }; /* what says its workspaces; NONE: they are not counted */
 enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU, INPLACE_ALL };
 
 struct optimizer; /* these: torch/step.c */
@@ -34,6 +35,7 @@ struct loss;
 struct loop;
 struct player; /* torch/torch.h */
 struct kernels;
+struct cudnn_library;
 
 /* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of
  * cudaGetDeviceProperties, the total of cudaMemGetInfo and the total capacity in PyTorch's message are one figure on
@@ -80,14 +82,16 @@ struct setup {
     bool accumulate_eager; /* --assume accumulate=eager|never */
     bool channels_last;    /* --assume inputs=contiguous|channels-last: images among the inputs */
     enum attention attention;
-    enum inplace inplace;        /* auto: what lines of Python and names of modules tell */
-    unsigned instead;            /* bits 1 << enum alternative: the other reading, where no option says so */
-    const struct device *device; /* NULL when not asked */
-    int64_t capacity;            /* bytes of --device SIZE or of the row; 0 not asked */
-    bool expandable;             /* --allocator expandable */
-    const char *recompute;       /* --recompute, "" none; NULL what the program does */
-    const struct player *player; /* where the allocator's segments are taken from a device; NULL nowhere */
-    struct kernels *kernels;     /* where kernels of libraries are noted; NULL nowhere */
+    enum inplace inplace;                /* auto: what lines of Python and names of modules tell */
+    unsigned instead;                    /* bits 1 << enum alternative: the other reading, where no option says so */
+    const struct device *device;         /* NULL when not asked */
+    int64_t capacity;                    /* bytes of --device SIZE or of the row; 0 not asked */
+    bool expandable;                     /* --allocator expandable */
+    enum cudnn cudnn;                    /* --cudnn; counts where device is known */
+    const struct cudnn_library *library; /* --cudnn=ask: who answers; NULL nobody */
+    const char *recompute;               /* --recompute, "" none; NULL what the program does */
+    const struct player *player;         /* where the allocator's segments are taken from a device; NULL nowhere */
+    struct kernels *kernels;             /* where kernels of libraries are noted; NULL nowhere */
 };
 
 /* Whether s asks for the other reading of what a file can't show; whether it leaves it to be assumed. */

@@ -480,6 +480,16 @@ read_allocator(struct reader *r, const char *arg)
     return NULL;
 }
 
+NAMES(cudnn_name, "rule", "ask", "none")
+static const struct words cudnns = {"source of cuDNN's workspaces", NULL, cudnn_name};
+
+static const char *
+read_cudnn(struct reader *r, const char *arg)
+{
+    r->o->setup.cudnn = strcmp(arg, "ask") == 0 ? CUDNN_ASK : strcmp(arg, "none") == 0 ? CUDNN_NONE : CUDNN_RULE;
+    return NULL;
+}
+
 /* ---- what comes out ---------------------------------------------------------------------------------------------- */
 
 static const char *
@@ -866,6 +876,11 @@ static const struct row {
      read_device, true, &devices, true},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true,
      &allocators},
+    {NULL, "cudnn", "HOW",
+     "workspaces of cuDNN's convolutions on the device of --device NAME: by rule (default); ask the library where it "
+     "is "
+     "installed, which needs no GPU; none are counted",
+     0, read_cudnn, true, &cudnns},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
     {NULL, "replay", "[N]",
      "run the step's allocations on the first CUDA device and compare; with N the step is played N times, to show "

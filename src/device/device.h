@@ -13,9 +13,10 @@ const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes that the driver gives to programs, not the nominal size */
 /* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
 int64_t device_context(const struct device *d, const char **source);
-/* Devices of one kind run the same step: what PyTorch does depends on compute capability 9.0 alone (library_workspace
- * in eager.c, attention's kernels in expand.c). device_of_kind: some device of it. */
-int device_kind(const struct device *d);
+/* Devices of one kind run the same step. PyTorch's own code asks whether the compute capability is 8.0 or more, and 9.0
+ * or more (library_workspace in eager.c, attention's kernels in expand.c); cuDNN, which a step with convolutions runs,
+ * chooses by each, and of a device that is not known (NULL) it is not counted. device_of_kind: some device of it. */
+int device_kind(const struct device *d, bool convolves);
 const struct device *device_of_kind(int kind);
 void device_list(FILE *out);
 

@@ -118,19 +118,35 @@ device_capacity(const struct device *d)
     return d->bytes;
 }
 
-int
-device_kind(const struct device *d)
+/* The least compute capability of each kind, and that of its kind in a step without convolutions. */
+static const struct {
+    int sm, alike;
+} kinds[DEVICE_KINDS - 1] = {{0, 0}, {75, 0}, {80, 80}, {86, 80}, {89, 80}, {90, 90}, {100, 90}, {120, 90}};
+enum { UNKNOWN_KIND = DEVICE_KINDS - 1 };
+
+static int
+kind_of_sm(int sm)
 {
-    return device_sm(d) >= 90;
+    int k = COUNT(kinds) - 1;
+    while (kinds[k].sm > sm)
+        k--;
+    return k;
+}
+
+int
+device_kind(const struct device *d, bool convolves)
+{
+    int k = kind_of_sm(device_sm(d));
+    return convolves ? (d ? k : UNKNOWN_KIND) : kind_of_sm(kinds[k].alike);
 }
 
 const struct device *
 device_of_kind(int kind)
 {
     const struct device *d = devices;
-    while (device_kind(d) != kind)
+    while (kind != UNKNOWN_KIND && kind_of_sm(d->sm) != kind)
         d++;
-    return d;
+    return kind == UNKNOWN_KIND ? NULL : d;
 }
 
 void

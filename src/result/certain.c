@@ -155,6 +155,7 @@ forward_bytes(const struct certain *x)
     s.mode = MODE_INFERENCE;
     s.player = NULL;
     s.kernels = NULL;
+    s.cudnn = CUDNN_NONE;
     sure.calls = NEWN(x->a, struct call, p->ncalls + 1);
     sure.ncalls = sure.nregions = 0;
     sure.inputs = arena_dup(x->a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);

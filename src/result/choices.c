@@ -169,6 +169,14 @@ allocator(struct arena *a, const struct setup *s)
     return s->expandable ? "expandable" : "native";
 }
 
+static const char *
+cudnn(struct arena *a, const struct setup *s)
+{
+    static const char *const names[] = {"rule", "ask", "none"};
+    (void)a;
+    return names[s->cudnn];
+}
+
 static const struct {
     const char *name, *option, *standard; /* standard NULL: none is chosen */
     const char *(*value)(struct arena *a, const struct setup *s);
@@ -193,6 +201,7 @@ static const struct {
     {"input_value", "--input-value", "none", values, false},
     {"device", "--device", NULL, device, false},
     {"allocator", "--allocator", "native", allocator, false},
+    {"cudnn", "--cudnn", "rule", cudnn, false},
 };
 
 static struct choice

@@ -294,11 +294,11 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
     struct kernel_shape s;
     int64_t v[RANK], space[RANK] = {0};
     bool transposed = arg_int(f, at + 3, 0);
-    if (!notes_kernels(m))
+    if (!m->real || !m->s)
         return;
     memset(&s, 0, sizeof(s));
     s.groups = arg_int(f, at + 5, 1);
-    if (x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
+    if (s.groups < 1 || x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
         (runs_by_depth(f, at, x) && !last && x->dtype != DT_FLOAT16))
         return;
     s.kind = !transposed || kind == KERNEL_GRAD_WEIGHT ? kind

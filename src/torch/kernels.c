@@ -15,10 +15,10 @@ notes_kernels(const struct machine *m)
     return m->real && m->s && m->s->kernels;
 }
 
-void
-use_kernel(struct machine *m, const struct kernel_shape *shape)
+/* What its library said; -1 unknown. */
+static int64_t
+note(struct machine *m, struct kernels *k, const struct kernel_shape *shape)
 {
-    struct kernels *k = m->s->kernels;
     int i = 0;
     while (i < k->n && memcmp(&k->kernel[i].shape, shape, sizeof(*shape)) != 0)
         i++;
@@ -26,6 +26,17 @@ use_kernel(struct machine *m, const struct kernel_shape *shape)
         *PUSH(k->a, k->kernel, k->n, k->cap) =
             (struct kernel){*shape, m->op, m->call ? m->call->location : NULL, 0, -1};
     k->kernel[i].count += m->recording && !k->counted;
-    if (shape->kind != KERNEL_PRODUCT)
-        scratch(m, k->kernel[i].bytes);
+    return k->kernel[i].bytes;
+}
+
+void
+use_kernel(struct machine *m, const struct kernel_shape *shape)
+{
+    int64_t bytes = notes_kernels(m) ? note(m, m->s->kernels, shape) : -1;
+    if (shape->kind == KERNEL_PRODUCT)
+        return;
+    m->cudnn.kernels += m->recording && m->s->cudnn != CUDNN_NONE;
+    if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
+        bytes = cudnn_workspace(m, shape);
+    scratch(m, bytes);
 }

@@ -177,6 +177,13 @@ struct event {
     const struct call *call; /* the forward call it belongs to, also in backward; NULL outside */
 };
 
+/* Where cuDNN's workspaces come from: convolutions that it runs. */
+struct cudnn_use {
+    int kernels;                   /* of these their device being known: */
+    int asked, ruled, unknown;     /* the library answered; a rule did; nobody: counted as 0 */
+    const struct cudnn_rule *rule; /* of those that did the one with the largest error; NULL none */
+};
+
 struct machine {
     struct arena *a;    /* of the running iteration */
     struct arena *keep; /* of the run */
@@ -214,6 +221,7 @@ struct machine {
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int torch;                     /* whose eager mode: 206 of 2.6 */
     int sm;                        /* compute capability x 10 of the device */
+    struct cudnn_use cudnn;        /* in the reported step */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
     int ncaptives, cap_captives;
@@ -456,6 +464,12 @@ struct measured {
 };
 struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
+/* Whether it has convolutions that cuDNN runs and whose workspaces count. */
+static inline bool
+step_convolves(const struct step *st)
+{
+    return st->m->cudnn.kernels > 0;
+}
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
 
@@ -506,10 +520,33 @@ struct kernels {
     int n, cap;
     struct kernel *kernel;
 };
-/* Whether somebody wants to know; only then a kernel is noted. */
+/* Whether somebody wants to know; only then a product is noted. */
 bool notes_kernels(const struct machine *m);
-/* Notes the kernel that runs now; where its library has said what a convolution takes, that is taken and given back. */
+/* Notes the kernel that runs now, where somebody wants to know. What a convolution takes is taken and given back: as the library has said, else by
+ * cudnn_workspace where the device is known. */
 void use_kernel(struct machine *m, const struct kernel_shape *shape);
+
+/* ---- cudnn.c: the rule of cuDNN's workspaces --------------------------------------------------------------------- */
+
+struct cudnn_rule {
+    int sm;          /* compute capability x 10 */
+    bool half, last; /* 16-bit types; channels last */
+    /* Errors of the sums over a net that the rule was not made from, forward and backward together, in percent: of half
+     * of the nets at most the first, of 19 in 20 at most the second. */
+    int median, most;
+    const char *workspace[3]; /* by kernel_kind, in the notation of cudnn.c */
+};
+/* Bytes of the workspace of a convolution on m's device, at most MAX_STORAGE_BYTES: as the library of the set-up says,
+ * else by the rule for its compute capability, 0 where there is none. Counts which it was in m->cudnn. */
+int64_t cudnn_workspace(struct machine *m, const struct kernel_shape *s);
+
+/* Who knows workspaces better than the rule. */
+struct cudnn_library {
+    void *self;
+    const char *name; /* with its version */
+    /* Bytes for a convolution; false: it does not know. */
+    bool (*ask)(void *self, int sm, const struct kernel_shape *shape, int64_t *bytes);
+};
 
 /* ---- whoever plays the step on a device -------------------------------------------------------------------------- */
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cudnn.c - what cuDNN's convolutions take from the allocator while they run, by a rule.
+ *
+ * cuDNN says how much workspace a plan needs, and its heuristics say which plan PyTorch takes; both depend on the
+ * compute capability and on nothing else of the device. Where the library can't be asked, the rules below say it. Most
+ * workspaces are copies of the operands with channels innermost, padded to 16 bytes, and partial sums of a filter's
+ * gradient, one copy for each part of a split product. So a size is a sum of
+ *
+ *     X Y W   bytes of input, output and filter, stored so
+ *     S       W times the parts that keep 108 multiprocessors busy: a part for each tile of 128 x 128 of the filter
+ *
+ * and which sum it is follows from the shape, by comparisons that are written as in C:
+ *
+ *     c k g   channels in and out, of one group; groups
+ *     p m     pixels of the output, of one image and of all
+ *     f d     elements of a filter's window; of a filter, c x f
+ *     s o     stride; multiply-adds of the whole convolution
+ *     u v     1, 2, 4 or 8: by which the channels in and out can be divided
+ *
+ * tests/oracle/cudnn.py asks the library about the convolutions of many nets, finds the comparisons on one half of the
+ * nets and measures them on shapes of the other half that the first has not; it writes cudnn.h.
+ */
+#include "base/setup.h"
+#include "torch/torch.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108 };
+
+static const struct cudnn_rule rules[] = {
+#include "torch/cudnn.h"
+};
+
+/* What the letters say of a convolution. */
+struct letters {
+    double of[128];
+};
+
+static double
+divisor(int64_t channels)
+{
+    return channels % 8 == 0 ? 8 : channels % 4 == 0 ? 4 : channels % 2 == 0 ? 2 : 1;
+}
+
+static double
+elements(const int64_t *size, int from, int to)
+{
+    double n = 1;
+    for (int i = from; i < to; i++)
+        n *= (double)size[i];
+    return n;
+}
+
+/* Of the parts of a split product, as many as keep waves of multiprocessors busy. */
+static double
+parts(double tiles, int waves)
+{
+    return tiles >= 1 && tiles < waves * MULTIPROCESSORS ? (double)(int64_t)(waves * MULTIPROCESSORS / tiles) : 1;
+}
+
+static struct letters
+letters_of(const struct kernel_shape *s)
+{
+    struct letters l = {{0}};
+    double *n = l.of;
+    int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
+    int bytes = dtypes[s->dtype].bits / 8;
+    int64_t unit = OPERAND_ALIGNMENT / bytes;
+    n['c'] = (double)in;
+    n['k'] = (double)out;
+    n['g'] = (double)s->groups;
+    n['p'] = elements(s->out, 2, s->rank);
+    n['m'] = n['p'] * (double)s->out[0];
+    n['f'] = elements(s->weight, 2, s->rank);
+    n['d'] = n['c'] * n['f'];
+    n['s'] = (double)s->stride[0];
+    n['o'] = n['m'] * (double)s->out[1] * n['d'];
+    n['u'] = divisor(in);
+    n['v'] = divisor(out);
+    n['X'] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
+    n['Y'] = (double)(div_up(s->out[1], unit) * unit * bytes) * n['m'];
+    n['W'] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n['f'];
+    double tiles = (double)(div_up(s->out[1], TILE) * div_up((int64_t)n['d'], TILE));
+    n['S'] = n['W'] * parts(tiles, 1);
+    n['D'] = n['W'] * parts(tiles, 2);
+    n['Q'] = n['W'] * parts(tiles, 4);
+    return l;
+}
+
+/* rule: letter <= number ? rule : rule, or a sum of letters, each maybe with a factor. *at moves behind it. */
+static double
+evaluate(const char **at, const struct letters *l)
+{
+    char letter = **at, *end;
+    double sum = 0;
+    if (islower((unsigned char)letter)) {
+        double limit = strtod(*at + strlen("c<="), &end);
+        *at = end + 1;
+        double yes = evaluate(at, l);
+        ++*at;
+        double no = evaluate(at, l);
+        return l->of[(int)letter] <= limit ? yes : no;
+    }
+    for (bool more = true; more; more = *(*at)++ == '+') {
+        double factor = isdigit((unsigned char)**at) ? strtod(*at, &end) : 1;
+        *at = isdigit((unsigned char)**at) ? end : *at;
+        sum += isupper((unsigned char)**at) ? factor * l->of[(int)*(*at)++] : factor;
+    }
+    --*at;
+    return sum;
+}
+
+static const struct cudnn_rule *
+rule_of(int sm, enum dtype t, bool last)
+{
+    bool half = t == DT_FLOAT16 || t == DT_BFLOAT16;
+    for (int i = 0; i < COUNT(rules) && (half || t == DT_FLOAT); i++)
+        if (rules[i].sm == sm && rules[i].half == half && rules[i].last == last)
+            return &rules[i];
+    return NULL;
+}
+
+int64_t
+cudnn_workspace(struct machine *m, const struct kernel_shape *s)
+{
+    const struct cudnn_library *of = m->s->library;
+    int64_t said;
+    if (of && of->ask(of->self, m->sm, s, &said)) {
+        m->cudnn.asked += m->recording;
+        return said;
+    }
+    const struct cudnn_rule *r = rule_of(m->sm, s->dtype, s->last);
+    m->cudnn.ruled += m->recording && r;
+    m->cudnn.unknown += m->recording && !r;
+    if (!r)
+        return 0;
+    if (m->recording && (!m->cudnn.rule || m->cudnn.rule->most < r->most))
+        m->cudnn.rule = r;
+    struct letters l = letters_of(s);
+    const char *at = r->workspace[s->kind];
+    double bytes = evaluate(&at, &l);
+    assert(!*at);
+    return bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES;
+}

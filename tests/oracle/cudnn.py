@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What cuDNN's convolutions take: the rule of src/torch/cudnn.h, and training steps that hold it.
+
+    cudnn.py record ORACLE OUT.jsonl      steps of convolution nets, with the real allocator and the real cuDNN
+    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [memlint's options]        memlint beside them
+
+ORACLE is the folder with record.py, zoo.py and cudnn/: a stand-in for the CUDA driver that does nothing, so that
+PyTorch's CUDA build runs its step, its allocator and its choice of kernels without a GPU, and that asks the real cuDNN
+for its plans on a device it is only told about. Nothing here was measured on a GPU.
+"""
+import argparse, json, lzma, os, statistics, subprocess, sys, tarfile, tempfile
+
+GPUS = {"a100": "a100-40", "rtx4090": "rtx-4090", "h100": "h100", "t4": "t4"}  # the stand-in's name, memlint's
+NETS = {"resnet18": (16, 64), "resnet50": (16, 64), "vgg16": (16, 64), "mobilenet_v2": (16, 64), "densenet121": (8, 32),
+        "convnext_tiny": (16, 64), "vit_b_16": (16,), "unet": (4, 16), "vae": (64, 512), "char_cnn": (16,)}
+FLAVOURS = ("dynamo", "ts-train")
+
+
+def record(a):
+    """Appends what is missing; a step that PyTorch refuses is a row with its error."""
+    done = set()
+    if os.path.exists(a.out):
+        done = {(r["model"], r["batch"], r["precision"], r["gpu"]) for r in map(json.loads, open(a.out))}
+    with tempfile.TemporaryDirectory() as tmp:
+        so = os.path.join(tmp, "nullgpu2.so")
+        subprocess.check_call(["g++", "-O1", "-shared", "-fPIC", "-I/usr/local/cuda/include", "-Wl,-soname,libcuda.so.1",
+                               "-o", so, os.path.join(a.oracle, "cudnn/nullgpu2.cpp"), "-ldl"])
+        for net, batches in NETS.items():
+            for gpu in GPUS:
+                for batch, precision in ((b, p) for b in batches for p in ("fp32", "amp-bf16")):
+                    if (net, batch, precision, gpu) in done:
+                        continue
+                    env = dict(os.environ, NULLGPU_DEVICE=gpu, LD_PRELOAD=so,
+                               NULLGPU_DNN=os.path.join(a.oracle, f"cudnn/devices/{gpu}.json"))
+                    p = subprocess.run([sys.executable, os.path.join(a.oracle, "record.py"), net, "--batch", str(batch),
+                                        "--precision", precision], env=env, capture_output=True, text=True)
+                    r = json.loads(p.stdout) if p.returncode == 0 else {
+                        "model": net, "batch": batch, "precision": precision,
+                        "error": (p.stderr.strip().splitlines() or ["?"])[-1][:200]}
+                    keep = ("model", "batch", "optimizer", "precision", "loop", "loss", "torch", "device", "capability",
+                            "peak_allocated", "peak_reserved", "allocated_after", "error")
+                    with open(a.out, "a") as f:
+                        f.write(json.dumps({"gpu": gpu} | {k: r[k] for k in keep if k in r}) + "\n")
+                    print(net, batch, precision, gpu, r.get("peak_allocated"), r.get("error", ""), flush=True)
+
+
+def percentile(values, p):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(round(p / 100 * (len(values) - 1))))]
+
+
+def score(a):
+    """Errors in percent of allocated and reserved peaks, by GPU and precision; each row with -v."""
+    rows = []
+    with tempfile.TemporaryDirectory() as tmp:
+        with tarfile.open(os.path.join(a.oracle, "models.tar.xz")) as t:
+            t.extractall(tmp, filter="data")
+        for r in map(json.loads, lzma.open(a.records, "rt") if a.records.endswith(".xz") else open(a.records)):
+            path = next((p for p in (f"{tmp}/{r['model']}.{f}.onnx" for f in FLAVOURS) if os.path.exists(p)), None)
+            if "error" in r or not path:
+                continue
+            p = subprocess.run([a.memlint, path, "--dim", f"batch={r['batch']}", "--precision", r["precision"], "--loss",
+                                r["loss"], "--dropout", "none" if path.endswith("train.onnx") else "auto", "--device",
+                                GPUS[r["gpu"]], "--format=json", *a.options], capture_output=True, text=True)
+            peak = json.loads(p.stdout)["peak"]
+            error = [100 * (peak[k] - r["peak_" + k]) / r["peak_" + k] for k in ("allocated", "reserved")]
+            rows.append((r["gpu"], r["precision"], error))
+            if a.v:
+                print(f"{r['gpu']:8} {r['model']:14} {r['batch']:4} {r['precision']:9} allocated {error[0]:+7.2f} % "
+                      f"reserved {error[1]:+7.2f} %")
+    groups = [("all", "", rows)] + [(g, p, [x for x in rows if x[:2] == (g, p)])
+                                    for g, p in sorted({x[:2] for x in rows})]
+    for gpu, precision, of in groups:
+        for i, name in enumerate(("allocated", "reserved")):
+            e = [abs(x[2][i]) for x in of]
+            print(f"{gpu} {precision} {name}: {len(e)} rows, median {statistics.median(e):.3f} %, 95th percentile "
+                  f"{percentile(e, 95):.2f} %, largest {max(e):.2f} %")
+    return 0
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    sub = ap.add_subparsers(required=True)
+    p = sub.add_parser("record")
+    p.add_argument("oracle")
+    p.add_argument("out")
+    p.set_defaults(run=record)
+    p = sub.add_parser("score")
+    p.add_argument("memlint")
+    p.add_argument("oracle")
+    p.add_argument("records")
+    p.add_argument("-v", action="store_true")
+    p.add_argument("options", nargs="*")
+    p.set_defaults(run=score)
+    a = ap.parse_args()
+    sys.exit(a.run(a))
+
+
+if __name__ == "__main__":
+    main()
