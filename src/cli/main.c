@@ -551,6 +551,31 @@ guarded(const struct run *x)
     return code;
 }
 
+/* With cuDNN at hand where it is to be asked. */
+static int
+planned(const struct run *x, struct setup *s)
+{
+    struct cudnn_library library;
+    const char *why;
+    if (s->cudnn != CUDNN_ASK || !s->device)
+        return guarded(x);
+    if (!planner_open(x->a, device_sm(s->device), &library, &why)) {
+        fprintf(stderr,
+                "memlint: --cudnn=ask: %s; LD_LIBRARY_PATH names its folder, and that of cuBLASLt, where the loader "
+                "does not know them\n",
+                string_clean(x->a, why));
+        planner_close(&library);
+        return EXIT_ENVIRONMENT;
+    }
+    s->library = &library;
+    int code = guarded(x);
+    if (library.ended)
+        say(x, arena_printf(x->a, "--cudnn=ask: cuDNN was not asked to the end, the rest follows the rule: %s",
+                            library.ended));
+    planner_close(&library);
+    return code;
+}
+
 /* A model with its flag file. */
 static int
 one(const struct options *o, const char *path, struct tally *t, struct arena *whole)
@@ -562,7 +587,7 @@ one(const struct options *o, const char *path, struct tally *t, struct arena *wh
     for (int i = 0; i < own.nflags && own.verbose && !wrong; i++)
         fprintf(stderr, "memlint: %s:%d: %s\n", string_clip(a, own.flags, 300), own.flag[i].line,
                 string_clip(a, own.flag[i].text, 300));
-    int code = wrong ? misused(a, wrong) : guarded(&x);
+    int code = wrong ? misused(a, wrong) : planned(&x, &own.setup);
     arena_free_newer(whole);
     return code;
 }

@@ -30,6 +30,12 @@ struct symbol { /* of a library that is opened at run time, and the pointer that
 /* The first symbol that the library lacks, NULL none. */
 const char *symbols_load(void *library, const struct symbol *symbols);
 
+/* Loads the first library of these names, the last of which is NULL, with all of its symbols; false and *why. */
+bool libraries_load(struct arena *a, const char *const *names, const struct symbol *symbols, const char **why);
+/* "cuDNN 9.10.2"; scale: of the major version in v. */
+const char *libraries_version(struct arena *a, const char *name, size_t v, int scale);
+int libraries_type(enum dtype t); /* cudnnDataType_t; -1 none */
+
 struct libraries { /* cuDNN and cuBLASLt; in the tests a stand-in */
     void *self;
     const char *convolutions, *products;       /* who answers: "cuDNN 9.10.2"; NULL nobody, then ... */
@@ -42,6 +48,14 @@ void libraries_open(struct arena *a, struct libraries *l);
 void libraries_close(struct libraries *l);
 /* Fills the bytes of every kernel. */
 void libraries_ask(const struct libraries *l, struct kernels *k);
+
+/* ---- planner.c: cuDNN's plans for a device that it is only told about -------------------------------------------- */
+
+/* Starts the library for that compute capability x 10, in a process of its own; false and *why. l answers as long as
+ * it runs within its limits, then l->ended says why not. */
+bool planner_open(struct arena *a, int sm, struct cudnn_library *l, const char **why);
+/* Keeps what was answered, and ends the process. */
+void planner_close(struct cudnn_library *l);
 
 /* ---- replay.c, cuda.c: the step's allocations on a device -------------------------------------------------------- */
 

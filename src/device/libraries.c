@@ -82,6 +82,15 @@ static const struct {
     int cudnn, cuda; /* cudnnDataType_t, cudaDataType */
 } types[] = {{DT_FLOAT, 0, 0}, {DT_DOUBLE, 1, 1}, {DT_FLOAT16, 2, 2}, {DT_BFLOAT16, 9, 14}};
 
+int
+libraries_type(enum dtype t)
+{
+    for (int i = 0; i < COUNT(types); i++)
+        if (types[i].dtype == t)
+            return types[i].cudnn;
+    return -1;
+}
+
 static void
 ints(int *to, const int64_t *from, int n)
 {
@@ -210,9 +219,8 @@ symbols_load(void *library, const struct symbol *symbols)
     return NULL;
 }
 
-/* Loads the first library of these names, with all of its symbols; false and *why. */
-static bool
-load(struct arena *a, const char *const *names, const struct symbol *symbols, const char **why)
+bool
+libraries_load(struct arena *a, const char *const *names, const struct symbol *symbols, const char **why)
 {
     void *library = NULL;
     *why = arena_printf(a, "there is no %s", names[0]);
@@ -247,7 +255,7 @@ open_cudnn(struct arena *a, struct opened *o, const char **why)
         {"cudnnGetConvolutionBackwardDataAlgorithm_v7", &o->heuristics[KERNEL_GRAD_INPUT]},
         {"cudnnGetConvolutionBackwardFilterAlgorithm_v7", &o->heuristics[KERNEL_GRAD_WEIGHT]},
         {NULL, NULL}};
-    if (!load(a, names, symbols, why))
+    if (!libraries_load(a, names, symbols, why))
         return false;
     int status = o->create(&o->handle);
     if (!status && !o->tensor(&o->x) && !o->tensor(&o->y) && !o->filter(&o->w) && !o->descriptor(&o->convolution))
@@ -275,15 +283,15 @@ open_cublaslt(struct arena *a, struct opened *o, const char **why)
                                      {"cublasLtMatmulPreferenceSetAttribute", &o->limit_set},
                                      {"cublasLtMatmulAlgoGetHeuristic", &o->lt_heuristic},
                                      {NULL, NULL}};
-    if (!load(a, names, symbols, why))
+    if (!libraries_load(a, names, symbols, why))
         return false;
     int status = o->lt_create(&o->lt);
     *why = arena_printf(a, "cublasLtCreate returned %d", status);
     return status == 0;
 }
 
-static const char *
-version(struct arena *a, const char *name, size_t v, int scale)
+const char *
+libraries_version(struct arena *a, const char *name, size_t v, int scale)
 {
     return arena_printf(a, "%s %d.%d.%d", name, (int)v / scale, (int)v % scale / 100, (int)v % 100);
 }
@@ -295,11 +303,12 @@ libraries_open(struct arena *a, struct libraries *l)
     *l = (struct libraries){.self = o, .ask = ask};
     if (open_cudnn(a, o, &l->no_convolutions)) {
         size_t v = o->version();
-        l->convolutions = version(a, "cuDNN", v, v >= 90000 ? 10000 : 1000); /* CUDNN_VERSION in cudnn_version.h */
+        l->convolutions =
+            libraries_version(a, "cuDNN", v, v >= 90000 ? 10000 : 1000); /* CUDNN_VERSION in cudnn_version.h */
     }
     if (open_cublaslt(a, o, &l->no_products)) {
         size_t v = o->lt_version();
-        l->products = version(a, "cuBLASLt", v, 10000);
+        l->products = libraries_version(a, "cuBLASLt", v, 10000);
     }
 }
 

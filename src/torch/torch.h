@@ -543,7 +543,8 @@ int64_t cudnn_workspace(struct machine *m, const struct kernel_shape *s);
 /* Who knows workspaces better than the rule. */
 struct cudnn_library {
     void *self;
-    const char *name; /* with its version */
+    const char *name;  /* with its version */
+    const char *ended; /* why it no longer answers; NULL: it does */
     /* Bytes for a convolution; false: it does not know. */
     bool (*ask)(void *self, int sm, const struct kernel_shape *shape, int64_t *bytes);
 };
