@@ -10,9 +10,12 @@
  *   DRIVER_GROW      bytes that others take, too, from the 40th memset on
  *   DRIVER_FAIL      a function that fails            DRIVER_RAISE    the number of the memset at which a signal
  *   comes, a colon, the signal
+ *   DRIVER_CUDNN     the version that cuDNN says (91002)
+ *   DRIVER_PLANS     plans that cuDNN makes before it aborts
  *
  * It shares no declaration with memlint: prototypes are written from the libraries' documentation.
  */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -409,7 +412,7 @@ nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *n, struct proces
 size_t
 cudnnGetVersion(void)
 {
-    return 91002;
+    return number("DRIVER_CUDNN", 91002);
 }
 
 int
@@ -580,6 +583,117 @@ cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, void *x, void *y, vo
                                               struct perf *p)
 {
     return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 1);
+}
+
+/* ---- cuDNN's graph interface: a device of compute capability 8.0 that is told about ------------------------------- */
+
+/* Of three engines the first converts its inputs down and the second's plan can't be made; the third's takes 3 MiB for
+ * an output, 5 for a gradient of the weight, 7 for one of the input. */
+struct part {
+    int kind, finished, operation, engine;
+    int64_t sizes; /* of a tensor: how many */
+};
+enum {
+    ENGINE = 2,
+    CONFIG,
+    HEURISTICS,
+    PLAN,
+    FORWARD = 10,
+    GRAD_WEIGHT,
+    GRAD_INPUT,
+    GRAPH = 15,
+    TENSOR = 17,
+    TOLD = 38
+};
+enum { INT64 = 3, PART = 15, TEXT = 24 };
+
+int
+cudnnBackendCreateDescriptor(int kind, void **d)
+{
+    struct part *p = calloc(1, sizeof(*p));
+    p->kind = kind;
+    *d = p;
+    return fails(__func__);
+}
+
+int
+cudnnBackendDestroyDescriptor(void *d)
+{
+    free(d);
+    return OK;
+}
+
+int
+cudnnBackendSetAttribute(void *d, int attribute, int type, int64_t n, const void *v)
+{
+    struct part *p = d;
+    const struct part *of = type == PART ? *(struct part *const *)v : NULL;
+    if (p->finished || (of && !of->finished && attribute != 401))
+        return 3000;
+    switch (attribute) {
+    case 2702:
+        return p->kind != TOLD || type != TEXT || !memmem(v, (size_t)n, "\"deviceVer\": 800,", 17);
+    case 902:
+    case 903:
+        p->sizes = n;
+        return p->kind != TENSOR || type != INT64 || n < 4;
+    case 801:
+        p->operation = of->kind;
+        return p->kind != GRAPH || n != 1;
+    case 201:
+        p->operation = of->operation;
+        return p->kind != HEURISTICS || of->kind != GRAPH;
+    case 204:
+    case 407:
+        return of->kind != TOLD;
+    case 401:
+        p->operation = of->operation;
+        p->engine = of->engine;
+        return p->kind != PLAN || of->kind != CONFIG;
+    default:
+        return of && of->kind == TENSOR && of->sizes < 4;
+    }
+}
+
+int
+cudnnBackendFinalize(void *d)
+{
+    static uint64_t plans;
+    struct part *p = d;
+    p->finished = 1;
+    if (p->kind == PLAN && p->engine == 2 && plans++ == number("DRIVER_PLANS", UINT64_MAX))
+        abort();
+    return fails(__func__) || (p->kind == PLAN && p->engine != 2);
+}
+
+int
+cudnnBackendGetAttribute(void *d, int attribute, int type, int64_t room, int64_t *n, void *to)
+{
+    struct part *p = d, **parts = to;
+    int64_t mib = p->operation == FORWARD ? 3 : p->operation == GRAD_WEIGHT ? 5 : 7;
+    switch (attribute) {
+    case 202:
+        *n = 3;
+        for (int i = 0; i < 3 && i < room; i++) {
+            parts[i]->operation = p->operation;
+            parts[i]->engine = i;
+        }
+        return p->kind != HEURISTICS || !p->finished;
+    case 300:
+        parts[0]->engine = p->engine;
+        *n = 1;
+        return p->kind != CONFIG || parts[0]->kind != ENGINE;
+    case 1303:
+        *(int *)to = p->engine == 0; /* CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS is 1 */
+        *n = 1;
+        return p->kind != ENGINE;
+    case 402:
+        *(int64_t *)to = mib << 20;
+        *n = 1;
+        return p->kind != PLAN || !p->finished || type != INT64;
+    default:
+        return 3000;
+    }
 }
 
 /* ---- cuBLASLt: a product takes all it may ------------------------------------------------------------------------ */

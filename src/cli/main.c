@@ -512,7 +512,7 @@ analyse(const struct run *x)
     }
     if (is_read(o) && !r->ndoubts) { /* what is not known fits nothing */
         bool all = !only_text(o);
-        if (all)
+        if (all && !s->library) /* which would be asked about the convolutions of each size */
             grid_run(&study, r);
         fits_run(&study, r, all);
     }

@@ -286,7 +286,8 @@ runs_by_depth(const struct frame *f, int at, const struct value *x)
 
 /* A kernel of the convolution x * w = y, whose stride is argument `at`; kind is of a convolution that is not
  * transposed. A transposed one is the gradient of another. Depthwise ones have kernels of PyTorch's own, but for
- * channels last and float16: use_cudnn_depthwise in native/Convolution.cpp. */
+ * channels last and float16: use_cudnn_depthwise in native/Convolution.cpp. So has bfloat16 before 8.0: use_cudnn there
+ * and supportsBFloat16ConvolutionWithCuDNNv8 in cuda/detail/CUDAHooks.cpp. */
 static void
 convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel_kind kind, const struct value *x,
                    const struct value *w, const struct value *y, bool last)
@@ -299,7 +300,7 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
     memset(&s, 0, sizeof(s));
     s.groups = arg_int(f, at + 5, 1);
     if (s.groups < 1 || x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
-        (runs_by_depth(f, at, x) && !last && x->dtype != DT_FLOAT16))
+        (runs_by_depth(f, at, x) && !last && x->dtype != DT_FLOAT16) || (x->dtype == DT_BFLOAT16 && m->sm < 80))
         return;
     s.kind = !transposed || kind == KERNEL_GRAD_WEIGHT ? kind
              : kind == KERNEL_FORWARD                  ? KERNEL_GRAD_INPUT

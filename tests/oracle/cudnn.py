@@ -3,7 +3,7 @@
 """What cuDNN's convolutions take: the rule of src/torch/cudnn.h, and training steps that hold it.
 
     cudnn.py record ORACLE OUT.jsonl      steps of convolution nets, with the real allocator and the real cuDNN
-    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [memlint's options]        memlint beside them
+    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [--with=OPTION]    memlint beside them
 
 ORACLE is the folder with record.py, zoo.py and cudnn/: a stand-in for the CUDA driver that does nothing, so that
 PyTorch's CUDA build runs its step, its allocator and its choice of kernels without a GPU, and that asks the real cuDNN
@@ -11,7 +11,9 @@ for its plans on a device it is only told about. Nothing here was measured on a 
 """
 import argparse, json, lzma, os, statistics, subprocess, sys, tarfile, tempfile
 
-GPUS = {"a100": "a100-40", "rtx4090": "rtx-4090", "h100": "h100", "t4": "t4"}  # the stand-in's name, memlint's
+# The stand-in's name, memlint's, and the half precision that people use there: before 8.0 cuDNN runs no bfloat16.
+GPUS = {"a100": ("a100-40", "amp-bf16"), "rtx4090": ("rtx-4090", "amp-bf16"), "h100": ("h100", "amp-bf16"),
+        "t4": ("t4", "amp-fp16")}
 NETS = {"resnet18": (16, 64), "resnet50": (16, 64), "vgg16": (16, 64), "mobilenet_v2": (16, 64), "densenet121": (8, 32),
         "convnext_tiny": (16, 64), "vit_b_16": (16,), "unet": (4, 16), "vae": (64, 512), "char_cnn": (16,)}
 FLAVOURS = ("dynamo", "ts-train")
@@ -26,18 +28,25 @@ def record(a):
         so = os.path.join(tmp, "nullgpu2.so")
         subprocess.check_call(["g++", "-O1", "-shared", "-fPIC", "-I/usr/local/cuda/include", "-Wl,-soname,libcuda.so.1",
                                "-o", so, os.path.join(a.oracle, "cudnn/nullgpu2.cpp"), "-ldl"])
+        for name in ("zoo.py", "zoo_base.py", "record.py"):     # which knows autocast with bfloat16 alone
+            text = open(os.path.join(a.oracle, name)).read()
+            with open(os.path.join(tmp, name), "w") as f:
+                f.write(text.replace('set_autocast_dtype("cuda", torch.bfloat16)',
+                                     'set_autocast_dtype("cuda", torch.float16)'))
+        scripts = {"amp-fp16": os.path.join(tmp, "record.py")}
         for net, batches in NETS.items():
             for gpu in GPUS:
-                for batch, precision in ((b, p) for b in batches for p in ("fp32", "amp-bf16")):
+                for batch, precision in ((b, p) for b in batches for p in ("fp32", GPUS[gpu][1])):
                     if (net, batch, precision, gpu) in done:
                         continue
                     env = dict(os.environ, NULLGPU_DEVICE=gpu, LD_PRELOAD=so,
                                NULLGPU_DNN=os.path.join(a.oracle, f"cudnn/devices/{gpu}.json"))
-                    p = subprocess.run([sys.executable, os.path.join(a.oracle, "record.py"), net, "--batch", str(batch),
-                                        "--precision", precision], env=env, capture_output=True, text=True)
+                    script = scripts.get(precision, os.path.join(a.oracle, "record.py"))
+                    p = subprocess.run([sys.executable, script, net, "--batch", str(batch), "--precision",
+                                        precision.replace("fp16", "bf16")], env=env, capture_output=True, text=True)
                     r = json.loads(p.stdout) if p.returncode == 0 else {
-                        "model": net, "batch": batch, "precision": precision,
-                        "error": (p.stderr.strip().splitlines() or ["?"])[-1][:200]}
+                        "model": net, "batch": batch, "error": (p.stderr.strip().splitlines() or ["?"])[-1][:200]}
+                    r["precision"] = precision
                     keep = ("model", "batch", "optimizer", "precision", "loop", "loss", "torch", "device", "capability",
                             "peak_allocated", "peak_reserved", "allocated_after", "error")
                     with open(a.out, "a") as f:
@@ -62,7 +71,7 @@ def score(a):
                 continue
             p = subprocess.run([a.memlint, path, "--dim", f"batch={r['batch']}", "--precision", r["precision"], "--loss",
                                 r["loss"], "--dropout", "none" if path.endswith("train.onnx") else "auto", "--device",
-                                GPUS[r["gpu"]], "--format=json", *a.options], capture_output=True, text=True)
+                                GPUS[r["gpu"]][0], "--format=json", *a.options], capture_output=True, text=True)
             peak = json.loads(p.stdout)["peak"]
             error = [100 * (peak[k] - r["peak_" + k]) / r["peak_" + k] for k in ("allocated", "reserved")]
             rows.append((r["gpu"], r["precision"], error))
@@ -91,7 +100,7 @@ def main():
     p.add_argument("oracle")
     p.add_argument("records")
     p.add_argument("-v", action="store_true")
-    p.add_argument("options", nargs="*")
+    p.add_argument("--with", dest="options", action="append", default=[], metavar="OPTION", help="of memlint")
     p.set_defaults(run=score)
     a = ap.parse_args()
     sys.exit(a.run(a))
