@@ -321,6 +321,13 @@ emit_note(const struct result *r)
 }
 
 const char *
+emit_device(struct arena *a, const struct result *r)
+{
+    const char *most = bytes_text(a, r->peak.device), *least = bytes_text(a, r->peak.device_least);
+    return strcmp(least, most) == 0 ? most : arena_printf(a, "%s to %s", least, most);
+}
+
+const char *
 emit_estimate(struct arena *a, const struct result *r)
 {
     return r->ndoubts && r->peak.allocated > r->peak.certain

@@ -169,8 +169,7 @@ notice(struct html *h)
         html_printf(h, "The step reserves %s, and the process could have had %s. ", bytes_text(h->a, r->peak.reserved),
                     bytes_text(h->a, r->oom->room));
     else if (r->verdict == VERDICT_DOES_NOT_FIT)
-        html_printf(h, "%s are needed on %s. ", bytes_text(h->a, r->peak.device),
-                    string_clip(h->a, r->setup.device, 40));
+        html_printf(h, "%s are needed on %s. ", emit_device(h->a, r), string_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
         if (emit_estimate(h->a, r))
             html_printf(h, "%s. ", emit_estimate(h->a, r));
@@ -302,11 +301,11 @@ page_nav(struct html *h)
 }
 
 static void
-peak_figure(struct html *h, const char *name, int64_t bytes, const char *what)
+peak_figure(struct html *h, const char *name, const char *bytes, const char *what)
 {
     html_open(h, "div", NULL);
     html_leaf(h, "dt", name, NULL);
-    html_leaf(h, "dd", bytes_text(h->a, bytes), "class", bytes < 0 ? "na" : "n", NULL);
+    html_leaf(h, "dd", bytes, "class", "n", NULL);
     html_leaf(h, "dd", what, "class", "w", NULL);
     html_close(h);
 }
@@ -319,9 +318,10 @@ section_peaks(struct html *h)
         return;
     html_open(h, "section", "class", "peaks", "aria-label", "Three peaks", NULL);
     html_open(h, "dl", NULL);
-    peak_figure(h, "Allocated", r->peak.allocated, r->ndoubts ? "as far as it is known" : "live tensors");
-    peak_figure(h, "Reserved", r->peak.reserved, "held by the allocator");
-    peak_figure(h, "Device", r->peak.device, "with the CUDA context, estimated");
+    peak_figure(h, "Allocated", bytes_text(h->a, r->peak.allocated),
+                r->ndoubts ? "as far as it is known" : "live tensors");
+    peak_figure(h, "Reserved", bytes_text(h->a, r->peak.reserved), "held by the allocator");
+    peak_figure(h, "Device", emit_device(h->a, r), "with the CUDA context, as others measured it");
     html_close(h);
     html_open(h, "figure", NULL);
     svg_ruler(h);

@@ -167,6 +167,7 @@ json_peak(struct json *j, const struct result *r)
     json_maybe(j, "allocated", r->peak.allocated);
     json_maybe(j, "reserved", r->peak.reserved);
     json_maybe(j, "device", r->peak.device);
+    json_maybe(j, "device_least", r->peak.device_least);
     json_int(j, "certain", r->peak.certain);
     json_open(j, "at", '{');
     json_text(j, "phase", phase_names[r->peak.phase]);

@@ -178,7 +178,7 @@ markdown_peak(struct arena *a, const struct result *r, FILE *out)
     if (r->provenance.none)
         return;
     fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
-            bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), bytes_text(a, r->peak.device));
+            bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), emit_device(a, r));
     fprintf(out, ", %s; in phase %s at %s %s\n", code(a, emit_setup(a, r)), phase_names[r->peak.phase],
             code(a, string_op(a, r->peak.op, 80)), code(a, r->peak.location));
 }

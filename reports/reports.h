@@ -39,6 +39,8 @@ const char *emit_assumption(struct arena *a, const struct result *r, int i);
 /* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL
  * none. */
 const char *emit_swings(struct arena *a, const struct result *r);
+/* What the step takes of the device, from the least context to the largest: "2.1 GiB to 3.3 GiB". */
+const char *emit_device(struct arena *a, const struct result *r);
 /* Of an inconclusive result: the peak as far as it was counted, where that is more than what is certain; the command
  * that settles what options can. NULL none. */
 const char *emit_estimate(struct arena *a, const struct result *r);

@@ -175,7 +175,7 @@ text_head(const struct page *p, const struct result *r)
         wrap(p, "  ", string_clean(p->a, emit_let_pass(p->a, r)), ALL);
     if (!r->provenance.none)
         fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
-                bytes_text(p->a, r->peak.reserved), bytes_text(p->a, r->peak.device));
+                bytes_text(p->a, r->peak.reserved), emit_device(p->a, r));
 }
 
 /* Classes of less than a percent are one line. */

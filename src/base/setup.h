@@ -86,6 +86,7 @@ struct setup {
     unsigned instead;                    /* bits 1 << enum alternative: the other reading, where no option says so */
     const struct device *device;         /* NULL when not asked */
     int64_t capacity;                    /* bytes of --device SIZE or of the row; 0 not asked */
+    int64_t context;                     /* bytes of --context SIZE; 0 not said */
     bool expandable;                     /* --allocator expandable */
     enum cudnn cudnn;                    /* --cudnn; counts where device is known */
     const struct cudnn_library *library; /* --cudnn=ask: who answers; NULL nobody */

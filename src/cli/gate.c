@@ -185,7 +185,7 @@ device(struct arena *a, const struct options *o, const struct result *r)
         return skipped;
     const char *budget = arena_printf(a, "--device %s", o->device_text);
     if (r->ndoubts)
-        return uncertain(a, r, budget, o->setup.capacity - device_context(o->setup.device, NULL));
+        return uncertain(a, r, budget, o->setup.capacity - device_context(&o->setup, o->setup.device).least);
     return outcome(!fits, arena_printf(a, "%s of the device %s in %s (%s)", bytes_text(a, r->peak.device),
                                        fits ? "fit" : "don't fit", budget, bytes_text(a, o->setup.capacity)));
 }

@@ -480,6 +480,12 @@ read_allocator(struct reader *r, const char *arg)
     return NULL;
 }
 
+static const char *
+read_context(struct reader *r, const char *arg)
+{
+    return read_size(r, arg, &r->o->setup.context);
+}
+
 NAMES(cudnn_name, "rule", "ask", "none")
 static const struct words cudnns = {"source of cuDNN's workspaces", NULL, cudnn_name};
 
@@ -561,11 +567,25 @@ static const struct {
     const char *name;
     void (*list)(FILE *out);
 } lists[] = {
-    {"ops", op_list},        {"aten", aten_list},       {"optimizers", list_optimizers}, {"precisions", precision_list},
-    {"losses", loss_list},   {"loops", loop_list},      {"parallel", parallel_list},     {"devices", device_list},
-    {"rules", rules_list},   {"policies", policy_list}, {"formats", format_list},        {"facts", fact_list},
-    {"limits", limits_list}, {"options", options_list}, {"mdoc", options_mdoc},          {"completions", options_bash},
-    {"zsh", options_zsh},    {"fish", options_fish},
+    {"ops", op_list},
+    {"aten", aten_list},
+    {"optimizers", list_optimizers},
+    {"precisions", precision_list},
+    {"losses", loss_list},
+    {"loops", loop_list},
+    {"parallel", parallel_list},
+    {"devices", device_list},
+    {"contexts", device_contexts_list},
+    {"rules", rules_list},
+    {"policies", policy_list},
+    {"formats", format_list},
+    {"facts", fact_list},
+    {"limits", limits_list},
+    {"options", options_list},
+    {"mdoc", options_mdoc},
+    {"completions", options_bash},
+    {"zsh", options_zsh},
+    {"fish", options_fish},
 };
 
 static const char *
@@ -874,13 +894,17 @@ static const struct row {
      0, read_recompute, true, &recomputes, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true, &devices, true},
+    {NULL, "context", "SIZE",
+     "the CUDA context, instead of what others measured: the memory that nvidia-smi lists for a process after "
+     "torch.zeros(1, device=\"cuda\"), less 2MiB",
+     0, read_context, true},
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true,
      &allocators},
     {NULL, "cudnn", "HOW",
      "workspaces of cuDNN's convolutions on the device of --device NAME: by rule (default); ask the library where it "
      "is "
      "installed, which needs no GPU; none are counted",
-     0, read_cudnn, true, &cudnns},
+     0, read_cudnn, false, &cudnns},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
     {NULL, "replay", "[N]",
      "run the step's allocations on the first CUDA device and compare; with N the step is played N times, to show "

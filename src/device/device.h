@@ -11,8 +11,15 @@ const struct device *device_find(const char *name);
 const struct device *device_row(int i); /* NULL past the last */
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes that the driver gives to programs, not the nominal size */
-/* Bytes of the CUDA context on d (NULL: any), and who measured them (source may be NULL). */
-int64_t device_context(const struct device *d, const char **source);
+/* What the driver keeps for a process beside PyTorch's segments, as people measured it on GPUs of d's compute capability
+ * (NULL, or one that nobody measured: on any), or as --context says: then from is NULL. */
+struct context {
+    int64_t least, most;                 /* bytes */
+    const struct context_row *from, *to; /* who measured them */
+};
+struct context device_context(const struct setup *s, const struct device *d);
+const char *device_context_text(struct arena *a, const struct context *c);
+void device_contexts_list(FILE *out);
 /* Devices of one kind run the same step. PyTorch's own code asks whether the compute capability is 8.0 or more, and 9.0
  * or more (library_workspace in eager.c, attention's kernels in expand.c); cuDNN, which a step with convolutions runs,
  * chooses by each, and of a device that is not known (NULL) it is not counted. device_of_kind: some device of it. */

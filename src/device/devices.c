@@ -7,7 +7,7 @@
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
 
-#define MIB(x)     (INT64_C(x) << 20)
+#define MIB(x)     ((int64_t)(x) << 20)
 #define GIB(x)     ((int64_t)((x) * (1 << 30)))
 #define PROPERTIES "cudaGetDeviceProperties: "
 #define MESSAGE    "PyTorch's out-of-memory message: "
@@ -88,28 +88,83 @@ device_name(const struct device *d)
     return d->name;
 }
 
-/* What the driver keeps for a process beside PyTorch's segments, kernels being loaded lazily; the default is the
- * largest figure published since. It grows with the libraries that are loaded. */
-static const struct context {
-    const char *device; /* NULL: any other */
-    int64_t bytes;
+/* What the driver keeps for a process beside PyTorch's segments: context, kernels, handles of libraries. It hangs on GPU
+ * and versions; people measured, as a rule by nvidia-smi less what PyTorch reserves. From CUDA 11.7 on kernels are
+ * loaded when they are needed; figures of older versions hold all of them, stand here to be seen and count for none
+ * that memlint knows. */
+static const struct context_row {
+    int sm; /* of this compute capability x 10; 0: of any */
+    const char *gpu, *torch, *cuda;
+    bool lazy;
+    int mib;
     const char *source;
 } contexts[] = {
-    {"rtx-3090", INT64_C(256) << 20, "measured with torch 2.7.1, CUDA 12.8: invoke-ai/InvokeAI 9413"},
-    {"rtx-6000-ada", INT64_C(426) << 20, "measured with torch 2.10, CUDA 13.0: unsloth-zoo 1053"},
-    {NULL, INT64_C(426) << 20,
-     "measured on an RTX 6000 Ada with torch 2.10, CUDA 13.0: unsloth-zoo 1053; others report 256 to 400 MB"},
+    {70, "Titan V", "1.3", "10", false, 1005, "pytorch/pytorch 28394"},
+    {70, "V100", "1.10", "11.2", false, 1341, "huggingface/transformers docs/source/en/model_memory_anatomy.md"},
+    {75, "RTX 2080 Ti", "1.6", "10.1", false, 877, "pytorch/pytorch 49877"},
+    {80, "A100", "2.x", "", true, 1429, "itu-rad/GPUMemNet Datasets/MLP, 500 runs under a profiler"},
+    {86, "RTX 3090", "1.7.1", "11.0", false, 1486, "pytorch/pytorch 49877"},
+    {86, "RTX 3090", "2.7.1", "12.8", true, 256, "invoke-ai/InvokeAI 9413"},
+    {89, "RTX 4060", "2.3", "", true, 510, "Stone-ResearchLife/xMem host_metrics-1732691718.json"},
+    {89, "RTX 6000 Ada", "2.10", "13.0", true, 426, "unsloth-zoo 1053"},
+    {90, "H200", "2.7.1", "12.8", true, 520, "clemsgrs/slide2vec 326, a process without tensors"},
+    {0, "a GPU", "2.x", "11.7 or later", true, 300, "pytorch/pytorch 107667"},
+    {0, "a GPU", "2.x", "11.7 or later", true, 400, "pytorch/pytorch 109888"},
 };
 
-int64_t
-device_context(const struct device *d, const char **source)
+static bool
+counts(const struct context_row *c, int sm)
 {
-    const struct context *c = contexts;
-    while (c->device && (!d || strcmp(c->device, d->name) != 0))
-        c++;
-    if (source)
-        *source = c->source;
-    return c->bytes;
+    return c->lazy && (!sm || !c->sm || c->sm == sm);
+}
+
+/* The compute capability whose rows count for d: 0 all of them, where it has none of its own. */
+static int
+sm_of_contexts(const struct device *d)
+{
+    for (int i = 0; d && i < COUNT(contexts); i++)
+        if (contexts[i].lazy && contexts[i].sm == d->sm)
+            return d->sm;
+    return 0;
+}
+
+static const char *
+context_text(struct arena *a, const struct context_row *c)
+{
+    return arena_printf(a, "%d MiB on %s%s with torch %s%s%s: %s", c->mib, c->sm ? "an " : "", c->gpu, c->torch,
+                        *c->cuda ? ", CUDA " : "", c->cuda, c->source);
+}
+
+struct context
+device_context(const struct setup *s, const struct device *d)
+{
+    const struct context_row *least = NULL, *most = NULL;
+    int sm = sm_of_contexts(d);
+    for (const struct context_row *c = contexts; c < contexts + COUNT(contexts); c++)
+        if (counts(c, sm)) {
+            least = !least || c->mib < least->mib ? c : least;
+            most = !most || c->mib > most->mib ? c : most;
+        }
+    return s->context ? (struct context){s->context, s->context, NULL, NULL}
+                      : (struct context){MIB(least->mib), MIB(most->mib), least, most};
+}
+
+const char *
+device_context_text(struct arena *a, const struct context *c)
+{
+    if (!c->from)
+        return arena_printf(a, "%s, as --context says", bytes_text(a, c->most));
+    return c->from == c->to ? context_text(a, c->to)
+                            : arena_printf(a, "%s to %s (%s; %s)", bytes_text(a, c->least), bytes_text(a, c->most),
+                                           context_text(a, c->from), context_text(a, c->to));
+}
+
+void
+device_contexts_list(FILE *out)
+{
+    for (const struct context_row *c = contexts; c < contexts + COUNT(contexts); c++)
+        fprintf(out, "%s\t%s%s\t%s\t%d MiB\t%s%s\n", c->gpu, "torch ", c->torch, *c->cuda ? c->cuda : "?", c->mib,
+                c->source, c->lazy ? "" : "; not counted: all kernels were loaded");
 }
 
 int64_t

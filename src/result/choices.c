@@ -170,6 +170,12 @@ allocator(struct arena *a, const struct setup *s)
 }
 
 static const char *
+context(struct arena *a, const struct setup *s)
+{
+    return s->context ? bytes_text(a, s->context) : "measured";
+}
+
+static const char *
 cudnn(struct arena *a, const struct setup *s)
 {
     static const char *const names[] = {"rule", "ask", "none"};
@@ -202,6 +208,7 @@ static const struct {
     {"device", "--device", NULL, device, false},
     {"allocator", "--allocator", "native", allocator, false},
     {"cudnn", "--cudnn", "rule", cudnn, false},
+    {"context", "--context", "measured", context, false},
 };
 
 static struct choice

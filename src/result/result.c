@@ -154,7 +154,9 @@ gather_peak(struct gather *x)
     const struct event *e = x->l->peak >= 0 ? &x->st->m->ev[x->l->peak] : NULL;
     r->peak.allocated = x->l->peak_bytes;
     r->peak.reserved = x->st->m->reserved_bytes;
-    r->peak.device = r->peak.reserved + device_context(x->s->device, NULL);
+    struct context c = device_context(x->s, x->s->device);
+    r->peak.device = bytes_add(r->peak.reserved, c.most);
+    r->peak.device_least = bytes_add(r->peak.reserved, c.least);
     r->peak.phase = e ? e->phase : PHASE_INPUT;
     r->peak.op = e ? op_text(x, e->op) : NULL;
     r->peak.node = e && e->call ? e->call->node : NULL;
@@ -482,7 +484,7 @@ gather_fits(struct gather *x)
         struct fit *f = &r->fits[r->nfits++];
         *f = (struct fit){.device = d ? device_name(d) : r->setup.device,
                           .capacity = d ? device_capacity(d) : x->s->capacity,
-                          .context = device_context(d, NULL),
+                          .context = device_context(x->s, d).most,
                           .need = -1,
                           .kind = device_kind(d, convolves),
                           .verdict = "unknown",
@@ -497,10 +499,9 @@ gather_fits(struct gather *x)
 static void
 assume_context(struct program *p, const struct setup *s)
 {
-    const char *source;
-    int64_t context = device_context(s->device, &source);
-    program_assume(p, ALTERNATIVE_NONE, "the device figure adds a CUDA context of %s to what is reserved (%s)",
-                   bytes_text(p->arena, context), source);
+    struct context c = device_context(s, s->device);
+    program_assume(p, ALTERNATIVE_NONE, "the device figure adds a CUDA context to what is reserved: %s",
+                   device_context_text(p->arena, &c));
 }
 
 /* Where the workspaces of a step's convolutions come from. */
@@ -562,7 +563,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->doubts = g->doubts;
     r->peak.certain = r->ndoubts ? certain_bytes(st) : r->peak.allocated;
     gather_fits(&x);
-    int64_t least = r->ndoubts ? bytes_add(r->peak.certain, device_context(s->device, NULL)) : r->peak.device;
+    int64_t least = r->ndoubts ? bytes_add(r->peak.certain, device_context(s, s->device).least) : r->peak.device;
     r->verdict = s->capacity > 0 && least > s->capacity ? VERDICT_DOES_NOT_FIT
                  : r->ndoubts                           ? VERDICT_INCONCLUSIVE
                                                         : VERDICT_OK;

@@ -220,7 +220,7 @@ struct result {
     enum verdict verdict;
     struct provenance provenance;
     struct {
-        int64_t allocated, reserved, device;
+        int64_t allocated, reserved, device, device_least; /* device: with the largest context, with the least */
         int64_t certain; /* allocated bytes at least, whatever the doubts turn out to be; without any the peak */
         enum phase phase;
         const char *op, *node, *location;

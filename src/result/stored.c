@@ -402,6 +402,7 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
         return r;
     r->peak.allocated = int_of(member(peak, "allocated"));
     r->peak.device = int_of(member(peak, "device"));
+    r->peak.device_least = member(peak, "device_least") ? int_of(member(peak, "device_least")) : r->peak.device;
     r->peak.certain = int_of(member(peak, "certain"));
     r->peak.phase = (enum phase)named(phase_names, PHASE_COUNT, text_of(member(peak, "at"), "phase"), PHASE_FORWARD);
     r->peak.op = text_of(member(peak, "at"), "operator");
