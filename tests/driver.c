@@ -585,7 +585,7 @@ cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, void *x, void *y, vo
     return handle != &handles ? 3 : heuristics(x, w, c, y, most_n, n, p, 1);
 }
 
-/* ---- cuDNN's graph interface: a device of compute capability 8.0 that is told about ------------------------------- */
+/* ---- cuDNN's graph interface: a device of compute capability 8.0, told about ------------------------------------- */
 
 /* Of three engines the first converts its inputs down and the second's plan can't be made; the third's takes 3 MiB for
  * an output, 5 for a gradient of the weight, 7 for one of the input. */

@@ -24,7 +24,8 @@ ask() {
         shift
     done
     shift
-    env "${behaviour[@]}" "$MEMLINT" --cudnn=ask "$work/images.txt" --loss=mse "$@" >"$work/out" 2>"$work/err" </dev/null
+    env "${behaviour[@]}" "$MEMLINT" --cudnn=ask "$work/images.txt" --loss=mse "$@" \
+        >"$work/out" 2>"$work/err" </dev/null
     code=$?
 }
 says() { grep -q -- "$1" "$work/$2"; }

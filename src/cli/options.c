@@ -901,9 +901,8 @@ static const struct row {
     {NULL, "allocator", "NAME", "caching allocator: native (default) or expandable", 0, read_allocator, true,
      &allocators},
     {NULL, "cudnn", "HOW",
-     "workspaces of cuDNN's convolutions on the device of --device NAME: by rule (default); ask the library where it "
-     "is "
-     "installed, which needs no GPU; none are counted",
+     "workspaces of cuDNN's convolutions on the device of --device NAME: by a rule (default); ask, which has the "
+     "library say them where it is installed, without a GPU; none",
      0, read_cudnn, false, &cudnns},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
     {NULL, "replay", "[N]",

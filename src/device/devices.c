@@ -88,10 +88,9 @@ device_name(const struct device *d)
     return d->name;
 }
 
-/* What the driver keeps for a process beside PyTorch's segments: context, kernels, handles of libraries. It hangs on GPU
- * and versions; people measured, as a rule by nvidia-smi less what PyTorch reserves. From CUDA 11.7 on kernels are
- * loaded when they are needed; figures of older versions hold all of them, stand here to be seen and count for none
- * that memlint knows. */
+/* What the driver keeps for a process beside PyTorch's segments: context, kernels, handles of libraries. It hangs on
+ * GPU and versions; people measured, as a rule by nvidia-smi less what PyTorch reserves. From CUDA 11.7 on kernels are
+ * loaded when they are needed; figures of older versions hold all of them: they are listed, and do not count. */
 static const struct context_row {
     int sm; /* of this compute capability x 10; 0: of any */
     const char *gpu, *torch, *cuda;

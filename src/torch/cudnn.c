@@ -17,8 +17,8 @@
  *     s o     stride; multiply-adds of the whole convolution
  *     u v     1, 2, 4 or 8: by which the channels in and out can be divided
  *
- * tests/oracle/cudnn.py asks the library about the convolutions of many nets, finds the comparisons on one half of the
- * nets and measures them on shapes of the other half that the first has not; it writes cudnn.h.
+ * tests/oracle/workspaces.py asks the library about the convolutions of many nets, finds the comparisons on one half of
+ * the nets and measures them on shapes of the other half that the first has not; it writes cudnn.h.
  */
 #include "base/setup.h"
 #include "torch/torch.h"

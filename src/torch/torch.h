@@ -522,8 +522,8 @@ struct kernels {
 };
 /* Whether somebody wants to know; only then a product is noted. */
 bool notes_kernels(const struct machine *m);
-/* Notes the kernel that runs now, where somebody wants to know. What a convolution takes is taken and given back: as the library has said, else by
- * cudnn_workspace where the device is known. */
+/* Notes the kernel that runs now, where somebody wants to know. What a convolution takes is taken and given back: as
+ * the library has said, else as cudnn_workspace says where the device is known. */
 void use_kernel(struct machine *m, const struct kernel_shape *shape);
 
 /* ---- cudnn.c: the rule of cuDNN's workspaces --------------------------------------------------------------------- */

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What cuDNN's convolutions take: the rule of src/torch/cudnn.h, and training steps that hold it.
+"""Training steps of convolution nets that hold cuDNN's workspaces, and memlint beside them.
 
     cudnn.py record ORACLE OUT.jsonl      steps of convolution nets, with the real allocator and the real cuDNN
-    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [--with=OPTION]    memlint beside them
+    cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [-v] [--smallest] [--with=OPTION] [--bounds=A,B,C]
+
+--smallest leaves the larger batches out. --bounds: exit 1 where the median of the allocated peaks' errors is above A %,
+their 95th percentile above B % or the median of the reserved peaks' above C %.
 
 ORACLE is the folder with record.py, zoo.py and cudnn/: a stand-in for the CUDA driver that does nothing, so that
 PyTorch's CUDA build runs its step, its allocator and its choice of kernels without a GPU, and that asks the real cuDNN
 for its plans on a device it is only told about. Nothing here was measured on a GPU.
 """
 import argparse, json, lzma, os, statistics, subprocess, sys, tarfile, tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 # The stand-in's name, memlint's, and the half precision that people use there: before 8.0 cuDNN runs no bfloat16.
 GPUS = {"a100": ("a100-40", "amp-bf16"), "rtx4090": ("rtx-4090", "amp-bf16"), "h100": ("h100", "amp-bf16"),
@@ -26,8 +30,9 @@ def record(a):
         done = {(r["model"], r["batch"], r["precision"], r["gpu"]) for r in map(json.loads, open(a.out))}
     with tempfile.TemporaryDirectory() as tmp:
         so = os.path.join(tmp, "nullgpu2.so")
-        subprocess.check_call(["g++", "-O1", "-shared", "-fPIC", "-I/usr/local/cuda/include", "-Wl,-soname,libcuda.so.1",
-                               "-o", so, os.path.join(a.oracle, "cudnn/nullgpu2.cpp"), "-ldl"])
+        subprocess.check_call(["g++", "-O1", "-shared", "-fPIC", "-I/usr/local/cuda/include",
+                               "-Wl,-soname,libcuda.so.1", "-o", so, os.path.join(a.oracle, "cudnn/nullgpu2.cpp"),
+                               "-ldl"])
         for name in ("zoo.py", "zoo_base.py", "record.py"):     # which knows autocast with bfloat16 alone
             text = open(os.path.join(a.oracle, name)).read()
             with open(os.path.join(tmp, name), "w") as f:
@@ -61,23 +66,27 @@ def percentile(values, p):
 
 def score(a):
     """Errors in percent of allocated and reserved peaks, by GPU and precision; each row with -v."""
+    def one(r):
+        path = next((p for p in (f"{tmp}/{r['model']}.{f}.onnx" for f in FLAVOURS) if os.path.exists(p)), None)
+        if "error" in r or not path or (a.smallest and r["batch"] != NETS[r["model"]][0]):
+            return None
+        p = subprocess.run([a.memlint, path, "--dim", f"batch={r['batch']}", "--precision", r["precision"], "--loss",
+                            r["loss"], "--dropout", "none" if path.endswith("train.onnx") else "auto", "--device",
+                            GPUS[r["gpu"]][0], "--format=json", *a.options], capture_output=True, text=True)
+        peak = json.loads(p.stdout)["peak"]
+        return r, [100 * (peak[k] - r["peak_" + k]) / r["peak_" + k] for k in ("allocated", "reserved")]
+
     rows = []
     with tempfile.TemporaryDirectory() as tmp:
         with tarfile.open(os.path.join(a.oracle, "models.tar.xz")) as t:
             t.extractall(tmp, filter="data")
-        for r in map(json.loads, lzma.open(a.records, "rt") if a.records.endswith(".xz") else open(a.records)):
-            path = next((p for p in (f"{tmp}/{r['model']}.{f}.onnx" for f in FLAVOURS) if os.path.exists(p)), None)
-            if "error" in r or not path:
-                continue
-            p = subprocess.run([a.memlint, path, "--dim", f"batch={r['batch']}", "--precision", r["precision"], "--loss",
-                                r["loss"], "--dropout", "none" if path.endswith("train.onnx") else "auto", "--device",
-                                GPUS[r["gpu"]][0], "--format=json", *a.options], capture_output=True, text=True)
-            peak = json.loads(p.stdout)["peak"]
-            error = [100 * (peak[k] - r["peak_" + k]) / r["peak_" + k] for k in ("allocated", "reserved")]
-            rows.append((r["gpu"], r["precision"], error))
-            if a.v:
-                print(f"{r['gpu']:8} {r['model']:14} {r['batch']:4} {r['precision']:9} allocated {error[0]:+7.2f} % "
-                      f"reserved {error[1]:+7.2f} %")
+        records = list(map(json.loads, lzma.open(a.records, "rt") if a.records.endswith(".xz") else open(a.records)))
+        with ThreadPoolExecutor(2) as pool:
+            for r, error in filter(None, pool.map(one, records)):
+                rows.append((r["gpu"], r["precision"], error))
+                if a.v:
+                    print(f"{r['gpu']:8} {r['model']:14} {r['batch']:4} {r['precision']:9} allocated "
+                          f"{error[0]:+7.2f} % reserved {error[1]:+7.2f} %")
     groups = [("all", "", rows)] + [(g, p, [x for x in rows if x[:2] == (g, p)])
                                     for g, p in sorted({x[:2] for x in rows})]
     for gpu, precision, of in groups:
@@ -85,7 +94,9 @@ def score(a):
             e = [abs(x[2][i]) for x in of]
             print(f"{gpu} {precision} {name}: {len(e)} rows, median {statistics.median(e):.3f} %, 95th percentile "
                   f"{percentile(e, 95):.2f} %, largest {max(e):.2f} %")
-    return 0
+    e = [[abs(x[2][i]) for x in rows] for i in (0, 1)]
+    is_ = (statistics.median(e[0]), percentile(e[0], 95), statistics.median(e[1]))
+    return a.bounds is not None and any(v > float(b) for v, b in zip(is_, a.bounds.split(",")))
 
 
 def main():
@@ -100,6 +111,8 @@ def main():
     p.add_argument("oracle")
     p.add_argument("records")
     p.add_argument("-v", action="store_true")
+    p.add_argument("--smallest", action="store_true")
+    p.add_argument("--bounds")
     p.add_argument("--with", dest="options", action="append", default=[], metavar="OPTION", help="of memlint")
     p.set_defaults(run=score)
     a = ap.parse_args()

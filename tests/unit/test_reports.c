@@ -109,7 +109,7 @@ hostile(void)
                   assumptions},
         .provenance = {"unknown", EVIL},
         .verdict = VERDICT_INCONCLUSIVE,
-        .peak = {2048, -1, -1, 1024, PHASE_BACKWARD, EVIL, EVIL, EVIL, 1},
+        .peak = {2048, -1, -1, -1, 1024, PHASE_BACKWARD, EVIL, EVIL, EVIL, 1},
         .after = {-1, -1, -1, -1, -1},
         .class_bytes = {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024},
         .nlive = COUNT(live),
@@ -430,7 +430,7 @@ test_nothing(void)
 {
     struct result r = {.model = {"m", NULL, NULL, 0, 0, 0, 0, 0, 0},
                        .setup = {.mode = "training", .optimizer = "", .precision = "", .loss = ""},
-                       .peak = {0, -1, -1, 0, PHASE_FORWARD, NULL, NULL, NULL, 0}};
+                       .peak = {0, -1, -1, -1, 0, PHASE_FORWARD, NULL, NULL, NULL, 0}};
     for (int i = 0; i < nformats; i++)
         free(render(&formats[i], &r));
 }

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The rule of cuDNN's workspaces, src/torch/cudnn.h, from answers of the library.
+
+    workspaces.py shapes NETS.json                          the convolutions of nets: needs torch, torchvision, timm
+    workspaces.py ask ORACLE NETS.json ANSWERS              asks cuDNN about each, at batches 4, 16 and 64: hours
+    workspaces.py rule ORACLE NETS.json ANSWERS >cudnn.h    fits and measures: needs numpy
+
+ORACLE is the folder that has cudnn/: ask.c, which asks the library about a device that it is only told about, the
+devices, and answers at batches 1, 8, 32 and 128. ANSWERS is a folder.
+
+A row is fitted on every other net and the plain shapes, as a tree of at most ten sums: each split is the comparison
+after which the best sums on both sides are nearest to the answers. A net's errors count as a share of its own sum, at
+batch 1 a fifth of that. The row is measured on the convolutions that only the other nets have: for each net and batch
+the sum over these, where they are at least half of the net and the net takes 8 MiB.
+"""
+import argparse, json, lzma, os, subprocess, sys, tempfile
+
+BATCHES = (4, 16, 64)
+KINDS = ("fwd", "dgrad", "wgrad")
+DEVICES = {75: "t4", 80: "a100", 86: "rtx3090", 89: "rtx4090", 90: "h100", 100: "b200", 120: "rtx5090"}
+BYTES = {"f32": 4, "f16": 2, "bf16": 2}
+VISION = """alexnet vgg11 vgg16 vgg19 resnet18 resnet34 resnet50 resnet152 resnext50_32x4d wide_resnet50_2 densenet121
+densenet161 googlenet inception_v3 squeezenet1_0 mobilenet_v2 mobilenet_v3_large mobilenet_v3_small shufflenet_v2_x1_0
+mnasnet1_0 efficientnet_b0 efficientnet_b4 efficientnet_v2_s convnext_tiny convnext_base regnet_y_400mf regnet_y_8gf
+regnet_x_3_2gf vit_b_16 swin_t maxvit_t""".split()
+TIMM = """resnest26d res2net50_26w_4s hrnet_w18_small dla34 vovnet39a ese_vovnet19b_dw cspresnet50 cspdarknet53
+darknet53 dpn68 xception41 inception_v4 inception_resnet_v2 nasnetalarge repvgg_a2 ghostnet_100 hardcorenas_a tinynet_a
+lcnet_100 fbnetc_100 mixnet_s selecsls42b skresnet18 seresnet50 gernet_m nf_resnet50 resnetv2_50 convmixer_768_32
+regnetz_b16 edgenext_small mobilevit_s coatnet_0_rw_224 convnextv2_nano poolformer_s12 efficientformer_l1 mobileone_s1
+rexnet_100 legacy_senet154 resnet26t resnet33ts bat_resnext26ts halonet26t botnet26t_256 levit_128 pvt_v2_b1 pit_s_224
+crossvit_9_240 focalnet_tiny_srf inception_next_tiny starnet_s1 fastvit_t8 hgnet_tiny repghostnet_100 tresnet_m
+visformer_tiny""".split()
+SIDES = {"inception_v3": 299, "efficientnet_b4": 380}
+PLAIN = " 3 3 1 1 1 1 1 1 1"
+
+
+def shapes(a):
+    """{net: {"C H W K R S pad pad stride stride dilation dilation groups": how often}}"""
+    import torch, torchvision, timm
+    nets = {}
+
+    def collect(name, model, *size):
+        of = nets[name] = {}
+
+        def hook(m, args, out):
+            pad = m.padding
+            if isinstance(pad, str):
+                same = (d * (k - 1) // 2 for d, k in zip(m.dilation, m.kernel_size))
+                pad = tuple(same) if pad == "same" else (0, 0)
+            s = " ".join(map(str, (*args[0].shape[1:], out.shape[1], *m.kernel_size, *pad, *m.stride, *m.dilation,
+                                   m.groups)))
+            of[s] = of.get(s, 0) + 1
+        for m in model.modules():
+            if isinstance(m, torch.nn.Conv2d) and "Same" not in type(m).__name__:
+                m.register_forward_hook(hook)
+        model(torch.empty(2, *size))
+
+    with torch.device("meta"):
+        for n in VISION:
+            k = {"init_weights": False} if n in ("googlenet", "inception_v3") else {}
+            with torch.device("cpu" if "regnet" in n else "meta"):
+                model = getattr(torchvision.models, n)(**k).to("meta")
+            collect(n, model, 3, SIDES.get(n, 224), SIDES.get(n, 224))
+        for n in ("deeplabv3_resnet50", "fcn_resnet50"):
+            collect(n, getattr(torchvision.models.segmentation, n)(weights=None, weights_backbone=None), 3, 512, 512)
+        for n in TIMM:
+            model = timm.create_model(n, pretrained=False)
+            collect("timm." + n, model, *model.pretrained_cfg.get("input_size", (3, 224, 224)))
+    for side in (256, 512):
+        of, last = nets.setdefault(f"unet{side}", {}), 3
+        for i, k in enumerate((64, 128, 256, 512, 1024)):
+            for c in (last, k, 2 * k) if i < 4 else (last, k):
+                s = f"{c} {side >> i} {side >> i} {k}" + PLAIN
+                of[s] = of.get(s, 0) + 1
+            last = k
+    of = nets.setdefault("diffusion", {})
+    for side, ins, k in ((64, (4, 320, 640, 960), 320), (32, (320, 640, 960, 1280, 1920), 640),
+                         (16, (640, 1280, 1920, 2560), 1280), (8, (1280, 2560), 1280)):
+        for c in ins:
+            of[f"{c} {side} {side} {k}" + PLAIN] = 1
+    json.dump(nets, open(a.nets, "w"))
+
+
+def types_of(sm):
+    return ("f32", "f16") if sm < 80 else ("f32", "bf16", "f16") if sm < 100 else ("f32", "bf16")
+
+
+def ask(a):
+    nets = json.load(open(a.nets))
+    each = sorted({s for n in nets.values() for s in n})
+    where = os.path.join(a.oracle, "cudnn")
+    with tempfile.TemporaryDirectory() as tmp:
+        program = os.path.join(tmp, "ask")
+        subprocess.check_call(["gcc", "-O1", os.path.join(where, "ask.c"), "-o", program, *a.gcc])
+        for sm, name in DEVICES.items():
+            file = os.path.join(where, f"devices/{name}.json")
+            if not os.path.exists(file):        # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
+                told = json.load(open(os.path.join(where, "devices/rtx4090.json")))
+                file = os.path.join(tmp, "told.json")
+                json.dump(told | {"deviceVer": 10 * sm, "multiProcessorCount": 170}, open(file, "w"))
+            for t in types_of(sm):
+                for layout in ("nchw", "nhwc"):
+                    out = os.path.join(a.answers, f"{sm}.{t}.{layout}")
+                    if os.path.exists(out):
+                        continue
+                    asked = "".join(f"{k} {t} {layout} {n} {s}\n" for s in each for n in BATCHES for k in KINDS)
+                    said = subprocess.run([program, file, "instant", "1"], input=asked, stdout=subprocess.PIPE,
+                                          text=True)
+                    with open(out, "w") as f:
+                        for r in map(json.loads, said.stdout.splitlines()):
+                            good = [p["workspace"] for p in r["plans"] if p["status"] == 0]
+                            if good:
+                                f.write(f"{r['query']} {good[0]}\n")
+
+
+def answers(a, sm, t, layout, stored):
+    """{kind: {shape with batch: bytes}} but for what PyTorch has kernels of its own for."""
+    of = {k: {} for k in KINDS}
+    for line in open(os.path.join(a.answers, f"{sm}.{t}.{layout}")):
+        kind, _, _, *shape, w = line.split()
+        of[kind][tuple(map(int, shape))] = int(w)
+    for kind, shape, w in stored.get((sm, t, layout), ()):
+        of[kind].setdefault(shape, w)
+    own = layout == "nchw" and t != "f16"
+    return {k: {s: w for s, w in v.items() if not (own and s[-1] > 1 and s[-1] == s[1])} for k, v in of.items()}
+
+
+LETTERS = "ckgpmfdsouv"
+SUMS = ["0", "X", "Y", "W", "X+Y", "X+W", "Y+W", "X+Y+W", "X+Y+2W", "X+Y+4W", "X+Y+8W", "X+Y+16W", "X+Y+W+S", "X+Y+W+D",
+        "X+Y+W+Q"]
+
+
+def describe(np, shapes_, e):
+    """What src/torch/cudnn.c calls by letters, and all sums, in its words."""
+    n, c, h, w, k, r, s, ph, pw, sh, sw, dh, dw, g = np.array(shapes_, dtype=float).T
+    pad = lambda v: np.ceil(v * e / 16) * 16
+    divisor = lambda v: np.where(v % 8 == 0, 8, np.where(v % 4 == 0, 4, np.where(v % 2 == 0, 2, 1)))
+    oh, ow = (h + 2 * ph - dh * (r - 1) - 1) // sh + 1, (w + 2 * pw - dw * (s - 1) - 1) // sw + 1
+    cg, m = c / g, n * oh * ow
+    X, Y, W = n * h * w * pad(c), m * pad(k), pad(k) * r * s * pad(cg) / e
+    tiles = np.ceil(k / 128) * np.ceil(cg * r * s / 128)
+    parts = [W * np.maximum(1, np.floor(z * 108 / tiles)) for z in (1, 2, 4)]
+    sums = [0 * X, X, Y, W, X + Y, X + W, Y + W, X + Y + W, *(X + Y + z * W for z in (2, 4, 8, 16)),
+            *(X + Y + W + p for p in parts)]
+    letters = [cg, k / g, g, oh * ow, m, r * s, cg * r * s, sh, m * k * cg * r * s, divisor(cg), divisor(k / g)]
+    return np.stack(letters, 1), np.stack(sums, 1)
+
+
+def grow(np, x, error, leaves=10, least=12, cuts=60):
+    """The best comparison first; error: of each shape under each sum."""
+    def best(at):
+        top = error[at].sum(0).min()
+        found = (0, None)
+        for f in range(x.shape[1] if top > 0 and len(at) >= 2 * least else 0):
+            order = np.argsort(x[at, f], kind="stable")
+            v, below = x[at, f][order], np.cumsum(error[at[order]], 0)
+            cut = np.nonzero(v[1:] != v[:-1])[0]
+            cut = cut[(cut + 1 >= least) & (cut + 1 <= len(at) - least)]
+            if len(cut) > cuts:
+                cut = cut[np.linspace(0, len(cut) - 1, cuts).astype(int)]
+            if len(cut):
+                gain = top - below[cut].min(1) - (below[-1] - below[cut]).min(1)
+                if gain.max() > found[0]:
+                    found = (gain.max(), (f, v[cut[gain.argmax()]]))
+        return found
+    root = {"at": np.arange(len(x))}
+    root["best"], open_ = best(root["at"]), [root]
+    while len(open_) < leaves:
+        node = max(open_, key=lambda n: n["best"][0])
+        if node["best"][0] <= 0:
+            break
+        node["cut"] = f, v = node["best"][1]
+        yes = x[node["at"], f] <= v
+        node["sides"] = [{"at": node["at"][yes]}, {"at": node["at"][~yes]}]
+        for side in node["sides"]:
+            side["best"] = best(side["at"])
+        open_ = [n for n in open_ if n is not node] + node["sides"]
+    for node in open_:
+        node["sum"] = int(error[node["at"]].sum(0).argmin())
+    return root
+
+
+def apply(np, node, x, at, to):
+    if "cut" not in node:
+        to[at] = node["sum"]
+        return
+    yes = x[at, node["cut"][0]] <= node["cut"][1]
+    apply(np, node["sides"][0], x, at[yes], to)
+    apply(np, node["sides"][1], x, at[~yes], to)
+
+
+def text(node):
+    if "cut" not in node:
+        return SUMS[node["sum"]]
+    yes, no = map(text, node["sides"])
+    return yes if yes == no else f"{LETTERS[node['cut'][0]]}<={node['cut'][1]:.0f}?{yes}:{no}"
+
+
+def fit(np, nets, data, e):
+    """Texts by kind, and the errors of nets."""
+    users = {}
+    for n, of in nets.items():
+        for s in of:
+            users.setdefault(s, set()).add(n)
+    fitted = set(sorted(nets)[::2])
+    whole, truth, told, texts = {}, {}, {}, {}
+    key = lambda s: " ".join(map(str, s[1:]))
+    for kind in KINDS:
+        for t, s, w in data[kind]:
+            for n in users.get(key(s), ()):
+                whole[n, s[0], t] = whole.get((n, s[0], t), 0) + w * nets[n][key(s)]
+    for kind in KINDS:
+        rows = data[kind]
+        y = np.array([w for _, _, w in rows], float)
+        x, sums = describe(np, [s for _, s, _ in rows], e)
+        own = np.array([key(s) not in users or bool(users[key(s)] & fitted) for _, s, _ in rows])
+        weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in users.get(key(s), ())
+                               if n in fitted) * (.2 if s[0] < 4 else 1) for t, s, _ in rows])
+        weight[weight == 0] = np.median(weight[weight > 0]) * .2
+        tree = grow(np, x[own], (abs(sums - y[:, None]) * weight[:, None])[own])
+        texts[kind] = text(tree)
+        which = np.zeros(len(y), int)
+        apply(np, tree, x, np.arange(len(y)), which)
+        for i in np.nonzero(~own)[0]:
+            t, s, w = rows[i]
+            for n in users[key(s)]:
+                a = (n, s[0], t)
+                truth[a] = truth.get(a, 0) + w * nets[n][key(s)]
+                told[a] = told.get(a, 0) + sums[i, which[i]] * nets[n][key(s)]
+    errors = sorted(abs(told[a] - truth[a]) / truth[a] for a in truth
+                    if a[1] >= 4 and whole[a] >= 8 << 20 and 2 * truth[a] >= whole[a])
+    return texts, errors, sum(told.values()) / max(1, sum(truth.values()))
+
+
+def folded(s, width=106):
+    while len(s) > width:
+        at = max(s.rfind("?", 0, width), s.rfind(":", 0, width)) + 1
+        yield s[:at]
+        s = s[at:]
+    yield s
+
+
+def rule(a):
+    import numpy as np
+    nets, stored = json.load(open(a.nets)), {}
+    for r in map(json.loads, lzma.open(os.path.join(a.oracle, "cudnn/workspaces.jsonl.xz"), "rt")):
+        if r.get("workspace") is not None:
+            shape = tuple(r[k] for k in ("n", "c", "h", "w", "k", "r", "s", "pad_h", "pad_w", "stride_h", "stride_w",
+                                         "dil_h", "dil_w", "groups"))
+            stored.setdefault((r["sm"], r["type"], r["layout"]), []).append((r["op"], shape, r["workspace"]))
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
+    print("/* cudnn.h - the rows of cudnn.c: what cuDNN 9.19.0 takes; written by tests/oracle/workspaces.py. */")
+    print("/* clang-format off */")
+    for sm in DEVICES:
+        for half in (False, True):
+            types = [t for t in types_of(sm) if (t != "f32") == half]
+            for layout in ("nchw", "nhwc"):
+                have = [t for t in types if os.path.exists(os.path.join(a.answers, f"{sm}.{t}.{layout}"))]
+                data = {k: [] for k in KINDS}
+                for t in have:
+                    for k, of in answers(a, sm, t, layout, stored).items():
+                        data[k] += [(t, s, w) for s, w in of.items()]
+                if not all(data.values()):
+                    continue
+                texts, errors, ratio = fit(np, nets, data, BYTES[have[0]])
+                at = lambda p: round(100 * errors[int(p * (len(errors) - 1))])
+                print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()}, "
+                      f".median = {at(.5)}, .most = {at(.95)},\n .workspace = {{")
+                print(",\n".join("\n".join(f'     "{line}"' for line in folded(texts[k])) for k in KINDS) + "}},")
+                print(sm, have, layout, f"{len(errors)} sums, all together {ratio:.3f} of what the library says",
+                      file=sys.stderr)
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    sub = ap.add_subparsers(required=True)
+    for run, names in ((shapes, ["nets"]), (ask, ["oracle", "nets", "answers"]), (rule, ["oracle", "nets", "answers"])):
+        p = sub.add_parser(run.__name__)
+        for n in names:
+            p.add_argument(n)
+        p.set_defaults(run=run)
+        if run is ask:
+            p.add_argument("--gcc", action="append", default=["-lcudnn"], help="of the compiler: where cuDNN lies")
+    a = ap.parse_args()
+    a.run(a)
+
+
+if __name__ == "__main__":
+    main()
