@@ -20,7 +20,7 @@ judge() { # judge NAME COMMAND...
 [ -x "$shared/hostile/check" ] && judge hostile "$shared/hostile/check" "$MEMLINT" --slack $slow
 if [ -z "${SANITIZED:-}" ]; then
     [ -x "$shared/conformance/check" ] && judge conformance "$shared/conformance/check" -j 2 "$MEMLINT"
-    for records in records records-cuda; do
+    for records in records records-cuda records-parallel; do
         [ -x "$shared/oracle/check" ] && judge "oracle $records" "$shared/oracle/check" "$MEMLINT" -j 2 --worst 3 \
             --records "$shared/oracle/$records.jsonl"
         # Class, highest median and 95th percentile in percent.
@@ -33,6 +33,7 @@ exact    0.01 0.5
 eval     0.1  1
 cuda     0.05 1
 reserved 0.5  5
+parallel 0.05 3
 END
     done
 fi

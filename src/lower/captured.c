@@ -318,9 +318,9 @@ read_units(struct lowering *l)
                 ->sure = SURE_MODEL;
     }
     p = graph_metadata(l->g, "memlint.units");
-    if (units)
+    if (units && !l->s->parallel)
         graph_doubt(
-            l->g, "model", "memlint.units", NULL,
+            l->g, "model", "memlint.units", "--parallel=NAME of --list=parallel, --gpus and --units",
             "%d %s: this is one process's step of the whole model, and what they gather, reduce and shard is not "
             "counted; the first is %s",
             units, units > 1 ? "modules are wrapped for several processes" : "module is wrapped for several processes",
