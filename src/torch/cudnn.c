@@ -9,7 +9,8 @@
  *     X Y W   bytes of input, output and filter, stored so
  *     S       W times the parts that keep 108 multiprocessors busy: a part for each tile of 128 x 128 of the filter
  *
- * and which sum it is follows from the shape, by comparisons that are written as in C:
+ * and 16 bytes, the least that any answer has on top of its sum: so a block as large as the copies is too small. Which
+ * sum it is follows from the shape, by comparisons that are written as in C:
  *
  *     c k g   channels in and out, of one group; groups
  *     p m     pixels of the output, of one image and of all
@@ -28,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108 };
+enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108, EXTRA = 16 };
 
 static const struct cudnn_rule rules[] = {
 #include "torch/cudnn.h"
@@ -143,5 +144,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
     const char *at = r->workspace[s->kind];
     double bytes = evaluate(&at, &l);
     assert(!*at);
+    if (bytes > 0)
+        bytes += EXTRA;
     return bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES;
 }

@@ -9,8 +9,10 @@
 ORACLE is the folder that has cudnn/: ask.c, which asks the library about a device that it is only told about, the
 devices, and answers at batches 1, 8, 32 and 128. ANSWERS is a folder.
 
-A row is fitted on every other net and the plain shapes, as a tree of at most ten sums: each split is the comparison
-after which the best sums on both sides are nearest to the answers. A net's errors count as a share of its own sum, at
+A row is fitted on every other net and the plain shapes, as a tree of at most LEAVES sums: each split is the comparison
+after which the best sums on both sides are nearest to the answers. A filter's gradient has more of them, for it has the
+parts of split products to tell: few bytes, but whether a block of the pass before is large enough hangs on them. (That
+    workspaces.py ask ORACLE NETS.json ANSWERS              asks cuDNN about each, at batches 4, 16 and 64: hours
 batch 1 a fifth of that. The row is measured on the convolutions that only the other nets have: for each net and batch
 the sum over these, where they are at least half of the net and the net takes 8 MiB.
 """
@@ -18,6 +20,7 @@ import argparse, json, lzma, os, subprocess, sys, tempfile
 
 BATCHES = (4, 16, 64)
 KINDS = ("fwd", "dgrad", "wgrad")
+LEAVES = {"fwd": 10, "dgrad": 10, "wgrad": 30}
 DEVICES = {75: "t4", 80: "a100", 86: "rtx3090", 89: "rtx4090", 90: "h100", 100: "b200", 120: "rtx5090"}
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 VISION = """alexnet vgg11 vgg16 vgg19 resnet18 resnet34 resnet50 resnet152 resnext50_32x4d wide_resnet50_2 densenet121
@@ -147,7 +150,7 @@ def describe(np, shapes_, e):
     return np.stack(letters, 1), np.stack(sums, 1)
 
 
-def grow(np, x, error, leaves=10, least=12, cuts=60):
+def grow(np, x, error, leaves, least=12, cuts=60):
     """The best comparison first; error: of each shape under each sum."""
     def best(at):
         top = error[at].sum(0).min()
@@ -218,7 +221,7 @@ def fit(np, nets, data, e):
         weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in users.get(key(s), ())
                                if n in fitted) * (.2 if s[0] < 4 else 1) for t, s, _ in rows])
         weight[weight == 0] = np.median(weight[weight > 0]) * .2
-        tree = grow(np, x[own], (abs(sums - y[:, None]) * weight[:, None])[own])
+        tree = grow(np, x[own], (abs(sums - y[:, None]) * weight[:, None])[own], LEAVES[kind])
         texts[kind] = text(tree)
         which = np.zeros(len(y), int)
         apply(np, tree, x, np.arange(len(y)), which)
