@@ -1428,12 +1428,23 @@ input_of(const struct gnode *g, int arg, int k)
     return a->kind == ARG_LIST ? a->list[k].v : a->v;
 }
 
+/* What a graph keeps lives on with the value that is adopted, whose graph it is. */
+static void
+inherit(struct machine *m, const struct value *v)
+{
+    if (!m->heir || !v)
+        return;
+    v->st->refs++;
+    *PUSH(m->keep, m->heir->tail, m->heir->ntail, m->heir->cap_tail) = v->st;
+}
+
 static void
 checkpoint_drop(struct machine *m, struct checkpoint *c)
 {
-    for (int i = 0; i < c->nargs; i++)
-        if (c->args[i])
-            value_drop(m, c->args[i]);
+    for (int i = 0; i < c->nargs; i++) {
+        inherit(m, c->args[i]);
+        value_drop(m, c->args[i]);
+    }
     c->nargs = 0;
     while (c->next < c->ncached) /* what the second forward did not come to */
         cache_drop(m, c);
@@ -1478,13 +1489,8 @@ node_forget(struct machine *m, struct gnode *g)
     m->sweeping = true;
     while (m->ndead) {
         g = m->dead[--m->ndead];
-        for (int i = 0; i < g->nsaved && m->heir; i++) {
-            if (!g->saved[i])
-                continue;
-            struct storage *st = g->saved[i]->st;
-            st->refs++;
-            *PUSH(m->keep, m->heir->tail, m->heir->ntail, m->heir->cap_tail) = st;
-        }
+        for (int i = 0; i < g->nsaved; i++)
+            inherit(m, g->saved[i]);
         release(m, g);
         for (int i = 0; i < g->nin; i++)
             if (g->in[i].fn)

@@ -523,7 +523,8 @@ expand_amax_backward(struct machine *m, struct frame *f)
     }
     for (int i = 0; i < n; i++)
         size[layout_dim(dims[i], v->rank)] = 1;
-    struct arg keep = ints_arg(m, v->rank, size);
+    int rank = v->rank || !n || arg_int(f, 4, 0) ? v->rank : 1; /* restore_reduced_dims gives a scalar a dimension */
+    struct arg keep = ints_arg(m, rank, size);
     struct arg over = n ? f->a[3] : ints_arg(m, v->rank, all);
     struct value *mask = OP(m, "eq.Tensor", VAL(v), VAL(OP(m, "view.default", VAL(r), keep)));
     struct value *count = OP(m, "sum.dim_IntList", VAL(mask), over, BOOL(true));

@@ -487,10 +487,20 @@ def without(source):
     return "".join(parts)
 
 
+def several(source):
+    """Whether the model's last statement returns several results."""
+    model = [k for k in ast.parse(source).body if isinstance(k, ast.ClassDef)][-1]
+    last = model.body[-1].body[-1]
+    return isinstance(last, ast.Return) and isinstance(last.value, (ast.Tuple, ast.Dict))
+
+
 def lossy(torch, source):
-    """The text whose loss reads what memlint assumes: the first result, and a second that reaches more parameters."""
+    """The text whose loss reads what memlint assumes: the first result, and a second that reaches more parameters. None
+    where PyTorch refuses to go backward from both."""
     first, both = (source[:source.index("ZOO = ")] + tail for tail in (FIRST, BOTH))
     one, two = runs(torch, first), runs(torch, both)
+    if two is None and several(source):
+        return None
     return both if one is None or two and sum(g is False for g in one) != sum(g is False for g in two) else first
 
 
@@ -511,10 +521,11 @@ def program(torch, seed, number, unseen):
             continue
         source = HEAD + "".join(space["_texts"]) + frame.text("M", "module") + FIRST
         if runs(torch, source):
-            if keep:
-                return lossy(torch, without(source))
-            source = lossy(torch, without(alive(torch, lossy(torch, source))))
-            if not wasteful(torch, source):
+            source = lossy(torch, without(source))
+            if keep and source:
+                return source
+            source = source and lossy(torch, without(alive(torch, source)))
+            if source and not wasteful(torch, source):
                 return source
     raise SystemExit(f"program {number} of seed {seed} can't be drawn")
 
@@ -589,8 +600,8 @@ def shrink(bench, name, source):
     while True:
         candidates = [text for text in dict.fromkeys(smaller(source)) if text not in tried and len(text) < len(source)]
         tried.update(candidates)
-        candidates = elsewhere(bench, lambda: [lossy(bench.torch, text) for text in candidates
-                                               if runs(bench.torch, text)])
+        candidates = elsewhere(bench, lambda: [text for text in (lossy(bench.torch, text) for text in candidates
+                                                                 if runs(bench.torch, text)) if text])
         for i in range(0, len(candidates), size):
             group = [(f"{name}-{len(tried)}-{i + k}", text) for k, text in enumerate(candidates[i:i + size])]
             verdicts = judge(bench, group)
