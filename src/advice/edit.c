@@ -44,6 +44,7 @@ program_copy(struct arena *a, const struct program *p)
     q->inputs = widened(a, p->inputs, p->ninputs, p->ninputs + 1, sizeof(*q->inputs));
     q->outputs = widened(a, p->outputs, p->noutputs, p->noutputs + 1, sizeof(*q->outputs));
     q->regions = widened(a, p->regions, p->nregions, p->nregions + CHUNKS, sizeof(*q->regions));
+    q->units = widened(a, p->units, p->nunits, p->nunits + 1, sizeof(*q->units));
     q->held = widened(a, p->held, p->held ? p->nslots : 0, p->nslots + SPARE_SLOTS, sizeof(*q->held));
     for (int i = p->held ? p->nslots : 0; i < p->nslots + SPARE_SLOTS; i++)
         q->held[i] = -1;
@@ -72,6 +73,22 @@ edit_new(struct arena *a, const struct setup *s, const struct program *p)
 
 /* ---- moving calls ------------------------------------------------------------------------------------------------ */
 
+/* Those that still have calls: how many. */
+static int
+move_regions(const struct region *of, int n, const int *to)
+{
+    struct region *r = (struct region *)of; /* program_copy made it */
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        struct region moved = r[i];
+        moved.first = to[r[i].first];
+        moved.end = to[r[i].end];
+        if (moved.first < moved.end)
+            r[kept++] = moved;
+    }
+    return kept;
+}
+
 /* What counts calls follows them: to[i] is the new place of call i, of a removed one that of the next. */
 static void
 renumber(struct program *p, const int *to, int n)
@@ -79,16 +96,8 @@ renumber(struct program *p, const int *to, int n)
     for (int i = 0; i < p->nslots; i++)
         if (p->held[i] >= 0 && p->held[i] < n)
             p->held[i] = to[p->held[i]];
-    struct region *r = (struct region *)p->regions; /* program_copy made it */
-    int kept = 0;
-    for (int i = 0; i < p->nregions; i++) {
-        struct region moved = r[i];
-        moved.first = to[r[i].first];
-        moved.end = to[r[i].end];
-        if (moved.first < moved.end)
-            r[kept++] = moved;
-    }
-    p->nregions = kept;
+    p->nregions = move_regions(p->regions, p->nregions, to);
+    p->nunits = move_regions(p->units, p->nunits, to);
 }
 
 /* Room for n calls before call `at`; NULL when an edit wants more than was spared. */
