@@ -219,7 +219,7 @@ fully_shard(model, mesh=mesh, reshard_after_forward=False)
 assert said(model) == "fully_shard . world=4 reshard=0\nfully_shard 0 world=4 reshard=1", said(model)
 assert said(torch.nn.parallel.DistributedDataParallel(net())).startswith("ddp . world=4 bucket="), "ddp"
 r = memlint.check(model, torch.rand(4, 64), loss="sum")
-assert any("2 modules are wrapped for several processes" in why for why in r.unexplained), r.unexplained
+assert r.sure and r.raw["setup"]["parallel"] == "fsdp, 4 GPUs", (r.unexplained, r.raw["setup"])
 try:
     said(FullyShardedDataParallel(net(), device_id=torch.device("cpu")))
     raise AssertionError("captured")

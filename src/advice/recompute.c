@@ -184,14 +184,26 @@ bool
 unit_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
     struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = regions_of(a, p);
+    const char *left = NULL;
     int n = 0;
     for (int i = 1; i < p->nmodules; i++)
         if (all[i].first >= 0 && (globs ? glob_among(a, globs, p->modules[i].path) : is_listed(p->modules[i].path)))
             r[n++] = all[i];
+    for (const char *g = globs; g && *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
+        const char *glob = arena_strn(a, g, strcspn(g, ","));
+        int at = 1;
+        while (at < p->nmodules && (all[at].first < 0 || !glob_match(glob, p->modules[at].path)))
+            at++;
+        if (at == p->nmodules)
+            left = left ? arena_printf(a, "%s, %s", left, glob) : glob;
+    }
     if (globs && !n) {
         *why = no_module(a, p, globs);
         return false;
     }
+    if (left)
+        program_assume(p, ALTERNATIVE_NONE, "no module called %s runs as one piece, and none is sharded by itself",
+                       left);
     qsort(r, (size_t)n, sizeof(*r), by_place);
     int outer = 0;
     for (int i = 1; i < n; i++)

@@ -264,9 +264,46 @@ capture_node(struct capture *x, int at)
     set_region(x, n, first);
 }
 
+/* The row that memlint.units describes, NULL none: what no row has (another bucket or type, a model that is not wrapped
+ * itself) stays a doubt. */
+static const struct parallel *
+wrapped(const char *units)
+{
+    bool ddp = strncmp(units, "ddp . ", 6) == 0, whole = strstr(units, "fully_shard . ") != NULL;
+    bool low = strstr(units, " param=bfloat16") != NULL;
+    if (ddp)
+        return !strstr(units, " bucket=26214400 ")
+                   ? NULL
+                   : parallel_find(strstr(units, " view=1") ? "ddp:bucket-view" : "ddp");
+    if (!whole || (!low && strstr(units, " param=")))
+        return NULL;
+    return parallel_find(low ? "fsdp:bf16" : strstr(units, " reshard=1") ? "fsdp" : "fsdp:no-reshard");
+}
+
+/* The lines of memlint.units as --parallel, --gpus and --units say it. */
+static void
+setup_units(const struct graph *g, struct arena *a, struct setup *s)
+{
+    const char *p = graph_metadata(g, "memlint.units"), *world = p ? strstr(p, " world=") : NULL;
+    const struct parallel *how = p && world && !s->parallel ? wrapped(p) : NULL;
+    int gpus = how ? atoi(world + strlen(" world=")) : 0;
+    if (gpus < 2)
+        return;
+    s->parallel = how;
+    s->gpus = gpus;
+    for (size_t n; *p; p += n + (p[n] == '\n')) {
+        n = strcspn(p, "\n");
+        const char *name = p + strcspn(p, " ") + 1;
+        size_t length = strcspn(name, " \n");
+        if (how->shards && length && strncmp(name, ".", length) != 0)
+            s->units = arena_printf(a, "%s%s%.*s", s->units ? s->units : "", s->units ? "," : "", (int)length, name);
+    }
+}
+
 void
 lower_setup(const struct graph *g, struct arena *a, struct setup *s)
 {
+    setup_units(g, a, s);
     const char *text = graph_metadata(g, "memlint.optimizer");
     const struct optimizer *o = text && !s->says_optimizer ? optimizer_read(a, text) : NULL;
     s->optimizer = o ? o : s->optimizer;
