@@ -224,7 +224,8 @@ TorchScript's exports in training mode come within 0.5 % and 5 % as often, those
 %, for they can lose
 what training adds. Three things are not in these numbers: models that recompute their blocks (below, up to 16 % too \
 high), cuDNN's
-workspaces (they are in [GPUS.md](GPUS.md), with figures that others measured on real GPUs), and kinds of models that nobody recorded. So [check once](TUTORIAL.md#check-it-on-the-gpu) with
+workspaces (they are in [GPUS.md](GPUS.md), with figures that others measured on real GPUs), \
+and kinds of models that nobody recorded. So [check once](TUTORIAL.md#check-it-on-the-gpu) with
 `torch.cuda.max_memory_allocated()` before you rely on a figure for a new kind of model, and read *assumed* and *not \
 explained* in the report.
 
