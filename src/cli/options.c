@@ -1159,6 +1159,10 @@ check(const struct options *o, struct arena *a)
             return arena_printf(a, "-o %s: with several models the name needs a %% that stands for the model's",
                                 o->outputs[i].path);
     }
+    if (o->setup.units && !o->setup.parallel)
+        return "--units: they are sharded by --parallel=fsdp alone";
+    if (o->replay && o->setup.parallel)
+        return "--replay: it plays the step of one GPU, without --parallel";
     if (o->resume && !lines)
         return "--resume: it needs the -o FILE.jsonl that holds what is done";
     return NULL;
