@@ -176,6 +176,21 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
 }
 
 struct value *
+value_born(struct machine *m, const char *op, enum class class, const char *name, enum dtype t, int rank,
+           const int64_t *size)
+{
+    m->op = op;
+    m->fresh = class;
+    m->fresh_name = name;
+    int mark = scope_begin(m);
+    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
+    scope_end(m, mark, 0, NULL);
+    m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
+    return v;
+}
+
+struct value *
 value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride)
 {
     struct value *w = value_make(m, v->st, v->dtype, rank, size, stride);

@@ -100,15 +100,7 @@ reducer_add(struct reducer *r, const struct value *v, struct value **grad)
 static struct value *
 flat(struct machine *m, enum dtype t, int64_t elements)
 {
-    m->op = "empty.memory_format";
-    m->fresh = CLASS_GRADIENTS;
-    m->fresh_name = "DDP bucket";
-    int mark = scope_begin(m);
-    struct value *v = value_adopt(m, value_keep(value_new(m, t, 1, &elements, NULL)));
-    scope_end(m, mark, 0, NULL);
-    m->fresh = CLASS_TEMPORARIES;
-    m->fresh_name = NULL;
-    return v;
+    return value_born(m, "empty.memory_format", CLASS_GRADIENTS, "DDP bucket", t, 1, &elements);
 }
 
 /* A bucket of a type is full at its limit: the first one at first, the others at later. Returns how many there are;

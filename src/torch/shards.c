@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+static const char EMPTY[] = "empty.memory_format";
+
 enum stream { GATHER, REDUCE };
 
 struct shard {
@@ -55,24 +57,10 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
 }
 
 static struct value *
-born(struct machine *m, enum class class, const char *name, enum dtype t, int rank, const int64_t *size)
-{
-    m->op = "empty.memory_format";
-    m->fresh = class;
-    m->fresh_name = name;
-    int mark = scope_begin(m);
-    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
-    scope_end(m, mark, 0, NULL);
-    m->fresh = CLASS_TEMPORARIES;
-    m->fresh_name = NULL;
-    return v;
-}
-
-static struct value *
 buffer(struct shards *x, enum stream on, enum class class, const char *name, enum dtype t, int64_t elements)
 {
     x->m->stream = x->m->side[on];
-    struct value *v = born(x->m, class, name, t, 1, &elements);
+    struct value *v = value_born(x->m, EMPTY, class, name, t, 1, &elements);
     x->m->stream = NULL;
     return v;
 }
@@ -97,7 +85,7 @@ make_share(struct shards *x, const struct shard *k)
     memcpy(size, k->v->size, sizeof(*size) * (size_t)k->v->rank);
     if (k->v->rank)
         size[0] = (size[0] + x->gpus - 1) / x->gpus;
-    return born(x->m, CLASS_PARAMETERS, k->v->st->name, k->dtype, k->v->rank, size);
+    return value_born(x->m, EMPTY, CLASS_PARAMETERS, k->v->st->name, k->dtype, k->v->rank, size);
 }
 
 void
@@ -163,7 +151,7 @@ copy_out(struct shards *x, struct unit *u)
     struct machine *m = x->m;
     for (int i = 0; i < u->n; i++) {
         struct shard *k = &u->all[i];
-        m->op = "empty.memory_format";
+        m->op = EMPTY;
         m->fresh = CLASS_PARAMETERS;
         m->fresh_name = k->v->st->name;
         value_fill(m, k->v, k->padded * x->gpus);
@@ -253,7 +241,7 @@ behind(struct machine *m, int unit)
         return;
     drop(x, &x->reduced);
     int64_t all = elements * x->gpus;
-    x->reduced = born(m, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
+    x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
     for (int i = 0; i < u->n; i++)
         if (u->all[i].whole_grad)
             drop(x, u->all[i].whole_grad);

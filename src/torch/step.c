@@ -490,21 +490,6 @@ precision_type(const struct precision *p, enum dtype t)
     return p->model && t == DT_FLOAT ? p->model : t;
 }
 
-static struct value *
-born(struct script *x, const char *op, enum class class, const char *name, enum dtype t, int rank, const int64_t *size)
-{
-    struct machine *m = x->m;
-    m->op = op;
-    m->fresh = class;
-    m->fresh_name = name;
-    int mark = scope_begin(m);
-    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
-    scope_end(m, mark, 0, NULL);
-    m->fresh = CLASS_TEMPORARIES;
-    m->fresh_name = NULL;
-    return v;
-}
-
 static void
 build_model(struct script *x)
 {
@@ -518,8 +503,8 @@ build_model(struct script *x)
         bool state = q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
         struct trained *t = &x->params[x->nparams++];
         t->param = q;
-        t->v = born(x, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                    x->sharded_low ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank, q->size);
+        t->v = value_born(x->m, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
+                          x->sharded_low ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);
@@ -666,8 +651,8 @@ make_states(struct script *x)
                     ? states_of(x->s->optimizer, v->dtype, v->rank, v->size, s)
                     : 0;
         for (int k = 0; k < n; k++)
-            t->state[k] =
-                born(x, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, s[k].dtype, s[k].rank, s[k].size);
+            t->state[k] = value_born(x->m, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, s[k].dtype, s[k].rank,
+                                     s[k].size);
     }
 }
 
@@ -699,8 +684,8 @@ make_target(struct script *x, int output)
             if (!x->loss_of[output]->target_is_class || d != axis)
                 size[rank++] = c->size[d];
         x->targets[output] =
-            born(x, x->loss_of[output]->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS, "targets",
-                 x->loss_of[output]->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
+            value_born(x->m, x->loss_of[output]->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS,
+                       "targets", x->loss_of[output]->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
         return;
     }
 }
@@ -709,7 +694,7 @@ make_target(struct script *x, int output)
 static struct value *
 input_born(struct script *x, const char *op, const struct input *in, enum dtype t)
 {
-    struct value *v = born(x, op, CLASS_INPUTS, in->name, t, in->rank, in->size);
+    struct value *v = value_born(x->m, op, CLASS_INPUTS, in->name, t, in->rank, in->size);
     int64_t row, image;
     if (x->s->channels_last && in->rank == 4 && dtypes[t].is_float && mul_ok(v->size[1], v->size[3], &row) &&
         mul_ok(row, v->size[2], &image)) {

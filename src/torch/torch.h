@@ -235,6 +235,9 @@ struct machine {
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
 struct value *value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride);
+/* The same, outside of scopes: it lives until it is dropped. name: of the parameter or input, or what is shown. */
+struct value *value_born(struct machine *m, const char *op, enum class class, const char *name, enum dtype t, int rank,
+                         const int64_t *size);
 /* A view of v's storage. */
 struct value *value_view(struct machine *m, struct value *v, int rank, const int64_t *size, const int64_t *stride);
 /* Whether an operator made part in place, over a view of base's storage. */
