@@ -350,7 +350,7 @@ fits_run(const struct study *s, struct result *r, bool all)
         }
     qsort(order, (size_t)n, sizeof(*order), by_limit);
     struct search x = search_new(s, (int)(batch - s->s->dims), FIRST, most);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && order[i]; i++) {
         struct fit *f = order[i];
         study_tell(s, "trying batches", i, n);
         f->largest_batch =

@@ -555,24 +555,24 @@ guarded(const struct run *x)
 static int
 planned(const struct run *x, struct setup *s)
 {
-    struct cudnn_library library;
+    struct cudnn_library *library = NEW(x->a, struct cudnn_library);
     const char *why;
     if (s->cudnn != CUDNN_ASK || !s->device)
         return guarded(x);
-    if (!planner_open(x->a, device_sm(s->device), &library, &why)) {
+    if (!planner_open(x->a, device_sm(s->device), library, &why)) {
         fprintf(stderr,
                 "memlint: --cudnn=ask: %s; LD_LIBRARY_PATH names its folder, and that of cuBLASLt, where the loader "
                 "does not know them\n",
                 string_clean(x->a, why));
-        planner_close(&library);
+        planner_close(library);
         return EXIT_ENVIRONMENT;
     }
-    s->library = &library;
+    s->library = library;
     int code = guarded(x);
-    if (library.ended)
+    if (library->ended)
         say(x, arena_printf(x->a, "--cudnn=ask: cuDNN was not asked to the end, the rest follows the rule: %s",
-                            library.ended));
-    planner_close(&library);
+                            library->ended));
+    planner_close(library);
     return code;
 }
 

@@ -95,7 +95,7 @@ letters_of(const struct kernel_shape *s)
 static double
 evaluate(const char **at, const struct letters *l)
 {
-    char letter = **at, *end;
+    char letter = **at, *end = NULL;
     double sum = 0;
     if (islower((unsigned char)letter)) {
         double limit = strtod(*at + strlen("c<="), &end);
@@ -106,8 +106,11 @@ evaluate(const char **at, const struct letters *l)
         return l->of[(int)letter] <= limit ? yes : no;
     }
     for (bool more = true; more; more = *(*at)++ == '+') {
-        double factor = isdigit((unsigned char)**at) ? strtod(*at, &end) : 1;
-        *at = isdigit((unsigned char)**at) ? end : *at;
+        double factor = 1;
+        if (isdigit((unsigned char)**at)) {
+            factor = strtod(*at, &end);
+            *at = end;
+        }
         sum += isupper((unsigned char)**at) ? factor * l->of[(int)*(*at)++] : factor;
     }
     --*at;

@@ -483,7 +483,7 @@ note_saved(struct parser *p, bool result, int at)
 static struct expr *
 parse_expr(struct parser *p)
 {
-    char buf[64];
+    char buf[64] = "";
     struct expr *e = NEW(p->m->keep, struct expr);
     while (*p->p == ' ')
         p->p++;
