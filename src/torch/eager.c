@@ -75,8 +75,8 @@ storage_new(struct machine *m, int64_t bytes)
     if (m->real)
         s->bytes = heap_block_bytes(s->heap, s->block);
     m->live_bytes += s->bytes;
-    if (machine_reserved(m) > m->reserved_bytes)
-        m->reserved_bytes = machine_reserved(m);
+    int64_t reserved = machine_reserved(m);
+    m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
     if (m->recording)

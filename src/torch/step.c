@@ -518,7 +518,7 @@ has_update(const struct trained *t)
 }
 
 /* What the optimizer updates: with shards this rank's share, which the host may have. */
-static const struct value *
+static struct value *
 updated_value(const struct script *x, const struct trained *t)
 {
     return x->sharded ? t->local : t->v;
@@ -1287,7 +1287,7 @@ run_adafactor(struct script *x, const struct trained *t, struct value **names)
     enum { ROW, COLUMN, SQUARED, UPDATE };
     struct machine *m = x->m;
     int mark = scope_begin(m);
-    OP(m, "linalg_vector_norm.default", VAL(x->sharded ? t->local : t->v), INT(2));
+    OP(m, "linalg_vector_norm.default", VAL(updated_value(x, t)), INT(2));
     scope_end(m, mark, 0, NULL);
     mark = scope_begin(m);
     struct value *v;

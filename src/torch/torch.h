@@ -466,13 +466,13 @@ struct measured {
     struct curve curve;
 };
 struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
-/* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 /* Whether it has convolutions that cuDNN runs and whose workspaces count. */
 static inline bool
 step_convolves(const struct step *st)
 {
     return st->m->cudnn.kernels > 0;
 }
+/* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
 
