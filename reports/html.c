@@ -286,6 +286,7 @@ page_nav(struct html *h)
         {"alive", "Alive at the peak", r->nlive > 0},
         {"layers", "Layers", r->nlayers > 0},
         {"fits", "What fits", r->nfits > 0 && !r->ndoubts},
+        {"scale", "Several GPUs", r->scale != NULL},
         {"thumbs", "Rules of thumb", r->nthumbs > 0},
         {"assumptions", "Assumptions", true},
         {"doubts", "Not explained", r->ndoubts > 0},
@@ -1524,6 +1525,118 @@ section_fits(struct html *h)
     html_close(h);
 }
 
+/* ---- several GPUs ------------------------------------------------------------------------------------------------ */
+
+static struct column *
+gpu_columns(struct html *h, const char *first, const char *css)
+{
+    const struct scale *s = h->r->scale;
+    struct column *head = NEWN(h->a, struct column, s->ncolumns + 1);
+    head[0] = (struct column){first, NULL, NULL};
+    for (int c = 0; c < s->ncolumns; c++)
+        head[c + 1] = (struct column){html_format(h, "%s%s", grouped(h, s->gpus[c]),
+                                                  s->gpus[c] == 1 ? " GPU"
+                                                  : c == 1        ? " GPUs"
+                                                                  : ""),
+                                      css, NULL};
+    return head;
+}
+
+/* What the allocator reserves on one GPU, the class that has most of the peak, and what is sent. */
+static void
+need_cell(struct html *h, const struct rank_need *need, int gpus, bool own)
+{
+    html_open(h, "td", "class", own ? "r here" : "r", NULL);
+    if (need->allocated < 0 || need->stops)
+        html_text(h, need->stops ? "stops" : "–");
+    else
+        html_text(h, bytes_text(h->a, need->reserved));
+    if (need->allocated >= 0 && !need->stops)
+        html_leaf(
+            h, "small",
+            html_format(h, "%s %.0f %%", class_names[need->holder], bytes_percent(need->holder_bytes, need->allocated)),
+            NULL);
+    if (need->allocated >= 0 && !need->stops && gpus > 1)
+        html_leaf(h, "small", html_format(h, "sends %s", bytes_text(h->a, rank_sends(need->exchanged, gpus))), NULL);
+    html_close(h);
+}
+
+/* Devices of one answer share a row. */
+static void
+cheapest_table(struct html *h)
+{
+    const struct result *r = h->r;
+    const struct scale *s = r->scale;
+    const struct fit **fits = NEWN(h->a, const struct fit *, r->nfits + 1);
+    size_t row = sizeof(*s->cheapest) * (size_t)s->ncolumns;
+    int left = r->nfits;
+    for (int i = 0; i < r->nfits; i++)
+        fits[i] = &r->fits[i];
+    qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
+    html_leaf(h, "h3", "The cheapest way that fits, the context and NCCL's buffers included", NULL);
+    table(h, "Devices by numbers of GPUs: the first way that fits", "ways", NULL);
+    table_head(h, gpu_columns(h, "Devices", NULL), s->ncolumns + 1);
+    while (left) {
+        const int *cheapest = s->cheapest + (fits[0] - r->fits) * s->ncolumns;
+        const char *names = "";
+        int kept = 0;
+        for (int i = 0; i < left; i++)
+            if (memcmp(s->cheapest + (fits[i] - r->fits) * s->ncolumns, cheapest, row) == 0)
+                names = html_format(h, "%s%s%s", names, *names ? ", " : "", string_clip(h->a, fits[i]->device, 40));
+            else
+                fits[kept++] = fits[i];
+        left = kept;
+        html_open(h, "tr", NULL);
+        html_leaf(h, "th", names, "scope", "row", NULL);
+        for (int c = 0; c < s->ncolumns; c++)
+            html_leaf(h, "td", cheapest[c] < 0 ? "✕" : s->ways[cheapest[c]].name, NULL);
+        html_close(h);
+    }
+    table_end(h);
+}
+
+static void
+way_code(struct html *h, const struct way *w, bool open)
+{
+    if (!w->python || !*w->python)
+        return;
+    html_open(h, "details", "class", "twin", "open", open ? "open" : NULL, NULL);
+    html_leaf(h, "summary", html_format(h, "The Python of %s", w->name), NULL);
+    html_lines(h, w->python);
+    html_close(h);
+}
+
+static void
+section_scale(struct html *h)
+{
+    const struct result *r = h->r;
+    const struct scale *s = r->scale;
+    if (!s)
+        return;
+    section(h, "scale", "Several GPUs",
+            "What PyTorch's allocator reserves on each of so many GPUs, every one with this batch; below it the class "
+            "that has most of the peak, and what a GPU sends to others in a step. Every cell is a step that was run. "
+            "Ways stand in the order of what they cost; checkpoints are around each unit.");
+    table(h, "Ways to run the step by numbers of GPUs", "fits ways", NULL);
+    table_head(h, gpu_columns(h, "Way", "r"), s->ncolumns + 1);
+    for (int i = 0; i < s->nways; i++) {
+        html_open(h, "tr", "class", i == s->chosen ? "own" : NULL, NULL);
+        html_leaf(h, "th", s->ways[i].name, "scope", "row", NULL);
+        for (int c = 0; c < s->ncolumns; c++)
+            need_cell(h, &s->ways[i].on[c], s->gpus[c], i == s->chosen && c == s->own);
+        html_close(h);
+    }
+    table_end(h);
+    for (int i = 0; i < s->nways; i++)
+        for (int c = 0; c < s->ncolumns; c++)
+            if (s->ways[i].on[c].stops && (c == 0 || !s->ways[i].on[c - 1].stops))
+                html_leaf(h, "p", html_format(h, "%s stops: %s.", s->ways[i].name, s->ways[i].on[c].stops), NULL);
+    cheapest_table(h);
+    for (int i = 0; i < s->nways; i++)
+        way_code(h, &s->ways[i], i == s->chosen);
+    html_close(h);
+}
+
 static void
 thumb_row(struct html *h, const struct thumb *t, int64_t most, bool own)
 {
@@ -1854,6 +1967,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_alive(&h);
     section_layers(&h);
     section_fits(&h);
+    section_scale(&h);
     section_thumbs(&h);
     section_assumptions(&h);
     section_words(&h);

@@ -292,6 +292,88 @@ json_plans(struct json *j, const char *name, int n, const struct plan *plan)
     json_close(j, ']');
 }
 
+/* One figure of a way, per number of GPUs; null where there is no such cell. */
+static void
+json_needs(struct json *j, const char *key, const struct scale *s, const struct way *w,
+           int64_t (*figure)(const struct rank_need *need, int gpus))
+{
+    json_open(j, key, '[');
+    for (int c = 0; c < s->ncolumns; c++)
+        json_maybe(j, NULL, w->on[c].allocated < 0 || w->on[c].stops ? -1 : figure(&w->on[c], s->gpus[c]));
+    json_close(j, ']');
+}
+
+static int64_t
+need_allocated(const struct rank_need *need, int gpus)
+{
+    (void)gpus;
+    return need->allocated;
+}
+
+static int64_t
+need_reserved(const struct rank_need *need, int gpus)
+{
+    (void)gpus;
+    return need->reserved;
+}
+
+static int64_t
+need_sent(const struct rank_need *need, int gpus)
+{
+    return rank_sends(need->exchanged, gpus);
+}
+
+static void
+json_way(struct json *j, const struct scale *s, const struct way *w)
+{
+    json_open(j, NULL, '{');
+    json_text(j, "name", w->name);
+    json_text(j, "parallel", w->strategy);
+    json_needs(j, "allocated", s, w, need_allocated);
+    json_needs(j, "reserved", s, w, need_reserved);
+    json_needs(j, "sent", s, w, need_sent);
+    json_open(j, "held_by", '[');
+    for (int c = 0; c < s->ncolumns; c++)
+        json_text(j, NULL, w->on[c].allocated < 0 ? NULL : class_names[w->on[c].holder]);
+    json_close(j, ']');
+    json_open(j, "stops", '[');
+    for (int c = 0; c < s->ncolumns; c++)
+        json_text(j, NULL, w->on[c].stops);
+    json_close(j, ']');
+    json_text(j, "python", w->python);
+    json_close(j, '}');
+}
+
+static void
+json_scale(struct json *j, const struct result *r)
+{
+    const struct scale *s = r->scale;
+    if (!s)
+        return;
+    json_open(j, "scale", '{');
+    json_open(j, "gpus", '[');
+    for (int c = 0; c < s->ncolumns; c++)
+        json_int(j, NULL, s->gpus[c]);
+    json_close(j, ']');
+    json_open(j, "ways", '[');
+    for (int i = 0; i < s->nways; i++)
+        json_way(j, s, &s->ways[i]);
+    json_close(j, ']');
+    json_open(j, "devices", '[');
+    for (int f = 0; f < r->nfits; f++) {
+        json_open(j, NULL, '{');
+        json_text(j, "name", r->fits[f].device);
+        json_open(j, "cheapest", '[');
+        for (int c = 0; c < s->ncolumns; c++)
+            json_maybe(j, NULL, s->cheapest[f * s->ncolumns + c]);
+        json_close(j, ']');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_maybe(j, "chosen", s->chosen);
+    json_close(j, '}');
+}
+
 static void
 json_recompute(struct json *j, const struct result *r)
 {
@@ -504,6 +586,7 @@ json_judgements(struct json *j, const struct result *r)
     }
     json_close(j, ']');
     json_grid(j, r);
+    json_scale(j, r);
     json_recompute(j, r);
     json_replay(j, r);
     json_findings(j, r);

@@ -122,6 +122,30 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
                 i + 1 == o->navoided ? "\n" : "");
 }
 
+/* Few numbers of GPUs, with that of --gpus. */
+static void
+markdown_scale(struct arena *a, const struct result *r, FILE *out)
+{
+    const struct scale *s = r->scale;
+    if (!s)
+        return;
+    fprintf(out,
+            "\n| reserved on each | 1 GPU | %d GPUs | 2 | 64 | 1,024 |\n| --- | ---: | ---: | ---: | ---: | ---: |\n",
+            s->gpus[s->own]);
+    for (int i = 0; i < s->nways; i++) {
+        const struct rank_need *on = s->ways[i].on;
+        fprintf(out, "| %s%s%s |", i == s->chosen ? "**" : "", s->ways[i].name, i == s->chosen ? "**" : "");
+        const int gpus[] = {1, s->gpus[s->own], 2, 64, 1024};
+        for (int k = 0; k < COUNT(gpus); k++) {
+            int c = 0;
+            while (s->gpus[c] != gpus[k])
+                c++;
+            fprintf(out, " %s |", on[c].allocated < 0 ? "" : on[c].stops ? "stops" : bytes_text(a, on[c].reserved));
+        }
+        fputc('\n', out);
+    }
+}
+
 static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
@@ -158,6 +182,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     for (int i = 0; i < r->nfits; i++)
         fprintf(out, "| %s | %s | %s |\n", code(a, r->fits[i].device), bytes_text(a, r->fits[i].capacity),
                 r->fits[i].verdict);
+    markdown_scale(a, r, out);
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);
     for (int i = 0; i < r->setup.nassumptions && i < TENSORS; i++)

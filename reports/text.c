@@ -407,6 +407,70 @@ text_recompute(const struct page *p, const struct result *r)
     lines(p, r->recompute.python, p->limit == &full ? ALL : 2 * PLANS);
 }
 
+/* Whether a narrow table shows a column: few, with that of --gpus. */
+static bool
+shows(const struct page *p, const struct scale *s, int column)
+{
+    int n = s->gpus[column];
+    return column > 0 && (p->limit == &full || column == s->own || n == 2 || n == 64 || n == 1024);
+}
+
+/* "zero1 on 2, ddp on 8": for each number of GPUs from which on another way is the first that fits. */
+static const char *
+cheapest_ways(const struct page *p, const struct scale *s, const int *cheapest)
+{
+    const char *text = "";
+    for (int c = 0, last = -1; c < s->ncolumns; last = cheapest[c++])
+        if (cheapest[c] != last)
+            text = arena_printf(p->a, "%s%s%s%s", text, *text ? "; " : "",
+                                c ? arena_printf(p->a, "%d GPUs: ", s->gpus[c]) : "",
+                                cheapest[c] < 0 ? "none fits" : s->ways[cheapest[c]].name);
+    return *text ? text : "none fits on any number";
+}
+
+static void
+text_scale(const struct page *p, const struct result *r)
+{
+    const struct scale *s = r->scale;
+    if (!s)
+        return;
+    heading(p, "Several GPUs with this batch on each: what the allocator reserves on one");
+    fprintf(p->out, "  %-29s", "GPUs");
+    for (int c = 0; c < s->ncolumns; c++)
+        if (shows(p, s, c))
+            fprintf(p->out, " %10d", s->gpus[c]);
+    fputc('\n', p->out);
+    for (int i = 0; i < s->nways; i++) {
+        const struct way *w = &s->ways[i];
+        const char *stops = NULL;
+        fprintf(p->out, " %c%-29s", i == s->chosen ? '*' : ' ', w->name);
+        if (!w->strategy)
+            fprintf(p->out, " %10s", bytes_text(p->a, w->on[0].reserved));
+        for (int c = 0; c < s->ncolumns && w->strategy; c++) {
+            stops = w->on[c].stops ? w->on[c].stops : stops;
+            if (shows(p, s, c))
+                fprintf(p->out, " %10s", w->on[c].stops ? "stops" : bytes_text(p->a, w->on[c].reserved));
+        }
+        fputc('\n', p->out);
+        if (stops)
+            wrap(p, "    | ", string_clean(p->a, stops), p->limit->said);
+        else if (w->strategy && w->on[s->own].allocated >= 0)
+            fprintf(p->out, "    | on %d GPUs %s (%.0f %%) hold most of it, and each sends %s a step\n",
+                    s->gpus[s->own], class_names[w->on[s->own].holder],
+                    bytes_percent(w->on[s->own].holder_bytes, w->on[s->own].allocated),
+                    bytes_text(p->a, rank_sends(w->on[s->own].exchanged, s->gpus[s->own])));
+    }
+    for (int f = 0, shown = 0; f < r->nfits; f++) {
+        bool own = r->setup.device && strcmp(r->fits[f].device, r->setup.device) == 0;
+        const int *cheapest = s->cheapest + f * s->ncolumns;
+        if (r->setup.device ? own : p->limit == &full || (cheapest[0] < 0 && shown++ < PLANS))
+            wrap(p, arena_printf(p->a, "  %-14s ", string_clip(p->a, r->fits[f].device, 14)),
+                 cheapest_ways(p, s, cheapest), ALL);
+    }
+    if (s->chosen >= 0)
+        lines(p, s->ways[s->chosen].python, p->limit == &full ? ALL : 2 * PLANS);
+}
+
 static void
 text_replay(const struct page *p, const struct result *r)
 {
@@ -513,6 +577,7 @@ text_judgements(const struct page *p, const struct result *r)
     const char *thumbs = "";
     text_oom(p, r->oom);
     text_findings(p, r);
+    text_scale(p, r);
     text_recompute(p, r);
     text_replay(p, r);
     fputc('\n', p->out);

@@ -52,6 +52,11 @@ bool fits_device(const struct result *r, int64_t reserved);
 /* Fills r->grid by running the step at other sizes of the batch and of one more dimension. */
 void grid_run(const struct study *x, struct result *r);
 
+/* ---- scale.c: several GPUs --------------------------------------------------------------------------------------- */
+
+/* Fills r->scale; false and *why where --units names no module. Nothing is filled where the number is in doubt. */
+bool scale_run(const struct study *x, struct result *r, const char **why);
+
 /* ---- oom.c: PyTorch's out-of-memory message ---------------------------------------------------------------------- */
 
 /* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. A step

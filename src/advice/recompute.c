@@ -27,9 +27,11 @@ regions_of(struct arena *a, const struct program *p)
             r[at].first = count[at]++ ? r[at].first : i;
             r[at].end = i + 1;
         }
-    for (int i = 0; i < p->nmodules; i++)
+    for (int i = 0; i < p->nmodules; i++) {
+        r[i].module = p->modules[i].path;
         if (!count[i] || r[i].end - r[i].first != count[i])
             r[i].first = -1;
+    }
     return r;
 }
 

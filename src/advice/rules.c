@@ -36,8 +36,7 @@ struct rule {
         COMBINES /* with the others into "together" */,
         BELIEVED /* told without an effect, too */,
         INFORMS /* no change of the step */,
-        RESERVES /* lowers what the allocator holds, not what is alive */,
-        ESTIMATES
+        RESERVES /* lowers what the allocator holds, not what is alive */
     } kind;
     enum {
         PROGRAM, /* at places that it counts */
@@ -822,88 +821,32 @@ say_loss_item(struct advice *x, const struct edit *e, const struct measured *m)
         bytes_text(x->a, graph_bytes(x)));
 }
 
-enum { MOST_GPUS = 1024 };
+enum { GPUS = 8 };
 
-static int64_t
-largest_layer(struct advice *x, const char **path)
+static bool
+is_alone(struct advice *x)
 {
-    int64_t most = 0;
-    const struct layer **l = NEWN(x->a, const struct layer *, x->r->nlayers + 1);
-    int n = leaves(x, l);
-    for (int i = 0; i < n; i++)
-        if (l[i]->parameter_bytes > most) {
-            most = l[i]->parameter_bytes;
-            *path = l[i]->path;
-        }
-    return most;
+    return !x->s->s->parallel;
 }
 
-/* What one of n GPUs keeps of a class, and what has to be whole on each for a while. Source: the papers of ZeRO (arXiv
- * 1910.02054) and of PyTorch FSDP (arXiv 2304.11277), CPUOffload in torch/distributed/fsdp/api.py. */
-static const struct sharding {
-    const char *name;
-    bool gradients, parameters, on_host; /* sharded as well as the optimizer's states; the shards are on the CPU */
-} shardings[] = {
-    {"ZeRO-1", false, false, false},
-    {"ZeRO-2", true, false, false},
-    {"ZeRO-3/FSDP", true, true, false},
-    {"FSDP, CPU offload", true, true, true},
-};
-
-/* The most bytes at any instant of the step. */
-static int64_t
-sharded(struct advice *x, int n, const struct sharding *k, int64_t layer)
+static void
+to_shards(struct edit *e)
 {
-    const struct step *st = x->s->st;
-    const struct machine *m = st->m;
-    double share = k->on_host ? 0 : 1.0 / n, now = 0, most = 0, scattered = 0;
-    for (int i = -st->before; i < m->nev; i++) {
-        const struct event *e = i < 0 ? NULL : &m->ev[i];
-        const struct storage *s = m->st[e ? e->storage : i + st->before];
-        bool in_update = e && s->phase == PHASE_UPDATE && s->class == CLASS_TEMPORARIES;
-        bool shared = s->class == CLASS_OPTIMIZER || in_update || (k->gradients && s->class == CLASS_GRADIENTS) ||
-                      (k->parameters && s->class == CLASS_PARAMETERS);
-        now += (e && !e->birth ? -1 : 1) * (double)s->bytes * (shared ? share : 1);
-        if (e && e->birth && s->class == CLASS_GRADIENTS) /* whole until the next one: then each keeps its share */
-            scattered = k->gradients ? (double)s->bytes * (1 - share) : 0;
-        double whole = scattered;
-        if (!e || e->phase > PHASE_BACKWARD)
-            whole = scattered = 0;
-        else if (k->parameters && e->phase >= PHASE_FORWARD)
-            whole += (double)layer;
-        most = now + whole > most ? now + whole : most;
-    }
-    return (int64_t)most;
+    const char *why;
+    e->setup.parallel = parallel_find("fsdp");
+    e->setup.gpus = GPUS;
+    unit_modules(e->a, e->program, NULL, &why);
 }
 
 static const char *
-say_sharded(struct advice *x, const struct edit *e, const struct measured *m)
+say_shards(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    const char *path = "";
-    int64_t layer = largest_layer(x, &path);
-    (void)e, (void)m;
     return arena_printf(
         x->a,
-        "On 8 GPUs with the same batch each, FSDP or ZeRO-3 needs about %s on each, from the classes at "
-        "every instant of the step and without what communication takes; the largest layer, %s, is "
-        "whole on each for a while, and so is its gradient (%s each)",
-        bytes_text(x->a, sharded(x, 8, &shardings[2], layer)), path, bytes_text(x->a, layer));
-}
-
-static const char *
-how_sharded(struct advice *x, const struct edit *e)
-{
-    const char *s = "GPUs", *path;
-    int64_t layer = largest_layer(x, &path);
-    (void)e;
-    for (int k = 0; k < COUNT(shardings); k++)
-        s = arena_printf(x->a, "%s  %17s", s, shardings[k].name);
-    for (int n = 2; n <= MOST_GPUS; n *= 2) {
-        s = arena_printf(x->a, "%s\n%4d", s, n);
-        for (int k = 0; k < COUNT(shardings); k++)
-            s = arena_printf(x->a, "%s  %17s", s, bytes_text(x->a, sharded(x, n, &shardings[k], layer)));
-    }
-    return arena_printf(x->a, "%s\nSharded within nodes of 8 and replicated over nodes (HSDP): as on 8 GPUs", s);
+        "On %d GPUs, each with this batch, fully_shard of the model%s peaks at %s on each; "
+        "--parallel=auto tells it for 2 to 1,024 GPUs and other ways",
+        GPUS, e->program->nunits ? arena_printf(x->a, " and of %s", several(x, e->program->nunits, "module")) : "",
+        peak(x, m));
 }
 
 /* ---- sizes of the input ------------------------------------------------------------------------------------------ */
@@ -1319,12 +1262,13 @@ static const struct rule rules[] = {
      .message = say_dims},
     {.id = "sharding",
      .severity = "note",
-     .help = "ZeRO and FSDP over GPUs",
+     .help = "FSDP over several GPUs",
      .cost = FREE,
-     .kind = ESTIMATES,
-     .applies = always,
-     .message = say_sharded,
-     .how = how_sharded},
+     .kind = CHANGES,
+     .edits = SETUP,
+     .applies = is_alone,
+     .edit = to_shards,
+     .message = say_shards},
     {.id = "together", .severity = "note", .help = "the best changes at once", .cost = FREE, .kind = CHANGES},
 };
 
@@ -1363,7 +1307,7 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
     *f = (struct finding){.rule = k->id,
                           .help = k->help,
                           .severity = changes && small ? "note" : k->severity,
-                          .certainty = k->kind == ESTIMATES ? "estimated" : "simulated",
+                          .certainty = "simulated",
                           .message = k->message(x, e, m),
                           .location = e->location,
                           .how = k->how ? k->how(x, e) : NULL,
@@ -1477,7 +1421,7 @@ run(struct advice *x, const struct rule *k)
     }
     bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
                                       : x->base.allocated - m.allocated > x->base.allocated / WORTH;
-    if (m.allocated >= 0 && (lowers || k->kind == BELIEVED || k->kind == INFORMS || k->kind == ESTIMATES))
+    if (m.allocated >= 0 && (lowers || k->kind == BELIEVED || k->kind == INFORMS))
         add(x, k, &e, &m);
     arena_free(own);
 }

@@ -61,6 +61,7 @@ struct options {
     const char *oom_text, *oom_file; /* --explain-oom: the message, and the file that holds it; NULL none */
     enum when colour, progress;
     bool quiet, verbose, help, version;
+    bool scale;                         /* --parallel=auto */
     bool recompute;                     /* --recompute auto or SIZE: */
     int64_t recompute_budget;           /* bytes; 0 none */
     int replay;                         /* how often the step is played on the GPU; 0 not at all */

@@ -516,6 +516,10 @@ analyse(const struct run *x)
             grid_run(&study, r);
         fits_run(&study, r, all);
     }
+    e.place = s->units;
+    if (o->scale && !scale_run(&study, r, &e.message))
+        return refuse(x, &e);
+    e.place = NULL;
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;

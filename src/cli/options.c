@@ -272,11 +272,20 @@ read_loop(struct reader *r, const char *arg)
     return s->loop ? NULL : unknown_word(r, &loops, arg);
 }
 
-static const struct words strategies = {"way", "parallel", parallel_name};
+static const char AUTO[] = "auto";
+
+static const char *
+strategy_name(int i)
+{
+    return i == 0 ? AUTO : parallel_name(i - 1);
+}
+
+static const struct words strategies = {"way", "parallel", strategy_name};
 
 static const char *
 read_parallel(struct reader *r, const char *arg)
 {
+    r->o->scale = strcmp(arg, AUTO) == 0;
     r->o->setup.parallel = parallel_find(arg);
     return NULL;
 }
@@ -870,8 +879,9 @@ static const struct row {
     {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop,
      true, &loops, true},
     {NULL, "parallel", "HOW",
-     "several GPUs, of which the first one's memory is told: one of --list=parallel, as PyTorch runs it", 0,
-     read_parallel, true, &strategies},
+     "several GPUs, of which the first one's memory is told: one of --list=parallel, as PyTorch runs it; auto adds a "
+     "table of 1 to 1,024 GPUs and the cheapest way that fits each device",
+     0, read_parallel, true, &strategies},
     {NULL, "gpus", "N", "how many GPUs --parallel has; 8 without it", 0, read_gpus, true},
     {NULL, "units", "GLOB",
      "modules that --parallel=fsdp shards one by one, with * and commas; without it those of lists (nn.ModuleList, "
@@ -1159,7 +1169,7 @@ check(const struct options *o, struct arena *a)
             return arena_printf(a, "-o %s: with several models the name needs a %% that stands for the model's",
                                 o->outputs[i].path);
     }
-    if (o->setup.units && !o->setup.parallel)
+    if (o->setup.units && !o->setup.parallel && !o->scale)
         return "--units: they are sharded by --parallel=fsdp alone";
     if (o->replay && o->setup.parallel)
         return "--replay: it plays the step of one GPU, without --parallel";

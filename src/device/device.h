@@ -12,10 +12,12 @@ const struct device *device_row(int i); /* NULL past the last */
 const char *device_name(const struct device *d);
 int64_t device_capacity(const struct device *d); /* bytes that the driver gives to programs, not the nominal size */
 /* What the driver keeps for a process beside PyTorch's segments, as people measured it on GPUs of d's compute
- * capability (NULL, or one that nobody measured: on any), or as --context says: then from is NULL. */
+ * capability (NULL, or one that nobody measured: on any), and NCCL with --parallel; or as --context says: then from is
+ * NULL. */
 struct context {
-    int64_t least, most;                 /* bytes */
-    const struct context_row *from, *to; /* who measured them */
+    int64_t least, most;                        /* bytes */
+    const struct context_row *from, *to;        /* who measured them */
+    const struct nccl_row *nccl_from, *nccl_to; /* NCCL's part, of several GPUs; NULL none */
 };
 struct context device_context(const struct setup *s, const struct device *d);
 const char *device_context_text(struct arena *a, const struct context *c);

@@ -111,6 +111,17 @@ static const struct context_row {
     {0, "a GPU", "2.x", "11.7 or later", true, 400, "pytorch/pytorch 109888"},
 };
 
+/* What NCCL's communicator keeps on each of several GPUs. */
+static const struct nccl_row {
+    int least, most; /* GPUs that it counts for; most 0: any number */
+    int mib;
+    const char *where, *source;
+} nccl[] = {
+    {2, 2, 544, "A100 with NVLink, a group of 2", "NVIDIA/nccl 964"},
+    {3, 0, 688, "A100 with NVLink, a group of 3 or 4", "NVIDIA/nccl 964"},
+    {2, 0, 1600, "GPUs not named", "NVIDIA/nccl 864"},
+};
+
 static bool
 counts(const struct context_row *c, int sm)
 {
@@ -144,8 +155,15 @@ device_context(const struct setup *s, const struct device *d)
             least = !least || c->mib < least->mib ? c : least;
             most = !most || c->mib > most->mib ? c : most;
         }
-    return s->context ? (struct context){s->context, s->context, NULL, NULL}
-                      : (struct context){MIB(least->mib), MIB(most->mib), least, most};
+    struct context c = {MIB(least->mib), MIB(most->mib), least, most, NULL, NULL};
+    for (const struct nccl_row *n = nccl; n < nccl + COUNT(nccl) && s->parallel; n++)
+        if (s->gpus >= n->least && (!n->most || s->gpus <= n->most)) {
+            c.nccl_from = !c.nccl_from || n->mib < c.nccl_from->mib ? n : c.nccl_from;
+            c.nccl_to = !c.nccl_to || n->mib > c.nccl_to->mib ? n : c.nccl_to;
+        }
+    c.least += c.nccl_from ? MIB(c.nccl_from->mib) : 0;
+    c.most += c.nccl_to ? MIB(c.nccl_to->mib) : 0;
+    return s->context ? (struct context){.least = s->context, .most = s->context} : c;
 }
 
 const char *
@@ -153,9 +171,14 @@ device_context_text(struct arena *a, const struct context *c)
 {
     if (!c->from)
         return arena_printf(a, "%s, as --context says", bytes_text(a, c->most));
-    return c->from == c->to ? context_text(a, c->to)
-                            : arena_printf(a, "%s to %s (%s; %s)", bytes_text(a, c->least), bytes_text(a, c->most),
-                                           context_text(a, c->from), context_text(a, c->to));
+    const char *text = c->from == c->to ? context_text(a, c->to)
+                                        : arena_printf(a, "%s to %s (%s; %s)", bytes_text(a, MIB(c->from->mib)),
+                                                       bytes_text(a, MIB(c->to->mib)), context_text(a, c->from),
+                                                       context_text(a, c->to));
+    return !c->nccl_to ? text
+                       : arena_printf(a, "%s, and NCCL's communicator, %d MiB (%s: %s) to %d MiB (%s: %s)", text,
+                                      c->nccl_from->mib, c->nccl_from->where, c->nccl_from->source, c->nccl_to->mib,
+                                      c->nccl_to->where, c->nccl_to->source);
 }
 
 void
@@ -164,6 +187,8 @@ device_contexts_list(FILE *out)
     for (const struct context_row *c = contexts; c < contexts + COUNT(contexts); c++)
         fprintf(out, "%s\t%s%s\t%s\t%d MiB\t%s%s\n", c->gpu, "torch ", c->torch, *c->cuda ? c->cuda : "?", c->mib,
                 c->source, c->lazy ? "" : "; not counted: all kernels were loaded");
+    for (const struct nccl_row *n = nccl; n < nccl + COUNT(nccl); n++)
+        fprintf(out, "%s\tNCCL, with --parallel\t?\t%d MiB\t%s\n", n->where, n->mib, n->source);
 }
 
 int64_t

@@ -108,8 +108,9 @@ struct module {
 
 /* Calls of a module under torch.utils.checkpoint. */
 struct region {
-    int first, end; /* calls */
-    bool reentrant; /* made again to the end; what the function holds lives as long as the graph */
+    int first, end;     /* calls */
+    const char *module; /* whose calls they are; NULL no module's */
+    bool reentrant;     /* made again to the end; what the function holds lives as long as the graph */
     int nholds;
     const int *holds; /* slots that the function has, besides those that its calls read */
     const bool

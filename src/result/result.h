@@ -170,6 +170,37 @@ struct grid {
     int64_t *reserved[DEVICE_KINDS]; /* bytes, [row * ncolumns + column]; -1: not run, or the model can't be read so */
 };
 
+/* --parallel=auto: ways to run the step on several GPUs, and what each of these needs. */
+struct rank_need {
+    int64_t allocated, reserved; /* peaks, bytes; -1: no such cell */
+    enum phase phase;
+    enum class holder; /* which class is largest at the peak, and its bytes */
+    int64_t holder_bytes;
+    int64_t exchanged; /* bytes a step that go around all GPUs */
+    const char *stops; /* why PyTorch doesn't run it; NULL it does */
+};
+/* Of bytes that go around n GPUs, what each sends. Source: nccl-tests, doc/PERFORMANCE.md. */
+static inline int64_t
+rank_sends(int64_t exchanged, int n)
+{
+    return exchanged - exchanged / n;
+}
+struct way {
+    int rung;             /* its place among all ways */
+    const char *name;     /* "fsdp, checkpoints" */
+    const char *strategy; /* as --parallel takes it; NULL one GPU */
+    const char *python;   /* that makes the model so; "" nothing, NULL a name could be a program */
+    struct rank_need *on; /* per column */
+};
+struct scale {
+    int ncolumns, own; /* own: the column of --gpus */
+    const int *gpus;   /* ascending; the first is 1 */
+    int nways;
+    struct way *ways;    /* from the cheapest to the dearest */
+    const int *cheapest; /* [fit * ncolumns + column]: the first way that fits; -1 none */
+    int chosen;          /* for the set-up's device and --gpus; -1 none */
+};
+
 struct thumb { /* a rule of thumb beside memlint's number */
     const char *name, *formula, *leaves_out;
     int64_t bytes;
@@ -248,7 +279,8 @@ struct result {
     struct thumb *thumbs;
     int nfits, own_kind; /* own_kind: device_kind of the set-up's device */
     struct fit *fits;
-    const struct grid *grid; /* NULL: there is no dimension to vary */
+    const struct grid *grid;   /* NULL: there is no dimension to vary */
+    const struct scale *scale; /* --parallel=auto, else NULL */
     int nfindings;
     struct finding *findings;
     struct {

@@ -116,6 +116,7 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
                          .location = at->call ? at->call->location : NULL,
                          .flops = st->forward_flops,
                          .recomputed_flops = st->recomputed_flops,
+                         .exchanged = st->m->exchanged,
                          .curve = curve_of_step(a, st)};
     if (look)
         look(st, to);

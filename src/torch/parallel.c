@@ -18,25 +18,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DDP        "from torch.nn.parallel import DistributedDataParallel"
+#define FSDP(more) "from torch.distributed.fsdp import " more "fully_shard"
 static const struct parallel strategies[] = {
-    {.name = "ddp", .help = "DistributedDataParallel: a flat copy of the gradients beside them"},
+    {.name = "ddp",
+     .help = "DistributedDataParallel: a flat copy of the gradients beside them",
+     .import = DDP,
+     .arguments = ""},
     {.name = "ddp:bucket-view",
      .help = "the same with gradient_as_bucket_view=True: gradients are views of the copy",
+     .import = DDP,
+     .arguments = ", gradient_as_bucket_view=True",
      .bucket_view = true},
     {.name = "zero1",
      .help = "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
+     .import = "from torch.distributed.optim import ZeroRedundancyOptimizer\n" DDP,
+     .arguments = "",
      .partitions = true},
-    {.name = "fsdp", .help = "fully_shard of every unit of --units and of the model", .shards = true},
+    {.name = "fsdp",
+     .help = "fully_shard of every unit of --units and of the model",
+     .import = FSDP(""),
+     .arguments = "",
+     .shards = true},
     {.name = "fsdp:no-reshard",
      .help = "the same with reshard_after_forward=False: parameters stay whole until their backward pass",
+     .import = FSDP(""),
+     .arguments = ", reshard_after_forward=False",
      .shards = true,
      .keeps = true},
     {.name = "fsdp:bf16",
      .help = "the same with MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
+     .import = FSDP("MixedPrecisionPolicy, "),
+     .arguments = ", mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
      .shards = true,
      .low = DT_BFLOAT16},
     {.name = "fsdp:cpu-offload",
      .help = "the same with CPUOffloadPolicy(): shares of parameters, gradients and states are the host's",
+     .import = FSDP("CPUOffloadPolicy, "),
+     .arguments = ", offload_policy=CPUOffloadPolicy()",
      .shards = true,
      .offloads = true},
 };
@@ -61,6 +80,13 @@ parallel_list(FILE *out)
 {
     for (int i = 0; i < COUNT(strategies); i++)
         fprintf(out, "%s\t%s\n", strategies[i].name, strategies[i].help);
+}
+
+void
+ranks_exchange(struct machine *m, int64_t bytes, int times)
+{
+    for (int i = 0; i < times && m->recording; i++)
+        m->exchanged = bytes_add(m->exchanged, bytes);
 }
 
 /* ---- buckets ----------------------------------------------------------------------------------------------------- */
@@ -172,6 +198,8 @@ broadcast_buffers(struct reducer *r)
             value_drop(m, copy[i - IN_FLIGHT]);
         if (i < n && members[i] > 1)
             copy[i] = flat(m, type[i], size[i]);
+        if (i < n)
+            ranks_exchange(m, dtype_bytes(type[i], size[i]), 1);
     }
 }
 
@@ -220,7 +248,14 @@ ready(struct machine *m, struct value **grad)
     *grad = view;
 }
 
-static const struct collectives of_buckets = {.ready = ready};
+static void
+reduced(struct machine *m)
+{
+    for (int i = 0; i < m->reducer->nbuckets; i++)
+        ranks_exchange(m, m->reducer->bucket[i]->st->requested, 2);
+}
+
+static const struct collectives of_buckets = {.ready = ready, .finish = reduced};
 
 struct reducer *
 reducer_new(struct machine *m, const struct parallel *how)

@@ -139,6 +139,7 @@ gather(struct shards *x, struct unit *u)
     for (int i = 0; i < u->n && x->how->offloads; i++)
         brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", u->all[i].v->dtype, u->all[i].padded);
     u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
+    ranks_exchange(x->m, u->gathered->st->requested, 1);
     value_drop(x->m, cast);
     for (int i = 0; i < u->n; i++)
         value_drop(x->m, brought[i]);
@@ -242,6 +243,7 @@ behind(struct machine *m, int unit)
     drop(x, &x->reduced);
     int64_t all = elements * x->gpus;
     x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
+    ranks_exchange(m, x->reduced->st->requested, 1);
     for (int i = 0; i < u->n; i++)
         if (u->all[i].whole_grad)
             drop(x, u->all[i].whole_grad);

@@ -1357,6 +1357,9 @@ run_update(struct script *x)
     }
     for (int i = 0; i < LOCALS; i++)
         value_drop(m, names[i]);
+    for (int i = 0; i < x->nparams && x->s->parallel && x->s->parallel->partitions; i++)
+        if (has_update(&x->params[i])) /* by one rank, which sends it to the others */
+            ranks_exchange(m, x->params[i].v->st->requested, 1);
     m->grad_mode = true;
 }
 

@@ -197,6 +197,7 @@ struct machine {
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
     struct reducer *reducer;               /* of several GPUs; NULL of one */
+    int64_t exchanged;                     /* bytes that go around all GPUs in the reported step */
     int64_t live_bytes, reserved_bytes;    /* reserved: the most while recording */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
@@ -361,12 +362,13 @@ void backward(struct machine *m, struct value *root);
 /* A row: how GPUs share a step. */
 struct parallel {
     const char *name, *help;
-    bool bucket_view; /* DDP: gradients are views of their buckets */
-    bool partitions;  /* each rank updates its own parameters alone */
-    bool shards;      /* fully_shard: parameters are whole while their unit runs */
-    bool keeps;       /* and from their forward pass to their backward pass */
-    bool offloads;    /* a rank's shares are the host's */
-    enum dtype low;   /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
+    const char *import, *arguments; /* Python's, of what wraps a module */
+    bool bucket_view;               /* DDP: gradients are views of their buckets */
+    bool partitions;                /* each rank updates its own parameters alone */
+    bool shards;                    /* fully_shard: parameters are whole while their unit runs */
+    bool keeps;                     /* and from their forward pass to their backward pass */
+    bool offloads;                  /* a rank's shares are the host's */
+    enum dtype low;                 /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
 /* What happens between ranks while backward runs; NULL nothing. */
@@ -396,6 +398,8 @@ void shards_build(struct shards *x);
 struct value *shards_cast(const struct shards *x, struct value *v);
 void shards_enter(struct shards *x, int unit); /* its forward pass begins */
 void shards_leave(struct shards *x, int unit); /* and ends */
+/* Bytes go around all GPUs: once in an all-gather, a reduce-scatter and a broadcast, twice in an all-reduce. */
+void ranks_exchange(struct machine *m, int64_t bytes, int times);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
  * optimizer; how many. */
 int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine);
@@ -463,6 +467,7 @@ struct measured {
     enum phase phase;               /* of the peak */
     const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
     double flops, recomputed_flops; /* of a forward, of the second ones */
+    int64_t exchanged;              /* bytes, between GPUs */
     struct curve curve;
 };
 struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
