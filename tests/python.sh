@@ -218,6 +218,8 @@ fully_shard(model[0], mesh=mesh)
 fully_shard(model, mesh=mesh, reshard_after_forward=False)
 assert said(model) == "fully_shard . world=4 reshard=0\nfully_shard 0 world=4 reshard=1", said(model)
 assert said(torch.nn.parallel.DistributedDataParallel(net())).startswith("ddp . world=4 bucket="), "ddp"
+unused = torch.nn.parallel.DistributedDataParallel(net(), find_unused_parameters=True)
+assert said(unused).endswith(" view=0 static=0 unused=1"), said(unused)
 r = memlint.check(model, torch.rand(4, 64), loss="sum")
 assert r.sure and r.raw["setup"]["parallel"] == "fsdp, 4 GPUs", (r.unexplained, r.raw["setup"])
 try:

@@ -156,7 +156,7 @@ python_of(const struct scaler *x, int way, const char *pattern)
     if (rung->checkpoint)
         s = arena_printf(a, "%sfrom torch.utils.checkpoint import checkpoint\n", s);
     if (how)
-        s = arena_printf(a, "%s%s\n", s, how->import);
+        s = arena_printf(a, "%s%s\n%s", s, how->import, how->before ? arena_printf(a, "\n%s", how->before) : "");
     if (units)
         s = arena_printf(a, "%s\nunits = re.compile(r\"%s\")\nfor name, module in model.named_modules():\n", s,
                          pattern);

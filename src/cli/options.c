@@ -1171,6 +1171,10 @@ check(const struct options *o, struct arena *a)
     }
     if (o->setup.units && !o->setup.parallel && !o->scale)
         return "--units: they are sharded by --parallel=fsdp alone";
+    int within = o->setup.parallel ? o->setup.parallel->within : 0;
+    if (within && o->setup.gpus % within)
+        return arena_printf(a, "--gpus=%d: the nodes of --parallel=%s have %d GPUs each", o->setup.gpus,
+                            o->setup.parallel->name, within);
     if (o->replay && o->setup.parallel)
         return "--replay: it plays the step of one GPU, without --parallel";
     if (o->resume && !lines)

@@ -269,15 +269,26 @@ capture_node(struct capture *x, int at)
 static const struct parallel *
 wrapped(const char *units)
 {
-    bool ddp = strncmp(units, "ddp . ", 6) == 0, whole = strstr(units, "fully_shard . ") != NULL;
-    bool low = strstr(units, " param=bfloat16") != NULL;
-    if (ddp)
-        return !strstr(units, " bucket=26214400 ")
-                   ? NULL
-                   : parallel_find(strstr(units, " view=1") ? "ddp:bucket-view" : "ddp");
-    if (!whole || (!low && strstr(units, " param=")))
-        return NULL;
-    return parallel_find(low ? "fsdp:bf16" : strstr(units, " reshard=1") ? "fsdp" : "fsdp:no-reshard");
+    static const struct {
+        const char *row, *line, *says, *not [4];
+    } rows[] = {
+        {"ddp:bucket-view", "ddp . ", " view=1", {" static=1", " unused=1"}},
+        {"ddp:static-graph", "ddp . ", " static=1", {" view=1", " unused=1"}},
+        {"ddp:find-unused", "ddp . ", " unused=1", {" view=1", " static=1"}},
+        {"ddp", "ddp . ", " view=0", {" static=1", " unused=1"}},
+        {"fsdp:bf16", "fully_shard . ", " param=bfloat16", {" shard=", " param=float"}},
+        {"fsdp:hybrid", "fully_shard . ", " shard=8 reshard=1", {" param="}},
+        {"fsdp", "fully_shard . ", " reshard=1", {" param=", " shard="}},
+        {"fsdp:no-reshard", "fully_shard . ", " reshard=0", {" param=", " shard="}},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        bool is = strstr(units, rows[i].line) && strstr(units, rows[i].says);
+        for (int k = 0; k < COUNT(rows[i].not ) && rows[i].not [k]; k++)
+            is &= !strstr(units, rows[i].not [k]);
+        if (is && (strncmp(units, "ddp", 3) != 0 || strstr(units, " bucket=26214400 ")))
+            return parallel_find(rows[i].row);
+    }
+    return NULL;
 }
 
 /* The lines of memlint.units as --parallel, --gpus and --units say it. */

@@ -30,6 +30,17 @@ static const struct parallel strategies[] = {
      .import = DDP,
      .arguments = ", gradient_as_bucket_view=True",
      .bucket_view = true},
+    {.name = "ddp:static-graph",
+     .help = "the same with static_graph=True",
+     .import = DDP,
+     .arguments = ", static_graph=True",
+     .maps = true},
+    {.name = "ddp:find-unused",
+     .help = "the same with find_unused_parameters=True: outputs are cloned, buckets keep the model's order",
+     .import = DDP,
+     .arguments = ", find_unused_parameters=True",
+     .maps = true,
+     .finds_unused = true},
     {.name = "zero1",
      .help = "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
      .import = "from torch.distributed.optim import ZeroRedundancyOptimizer\n" DDP,
@@ -46,6 +57,14 @@ static const struct parallel strategies[] = {
      .arguments = ", reshard_after_forward=False",
      .shards = true,
      .keeps = true},
+    {.name = "fsdp:hybrid",
+     .help = "the same over nodes of 8 GPUs: shares within a node, the same ones on each node",
+     .import = "from torch.distributed.device_mesh import init_device_mesh\n" FSDP(""),
+     .before = "mesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size() // 8, 8), "
+               "mesh_dim_names=(\"node\", \"gpu\"))\n",
+     .arguments = ", mesh=mesh",
+     .within = 8,
+     .shards = true},
     {.name = "fsdp:bf16",
      .help = "the same with MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
      .import = FSDP("MixedPrecisionPolicy, "),
@@ -171,15 +190,26 @@ make_buckets(struct reducer *r, const int *order, int64_t first)
         value_drop(m, r->bucket[i]);
     r->nbuckets = assign(&r->params, order, first, LATER, size, type);
     r->bucket = NEWN(m->keep, struct value *, r->nbuckets + 1);
-    for (int i = 0; i < r->nbuckets; i++)
-        r->bucket[i] = flat(m, type[i], size[i]);
+    for (int i = 0; i < r->nbuckets; i++) { /* in the model's order the last one is made first */
+        int at = order ? i : r->nbuckets - 1 - i;
+        r->bucket[at] = flat(m, type[at], size[at]);
+    }
 }
 
 void
 reducer_build(struct reducer *r)
 {
+    int64_t n = r->params.n;
     r->order = NEWN(r->m->keep, int, r->params.n + 1);
-    make_buckets(r, NULL, INT64_MAX);
+    make_buckets(r, NULL, r->how->finds_unused ? FIRST : INT64_MAX);
+    if (r->how->maps)
+        value_born(r->m, "empty.memory_format", CLASS_WORKSPACE, "DDP's used parameters", DT_INT32, 1, &n);
+}
+
+struct value *
+reducer_output(struct machine *m, struct value *out)
+{
+    return m->reducer->how->finds_unused ? value_keep(OP(m, "clone.default", VAL(out))) : out;
 }
 
 /* Flat copies of a type's buffers, of which two are on their way at once. One tensor is its own flat copy. */
@@ -207,7 +237,7 @@ const char *
 reducer_forward(struct reducer *r)
 {
     const char *missing = NULL;
-    if (!r->rebuilt && r->nready) {
+    if (!r->rebuilt && r->nready && !r->how->finds_unused) {
         for (int i = 0; i < r->params.n; i++)
             if (!r->params.all[i].ready) {
                 missing = missing ? missing : r->params.all[i].v->st->name;

@@ -1156,6 +1156,26 @@ drop_loss(struct script *x, int n)
         m->captives[i] = m->captives[n + i];
 }
 
+/* The model's outputs as DistributedDataParallel returns them. */
+static void
+hand_back(struct script *x)
+{
+    const struct program *p = x->p;
+    struct value **made = NEWN(x->m->a, struct value *, p->noutputs + 1);
+    int mark = scope_begin(x->m);
+    for (int i = 0; i < p->noutputs; i++)
+        if (x->slot[p->outputs[i].slot])
+            made[i] = reducer_output(x->m, x->slot[p->outputs[i].slot]);
+    scope_end(x->m, mark, 0, NULL);
+    for (int i = 0; i < p->noutputs; i++) {
+        struct value **out = &x->slot[p->outputs[i].slot];
+        if (made[i] && made[i] != *out) {
+            value_drop(x->m, *out);
+            *out = made[i];
+        }
+    }
+}
+
 static void
 run_model(struct script *x, double *flops)
 {
@@ -1197,6 +1217,8 @@ run_model(struct script *x, double *flops)
             gate_opens(x->slot[p->outputs[i].slot], 0);
     if (m->shards)
         shards_leave(m->shards, 0);
+    if (m->reducer)
+        hand_back(x);
     for (int i = 0; i < p->noutputs; i++) {
         struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
         bool is_made = x->seen[p->outputs[i].slot] >= 0; /* no parameter, which is the model's, too */

@@ -362,13 +362,16 @@ void backward(struct machine *m, struct value *root);
 /* A row: how GPUs share a step. */
 struct parallel {
     const char *name, *help;
-    const char *import, *arguments; /* Python's, of what wraps a module */
-    bool bucket_view;               /* DDP: gradients are views of their buckets */
-    bool partitions;                /* each rank updates its own parameters alone */
-    bool shards;                    /* fully_shard: parameters are whole while their unit runs */
-    bool keeps;                     /* and from their forward pass to their backward pass */
-    bool offloads;                  /* a rank's shares are the host's */
-    enum dtype low;                 /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
+    const char *import, *before, *arguments; /* Python's, of what wraps a module; before: a line above, or NULL */
+    bool bucket_view;                        /* DDP: gradients are views of their buckets */
+    bool finds_unused;                       /* DDP: a parameter may have no gradient; buckets stay as they were made */
+    bool maps;                               /* DDP: a number for each parameter says whether it was used */
+    int within;                              /* GPUs of a node, in which shares stay; 0: there are no nodes */
+    bool partitions;                         /* each rank updates its own parameters alone */
+    bool shards;                             /* fully_shard: parameters are whole while their unit runs */
+    bool keeps;                              /* and from their forward pass to their backward pass */
+    bool offloads;                           /* a rank's shares are the host's */
+    enum dtype low; /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
 /* What happens between ranks while backward runs; NULL nothing. */
@@ -384,6 +387,8 @@ struct reducer *reducer_new(struct machine *m, const struct parallel *how);
 void reducer_add(struct reducer *r, const struct value *v, struct value **grad);
 /* The first buckets, when all are added. */
 void reducer_build(struct reducer *r);
+/* What DistributedDataParallel returns for an output: itself, or a clone. */
+struct value *reducer_output(struct machine *m, struct value *out);
 /* Before a forward pass: buckets in the order of gradients, the first time after a backward pass; buffers. Returns the
  * name of a parameter that got no gradient, where PyTorch stops; NULL none. */
 const char *reducer_forward(struct reducer *r);

@@ -26,19 +26,26 @@ def inside(model):
 
 
 def lines(model):
-    """The units of a model, a line each: "ddp . world=8 bucket=26214400 view=0", "fully_shard layers.0 world=8
-    reshard=1 param=bfloat16". A dot is the model itself."""
+    """The units of a model, a line each: "ddp . world=8 bucket=26214400 view=0 static=0 unused=0", "fully_shard
+    layers.0 world=8 reshard=1 param=bfloat16", over nodes "fully_shard . world=32 shard=8 reshard=1". A dot is the
+    model itself."""
     found = []
     if inside(model) is not model:
         world, view = model.process_group.size(), model.gradient_as_bucket_view
-        found.append(f"ddp . world={world} bucket={model.bucket_bytes_cap} view={int(view)}")
+        found.append(
+            f"ddp . world={world} bucket={model.bucket_bytes_cap} view={int(view)} "
+            f"static={int(model.static_graph)} unused={int(model.find_unused_parameters)}"
+        )
     shards = known("fsdp", "FSDPModule")
     for name, m in inside(model).named_modules():
         if shards and isinstance(m, shards):
             group = m._get_fsdp_state()._fsdp_param_group
             words = ["fully_shard", name or "."]
             if group:
-                words += [f"world={group.mesh_info.mesh.size()}", f"reshard={int(bool(group.post_forward_mesh_info))}"]
+                mesh = group.mesh_info
+                words += [f"world={mesh.mesh.size()}"]
+                words += [f"shard={mesh.shard_mesh_size}"] if mesh.shard_mesh_size != mesh.mesh.size() else []
+                words += [f"reshard={int(bool(group.post_forward_mesh_info))}"]
                 param = group.mp_policy.param_dtype
                 words += [f"param={str(param).split('.')[-1]}"] if param else []
             found.append(" ".join(words))
