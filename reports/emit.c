@@ -217,6 +217,59 @@ emit_shape(struct arena *a, int rank, const int64_t *shape)
     return rank < 0 ? "" : arena_printf(a, "%s]", s);
 }
 
+const char *
+emit_tensor(struct arena *a, const struct live_tensor *t)
+{
+    const char *name = t->name ? t->name : "", *path = t->layer;
+    bool told = !path || !*path || strstr(name, path); /* a parameter's name begins with its module's */
+    return told ? name : arena_printf(a, "%s: %s", path, name);
+}
+
+static int
+by_group_bytes(const void *x, const void *y)
+{
+    const struct tensor_group *a = x, *b = y;
+    return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes) : a->member[0] - b->member[0];
+}
+
+void
+emit_sort_groups(struct tensor_group *g, int n)
+{
+    if (n)
+        qsort(g, (size_t)n, sizeof(*g), by_group_bytes);
+}
+
+struct tensor_group *
+emit_groups(struct arena *a, const struct result *r, int *n)
+{
+    struct names *ids = names_new(a);
+    struct tensor_group *groups = NULL;
+    int cap = 0;
+    *n = 0;
+    for (int i = 0; i < r->nlive; i++) {
+        const struct live_tensor *t = &r->live[i];
+        const char *name = string_pattern(a, string_op(a, emit_tensor(a, t), 1000));
+        const char *key =
+            arena_printf(a, "%d\n%s\n%s\n%s\n%s\n%s", (int)t->class, name, emit_shape(a, t->rank, t->shape), t->dtype,
+                         t->born ? t->born : "", t->needed_by ? t->needed_by : "");
+        int id = names_find(ids, key);
+        if (id < 0) {
+            names_put(ids, key, id = *n);
+            *PUSH(a, groups, *n, cap) =
+                (struct tensor_group){.name = emit_tensor(a, t), .location = t->location, .first = t};
+        }
+        struct tensor_group *g = &groups[id];
+        if (g->count) /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */
+            g->name = name;
+        if (g->location && (!t->location || strcmp(g->location, t->location) != 0))
+            g->location = NULL;
+        g->bytes = bytes_add(g->bytes, t->bytes);
+        *PUSH(a, g->member, g->count, g->cap) = i;
+    }
+    emit_sort_groups(groups, *n);
+    return groups;
+}
+
 static const char *const when[PHASE_COUNT] = {"while the model is built", "when the inputs arrive",
                                               "in the forward pass",      "in the loss",
                                               "in the backward pass",     "in the optimizer's step"};
@@ -224,24 +277,37 @@ static const char *const when[PHASE_COUNT] = {"while the model is built", "when 
 static const char *
 capacity_text(struct arena *a, const struct fit *f)
 {
-    return arena_printf(a, "%.4g GiB", (double)f->capacity / (1 << 30));
+    return arena_printf(a, "%s of %s", bytes_text(a, f->need), bytes_text(a, f->capacity));
 }
 
-/* The device that tells most: the one asked for, else the smallest that fits and the largest that does not. */
+static const struct fit *
+own_fit(const struct result *r)
+{
+    for (int i = 0; i < r->nfits && r->setup.device; i++)
+        if (r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
+            return &r->fits[i];
+    return NULL;
+}
+
+/* Whether it fits: the device asked for, the room of the message, else the smallest that fits and the largest that does
+ * not. */
 static const char *
 devices_text(struct arena *a, const struct result *r)
 {
-    const struct fit *fits = NULL, *none = NULL;
+    const struct fit *fits = NULL, *none = NULL, *own = own_fit(r);
     if (r->oom && r->oom->room >= 0 && !r->setup.device)
-        return arena_printf(a, "; it reserves %s, the message left room for %s", bytes_text(a, r->peak.reserved),
+        return arena_printf(a, "; it reserves %s, %s than the %s that the message left room for",
+                            bytes_text(a, r->peak.reserved), r->peak.reserved > r->oom->room ? "more" : "no more",
                             bytes_text(a, r->oom->room));
+    if (own && own->need >= 0)
+        return arena_printf(
+            a, "; it %s %s: %s%s", strcmp(own->verdict, "tight") == 0 ? "is tight on" : own->verdict,
+            string_clip(a, own->device, 40), capacity_text(a, own),
+            own->largest_batch <= 0 ? "" : arena_printf(a, ", at most batch %lld fits", (long long)own->largest_batch));
     for (int i = 0; i < r->nfits; i++) {
         const struct fit *f = &r->fits[i];
         if (!f->device || !f->verdict)
             continue;
-        if (r->setup.device && strcmp(r->setup.device, f->device) == 0)
-            return arena_printf(a, "; it %s %s", strcmp(f->verdict, "tight") == 0 ? "is tight on" : f->verdict,
-                                string_clip(a, f->device, 40));
         if (strcmp(f->verdict, "fits") == 0)
             fits = !fits || f->capacity < fits->capacity ? f : fits;
         if (strcmp(f->verdict, "does not fit") == 0)
@@ -255,15 +321,134 @@ devices_text(struct arena *a, const struct result *r)
                : s;
 }
 
-/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward" */
+/* "Peak 5.1 GiB allocated at batch 32" */
 static const char *
 peak_text(struct arena *a, const struct result *r, const char *begin)
 {
     const char *s = arena_printf(a, "%s %s allocated", begin, bytes_text(a, r->peak.allocated));
-    if (r->setup.batch >= 0)
-        s = arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
-    s = arena_printf(a, "%s, %s", s, when[r->peak.phase]);
-    return r->peak.op && *r->peak.op ? arena_printf(a, "%s at %s", s, string_op(a, r->peak.op, 80)) : s;
+    return r->setup.batch < 0 ? s : arena_printf(a, "%s at batch %lld", s, (long long)r->setup.batch);
+}
+
+static const char *
+when_text(struct arena *a, const struct result *r)
+{
+    const char *s = when[r->peak.phase];
+    return r->peak.phase == PHASE_LOSS ? s
+           : r->peak.in_loss           ? arena_printf(a, "%s of the loss", s)
+           : r->peak.layer             ? arena_printf(a, "%s of %s", s, string_quote(a, r->peak.layer, 80))
+                                       : s;
+}
+
+/* "4 copies of the logits (394.00 MiB each)" */
+static const char *
+holder_text(struct arena *a, const struct held *k)
+{
+    const char *s =
+        k->counted ? arena_printf(a, "%d %s", k->count, string_clean(a, k->what)) : string_clean(a, k->what);
+    const char *of = k->most                      ? string_clean(a, k->most)
+                     : k->counted && k->each >= 0 ? arena_printf(a, "%s each", bytes_text(a, k->each))
+                                                  : NULL;
+    return of ? arena_printf(a, "%s (%s)", s, of) : s;
+}
+
+const char *
+emit_cause(struct arena *a, const struct result *r)
+{
+    enum { ALSO = 20 /* percent of the peak */, MOST = 3 };
+    const char *s = "";
+    if (r->ndoubts || !r->nheld || r->peak.allocated <= 0)
+        return NULL;
+    for (int i = 0; i < r->nheld && i < MOST; i++) {
+        const struct held *k = &r->held[i];
+        double share = bytes_percent(k->bytes, r->peak.allocated);
+        if (i == 0)
+            s = arena_printf(a, "%s are %.0f %% of the peak", holder_text(a, k), share);
+        else if (share >= ALSO)
+            s = arena_printf(a, "%s, %s %.0f %%", s, holder_text(a, k), share);
+    }
+    char *text = arena_str(a, arena_printf(a, "%s; it comes %s", s, when_text(a, r)));
+    *text = *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text;
+    return text;
+}
+
+const char *
+emit_operator(struct arena *a, const struct result *r)
+{
+    if (r->ndoubts || !r->peak.op || !*r->peak.op)
+        return r->peak.location && !r->ndoubts ? string_clip(a, r->peak.location, 120) : NULL;
+    return arena_printf(a, "%s%s%s", string_op(a, r->peak.op, 80), r->peak.location ? ", " : "",
+                        string_clip(a, r->peak.location, 120));
+}
+
+/* What the step may reserve: of the device that is asked for, or of the message's; -1 nobody asks. */
+static int64_t
+room_of(const struct result *r)
+{
+    const struct fit *own = own_fit(r);
+    return own ? own->capacity - own->context : r->oom ? r->oom->room : -1;
+}
+
+/* Where something has to fit the cheapest that does, else the one that saves most for what it asks. */
+const struct finding *
+emit_best_finding(const struct result *r)
+{
+    static const int counts[COST_COUNT] = {100, 80, 50, 30}; /* percent of a saving */
+    const struct finding *best = NULL, *least = NULL;
+    int64_t room = room_of(r);
+    bool over = room >= 0 && r->peak.reserved > room;
+    for (int i = 0; i < r->nfindings && !r->ndoubts; i++) {
+        const struct finding *f = &r->findings[i];
+        if (f->suppressed || !f->does || f->saves_bytes <= 0)
+            continue;
+        bool fits = over && f->reserved_after >= 0 && f->reserved_after <= room;
+        if (over && f->reserved_after >= 0 && (!least || f->reserved_after < least->reserved_after))
+            least = f;
+        if (over ? fits && (!best || (best->nmembers && !f->nmembers) || (f->cost < best->cost && !f->nmembers) ||
+                            (f->cost == best->cost && f->saves_bytes > best->saves_bytes && !f->nmembers))
+                 : !f->nmembers &&
+                       (!best || f->saves_bytes / 100 * counts[f->cost] > best->saves_bytes / 100 * counts[best->cost]))
+            best = f;
+    }
+    return best ? best : least;
+}
+
+const char *
+emit_members(struct arena *a, const struct finding *f)
+{
+    const char *s = "";
+    for (int i = 0; i < f->nmembers; i++)
+        s = arena_printf(a, "%s%s%s", s,
+                         !i                     ? ""
+                         : i + 1 == f->nmembers ? " and "
+                                                : ", ",
+                         string_clean(a, f->members[i]));
+    return s;
+}
+
+const char *
+emit_best(struct arena *a, const struct result *r)
+{
+    const struct finding *f = emit_best_finding(r);
+    int64_t room = room_of(r);
+    bool over = room >= 0 && r->peak.reserved > room;
+    if (!f)
+        return over && !r->ndoubts && r->nfindings ? "No change that was tried lowers the peak" : NULL;
+    const char *what = f->nmembers ? arena_printf(a, "%s together", emit_members(a, f)) : string_clean(a, f->does);
+    const char *s = arena_printf(a, "%s: %s: peak %s, %.0f %% less",
+                                 !over         ? "Best change"
+                                 : f->nmembers ? "No single change is enough"
+                                               : "Change to make",
+                                 what, bytes_text(a, f->peak_after), bytes_percent(f->saves_bytes, r->peak.allocated));
+    if (f->extra_flops_percent > 0.05)
+        s = arena_printf(a, "%s, %.1f %% more FLOPs", s, f->extra_flops_percent);
+    if (!over)
+        return s;
+    return f->reserved_after <= room
+               ? arena_printf(a, "%s; it then reserves %s and fits", s, bytes_text(a, f->reserved_after))
+               : arena_printf(a,
+                              "%s; it still reserves %s, more than the %s there are: a smaller batch or a larger "
+                              "device is needed",
+                              s, bytes_text(a, f->reserved_after), bytes_text(a, room));
 }
 
 /* Doubts of one operator are one, and those of the same words: "GatherND, 3 times; dimension batch of the input is

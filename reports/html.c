@@ -148,6 +148,30 @@ fact(struct html *h, const char *s)
     }
 }
 
+/* A sentence, whose names in backquotes are code. */
+static void
+words(struct html *h, const char *s)
+{
+    while (*s) {
+        size_t n = strcspn(s, "`"), len = s[n] ? strcspn(s + n + 1, "`") : 0;
+        if (n)
+            html_printf(h, "%.*s", (int)n, s);
+        if (len)
+            html_leaf(h, "code", html_format(h, "%.*s", (int)len, s + n + 1), NULL);
+        s += n + (s[n] ? 1 + len + (s[n + 1 + len] != 0) : 0);
+    }
+}
+
+/* The id of a finding, which links from elsewhere rely on: "rule-checkpoint". */
+static const char *
+anchor(struct html *h, const struct finding *f)
+{
+    char *id = arena_str(h->a, html_format(h, "rule-%s", f->rule));
+    for (char *p = id; *p; p++)
+        *p = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') ? *p : '-';
+    return id;
+}
+
 static void
 notice(struct html *h)
 {
@@ -202,41 +226,41 @@ caution(struct html *h)
     html_close(h);
 }
 
-static const char *const holds[CLASS_COUNT] = {
-    [CLASS_PARAMETERS] = "Parameters hold",       [CLASS_BUFFERS] = "Buffers hold",
-    [CLASS_GRADIENTS] = "Gradients hold",         [CLASS_OPTIMIZER] = "Optimizer states hold",
-    [CLASS_SAVED] = "Saved activations hold",     [CLASS_TEMPORARIES] = "Temporaries hold",
-    [CLASS_WORKSPACE] = "Kernel workspaces hold", [CLASS_INPUTS] = "Inputs hold",
-    [CLASS_OUTPUTS] = "The model's outputs hold",
-};
-
-/* Which class and how many tensors make the most of it. */
+/* Why, what to change, and what runs then. */
 static void
 summary(struct html *h)
 {
     const struct result *r = h->r;
-    int c = 0, half = 0;
-    for (int i = 1; i < CLASS_COUNT; i++)
-        c = r->class_bytes[i] > r->class_bytes[c] ? i : c;
-    for (int64_t sum = 0; half < r->nlive && sum <= r->peak.allocated / 2; half++)
-        sum = bytes_add(sum, r->live[half].bytes);
-    if (r->peak.allocated <= 0 || half == 0)
-        return;
-    html_open(h, "p", "class", "sub", NULL);
-    html_printf(h, "%s %.0f %% of it; %s of the %s tensors alive then hold%s more than half.", holds[c],
-                bytes_percent(r->class_bytes[c], r->peak.allocated), grouped(h, half), grouped(h, r->nlive),
-                half == 1 ? "s" : "");
-    if (r->peak.location) {
-        html_text(h, " The operator stands at ");
-        code(h, r->peak.location);
+    const struct finding *f = emit_best_finding(r);
+    if (emit_cause(h->a, r)) {
+        html_open(h, "p", "class", "why", NULL);
+        words(h, emit_cause(h->a, r));
         html_text(h, ".");
+        html_close(h);
+    }
+    if (emit_best(h->a, r)) {
+        html_open(h, "p", "class", "why", NULL);
+        words(h, emit_best(h->a, r));
+        html_text(h, ".");
+        if (f) {
+            html_text(h, " ");
+            html_leaf(h, "a", "How", "href", html_format(h, "#%s", anchor(h, f)), NULL);
+        }
+        html_close(h);
+    }
+    if (emit_operator(h->a, r)) {
+        html_open(h, "p", "class", "sub", NULL);
+        html_text(h, "Running then: ");
+        code(h, emit_operator(h->a, r));
+        html_close(h);
     }
     if (r->baseline) {
-        html_printf(h, " Against the baseline: %s, ", emit_increase(h->a, r));
+        html_open(h, "p", "class", "sub", NULL);
+        html_printf(h, "Against the baseline: %s, ", emit_increase(h->a, r));
         html_leaf(h, "a", "by what", "href", "#baseline", NULL);
         html_text(h, ".");
+        html_close(h);
     }
-    html_close(h);
 }
 
 static void
@@ -263,9 +287,9 @@ page_header(struct html *h)
         html_leaf(h, "em", size, NULL);
     html_text(h, at ? at + strlen(size) : verdict);
     html_close(h);
+    summary(h);
     notice(h);
     caution(h);
-    summary(h);
     html_close(h);
 }
 
@@ -561,7 +585,7 @@ best_changes(struct html *h)
         }
         html_open(h, "li", NULL);
         html_open(h, "div", NULL);
-        html_open(h, "a", "href", html_format(h, "#finding-%d", i + 1), NULL);
+        html_open(h, "a", "href", html_format(h, "#%s", anchor(h, f)), NULL);
         html_leaf(h, "b", html_format(h, "%d. %s", n, string_clip(h->a, f->rule, 40)), NULL);
         html_close(h);
         html_open(h, "p", "class", "ba", NULL);
@@ -650,7 +674,7 @@ finding(struct html *h, int i)
 {
     const struct result *r = h->r;
     const struct finding *f = &r->findings[i];
-    html_open(h, "li", "id", html_format(h, "finding-%d", i + 1), NULL);
+    html_open(h, "li", "id", anchor(h, f), NULL);
     html_open(h, "div", NULL);
     html_leaf(h, "h3", string_clip(h->a, f->rule, 60), NULL);
     html_leaf(h, "p", string_clip(h->a, f->message, 600), "class", "says", NULL);
@@ -1035,43 +1059,9 @@ section_recompute(struct html *h)
 
 /* ---- tensors alive at the peak ----------------------------------------------------------------------------------- */
 
-struct group {
-    const char *name; /* with * where the members' numbers differ */
-    const struct live_tensor *first;
-    int64_t bytes;
-    int count, *member, cap;
-    bool mixed; /* tensors of one module and class that have nothing else in common */
-};
-
-/* A name with its numbers replaced, and without one at its end: what members of a group share. */
-static const char *
-pattern(struct arena *a, const char *s)
-{
-    char *out = arena_alloc(a, strlen(s) + 1), *o = out;
-    while (*s) {
-        size_t digits = strspn(s + (*s == '_'), "0123456789");
-        if (*s == '_' && digits && s[1 + digits] == '\0')
-            break;
-        if (*s != '_' && digits) {
-            *o++ = '*';
-            s += digits;
-        } else {
-            *o++ = *s++;
-        }
-    }
-    return out;
-}
-
-static int
-by_bytes(const void *x, const void *y)
-{
-    const struct group *a = x, *b = y;
-    return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes) : a->member[0] - b->member[0];
-}
-
 /* The rows behind the largest ones, by module and class: a large model has too many tensors for a row each. */
-static struct group *
-fold_rest(struct html *h, struct group *groups, int *n)
+static struct tensor_group *
+fold_rest(struct html *h, struct tensor_group *groups, int *n)
 {
     enum { ROWS = 1000 };
     int nclusters, kept = ROWS;
@@ -1082,50 +1072,22 @@ fold_rest(struct html *h, struct group *groups, int *n)
     for (int i = 0; i < nclusters; i++)
         for (int m = 0; m < k[i].n; m++)
             of[k[i].member[m]] = i;
-    struct group *out = NEWN(h->a, struct group, ROWS + nclusters * CLASS_COUNT);
+    struct tensor_group *out = NEWN(h->a, struct tensor_group, ROWS + nclusters * CLASS_COUNT);
     memcpy(out, groups, sizeof(*out) * ROWS);
     for (int g = ROWS; g < *n; g++)
         for (int m = 0; m < groups[g].count; m++) {
             int i = groups[g].member[m], *at = &row[of[i] * CLASS_COUNT + (int)h->r->live[i].class];
             if (*at == 0) {
                 *at = kept++;
-                out[*at] = (struct group){
+                out[*at] = (struct tensor_group){
                     .name = html_format(h, "others in %s", k[of[i]].name), .first = &h->r->live[i], .mixed = true};
             }
             out[*at].bytes = bytes_add(out[*at].bytes, h->r->live[i].bytes);
             *PUSH(h->a, out[*at].member, out[*at].count, out[*at].cap) = i;
         }
     *n = kept;
-    qsort(out, (size_t)kept, sizeof(*out), by_bytes);
+    emit_sort_groups(out, kept);
     return out;
-}
-
-static struct group *
-fold(struct html *h, int *n)
-{
-    const struct result *r = h->r;
-    struct names *ids = names_new(h->a);
-    struct group *groups = NULL;
-    int cap = 0;
-    *n = 0;
-    for (int i = 0; i < r->nlive; i++) {
-        const struct live_tensor *t = &r->live[i];
-        const char *name = pattern(h->a, t->name ? t->name : "");
-        const char *key =
-            html_format(h, "%d\n%s\n%s\n%s\n%s\n%s", (int)t->class, name, emit_shape(h->a, t->rank, t->shape), t->dtype,
-                        t->born ? t->born : "", t->needed_by ? t->needed_by : "");
-        int id = names_find(ids, key);
-        if (id < 0) {
-            names_put(ids, key, id = *n);
-            *PUSH(h->a, groups, *n, cap) = (struct group){.name = name, .first = t};
-        }
-        struct group *g = &groups[id];
-        g->bytes = bytes_add(g->bytes, t->bytes); /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */
-        *PUSH(h->a, g->member, g->count, g->cap) = i;
-    }
-    if (*n)
-        qsort(groups, (size_t)*n, sizeof(*groups), by_bytes);
-    return fold_rest(h, groups, n);
 }
 
 static const char *
@@ -1137,13 +1099,13 @@ last_part(const char *s, char by)
 
 /* most: the largest row, for the bar; 0 draws none. */
 static void
-tensor_row(struct html *h, const struct group *g, int64_t most)
+tensor_row(struct html *h, const struct tensor_group *g, int64_t most)
 {
     const struct live_tensor *t = g->first;
     html_open(h, "tr", NULL);
     html_open(h, "th", "scope", "row", NULL);
     if (g->count == 1) {
-        code(h, t->name);
+        code(h, g->name);
     } else {
         html_open(h, "details", NULL);
         html_open(h, "summary", NULL);
@@ -1158,8 +1120,8 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
                 html_printf(h, "and %d more", g->count - MEMBERS + 1);
                 i += g->count - MEMBERS;
             } else {
-                html_text(h, string_op(h->a, m->name, NAME));
-                if (m->location && *m->location)
+                html_text(h, string_op(h->a, emit_tensor(h->a, m), NAME));
+                if (!g->location && m->location && *m->location)
                     html_printf(h, ", %s", string_clip(h->a, m->location, 80));
             }
             html_close(h);
@@ -1185,14 +1147,14 @@ tensor_row(struct html *h, const struct group *g, int64_t most)
         html_leaf(h, "small", html_format(h, "since %s", string_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
-    if (g->count == 1 && t->location)
-        html_leaf(h, "code", string_clip(h->a, t->location, 80), NULL);
+    if (g->location)
+        html_leaf(h, "code", string_clip(h->a, g->location, 80), NULL);
     html_close(h);
     html_close(h);
 }
 
 static void
-tensor_table(struct html *h, const struct group *g, int from, int to, const char *caption)
+tensor_table(struct html *h, const struct tensor_group *g, int from, int to, const char *caption)
 {
     static const struct column head[] = {{"Tensor", NULL, "s"},
                                          {"MiB", "r", "n"},
@@ -1245,7 +1207,7 @@ section_alive(struct html *h)
     if (r->nlive == 0)
         return;
     int n;
-    struct group *g = fold(h, &n);
+    struct tensor_group *g = fold_rest(h, emit_groups(h->a, r, &n), &n);
     int open = n < OPEN_ROWS + 10 ? n : OPEN_ROWS;
     int64_t rest = 0;
     for (int i = open; i < n; i++)

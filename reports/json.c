@@ -160,6 +160,33 @@ json_setup(struct json *j, const struct result *r)
     json_close(j, '}');
 }
 
+/* The three sentences that the other reports begin with, and what holds the peak. */
+static void
+json_summary(struct json *j, const struct result *r)
+{
+    struct arena *a = arena_new();
+    const struct finding *best = emit_best_finding(r);
+    json_open(j, "summary", '{');
+    json_text(j, "fit", emit_verdict(a, r));
+    json_text(j, "cause", emit_cause(a, r));
+    json_text(j, "change", emit_best(a, r));
+    json_text(j, "change_rule", best ? best->rule : NULL);
+    json_open(j, "held_by", '[');
+    for (int i = 0; i < r->nheld; i++) {
+        const struct held *k = &r->held[i];
+        json_open(j, NULL, '{');
+        json_text(j, "what", k->what);
+        json_text(j, "most", k->most);
+        json_int(j, "bytes", k->bytes);
+        json_int(j, "count", k->count);
+        json_maybe(j, "each_bytes", k->each);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+    arena_free(a);
+}
+
 static void
 json_peak(struct json *j, const struct result *r)
 {
@@ -716,6 +743,7 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_setup(&j, r);
     json_text(&j, "verdict", verdict_names[r->verdict]);
     json_text(&j, "gate", r->gate);
+    json_summary(&j, r);
     json_checks(&j, r);
     json_peak(&j, r);
     json_live(&j, r);

@@ -35,6 +35,20 @@ span(struct arena *a, const char *s, int max)
     return arena_printf(a, "%s%s%s%s%s", fence, pad, body, pad, fence);
 }
 
+/* A sentence, whose names of the model stand in backquotes. */
+static const char *
+prose(struct arena *a, const char *s)
+{
+    char *out = arena_alloc(a, 2 * strlen(s) + 2), *o = out;
+    for (bool quoted = false; *s; s++) {
+        quoted ^= *s == '`';
+        if (*s == '|' || (!quoted && *s != '`' && strchr("\\*_[]<>&#~", *s)))
+            *o++ = '\\';
+        *o++ = *s;
+    }
+    return arena_strn(a, out, (size_t)(o - out));
+}
+
 static const char *
 code(struct arena *a, const char *s)
 {
@@ -202,10 +216,11 @@ markdown_peak(struct arena *a, const struct result *r, FILE *out)
 {
     if (r->provenance.none)
         return;
-    fprintf(out, "%s: peak %s allocated (reserved: %s, device: %s)", code(a, r->model.file),
+    fprintf(out, "%s (%s): allocated %s, reserved %s, device %s", code(a, r->model.file), code(a, emit_setup(a, r)),
             bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), emit_device(a, r));
-    fprintf(out, ", %s; in phase %s at %s %s\n", code(a, emit_setup(a, r)), phase_names[r->peak.phase],
-            code(a, string_op(a, r->peak.op, 80)), code(a, r->peak.location));
+    if (emit_operator(a, r))
+        fprintf(out, "; running at the peak: %s", code(a, emit_operator(a, r)));
+    fputs(".\n", out);
 }
 
 bool
@@ -218,8 +233,12 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
             r->ndoubts && !r->peak.certain ? "nothing is certain"
                                            : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
             verdict_names[r->verdict]);
-    if (r->ndoubts || r->provenance.leads)
-        fprintf(out, "%s\n\n", span(a, emit_verdict(a, r), SENTENCE));
+    bool unsure = r->ndoubts || r->provenance.leads; /* then names of the model stand between the words */
+    const char *said[] = {emit_verdict(a, r), emit_cause(a, r), emit_best(a, r)};
+    for (int i = 0; i < COUNT(said); i++)
+        if (said[i])
+            fprintf(out, "%s%s\n\n", i || !unsure ? prose(a, said[i]) : span(a, said[i], SENTENCE),
+                    i || !unsure ? "." : "");
     markdown_peak(a, r, out);
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])

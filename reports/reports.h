@@ -27,9 +27,18 @@ bool report_write(const struct result *r, const struct format *f, const char *pa
 /* Adds a report of one line to path in one write: what is there after a kill is whole lines and at most one torn. */
 bool report_append(const struct result *r, const struct format *f, const char *path, const char **why);
 
-/* "Peak 5.1 GiB allocated at batch 32, in the backward pass at aten.gelu_backward; ...", or "At least 1.2 GiB is
- * certain; unknown: ...". Before it stands where the file is from, where that leads. */
+/* The three sentences that come first. "Peak 5.1 GiB allocated at batch 32; fits ...", or "At least 1.2 GiB is certain;
+ * unknown: ...", before it where the file is from, where that leads. What holds the peak and when it comes; NULL of an
+ * inconclusive result. The change to make and its new peak; NULL there is none. */
 const char *emit_verdict(struct arena *a, const struct result *r);
+const char *emit_cause(struct arena *a, const struct result *r);
+const char *emit_best(struct arena *a, const struct result *r);
+/* The finding that emit_best is about; NULL none. */
+const struct finding *emit_best_finding(const struct result *r);
+/* The operator that runs at the peak and its line; NULL unknown. */
+const char *emit_operator(struct arena *a, const struct result *r);
+/* The rules of "together", "a, b and c". */
+const char *emit_members(struct arena *a, const struct finding *f);
 /* Where the file is from, under a verdict that does not say so; NULL nothing. */
 const char *emit_note(const struct result *r);
 /* "training, batch 32, adamw, fp32, loss auto": what was chosen, the defaults of most not named. */
@@ -61,6 +70,20 @@ struct change_group *emit_changes(struct arena *a, const struct baseline *b, int
 const char *emit_increase(struct arena *a, const struct result *r);
 /* What of the gates was let pass, and why: accepted, or not to be judged. NULL nothing. */
 const char *emit_let_pass(struct arena *a, const struct result *r);
+/* "blocks.0.act: gelu": a tensor by its module and what it is there. */
+const char *emit_tensor(struct arena *a, const struct live_tensor *t);
+/* Tensors alive at the peak that differ in the numbers of their names alone, the most bytes first. */
+struct tensor_group {
+    const char *name,
+        *location; /* name: of emit_tensor, with * for numbers where it has several; location: of all, NULL
+                                    they differ */
+    const struct live_tensor *first;
+    int64_t bytes;
+    int count, *member, cap; /* members: indices into live */
+    bool mixed;              /* of one module and class, and nothing else in common */
+};
+struct tensor_group *emit_groups(struct arena *a, const struct result *r, int *n);
+void emit_sort_groups(struct tensor_group *g, int n);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
 /* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */

@@ -157,16 +157,16 @@ text_head(const struct page *p, const struct result *r)
     fprintf(p->out, "\n%s", on(p, "1"));
     wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
-    const char *notes[] = {emit_note(r), emit_estimate(p->a, r)};
+    const char *notes[] = {emit_cause(p->a, r), emit_best(p->a, r), emit_note(r), emit_estimate(p->a, r)};
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
-            wrap(p, "  ", notes[i], 4);
+            wrap(p, "  ", string_clean(p->a, notes[i]), 4);
+    if (emit_operator(p->a, r))
+        wrap(p, "  running then: ", emit_operator(p->a, r), 2);
     if (emit_remedy(p->a, r))
         command(p, "  try: ", emit_remedy(p->a, r));
     if (swings)
         wrap(p, "  assumed, and worth a look: ", swings, 3);
-    if (r->peak.location && !r->ndoubts)
-        fprintf(p->out, "  at %s\n", string_clip(p->a, r->peak.location, p->width - 5));
     if (r->verdict != VERDICT_OK)
         wrap(p,
              arena_printf(p->a, "  %s%s%s%s", on(p, "31"), verdict_names[r->verdict], on(p, "0"), r->gate ? ": " : ""),
@@ -282,26 +282,31 @@ text_live(const struct page *p, const struct result *r)
     if (r->provenance.none)
         return;
     heading(p, "Largest tensors alive then");
-    bool wide = p->width >= 90;
-    int n = r->nlive < p->limit->tensors ? r->nlive : p->limit->tensors, room = p->width - (wide ? 58 : 28);
+    enum { BEFORE = 28 /* columns of bytes and class */, LEAST = 12, SHAPE = 32 };
+    int n, at = 0;
+    struct tensor_group *g = emit_groups(p->a, r, &n);
     int64_t rest = 0;
-    for (int i = 0; i < r->nlive; i++) {
-        const struct live_tensor *t = &r->live[i];
-        if (i >= n) {
-            rest = bytes_add(rest, t->bytes);
+    for (int i = 0; i < n; i++, g++) {
+        const struct live_tensor *t = g->first;
+        if (i >= p->limit->tensors) {
+            rest = bytes_add(rest, g->bytes);
+            at += g->count;
             continue;
         }
         const char *shape =
-            !wide ? ""
-                  : arena_printf(p->a, "%s %s", string_clip(p->a, emit_shape(p->a, t->rank, t->shape), 20),
-                                 string_clip(p->a, t->dtype, 8));
-        fprintf(p->out, "  %11s  %s%-11s%s  %-*s%s%s%s%s%s\n", bytes_text(p->a, t->bytes), on(p, paint[t->class]),
-                class_names[t->class], on(p, "0"), wide ? 30 : 0, shape,
-                string_op(p->a, t->name, t->location ? room * 3 / 5 : room), on(p, "2"), t->location ? "  " : "",
-                string_tail(p->a, t->location, room * 2 / 5 - 2), on(p, "0"));
+            string_clip(p->a, arena_printf(p->a, "%s %s", emit_shape(p->a, t->rank, t->shape), t->dtype),
+                        p->width < 90 ? 1 : SHAPE);
+        const char *times = g->count > 1 ? arena_printf(p->a, "%d x ", g->count) : "";
+        int room = p->width - BEFORE - (int)strlen(times) - columns(shape, strlen(shape)) - 2;
+        const char *name = string_op(p->a, g->name, room);
+        room -= columns(name, strlen(name)) + 2;
+        fprintf(p->out, "  %11s  %s%-11s%s  %s%s  %s%s%s%s%s\n", bytes_text(p->a, g->bytes), on(p, paint[t->class]),
+                class_names[t->class], on(p, "0"), times, name, on(p, "2"), p->width < 90 ? "" : shape,
+                g->location && room >= LEAST ? "  " : "", room >= LEAST ? string_tail(p->a, g->location, room) : "",
+                on(p, "0"));
     }
-    if (r->nlive > n)
-        fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), r->nlive - n);
+    if (at)
+        fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), at);
 }
 
 static int

@@ -150,7 +150,7 @@ while read -r model word options; do
     sed "s/\([ (]\)$word\.weight\([ ),]\)/\1\"$word.weight\"\2/g; s/$word\([^ ,)]\)/$word\\\\\"];PWN();\1/g; /^#/d" \
         "$SOURCE/tests/$model" >m.txt
     # shellcheck disable=SC2086 # a list of options
-    run m.txt --flags=none --recompute=auto $options
+    run m.txt --flags=none --recompute=auto --format=full $options
     ok "$model" [ "$code" = 0 ]
     ok "$model: the name is shown" grep -q PWN "$work/out"
     ok "$model: no program holds it: $(grep -m1 'PWN.*' "$work/out")" \

@@ -100,19 +100,8 @@ segment_bytes(int64_t bytes)
     return bytes <= small ? page : bytes < own ? large : (bytes + page - 1) / page * page;
 }
 
-static const char *
-name_of(struct arena *a, const struct storage *s)
-{
-    const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
-    return s->class == CLASS_GRADIENTS   ? arena_printf(a, "the gradient of %s", of)
-           : s->class == CLASS_OPTIMIZER ? arena_printf(a, "a state of %s", of)
-           : s->phase == PHASE_UPDATE    ? arena_printf(a, "a temporary of the update of %s", of)
-           : s->phase == PHASE_BACKWARD  ? arena_printf(a, "a temporary in the backward of %s", of)
-                                         : of;
-}
-
 static void
-find_tensors(struct oom *o, const struct study *s)
+find_tensors(struct oom *o, const struct study *s, const struct owner *w)
 {
     const struct machine *m = s->st->m;
     int cap = 0;
@@ -121,7 +110,7 @@ find_tensors(struct oom *o, const struct study *s)
         int64_t asked = (t->requested + 511) / 512 * 512;
         if (!prints_as(asked, o->tried) && (asked < 10 << 20 || !prints_as(segment_bytes(asked), o->tried)))
             continue;
-        const char *name = name_of(s->a, t);
+        const char *name = owner_name(w, t);
         struct oom_match *same = NULL;
         for (int k = 0; k < o->nmatches && !same; k++)
             if (strcmp(o->matches[k].name, name) == 0 && o->matches[k].phase == t->phase)
@@ -143,7 +132,7 @@ find_tensors(struct oom *o, const struct study *s)
 
 /* The match whose birth finds most nearly as much allocated as the message says. */
 static void
-find_likely(struct oom *o, const struct study *s)
+find_likely(struct oom *o, const struct study *s, const struct owner *w)
 {
     const struct machine *m = s->st->m;
     int64_t live = s->st->before_bytes, least = o->allocated / 4;
@@ -152,7 +141,7 @@ find_likely(struct oom *o, const struct study *s)
         int64_t off = live > o->allocated ? live - o->allocated : o->allocated - live;
         for (int k = 0; k < o->nmatches && m->ev[i].birth && off < least; k++)
             if (t->requested == o->matches[k].bytes && t->phase == o->matches[k].phase &&
-                strcmp(name_of(s->a, t), o->matches[k].name) == 0) {
+                strcmp(owner_name(w, t), o->matches[k].name) == 0) {
                 o->likely = k;
                 o->simulated = live;
                 least = off;
@@ -197,8 +186,9 @@ oom_explain(const struct study *s, struct result *r, const char *text)
     o->judgement = judge(s->a, o);
     if (o->tried < 0)
         return o;
-    find_tensors(o, s);
-    find_likely(o, s);
+    const struct owner *w = owner_new(s->a, s->p, s->s);
+    find_tensors(o, s, w);
+    find_likely(o, s, w);
     int64_t held = o->reserved > o->allocated ? o->reserved : o->allocated;
     o->room = held >= 0 && o->free >= 0 ? held + o->free : o->capacity;
     bool over = o->room >= 0 && r->peak.reserved > o->room;

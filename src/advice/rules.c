@@ -14,9 +14,6 @@
 
 enum { MICRO_BATCHES = 4, WORTH = 200 /* a saving of 1/200 of the peak */, MOST_DIMS = 8, MOST_LENGTH = 1 << 24 };
 
-/* What a change asks of its author, as the percentage of its saving that counts when changes are ranked. */
-enum cost { FREE = 100, NUMERICS = 80, MODEL = 75, WORK = 50, TIME = 30 };
-
 struct advice {
     const struct study *s;
     struct result *r;
@@ -30,6 +27,7 @@ struct advice {
 
 struct rule {
     const char *id, *severity, *help;
+    const char *does; /* what to do, in the imperative; NULL: it only informs */
     enum cost cost;
     enum {
         CHANGES,
@@ -994,7 +992,8 @@ static const struct rule rules[] = {
     {.id = "logits-chunks",
      .severity = "warning",
      .help = "many copies of the logits at the peak",
-     .cost = FREE,
+     .does = "compute head and loss in 8 chunks, each under checkpoint",
+     .cost = COST_TIME,
      .kind = COMBINES,
      .edit = edit_chunks,
      .edits = HEAD,
@@ -1003,7 +1002,8 @@ static const struct rule rules[] = {
     {.id = "vocabulary",
      .severity = "warning",
      .help = "a table whose entries take much of the peak",
-     .cost = MODEL,
+     .does = "halve the vocabulary",
+     .cost = COST_MODEL,
      .kind = CHANGES,
      .edit = edit_half_vocabulary,
      .message = say_half_vocabulary,
@@ -1012,7 +1012,8 @@ static const struct rule rules[] = {
     {.id = "shared-table",
      .severity = "warning",
      .help = "a head's table beside a narrower one with the same entries",
-     .cost = MODEL,
+     .does = "have the head read the narrower table through a projection",
+     .cost = COST_MODEL,
      .kind = COMBINES,
      .edit = edit_shared_table,
      .message = say_shared_table,
@@ -1020,7 +1021,8 @@ static const struct rule rules[] = {
     {.id = "narrow-table",
      .severity = "note",
      .help = "a wide embedding",
-     .cost = MODEL,
+     .does = "make the largest embedding 128 wide, with a projection",
+     .cost = COST_MODEL,
      .kind = CHANGES,
      .edit = edit_narrow_table,
      .message = say_narrow_table,
@@ -1028,7 +1030,8 @@ static const struct rule rules[] = {
     {.id = "table-on-cpu",
      .severity = "note",
      .help = "embeddings on the CPU",
-     .cost = TIME,
+     .does = "keep the embedding tables on the CPU",
+     .cost = COST_TIME,
      .kind = CHANGES,
      .edit = edit_tables_on_cpu,
      .message = say_tables_on_cpu,
@@ -1036,7 +1039,8 @@ static const struct rule rules[] = {
     {.id = "sparse-gradients",
      .severity = "note",
      .help = "embeddings with dense gradients",
-     .cost = NUMERICS,
+     .does = "give the embeddings sparse gradients",
+     .cost = COST_NUMERICS,
      .kind = CHANGES,
      .edit = edit_sparse_tables,
      .message = say_sparse_tables,
@@ -1044,7 +1048,8 @@ static const struct rule rules[] = {
     {.id = "length",
      .severity = "warning",
      .help = "padding to the longest sample",
-     .cost = MODEL,
+     .does = "halve the length of the samples",
+     .cost = COST_MODEL,
      .kind = CHANGES,
      .edit = edit_half_length,
      .message = say_half_length,
@@ -1052,7 +1057,8 @@ static const struct rule rules[] = {
     {.id = "untied-head",
      .severity = "warning",
      .help = "a head as large as the embedding and not tied to it",
-     .cost = MODEL,
+     .does = "tie the head to the embedding",
+     .cost = COST_MODEL,
      .kind = COMBINES,
      .edit = edit_tied,
      .message = say_tied,
@@ -1060,7 +1066,8 @@ static const struct rule rules[] = {
     {.id = "equal-tables",
      .severity = "warning",
      .help = "two tables of one shape",
-     .cost = MODEL,
+     .does = "share one table",
+     .cost = COST_MODEL,
      .kind = COMBINES,
      .edit = edit_equal_tables,
      .message = say_equal_tables,
@@ -1068,7 +1075,8 @@ static const struct rule rules[] = {
     {.id = "fused-attention",
      .severity = "warning",
      .help = "attention written by hand",
-     .cost = FREE,
+     .does = "call F.scaled_dot_product_attention",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_attention,
      .message = say_fused_attention,
@@ -1076,7 +1084,8 @@ static const struct rule rules[] = {
     {.id = "fused-gelu",
      .severity = "warning",
      .help = "GELU written by hand",
-     .cost = FREE,
+     .does = "call F.gelu",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_gelu,
      .message = say_gelu,
@@ -1084,7 +1093,8 @@ static const struct rule rules[] = {
     {.id = "fused-layer-norm",
      .severity = "warning",
      .help = "LayerNorm written by hand",
-     .cost = FREE,
+     .does = "call F.layer_norm",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_layer_norm,
      .message = say_layer_norm,
@@ -1092,7 +1102,8 @@ static const struct rule rules[] = {
     {.id = "fused-norm",
      .severity = "warning",
      .help = "RMSNorm written by hand",
-     .cost = FREE,
+     .does = "call F.rms_norm",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_rms_norm,
      .message = say_rms_norm,
@@ -1100,7 +1111,8 @@ static const struct rule rules[] = {
     {.id = "half-precision",
      .severity = "warning",
      .help = "autocast to bfloat16",
-     .cost = NUMERICS,
+     .does = "run under bf16 autocast",
+     .cost = COST_NUMERICS,
      .kind = COMBINES,
      .applies = is_fp32,
      .edit = to_autocast,
@@ -1110,7 +1122,8 @@ static const struct rule rules[] = {
     {.id = "optimizer-8bit",
      .severity = "note",
      .help = "optimizer states in 8 bits, and other optimizers",
-     .cost = NUMERICS,
+     .does = "keep the optimizer's states in 8 bits",
+     .cost = COST_NUMERICS,
      .kind = COMBINES,
      .applies = has_8bit,
      .edit = to_8bit,
@@ -1120,7 +1133,8 @@ static const struct rule rules[] = {
     {.id = "optimizer-offload",
      .severity = "note",
      .help = "optimizer states on the CPU",
-     .cost = TIME,
+     .does = "keep the optimizer's states on the CPU",
+     .cost = COST_TIME,
      .kind = CHANGES,
      .applies = has_states,
      .edit = to_no_update,
@@ -1130,7 +1144,8 @@ static const struct rule rules[] = {
     {.id = "fused-update",
      .severity = "warning",
      .help = "an update that is the peak",
-     .cost = FREE,
+     .does = "pass fused=True to the optimizer",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .applies = update_peaks,
      .edit = to_fused,
@@ -1140,7 +1155,8 @@ static const struct rule rules[] = {
     {.id = "del-outputs",
      .severity = "warning",
      .help = "outputs of the last step that are still alive",
-     .cost = FREE,
+     .does = "delete `out` and `loss` after their last use",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .applies = is_plain,
      .edit = to_del,
@@ -1150,7 +1166,8 @@ static const struct rule rules[] = {
     {.id = "del-locals",
      .severity = "warning",
      .help = "local variables that hold tensors for nothing",
-     .cost = FREE,
+     .does = "delete local names in forward() after their last use",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .applies = in_forward,
      .edit = to_released,
@@ -1160,7 +1177,8 @@ static const struct rule rules[] = {
     {.id = "zero-grad",
      .severity = "warning",
      .help = "gradients that live through the forward pass",
-     .cost = FREE,
+     .does = "call zero_grad(set_to_none=True) before the forward pass",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .applies = keeps_gradients,
      .edit = to_plain,
@@ -1170,7 +1188,8 @@ static const struct rule rules[] = {
     {.id = "accumulate",
      .severity = "note",
      .help = "the batch in parts",
-     .cost = TIME,
+     .does = "run the batch in 4 parts and add up their gradients",
+     .cost = COST_TIME,
      .kind = CHANGES,
      .applies = divides,
      .edit = to_4_parts,
@@ -1180,7 +1199,8 @@ static const struct rule rules[] = {
     {.id = "checkpoint",
      .severity = "note",
      .help = "saved tensors that recomputation replaces",
-     .cost = WORK,
+     .does = "checkpoint modules",
+     .cost = COST_TIME,
      .kind = COMBINES,
      .applies = can_recompute,
      .edit = to_checkpoints,
@@ -1190,7 +1210,8 @@ static const struct rule rules[] = {
     {.id = "in-place",
      .severity = "note",
      .help = "activations that could overwrite their input",
-     .cost = FREE,
+     .does = "run activations in place",
+     .cost = COST_FREE,
      .kind = BELIEVED,
      .edit = edit_in_place,
      .message = say_in_place,
@@ -1198,7 +1219,8 @@ static const struct rule rules[] = {
     {.id = "conv-bias",
      .severity = "note",
      .help = "a bias before a batch norm",
-     .cost = FREE,
+     .does = "drop the biases before batch norms",
+     .cost = COST_FREE,
      .kind = BELIEVED,
      .edit = edit_no_bias,
      .message = say_no_bias,
@@ -1206,7 +1228,8 @@ static const struct rule rules[] = {
     {.id = "unused-parameters",
      .severity = "warning",
      .help = "parameters that nothing reads",
-     .cost = FREE,
+     .does = "drop the parameters that nothing reads",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_unused_parameters,
      .message = say_unused_parameters,
@@ -1214,14 +1237,16 @@ static const struct rule rules[] = {
     {.id = "unused-outputs",
      .severity = "note",
      .help = "outputs that the loss does not read",
-     .cost = FREE,
+     .does = "return no output that the loss does not read",
+     .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_unused_outputs,
      .message = say_unused_outputs},
     {.id = "fragmentation",
      .severity = "note",
      .help = "reserved far above allocated",
-     .cost = FREE,
+     .does = "set expandable_segments:True",
+     .cost = COST_FREE,
      .kind = RESERVES,
      .applies = is_fragmented,
      .edit = to_expandable,
@@ -1231,14 +1256,14 @@ static const struct rule rules[] = {
     {.id = "outliers",
      .severity = "note",
      .help = "layers whose activations or weights stand out",
-     .cost = FREE,
+     .cost = COST_FREE,
      .kind = INFORMS,
      .applies = has_outliers,
      .message = say_outliers},
     {.id = "evaluation",
      .severity = "note",
      .help = "the peak of evaluation, and without no_grad",
-     .cost = FREE,
+     .cost = COST_FREE,
      .kind = INFORMS,
      .applies = always,
      .edit = to_inference,
@@ -1248,7 +1273,7 @@ static const struct rule rules[] = {
     {.id = "loss-item",
      .severity = "note",
      .help = "the leak total_loss += loss",
-     .cost = FREE,
+     .cost = COST_FREE,
      .kind = INFORMS,
      .applies = always,
      .message = say_loss_item,
@@ -1256,20 +1281,25 @@ static const struct rule rules[] = {
     {.id = "dimensions",
      .severity = "note",
      .help = "bytes per unit of the input's dimensions",
-     .cost = FREE,
+     .cost = COST_FREE,
      .kind = INFORMS,
      .applies = has_dims,
      .message = say_dims},
     {.id = "sharding",
      .severity = "note",
      .help = "FSDP over several GPUs",
-     .cost = FREE,
+     .cost = COST_GPUS,
      .kind = CHANGES,
      .edits = SETUP,
      .applies = is_alone,
      .edit = to_shards,
      .message = say_shards},
-    {.id = "together", .severity = "note", .help = "the best changes at once", .cost = FREE, .kind = CHANGES},
+    {.id = "together",
+     .severity = "note",
+     .help = "the best changes at once",
+     .does = "make these changes at once",
+     .cost = COST_FREE,
+     .kind = CHANGES},
 };
 
 void
@@ -1277,15 +1307,6 @@ rules_list(FILE *out)
 {
     for (int i = 0; i < COUNT(rules); i++)
         fprintf(out, "%s\t%s\n", rules[i].id, rules[i].help);
-}
-
-static const char *
-rules_help(const char *id)
-{
-    for (int i = 0; i < COUNT(rules); i++)
-        if (strcmp(rules[i].id, id) == 0)
-            return rules[i].help;
-    return NULL;
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------------------------- */
@@ -1306,6 +1327,8 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
     struct finding *f = &r->findings[r->nfindings++];
     *f = (struct finding){.rule = k->id,
                           .help = k->help,
+                          .does = changes || k->kind == RESERVES ? k->does : NULL,
+                          .cost = k->cost,
                           .severity = changes && small ? "note" : k->severity,
                           .certainty = "simulated",
                           .message = k->message(x, e, m),
@@ -1328,24 +1351,17 @@ rule_of(const struct finding *f)
     return NULL;
 }
 
-/* What is only a note here although it saves much stands back. */
-static int64_t
-weight(const struct finding *f)
-{
-    const struct rule *k = rule_of(f);
-    return f->saves_bytes / 100 * k->cost / (strcmp(f->severity, k->severity) == 0 ? 1 : 2);
-}
-
-/* What is grave before what is small, what saves more for its cost before what saves less, what only informs last. */
+/* What asks less of its author first, then what saves more; what only informs last. */
 static int
 by_rank(const void *a, const void *b)
 {
     const struct finding *f = a, *g = b;
-    int severe = severity_rank(g->severity) - severity_rank(f->severity);
-    if (severe)
-        return severe;
-    if (weight(f) != weight(g))
-        return weight(f) < weight(g) ? 1 : -1;
+    if ((f->saves_bytes > 0) != (g->saves_bytes > 0))
+        return f->saves_bytes > 0 ? -1 : 1;
+    if (f->saves_bytes > 0 && f->cost != g->cost)
+        return f->cost < g->cost ? -1 : 1;
+    if (f->saves_bytes != g->saves_bytes)
+        return f->saves_bytes < g->saves_bytes ? 1 : -1;
     return rule_of(f) < rule_of(g) ? -1 : rule_of(f) > rule_of(g);
 }
 
@@ -1365,18 +1381,20 @@ edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
     return e;
 }
 
-/* The best ones first, each only when it lowers the peak of those before it. */
+/* Those that leave the model as it is, the cheapest first, each only when it lowers the peak of those before it; they
+ * lead the list. */
 static void
 combine(struct advice *x)
 {
     struct result *r = x->r;
     struct measured best = x->base;
-    const struct rule *chosen[COUNT(rules)];
-    const char *names = "";
-    int n = 0, savers = 0;
-    for (; savers < r->nfindings && r->findings[savers].saves_bytes > 0; savers++) {
-        chosen[n] = rule_of(&r->findings[savers]);
-        if (chosen[n]->kind != COMBINES)
+    const struct rule *chosen[COUNT(rules)], *k = &rules[COUNT(rules) - 1];
+    const char *does = "", *how = "", **members = NEWN(x->a, const char *, COUNT(rules));
+    int n = 0;
+    enum cost cost = COST_FREE;
+    for (int i = 0; i < r->nfindings && r->findings[i].saves_bytes > 0; i++) {
+        chosen[n] = rule_of(&r->findings[i]);
+        if (chosen[n]->kind != COMBINES || chosen[n]->cost == COST_MODEL)
             continue;
         struct arena *own = arena_new();
         struct edit e = edit_with(x, own, chosen, n + 1);
@@ -1385,19 +1403,28 @@ combine(struct advice *x)
         if (m.allocated < 0 || best.allocated - m.allocated < x->base.allocated / WORTH)
             continue;
         best = m;
-        names = arena_printf(x->a, "%s%s%s", names, n ? ", " : "", chosen[n]->id);
+        cost = chosen[n]->cost > cost ? chosen[n]->cost : cost;
+        does = arena_printf(x->a, "%s%s%s", does, n ? "; " : "", chosen[n]->does);
+        how = r->findings[i].how
+                  ? arena_printf(x->a, "%s%s# %s\n%s", how, *how ? "\n\n" : "", chosen[n]->id, r->findings[i].how)
+                  : how;
+        members[n] = chosen[n]->id;
         n++;
     }
     if (n < 2)
         return;
-    memmove(&r->findings[savers + 1], &r->findings[savers], sizeof(*r->findings) * (size_t)(r->nfindings - savers));
-    r->nfindings++;
-    r->findings[savers] =
-        (struct finding){.rule = "together",
-                         .help = rules_help("together"),
-                         .severity = "note",
+    memmove(&r->findings[1], r->findings, sizeof(*r->findings) * (size_t)r->nfindings++);
+    r->findings[0] =
+        (struct finding){.rule = k->id,
+                         .help = k->help,
+                         .does = does,
+                         .cost = cost,
+                         .how = how,
+                         .nmembers = n,
+                         .members = members,
+                         .severity = k->severity,
                          .certainty = "simulated",
-                         .message = arena_printf(x->a, "%s at once peak at %s, %s less", names, peak(x, &best),
+                         .message = arena_printf(x->a, "%s: at once they peak at %s, %s less", does, peak(x, &best),
                                                  percent_of(x, x->base.allocated - best.allocated)),
                          .saves_bytes = x->base.allocated - best.allocated,
                          .peak_after = best.allocated,

@@ -112,6 +112,10 @@ const char *string_clip(struct arena *a, const char *s, int max);
 const char *string_tail(struct arena *a, const char *s, int max); /* the beginning cut: of a path the end tells most */
 /* The same of a text with names of operators, whose overload ".default" goes without saying. */
 const char *string_op(struct arena *a, const char *s, int max);
+/* A name of the model in a sentence: "`blocks.0`", so that every format can tell it from the words around. */
+const char *string_quote(struct arena *a, const char *s, int max);
+/* "blocks.12.up" as "blocks.*.up", "add_7" as "add": a name with its numbers replaced, and without one at its end. */
+const char *string_pattern(struct arena *a, const char *s);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int string_utf8(const char *s, uint32_t *c);
 

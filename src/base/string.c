@@ -118,3 +118,30 @@ string_op(struct arena *a, const char *s, int max)
     *o = '\0';
     return string_clip(a, out, max);
 }
+
+const char *
+string_pattern(struct arena *a, const char *s)
+{
+    char *out = arena_alloc(a, strlen(s) + 1), *o = out;
+    while (*s) {
+        size_t digits = strspn(s + (*s == '_'), "0123456789");
+        if (*s == '_' && digits && s[1 + digits] == '\0')
+            break;
+        if (*s != '_' && digits) {
+            *o++ = '*';
+            s += digits;
+        } else {
+            *o++ = *s++;
+        }
+    }
+    return out;
+}
+
+const char *
+string_quote(struct arena *a, const char *s, int max)
+{
+    char *out = arena_str(a, arena_printf(a, "`%s`", string_clip(a, s, max)));
+    for (char *p = out + 1; p[1]; p++)
+        *p = *p == '`' ? '\'' : *p;
+    return out;
+}

@@ -12,6 +12,15 @@ struct result *result_build(const struct graph *g, struct program *p, struct ste
 /* Makes these the choices of r, those that have a field of their own too. */
 void result_choose(struct result *r, int n, const struct choice *c);
 
+/* owner.c: what tensors are to whoever wrote the program. */
+struct owner *owner_new(struct arena *a, const struct program *p, const struct setup *s);
+/* "gradient of the logits (nll_loss_backward)", "optimizer state of fc.weight"; the text may live in the program. */
+const char *owner_name(const struct owner *o, const struct storage *s);
+/* Whether the loss or its backward pass runs, by a call of the model (NULL none). */
+bool owner_in_loss(const struct owner *o, enum phase phase, const struct call *c);
+/* Fills r->held. */
+void owner_held(const struct owner *o, const struct step *st, const struct live *l, struct result *r);
+
 /* choices.c: what was chosen for the step, in the order of the reports. */
 struct choice *choices_of(struct arena *a, const struct setup *s, int *n);
 /* The choices of a stored set-up: value(from, name) is what it says, NULL nothing, which is the default. */

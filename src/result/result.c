@@ -20,6 +20,7 @@ struct gather {
     struct step *st;
     const struct setup *s;
     struct live *l;
+    struct owner *owner;
     struct result *r;
     int *moment; /* per instant the event that it shows */
 };
@@ -161,6 +162,8 @@ gather_peak(struct gather *x)
     r->peak.op = e ? op_text(x, e->op) : NULL;
     r->peak.node = e && e->call ? e->call->node : NULL;
     r->peak.location = e && e->call ? e->call->location : NULL;
+    r->peak.layer = e && e->call && e->call->scope > 0 ? x->p->modules[e->call->scope].path : NULL;
+    r->peak.in_loss = e && owner_in_loss(x->owner, e->phase, e->call);
     memcpy(r->class_bytes, x->l->at_peak, sizeof(r->class_bytes));
     r->after.model = x->st->after.model;
     r->after.inputs = x->st->after.inputs;
@@ -181,23 +184,6 @@ larger(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static const char *
-storage_name(struct gather *x, const struct storage *s)
-{
-    const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
-    if (s->class == CLASS_WORKSPACE)
-        return s->name ? s->name : arena_printf(x->a, "scratch of %s%s", aten_space(s->op), s->op);
-    if (s->class == CLASS_GRADIENTS)
-        return arena_printf(x->a, "grad of %s", of);
-    if (s->class == CLASS_OPTIMIZER)
-        return arena_printf(x->a, "state of %s", of);
-    if (s->phase == PHASE_BACKWARD && s->call)
-        return arena_printf(x->a, "grad in the backward of %s", of);
-    if (s->phase == PHASE_UPDATE)
-        return arena_printf(x->a, "update of %s", of);
-    return of;
-}
-
 /* The reason a storage lives: by class, or the operator at which it dies. */
 static const char *
 storage_reason(struct gather *x, const struct storage *s, const struct event *death)
@@ -213,7 +199,8 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
         return arena_printf(x->a, "the library, in the %s thread; never freed",
                             s->phase == PHASE_BACKWARD ? "autograd" : "main");
     if (s->class == CLASS_OUTPUTS)
-        return "held by a Python name of the loop until the next iteration rebinds it";
+        return arena_printf(x->a, "your variable `%s` keeps it until the next iteration",
+                            s->phase == PHASE_LOSS ? "loss" : "out");
     if (!death)
         return "nothing in this step frees it";
     const char *op = op_text(x, death->op);
@@ -252,7 +239,7 @@ gather_live(struct gather *x)
         if (!x->l->alive[i])
             continue;
         struct live_tensor *t = &r->live[n++];
-        t->name = storage_name(x, s);
+        t->name = owner_name(x->owner, s);
         t->bytes = s->bytes;
         t->rank = s->rank;
         t->shape = s->size;
@@ -321,7 +308,7 @@ gather_spans(struct gather *x)
     r->spans = NEWN(x->a, struct span, r->nspans + 1);
     for (int i = 0; i < r->nspans; i++) {
         r->spans[i] = all[i].span;
-        r->spans[i].name = storage_name(x, all[i].st);
+        r->spans[i].name = owner_name(x->owner, all[i].st);
     }
     arena_free(own);
 }
@@ -534,9 +521,11 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
 static void
 gather_step(struct gather *x)
 {
+    x->owner = owner_new(x->a, x->p, x->s);
     gather_instants(x);
     gather_peak(x);
     gather_live(x);
+    owner_held(x->owner, x->st, x->l, x->r);
     gather_spans(x);
     gather_layers(x);
     if (x->s->mode == MODE_TRAINING)
@@ -572,6 +561,8 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
+const char *const cost_names[COST_COUNT] = {"free", "changes numerics", "costs time", "changes the model",
+                                            "takes more GPUs"};
 const char *const outcome_names[CHECK_COUNT] = {"passed", "failed", "skipped", "unjudged", "accepted"};
 
 int

@@ -24,6 +24,13 @@ struct live_tensor {  /* one storage alive at the peak */
     const char *layer;     /* path of the module it belongs to; NULL outside of the model */
 };
 
+struct held {                /* tensors alive at the peak that are one thing to whoever wrote the program */
+    const char *what, *most; /* "copies of the logits"; in which modules most of them are, NULL unknown */
+    int count;
+    bool counted;        /* count says something */
+    int64_t bytes, each; /* each: of one, -1 they differ */
+};
+
 struct layer_op { /* an operator that a module calls itself, how often, and where first */
     const char *name, *location;
     int count;
@@ -54,6 +61,11 @@ struct span { /* one storage of the step: alive at the instants from born up to,
     int born, died;
 };
 
+/* What a change asks of its author, the least first. */
+enum cost { COST_FREE, COST_NUMERICS, COST_TIME, COST_MODEL, COST_GPUS, COST_COUNT };
+extern const char *const cost_names[COST_COUNT]; /* "free" "changes numerics" "costs time" "changes the model"
+                                                   "takes more GPUs" */
+
 struct finding {
     const char *rule, *severity, *certainty, *message, *location, *how;
     int nnodes;
@@ -64,6 +76,10 @@ struct finding {
     bool known;                /* the baseline has it, too */
     const struct curve *after; /* the changed step; NULL: none was run */
     const char *help;          /* what its rule is about, in a few words; NULL unknown */
+    const char *does;          /* the change, as one tells somebody to make it; NULL it is none */
+    enum cost cost;
+    int nmembers; /* of "together": the rules that it applies */
+    const char **members;
 };
 
 /* What became of a parameter, buffer or input between two models; the side on which it is missing has name NULL. */
@@ -255,7 +271,9 @@ struct result {
         int64_t certain; /* allocated bytes at least, whatever the doubts turn out to be; without any the peak */
         enum phase phase;
         const char *op, *node, *location;
-        int instant; /* index into instants */
+        const char *layer; /* path of the module whose operator runs; NULL none of a module below the model */
+        bool in_loss;      /* the loss runs, or its backward pass */
+        int instant;       /* index into instants */
     } peak;
     struct {
         int64_t model, inputs, forward, backward, step;
@@ -266,6 +284,8 @@ struct result {
     int64_t class_bytes[CLASS_COUNT]; /* at the peak */
     int nlive;
     struct live_tensor *live; /* largest first */
+    int nheld;
+    struct held *held; /* all of live, largest first */
     int nlayers;
     struct layer *layers;
     int ninstants;

@@ -189,7 +189,8 @@ static const struct precision precisions[] = {
 
 struct loss {
     const char *name, *help;
-    struct value *(*run)(struct machine *m, struct value *out, struct value *target);
+    const char *op;                                                                   /* what it calls, NULL none */
+    struct value *(*run)(struct machine *m, struct value *out, struct value *target); /* NULL: op of both */
     bool target_is_class; /* int64, one per row; else like the output */
     bool no_target;
 };
@@ -227,36 +228,6 @@ run_cross_entropy(struct machine *m, struct value *out, struct value *target)
 }
 
 static struct value *
-run_nll(struct machine *m, struct value *out, struct value *target)
-{
-    return OP(m, "nll_loss_nd.default", VAL(out), VAL(target));
-}
-
-static struct value *
-run_mse(struct machine *m, struct value *out, struct value *target)
-{
-    return OP(m, "mse_loss.default", VAL(out), VAL(target));
-}
-
-static struct value *
-run_l1(struct machine *m, struct value *out, struct value *target)
-{
-    return OP(m, "l1_loss.default", VAL(out), VAL(target));
-}
-
-static struct value *
-run_smooth_l1(struct machine *m, struct value *out, struct value *target)
-{
-    return OP(m, "smooth_l1_loss.default", VAL(out), VAL(target));
-}
-
-static struct value *
-run_bce(struct machine *m, struct value *out, struct value *target)
-{
-    return OP(m, "binary_cross_entropy_with_logits.default", VAL(out), VAL(target));
-}
-
-static struct value *
 run_sum(struct machine *m, struct value *out, struct value *target)
 {
     (void)target;
@@ -272,15 +243,27 @@ run_output(struct machine *m, struct value *out, struct value *target)
 }
 
 static const struct loss losses[] = {
-    {"auto", "the model's own where an output is one number, else cross-entropy", NULL, true, false},
-    {"cross-entropy", "classes on the last axis of rank 2 and 3, on axis 1 of images", run_cross_entropy, true, false},
-    {"nll", "log-probabilities of classes, on axis 1", run_nll, true, false},
-    {"mse", "mean squared error against a tensor like the output", run_mse, false, false},
-    {"l1", "mean absolute error, likewise", run_l1, false, false},
-    {"smooth-l1", "likewise, squared near zero", run_smooth_l1, false, false},
-    {"bce", "binary cross-entropy with logits", run_bce, false, false},
-    {"sum", "the sum of the output", run_sum, false, true},
-    {"output", "the output itself, one number that the model computed", run_output, false, true},
+    {.name = "auto",
+     .help = "the model's own where an output is one number, else cross-entropy",
+     .target_is_class = true},
+    {.name = "cross-entropy",
+     .help = "classes on the last axis of rank 2 and 3, on axis 1 of images",
+     .op = "cross_entropy_loss.default",
+     .run = run_cross_entropy,
+     .target_is_class = true},
+    {.name = "nll",
+     .help = "log-probabilities of classes, on axis 1",
+     .op = "nll_loss_nd.default",
+     .target_is_class = true},
+    {.name = "mse", .help = "mean squared error against a tensor like the output", .op = "mse_loss.default"},
+    {.name = "l1", .help = "mean absolute error, likewise", .op = "l1_loss.default"},
+    {.name = "smooth-l1", .help = "likewise, squared near zero", .op = "smooth_l1_loss.default"},
+    {.name = "bce", .help = "binary cross-entropy with logits", .op = "binary_cross_entropy_with_logits.default"},
+    {.name = "sum", .help = "the sum of the output", .run = run_sum, .no_target = true},
+    {.name = "output",
+     .help = "the output itself, one number that the model computed",
+     .run = run_output,
+     .no_target = true},
 };
 
 #define FINDER(type, table)                                       \
@@ -419,6 +402,12 @@ own_loss(struct arena *a, const struct program *p)
             return i;
     }
     return -1;
+}
+
+const char *
+loss_reads(const struct loss *loss)
+{
+    return loss->op ? aten_find(loss->op)->reads : NULL;
 }
 
 static const struct loss *
@@ -1248,7 +1237,9 @@ sum_losses(struct script *x)
     struct value *sum = NULL;
     for (int i = 0; i < x->p->noutputs; i++)
         if (x->loss_of[i] && x->outs[i] && dtypes[x->outs[i]->dtype].is_float) {
-            struct value *loss = x->loss_of[i]->run(m, x->outs[i], x->targets[i]);
+            const struct loss *l = x->loss_of[i];
+            struct value *loss =
+                l->run ? l->run(m, x->outs[i], x->targets[i]) : OP(m, l->op, VAL(x->outs[i]), VAL(x->targets[i]));
             sum = sum && loss ? OP(m, "add.Tensor", VAL(sum), VAL(loss)) : loss ? loss : sum;
         }
     return sum;

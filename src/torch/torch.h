@@ -136,7 +136,8 @@ struct aten {
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
     const char *source;
-    int since; /* the version of PyTorch, 209 of 2.9, from which eager runs it on CUDA; 0 all that are known */
+    int since;         /* the version of PyTorch, 209 of 2.9, from which eager runs it on CUDA; 0 all that are known */
+    const char *reads; /* of a loss: what its first argument is to its author, "logits"; NULL no loss */
     const char *assumes;          /* what the report says when a program calls it, NULL nothing */
     enum alternative alternative; /* to that */
 };
@@ -442,6 +443,8 @@ struct step {
 /* Per output its loss, NULL where none reads it. Where the set-up names no outputs: one that is a number, if it is the
  * first or computed from another; else the first, and those that alone a trained parameter reaches. */
 const struct loss **loss_of(struct arena *a, const struct program *p, const struct setup *s);
+/* What a loss reads, as its author calls it: "logits"; NULL where there is no word for it. */
+const char *loss_reads(const struct loss *loss);
 struct step *step_run(struct program *p, const struct setup *s);
 /* The type of a tensor of the model under a precision that casts the model. */
 enum dtype precision_type(const struct precision *p, enum dtype t);

@@ -71,6 +71,7 @@ hostile(void)
                                        .layers = changed,
                                        .ndiffers = 1,
                                        .differs = differs};
+    static struct held held[] = {{EVIL, EVIL, 2, true, 1024, 512}};
     static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
     static const struct curve curve = {3, {{1024, PHASE_FORWARD}, {1536, PHASE_BACKWARD}, {512, PHASE_UPDATE}}};
     static struct tensor_growth grown[] = {{EVIL, CLASS_SAVED, 0, 1, 0, 1024}, {EVIL, CLASS_INPUTS, 1, 0, 512, 0}};
@@ -109,7 +110,9 @@ hostile(void)
                   assumptions},
         .provenance = {"unknown", EVIL},
         .verdict = VERDICT_INCONCLUSIVE,
-        .peak = {2048, -1, -1, -1, 1024, PHASE_BACKWARD, EVIL, EVIL, EVIL, 1},
+        .peak = {2048, -1, -1, -1, 1024, PHASE_BACKWARD, EVIL, EVIL, EVIL, EVIL, false, 1},
+        .nheld = COUNT(held),
+        .held = held,
         .after = {-1, -1, -1, -1, -1},
         .class_bytes = {[CLASS_PARAMETERS] = 1024, [CLASS_SAVED] = 1024},
         .nlive = COUNT(live),
@@ -202,14 +205,16 @@ static void
 test_inert(void)
 {
     struct result r = hostile();
-    for (int i = 0; i < nformats; i++) {
-        char *s = render(&formats[i], &r);
+    for (int i = 0; i < 2 * nformats; i++) {
+        r.ndoubts = i < nformats; /* without doubts sentences say more */
+        const struct format *f = &formats[i % nformats];
+        char *s = render(f, &r);
         CU_ASSERT_TRUE(printable(s));
-        bool github = strcmp(formats[i].name, "github") == 0;
+        bool github = strcmp(f->name, "github") == 0;
         CU_ASSERT_TRUE(github ? commands(s) : no_commands(s));
-        if (strcmp(formats[i].name, "html") == 0) {
+        if (strcmp(f->name, "html") == 0) {
             CU_ASSERT_PTR_NULL(strstr(s, "<script>alert"));
-            CU_ASSERT_PTR_NULL(strstr(s, "z\""));
+            CU_ASSERT_PTR_NULL(strstr(s, "z\"'"));
             CU_ASSERT_PTR_NOT_NULL(strstr(s, "&lt;script&gt;alert"));
         }
         free(s);
