@@ -228,7 +228,10 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
     s->unroll = true;
     lower_setup(g, a, s);
     struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
-    return p && find_modules(a, p, s, e) ? p : NULL;
+    if (!p || !find_modules(a, p, s, e))
+        return NULL;
+    step_holds(p, s);
+    return p;
 }
 
 static struct program *

@@ -151,7 +151,7 @@ struct program {
     const struct region *regions; /* in order, apart from each other */
     int nunits;
     const struct region *units; /* that fully_shard wraps, in order, apart from each other */
-    int *held;                  /* python_holds, found by the first step */
+    int *held;                  /* python_holds, which step_holds asks once */
     const char **held_by;       /* and the names, NULL where an expression holds it */
     struct frames *frames;      /* of the calls' stacks, as far as they were read */
     bool captured;              /* by memlint's own export: nothing had to be told from lines */

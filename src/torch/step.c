@@ -1450,6 +1450,30 @@ assume_loss(struct program *p, const struct loss **of)
                             : "");
 }
 
+void
+step_holds(struct program *p, const struct setup *s)
+{
+    if (p->held)
+        return;
+    p->held = python_holds(p,
+                           HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) |
+                               HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
+                               HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) |
+                               HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
+                           &p->held_by);
+    if (python_traced(p))
+        program_assume(p, ALTERNATIVE_TRACED,
+                       "names of what runs under torch.no_grad hold what a product reads until that was read, "
+                       "too: the file has no lines of it");
+    if (python_attends(p))
+        program_assume(p, ALTERNATIVE_WEIGHTS,
+                       "attention's weights live until they are read, and not in what its function returns");
+    if (python_hides(p))
+        program_assume(p, ALTERNATIVE_FUNCTIONS,
+                       "functions other than forward hold what they make until it is read, as expressions do, and "
+                       "not until they return");
+}
+
 /* The version whose sources the tables were read from. */
 enum { NEWEST = 211 };
 
@@ -1488,25 +1512,7 @@ step_run(struct program *p, const struct setup *s)
     x.outs = NEWN(p->arena, struct value *, p->noutputs + 1);
     x.targets = NEWN(p->arena, struct value *, p->noutputs + 1);
     x.loss_of = loss_of(p->arena, p, s);
-    if (!p->held) {
-        p->held = python_holds(p,
-                               HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) |
-                                   HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
-                                   HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) |
-                                   HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
-                               &p->held_by);
-        if (python_traced(p))
-            program_assume(p, ALTERNATIVE_TRACED,
-                           "names of what runs under torch.no_grad hold what a product reads until that was read, "
-                           "too: the file has no lines of it");
-        if (python_attends(p))
-            program_assume(p, ALTERNATIVE_WEIGHTS,
-                           "attention's weights live until they are read, and not in what its function returns");
-        if (python_hides(p))
-            program_assume(p, ALTERNATIVE_FUNCTIONS,
-                           "functions other than forward hold what they make until it is read, as expressions do, and "
-                           "not until they return");
-    }
+    step_holds(p, s);
     bool either = false;
     for (int i = 0; i < p->ncalls; i++)
         either |= p->calls[i].either_type;

@@ -445,6 +445,8 @@ struct step {
 const struct loss **loss_of(struct arena *a, const struct program *p, const struct setup *s);
 /* What a loss reads, as its author calls it: "logits"; NULL where there is no word for it. */
 const char *loss_reads(const struct loss *loss);
+/* Fills p->held as the set-up has it, where it is not there; step_run would, and so would each run of a copy. */
+void step_holds(struct program *p, const struct setup *s);
 struct step *step_run(struct program *p, const struct setup *s);
 /* The type of a tensor of the model under a precision that casts the model. */
 enum dtype precision_type(const struct precision *p, enum dtype t);
