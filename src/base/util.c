@@ -2,8 +2,9 @@
 /* util.c - memory, text, names and element types.
  *
  * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at
- * once. Nothing else in memlint frees memory. die() is the only way out when the machine refuses; a model that asks for
- * more than the most that arena_guard was told leaves by its jump, and arena_free_newer drops what lay on the way.
+ * once. Blocks are kept for the next arena, cleared as far as they were used. Nothing else in memlint frees memory.
+ * die() is the only way out when the machine refuses; a model that asks for more than the most that arena_guard was
+ * told leaves by its jump, and arena_free_newer drops what lay on the way.
  */
 #include "base/base.h"
 
@@ -26,7 +27,7 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, LAST_BLOCK = 1 << 20 };
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, SIZES = 7, LAST_BLOCK = FIRST_BLOCK << (SIZES - 1) };
 
 struct block {
     struct block *next;
@@ -41,6 +42,7 @@ struct arena {
 };
 
 static struct arena *newest;
+static struct block *kept[SIZES]; /* zeroed, of FIRST_BLOCK, twice that and so on */
 static size_t taken; /* by all arenas */
 static size_t most;  /* that all may take, while guard is set */
 static jmp_buf *guard;
@@ -86,11 +88,30 @@ arena_new(void)
     return a;
 }
 
+/* Where blocks of that size are kept; NULL: nowhere, it is one request's. */
+static struct block **
+kept_of(size_t size)
+{
+    for (int i = 0; i < SIZES; i++)
+        if (size == (size_t)FIRST_BLOCK << i)
+            return &kept[i];
+    return NULL;
+}
+
 static void
 block_free(struct block *b)
 {
+    struct block **to = kept_of(b->size);
     ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
-    free(b);
+    if (!to) {
+        free(b);
+        return;
+    }
+    memset(b->data, 0, b->used);
+    ASAN_POISON_MEMORY_REGION(b->data, b->size);
+    b->used = 0;
+    b->next = *to;
+    *to = b;
 }
 
 void
@@ -124,9 +145,13 @@ block_new(struct arena *a, size_t size)
 {
     if (guard && taken + size > most)
         longjmp(*guard, 1);
-    struct block *b = calloc(1, sizeof(*b) + size);
-    if (!b)
+    struct block **from = kept_of(size), *b = from ? *from : NULL;
+    if (b) {
+        *from = b->next;
+        b->next = NULL;
+    } else if (!(b = calloc(1, sizeof(*b) + size))) {
         die("out of memory: %zu bytes wanted", size);
+    }
     b->size = size;
     ASAN_POISON_MEMORY_REGION(b->data, size);
     a->bytes += size;
