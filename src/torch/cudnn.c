@@ -133,15 +133,15 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
     const struct cudnn_library *of = m->s->library;
     int64_t said;
     if (of && of->ask(of->self, m->sm, s, &said)) {
-        m->cudnn.asked += m->recording;
+        m->cudnn.asked++;
         return said;
     }
     const struct cudnn_rule *r = rule_of(m->sm, s->dtype, s->last);
-    m->cudnn.ruled += m->recording && r;
-    m->cudnn.unknown += m->recording && !r;
+    m->cudnn.ruled += r != NULL;
+    m->cudnn.unknown += !r;
     if (!r)
         return 0;
-    if (m->recording && (!m->cudnn.rule || m->cudnn.rule->most < r->most))
+    if (!m->cudnn.rule || m->cudnn.rule->most < r->most)
         m->cudnn.rule = r;
     struct letters l = letters_of(s);
     const char *at = r->workspace[s->kind];

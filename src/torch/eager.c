@@ -33,22 +33,6 @@ const char COMPOSITE[] = "";
 
 /* ---- storages and values ----------------------------------------------------------------------------------------- */
 
-static void
-record(struct machine *m, int storage, bool birth)
-{
-    struct event *e = PUSH(m->keep, m->ev, m->nev, m->cap_ev);
-    *e = (struct event){storage, birth, m->phase, m->op, m->call};
-}
-
-int64_t
-machine_reserved(const struct machine *m)
-{
-    int64_t sum = heap_reserved(m->heap);
-    for (int i = 0; i < COUNT(m->side); i++)
-        sum += m->side[i] ? heap_reserved(m->side[i]) : 0;
-    return sum;
-}
-
 static struct storage *
 storage_new(struct machine *m, int64_t bytes)
 {
@@ -64,23 +48,7 @@ storage_new(struct machine *m, int64_t bytes)
     if (!s->bytes) /* an empty tensor allocates nothing */
         return s;
     s->heap = m->stream ? m->stream : m->heap;
-    s->block = heap_malloc(s->heap, bytes);
-    if (m->s && m->s->player)
-        m->s->player->asked(m->s->player->of, m->phase, m->op,
-                            m->fresh_name                 ? m->fresh_name
-                            : m->fresh == CLASS_WORKSPACE ? "a workspace"
-                            : m->call                     ? m->call->name
-                                                          : NULL,
-                            m->call ? m->call->location : NULL);
-    if (m->real)
-        s->bytes = heap_block_bytes(s->heap, s->block);
-    m->live_bytes += s->bytes;
-    int64_t reserved = machine_reserved(m);
-    m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
-    s->id = m->nst;
-    *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
-    if (m->recording)
-        record(m, s->id, true);
+    trace_birth(m, s);
     return s;
 }
 
@@ -88,25 +56,10 @@ storage_new(struct machine *m, int64_t bytes)
 static void
 storage_empty(struct machine *m, struct storage *s)
 {
-    if (s->id < 0 || s->empty)
+    if (!s->bytes || s->empty)
         return;
     s->empty = true;
-    heap_free(s->heap, s->block);
-    m->live_bytes -= s->bytes;
-    if (m->recording) {
-        record(m, s->id, false);
-        return;
-    }
-    m->st[s->id] = m->st[--m->nst];
-    m->st[s->id]->id = s->id;
-}
-
-static void
-storage_free(struct machine *m, struct storage *s)
-{
-    storage_empty(m, s);
-    if (!m->recording)
-        *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = s;
+    trace_death(m, s);
 }
 
 /* Where an operator wants dimensions, a file may give it a scalar: its first one is 0. */
@@ -232,7 +185,7 @@ static void
 storage_drop(struct machine *m, struct storage *st)
 {
     if (--st->refs == 0)
-        storage_free(m, st);
+        storage_empty(m, st);
 }
 
 void
@@ -318,6 +271,7 @@ use_library(struct machine *m, enum library l)
     int mark = m->npool;
     *w = value_adopt(m, value_keep(workspace(m, library_workspace(m, l))));
     (*w)->st->name = names[l];
+    (*w)->st->stays = true;
     scope_end(m, mark, 0, NULL);
 }
 

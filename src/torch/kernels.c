@@ -25,7 +25,7 @@ note(struct machine *m, struct kernels *k, const struct kernel_shape *shape)
     if (i == k->n)
         *PUSH(k->a, k->kernel, k->n, k->cap) =
             (struct kernel){*shape, m->op, m->call ? m->call->location : NULL, 0, -1};
-    k->kernel[i].count += m->recording && !k->counted;
+    k->kernel[i].count += !k->counted;
     return k->kernel[i].bytes;
 }
 
@@ -35,7 +35,7 @@ use_kernel(struct machine *m, const struct kernel_shape *shape)
     int64_t bytes = notes_kernels(m) ? note(m, m->s->kernels, shape) : -1;
     if (shape->kind == KERNEL_PRODUCT)
         return;
-    m->cudnn.kernels += m->recording && m->s->cudnn != CUDNN_NONE;
+    m->cudnn.kernels += m->s->cudnn != CUDNN_NONE;
     if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
         bytes = cudnn_workspace(m, shape);
     scratch(m, bytes);

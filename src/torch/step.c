@@ -632,6 +632,7 @@ optimizer_state_bytes(const struct optimizer *o, enum dtype t, int rank, const i
 static void
 make_states(struct script *x)
 {
+    const char *op = x->m->op;
     for (int i = 0; i < x->nupdated; i++) {
         struct trained *t = &x->params[x->updated[i]];
         const struct value *v = updated_value(x, t);
@@ -639,10 +640,13 @@ make_states(struct script *x)
         int n = !t->state[0] && (t->grad || x->s->optimizer->at_construction)
                     ? states_of(x->s->optimizer, v->dtype, v->rank, v->size, s)
                     : 0;
-        for (int k = 0; k < n; k++)
+        for (int k = 0; k < n; k++) {
             t->state[k] = value_born(x->m, "zeros_like.default", CLASS_OPTIMIZER, t->param->name, s[k].dtype, s[k].rank,
                                      s[k].size);
+            t->state[k]->st->stays = true;
+        }
     }
+    x->m->op = op; /* later iterations make none */
 }
 
 static void
@@ -652,11 +656,21 @@ drop(struct script *x, struct value **v)
     *v = NULL;
 }
 
+/* A name that outlives the iteration is bound anew. */
+static void
+unbind(struct script *x, struct value **name)
+{
+    if (*name)
+        drop(x, name);
+    else
+        trace_unbind(x->m, name);
+}
+
 static void
 zero_grad(struct script *x)
 {
     for (int i = 0; i < x->nparams && !x->s->loop->keep_grads; i++)
-        drop(x, &x->params[i].grad);
+        unbind(x, &x->params[i].grad);
 }
 
 static void
@@ -895,10 +909,12 @@ run_call(struct script *x, int at, double *flops)
     }
     m->op = c->op ? c->op->name : NULL;
     if (c->attribute && x->slot[c->kept]) {
-        struct value *old = x->attributes[c->attribute];
-        x->attributes[c->attribute] = value_keep(x->slot[c->kept]);
+        struct value **name = &x->attributes[c->attribute], *old = *name;
+        *name = value_keep(x->slot[c->kept]);
         if (old)
             value_drop(m, old);
+        else
+            trace_unbind(m, name);
     }
     for (int k = 0; k < c->nouts; k++) /* never read */
         if (x->last_use[c->outs[k]] < at && x->slot[c->outs[k]])
@@ -1007,7 +1023,7 @@ enter_loss(struct script *x)
     x->m->phase = PHASE_LOSS;
     for (int i = 0; i < x->p->noutputs; i++)
         if (x->slot[x->p->outputs[i].slot])
-            drop(x, &x->outs[i]);
+            unbind(x, &x->outs[i]);
 }
 
 /* A unit begins: what it reads passes a gate, which knows in the backward pass that the unit is behind. */
@@ -1119,7 +1135,7 @@ rerun(void *to, struct checkpoint *c)
         swap_slots(x, ran, true);
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
-        x->st->recomputed_flops += m->recording ? extra : 0;
+        x->st->recomputed_flops += extra;
         x->st->region_flops[m->checkpoint->region - x->p->regions] = m->checkpoint->spoilt ? HUGE_VAL : extra;
         m->flops = x->flops_before;
         return;
@@ -1137,7 +1153,7 @@ static void
 drop_loss(struct script *x, int n)
 {
     struct machine *m = x->m;
-    drop(x, &x->loss);
+    unbind(x, &x->loss);
     for (int i = 0; i < n; i++)
         drop(x, m->captives[i]);
     m->ncaptives -= n;
@@ -1215,8 +1231,8 @@ run_model(struct script *x, double *flops)
             is_made &= out != x->inputs[k];
         if (out && !is_made)
             value_keep(out);
-        if (x->outs[i]) /* the name is rebound when the call returns */
-            drop(x, &x->outs[i]);
+        if (x->outs[i] || m->phase != PHASE_LOSS) /* the name is rebound when the call returns */
+            unbind(x, &x->outs[i]);
         x->outs[i] = out;
         if (out && is_made) {
             out->st->class = CLASS_OUTPUTS;
@@ -1379,55 +1395,108 @@ run_update(struct script *x)
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static void
-iteration(struct script *x, struct step *st, bool last)
+drop_batch(struct script *x)
+{
+    for (int i = 0; i < x->p->ninputs; i++)
+        drop(x, &x->inputs[i]);
+    for (int i = 0; i < x->p->noutputs; i++)
+        drop(x, &x->targets[i]);
+}
+
+static void
+iteration(struct script *x, struct step *st)
 {
     struct machine *m = x->m;
     const struct loop *loop = x->s->loop;
     bool training = x->s->mode == MODE_TRAINING;
     int micro = training ? x->s->micro_batches : 1;
+    st->recomputed_flops = 0;
+    m->cudnn = (struct cudnn_use){0};
+    for (int i = 0; notes_kernels(m) && !x->s->kernels->counted && i < x->s->kernels->n; i++)
+        x->s->kernels->kernel[i].count = 0;
     for (int k = 0; k < micro; k++) {
-        bool final = last && k == micro - 1;
+        if (k)
+            drop_batch(x);
         make_inputs(x);
         if (!loop->zero_late && k == 0)
             zero_grad(x);
-        if (final)
-            st->after.inputs = m->live_bytes;
+        trace_mark(m, TRACE_INPUTS);
         m->autocast = x->s->precision->autocast != DT_UNDEFINED;
         m->low = x->s->precision->autocast;
-        run_model(x, final ? st->call_flops : NULL);
+        run_model(x, st->call_flops);
         if (training)
             run_loss(x);
         exit_autocast(x);
-        if (final)
-            st->after.forward = m->live_bytes;
-        if (training) {
-            if (loop->zero_late)
-                zero_grad(x);
-            m->phase = PHASE_BACKWARD;
-            if (x->loss)
-                backward(m, x->loss);
-            m->op = NULL;
-            if (final)
-                st->after.backward = m->live_bytes;
-            for (int i = 0; i < x->p->noutputs && loop->del; i++)
-                drop(x, &x->outs[i]);
-            m->phase = PHASE_UPDATE;
-            if (k == micro - 1)
-                run_update(x);
-            if (final)
-                st->after.step = m->live_bytes;
-            if (loop->del)
-                drop_loss(x, m->ncaptives);
-        }
-        if (k == micro - 1 && x->s->player)
-            x->s->player->step(x->s->player->of, heap_allocated(m->heap));
-        if (!final) {
-            for (int i = 0; i < x->p->ninputs; i++)
-                drop(x, &x->inputs[i]);
-            for (int i = 0; i < x->p->noutputs; i++)
-                drop(x, &x->targets[i]);
-        }
+        trace_mark(m, TRACE_FORWARD);
+        if (!training)
+            continue;
+        if (loop->zero_late)
+            zero_grad(x);
+        m->phase = PHASE_BACKWARD;
+        if (x->loss)
+            backward(m, x->loss);
+        m->op = NULL;
+        trace_mark(m, TRACE_BACKWARD);
+        for (int i = 0; i < x->p->noutputs && loop->del; i++)
+            drop(x, &x->outs[i]);
+        m->phase = PHASE_UPDATE;
+        if (k == micro - 1)
+            run_update(x);
+        trace_mark(m, TRACE_STEP);
+        if (loop->del)
+            drop_loss(x, m->ncaptives);
     }
+    trace_mark(m, TRACE_LOOP);
+}
+
+/* What outlives the iteration: until the next one binds its names anew. */
+static void
+adopt_names(struct script *x)
+{
+    struct machine *m = x->m;
+    for (int k = 0; k < x->p->noutputs; k++)
+        x->outs[k] = x->outs[k] ? value_adopt(m, x->outs[k]) : NULL;
+    x->loss = x->loss ? value_adopt(m, x->loss) : NULL;
+    for (int k = 0; k < m->ncaptives; k++)
+        *m->captives[k] = *m->captives[k] ? value_adopt(m, *m->captives[k]) : NULL;
+    for (int k = 1; k <= x->p->nattributes; k++)
+        x->attributes[k] = x->attributes[k] ? value_adopt(m, x->attributes[k]) : NULL;
+}
+
+static void
+run_iterations(struct script *x, struct step *st)
+{
+    struct machine *m = x->m;
+    int n = ITERATIONS + (x->s->repeats ? x->s->repeats - 1 : 0);
+    bool repeats = false;
+    for (int i = 0; i < n; i++) {
+        bool last = i == n - 1, again = repeats;
+        if (!again) {
+            struct arena *a = arena_new();
+            m->a = a;
+            x->first = i == 0;
+            m->exchanged = 0;
+            trace_begin(m);
+            iteration(x, st);
+            adopt_names(x);
+            trace_mark(m, TRACE_END);
+            drop_batch(x);
+            arena_free(a);
+            m->a = m->keep;
+            repeats = trace_repeats(m);
+        }
+        if (last) {
+            st->before = m->nst;
+            st->before_bytes = m->live_bytes;
+            m->reserved_bytes = heap_reserved(m->heap);
+        }
+        trace_play(m, again, last);
+    }
+    const int64_t *bytes = m->trace.bytes;
+    st->after.inputs = bytes[TRACE_INPUTS];
+    st->after.forward = bytes[TRACE_FORWARD];
+    st->after.backward = m->trace.at[TRACE_BACKWARD] < 0 ? -1 : bytes[TRACE_BACKWARD];
+    st->after.step = m->trace.at[TRACE_STEP] < 0 ? -1 : bytes[TRACE_STEP];
 }
 
 static void
@@ -1455,12 +1524,11 @@ step_holds(struct program *p, const struct setup *s)
 {
     if (p->held)
         return;
-    p->held = python_holds(p,
-                           HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) |
-                               HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
-                               HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) |
-                               HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
-                           &p->held_by);
+    p->held = python_holds(
+        p,
+        HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) | HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
+            HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) | HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
+        &p->held_by);
     if (python_traced(p))
         program_assume(p, ALTERNATIVE_TRACED,
                        "names of what runs under torch.no_grad hold what a product reads until that was read, "
@@ -1490,6 +1558,8 @@ step_run(struct program *p, const struct setup *s)
     st->call_flops = NEWN(p->arena, double, p->ncalls + 1);
     st->region_flops = NEWN(p->arena, double, p->nregions + 1);
     m->a = m->keep = p->arena;
+    m->trace.a = arena_new();
+    trace_begin(m);
     m->heap = heap_new(p->arena, s->expandable);
     heap_play(m->heap, s->player);
     m->s = s;
@@ -1534,31 +1604,12 @@ step_run(struct program *p, const struct setup *s)
                        "the loop zeroes gradients first, and keeps its names for output and loss until the next step");
     if (s->optimizer->at_construction && s->mode == MODE_TRAINING)
         make_states(&x);
+    trace_mark(m, TRACE_END);
+    trace_play(m, false, false);
     st->after.model = m->live_bytes;
-    st->after.backward = st->after.step = -1;
-    int iterations = ITERATIONS + (s->repeats ? s->repeats - 1 : 0);
-    for (int i = 0; i < iterations; i++) {
-        bool last = i == iterations - 1;
-        struct arena *a = arena_new();
-        m->a = a;
-        if (last) {
-            st->before = m->nst;
-            st->before_bytes = m->live_bytes;
-            m->recording = true;
-            m->reserved_bytes = heap_reserved(m->heap);
-        }
-        x.first = i == 0;
-        iteration(&x, st, last);
-        for (int k = 0; k < p->noutputs; k++) /* they live until the next iteration rebinds them */
-            x.outs[k] = x.outs[k] ? value_adopt(m, x.outs[k]) : NULL;
-        x.loss = x.loss ? value_adopt(m, x.loss) : NULL;
-        for (int k = 0; k < m->ncaptives; k++)
-            *m->captives[k] = *m->captives[k] ? value_adopt(m, *m->captives[k]) : NULL;
-        for (int k = 1; k <= p->nattributes; k++)
-            x.attributes[k] = x.attributes[k] ? value_adopt(m, x.attributes[k]) : NULL;
-        arena_free(a);
-    }
-    m->a = m->keep;
+    run_iterations(&x, st);
+    arena_free(m->trace.a);
+    m->trace.a = NULL;
     if (m->oversized)
         graph_doubt(p->graph, "model", "tensor", NULL, "a tensor of 4 TiB or more is counted as 4 TiB")->sure =
             SURE_MODEL;

@@ -45,8 +45,8 @@ void aten_list(FILE *out);
 
 /* A block of device memory from birth to death. */
 struct storage {
-    int id, refs, block; /* id: its place in machine.st; block: the heap's */
-    int64_t bytes;       /* rounded up to 512 as the CUDA allocator rounds */
+    int id, at, refs, block; /* id: its place in machine.st; at: in the trace; block: the heap's */
+    int64_t bytes;           /* rounded up to 512 as the CUDA allocator rounds */
     int64_t requested;
     enum class class;
     enum phase phase;        /* of birth */
@@ -59,6 +59,7 @@ struct storage {
     bool saved;               /* autograd kept it at some time */
     int version;              /* how often it was written over */
     bool empty;               /* it has given its memory back */
+    bool stays;               /* made once, by the first iteration that needs it */
     struct heap *heap;        /* where its block is */
 };
 
@@ -173,7 +174,7 @@ int aten_arg(const struct aten *op, const char *name);
 struct event {
     int storage; /* index into step.storages */
     bool birth;
-    enum phase phase;
+    enum phase phase : 8;
     const char *op;          /* operator that runs */
     const struct call *call; /* the forward call it belongs to, also in backward; NULL outside */
 };
@@ -185,21 +186,35 @@ struct cudnn_use {
     const struct cudnn_rule *rule; /* of those that did the one with the largest error; NULL none */
 };
 
+/* What an iteration did, before the allocator is asked. */
+enum trace_mark { TRACE_INPUTS, TRACE_FORWARD, TRACE_BACKWARD, TRACE_STEP, TRACE_LOOP, TRACE_END, TRACE_MARKS };
+struct step_trace {
+    struct arena *a;
+    int before, nst, cap_st; /* before: how many lived before */
+    struct storage **st;
+    int nev, cap_ev;
+    struct event *ev; /* storage: index into st; below 0, of name: -1 less the index */
+    int nnames, cap_names;
+    struct value ***name;
+    int at[TRACE_MARKS]; /* events before the mark; -1: it was not passed */
+    int64_t bytes[TRACE_END];
+};
+
 struct machine {
     struct arena *a;    /* of the running iteration */
     struct arena *keep; /* of the run */
     const struct setup *s;
-    bool recording; /* the reported step runs: events are kept, and storages that die */
+    struct step_trace trace; /* of the last iteration that ran */
     int nst, cap_st, nspare, cap_spare;
-    struct storage **st, **spare; /* alive; while recording, also those that died */
+    struct storage **st, **spare; /* alive when the reported step began, then those that it made */
     int nev, cap_ev;
-    struct event *ev;
+    struct event *ev;                      /* of the reported step */
     struct heap *heap, *side[2], *stream;  /* those of collectives; where blocks come from now, NULL heap */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
     struct reducer *reducer;               /* of several GPUs; NULL of one */
     int64_t exchanged;                     /* bytes that go around all GPUs in the reported step */
-    int64_t live_bytes, reserved_bytes;    /* reserved: the most while recording */
+    int64_t live_bytes, reserved_bytes;    /* reserved: the most in the reported step */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -234,6 +249,21 @@ struct machine {
     bool oversized;      /* a tensor of 4 TiB or more was met: counted as 4 TiB */
     bool many_parts;     /* a split into more than limit(LIMIT_PARTS) was met: so many are counted */
 };
+
+/* ---- play.c: the trace of an iteration, and the allocator that plays it ------------------------------------------ */
+
+void trace_begin(struct machine *m);
+void trace_birth(struct machine *m, struct storage *s);
+void trace_death(struct machine *m, const struct storage *s);
+void trace_mark(struct machine *m, enum trace_mark at);
+/* A name is bound anew that holds nothing yet; what it holds at the iteration's end dies here in the next one. */
+void trace_unbind(struct machine *m, struct value **name);
+/* Whether the next iteration does the same, but for what such names hold and what stays. */
+bool trace_repeats(const struct machine *m);
+/* Plays the trace to its end, or the reported step to its mark; again: as an iteration behind the one that ran. */
+void trace_play(struct machine *m, bool again, bool reported);
+
+/* ---- eager.c again ----------------------------------------------------------------------------------------------- */
 
 /* A fresh tensor; strides NULL means contiguous. It dies with the running scope unless somebody keeps it. */
 struct value *value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const int64_t *stride);

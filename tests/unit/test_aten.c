@@ -18,6 +18,7 @@ begin(void)
     s = (struct setup){.micro_batches = 1};
     m = (struct machine){.a = a, .keep = a, .s = &s, .grad_mode = true, .fresh = CLASS_TEMPORARIES, .sm = 90};
     m.heap = heap_new(a, false);
+    m.trace.a = a;
     m.derivatives = NEWN(a, struct derivative *, aten_count);
 }
 
