@@ -13,6 +13,7 @@ struct study {
     const struct setup *s;
     struct program *p;
     struct step *st;
+    struct search *search; /* of fits.c: steps at other sizes, NULL none yet */
     /* The program again under another set-up; NULL when the model can't be read so. */
     struct program *(*reload)(const struct study *x, struct arena *a, struct setup *s);
     void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */
@@ -37,20 +38,22 @@ void rules_list(FILE *out);
 /* Fills r->fits: what each device needs, and by running the step at other batches the largest that fits: exactly, or
  * -1 where there is no batch to vary. all: of every device, otherwise of that of --device or of those next to the
  * step's size. */
-void fits_run(const struct study *x, struct result *r, bool all);
+void fits_run(struct study *x, struct result *r, bool all);
 /* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
 int64_t fits_largest(const struct study *x, const struct result *r, int dim);
 /* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes,
  * on devices of that kind. reserved: bytes; -1 not run, or the model can't be read so; what is there already is not
  * run again. */
-void fits_sizes(const struct study *x, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved);
+void fits_sizes(struct study *x, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved);
+/* Forgets the steps that were run for these two. */
+void fits_free(struct study *x);
 /* Whether `reserved` bytes fit the device of --device; false without one. */
 bool fits_device(const struct result *r, int64_t reserved);
 
 /* ---- grid.c: the step at other sizes ----------------------------------------------------------------------------- */
 
 /* Fills r->grid by running the step at other sizes of the batch and of one more dimension. */
-void grid_run(const struct study *x, struct result *r);
+void grid_run(struct study *x, struct result *r);
 
 /* ---- scale.c: several GPUs --------------------------------------------------------------------------------------- */
 

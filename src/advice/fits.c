@@ -28,10 +28,12 @@ struct search {
     struct arena *own;
     const struct program *base, *far; /* far NULL: sizes are not on lines */
     int64_t base_size, far_size;
+    const struct program *one; /* at size 1, read when first asked for */
     int nruns, cap_runs;
     struct run {
         int kind;
         int64_t size, reserved; /* -1: the model can't be read so */
+        bool sought;            /* by a search for the largest, whose answer others' runs must not change */
     } * runs;
     int left; /* runs that devices other than --device's may still take */
 };
@@ -137,22 +139,26 @@ run_file(struct search *x, int kind, int64_t size)
 {
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
-    const struct program *p = x->s->reload(x->s, a, &s);
+    const struct program *p = size == 1 && x->one ? x->one : x->s->reload(x->s, size == 1 ? x->own : a, &s);
     int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
+    x->one = size == 1 ? p : x->one;
     arena_free(a);
     return reserved;
 }
 
 static int64_t
-run_at(struct search *x, int kind, int64_t size)
+run_at(struct search *x, int kind, int64_t size, bool sought)
 {
     for (int i = 0; i < x->nruns; i++)
-        if (x->runs[i].kind == kind && x->runs[i].size == size)
+        if (x->runs[i].kind == kind && x->runs[i].size == size) {
+            x->left -= sought && !x->runs[i].sought;
+            x->runs[i].sought |= sought;
             return x->runs[i].reserved;
+        }
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
     const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
-    struct run r = {kind, size, p ? measure_step(p, &s, NULL, NULL).reserved : run_file(x, kind, size)};
+    struct run r = {kind, size, p ? measure_step(p, &s, NULL, NULL).reserved : run_file(x, kind, size), sought};
     arena_free(a);
     *PUSH(x->own, x->runs, x->nruns, x->cap_runs) = r;
     x->left--;
@@ -166,13 +172,13 @@ bracket(const struct search *x, int kind, int64_t limit, const struct run **lo, 
     *lo = *hi = NULL;
     for (int i = 0; i < x->nruns; i++) {
         const struct run *r = &x->runs[i];
-        if (r->kind == kind && (r->reserved < 0 || r->reserved > limit) && (!*hi || r->size < (*hi)->size))
+        if (r->sought && r->kind == kind && (r->reserved < 0 || r->reserved > limit) && (!*hi || r->size < (*hi)->size))
             *hi = r;
     }
     for (int i = 0; i < x->nruns; i++) {
         const struct run *r = &x->runs[i];
-        if (r->kind == kind && r->reserved >= 0 && r->reserved <= limit && (!*hi || r->size < (*hi)->size) &&
-            (!*lo || r->size > (*lo)->size))
+        if (r->sought && r->kind == kind && r->reserved >= 0 && r->reserved <= limit &&
+            (!*hi || r->size < (*hi)->size) && (!*lo || r->size > (*lo)->size))
             *lo = r;
     }
 }
@@ -203,7 +209,7 @@ largest(struct search *x, int kind, int64_t limit, bool own)
             at = crossing(lo, hi, limit);
         if (hi && tries > 2 && tries % 2) /* a line alone may creep */
             at = from + (to - from) / 2;
-        run_at(x, kind, at <= from ? from + 1 : at >= to ? to - 1 : at);
+        run_at(x, kind, at <= from ? from + 1 : at >= to ? to - 1 : at, true);
     }
 }
 
@@ -213,7 +219,7 @@ largest_checked(struct search *x, int kind, int64_t limit)
 {
     int64_t size = largest(x, kind, limit, true);
     for (int64_t at = size > 0 ? size : 1; x->far && size >= 0 && at <= size + 1; at++)
-        if ((run_at(x, kind, at) <= limit) != (run_file(x, kind, at) <= limit)) {
+        if ((run_at(x, kind, at, true) <= limit) != (run_file(x, kind, at) <= limit)) {
             x->far = NULL;
             x->nruns = 0;
             return largest(x, kind, limit, true);
@@ -263,8 +269,8 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     const struct program *told = program_at(&x, x.own, first + 1);
     if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
         x.far = NULL;
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved};
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved};
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved, true};
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved, true};
     return x;
 }
 
@@ -280,14 +286,32 @@ fits_largest(const struct study *s, const struct result *r, int dim)
     return size;
 }
 
-void
-fits_sizes(const struct study *s, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved)
+/* The study's runs at sizes of that dimension, the only one that is asked for. */
+static struct search *
+search_of(struct study *s, int dim, int64_t most)
 {
-    struct search x = search_new(s, dim, size[0] > FIRST ? size[0] : FIRST, most);
+    if (!s->search) {
+        struct search x = search_new(s, dim, FIRST, most);
+        s->search = arena_dup(x.own, &x, sizeof(x));
+    }
+    return s->search;
+}
+
+void
+fits_sizes(struct study *s, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved)
+{
+    struct search *x = search_of(s, dim, most);
     for (int i = 0; i < n && (i == 0 || reserved[i - 1] <= most); i++)
         if (reserved[i] < 0)
-            reserved[i] = run_at(&x, kind, size[i]);
-    arena_free(x.own);
+            reserved[i] = run_at(x, kind, size[i], false);
+}
+
+void
+fits_free(struct study *s)
+{
+    if (s->search)
+        arena_free(s->search->own);
+    s->search = NULL;
 }
 
 static int
@@ -332,7 +356,7 @@ is_near(const struct result *r, const struct fit *f)
 }
 
 void
-fits_run(const struct study *s, struct result *r, bool all)
+fits_run(struct study *s, struct result *r, bool all)
 {
     const struct binding *batch = setup_batch(s->s);
     struct fit **order = NEWN(s->a, struct fit *, r->nfits + 1);
@@ -349,12 +373,12 @@ fits_run(const struct study *s, struct result *r, bool all)
             most = limit_of(&r->fits[i]) > most ? limit_of(&r->fits[i]) : most;
         }
     qsort(order, (size_t)n, sizeof(*order), by_limit);
-    struct search x = search_new(s, (int)(batch - s->s->dims), FIRST, most);
+    struct search *x = search_of(s, (int)(batch - s->s->dims), most);
+    x->left = CALLS / (s->p->ncalls + 1);
     for (int i = 0; i < n && order[i]; i++) {
         struct fit *f = order[i];
         study_tell(s, "trying batches", i, n);
         f->largest_batch =
-            f == own_device(r) ? largest_checked(&x, f->kind, limit_of(f)) : largest(&x, f->kind, limit_of(f), false);
+            f == own_device(r) ? largest_checked(x, f->kind, limit_of(f)) : largest(x, f->kind, limit_of(f), false);
     }
-    arena_free(x.own);
 }

@@ -29,23 +29,6 @@ sizes_around(int64_t n, int count, int below, int64_t *size, int *own)
     return k;
 }
 
-/* A row beside the own one: the study at another size of dimension down. */
-static void
-run_row(const struct study *x, int kind, int across, int down, int64_t size, int n, const struct grid *g, int64_t most,
-        int64_t *reserved)
-{
-    struct arena *a = arena_new();
-    struct setup s = *x->s;
-    struct study own = *x;
-    s.dims = arena_dup(a, s.dims, sizeof(*s.dims) * (size_t)s.ndims);
-    s.dims[down].n = size;
-    own.s = &s;
-    own.p = x->reload(x, a, &s);
-    if (own.p)
-        fits_sizes(&own, kind, across, n, g->column, most, reserved);
-    arena_free(a);
-}
-
 static bool
 has_kind(const struct result *r, int kind)
 {
@@ -56,7 +39,7 @@ has_kind(const struct result *r, int kind)
 }
 
 void
-grid_run(const struct study *x, struct result *r)
+grid_run(struct study *x, struct result *r)
 {
     const struct setup *s = x->s;
     const struct binding *batch = setup_batch(s);
@@ -81,19 +64,28 @@ grid_run(const struct study *x, struct result *r)
         memset(g->reserved[kind], 0xff, sizeof(int64_t) * (size_t)(g->ncolumns * g->nrows));
     }
     g->reserved[r->own_kind][g->own_row * g->ncolumns + g->own_column] = r->peak.reserved;
-    for (int k = 0; k < g->nrows * DEVICE_KINDS && left > 0; k++) {
-        int nth = k / DEVICE_KINDS, kind = k % DEVICE_KINDS;
-        if (!has_kind(r, kind))
-            continue;
-        int at = nth == 0 ? g->own_row : nth <= g->own_row ? nth - 1 : nth; /* the asked for one first */
-        int64_t *reserved = &g->reserved[kind][at * g->ncolumns];
-        int n = left < g->ncolumns ? left : g->ncolumns;
-        study_tell(x, "trying sizes", k, g->nrows * DEVICE_KINDS);
-        if (at == g->own_row)
-            fits_sizes(x, kind, across, n, column, most, reserved);
-        else
-            run_row(x, kind, across, down, row[at], n, g, most, reserved);
-        left -= n;
+    for (int k = 0; k < g->nrows && left > 0; k++) {
+        int at = k == 0 ? g->own_row : k <= g->own_row ? k - 1 : k; /* the asked for one first */
+        struct study other = *x, *row_of = at == g->own_row ? x : &other;
+        struct arena *a = arena_new();
+        struct setup there = *s;
+        if (row_of == &other) { /* the study at another size of dimension down */
+            there.dims = arena_dup(a, s->dims, sizeof(*s->dims) * (size_t)s->ndims);
+            there.dims[down].n = row[at];
+            other.s = &there;
+            other.search = NULL;
+        }
+        for (int kind = 0; kind < DEVICE_KINDS && left > 0; kind++) {
+            int n = left < g->ncolumns ? left : g->ncolumns;
+            if (!has_kind(r, kind))
+                continue;
+            study_tell(x, "trying sizes", k * DEVICE_KINDS + kind, g->nrows * DEVICE_KINDS);
+            fits_sizes(row_of, kind, across, n, column, most, &g->reserved[kind][at * g->ncolumns]);
+            left -= n;
+        }
+        if (row_of == &other)
+            fits_free(&other);
+        arena_free(a);
     }
     r->grid = g;
 }
