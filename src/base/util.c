@@ -43,8 +43,8 @@ struct arena {
 
 static struct arena *newest;
 static struct block *kept[SIZES]; /* zeroed, of FIRST_BLOCK, twice that and so on */
-static size_t taken; /* by all arenas */
-static size_t most;  /* that all may take, while guard is set */
+static size_t taken;              /* by all arenas */
+static size_t most;               /* that all may take, while guard is set */
 static jmp_buf *guard;
 
 void
@@ -557,12 +557,22 @@ glob_match(const char *glob, const char *text)
         if (*glob == '*') {
             star = ++glob;
             mark = text;
+            size_t rest = strcspn(glob, "*?[");
+            if (!glob[rest]) { /* the text's end alone can be like it */
+                size_t n = strlen(text);
+                return n >= rest && memcmp(text + n - rest, glob, rest) == 0;
+            }
+            if (rest && !(text = mark = strchr(text, *glob)))
+                return false;
         } else if (next) {
             glob = next;
             text++;
         } else if (star) {
             glob = star;
-            text = ++mark;
+            if (strcspn(glob, "*?[") == 0)
+                text = ++mark;
+            else if (!(text = mark = strchr(mark + 1, *glob)))
+                return false;
         } else {
             return false;
         }

@@ -62,16 +62,20 @@ fx_entry(struct arena *a, const char *list, int from_end)
 const char *
 fx_location(struct arena *a, const char *stack)
 {
-    const char *best = NULL;
+    const char *best = NULL, *number = NULL;
+    int length = 0;
     for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
         const char *file = p + 6, *end = strchr(file, '"'), *line = end ? strstr(end, "line ") : NULL;
         if (!line || line - end > 4)
             continue;
-        const char *text = arena_printf(a, "%.*s:%d", (int)(end - file), file, atoi(line + 5));
-        if (!best || !strstr(text, "site-packages/"))
-            best = text;
+        const char *library = best ? strstr(file, "site-packages/") : NULL;
+        if (library && library < end)
+            continue;
+        best = file;
+        length = (int)(end - file);
+        number = line + 5;
     }
-    return best;
+    return best ? arena_printf(a, "%.*s:%d", length, best, atoi(number)) : NULL;
 }
 
 /* The source line of the innermost frame. */

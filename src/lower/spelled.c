@@ -93,7 +93,9 @@ trait_row(const char *name)
     static const struct trait_row none = {"", 0, NULL};
     name += starts_with(name, "aten.") ? strlen("aten.") : 0;
     for (int i = 0; i < COUNT(trait_rows); i++) {
-        size_t n = strlen(trait_rows[i].stem);
+        size_t n = *name == *trait_rows[i].stem ? strlen(trait_rows[i].stem) : 0;
+        if (!n)
+            continue;
         if (spelled_as(name, trait_rows[i].stem) || (strncmp(name, trait_rows[i].stem, n) == 0 && name[n] == '.'))
             return &trait_rows[i];
     }
@@ -219,11 +221,10 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     } scalar[] = {{"clamp", "default"}, {"clamp_min", "default"}, {"clamp_max", "default"}, {"eq", "Scalar"},
                   {"ne", "Scalar"},     {"lt", "Scalar"},         {"le", "Scalar"},         {"gt", "Scalar"},
                   {"ge", "Scalar"},     {"remainder", "Scalar"},  {"fmod", "Scalar"}}; /* a number became a tensor */
-    for (int i = 0; i < COUNT(scalar); i++) {
-        const char *row = arena_printf(a, "aten.%s.", scalar[i].stem);
-        if (starts_with(g->target, row) && strstr(g->args, "%scalar_tensor_default"))
-            return arena_printf(a, "%s%s", row, scalar[i].overload);
-    }
+    bool was_number = strstr(g->args, "%scalar_tensor_default");
+    for (int i = 0; i < COUNT(scalar) && was_number; i++)
+        if (target_named(g->target, scalar[i].stem))
+            return arena_printf(a, "aten.%s.%s", scalar[i].stem, scalar[i].overload);
     const char *line = fx_line(a, d->l->g->n[g->last].stack);
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&

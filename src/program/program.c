@@ -69,8 +69,9 @@ target_named(const char *target, const char *stem)
 bool
 target_is(const char *target, enum target_trait t)
 {
+    const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
     for (int i = 0; i < COUNT(targets); i++)
-        if (target_named(target, targets[i].name))
+        if (*name == *targets[i].name && target_named(name, targets[i].name))
             return targets[i].traits & t;
     return false;
 }

@@ -57,6 +57,11 @@ struct frames { /* of a program's calls and of its copies', each read once */
     int n, cap, nplaces;
     char *key;
     int cap_key;
+    int nread, cap_read;
+    struct reading { /* by the texts' addresses: calls have them in common */
+        const char *stack, *scopes;
+        struct stack read;
+    } * reading; /* open addressing, cap_read is a power of two */
 };
 
 struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
@@ -289,11 +294,11 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
 }
 
 static struct stack
-read_stack(struct tracer *t, const struct call *c)
+parse_stack(struct frames *f, const struct call *c)
 {
     struct stack s = {0};
     int n = 0, depth = 0, cap = 0;
-    const char **scope = scope_list(t->a, c->scopes, &n);
+    const char **scope = scope_list(f->a, c->scopes, &n);
     int nscopes = n - 1; /* the last entry is the call itself */
     for (const char *p = c->stack ? c->stack : ""; (p = strstr(p, "File \""));) {
         const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
@@ -302,12 +307,46 @@ read_stack(struct tracer *t, const struct call *c)
         depth += strncmp(in, ", in forward\n", 13) == 0;
         const char *module = nscopes < 1 ? "" : scope[depth < 1 ? 0 : depth <= nscopes ? depth - 1 : nscopes - 1];
         const char *next = end + 1 + strcspn(end + 1, "\n");
-        struct spot *spot = PUSH(t->a, s.at, s.n, cap);
-        *spot = frame_spot(t->p->frames, p, next, module);
+        struct spot *spot = PUSH(f->a, s.at, s.n, cap);
+        *spot = frame_spot(f, p, next, module);
         spot->calls = depth < nscopes ? scope[depth] : "";
         p = next;
     }
     return s;
+}
+
+/* Where the stack with these texts stands or would stand. */
+static struct reading *
+reading_at(const struct frames *f, const char *stack, const char *scopes)
+{
+    uint64_t h = ((uint64_t)(uintptr_t)stack ^ (uint64_t)(uintptr_t)scopes << 17) * UINT64_C(0x9e3779b97f4a7c15);
+    int at = (int)(h >> 33 & (uint64_t)(f->cap_read - 1));
+    while (f->reading[at].stack && (f->reading[at].stack != stack || f->reading[at].scopes != scopes))
+        at = (at + 1) & (f->cap_read - 1);
+    return &f->reading[at];
+}
+
+static struct stack
+read_stack(struct tracer *t, const struct call *c)
+{
+    struct frames *f = t->p->frames;
+    if (!c->stack)
+        return (struct stack){0};
+    if (2 * f->nread >= f->cap_read) {
+        struct frames grown = *f;
+        grown.cap_read = f->cap_read ? 2 * f->cap_read : 256;
+        grown.reading = NEWN(f->a, struct reading, grown.cap_read);
+        for (int i = 0; i < f->cap_read; i++)
+            if (f->reading[i].stack)
+                *reading_at(&grown, f->reading[i].stack, f->reading[i].scopes) = f->reading[i];
+        *f = grown;
+    }
+    struct reading *r = reading_at(f, c->stack, c->scopes);
+    if (!r->stack) {
+        *r = (struct reading){c->stack, c->scopes, parse_stack(f, c)};
+        f->nread++;
+    }
+    return r->read;
 }
 
 static void
