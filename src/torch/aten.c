@@ -2178,43 +2178,41 @@ aten_takes(const struct aten *op, const struct arg *a, int n)
 
 /* ---- look-up ----------------------------------------------------------------------------------------------------- */
 
-static int
-by_name(const void *a, const void *b)
+enum { LOOKUPS = 4096 }; /* a power of two, several times the rows */
+
+/* Where the row whose name ends after n letters, or whose overload begins there, stands or would stand. */
+static const struct aten **
+lookup(const struct aten **rows, const char *name, size_t n, char end)
 {
-    return strcmp((*(const struct aten *const *)a)->name, (*(const struct aten *const *)b)->name);
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    for (h ^= h >> 15;; h++) {
+        const struct aten **at = &rows[h % LOOKUPS];
+        if (!*at || (strncmp((*at)->name, name, n) == 0 && (*at)->name[n] == end))
+            return at;
+    }
 }
 
-/* Compares a wanted name with a row's up to the row's dot: "add" stands for its first overload. */
+/* By the whole name, or without its overload the first row in the table's order. */
 const struct aten *
 aten_find(const char *target)
 {
-    static const struct aten *sorted[COUNT(aten_table)];
-    if (!sorted[0]) {
-        for (int i = 0; i < aten_count; i++)
-            sorted[i] = &aten_table[i];
-        qsort(sorted, COUNT(sorted), sizeof(*sorted), by_name);
+    static const struct aten *whole[LOOKUPS], *stems[LOOKUPS];
+    static bool filled;
+    for (int i = 0; !filled && i < aten_count; i++) {
+        const char *name = aten_table[i].name, *dot = strrchr(name, '.');
+        const struct aten **stem = dot ? lookup(stems, name, (size_t)(dot - name), '.') : NULL;
+        *lookup(whole, name, strlen(name), 0) = &aten_table[i];
+        if (stem && !*stem)
+            *stem = &aten_table[i];
     }
+    filled = true;
     if (strncmp(target, "aten.", 5) == 0)
         target += 5;
-    int lo = 0, hi = aten_count;
-    while (lo < hi) {
-        int mid = (lo + hi) / 2;
-        if (strcmp(sorted[mid]->name, target) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo < aten_count && strcmp(sorted[lo]->name, target) == 0)
-        return sorted[lo];
-    size_t stem = strlen(target);
-    const struct aten *best = NULL; /* the stem's first row in the table's order */
-    for (int i = lo; i < aten_count && strncmp(sorted[i]->name, target, stem) == 0; i++)
-        if (sorted[i]->name[stem] == '.' && (!best || sorted[i] < best))
-            best = sorted[i];
-    for (int i = lo - 1; i >= 0 && strncmp(sorted[i]->name, target, stem) == 0; i--)
-        if (sorted[i]->name[stem] == '.' && (!best || sorted[i] < best))
-            best = sorted[i];
-    return best;
+    size_t n = strlen(target);
+    const struct aten *row = *lookup(whole, target, n, 0);
+    return row ? row : *lookup(stems, target, n, '.');
 }
 
 int

@@ -95,15 +95,22 @@ pool_insert(struct heap *h, int id)
     b->is_free = true;
 }
 
+/* The free block that stands there is taken; its id. */
+static int
+pool_take(struct heap *h, struct pool *p, int at)
+{
+    int id = p->block[at];
+    memmove(&p->block[at], &p->block[at + 1], sizeof(int) * (size_t)(p->n - 1 - at));
+    p->n--;
+    h->b[id].is_free = false;
+    return id;
+}
+
 static void
 pool_remove(struct heap *h, int id)
 {
-    struct block *b = &h->b[id];
-    struct pool *p = &h->pool[b->large];
-    int at = pool_at(h, p, b->bytes, b->address);
-    memmove(&p->block[at], &p->block[at + 1], sizeof(int) * (size_t)(p->n - 1 - at));
-    p->n--;
-    b->is_free = false;
+    struct pool *p = &h->pool[h->b[id].large];
+    (void)pool_take(h, p, pool_at(h, p, h->b[id].bytes, h->b[id].address));
 }
 
 static int64_t
@@ -323,8 +330,7 @@ heap_malloc(struct heap *h, int64_t bytes)
     while (h->expandable && at + 1 < p->n && fit_bytes(h, p->block[at + 1]) < fit_bytes(h, p->block[at]))
         at++;
     if (at < p->n) {
-        id = p->block[at];
-        pool_remove(h, id);
+        id = pool_take(h, p, at);
     } else {
         id = grow_or_refuse(h, bytes, large);
     }

@@ -188,11 +188,12 @@ trace_play(struct machine *m, bool again, bool reported)
     struct arena *own = arena_new();
     struct storage **old = again ? leavings(m, own) : NULL;
     int end = reported ? t->at[TRACE_END] : t->nev;
-    for (int i = 0; i <= end; i++) {
-        for (int k = 0; k < TRACE_END; k++)
-            t->bytes[k] = t->at[k] == i ? m->live_bytes : t->bytes[k];
-        if (p && t->at[TRACE_LOOP] == i)
-            p->step(p->of, heap_allocated(m->heap));
+    for (int i = 0, mark = 0; i <= end; i++) {
+        for (; mark < TRACE_END && t->at[mark] <= i; mark++) {
+            t->bytes[mark] = m->live_bytes;
+            if (p && mark == TRACE_LOOP && t->at[mark] >= 0)
+                p->step(p->of, heap_allocated(m->heap));
+        }
         if (i == end)
             break;
         const struct event *e = &t->ev[i];
