@@ -1,91 +1,111 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# make bench: for four models, memlint's wall time and largest resident memory for the whole analysis with an HTML
-# report, beside onnx.load + onnx.shape_inference in Python (PYTHON=..., skipped without the onnx package). Then how
-# time grows with nodes.
+# make bench: rows for docs/PERFORMANCE.md. For six models of the pack and three synthetic ones: instructions of the
+# number alone and of the whole analysis with a page, as valgrind counts them, the least wall time and the largest
+# resident memory, and what share of the whole each pass has. Beside them protobuf-c's unpacking in the same run, and
+# in process onnx.load + infer_shapes (PYTHON, with onnx) and MemTracker on the same model (MEMLINT_TORCH, a Python
+# with torch, torchvision and transformers). What is not there is a dash.
 . "$(dirname "$0")/lib.sh"
 python=${PYTHON:-python3}
-runs=${RUNS:-10}
-models=("$@")
-if [ ${#models[@]} = 0 ]; then
-    models=("$SOURCE/examples/tiny_gpt.onnx")
-    pack=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
-    if [ -e "$pack" ]; then
-        tar -xJf "$pack" -C "$work"
-        for name in resnet50 gpt2_nodrop gpt2; do
-            found=$(find "$work" -name "$name.dynamo.onnx")
-            [ -z "$found" ] || models+=("$found")
-        done
-    fi
-fi
+can_count || echo "no instructions: valgrind is not installed"
 
-# measure COMMAND...: the least wall time and the largest resident memory of all runs. The clock is bash's; memory is
-# GNU time's where it is installed, because a child of Python counts what Python held when it forked.
+# measure ARGUMENT...: the least wall time of five runs in ms, and MiB.
 measure() {
-    local best=999999999 peak=0 start took i
-    for ((i = 0; i < runs; i++)); do
+    local best=999999999 start took peak i
+    for ((i = 0; i < 5; i++)); do
         start=${EPOCHREALTIME/[.,]/}
-        "$@" >"$work/out" 2>&1 </dev/null || {
-            echo "failed: $(head -c 200 "$work/out")"
-            return
-        }
+        "$MEMLINT" "$@" >"$work/out" 2>&1 </dev/null || return
         took=$((${EPOCHREALTIME/[.,]/} - start))
         [ $took -ge $best ] || best=$took
     done
-    if [ -x /usr/bin/time ]; then
-        peak=$(/usr/bin/time -f %M "$@" 2>&1 >/dev/null </dev/null | tail -1)
-        peak="$((peak / 1024)).$((peak % 1024 * 10 / 1024)) MiB"
-    else
-        peak="memory not measured: no /usr/bin/time"
-    fi
-    echo "$((best / 1000)).$((best / 100 % 10)) ms, $peak"
+    peak=$(/usr/bin/time -f %M "$MEMLINT" "$@" 2>&1 >/dev/null </dev/null | tail -1)
+    echo "$((best / 1000)) ms, $((${peak:-0} / 1024)) MiB"
 }
-for model in "${models[@]}"; do
-    echo "$(basename "$model")"
-    echo "    memlint                                $(measure "$MEMLINT" "$model" --dim batch=8 -q -o "$work/r.html")"
-    if env -C "$work" "$python" -c 'import onnx' 2>/dev/null; then
-        infer='import onnx, onnx.shape_inference, sys
-onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1], load_external_data=False))'
-        echo "    onnx.load and onnx.shape_inference     $(measure env -C "$work" "$python" -c "$infer" \
-            "$(realpath "$model")")"
-    else
-        echo "    onnx.load and onnx.shape_inference     skipped: $python has no onnx"
-    fi
-done
 
-# chain NODES: a model of that many elementwise nodes, in ONNX text.
-chain() {
-    awk -v n="$1" 'BEGIN {
-        print "<ir_version: 10, opset_import: [\"\" : 18]>\nchain (float[batch,64] v0) => (float[batch,64] v" n ") {"
-        for (i = 0; i < n; i++)
-            printf "  v%d = %s(v%d)\n", i + 1, i % 2 ? "Relu" : "Sigmoid", i
-        print "}"
-    }'
-}
-for nodes in 25000 50000 100000; do
-    chain $nodes >"$work/chain.onnxtxt"
-    printf '%6d nodes                               %s\n' $nodes \
-        "$(measure "$MEMLINT" "$work/chain.onnxtxt" --dim batch=8 -q -o "$work/r.html")"
-done
-
-# blocks N: N residual blocks of ten operators, named as an exporter names modules.
-blocks() {
-    awk -v n="$1" 'BEGIN {
-        print "<ir_version: 10, opset_import: [\"\" : 20]>\nblocks (float[64,32] v0) => (float[64,32] v" n ")\n" \
-            "<float[32,32] w = {}> {"
-        for (i = 0; i < n; i++) {
-            m = "/blocks." i "/"
-            printf "  [\"%sa/MatMul\"] a%d = MatMul(v%d, w)\n  [\"%sr/Relu\"] r0_%d = Relu(a%d)\n", m, i, i, m, i, i
-            for (k = 0; k < 6; k++)
-                printf "  [\"%ss%d/Sigmoid\"] r%d_%d = Sigmoid(r%d_%d)\n", m, k, k + 1, i, k, i
-            printf "  [\"%sb/MatMul\"] b%d = MatMul(r6_%d, w)\n" \
-                "  [\"%sAdd\"] v%d = Add(v%d, b%d)\n", m, i, i, m, i + 1, i, i
+# shares PROFILE: percent of all instructions by pass.
+shares() {
+    callgrind_annotate --inclusive=yes --threshold=100 "$1" | awk '
+        match($0, /:[a-z_]+/) && /\(/ {
+            name = substr($0, RSTART + 1, RLENGTH - 1)
+            n = $1
+            gsub(/,/, "", n)
+            if (n + 0 > most[name]) most[name] = n + 0
         }
-        print "}"
-    }'
+        /PROGRAM TOTALS/ { all = $1; gsub(/,/, "", all) }
+        END {
+            most["engine"] = most["step_run"] - most["step_holds"] - most["trace_play"]
+            n = split("onnx_load shapes_run lower_run step_holds engine trace_play report_write", pass, " ")
+            for (i = 1; i <= n; i++) printf "%s%.0f", i > 1 ? " | " : "", 100 * most[pass[i]] / all
+            printf " | %.1f", most["protobuf_c_message_unpack"] / 1e6
+        }'
 }
-for n in 100 1000 5000; do
-    blocks $n >"$work/blocks.onnxtxt"
-    printf '%6d operators, --recompute auto         %s\n' $((n * 10)) \
-        "$(measure "$MEMLINT" "$work/blocks.onnxtxt" --recompute auto -q)"
+
+# row NAME FILE ARGUMENT...
+row() {
+    local name=$1 file=$2 number=- whole=- parts="- | - | - | - | - | - | - | -"
+    shift 2
+    if can_count; then
+        number=$(instructions "$work/number" "$file" "$@" -q)
+        whole=$(instructions "$work/whole" "$file" "$@" -q -o "$work/r.html")
+        parts=$(shares "$work/whole")
+    fi
+    echo "| $name | $number | $whole | $(measure "$file" "$@" -q -o "$work/r.html") | $parts |"
+}
+
+echo "| model | number, M | whole, M | whole | reading | shapes | lowering | names | engine | allocator | page | unpack, M |"
+echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+pack=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
+[ ! -e "$pack" ] || tar -xJf "$pack" -C "$work"
+for name in $MEASURED; do
+    file=$(find "$work" -name "$name.dynamo.onnx")
+    [ -z "$file" ] || row "$name" "$file" --dim batch=8
 done
+
+awk -v n=50000 'BEGIN { # elementwise operators, one behind the other
+    print "<ir_version: 10, opset_import: [\"\" : 18]>\nchain (float[batch,64] v0) => (float[batch,64] v" n ") {"
+    for (i = 0; i < n; i++)
+        printf "  v%d = %s(v%d)\n", i + 1, i % 2 ? "Relu" : "Sigmoid", i
+    print "}"
+}' >"$work/chain.onnxtxt"
+row "50,000 nodes" "$work/chain.onnxtxt" --dim batch=8
+
+awk -v n=600 'BEGIN { # each node reads all before it
+    print "<ir_version: 10, opset_import: [\"\" : 18]>\ndense (float[batch,64] v0) => (float[batch,64] v" n ") {"
+    for (i = 1; i <= n; i++) {
+        printf "  v%d = Sum(v0", i
+        for (k = 1; k < i; k++) printf ", v%d", k
+        print ")"
+    }
+    print "}"
+}' >"$work/dense.onnxtxt"
+row "600 nodes, 180,000 edges" "$work/dense.onnxtxt" --dim batch=8
+
+awk -v n=5000 'BEGIN { # residual blocks of ten operators, named as an exporter names modules
+    print "<ir_version: 10, opset_import: [\"\" : 20]>\nblocks (float[64,32] v0) => (float[64,32] v" n ")\n" \
+        "<float[32,32] w = {}> {"
+    for (i = 0; i < n; i++) {
+        m = "/blocks." i "/"
+        printf "  [\"%sa/MatMul\"] a%d = MatMul(v%d, w)\n  [\"%sr/Relu\"] r0_%d = Relu(a%d)\n", m, i, i, m, i, i
+        for (k = 0; k < 6; k++)
+            printf "  [\"%ss%d/Sigmoid\"] r%d_%d = Sigmoid(r%d_%d)\n", m, k, i, k + 1, i, k
+        printf "  [\"%sb/MatMul\"] b%d = MatMul(r6_%d, w)\n  [\"%sAdd\"] v%d = Add(v%d, b%d)\n", m, i, i, m, i + 1, i, i
+    }
+    print "}"
+}' >"$work/blocks.onnxtxt"
+echo
+echo "50,000 operators, --recompute auto: $(measure "$work/blocks.onnxtxt" --recompute auto -q)"
+
+infer='import onnx, sys, time
+from onnx.shape_inference import infer_shapes
+best = 1e9
+for _ in range(5):
+    start = time.perf_counter()
+    infer_shapes(onnx.load(sys.argv[1], load_external_data=False))
+    best = min(best, time.perf_counter() - start)
+print("%.0f ms" % (1000 * best))'
+for name in $MEASURED; do
+    file=$(find "$work" -name "$name.dynamo.onnx")
+    [ -z "$file" ] || ! env -C "$work" "$python" -c 'import onnx' 2>/dev/null ||
+        echo "onnx.load and infer_shapes, $name: $(env -C "$work" "$python" -c "$infer" "$file")"
+done
+[ -z "${MEMLINT_TORCH:-}" ] || "$MEMLINT_TORCH" "$SOURCE/tests/oracle/memtracker.py" resnet50 gpt2_nodrop 2>/dev/null

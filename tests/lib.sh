@@ -45,3 +45,21 @@ skip() {
     echo "skipped: $*"
     exit 77
 }
+
+# The models whose instructions are recorded: tests/speed.tsv.
+# shellcheck disable=SC2034 # for bench.sh and speed.sh
+MEASURED="gpt2_nodrop t5_small_nodrop resnet50 bert_base llama_small densenet121"
+
+can_count() {
+    command -v valgrind >/dev/null && command -v callgrind_annotate >/dev/null
+}
+
+# instructions PROFILE ARGUMENT...: millions that memlint takes. A string instruction is counted for each byte, so libc
+# is told to clear and copy with vectors, as a machine's time has it.
+instructions() {
+    local profile=$1
+    shift
+    GLIBC_TUNABLES=glibc.cpu.x86_rep_stosb_threshold=1000000000:glibc.cpu.x86_rep_movsb_threshold=1000000000 \
+        valgrind --tool=callgrind --callgrind-out-file="$profile" "$MEMLINT" "$@" 2>&1 >/dev/null </dev/null |
+        awk '/Collected/ { printf "%.1f", $NF / 1e6 }'
+}
