@@ -91,6 +91,15 @@ letters_of(const struct kernel_shape *s)
     return l;
 }
 
+/* Behind a rule: where the ":" stands that parts it from another, or the text ends. */
+static const char *
+rule_end(const char *p)
+{
+    for (int open = 0; *p && (open || *p != ':'); p++)
+        open += (*p == '?') - (*p == ':');
+    return p;
+}
+
 /* rule: letter <= number ? rule : rule, or a sum of letters, each maybe with a factor. *at moves behind it. */
 static double
 evaluate(const char **at, const struct letters *l)
@@ -99,11 +108,11 @@ evaluate(const char **at, const struct letters *l)
     double sum = 0;
     if (islower((unsigned char)letter)) {
         double limit = strtod(*at + strlen("c<="), &end);
-        *at = end + 1;
-        double yes = evaluate(at, l);
-        ++*at;
-        double no = evaluate(at, l);
-        return l->of[(int)letter] <= limit ? yes : no;
+        bool yes = l->of[(int)letter] <= limit;
+        *at = yes ? end + 1 : rule_end(end + 1) + 1;
+        sum = evaluate(at, l);
+        *at = yes ? rule_end(*at + 1) : *at;
+        return sum;
     }
     for (bool more = true; more; more = *(*at)++ == '+') {
         double factor = 1;
