@@ -200,6 +200,24 @@ emit_modules(struct arena *a, const struct plan *p)
 }
 
 const char *
+emit_checkpoints(struct arena *a, const struct result *r)
+{
+    int n = r->recompute.nregions;
+    return n ? arena_printf(a, "%d module%s under checkpoint: %.1f %% more FLOPs", n, n == 1 ? "" : "s",
+                            r->recompute.extra_flops_percent)
+             : NULL;
+}
+
+const char *
+emit_pattern(struct arena *a, const struct plan *p)
+{
+    const char *s = arena_printf(a, "%d module%s", p->nmodules, p->nmodules == 1 ? "" : "s");
+    return p->above_front_percent < 0.5
+               ? s
+               : arena_printf(a, "%s, %.1f %% above scattered ones for that work", s, p->above_front_percent);
+}
+
+const char *
 emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak)
 {
     for (int i = 0; i < n; i++) /* from the highest peak on, each with more work */

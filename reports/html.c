@@ -1016,8 +1016,40 @@ selective_plans(struct html *h)
     html_lines(h, r->recompute.selective_python);
 }
 
+/* What a line tells, the one to take marked. */
 static void
-section_recompute(struct html *h)
+pattern_plans(struct html *h)
+{
+    static const struct column head[] = {{"Modules under checkpoint", NULL, NULL},
+                                         {"Peak", "r", NULL},
+                                         {"Extra FLOPs", "r", NULL},
+                                         {"", "b", NULL},
+                                         {"How many", NULL, NULL}};
+    const struct result *r = h->r;
+    table(h, "Plans told by a pattern, from the highest peak to the lowest", "plans", NULL);
+    table_head(h, head, COUNT(head));
+    for (int i = 0; i < r->recompute.npatterns; i++) {
+        const struct plan *p = &r->recompute.patterns[i];
+        bool own = i == r->recompute.chosen_pattern;
+        html_open(h, "tr", "class", own ? "own" : NULL, NULL);
+        html_open(h, "th", "scope", "row", NULL);
+        code(h, p->pattern ? p->pattern : "none");
+        if (own)
+            html_leaf(h, "small", " the plan to take", NULL);
+        html_close(h);
+        cell(h, bytes_text(h->a, p->peak), p->peak);
+        html_leaf(h, "td", html_format(h, "%.1f %%", p->extra_flops_percent), "class", "r", NULL);
+        html_open(h, "td", "class", "b", NULL);
+        svg_after(h, p->peak, r->recompute.front[0].peak);
+        html_close(h);
+        html_leaf(h, "td", p->pattern ? emit_pattern(h->a, p) : "", NULL);
+        html_close(h);
+    }
+    table_end(h);
+}
+
+static void
+scattered_plans(struct html *h)
 {
     static const struct column head[] = {{"Plan", "r", NULL},
                                          {"Peak", "r", NULL},
@@ -1028,18 +1060,11 @@ section_recompute(struct html *h)
                                          {"Modules under checkpoint", NULL, NULL}};
     const struct result *r = h->r;
     int n = r->recompute.nfront;
-    if (!n)
-        return;
-    section(
-        h, "recompute", "Checkpoint plans",
-        "Which modules to put under torch.utils.checkpoint: every plan was run, none here is beaten by another. The "
-        "timeline draws each over the step as it is. Beside a plan's extra FLOPs stands what its peak costs when a "
-        "policy "
-        "keeps some results, and when any run of operators may be recomputed. FLOPs are those of products, "
-        "convolutions and attention.");
-    html_open(h, "figure", NULL);
-    svg_front(h);
-    html_close(h);
+    html_leaf(h, "p",
+              "Any choice of modules: every plan was run, none here is beaten by another. Beside a plan's extra FLOPs "
+              "stands what its peak costs when a policy keeps some results, and when any run of operators may be "
+              "recomputed.",
+              NULL);
     table(h, "Plans, from the highest peak to the lowest", "plans", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < n; i++)
@@ -1051,9 +1076,34 @@ section_recompute(struct html *h)
                   html_format(h, "What holds the lowest peak: %s.",
                               string_clip(h->a, r->recompute.front[n - 1].held_by, 300)),
                   NULL);
+    selective_plans(h);
+}
+
+static void
+section_recompute(struct html *h)
+{
+    const struct result *r = h->r;
+    bool patterns = r->recompute.npatterns > 1;
+    if (!r->recompute.nfront)
+        return;
+    section(h, "recompute", "Checkpoint plans",
+            "Which modules to put under torch.utils.checkpoint. FLOPs are those of products, convolutions and "
+            "attention; the timeline draws plans over the step as it is.");
+    if (patterns)
+        pattern_plans(h);
     if (r->recompute.python)
         html_lines(h, r->recompute.python);
-    selective_plans(h);
+    html_open(h, "figure", NULL);
+    svg_front(h);
+    html_close(h);
+    if (patterns) {
+        html_open(h, "details", "class", "twin", NULL);
+        html_leaf(h, "summary",
+                  html_format(h, "%d plans of scattered modules, and what policies keep", r->recompute.nfront), NULL);
+    }
+    scattered_plans(h);
+    if (patterns)
+        html_close(h);
     html_close(h);
 }
 

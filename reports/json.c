@@ -201,8 +201,15 @@ json_peak(struct json *j, const struct result *r)
     json_text(j, "operator", r->peak.op);
     json_text(j, "node", r->peak.node);
     json_text(j, "location", r->peak.location);
+    json_text(j, "layer", r->peak.layer);
     json_close(j, '}');
     json_close(j, '}');
+    if (r->recompute.nregions) {
+        json_open(j, "checkpointed", '{');
+        json_int(j, "modules", r->recompute.nregions);
+        json_percent(j, "extra_flops_percent", r->recompute.extra_flops_percent);
+        json_close(j, '}');
+    }
     json_open(j, "allocated_after", '{');
     if (r->after.model) /* else the host has all of it */
         json_maybe(j, "model", r->after.model);
@@ -309,11 +316,16 @@ json_plans(struct json *j, const char *name, int n, const struct plan *plan)
         json_open(j, NULL, '{');
         json_int(j, "peak", plan[i].peak);
         json_percent(j, "extra_flops_percent", plan[i].extra_flops_percent);
+        if (plan[i].pattern)
+            json_percent(j, "above_front_percent", plan[i].above_front_percent);
+        json_text(j, "pattern", plan[i].pattern);
         json_text(j, "held_by", plan[i].held_by);
         json_open(j, "modules", '[');
         for (int k = 0; k < plan[i].nmodules; k++)
             json_text(j, NULL, plan[i].modules[k]);
         json_close(j, ']');
+        if (plan[i].pattern)
+            json_text(j, "python", plan[i].python);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -410,6 +422,8 @@ json_recompute(struct json *j, const struct result *r)
     json_plans(j, "front", r->recompute.nfront, r->recompute.front);
     json_plans(j, "selective", r->recompute.nselective, r->recompute.selective);
     json_plans(j, "operators", r->recompute.noperators, r->recompute.operators);
+    json_plans(j, "patterns", r->recompute.npatterns, r->recompute.patterns);
+    json_maybe(j, "chosen_pattern", r->recompute.chosen_pattern);
     json_maybe(j, "chosen", r->recompute.chosen);
     json_maybe(j, "lower_bound", r->recompute.lower_bound);
     json_text(j, "python", r->recompute.python);

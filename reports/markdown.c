@@ -55,6 +55,13 @@ code(struct arena *a, const char *s)
     return span(a, s, 120);
 }
 
+/* A fenced program; a line of it that would end the fence is no Python of ours. */
+static const char *
+program(struct arena *a, const char *s)
+{
+    return arena_printf(a, "```python\n%s\n```", strstr(s, "```") ? "" : s);
+}
+
 static void
 markdown_tables(struct arena *a, const struct result *r, FILE *out)
 {
@@ -160,6 +167,22 @@ markdown_scale(struct arena *a, const struct result *r, FILE *out)
     }
 }
 
+/* Checkpoint plans that a line tells, the one to take in bold, with its program. */
+static void
+markdown_patterns(struct arena *a, const struct result *r, FILE *out)
+{
+    if (r->recompute.npatterns > 1)
+        fputs("\n| checkpoints | modules | peak | extra FLOPs |\n| --- | --- | ---: | ---: |\n", out);
+    for (int i = 0; i < r->recompute.npatterns && r->recompute.npatterns > 1; i++) {
+        const struct plan *p = &r->recompute.patterns[i];
+        const char *bold = i == r->recompute.chosen_pattern ? "**" : "";
+        fprintf(out, "| %s%s%s | %s | %s | %.1f %% |\n", bold, p->pattern ? code(a, p->pattern) : "none", bold,
+                p->pattern ? emit_pattern(a, p) : "", bytes_text(a, p->peak), p->extra_flops_percent);
+    }
+    if (r->recompute.python)
+        fprintf(out, "\n%s\n", program(a, r->recompute.python));
+}
+
 static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
@@ -180,8 +203,10 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     }
     if (known)
         fprintf(out, "- %d that the baseline has, too, are left out\n", known);
+    markdown_patterns(a, r, out);
     if (r->recompute.nfront)
-        fputs("\n| checkpointed modules | peak | extra FLOPs | selective | operators |\n| --- | ---: | ---: | ---: | "
+        fputs("\n<details><summary>Plans of scattered modules</summary>\n\n| checkpointed modules | peak | extra FLOPs "
+              "| selective | operators |\n| --- | ---: | ---: | ---: | "
               "---: |\n",
               out);
     for (int i = 0; i < r->recompute.nfront; i++) {
@@ -191,6 +216,8 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
                 emit_cheapest(a, r->recompute.nselective, r->recompute.selective, p->peak),
                 emit_cheapest(a, r->recompute.noperators, r->recompute.operators, p->peak));
     }
+    if (r->recompute.nfront)
+        fputs("\n</details>\n", out);
     if (r->nfits)
         fputs("\n| device | capacity | verdict |\n| --- | ---: | --- |\n", out);
     for (int i = 0; i < r->nfits; i++)
@@ -218,6 +245,8 @@ markdown_peak(struct arena *a, const struct result *r, FILE *out)
         return;
     fprintf(out, "%s (%s): allocated %s, reserved %s, device %s", code(a, r->model.file), code(a, emit_setup(a, r)),
             bytes_text(a, r->peak.allocated), bytes_text(a, r->peak.reserved), emit_device(a, r));
+    if (emit_checkpoints(a, r))
+        fprintf(out, "; %s", emit_checkpoints(a, r));
     if (emit_operator(a, r))
         fprintf(out, "; running at the peak: %s", code(a, emit_operator(a, r)));
     fputs(".\n", out);

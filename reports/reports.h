@@ -86,6 +86,11 @@ struct tensor_group *emit_groups(struct arena *a, const struct result *r, int *n
 void emit_sort_groups(struct tensor_group *g, int n);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
+/* "12 modules under checkpoint: 23.3 % more FLOPs"; NULL where the step has none. */
+const char *emit_checkpoints(struct arena *a, const struct result *r);
+/* Of a pattern how many modules it tells, and what scattered ones save more: "12 modules, 1.7 % above scattered ones
+ * for that work". */
+const char *emit_pattern(struct arena *a, const struct plan *p);
 /* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */
 const char *emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every

@@ -758,12 +758,25 @@ other_front(struct html *h, const struct ruler *u, const char *name, const char 
                   NULL);
 }
 
+/* The plan of the front that the report says to take; -1 it is not on it. */
+static int
+plan_to_take(const struct result *r)
+{
+    int k = r->recompute.chosen_pattern, found = k < 0 ? r->recompute.chosen : -1;
+    for (int i = 0; i < r->recompute.nfront && k >= 0; i++)
+        if (r->recompute.front[i].pattern && r->recompute.patterns[k].pattern &&
+            strcmp(r->recompute.front[i].pattern, r->recompute.patterns[k].pattern) == 0)
+            found = i;
+    return found;
+}
+
 /* Peak against extra FLOPs. */
 void
 svg_front(struct html *h)
 {
     const struct result *r = h->r;
     const struct plan *f = r->recompute.front;
+    int own = plan_to_take(r);
     int n = r->recompute.nfront, ns = r->recompute.nselective, no = r->recompute.noperators;
     const struct {
         int n;
@@ -795,14 +808,14 @@ svg_front(struct html *h)
         const char *x = plan_x(h, &u, &f[i]), *y = plan_y(h, &u, &f[i]);
         if (i)
             front_line(h, &u, &f[i - 1], "g0");
-        html_open(h, "circle", "cx", x, "cy", y, "r", i == r->recompute.chosen ? "7" : "5", "class", "pkd", NULL);
+        html_open(h, "circle", "cx", x, "cy", y, "r", i == own ? "7" : "5", "class", "pkd", NULL);
         html_leaf(h, "title",
                   html_format(h, "plan %d: %s, %.1f %% more FLOPs, %d modules", i, bytes_text(h->a, f[i].peak),
                               f[i].extra_flops_percent, f[i].nmodules),
                   NULL);
         html_close(h);
         double along = f[i].extra_flops_percent / most;
-        if (i == 0 || i == n - 1 || i == r->recompute.chosen || (along - named > 0.05 && along < 0.8)) {
+        if (i == 0 || i == n - 1 || i == own || (along - named > 0.05 && along < 0.8)) {
             bool end = i == 0 || i == n - 1;
             html_leaf(h, "text",
                       end ? html_format(h, "%s: %s", f[i].nmodules ? html_format(h, "%d", i) : "no checkpoints",

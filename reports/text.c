@@ -176,6 +176,8 @@ text_head(const struct page *p, const struct result *r)
     if (!r->provenance.none)
         fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
                 bytes_text(p->a, r->peak.reserved), emit_device(p->a, r));
+    if (emit_checkpoints(p->a, r))
+        fprintf(p->out, "  %s\n", emit_checkpoints(p->a, r));
 }
 
 /* Classes of less than a percent are one line. */
@@ -386,30 +388,51 @@ lines(const struct page *p, const char *text, int most)
 }
 
 static void
+pattern_line(const struct page *p, const struct plan *q, bool own)
+{
+    wrap(p,
+         arena_printf(p->a, " %c%11s  %+5.1f %%  ", own ? '*' : ' ', bytes_text(p->a, q->peak), q->extra_flops_percent),
+         q->pattern ? arena_printf(p->a, "%s (%s)", string_clip(p->a, q->pattern, 400), emit_pattern(p->a, q))
+                    : "no checkpoints",
+         3);
+}
+
+static void
+plan_line(const struct page *p, const struct result *r, const struct plan *q, bool own)
+{
+    fprintf(p->out, " %c%11s  %+5.1f %%  %9s  %9s  %d: %s\n", own ? '*' : ' ', bytes_text(p->a, q->peak),
+            q->extra_flops_percent, emit_cheapest(p->a, r->recompute.nselective, r->recompute.selective, q->peak),
+            emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), q->nmodules,
+            string_clip(p->a, emit_modules(p->a, q), p->width - 52));
+}
+
+/* Patterns with the one to take marked; scattered plans in full alone, and where there is no pattern. */
+static void
 text_recompute(const struct page *p, const struct result *r)
 {
-    if (!r->recompute.nfront)
+    int n = r->recompute.nfront, np = r->recompute.npatterns, step = n / PLANS + 1;
+    bool patterns = np > 1, all = p->limit == &full;
+    if (!n)
         return;
-    heading(p, "Checkpoint plans; what their peaks cost with policies and any runs of calls");
-    int n = r->recompute.nfront, step = p->limit == &full ? 1 : n / PLANS + 1;
-    fprintf(p->out, "  %11s  %7s  %9s  %9s  modules\n", "peak", "FLOPs", "selective", "operators");
-    for (int i = 0; i < n; i++) {
-        const struct plan *q = &r->recompute.front[i];
-        if (i % step && i != n - 1 && i != r->recompute.chosen)
-            continue;
-        fprintf(p->out, " %c%11s  %+5.1f %%  %9s  %9s  %d: %s\n", i == r->recompute.chosen ? '*' : ' ',
-                bytes_text(p->a, q->peak), q->extra_flops_percent,
-                emit_cheapest(p->a, r->recompute.nselective, r->recompute.selective, q->peak),
-                emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), q->nmodules,
-                string_clip(p->a, emit_modules(p->a, q), p->width - 52));
-    }
-    fprintf(p->out, "  %11s  the lowest is held by %s\n", "",
-            string_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 38));
-    if (step > 1)
-        fprintf(p->out, "  %11s  %d plans; those between are in the other reports\n", "", n);
-    if (p->limit == &full && r->recompute.selective_python)
+    heading(p, "Checkpoint plans");
+    for (int i = 0; i < np && patterns; i++)
+        pattern_line(p, &r->recompute.patterns[i], i == r->recompute.chosen_pattern);
+    if (patterns && r->recompute.chosen_pattern >= 0)
+        wrap(p, "  ", "* is the plan to take; its program stands below", 1);
+    if (patterns && all)
+        heading(p, "Plans of scattered modules");
+    if (!patterns || all)
+        fprintf(p->out, "  %11s  %7s  %9s  %9s  modules\n", "peak", "FLOPs", "selective", "operators");
+    for (int i = 0; i < n && (!patterns || all); i++)
+        if (all || i % step == 0 || i == n - 1 || i == r->recompute.chosen)
+            plan_line(p, r, &r->recompute.front[i], i == r->recompute.chosen);
+    fprintf(p->out, "  %11s  the lowest, %s, is held by %s\n", "", bytes_text(p->a, r->recompute.front[n - 1].peak),
+            string_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 52));
+    if (!all)
+        fprintf(p->out, "  %11s  %d plans of scattered modules are in the other reports\n", "", n);
+    if (all && r->recompute.selective_python)
         lines(p, r->recompute.selective_python, ALL);
-    lines(p, r->recompute.python, p->limit == &full ? ALL : 2 * PLANS);
+    lines(p, r->recompute.python, all ? ALL : 2 * PLANS);
 }
 
 /* Whether a narrow table shows a column: few, with that of --gpus. */

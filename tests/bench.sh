@@ -52,7 +52,8 @@ row() {
     echo "| $name | $number | $whole | $(measure "$file" "$@" -q -o "$work/r.html") | $parts |"
 }
 
-echo "| model | number, M | whole, M | whole | reading | shapes | lowering | names | engine | allocator | page | unpack, M |"
+echo "| model | number, M | whole, M | whole | reading | shapes | lowering | names | engine | allocator | page |" \
+    "unpack, M |"
 echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 pack=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 [ ! -e "$pack" ] || tar -xJf "$pack" -C "$work"

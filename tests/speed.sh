@@ -17,7 +17,8 @@ if [ "${1:-}" = --update ]; then
         echo "# $compiler"
         for name in $MEASURED; do
             printf '%s\t%s\n' "$name" \
-                "$(instructions "$work/p" "$(find "$work" -name "$name.dynamo.onnx")" --dim batch=8 -q -o "$work/r.html")"
+                "$(instructions "$work/p" "$(find "$work" -name "$name.dynamo.onnx")" --dim batch=8 -q \
+                    -o "$work/r.html")"
         done
     } >"$work/new" && cp "$work/new" "$recorded"
     exit

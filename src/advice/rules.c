@@ -27,7 +27,8 @@ struct advice {
 
 struct rule {
     const char *id, *severity, *help;
-    const char *does; /* what to do, in the imperative; NULL: it only informs */
+    const char *does; /* what to do, in the imperative; NULL: it only informs, or doing says it */
+    const char *(*doing)(struct advice *x);
     enum cost cost;
     enum {
         CHANGES,
@@ -478,6 +479,12 @@ to_checkpoints(struct edit *e)
     memcpy(r, x->regions, sizeof(*r) * (size_t)x->nregions);
     p->regions = r;
     p->nregions = e->places = x->nregions;
+}
+
+static const char *
+do_checkpoints(struct advice *x)
+{
+    return arena_printf(x->a, "checkpoint %s", x->wrapped);
 }
 
 static const char *
@@ -1199,7 +1206,7 @@ static const struct rule rules[] = {
     {.id = "checkpoint",
      .severity = "note",
      .help = "saved tensors that recomputation replaces",
-     .does = "checkpoint modules",
+     .doing = do_checkpoints,
      .cost = COST_TIME,
      .kind = COMBINES,
      .applies = can_recompute,
@@ -1327,7 +1334,9 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
     struct finding *f = &r->findings[r->nfindings++];
     *f = (struct finding){.rule = k->id,
                           .help = k->help,
-                          .does = changes || k->kind == RESERVES ? k->does : NULL,
+                          .does = !changes && k->kind != RESERVES ? NULL
+                                  : k->doing                      ? k->doing(x)
+                                                                  : k->does,
                           .cost = k->cost,
                           .severity = changes && small ? "note" : k->severity,
                           .certainty = "simulated",
@@ -1404,7 +1413,7 @@ combine(struct advice *x)
             continue;
         best = m;
         cost = chosen[n]->cost > cost ? chosen[n]->cost : cost;
-        does = arena_printf(x->a, "%s%s%s", does, n ? "; " : "", chosen[n]->does);
+        does = arena_printf(x->a, "%s%s%s", does, n ? "; " : "", r->findings[i].does);
         how = r->findings[i].how
                   ? arena_printf(x->a, "%s%s# %s\n%s", how, *how ? "\n\n" : "", chosen[n]->id, r->findings[i].how)
                   : how;

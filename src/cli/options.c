@@ -898,9 +898,10 @@ static const struct row {
     {NULL, "train", "GLOB", "train these parameters alone, less those of --freeze; may repeat", 0, read_train, true},
     {NULL, "recompute", "HOW",
      "plan checkpoints: auto for all worthwhile plans, a SIZE for the cheapest whose peak is no larger; or names of "
-     "modules that are under checkpoint, with * and commas, each with +POLICY of --list=policies if that keeps "
-     "results, +POLICY:N if of products only those with an inner dimension of N or more; or none; otherwise what "
-     "the program's own lines put there",
+     "modules that are under checkpoint, with * and commas, of those that a name matches the outermost, with /N "
+     "every N-th, each with +POLICY of --list=policies if that keeps results, +POLICY:N if of products only those with "
+     "an inner dimension of N or more; or none; otherwise "
+     "what the program's own lines put there",
      0, read_recompute, true, &recomputes, true},
     {"Device", "device", "NAME|SIZE", "must fit this device of --list=devices, or this capacity such as 24GiB", 0,
      read_device, true, &devices, true},

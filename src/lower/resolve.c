@@ -142,6 +142,17 @@ is_leaf(const char *type)
     return leaf;
 }
 
+/* A dropout in the function that calls the reader, where that is a module that calls nothing: not a part of it. */
+static int
+drop_around(struct dynamo *d, const struct group *g, int slot, const char *stack)
+{
+    int out = drop(d, g, slot, false, stack);
+    struct call *c = &d->l->p->calls[d->l->p->ncalls - 1];
+    if (is_leaf(g->type) && c->scope > 0)
+        c->scope = d->l->p->modules[c->scope].parent;
+    return out;
+}
+
 /* "x = dropout(x)" in a line between that which makes x and that which reads it, in one frame: a fact says so, or the
  * maker is a module that calls nothing. Or the reader's line has it. -1 where the maker's may. */
 static int
@@ -159,10 +170,10 @@ drop_apart(struct dynamo *d, const struct group *g, int tensor)
     if (!name || strstr(maker, "drop"))
         return -1;
     if (strstr(reader, "drop")) /* "x + self.dropout(y)" */
-        return drop(d, g, d->l->slot_of[tensor], false, read);
+        return drop_around(d, g, d->l->slot_of[tensor], read);
     if (!leaf && !fact_of(d->l, g->type, FACT_DROPS_APART))
         return -1;
-    return drop(d, g, d->l->slot_of[tensor], false, fx_before(a, read, name));
+    return drop_around(d, g, d->l->slot_of[tensor], fx_before(a, read, name));
 }
 
 /* In place, in evaluation mode, it leaves no name either. */

@@ -528,6 +528,9 @@ gather_step(struct gather *x)
     owner_held(x->owner, x->st, x->l, x->r);
     gather_spans(x);
     gather_layers(x);
+    x->r->recompute.nregions = x->p->nregions;
+    if (x->st->forward_flops > 0) /* backward is twice the forward */
+        x->r->recompute.extra_flops_percent = 100 * x->st->recomputed_flops / (3 * x->st->forward_flops);
     if (x->s->mode == MODE_TRAINING)
         gather_thumbs(x);
 }

@@ -172,8 +172,11 @@ struct plan { /* modules under torch.utils.checkpoint */
     int64_t peak;
     double extra_flops_percent; /* of the step's: products, convolutions and attention; others count nothing */
     const char *held_by;        /* what runs at its peak */
+    const char *pattern;        /* what tells its modules, in the words of --recompute; NULL none */
     int nmodules;
-    const char **modules; /* qualified names */
+    const char **modules;       /* qualified names */
+    double above_front_percent; /* of a pattern: its peak beside the lowest for no more work */
+    const char *python;         /* puts a pattern's modules under checkpoint; NULL none */
     bool beaten;
     const struct curve *after; /* NULL: the step as it is */
 };
@@ -306,12 +309,16 @@ struct result {
     struct {
         int nfront;
         struct plan *front; /* from no checkpoints to the lowest peak; none when not asked for */
-        int chosen; /* the cheapest within the budget; without one, the cheapest with 99 % of the saving; -1 none */
+        int npatterns;
+        struct plan *patterns;      /* near the front and told by a pattern, likewise, from no checkpoints on */
+        int chosen, chosen_pattern; /* the cheapest within the budget; without one, the knee; -1 none */
         int nselective, noperators;
         struct plan *selective;       /* the front with selective policies, "blocks.0+linear" */
         struct plan *operators;       /* and with runs of calls that are no module's, "linear to add_3" */
         int64_t lower_bound;          /* of any plan's peak: what no call of the model makes; -1 unknown */
         const char *python;           /* the chosen plan, else the one with the lowest peak */
+        int nregions;                 /* modules that the program itself has under checkpoint */
+        double extra_flops_percent;   /* and what running them again adds to the step's work */
         const char *selective_python; /* the cheapest selective plan within the budget, or of all; NULL none */
     } recompute;
     const struct replay *replay; /* NULL: not asked for */
