@@ -22,23 +22,23 @@ measure() {
     echo "$((best / 1000)) ms, $((${peak:-0} / 1024)) MiB"
 }
 
-# shares PROFILE: percent of all instructions by pass.
-shares() {
+# passes PROFILE SCRIPT: an awk script at whose end all and most[FUNCTION] are instructions, of the program and of a
+# function with what it calls.
+passes() {
     callgrind_annotate --inclusive=yes --threshold=100 "$1" | awk '
-        match($0, /:[a-z_]+/) && /\(/ {
+        { count = $1; gsub(/,/, "", count) }
+        !/'"'"'/ && match($0, /:[a-z_]+/) && /\(/ { # recursion has a quote
             name = substr($0, RSTART + 1, RLENGTH - 1)
-            n = $1
-            gsub(/,/, "", n)
-            if (n + 0 > most[name]) most[name] = n + 0
+            if (count + 0 > most[name]) most[name] = count + 0
         }
-        /PROGRAM TOTALS/ { all = $1; gsub(/,/, "", all) }
-        END {
-            most["engine"] = most["step_run"] - most["step_holds"] - most["trace_play"]
-            n = split("onnx_load shapes_run lower_run step_holds engine trace_play report_write", pass, " ")
-            for (i = 1; i <= n; i++) printf "%s%.0f", i > 1 ? " | " : "", 100 * most[pass[i]] / all
-            printf " | %.1f", most["protobuf_c_message_unpack"] / 1e6
-        }'
+        /PROGRAM TOTALS/ { all = count }
+        END {'"$2 }"
 }
+
+# shellcheck disable=SC2016 # awk's
+shares='most["engine"] = most["step_run"] - most["step_holds"] - most["trace_play"]
+    n = split("onnx_load shapes_run lower_run step_holds engine trace_play report_write", pass, " ")
+    for (i = 1; i <= n; i++) printf "%.0f | ", 100 * most[pass[i]] / all'
 
 # row NAME FILE ARGUMENT...
 row() {
@@ -47,13 +47,14 @@ row() {
     if can_count; then
         number=$(instructions "$work/number" "$file" "$@" -q)
         whole=$(instructions "$work/whole" "$file" "$@" -q -o "$work/r.html")
-        parts=$(shares "$work/whole")
+        parts=$(passes "$work/whole" "$shares"; passes "$work/number" \
+            'printf "%.1f", most["protobuf_c_message_unpack"] / 1e6')
     fi
     echo "| $name | $number | $whole | $(measure "$file" "$@" -q -o "$work/r.html") | $parts |"
 }
 
-echo "| model | number, M | whole, M | whole | reading | shapes | lowering | names | engine | allocator | page |" \
-    "unpack, M |"
+printf '| %s ' model 'number, M' 'whole, M' whole reading shapes lowering names engine allocator page 'unpack, M'
+echo '|'
 echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 pack=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle/models.tar.xz
 [ ! -e "$pack" ] || tar -xJf "$pack" -C "$work"
