@@ -89,7 +89,7 @@ awk -v n=5000 'BEGIN { # residual blocks of ten operators, named as an exporter 
         m = "/blocks." i "/"
         printf "  [\"%sa/MatMul\"] a%d = MatMul(v%d, w)\n  [\"%sr/Relu\"] r0_%d = Relu(a%d)\n", m, i, i, m, i, i
         for (k = 0; k < 6; k++)
-            printf "  [\"%ss%d/Sigmoid\"] r%d_%d = Sigmoid(r%d_%d)\n", m, k, i, k + 1, i, k
+            printf "  [\"%ss%d/Sigmoid\"] r%d_%d = Sigmoid(r%d_%d)\n", m, k, k + 1, i, k, i
         printf "  [\"%sb/MatMul\"] b%d = MatMul(r6_%d, w)\n  [\"%sAdd\"] v%d = Add(v%d, b%d)\n", m, i, i, m, i + 1, i, i
     }
     print "}"

@@ -12,13 +12,15 @@ compiler=$(readelf -p .comment "$MEMLINT" | sed -n 's/^ *\[ *[0-9a-f]*\] *//p' |
 ! nm "$MEMLINT" | grep -q __gcov || skip "coverage counts instructions of its own"
 tar -xJf "$pack" -C "$work"
 
+whole() { # whole NAME: millions of instructions
+    instructions "$work/profile" "$(find "$work" -name "$1.dynamo.onnx")" --dim batch=8 -q -o "$work/r.html"
+}
+
 if [ "${1:-}" = --update ]; then
     {
         echo "# $compiler"
         for name in $MEASURED; do
-            printf '%s\t%s\n' "$name" \
-                "$(instructions "$work/p" "$(find "$work" -name "$name.dynamo.onnx")" --dim batch=8 -q \
-                    -o "$work/r.html")"
+            printf '%s\t%s\n' "$name" "$(whole "$name")"
         done
     } >"$work/new" && cp "$work/new" "$recorded"
     exit
@@ -26,7 +28,7 @@ fi
 [ "$(head -1 "$recorded")" = "# $compiler" ] || skip "built by $compiler, recorded with $(head -1 "$recorded")"
 for name in $MEASURED; do
     was=$(awk -v name="$name" '$1 == name { print $2 }' "$recorded")
-    now=$(instructions "$work/p" "$(find "$work" -name "$name.dynamo.onnx")" --dim batch=8 -q -o "$work/r.html")
+    now=$(whole "$name")
     ok "$name: $now M instructions, recorded ${was:-none}; bash tests/speed.sh --update where that is meant" \
         awk -v now="$now" -v was="${was:-0}" 'BEGIN { exit !(now > 0 && now <= was * 1.05 && now >= was * 0.95) }'
 done

@@ -38,4 +38,5 @@ for name in sys.argv[1:]:
                 optimizer.zero_grad()
                 loss().backward()
                 optimizer.step()
+                tracker.reset_mod_stats()
     print(f"MemTracker, {name}: {1000 * (time.perf_counter() - start):.0f} ms")
