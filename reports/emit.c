@@ -200,6 +200,18 @@ emit_modules(struct arena *a, const struct plan *p)
 }
 
 const char *
+emit_avoided(struct arena *a, const struct result *r)
+{
+    const char *s = "";
+    for (int i = 0; i < r->nfindings; i++)
+        for (int k = 0; k < r->oom->navoided; k++)
+            if (strcmp(r->oom->avoided_by[k], r->findings[i].rule) == 0)
+                s = arena_printf(a, "%s%s%s (%s)", s, *s ? ", " : "", string_clean(a, r->findings[i].rule),
+                                 bytes_text(a, r->findings[i].reserved_after));
+    return s;
+}
+
+const char *
 emit_checkpoints(struct arena *a, const struct result *r)
 {
     int n = r->recompute.nregions;

@@ -301,20 +301,13 @@ page_nav(struct html *h)
         const char *id, *title;
         bool there;
     } links[] = {
-        {"timeline", "Timeline", h->n > 1},
-        {"baseline", "Baseline", r->baseline != NULL},
-        {"replay", "Replay", r->replay != NULL},
-        {"oom", "Out of memory", r->oom != NULL},
-        {"findings", "What to change", r->nfindings > 0},
-        {"recompute", "Checkpoints", r->recompute.nfront > 0},
-        {"alive", "Alive at the peak", r->nlive > 0},
-        {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0 && !r->ndoubts},
-        {"scale", "Several GPUs", r->scale != NULL},
-        {"thumbs", "Rules of thumb", r->nthumbs > 0},
-        {"assumptions", "Assumptions", true},
-        {"doubts", "Not explained", r->ndoubts > 0},
-        {"words", "Words", true},
+        {"oom", "Out of memory", r->oom != NULL},           {"timeline", "Timeline", h->n > 1},
+        {"baseline", "Baseline", r->baseline != NULL},      {"replay", "Replay", r->replay != NULL},
+        {"findings", "What to change", r->nfindings > 0},   {"recompute", "Checkpoints", r->recompute.nfront > 0},
+        {"alive", "Alive at the peak", r->nlive > 0},       {"layers", "Layers", r->nlayers > 0},
+        {"fits", "What fits", r->nfits > 0 && !r->ndoubts}, {"scale", "Several GPUs", r->scale != NULL},
+        {"thumbs", "Rules of thumb", r->nthumbs > 0},       {"assumptions", "Assumptions", true},
+        {"doubts", "Not explained", r->ndoubts > 0},        {"words", "Words", true},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
@@ -941,13 +934,8 @@ section_oom(struct html *h)
         table_end(h);
     if (emit_oom(h->a, o))
         html_leaf(h, "p", html_format(h, "In the marked row %s.", emit_oom(h->a, o)), NULL);
-    if (o->navoided) {
-        html_open(h, "p", NULL);
-        html_printf(h, "Each of these would have avoided it:");
-        for (int i = 0; i < o->navoided; i++)
-            html_printf(h, "%s %s", i ? "," : "", o->avoided_by[i]);
-        html_close(h);
-    }
+    if (o->navoided)
+        html_leaf(h, "p", html_format(h, "With one of these it fits: %s.", emit_avoided(h->a, h->r)), NULL);
     html_close(h);
 }
 
@@ -1969,10 +1957,10 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     page_header(&h);
     page_nav(&h);
     html_open(&h, "main", "id", "main", NULL);
+    section_oom(&h);
     section_peaks(&h);
     section_timeline(&h);
     section_baseline(&h);
-    section_oom(&h);
     section_replay(&h);
     section_findings(&h);
     section_recompute(&h);

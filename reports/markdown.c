@@ -59,7 +59,11 @@ code(struct arena *a, const char *s)
 static const char *
 program(struct arena *a, const char *s)
 {
-    return arena_printf(a, "```python\n%s\n```", strstr(s, "```") ? "" : s);
+    const char *text = "";
+    for (; *s && !strstr(s, "```"); s += strcspn(s, "\n") + (s[strcspn(s, "\n")] != 0))
+        if (s[strspn(s, " ")] != ':') /* which would be a command to a server, and is no Python */
+            text = arena_printf(a, "%s%s\n", text, string_clean(a, arena_strn(a, s, strcspn(s, "\n"))));
+    return arena_printf(a, "```python\n%s```", text);
 }
 
 static void
@@ -124,7 +128,7 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
     const struct oom *o = r->oom;
     if (!o)
         return;
-    fprintf(out, "\n**Out of memory**: ");
+    fprintf(out, "**Out of memory**: ");
     if (o->tried >= 0)
         fprintf(out, "PyTorch tried to allocate %s: ", bytes_text(a, o->tried));
     fprintf(out, "%s.\n\n", string_clean(a, o->judgement));
@@ -138,9 +142,9 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
         fprintf(out, "- and %d more\n", o->nmatches - TENSORS);
     if (emit_oom(a, o))
         fprintf(out, "\nWhen it asked, %s.\n", emit_oom(a, o));
-    for (int i = 0; i < o->navoided; i++)
-        fprintf(out, "%s%s%s", i ? ", " : "\nEach of these would have avoided it: ", code(a, o->avoided_by[i]),
-                i + 1 == o->navoided ? "\n" : "");
+    if (o->navoided)
+        fprintf(out, "\nWith one of these it fits: %s.\n", emit_avoided(a, r));
+    fputc('\n', out);
 }
 
 /* Few numbers of GPUs, with that of --gpus. */
@@ -263,6 +267,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
                                            : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
             verdict_names[r->verdict]);
     bool unsure = r->ndoubts || r->provenance.leads; /* then names of the model stand between the words */
+    markdown_oom(a, r, out);
     const char *said[] = {emit_verdict(a, r), emit_cause(a, r), emit_best(a, r)};
     for (int i = 0; i < COUNT(said); i++)
         if (said[i])
@@ -278,7 +283,6 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
         if (r->checks[i].message && r->checks[i].outcome != CHECK_PASSED)
             fprintf(out, "\n**Gate %s**: %s\n", outcome_names[r->checks[i].outcome],
                     span(a, r->checks[i].message, SENTENCE));
-    markdown_oom(a, r, out);
     markdown_baseline(a, r, out);
     markdown_tables(a, r, out);
     markdown_lists(a, r, out);

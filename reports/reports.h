@@ -86,10 +86,11 @@ struct tensor_group *emit_groups(struct arena *a, const struct result *r, int *n
 void emit_sort_groups(struct tensor_group *g, int n);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
 const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
+/* The changes with which the step fits what the message left, and what they reserve: "accumulate (9.72 GiB)". */
+const char *emit_avoided(struct arena *a, const struct result *r);
 /* "12 modules under checkpoint: 23.3 % more FLOPs"; NULL where the step has none. */
 const char *emit_checkpoints(struct arena *a, const struct result *r);
-/* Of a pattern how many modules it tells, and what scattered ones save more: "12 modules, 1.7 % above scattered ones
- * for that work". */
+/* Of a pattern how many modules it tells, and how far its peak is above that of scattered ones for no more work. */
 const char *emit_pattern(struct arena *a, const struct plan *p);
 /* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */
 const char *emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak);

@@ -149,11 +149,43 @@ bar(const struct page *p, int64_t bytes, int64_t of, int width)
 }
 
 static void
+text_oom(const struct page *p, const struct result *r)
+{
+    const struct oom *o = r->oom;
+    if (!o)
+        return;
+    heading(p, "Out of memory");
+    wrap(p, "  | ",
+         o->tried < 0
+             ? o->judgement
+             : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement),
+         9);
+    if (o->tried >= 0 && !o->nmatches)
+        wrap(p, "  | ", "no tensor of this step has that size: is it the same batch, precision and optimizer?", 9);
+    for (int i = 0; i < o->nmatches && i < p->limit->listed; i++) {
+        const struct oom_match *t = &o->matches[i];
+        wrap(p, i == o->likely ? "  | > " : "  | - ",
+             arena_printf(p->a, "%s: %s, %s%s%s%s", string_op(p->a, t->name, 80), phase_names[t->phase],
+                          string_op(p->a, t->op, 60), t->location ? ", " : "",
+                          string_clip(p->a, t->location, p->width / 3),
+                          t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : ""),
+             ALL);
+    }
+    if (o->nmatches > p->limit->listed)
+        fprintf(p->out, "  | and %d more\n", o->nmatches - p->limit->listed);
+    if (emit_oom(p->a, o))
+        wrap(p, "  | ", arena_printf(p->a, "when > was asked for, %s", emit_oom(p->a, o)), 9);
+    if (o->navoided)
+        wrap(p, "  | ", arena_printf(p->a, "with one of these it fits: %s", emit_avoided(p->a, r)), 4);
+}
+
+static void
 text_head(const struct page *p, const struct result *r)
 {
     const char *file = string_tail(p->a, r->model.file, p->width - 12), *swings = emit_swings(p->a, r);
     wrap(p, arena_printf(p->a, "%smemlint%s  ", on(p, "1"), on(p, "0")),
          arena_printf(p->a, "%s: %s", file, emit_setup(p->a, r)), 3);
+    text_oom(p, r);
     fprintf(p->out, "\n%s", on(p, "1"));
     wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
@@ -177,7 +209,7 @@ text_head(const struct page *p, const struct result *r)
         fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
                 bytes_text(p->a, r->peak.reserved), emit_device(p->a, r));
     if (emit_checkpoints(p->a, r))
-        fprintf(p->out, "  %s\n", emit_checkpoints(p->a, r));
+        fprintf(p->out, "  %s\n", string_clean(p->a, emit_checkpoints(p->a, r)));
 }
 
 /* Classes of less than a percent are one line. */
@@ -569,41 +601,9 @@ text_findings(const struct page *p, const struct result *r)
 }
 
 static void
-text_oom(const struct page *p, const struct oom *o)
-{
-    if (!o)
-        return;
-    heading(p, "Out of memory");
-    wrap(p, "  | ",
-         o->tried < 0
-             ? o->judgement
-             : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement),
-         9);
-    if (o->tried >= 0 && !o->nmatches)
-        wrap(p, "  | ", "no tensor of this step has that size: is it the same batch, precision and optimizer?", 9);
-    for (int i = 0; i < o->nmatches && i < p->limit->listed; i++) {
-        const struct oom_match *t = &o->matches[i];
-        wrap(p, i == o->likely ? "  | > " : "  | - ",
-             arena_printf(p->a, "%s: %s, %s%s%s%s", string_op(p->a, t->name, 80), phase_names[t->phase],
-                          string_op(p->a, t->op, 60), t->location ? ", " : "",
-                          string_clip(p->a, t->location, p->width / 3),
-                          t->count > 1 ? arena_printf(p->a, ", %d times", t->count) : ""),
-             ALL);
-    }
-    if (o->nmatches > p->limit->listed)
-        fprintf(p->out, "  | and %d more\n", o->nmatches - p->limit->listed);
-    if (emit_oom(p->a, o))
-        wrap(p, "  | ", arena_printf(p->a, "when > was asked for, %s", emit_oom(p->a, o)), 9);
-    for (int i = 0; i < o->navoided; i++)
-        fprintf(p->out, "%s%s%s", i ? ", " : "  | each would have avoided it: ", string_clean(p->a, o->avoided_by[i]),
-                i + 1 == o->navoided ? "\n" : "");
-}
-
-static void
 text_judgements(const struct page *p, const struct result *r)
 {
     const char *thumbs = "";
-    text_oom(p, r->oom);
     text_findings(p, r);
     text_scale(p, r);
     text_recompute(p, r);

@@ -27,8 +27,8 @@ struct pattern {
     double flops;        /* of their forward passes */
 };
 /* Patterns whose modules can all be wrapped (can[]), named after those that are worth it (worth[]): of those alike in
- * work and saving the shortest; at most `most`, by falling saving. kept, inside: bytes that a module saves and nobody
- * behind it reads, and all that it saves; flops, too, with the modules below. */
+ * work and saving the shortest, at most `most`: what one name tells first, then the others evenly. kept, inside: bytes
+ * that a module saves and nobody behind it reads, and all that it saves; flops, too, with the modules below. */
 struct pattern *modules_patterns(struct arena *a, const struct program *p, const struct region *all, const bool *can,
                                  const bool *worth, const int64_t *kept, const int64_t *inside, const double *flops,
                                  int most, int *n);
