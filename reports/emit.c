@@ -265,7 +265,7 @@ by_group_bytes(const void *x, const void *y)
 void
 emit_sort_groups(struct tensor_group *g, int n)
 {
-    if (n)
+    if (g && n)
         qsort(g, (size_t)n, sizeof(*g), by_group_bytes);
 }
 

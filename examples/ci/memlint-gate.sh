@@ -156,7 +156,8 @@ md=$work/md
     fi
     for i in $(seq $reports); do
         if [ $reports = 1 ] || [ ! -e "$md/$i.md" ]; then continue; fi
-        printf '| %s | %s | %s |\n' "$(sed -n 's/: peak .*//p' "$md/$i.md" | head -1)" "$(cat "$md/$i.under")" \
+        printf '| %s | %s | %s |\n' "$(sed -n 's/ (`.*): allocated .*//p' "$md/$i.md" | head -1)" \
+            "$(cat "$md/$i.under")" \
             "$(sed -n 's/^### memlint: //p; s/^\*\*Gate /; **Gate /p' "$md/$i.md" | tr -d '\n')"
     done
     sed 's/^/\n/' "$notes"

@@ -172,8 +172,7 @@ judge(struct arena *a, const struct oom *o)
     if (others >= o->tried)
         return arena_printf(a, "other processes on the device held %s, more than the request", bytes_text(a, others));
     if (spare >= 0)
-        return arena_printf(a, "not fragmentation: only %s of PyTorch's cache were unused",
-                            bytes_text(a, spare));
+        return arena_printf(a, "not fragmentation: only %s of PyTorch's cache were unused", bytes_text(a, spare));
     return "the message does not say how much memory was in use";
 }
 

@@ -361,7 +361,7 @@ inside_of(const struct candidate *c, int option, int *n)
 {
     const struct level *l = c->inside;
     *n = 0;
-    if (option != NESTED)
+    if (option != NESTED || !l)
         return NULL;
     int first = candidate_at(l, c->region.first);
     while (first + *n < l->n && l->c[first + *n].region.end <= c->region.end)
@@ -914,6 +914,8 @@ keep_front(struct front *front)
     enum { TIE = 4096 };
     struct plan *f = front->plan;
     int n = 0;
+    if (!f)
+        return;
     qsort(f, (size_t)front->n, sizeof(*f), by_peak);
     for (int i = 0; i < front->n; i++) {
         bool beaten = false;

@@ -59,6 +59,21 @@ setup_of(const struct scaler *x, int way, int column)
     return s;
 }
 
+static struct rank_need *
+measure(struct scaler *x, int kind, int way, int column)
+{
+    struct rank_need *need = NEW(x->a, struct rank_need);
+    struct setup s = setup_of(x, way, column);
+    struct look l = {x->a, need};
+    s.device = kind == x->r->own_kind ? s.device : device_of_kind(kind);
+    struct measured m = measure_step(x->program[way], &s, look, &l);
+    need->allocated = m.allocated;
+    need->reserved = m.reserved;
+    need->phase = m.phase;
+    need->exchanged = m.exchanged;
+    return need;
+}
+
 /* What a GPU of that kind needs; a way that divides nothing needs the same on any number of them. */
 static const struct rank_need *
 run(struct scaler *x, int kind, int way, int column)
@@ -66,16 +81,8 @@ run(struct scaler *x, int kind, int way, int column)
     const struct parallel *how = setup_of(x, way, 0).parallel;
     int at = !how ? 0 : how->shards || how->partitions ? column : 1;
     struct rank_need **need = &x->runs[kind][way][at];
-    if (*need)
-        return *need;
-    struct setup s = setup_of(x, way, at);
-    struct look l = {x->a, *need = NEW(x->a, struct rank_need)};
-    s.device = kind == x->r->own_kind ? s.device : device_of_kind(kind);
-    struct measured m = measure_step(x->program[way], &s, look, &l);
-    (*need)->allocated = m.allocated;
-    (*need)->reserved = m.reserved;
-    (*need)->phase = m.phase;
-    (*need)->exchanged = m.exchanged;
+    if (!*need)
+        *need = measure(x, kind, way, at);
     return *need;
 }
 
@@ -104,7 +111,7 @@ cheapest(struct scaler *x, const struct fit *f, int column)
 
 /* ---- Python ------------------------------------------------------------------------------------------------------ */
 
-/* A module's path as a regular expression: "layers\\.3", with any number for its numbers "layers\\.\\d+". */
+/* A module's path as a regular expression: "layers\.3", with any number for its numbers "layers\.\d+". */
 static const char *
 expression(struct arena *a, const char *path, bool any)
 {

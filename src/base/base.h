@@ -44,8 +44,8 @@ void arena_free_newer(const struct arena *a);
 #define NEW(a, type)     ((type *)arena_alloc((a), sizeof(type)))
 #define NEWN(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 /* Appends a zeroed element to array (with int count n and int capacity cap) and yields a pointer to it. */
-#define PUSH(a, array, n, cap)                                                                             \
-    ((void)((n) < (cap) ? NULL : ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))))), \
+#define PUSH(a, array, n, cap)                                                                                        \
+    ((void)((n) < (cap) && (array) ? NULL : ((array) = arena_grow((a), (array), &(cap), (n) + 1, sizeof(*(array))))), \
      &(array)[(n)++])
 
 /* What stands behind the last dot of a path of modules, which may be all of it. */

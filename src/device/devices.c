@@ -155,7 +155,7 @@ device_context(const struct setup *s, const struct device *d)
             least = !least || c->mib < least->mib ? c : least;
             most = !most || c->mib > most->mib ? c : most;
         }
-    struct context c = {MIB(least->mib), MIB(most->mib), least, most, NULL, NULL};
+    struct context c = {least ? MIB(least->mib) : 0, most ? MIB(most->mib) : 0, least, most, NULL, NULL};
     for (const struct nccl_row *n = nccl; n < nccl + COUNT(nccl) && s->parallel; n++)
         if (s->gpus >= n->least && (!n->most || s->gpus <= n->most)) {
             c.nccl_from = !c.nccl_from || n->mib < c.nccl_from->mib ? n : c.nccl_from;

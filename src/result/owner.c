@@ -97,7 +97,7 @@ owner_name(const struct owner *o, const struct storage *s)
     const struct read *r = read_of(o, s);
     bool in_loss = owner_in_loss(o, s->phase, s->call);
     if (s->class == CLASS_WORKSPACE)
-        return s->name ? s->name : arena_printf(o->a, "scratch of %s%s", aten_space(s->op), s->op);
+        return s->name || !s->op ? s->name : arena_printf(o->a, "scratch of %s%s", aten_space(s->op), s->op);
     if (r && s->phase == PHASE_BACKWARD)
         return arena_printf(o->a, "gradient of the %s (%s)", r->what, op);
     if (r)
