@@ -310,21 +310,12 @@ capacity_text(struct arena *a, const struct fit *f)
     return arena_printf(a, "%s of %s", bytes_text(a, f->need), bytes_text(a, f->capacity));
 }
 
-static const struct fit *
-own_fit(const struct result *r)
-{
-    for (int i = 0; i < r->nfits && r->setup.device; i++)
-        if (r->fits[i].device && strcmp(r->setup.device, r->fits[i].device) == 0)
-            return &r->fits[i];
-    return NULL;
-}
-
 /* Whether it fits: the device asked for, the room of the message, else the smallest that fits and the largest that does
  * not. */
 static const char *
 devices_text(struct arena *a, const struct result *r)
 {
-    const struct fit *fits = NULL, *none = NULL, *own = own_fit(r);
+    const struct fit *fits = NULL, *none = NULL, *own = fits_own(r);
     if (r->oom && r->oom->room >= 0 && !r->setup.device)
         return arena_printf(a, "; it reserves %s, %s than the %s that the message left room for",
                             bytes_text(a, r->peak.reserved), r->peak.reserved > r->oom->room ? "more" : "no more",
@@ -414,7 +405,7 @@ emit_operator(struct arena *a, const struct result *r)
 static int64_t
 room_of(const struct result *r)
 {
-    const struct fit *own = own_fit(r);
+    const struct fit *own = fits_own(r);
     return own ? own->capacity - own->context : r->oom ? r->oom->room : -1;
 }
 

@@ -475,7 +475,7 @@ shows(const struct page *p, const struct scale *s, int column)
     return column > 0 && (p->limit == &full || column == s->own || n == 2 || n == 64 || n == 1024);
 }
 
-/* "zero1 on 2, ddp on 8": for each number of GPUs from which on another way is the first that fits. */
+/* "one GPU; 2 GPUs: zero1; 8 GPUs: ddp": for each number of GPUs from which on another way is the first that fits. */
 static const char *
 cheapest_ways(const struct page *p, const struct scale *s, const int *cheapest)
 {
@@ -521,7 +521,7 @@ text_scale(const struct page *p, const struct result *r)
                     bytes_text(p->a, rank_sends(w->on[s->own].exchanged, s->gpus[s->own])));
     }
     for (int f = 0, shown = 0; f < r->nfits; f++) {
-        bool own = r->setup.device && strcmp(r->fits[f].device, r->setup.device) == 0;
+        bool own = &r->fits[f] == fits_own(r);
         const int *cheapest = s->cheapest + f * s->ncolumns;
         if (r->setup.device ? own : p->limit == &full || (cheapest[0] < 0 && shown++ < PLANS))
             wrap(p, arena_printf(p->a, "  %-14s ", string_clip(p->a, r->fits[f].device, 14)),

@@ -68,10 +68,10 @@ struct oom *oom_explain(const struct study *x, struct result *r, const char *tex
 
 /* ---- recompute.c: what to recompute ------------------------------------------------------------------------------ */
 
-/* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none
- * can be. */
 /* Fills p->units with the modules that globs name, or with NULL those of lists; the outermost where they are nested. */
 bool unit_modules(struct arena *a, struct program *p, const char *globs, const char **why);
+/* Puts the modules whose paths match one of the globs, with commas between, under checkpoint; false and *why when none
+ * can be. */
 bool recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why);
 /* A doubt for each region that PyTorch refuses to run. */
 void recompute_check(const struct step *st);
@@ -89,6 +89,8 @@ struct chain {
     int *first;
 };
 struct chain recompute_chain(struct arena *a, int steps, int values);
+/* Python in a loop over modules: puts the one called module under checkpoint. */
+extern const char checkpoint_module[];
 void policy_list(FILE *out); /* --list=policies */
 /* Fills r->recompute; budget: bytes that the peak must not pass, 0 none. */
 void recompute_plan(const struct study *x, struct result *r, int64_t budget);

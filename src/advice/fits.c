@@ -233,19 +233,10 @@ limit_of(const struct fit *f)
     return f->capacity - f->context;
 }
 
-static struct fit *
-own_device(const struct result *r)
-{
-    for (int i = 0; i < r->nfits && r->setup.device; i++)
-        if (strcmp(r->fits[i].device, r->setup.device) == 0)
-            return &r->fits[i];
-    return NULL;
-}
-
 bool
 fits_device(const struct result *r, int64_t reserved)
 {
-    const struct fit *own = own_device(r);
+    const struct fit *own = fits_own(r);
     return own && reserved <= limit_of(own);
 }
 
@@ -277,7 +268,7 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
 int64_t
 fits_largest(const struct study *s, const struct result *r, int dim)
 {
-    const struct fit *own = own_device(r);
+    const struct fit *own = fits_own(r);
     if (!own)
         return -1;
     struct search x = search_new(s, dim, s->s->dims[dim].n, limit_of(own));
@@ -345,8 +336,8 @@ static bool
 is_near(const struct result *r, const struct fit *f)
 {
     bool fits = f->need <= f->capacity;
-    if (own_device(r))
-        return f == own_device(r);
+    if (fits_own(r))
+        return f == fits_own(r);
     for (int i = 0; i < r->nfits; i++) {
         const struct fit *g = &r->fits[i];
         if ((g->need <= g->capacity) == fits && (fits ? g->capacity < f->capacity : g->capacity > f->capacity))
@@ -379,6 +370,6 @@ fits_run(struct study *s, struct result *r, bool all)
         struct fit *f = order[i];
         study_tell(s, "trying batches", i, n);
         f->largest_batch =
-            f == own_device(r) ? largest_checked(x, f->kind, limit_of(f)) : largest(x, f->kind, limit_of(f), false);
+            f == fits_own(r) ? largest_checked(x, f->kind, limit_of(f)) : largest(x, f->kind, limit_of(f), false);
     }
 }

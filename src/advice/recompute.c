@@ -120,14 +120,23 @@ no_module(struct arena *a, const struct program *p, const char *glob)
                 : arena_printf(a, "no module called %s runs as one piece", glob);
 }
 
+/* The next of globs with commas between, *globs moves behind it; NULL no more. */
+static char *
+next_glob(struct arena *a, const char **globs)
+{
+    size_t n = strcspn(*globs, ",");
+    char *glob = **globs ? arena_strn(a, *globs, n) : NULL;
+    *globs += n + ((*globs)[n] == ',');
+    return glob;
+}
+
 bool
 recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
     struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = modules_regions(a, p);
     bool *taken = NEWN(a, bool, p->nmodules + 1);
     int n = 0, *named = NEWN(a, int, p->nmodules + 1);
-    for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
-        char *glob = arena_strn(a, g, strcspn(g, ","));
+    for (char *glob; (glob = next_glob(a, &globs));) {
         struct region like = {0};
         int every = 1, nnamed;
         if ((*why = glob_split(a, glob, &like, &every)))
@@ -162,8 +171,8 @@ is_listed(const char *path)
 static bool
 glob_among(struct arena *a, const char *globs, const char *path)
 {
-    for (const char *g = globs; *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ','))
-        if (glob_match(arena_strn(a, g, strcspn(g, ",")), path))
+    for (const char *glob; (glob = next_glob(a, &globs));)
+        if (glob_match(glob, path))
             return true;
     return false;
 }
@@ -177,8 +186,7 @@ unit_modules(struct arena *a, struct program *p, const char *globs, const char *
     for (int i = 1; i < p->nmodules; i++)
         if (all[i].first >= 0 && (globs ? glob_among(a, globs, p->modules[i].path) : is_listed(p->modules[i].path)))
             r[n++] = all[i];
-    for (const char *g = globs; g && *g; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ',')) {
-        const char *glob = arena_strn(a, g, strcspn(g, ","));
+    for (const char *rest = globs ? globs : "", *glob; (glob = next_glob(a, &rest));) {
         int at = 1;
         while (at < p->nmodules && (all[at].first < 0 || !glob_match(glob, p->modules[at].path)))
             at++;
@@ -660,17 +668,15 @@ names_of(struct arena *a, const struct plan *q)
     return names;
 }
 
+const char checkpoint_module[] = "    def run(*args, forward=module.forward, **kwargs):\n"
+                                 "        return checkpoint(forward, *args, use_reentrant=False, **kwargs)\n"
+                                 "    module.forward = run";
+
 /* Python that puts modules under checkpoint; names: a list of their names. */
 static const char *
 loop_over(struct arena *a, const char *names)
 {
-    return arena_printf(a,
-                        "for name in %s:\n"
-                        "    module = model.get_submodule(name)\n"
-                        "    def run(*args, forward=module.forward, **kwargs):\n"
-                        "        return checkpoint(forward, *args, use_reentrant=False, **kwargs)\n"
-                        "    module.forward = run",
-                        names);
+    return arena_printf(a, "for name in %s:\n    module = model.get_submodule(name)\n%s", names, checkpoint_module);
 }
 
 static const char *
@@ -1152,33 +1158,25 @@ find_patterns(struct planner *x, int most)
     x->patterns = modules_patterns(x->a, p, x->region, can, worth, kept, inside, flops, most, &x->npatterns);
 }
 
-/* Its modules as a level: all of them are under checkpoint. */
+/* Its modules as a level, and the option that puts all of them under checkpoint. */
 static struct level
-level_of_pattern(struct planner *x, const struct pattern *k)
+level_of_pattern(struct planner *x, const struct pattern *k, unsigned char **whole)
 {
     struct level l = {.n = k->n, .c = NEWN(x->a, struct candidate, k->n + 1)};
     for (int i = 0; i < k->n; i++)
         l.c[i] = (struct candidate){.module = k->module[i], .region = x->region[k->module[i]]};
+    *whole = NEWN(x->a, unsigned char, l.n + 1);
+    memset(*whole, WHOLE, (size_t)l.n);
     return l;
-}
-
-/* Runs a pattern; the level is its modules' for the regions of a program. */
-static struct measured
-run_pattern(struct planner *x, const struct pattern *k, struct level *l, unsigned char **whole)
-{
-    *l = level_of_pattern(x, k);
-    *whole = NEWN(x->a, unsigned char, l->n + 1);
-    memset(*whole, WHOLE, (size_t)l->n);
-    return run_plan(x, l, *whole, NULL, NULL);
 }
 
 static void
 add_patterns(struct planner *x, struct front *f)
 {
     for (int i = 0; i < x->npatterns; i++) {
-        struct level l;
         unsigned char *whole;
-        struct measured m = run_pattern(x, &x->patterns[i], &l, &whole);
+        struct level l = level_of_pattern(x, &x->patterns[i], &whole);
+        struct measured m = run_plan(x, &l, whole, NULL, NULL);
         add_plan(x, f, &l, whole, &m, &x->patterns[i]);
     }
 }
@@ -1192,9 +1190,9 @@ best_pattern(struct planner *x)
     int64_t least = x->base.allocated;
     struct measured *m = NEWN(x->a, struct measured, x->npatterns + 1);
     for (int i = 0; i < x->npatterns; i++) {
-        struct level l;
         unsigned char *whole;
-        m[i] = run_pattern(x, &x->patterns[i], &l, &whole);
+        struct level l = level_of_pattern(x, &x->patterns[i], &whole);
+        m[i] = run_plan(x, &l, whole, NULL, NULL);
         least = m[i].allocated < least ? m[i].allocated : least;
     }
     double flops = HUGE_VAL;
@@ -1519,9 +1517,8 @@ recompute_level(const struct study *s, struct result *r, struct program *p, cons
     find_patterns(&x, MOST_PATTERNS / 2);
     const struct pattern *k = best_pattern(&x);
     if (k) {
-        struct level l = level_of_pattern(&x, k);
-        unsigned char *whole = NEWN(x.a, unsigned char, l.n + 1);
-        memset(whole, WHOLE, (size_t)l.n);
+        unsigned char *whole;
+        struct level l = level_of_pattern(&x, k, &whole);
         put_regions(&x, &l, whole, p);
         *names = arena_printf(x.a, "the %d modules %s", k->n, string_quote(x.a, k->name, 200));
         *python = pattern_python(x.a, s->p, k);

@@ -50,11 +50,17 @@ look(const struct step *st, void *to)
         l->need->stops = arena_str(l->a, g->doubts[0].why);
 }
 
+static const struct parallel *
+strategy_of(int way)
+{
+    return ladder[way].strategy ? parallel_find(ladder[way].strategy) : NULL;
+}
+
 static struct setup
 setup_of(const struct scaler *x, int way, int column)
 {
     struct setup s = *x->s->s;
-    s.parallel = ladder[way].strategy ? parallel_find(ladder[way].strategy) : NULL;
+    s.parallel = strategy_of(way);
     s.gpus = x->scale->gpus[column];
     return s;
 }
@@ -69,7 +75,6 @@ measure(struct scaler *x, int kind, int way, int column)
     struct measured m = measure_step(x->program[way], &s, look, &l);
     need->allocated = m.allocated;
     need->reserved = m.reserved;
-    need->phase = m.phase;
     need->exchanged = m.exchanged;
     return need;
 }
@@ -78,7 +83,7 @@ measure(struct scaler *x, int kind, int way, int column)
 static const struct rank_need *
 run(struct scaler *x, int kind, int way, int column)
 {
-    const struct parallel *how = setup_of(x, way, 0).parallel;
+    const struct parallel *how = strategy_of(way);
     int at = !how ? 0 : how->shards || how->partitions ? column : 1;
     struct rank_need **need = &x->runs[kind][way][at];
     if (!*need)
@@ -157,7 +162,7 @@ python_of(const struct scaler *x, int way, const char *pattern)
 {
     struct arena *a = x->a;
     const struct rung *rung = &ladder[way];
-    const struct parallel *how = setup_of(x, way, 0).parallel;
+    const struct parallel *how = strategy_of(way);
     bool units = *pattern && (rung->checkpoint || (how && how->shards));
     const char *optimizer = optimizer_python(x->s->s->optimizer), *s = units ? "import re\n" : "";
     if (rung->checkpoint)
@@ -170,11 +175,7 @@ python_of(const struct scaler *x, int way, const char *pattern)
     if (units)
         s = arena_printf(a, "%s    if not units.fullmatch(name):\n        continue\n", s);
     if (rung->checkpoint)
-        s = arena_printf(a,
-                         "%s    def run(*args, forward=module.forward, **kwargs):\n"
-                         "        return checkpoint(forward, *args, use_reentrant=False, **kwargs)\n"
-                         "    module.forward = run\n",
-                         s);
+        s = arena_printf(a, "%s%s\n", s, checkpoint_module);
     if (how && how->shards && units)
         s = arena_printf(a, "%s    fully_shard(module%s)\n", s, how->arguments);
     if (how)
@@ -257,7 +258,7 @@ scale_run(const struct study *s, struct result *r, const char **why)
     for (int f = 0; f < r->nfits; f++)
         for (int c = 0; c < scale->ncolumns; c++) {
             int way = found[f * scale->ncolumns + c] = cheapest(x, &r->fits[f], c);
-            if (c == scale->own && r->setup.device && strcmp(r->fits[f].device, r->setup.device) == 0)
+            if (c == scale->own && &r->fits[f] == fits_own(r))
                 scale->chosen = way;
         }
     scale->cheapest = found;

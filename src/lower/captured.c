@@ -270,7 +270,7 @@ static const struct parallel *
 wrapped(const char *units)
 {
     static const struct {
-        const char *row, *line, *says, *not [4];
+        const char *row, *line, *says, *without[2];
     } rows[] = {
         {"ddp:bucket-view", "ddp . ", " view=1", {" static=1", " unused=1"}},
         {"ddp:static-graph", "ddp . ", " static=1", {" view=1", " unused=1"}},
@@ -283,8 +283,8 @@ wrapped(const char *units)
     };
     for (int i = 0; i < COUNT(rows); i++) {
         bool is = strstr(units, rows[i].line) && strstr(units, rows[i].says);
-        for (int k = 0; k < COUNT(rows[i].not ) && rows[i].not [k]; k++)
-            is &= !strstr(units, rows[i].not [k]);
+        for (int k = 0; k < COUNT(rows[i].without) && rows[i].without[k]; k++)
+            is &= !strstr(units, rows[i].without[k]);
         if (is && (strncmp(units, "ddp", 3) != 0 || strstr(units, " bucket=26214400 ")))
             return parallel_find(rows[i].row);
     }

@@ -578,6 +578,15 @@ severity_rank(const char *name)
     return -1;
 }
 
+const struct fit *
+fits_own(const struct result *r)
+{
+    for (int i = 0; i < r->nfits && r->setup.device; i++)
+        if (r->fits[i].device && strcmp(r->fits[i].device, r->setup.device) == 0)
+            return &r->fits[i];
+    return NULL;
+}
+
 const char *
 fits_verdict(int64_t need, int64_t capacity)
 {

@@ -192,8 +192,7 @@ struct grid {
 /* --parallel=auto: ways to run the step on several GPUs, and what each of these needs. */
 struct rank_need {
     int64_t allocated, reserved; /* peaks, bytes; -1: no such cell */
-    enum phase phase;
-    enum class holder; /* which class is largest at the peak, and its bytes */
+    enum class holder;           /* which class is largest at the peak, and its bytes */
     int64_t holder_bytes;
     int64_t exchanged; /* bytes a step that go around all GPUs */
     const char *stops; /* why PyTorch doesn't run it; NULL it does */
@@ -336,6 +335,9 @@ struct result {
 };
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
+
+/* What is said of the device that was asked for; NULL where none was. */
+const struct fit *fits_own(const struct result *r);
 
 /* "fits", "tight" (more than 90 %), "does not fit". */
 const char *fits_verdict(int64_t need, int64_t capacity);

@@ -1488,7 +1488,7 @@ run_iterations(struct script *x, struct step *st)
         if (last) {
             st->before = m->nst;
             st->before_bytes = m->live_bytes;
-            m->reserved_bytes = heap_reserved(m->heap);
+            m->reserved_bytes = machine_reserved(m);
         }
         trace_play(m, again, last);
     }
