@@ -650,7 +650,7 @@ static struct edge
 views_again(struct machine *m, struct gnode *g, struct edge e)
 {
     if (!is_view(e))
-        return (struct edge){g, 0};
+        return (struct edge){g, e.fn == g ? e.out : 0};
     struct edge below = views_again(m, g, e.fn->in[0]);
     struct gnode *again = arena_dup(m->a, e.fn, sizeof(*again));
     again->in = arena_dup(m->a, e.fn->in, sizeof(*again->in) * (size_t)again->nin);
@@ -819,6 +819,24 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
         rebase(m, g, v);
     }
     return v;
+}
+
+struct value *
+value_anew(struct machine *m, struct value *v)
+{
+    struct edge e = {v->fn, v->fn_out}, root = e;
+    while (is_view(root))
+        root = root.fn->in[0];
+    if (!root.fn || root.fn == e.fn)
+        return v;
+    struct value *own = value_view(m, v, v->rank, v->size, v->stride);
+    struct edge top = views_again(m, root.fn, e);
+    own->is_view = v->is_view;
+    own->requires_grad = true;
+    own->fn = top.fn;
+    own->fn_out = top.out;
+    top.fn->holders++;
+    return own;
 }
 
 void

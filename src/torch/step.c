@@ -882,6 +882,8 @@ run_call(struct script *x, int at, double *flops)
         bool recording = m->grad_mode, casting = m->autocast;
         m->grad_mode &= !c->no_grad;
         m->autocast &= !c->no_autocast;
+        if (c->anew && args[0].kind == ARG_VALUE)
+            args[0].v = value_anew(m, args[0].v);
         struct frame *f = dispatch(m, op, nargs, args,
                                    &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
                                                    .size = c->size,

@@ -277,6 +277,8 @@ bool value_written(const struct value *base, const struct value *part);
 /* base after part, what an operator made over a view of it: its node is that operator's, which gives base its gradient.
  * Source: CopySlices and rebase_history in torch/csrc/autograd/variable.cpp. */
 struct value *value_rebase(struct machine *m, struct value *base, struct value *part);
+/* v, which was written in place, for a view that autograd makes anew: by nodes of its own from what was written. */
+struct value *value_anew(struct machine *m, struct value *v);
 struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);
