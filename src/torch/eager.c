@@ -628,14 +628,6 @@ views_all(const struct value *v)
            dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
 }
 
-static struct edge
-node_edge(const struct value *v)
-{
-    if (v->fn)
-        v->fn->holders++;
-    return (struct edge){v->fn, v->fn_out};
-}
-
 /* What leads there is made by a view that autograd knows of, of all of its input. */
 static bool
 is_view(struct edge e)
@@ -643,6 +635,27 @@ is_view(struct edge e)
     const struct value *v =
         e.fn && e.fn->op && !e.fn->over && !e.fn->op->unseen && !e.fn->nsaved ? e.fn->out[e.out] : NULL;
     return v && v->is_view && dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
+}
+
+static void
+views_number(struct machine *m, struct edge e)
+{
+    if (!is_view(e))
+        return;
+    views_number(m, e.fn->in[0]);
+    e.fn->seq = m->seq++;
+}
+
+/* What is made anew is made when it is first read. Source: VariableHooks::grad_fn in torch/csrc/autograd/variable.cpp. */
+static struct edge
+node_edge(struct machine *m, struct value *v)
+{
+    if (v->stale)
+        views_number(m, (struct edge){v->fn, v->fn_out});
+    v->stale = false;
+    if (v->fn)
+        v->fn->holders++;
+    return (struct edge){v->fn, v->fn_out};
 }
 
 /* The views that lead there, made anew on top of a node. */
@@ -674,7 +687,7 @@ rebase(struct machine *m, struct gnode *g, struct value *v)
     if (root.fn == shown.fn)
         return;
     if (root.fn) {
-        const struct value *base = root.fn->op ? root.fn->out[root.out] : root.fn->leaf;
+        const struct value *base = root.fn->base ? root.fn->base : root.fn->op ? root.fn->out[root.out] : root.fn->leaf;
         root.fn->holders++;
         if (value_elements(base) == value_elements(g->base ? g->base : v))
             g->base = base;
@@ -727,7 +740,7 @@ node_make(struct machine *m, struct frame *f)
         for (int k = 0; k < n; k++, at++) {
             const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
             if (a->kind == ARG_VALUE && a->v->requires_grad && differentiable(r, i))
-                g->in[at] = node_edge(a->v);
+                g->in[at] = node_edge(m, a->v);
         }
     }
     for (int i = 0; i < r->nsaved; i++)
@@ -799,6 +812,7 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
         struct edge top = views_again(m, g, (struct edge){base->fn, base->fn_out});
         v->fn = top.fn;
         v->fn_out = top.out;
+        v->stale = true;
         top.fn->holders++;
         return v;
     }
@@ -809,7 +823,7 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
     if (!g)
         return v;
     struct gnode *before = g->in[g->first[0]].fn;
-    g->in[g->first[0]] = base->requires_grad ? node_edge(base) : (struct edge){NULL, 0};
+    g->in[g->first[0]] = base->requires_grad ? node_edge(m, base) : (struct edge){NULL, 0};
     if (before)
         node_forget(m, before);
     if (value_elements(part) != value_elements(base)) {
@@ -817,6 +831,7 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
         g->part = part;
         g->base = base;
         rebase(m, g, v);
+        v->stale = true;
     }
     return v;
 }
@@ -851,7 +866,7 @@ gate_make(struct machine *m, int unit, int n, struct value **v)
     g->out = NEWN(m->a, struct value *, n);
     g->buf = NEWN(m->a, struct value *, n);
     for (int i = 0; i < n; i++) {
-        g->in[i] = node_edge(v[i]);
+        g->in[i] = node_edge(m, v[i]);
         struct value *w = value_keep(value_view(m, v[i], v[i]->rank, v[i]->size, v[i]->stride));
         w->is_view = v[i]->is_view;
         w->requires_grad = true;
@@ -1037,7 +1052,7 @@ overwrite(struct machine *m, struct frame *f)
     struct value *old = OP(m, "clone.default", VAL(self));
     m->grad_mode = true;
     old->requires_grad = self->requires_grad;
-    const struct edge from = node_edge(self);
+    const struct edge from = node_edge(m, self);
     old->fn = from.fn;
     old->fn_out = from.out;
     f->a[0] = VAL(old);
@@ -1539,7 +1554,7 @@ function_make(struct machine *m, struct checkpoint *c)
     g->out = c->made;
     g->buf = NEWN(m->a, struct value *, c->nmade + 1);
     for (int i = 0; i < c->nargs; i++) {
-        g->in[i] = c->args[i]->requires_grad ? node_edge(c->args[i]) : (struct edge){NULL, 0};
+        g->in[i] = c->args[i]->requires_grad ? node_edge(m, c->args[i]) : (struct edge){NULL, 0};
         any |= g->in[i].fn != NULL;
     }
     for (int k = 0; k < c->nmade && any; k++)
@@ -1610,7 +1625,7 @@ begin_slices(struct machine *m, struct gnode *g)
     struct value *whole = value_keep(OP(m, "new_empty_strided.default", VAL(g->buf[0]), like));
     const struct value *part = g->part;
     struct value *seen = part ? value_view(m, whole, part->rank, part->size, part->stride) : g->buf[0];
-    g->buf[0] = value_keep(OP(m, "clone.default", VAL(seen)));
+    g->buf[0] = value_keep(OP(m, "clone.default", VAL(seen), BOOL(true)));
     scope_end(m, mark, 0, NULL);
     return whole;
 }

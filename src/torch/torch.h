@@ -76,6 +76,7 @@ struct value {
     bool conj;        /* its storage holds the conjugate */
     struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
     int fn_out;
+    bool stale;   /* what it shows was written since fn was made */
     int by_maker; /* references that fn holds, which saved its own result */
     bool dead;    /* only these are left: no reason for fn to live on */
     int ntail, cap_tail;

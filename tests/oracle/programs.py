@@ -3,7 +3,7 @@
 """Random programs: modules that nobody wrote, each a training step, compared with PyTorch event by event.
 
     programs.py MEMLINT RECORD.PY EXPORT.PY --seed N --count N [--from N] [--only REGEX] [--keep DIR] [--pack FILE]
-                [--shrink N] [--unseen SHARE] [-v]
+                [--shrink N] [--unseen SHARE] [--captured] [-v]
     programs.py MEMLINT RECORD.PY EXPORT.PY --keep DIR FILE...
 
 Program K of seed N is always the same text: statements are drawn one by one and run at once on small CPU tensors, so
@@ -13,7 +13,8 @@ memlint is still wrong and sure; DIR/shrunk has them. Given files are compared, 
 when one is wrong.
 """
 import ast, collections, functools, gc, json, logging, os, random, re, sys, warnings
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
 import steps
 
 OPTIONS = ["--loss", "sum", "--optimizer", "sgd", "--dropout", "none"]
@@ -574,7 +575,7 @@ def judge(bench, programs):
                 with open(bench.file(name, ".options"), "w") as f:
                     json.dump(OPTIONS + frozen(bench.torch, source), f)
                 if what == ("step",) or os.path.exists(bench.file(name, ".fp32.trace")):
-                    bench.take(name, source, how=steps.within, what=what)
+                    bench.take(name, source, how=steps.within, what=what, export=bench.export)
         steps.apart(bench.file("children", ".log"), work, steps.SECONDS * len(programs))
     for name, source in programs:
         bench.put(name, source)
@@ -617,8 +618,14 @@ def shrink(bench, name, source):
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
 
+def capture(model, inputs):
+    from memlint import exporting
+
+    return exporting.build(model, (), inputs, (), lambda path, t: {}, None)
+
+
 def run(a, bench):
-    torch = bench.torch
+    torch, bench.export = bench.torch, capture if a.captured else None
     quicken(torch)
     if a.files:
         programs = [(os.path.basename(f).removesuffix(".py"), open(f).read()) for f in a.files]
@@ -667,9 +674,11 @@ def main():
     ap.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first program's number")
     ap.add_argument("--unseen", type=float, default=0, metavar="SHARE",
                     help="of the programs that have what no file shows: del, what computes for nobody")
+    ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
     ap.add_argument("--shrink", type=int, default=0, metavar="N", help="shrink the first N that are wrong")
     return steps.on_bench(run, ap.parse_args())
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("MEMLINT", os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else "")
     sys.exit(main())

@@ -13,7 +13,7 @@ NAME.OPTIONS-NUMBER.step, whose first line holds memlint's options.
 Needs torch 2.11 and the oracle pack's record.py and export.py.
 """
 
-import argparse, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
+import argparse, functools, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
 
 PRECISIONS = ("fp32", "amp-bf16")
 # Births that are compared alone, of a file that can't show more: of dropouts; of copies that are more than a number.
@@ -106,6 +106,21 @@ def of_kind(events, kind):
     return [e for e in events if kind not in KINDS or re.search(KINDS[kind], e)]
 
 
+def as_kernels(torch):
+    """Fake tensors run layer norm's backward as a decomposition, whose result has the strides of its arithmetic; the
+    kernel makes it contiguous. Source: layer_norm_backward_cuda in aten/src/ATen/native/cuda/layer_norm_kernel.cu."""
+    from torch._decomp import decomposition_table
+
+    op = torch.ops.aten.native_layer_norm_backward.default
+    arithmetic = decomposition_table[op]
+
+    @functools.wraps(arithmetic)
+    def kernel(*args):
+        return tuple(t if t is None else t.contiguous() for t in arithmetic(*args))
+
+    decomposition_table[op] = kernel
+
+
 class Bench:
     def __init__(self, memlint, record, export, folder):
         self.memlint, self.folder = os.path.realpath(memlint), folder
@@ -131,6 +146,7 @@ class Bench:
         self.tools = load("export", os.path.realpath(export))
         vars(self.torch.nn.init).update(kept)
         self.torch.set_num_threads(1)
+        as_kernels(self.torch)
 
     def file(self, name, suffix):
         return os.path.join(self.folder, name + suffix)

@@ -128,6 +128,12 @@ class Tensors:
     def of(self, t):
         return self.name.get(id(t))
 
+    def beside(self, tensors):
+        """The names of others that show what these do."""
+        keys = {id(t) for t in tensors} & set(self.shown)
+        roots = {id(self.shown[k].root) for k in keys}
+        return {self.name[k] for k, s in self.shown.items() if k not in keys and id(s.root) in roots}
+
 
 def shares(a, b):
     return a.untyped_storage()._cdata == b.untyped_storage()._cdata
@@ -191,7 +197,8 @@ def short(path):
 APART = {"aten.detach.default"}
 # What may return its argument.
 SAME = {f"aten.{op}" for op in ("to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as.default")}
-SAME |= {f"aten.{op}.default" for op in ("contiguous", "dropout", "feature_dropout", "alpha_dropout", "_to_copy")}
+SAME |= {f"aten.{op}.default" for op in ("contiguous", "_to_copy")}
+DROPOUT = re.compile(r"aten\.(feature_)?(alpha_)?dropout_?\.")
 # What has complex arguments and needs no conjugates in its gradient.
 REAL = re.compile(r"aten\.(_?fft|_?fft_\w+|stft|istft|abs|cat|add|sub|constant_pad_nd)\.")
 # What makes no tensor of its own, or is asked of tensors alone.
@@ -354,6 +361,8 @@ class Recorder(SchemaCheckMode):
             return func(*args, **kwargs)
         if name == "aten.slice.Tensor" and is_full(*args[1:]):  # eager mode returns x for x[:]
             return args[0]
+        if DROPOUT.match(name) and (args[1] == 0 or not args[2]):  # likewise: _dropout in ATen/native/Dropout.cpp
+            return args[0]
         composite = func.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
         if composite and not self.known(name):
             with self:  # its parts
@@ -401,6 +410,8 @@ class Recorder(SchemaCheckMode):
         shown = self.tensors.shown.get(id(t))
         if shown is None:
             return
+        if any({c.reads[0], shown.root.name} & set(names) for names, _, _ in self.holds):
+            self.unsure.add("a tensor written in place that a checkpoint runs again on")
         shown.root.version += 1
         if not shown.chain:
             shown.version = shown.root.version
@@ -654,6 +665,9 @@ class Variant:
                 for path, t in leaves_of(out)
                 if rec.tensors.of(t)
             ]
+            held = rec.tensors.beside([t for _, t in leaves_of(out)])
+            del out
+            rec.last.update({name: -1 for name in held - set(rec.tensors.name.values())})
 
     def agrees(self, other):
         mine, its = self.rec.calls, other.rec.calls
