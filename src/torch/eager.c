@@ -836,6 +836,24 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
     return v;
 }
 
+void
+value_untracked(struct machine *m, struct value *made, const struct value *v, bool in_place)
+{
+    if (!made || made == v || made->st != v->st || made->fn)
+        return;
+    made->requires_grad = v->requires_grad && (in_place || made->is_view);
+    if (!in_place || !v->fn)
+        return;
+    struct edge e = {v->fn, v->fn_out}, root = e;
+    while (is_view(root))
+        root = root.fn->in[0];
+    struct edge top = root.fn && root.fn != e.fn ? views_again(m, root.fn, e) : e;
+    made->fn = top.fn;
+    made->fn_out = top.out;
+    made->stale = top.fn != e.fn;
+    top.fn->holders++;
+}
+
 struct value *
 value_anew(struct machine *m, struct value *v)
 {

@@ -403,7 +403,7 @@ void
 expand_write(struct machine *m, struct frame *f)
 {
     struct value *base = V(0), *part = V(1);
-    if (part->st == base->st && base->requires_grad && !part->requires_grad) {
+    if (!m->grad_mode || (part->st == base->st && base->requires_grad && !part->requires_grad)) {
         out_add(m, f, base);
         return;
     }

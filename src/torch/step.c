@@ -889,6 +889,8 @@ run_call(struct script *x, int at, double *flops)
                                                    .size = c->size,
                                                    .want = ~0u,
                                                    .in_place = c->in_place && op == c->op});
+        for (int k = 0; c->no_grad && op->grad && k < f->nout && args[0].kind == ARG_VALUE; k++)
+            value_untracked(m, f->out[k], args[0].v, f->over);
         m->grad_mode = recording;
         m->autocast = casting;
         if (x->first && !x->p->graph->ndoubts && contradicts(c, f))

@@ -280,6 +280,9 @@ bool value_written(const struct value *base, const struct value *part);
 struct value *value_rebase(struct machine *m, struct value *base, struct value *part);
 /* v, which was written in place, for a view that autograd makes anew: by nodes of its own from what was written. */
 struct value *value_anew(struct machine *m, struct value *v);
+/* What an operator made of v under torch.no_grad. Written in place it keeps its history; a view asks for a gradient that
+ * leads nowhere. Source: DifferentiableViewMeta::requires_grad in torch/csrc/autograd/variable.h. */
+void value_untracked(struct machine *m, struct value *made, const struct value *v, bool in_place);
 struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);

@@ -62,6 +62,12 @@ MODULES = ("nn.Linear({c}, {o})",) * 6 + ("nn.Linear({c}, {o}, bias=False)", "nn
                                           "nn.Sequential(nn.LayerNorm({c}), nn.Linear({c}, {o}))", "nn.Dropout(0.)",
                                           "nn.Identity()")
 
+# What an exporter leaves out or takes apart, and a capture sees.
+UNSEEN = ("{t}.clone()", "F.dropout({t}, .1)", "{t}.view_as({t})", "{t}[:]", "{t}.expand_as({t})")
+UNSEEN_MODULES = ("nn.ReLU(inplace=True)", "nn.Dropout(.2)", "nn.Conv1d({h}, 8, 3, padding=1)", "nn.BatchNorm1d({h})",
+                  "nn.Sequential(nn.Linear({c}, {o}), nn.SiLU(inplace=True), nn.Dropout(.1))", "nn.Embedding(8, {c})",
+                  "nn.MultiheadAttention({c}, 2, batch_first=True)")
+CALLS = {"nn.Embedding": "{m}({t}.argmax(-1))", "nn.MultiheadAttention": "{m}({t}, {t}, {t})[0]"}
 
 DEPTH = 2  # of modules in modules
 
@@ -142,7 +148,10 @@ class Frame:
             if rng.random() < .1:
                 return rng.choice(("{t} * {p}",
                                    "{t} + {p}")).format(p=self.made(f"nn.Parameter(torch.ones({v.shape[-1]}))"), **fill)
-            module = self.made(rng.choice(MODULES).format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48))))
+            what = rng.choice(UNSEEN_MODULES if self.unseen(.3) else MODULES)
+            module = self.made(what.format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48)), h=v.shape[min(1, v.dim() - 1)]))
+            if what.split("(")[0] in CALLS:
+                return CALLS[what.split("(")[0]].format(m=module, t=text)
             if rng.random() < .1:
                 return f"torch.utils.checkpoint.checkpoint({module}, {text}, use_reentrant=False)"
             return f"{module}({text})"
@@ -150,7 +159,9 @@ class Frame:
             call, outs = self.inner([text])
             return call + (f"[{rng.randrange(outs)}]" if outs > 1 else "")
         new = rng.choice(once({"pointwise": POINTWISE, "views": VIEWS}.get(kind, OTHERS), plain)).format(**fill)
-        if kind == "views" and self.value(new).shape == v.shape and self.value(new).stride() == v.stride():
+        if self.unseen(.1):
+            new = rng.choice(once(UNSEEN, plain)).format(**fill)
+        if kind == "views" and not self.globals["_unseen"] and self.value(new).shape == v.shape and self.value(new).stride() == v.stride():
             raise ValueError("an exporter leaves out a view of everything")
         return new
 
@@ -175,7 +186,7 @@ class Frame:
         if known and rng.random() < .5:
             name, (_, outs, kind) = rng.choice(known)
         else:
-            kind = "module"  # frames of other functions are in no file
+            kind = "function" if self.unseen(.4) else "module"  # frames of other functions are in no file
             inputs = {n: torch.rand(v.shape, requires_grad=True) * 1 for n, v in zip("xyzw", values)}
             module = torch.nn.Module() if kind == "module" else None
             frame = Frame(rng, self.globals, inputs, module, self.depth - 1)
@@ -192,6 +203,9 @@ class Frame:
         if kind == "function":
             return f"{name}({args})", outs
         return f"{self.made(name + '()')}({args})", outs
+
+    def unseen(self, share):
+        return self.globals["_unseen"] and self.rng.random() < share
 
     def new(self):
         names = [n for n in self.tensors() if n not in self.unread or self.rng.random() < .1]
@@ -237,6 +251,10 @@ class Frame:
 
     def statement(self):
         rng = self.rng
+        if self.unseen(.05):
+            return ["with torch.no_grad():", "    " + self.simple()]
+        if self.unseen(.03):
+            return [f"{self.pick()}.register_hook(lambda g: g * 2)"]
         kind = rng.choices(("simple", "two", "for", "if", "bags", "long", "collect", "part", "table"),
                            (60, 8, 8, 3, 6, 4, 4, 4, 2))[0]
         if kind == "collect":

@@ -224,7 +224,7 @@ class Recorder(SchemaCheckMode):
         self.unsure: set = set()
         self.values = Values()
         self.asked: set = set()  # where the program asks for values of its inputs
-        self.under_autocast = self.done = self.mapped = self.in_loss = False
+        self.under_autocast = self.done = self.mapped = self.in_loss = self.subscript = False
 
     def died(self, name):
         if not self.done:
@@ -359,7 +359,7 @@ class Recorder(SchemaCheckMode):
         if torch._C._functorch.maybe_current_level() is not None:  # under vmap: what it makes counts when it is read
             self.mapped = True
             return func(*args, **kwargs)
-        if name == "aten.slice.Tensor" and is_full(*args[1:]):  # eager mode returns x for x[:]
+        if name == "aten.slice.Tensor" and self.subscript and is_full(*args[1:]):  # x[:, 0]: open sizes hide it
             return args[0]
         if DROPOUT.match(name) and (args[1] == 0 or not args[2]):  # likewise: _dropout in ATen/native/Dropout.cpp
             return args[0]
@@ -470,6 +470,11 @@ class Methods(torch.overrides.TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         if func is torch.Tensor.contiguous:
             return torch.ops.aten.contiguous.default(*args, **(kwargs or {}))
+        if func is torch.Tensor.register_hook:
+            self.rec.unsure.add("hooks on gradients")
+            return func(*args, **(kwargs or {})) if args[0].requires_grad else None
+        if func is torch.Tensor.__getitem__:  # of several indices those that take all are left out, in C++
+            self.rec.subscript = isinstance(args[1], tuple)
         if func in (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__) and (*args, True)[1]:
             self.rec.leaf(args[0])
         return func(*args, **(kwargs or {}))
