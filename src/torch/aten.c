@@ -70,7 +70,8 @@ const struct aten aten_table[] = {
      .takes = "?",
      .args = "self other",
      .run = run_divide,
-     .grad = "other: mul.Tensor~(neg(grad), div.Tensor(div.Tensor(self, other), other)); self: div.Tensor(grad, other)"},
+     .grad =
+         "other: mul.Tensor~(neg(grad), div.Tensor(div.Tensor(self, other), other)); self: div.Tensor(grad, other)"},
     {.name = "div.Scalar", .args = "self other", .run = run_divide, .grad = "self: div.Scalar(grad, other)"},
     {.name = "div.Tensor_mode",
      .takes = "?",
@@ -798,7 +799,7 @@ const struct aten aten_table[] = {
      .source = "expand.default",
      .shaped = true},
     {.name = "expand_as.default", .takes = "..", .args = "self other", .run = expand_expand_as, .grad = COMPOSITE},
-    {.name = "view_as.default", .takes = "..", .args = "self other", .run = expand_reshape_as, .grad = COMPOSITE},
+    {.name = "view_as.default", .takes = "..", .args = "self other", .run = expand_view_as, .grad = COMPOSITE},
 
     /* joining, padding, indexing */
     {.name = "atleast_1d.Sequence", .takes = "*", .args = "tensors", .run = expand_atleast, .grad = COMPOSITE},

@@ -198,6 +198,8 @@ value_drop(struct machine *m, struct value *v)
         v->dead = true;
         node_forget(m, v->fn);
     }
+    if (v->shown && last)
+        node_forget(m, v->shown);
     for (int i = 0; i < v->ntail && last; i++)
         storage_drop(m, v->tail[i]);
     if (last)
@@ -836,24 +838,6 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
     return v;
 }
 
-void
-value_untracked(struct machine *m, struct value *made, const struct value *v, bool in_place)
-{
-    if (!made || made == v || made->st != v->st || made->fn)
-        return;
-    made->requires_grad = v->requires_grad && (in_place || made->is_view);
-    if (!in_place || !v->fn)
-        return;
-    struct edge e = {v->fn, v->fn_out}, root = e;
-    while (is_view(root))
-        root = root.fn->in[0];
-    struct edge top = root.fn && root.fn != e.fn ? views_again(m, root.fn, e) : e;
-    made->fn = top.fn;
-    made->fn_out = top.out;
-    made->stale = top.fn != e.fn;
-    top.fn->holders++;
-}
-
 struct value *
 value_anew(struct machine *m, struct value *v)
 {
@@ -1185,6 +1169,31 @@ casts(const struct machine *m, const struct aten *op)
     return op->cast && m->torch >= op->casts_since;
 }
 
+/* What an operator made of v under torch.no_grad. Written in place it keeps its history; a view asks for a gradient that
+ * leads nowhere, and has its base. Source: DifferentiableViewMeta in torch/csrc/autograd/variable.h. */
+static void
+untracked(struct machine *m, struct value *made, const struct value *v, bool in_place)
+{
+    if (!made || made == v || made->st != v->st || made->fn || !v->requires_grad)
+        return;
+    made->requires_grad = in_place || made->is_view;
+    if (!in_place) {
+        made->shown = v->fn ? v->fn : v->shown;
+        if (made->shown)
+            made->shown->holders++;
+        return;
+    }
+    struct edge e = {v->fn, v->fn_out}, root = e;
+    while (is_view(root))
+        root = root.fn->in[0];
+    struct edge top = root.fn && root.fn != e.fn ? views_again(m, root.fn, e) : e;
+    made->fn = top.fn;
+    made->fn_out = top.out;
+    made->stale = top.fn != e.fn;
+    if (top.fn)
+        top.fn->holders++;
+}
+
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
@@ -1225,6 +1234,9 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     m->grad_mode = recording;
     if (op->grad && op->grad != COMPOSITE && recording)
         node_make(m, f);
+    if (m->untracked && op->grad && op->grad != COMPOSITE && !op->unseen && n && f->a[0].kind == ARG_VALUE)
+        for (int k = 0; k < f->nout; k++)
+            untracked(m, f->out[k], f->a[0].v, f->over);
     if (under && op->cast == CAST_BACK && f->nout && n && a[0].kind == ARG_VALUE)
         f->out[0] = OP(m, "to.dtype", VAL(f->out[0]), DTYPE(a[0].v->dtype));
     m->autocast = under;

@@ -418,6 +418,12 @@ expand_write(struct machine *m, struct frame *f)
 }
 
 void
+expand_view_as(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "view.default", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));
+}
+
+void
 expand_expand_as(struct machine *m, struct frame *f)
 {
     out_add(m, f, OP(m, "expand.default", VAL(V(0)), ints_arg(m, V(1)->rank, V(1)->size)));

@@ -27,8 +27,7 @@ expand_repeat_backward(struct machine *m, struct frame *f)
             over[nover++] = n;
             size[n++] = times;
         }
-        if (times == 1 || like->size[i] != 1)
-            size[n++] = like->size[i];
+        size[n++] = like->size[i];
     }
     if (n > MAX_RANK || g->rank != like->rank) {
         out_add(m, f, value_new(m, g->dtype, like->rank, like->size, NULL));

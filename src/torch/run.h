@@ -244,6 +244,7 @@ void expand_dropout_in_place(struct machine *m, struct frame *f);
 void expand_einsum(struct machine *m, struct frame *f);
 void expand_embedding_bag(struct machine *m, struct frame *f);
 void expand_evenly_distribute(struct machine *m, struct frame *f);
+void expand_view_as(struct machine *m, struct frame *f);
 void expand_expand_as(struct machine *m, struct frame *f);
 void expand_feature_alpha_dropout(struct machine *m, struct frame *f);
 void expand_fft_r2c_backward(struct machine *m, struct frame *f);

@@ -881,6 +881,7 @@ run_call(struct script *x, int at, double *flops)
         m->call = c;
         bool recording = m->grad_mode, casting = m->autocast;
         m->grad_mode &= !c->no_grad;
+        m->untracked = !m->grad_mode;
         m->autocast &= !c->no_autocast;
         if (c->anew && args[0].kind == ARG_VALUE)
             args[0].v = value_anew(m, args[0].v);
@@ -889,8 +890,7 @@ run_call(struct script *x, int at, double *flops)
                                                    .size = c->size,
                                                    .want = ~0u,
                                                    .in_place = c->in_place && op == c->op});
-        for (int k = 0; c->no_grad && op->grad && k < f->nout && args[0].kind == ARG_VALUE; k++)
-            value_untracked(m, f->out[k], args[0].v, f->over);
+        m->untracked = false;
         m->grad_mode = recording;
         m->autocast = casting;
         if (x->first && !x->p->graph->ndoubts && contradicts(c, f))
@@ -1231,17 +1231,20 @@ run_model(struct script *x, double *flops)
     for (int i = 0; i < p->noutputs; i++) {
         struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
         bool is_made = x->seen[p->outputs[i].slot] >= 0; /* no parameter, which is the model's, too */
-        for (int k = 0; k < p->ninputs; k++)
+        bool moves = is_made;
+        for (int k = 0; k < p->ninputs; k++) {
             is_made &= out != x->inputs[k];
-        if (out && !is_made)
+            moves &= p->outputs[i].slot != p->inputs[k].slot;
+        }
+        if (out && !moves)
             value_keep(out);
         if (x->outs[i] || m->phase != PHASE_LOSS) /* the name is rebound when the call returns */
             unbind(x, &x->outs[i]);
         x->outs[i] = out;
-        if (out && is_made) {
+        if (out && is_made)
             out->st->class = CLASS_OUTPUTS;
+        if (moves)
             *from = NULL;
-        }
     }
     for (int i = 0; i < p->ninputs; i++) {
         x->slot[p->inputs[i].slot] = NULL;

@@ -77,6 +77,7 @@ struct value {
     struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
     int fn_out;
     bool stale;   /* what it shows was written since fn was made */
+    struct gnode *shown; /* of a view made without gradients: its base's node, which lives as long */
     int by_maker; /* references that fn holds, which saved its own result */
     bool dead;    /* only these are left: no reason for fn to live on */
     int ntail, cap_tail;
@@ -222,6 +223,7 @@ struct machine {
     const char *op;
     const struct call *call;
     bool grad_mode, autocast;
+    bool untracked; /* a call of the program runs with gradients switched off */
     enum dtype low; /* autocast's type */
     int seq, npool, cap_pool;
     struct value **pool; /* what the running C++ frames hold */
@@ -280,9 +282,6 @@ bool value_written(const struct value *base, const struct value *part);
 struct value *value_rebase(struct machine *m, struct value *base, struct value *part);
 /* v, which was written in place, for a view that autograd makes anew: by nodes of its own from what was written. */
 struct value *value_anew(struct machine *m, struct value *v);
-/* What an operator made of v under torch.no_grad. Written in place it keeps its history; a view asks for a gradient that
- * leads nowhere. Source: DifferentiableViewMeta::requires_grad in torch/csrc/autograd/variable.h. */
-void value_untracked(struct machine *m, struct value *made, const struct value *v, bool in_place);
 struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);

@@ -557,8 +557,8 @@ def elsewhere(bench, work):
     def save():
         with open(answer, "w") as f:
             json.dump(work(), f)
-    if not steps.apart(bench.file("children", ".log"), save, 10 * steps.SECONDS):
-        raise SystemExit(open(bench.file("children", ".log")).read())
+    if not steps.apart(bench.file("children", ".log"), save, 40 * steps.SECONDS):
+        raise SystemExit(open(bench.file("children", ".log")).read() or "drawing programs takes too long")
     return json.load(open(answer))
 
 

@@ -107,18 +107,21 @@ def of_kind(events, kind):
 
 
 def as_kernels(torch):
-    """Fake tensors run layer norm's backward as a decomposition, whose result has the strides of its arithmetic; the
-    kernel makes it contiguous. Source: layer_norm_backward_cuda in aten/src/ATen/native/cuda/layer_norm_kernel.cu."""
+    """Fake tensors run the backward of norms as a decomposition, whose results have the strides of its arithmetic, and
+    are made whether they are wanted or not; the kernels make contiguous ones, those that are wanted. Source:
+    layer_norm_backward_cuda in aten/src/ATen/native/cuda/layer_norm_kernel.cu, batch_norm_backward_cuda in
+    Normalization.cu."""
     from torch._decomp import decomposition_table
 
-    op = torch.ops.aten.native_layer_norm_backward.default
-    arithmetic = decomposition_table[op]
+    def as_kernel(arithmetic):
+        @functools.wraps(arithmetic)
+        def kernel(*args):
+            return tuple(t.contiguous() if wanted else None for t, wanted in zip(arithmetic(*args), args[-1]))
 
-    @functools.wraps(arithmetic)
-    def kernel(*args):
-        return tuple(t if t is None else t.contiguous() for t in arithmetic(*args))
+        return kernel
 
-    decomposition_table[op] = kernel
+    for op in (torch.ops.aten.native_layer_norm_backward.default, torch.ops.aten.native_batch_norm_backward.default):
+        decomposition_table[op] = as_kernel(decomposition_table[op])
 
 
 class Bench:

@@ -375,8 +375,10 @@ class Recorder(SchemaCheckMode):
         moved = bool(given) and not any(map(on_device, given))
         c = None if moved else self.call(func, args, kwargs)
         out = func(*args, **kwargs)
-        if not writes(func) and args and out is args[0]:  # x.float(), of a float: in another precision it is a new one
-            out = torch.ops.aten.alias.default(out)
+        if not writes(func) and args and out is args[0]:
+            if name not in SAME:
+                return out
+            out = torch.ops.aten.alias.default(out)  # x.float(), of a float: in another precision it is a new one
         results = [t for t in tensors_of(out) if on_device(t)]
         if not results:
             return out
