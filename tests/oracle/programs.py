@@ -254,7 +254,8 @@ class Frame:
         if self.unseen(.05):
             return ["with torch.no_grad():", "    " + self.simple()]
         if self.unseen(.03):
-            return [f"{self.pick()}.register_hook(lambda g: g * 2)"]
+            v = self.pick()
+            return [f"if {v}.grad_fn is not None:", f"    {v}.register_hook(lambda g: g * 2)"]
         kind = rng.choices(("simple", "two", "for", "if", "bags", "long", "collect", "part", "table"),
                            (60, 8, 8, 3, 6, 4, 4, 4, 2))[0]
         if kind == "collect":
