@@ -168,6 +168,15 @@ model = get_peft_model(model, LoraConfig(r=8, target_modules=['q_proj', 'v_proj'
 v = memlint.verify(model, input_ids=ids, labels=ids, precision='bf16')
 assert v.result.sure, v"
 done
+verified "autocast in autocast" torch "class Inner(torch.nn.Sequential):
+    def forward(self, x):
+        for layer in self:
+            with torch.autocast('cuda', enabled=False):
+                x = x.float().exp()
+            x = layer(x)
+        return x.sum()
+v = memlint.verify(Inner(*(torch.nn.Linear(100, 100) for _ in range(4))), torch.rand(20, 100), precision='amp-bf16')
+assert not v.parts_at, v"
 bert='from transformers import BertConfig, BertForSequenceClassification
 model = BertForSequenceClassification(BertConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=2,
                                                  num_attention_heads=4, vocab_size=1000))

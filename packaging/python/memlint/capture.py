@@ -542,12 +542,14 @@ def autocast():
     before = torch.is_autocast_enabled(DEVICE), torch.get_autocast_dtype(DEVICE)
     torch.set_autocast_enabled(DEVICE, True)
     torch.set_autocast_dtype(DEVICE, torch.bfloat16)
+    torch.autocast_increment_nesting()  # what leaves an inner one clears the cache of casts where this is not said
     try:
         yield
     finally:
+        if torch.autocast_decrement_nesting() == 0:
+            torch.clear_autocast_cache()
         torch.set_autocast_enabled(DEVICE, before[0])
         torch.set_autocast_dtype(DEVICE, before[1])
-        torch.clear_autocast_cache()
 
 
 def fake(mode, t, sizes=None, half=False):
