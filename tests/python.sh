@@ -243,6 +243,23 @@ if "$python" -c 'from torch.distributed.fsdp import fully_shard' 2>/dev/null; th
 else
     echo "skipped: wrapped modules: no fully_shard"
 fi
+cat >deep.py <<'END'
+import memlint, torch
+from torch import nn
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(64, 64), nn.Sequential(nn.Dropout(inplace=True), nn.Linear(64, 5))
+    def forward(self, x):
+        x = self.body(x)
+        for _ in range(40):
+            x = x.exp() + x
+        return self.head(x.mean(1, keepdim=True).flatten(1)).sum()
+assert memlint.check(Deep(), torch.rand(8, 3, 64), options=["--parallel=fsdp", "--gpus=2"]).sure
+END
+# the graph is let go once, not once for each of the 2^40 paths through it
+timeout 120 "$python" deep.py >out 2>&1
+ok "a sharded unit whose input is written in place, behind many sums: $(tail -1 out)" [ $? = 0 ]
 cat >>models.py <<'END'
 class Block(nn.Module):
     def __init__(self, d):
@@ -314,6 +331,14 @@ half = memlint.check(model, x, loss="sum", optimizer=torch.optim.AdamW(model[2].
 assert not half.sure and any("foreach=False, 4 parameters that are trained" in why for why in half.unexplained), half
 END
 ok "what memlint does not know of an optimizer is a doubt: $(tail -1 out)" [ ! -s out ]
+verified "a parameter that is repeated" torch "class Token(torch.nn.Linear):
+    def __init__(self):
+        super().__init__(64, 64)
+        self.token = torch.nn.Parameter(torch.zeros(1, 1, 64))
+    def forward(self, x):
+        return super().forward(torch.cat([x, self.token.repeat(8, 3, 1)], 1)).sum()
+v = memlint.verify(Token(), torch.rand(8, 5, 64))
+assert not v.parts_at, v"
 verified "a loss of its own" torch "import models
 model, args, loss = models.vae()
 v = memlint.verify(model, *args, loss=loss, optimizer='sgd')"

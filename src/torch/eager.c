@@ -670,7 +670,9 @@ views_again(struct machine *m, struct gnode *g, struct edge e)
     struct gnode *again = arena_dup(m->a, e.fn, sizeof(*again));
     again->in = arena_dup(m->a, e.fn->in, sizeof(*again->in) * (size_t)again->nin);
     again->in[0] = below;
-    below.fn->holders++;
+    for (int i = 0; i < again->nin; i++) /* a gate has several */
+        if (again->in[i].fn)
+            again->in[i].fn->holders++;
     again->buf = NEWN(m->a, struct value *, again->nout);
     again->seq = m->seq++;
     again->holders = 0;
