@@ -288,6 +288,18 @@ v = memlint.verify(models.Again($blocks), torch.rand(64, 128), precision='$preci
 assert not v.parts_at, v"
     done
 done
+"$python" - >out 2>&1 <<'END'
+import memlint, torch
+class Twice(torch.nn.Linear):
+    returned = {"twice": lambda x, y: (y, y), "argument": lambda x, y: (y, x), "once": lambda x, y: (y, y + 1)}
+    def forward(self, x, how):
+        x = super().forward(x)
+        a, b = torch.utils.checkpoint.checkpoint(lambda x: self.returned[how](x, x.exp()), x, use_reentrant=True)
+        return (a * b).sum()
+sure = {how: memlint.check(Twice(8, 8), torch.rand(4, 8), how).sure for how in Twice.returned}
+assert sure == {"twice": False, "argument": False, "once": True}, sure
+END
+ok "what a reentrant checkpoint returns, with zeros for gradients: $(tail -1 out)" [ ! -s out ]
 cat >>models.py <<'END'
 def net():
     return nn.Sequential(nn.Linear(300, 500), nn.LayerNorm(500), nn.Linear(500, 300)), torch.rand(4, 300)

@@ -508,7 +508,11 @@ def watched(rec):
     def applied(cls, *args, **kwargs):
         if cls is checkpoint.CheckpointFunction:
             with region(True, args[0]):
-                return args[0](*args[2:])
+                out = args[0](*args[2:])
+            made = [id(t) for t in tensors_of(out) if t.is_floating_point()]
+            if len(set(made)) < len(made) or not {id(t) for t in held_by((args[0], args[2:]))}.isdisjoint(made):
+                rec.unsure.add("a reentrant checkpoint that returns one tensor twice, or an argument")
+            return out
         if torch._C._functorch.maybe_current_level() is not None:  # which asks modes for what they don't know
             with _pop_mode_temporarily(torch._C.DispatchKey.PreDispatch):
                 return apply.__get__(None, cls)(*args, **kwargs)
