@@ -295,7 +295,7 @@ class Recorder(SchemaCheckMode):
             return name
         name = shown.root.name
         for made, nth in shown.chain:
-            c = dataclasses.replace(made, reads=[name, *made.reads[1:]], outs=[], region=0, holds=[], reentrant=False)
+            c = dataclasses.replace(made, reads=[name, *made.reads[1:]], outs=[], **self.region())
             c.text = made.text.replace("%" + made.reads[0], "%" + name, 1)
             c.anew = name == shown.root.name
             for o in made.outs:
@@ -316,6 +316,12 @@ class Recorder(SchemaCheckMode):
         call.like.extend([(like.dtype, list(like.shape))] * len(outs))
         return call
 
+    def region(self):
+        """The fields of a call that say which checkpoint it is under: a call of none amid others ends theirs."""
+        number = self.regions[0] if self.regions else 0
+        holds, reentrant, _ = self.holds[number - 1] if number else ([], False, None)
+        return {"region": number, "holds": holds, "reentrant": reentrant}
+
     def copied(self, a):
         """A copy of what is not on the device, for the call that reads it there."""
         name = self.tensors.fresh("copy")
@@ -331,9 +337,7 @@ class Recorder(SchemaCheckMode):
         c.grad = torch.is_grad_enabled()
         c.autocast = not self.under_autocast or torch.is_autocast_enabled(DEVICE)
         c.in_loss = self.in_loss
-        if self.regions:
-            c.region = self.regions[0]
-            c.holds, c.reentrant, _ = self.holds[c.region - 1]
+        c.region, c.holds, c.reentrant = self.region().values()
         c.path = [self.paths.get(id(m), "") for m in self.modules]
         c.classes = [f"{type(m).__module__}.{type(m).__qualname__}" for m in self.modules]
         if self.lines:
