@@ -28,7 +28,12 @@ from typing import Any, Callable
 import torch
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
-from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+    UnsupportedOperatorException,
+)
 from torch._subclasses.schema_check_mode import SchemaCheckMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDependentSymNode, ShapeEnv
 from torch.utils import _pytree as pytree
@@ -269,6 +274,8 @@ class Recorder(SchemaCheckMode):
         """The program asks for its gradient."""
         if not on_device(a) or isinstance(a, torch.nn.Parameter):
             return
+        if self.regions:
+            self.unsure.add("tensors made under a checkpoint whose gradient is asked for")
         c = self.call(torch.ops.aten.requires_grad_.default, (a,))
         self.calls.append(c)
         c.outs.append(self.put(a, "requires_grad"))
@@ -627,6 +634,10 @@ def explained():
         raise ValueError(
             f"memlint: at {place_of(e)} the program goes on by the values of a tensor, which are not computed: only "
             "those that follow from the inputs are known. Capture what runs on one side of it"
+        ) from e
+    except UnsupportedOperatorException as e:
+        raise ValueError(
+            f"memlint: at {place_of(e)} PyTorch's fake tensors can't run {e.func}: capture the model without it"
         ) from e
 
 
