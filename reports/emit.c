@@ -392,6 +392,22 @@ emit_cause(struct arena *a, const struct result *r)
     return text;
 }
 
+bool
+emit_is_small(const struct result *r, const struct finding *f)
+{
+    return f->does && !f->known && f->peak_after >= 0 && f->saves_bytes * 100 < r->peak.allocated &&
+           r->peak.reserved - f->reserved_after < r->peak.reserved / 100;
+}
+
+int
+emit_small(const struct result *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->nfindings; i++)
+        n += emit_is_small(r, &r->findings[i]);
+    return n;
+}
+
 const char *
 emit_operator(struct arena *a, const struct result *r)
 {

@@ -556,6 +556,7 @@ json_findings(struct json *j, const struct result *r)
         json_maybe(j, "reserved_after", f->reserved_after);
         json_percent(j, "extra_flops_percent", f->extra_flops_percent);
         json_text(j, "how", f->how);
+        json_text(j, "when_not", f->unless);
         json_text(j, "suppressed", f->suppressed);
         if (r->baseline) {
             json_next(j, "in_baseline");

@@ -7,9 +7,10 @@
  */
 #include "reports/reports.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 20, SENTENCE = 2000 };
+enum { TENSORS = 20, FITS = 3, SENTENCE = 2000, PROGRAM = 4000 };
 
 static const char *
 span(struct arena *a, const char *s, int max)
@@ -187,24 +188,110 @@ markdown_patterns(struct arena *a, const struct result *r, FILE *out)
         fprintf(out, "\n%s\n", program(a, r->recompute.python));
 }
 
+/* A change, what it saves, when not to make it; folded why and the Python. */
+static void
+markdown_change(struct arena *a, const struct result *r, const struct finding *f, FILE *out)
+{
+    fprintf(out, "%s %s: %s. Saves %s (%.0f %%): peak %s", f->severity, code(a, f->rule), prose(a, f->does),
+            bytes_text(a, f->saves_bytes), bytes_percent(f->saves_bytes, r->peak.allocated),
+            bytes_text(a, f->peak_after));
+    if (f->extra_flops_percent > 0.05)
+        fprintf(out, ", %.1f %% more FLOPs", f->extra_flops_percent);
+    fprintf(out, "; %s.", cost_names[f->cost]);
+    if (f->unless)
+        fprintf(out, " When not to: %s.", prose(a, f->unless));
+    if (f->suppressed)
+        fprintf(out, " Suppressed: %s.", code(a, f->suppressed));
+    fprintf(out, "\n\n<details><summary>Why%s</summary>\n\n%s\n", f->how ? ", and what to write" : "",
+            span(a, f->message, SENTENCE));
+    if (f->how && strlen(f->how) < PROGRAM)
+        fprintf(out, "\n%s\n", program(a, f->how));
+    else if (f->how)
+        fputs("\nThe program is in the other reports: it is too long for a comment.\n", out);
+    fputs("\n</details>\n\n", out);
+}
+
+static bool
+is_change(const struct finding *f)
+{
+    return f->does && f->saves_bytes > 0;
+}
+
+/* What is worth it, what changes the model folded, what only informs. */
+static int
+markdown_findings(struct arena *a, const struct result *r, FILE *out)
+{
+    int known = 0, models = 0, shown = 0;
+    for (int i = 0; i < r->nfindings; i++) {
+        const struct finding *f = &r->findings[i];
+        bool small = emit_is_small(r, f), model = is_change(f) && f->cost == COST_MODEL;
+        known += f->known;
+        models += !f->known && !small && model;
+        if (!f->known && !small && !model && is_change(f) && shown++ < TENSORS)
+            markdown_change(a, r, f, out);
+    }
+    if (models)
+        fprintf(out, "<details><summary>%d that change%s the model</summary>\n\n", models, models == 1 ? "s" : "");
+    for (int i = 0; i < r->nfindings && models; i++) {
+        const struct finding *f = &r->findings[i];
+        if (!f->known && !emit_is_small(r, f) && is_change(f) && f->cost == COST_MODEL && shown++ < TENSORS)
+            markdown_change(a, r, f, out);
+    }
+    if (models)
+        fputs("</details>\n\n", out);
+    for (int i = 0; i < r->nfindings; i++)
+        if (!r->findings[i].known && !is_change(&r->findings[i]) && !emit_is_small(r, &r->findings[i]))
+            fprintf(out, "- %s %s: %s\n", r->findings[i].severity, code(a, r->findings[i].rule),
+                    span(a, r->findings[i].message, SENTENCE));
+    return known;
+}
+
+static int
+by_capacity(const void *a, const void *b)
+{
+    const struct fit *f = *(const struct fit *const *)a, *g = *(const struct fit *const *)b;
+    return f->capacity != g->capacity ? (f->capacity < g->capacity ? -1 : 1) : strcmp(f->device, g->device);
+}
+
+/* The device that was asked for, else the smallest on which the step fits, with its neighbours; the others folded. */
+static void
+markdown_fits(struct arena *a, const struct result *r, FILE *out)
+{
+    static const char head[] = "| device | capacity | verdict |\n| --- | ---: | --- |\n";
+    const struct fit **fit = NEWN(a, const struct fit *, r->nfits + 1), *own = fits_own(r);
+    int at = -1;
+    for (int i = 0; i < r->nfits; i++)
+        fit[i] = &r->fits[i];
+    qsort(fit, (size_t)r->nfits, sizeof(*fit), by_capacity);
+    for (int i = 0; i < r->nfits; i++)
+        if (own ? fit[i] == own : at < 0 && strcmp(fit[i]->verdict, "fits") == 0)
+            at = i;
+    int first = at < 0 ? r->nfits - FITS : at - 1;
+    first = first > r->nfits - FITS ? r->nfits - FITS : first;
+    first = first < 0 ? 0 : first;
+    for (int folded = 0; folded <= (r->nfits > FITS); folded++) {
+        if (folded)
+            fprintf(out, "\n<details><summary>%d more devices</summary>\n", r->nfits - FITS);
+        if (r->nfits)
+            fprintf(out, "\n%s", head);
+        for (int i = 0; i < r->nfits; i++)
+            if ((i < first || i >= first + FITS) == folded)
+                fprintf(out, "| %s | %s | %s |\n", code(a, fit[i]->device), bytes_text(a, fit[i]->capacity),
+                        fit[i]->verdict);
+    }
+    if (r->nfits > FITS)
+        fputs("\n</details>\n", out);
+}
+
 static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
-    int known = 0;
     if (r->nfindings)
         fputs("\n**Findings**\n\n", out);
-    for (int i = 0; i < r->nfindings && i < TENSORS; i++) {
-        const struct finding *f = &r->findings[i];
-        known += f->known;
-        if (f->known)
-            continue;
-        fprintf(out, "- %s %s: %s", f->severity, code(a, f->rule), code(a, f->message));
-        if (f->saves_bytes > 0)
-            fprintf(out, " saves %s", bytes_text(a, f->saves_bytes));
-        if (f->suppressed)
-            fprintf(out, " (suppressed %s)", code(a, f->suppressed));
-        fputc('\n', out);
-    }
+    int known = markdown_findings(a, r, out), small = emit_small(r);
+    if (small)
+        fprintf(out, "- %d that save%s less than 1 %% %s not listed\n", small, small == 1 ? "s" : "",
+                small == 1 ? "is" : "are");
     if (known)
         fprintf(out, "- %d that the baseline has, too, are left out\n", known);
     markdown_patterns(a, r, out);
@@ -222,11 +309,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     }
     if (r->recompute.nfront)
         fputs("\n</details>\n", out);
-    if (r->nfits)
-        fputs("\n| device | capacity | verdict |\n| --- | ---: | --- |\n", out);
-    for (int i = 0; i < r->nfits; i++)
-        fprintf(out, "| %s | %s | %s |\n", code(a, r->fits[i].device), bytes_text(a, r->fits[i].capacity),
-                r->fits[i].verdict);
+    markdown_fits(a, r, out);
     markdown_scale(a, r, out);
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);

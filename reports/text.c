@@ -560,8 +560,8 @@ text_replay(const struct page *p, const struct result *r)
 static void
 text_findings(const struct page *p, const struct result *r)
 {
-    const char *also = "", *hidden = "";
-    int best = 0, notes = 0;
+    const char *also = "", *hidden = "", *models = "";
+    int best = 0, notes = 0, small = p->limit == &full ? 0 : emit_small(r);
     if (r->nfindings)
         heading(p, "What to change");
     for (int i = 0; i < r->nfindings; i++) {
@@ -570,8 +570,14 @@ text_findings(const struct page *p, const struct result *r)
         if (f->suppressed)
             hidden = arena_printf(p->a, "%s%s%s %s", hidden, *hidden ? "; " : "", rule,
                                   string_clip(p->a, f->suppressed, 120));
+        if (p->limit != &full && emit_is_small(r, f))
+            continue;
         if (p->limit != &full && (f->suppressed || f->saves_bytes <= 0)) {
             notes += !f->suppressed;
+            continue;
+        }
+        if (p->limit != &full && f->cost == COST_MODEL) {
+            models = arena_printf(p->a, "%s%s%s -%s", models, *models ? ", " : "", rule, saves);
             continue;
         }
         if (best == p->limit->best) {
@@ -589,13 +595,20 @@ text_findings(const struct page *p, const struct result *r)
             fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
         fputc('\n', p->out);
         wrap(p, "  | ", string_clean(p->a, f->message), p->limit->said + (best == 0));
+        if (f->unless && f->saves_bytes > 0)
+            wrap(p, "  | when not to: ", f->unless, p->limit->said);
         if ((best++ == 0 || p->limit == &full) && f->saves_bytes > 0)
             lines(p, f->how, p->limit->how);
     }
     if (notes)
         also = arena_printf(p->a, "%s%s%d note%s", also, *also ? "; " : "", notes, notes == 1 ? "" : "s");
+    if (small)
+        also = arena_printf(p->a, "%s%s%d that save%s less than 1 %%", also, *also ? "; " : "", small,
+                            small == 1 ? "s" : "");
     if (*also)
-        wrap(p, "  also: ", also, 1);
+        wrap(p, "  also: ", also, 2);
+    if (*models)
+        wrap(p, "  changing the model: ", models, 1);
     if (*hidden)
         wrap(p, "  suppressed: ", hidden, p->limit == &full ? ALL : 2);
 }

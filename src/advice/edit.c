@@ -154,6 +154,14 @@ changed(struct edit *e, const struct call *c)
     e->location = e->location ? e->location : c->location;
 }
 
+/* A parameter that goes, or that is kept otherwise. */
+static void
+changed_param(struct edit *e, const struct param *q)
+{
+    e->what = e->what ? e->what : q->name;
+    *PUSH(e->a, e->names, e->nnames, e->cap_names) = q->name;
+}
+
 static struct arg
 slot_arg(int slot)
 {
@@ -513,6 +521,7 @@ edit_gelu(struct edit *e)
         c->nargs = COUNT(args);
         c->args = arena_dup(e->a, args, sizeof(args));
         changed(e, c);
+        e->what = e->what ? e->what : args[1].s;
     }
     if (e->places)
         remove_unread(e);
@@ -995,7 +1004,7 @@ edit_tables_on_cpu(struct edit *e)
         int64_t size[] = {1, q->size[1]};
         q->size = arena_dup(e->a, size, sizeof(size));
         e->places++;
-        e->what = e->what ? e->what : q->name;
+        changed_param(e, q);
     }
 }
 
@@ -1013,10 +1022,8 @@ edit_sparse_tables(struct edit *e)
         if (!rows || rows == q->size[0] || q->kind != PARAM_TRAINED)
             continue;
         int64_t rest[] = {(q->size[0] - rows) * (1 + states), size[1]};
-        if (!e->places) {
-            e->what = q->name;
-            e->size = q->size[0];
-        }
+        e->size = e->places ? e->size : q->size[0];
+        changed_param(e, q);
         p->params[p->nparams] = *q;
         p->params[p->nparams].slot = slot_new(p);
         p->params[p->nparams].kind = PARAM_FROZEN;
@@ -1190,6 +1197,7 @@ edit_no_bias(struct edit *e)
         struct call *c = &p->calls[maker(p, &p->calls[i], 0)];
         changed(e, c);
         c->args[2] = NONE;
+        changed_param(e, &p->params[bias]);
         p->params[bias].rank = -1;
     }
 }
@@ -1203,7 +1211,7 @@ edit_unused_parameters(struct edit *e)
         if (!edit_owns(q) || e->uses[q->slot] > 0)
             continue;
         e->size += edit_elements(q);
-        e->what = e->what ? e->what : q->name;
+        changed_param(e, q);
         e->places++;
         q->rank = -1;
     }

@@ -21,7 +21,9 @@ struct edit {
     int64_t size;            /* what an edit of sizes began with */
     const char *location;    /* of the first place */
     const char *what, *with; /* names of the model that the edit is about */
-    bool reload;             /* other dimensions: the program is made again */
+    int nnames, cap_names;   /* likewise, where there may be many: parameters */
+    const char **names;
+    bool reload; /* other dimensions: the program is made again */
 };
 
 /* An edit of s and p; both stay as they are. */

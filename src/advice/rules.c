@@ -27,7 +27,8 @@ struct advice {
 
 struct rule {
     const char *id, *severity, *help;
-    const char *does; /* what to do, in the imperative; NULL: it only informs, or doing says it */
+    const char *unless; /* when not to, as docs/RULES.md has it; NULL there is no change */
+    const char *does;   /* what to do, in the imperative; NULL: it only informs, or doing says it */
     const char *(*doing)(struct advice *x);
     enum cost cost;
     enum {
@@ -44,7 +45,8 @@ struct rule {
         SETUP,   /* and no place of the program */
         ANEW,    /* likewise: the program is made again */
     } edits;
-    bool (*applies)(struct advice *x); /* NULL: where the edit finds a place */
+    enum { MODEL, OPTIMIZER /* which it makes */, FORWARD, BEHIND } turn; /* of its Python in a script */
+    bool (*applies)(struct advice *x);                                    /* NULL: where the edit finds a place */
     void (*edit)(struct edit *e);
     const char *(*message)(struct advice *x, const struct edit *e, const struct measured *after);
     const char *(*how)(struct advice *x, const struct edit *e);
@@ -941,12 +943,38 @@ say_half_length(struct advice *x, const struct edit *e, const struct measured *m
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
+/* Python to be pasted. Its author has model, batch, target, loss_fn, optimizer and lr, behind a forward pass out and
+ * loss; what stands in forward() has the names of docs/RULES.md. tests/blocks.sh runs it. */
+
 /* The module of a parameter's name. */
 static const char *
 owner_of(struct advice *x, const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot ? arena_strn(x->a, name, (size_t)(dot - name)) : name;
+    return dot ? arena_strn(x->a, name, (size_t)(dot - name)) : "";
+}
+
+enum { IN_LINE = 90 };
+
+/* Adds a name to a list of Python's strings; NULL stays, and is what a name makes that could be a program. */
+static const char *
+listed(struct advice *x, const char *list, const char *name)
+{
+    if (!list || !is_pasteable(name))
+        return NULL;
+    const char *line = strrchr(list, '\n');
+    bool full = strlen(line ? line : list) + strlen(name) > IN_LINE;
+    return arena_printf(x->a, "%s%s\"%s\"", list, !*list ? "" : full ? ",\n             " : ", ", name);
+}
+
+/* The parameters of an edit, or the modules that own them. */
+static const char *
+names_of(struct advice *x, const struct edit *e, bool owners)
+{
+    const char *list = "";
+    for (int i = 0; i < e->nnames; i++)
+        list = listed(x, list, owners ? owner_of(x, e->names[i]) : e->names[i]);
+    return list;
 }
 
 #define HOW(name, ...)                                              \
@@ -956,49 +984,206 @@ owner_of(struct advice *x, const char *name)
         return __VA_ARGS__;                                         \
     }
 
-HOW(how_autocast,
-    "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(batch)\n    loss = loss_fn(out, target)")
-HOW(how_8bit, arena_printf(x->a, "optimizer = %s(model.parameters(), lr=lr)", optimizer_in_8bit(x->s->s->optimizer)))
-HOW(how_offload, arena_printf(x->a, "optimizer = torchao.optim.CPUOffloadOptimizer(model.parameters(), %s, lr=lr)",
-                              optimizer_python(x->s->s->optimizer)))
-HOW(how_fused,
-    arena_printf(x->a, "optimizer = %s(model.parameters(), lr=lr, fused=True)", optimizer_python(x->s->s->optimizer)))
+HOW(how_autocast, "import torch\n\n"
+                  "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+                  "    out = model(batch)\n"
+                  "    loss = loss_fn(out, target)")
+HOW(how_8bit, arena_printf(x->a,
+                           "import bitsandbytes\n\n"
+                           "optimizer = %s(model.parameters(), lr=lr)  # and its other arguments",
+                           optimizer_in_8bit(x->s->s->optimizer)))
+HOW(how_offload, !optimizer_python(x->s->s->optimizer)
+                     ? NULL
+                     : arena_printf(x->a,
+                                    "import torch\n"
+                                    "from torchao.optim import CPUOffloadOptimizer\n\n"
+                                    "optimizer = CPUOffloadOptimizer(model.parameters(), %s, lr=lr)",
+                                    optimizer_python(x->s->s->optimizer)))
+HOW(how_fused, arena_printf(x->a,
+                            "import torch\n\n"
+                            "optimizer = %s(model.parameters(), lr=lr, fused=True)  # and its other arguments",
+                            optimizer_python(x->s->s->optimizer)))
 HOW(how_del, "loss.backward()\ndel out\noptimizer.step()\ndel loss  # after loss.item()")
-HOW(how_zero, "optimizer.zero_grad(set_to_none=True)  # right after optimizer.step()")
-HOW(how_micro, "for part, t in zip(batch.chunk(4), target.chunk(4)):\n"
-               "    (loss_fn(model(part), t) / 4).backward()\noptimizer.step()\noptimizer.zero_grad()")
-HOW(how_locals,
-    arena_printf(x->a, "del %s  # after its last use in forward()", is_pasteable(x->local) ? x->local : "name"))
+HOW(how_zero, "optimizer.step()\noptimizer.zero_grad(set_to_none=True)")
+HOW(how_micro, arena_printf(x->a,
+                            "for part, wanted in zip(batch.chunk(%d), target.chunk(%d)):\n"
+                            "    (loss_fn(model(part), wanted) / %d).backward()\n"
+                            "optimizer.step()\n"
+                            "optimizer.zero_grad()",
+                            MICRO_BATCHES, MICRO_BATCHES, MICRO_BATCHES))
+HOW(how_locals, x->local &&is_pasteable(x->local)
+                    ? arena_printf(x->a, "del %s  # in forward(), after its last use", x->local)
+                    : NULL)
 HOW(how_checkpoints, x->wrapping)
-HOW(how_attention, "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)")
-HOW(how_gelu, "x = F.gelu(x, approximate=\"tanh\")")
-HOW(how_layer_norm, "x = F.layer_norm(x, weight.shape, weight, bias, eps)")
-HOW(how_rms_norm, "x = F.rms_norm(x, weight.shape, weight, eps)")
-HOW(how_chunks, "for h, t in zip(hidden.chunk(8, 1), target.chunk(8, 1)):\n"
-                "    loss = loss + checkpoint(lambda h, t: loss_fn(head(h), t), h, t, use_reentrant=False) / 8")
-HOW(how_tied,
-    is_pasteable(e->with) && is_pasteable(e->what) ? arena_printf(x->a, "model.%s = model.%s", e->with, e->what) : NULL)
-HOW(how_shared,
-    !is_pasteable(e->with)
-        ? NULL
-        : arena_printf(x->a, "logits = F.linear(self.project(hidden), model.%s)  # project: nn.Linear(width, %lld)",
-                       e->with, (long long)e->size))
-HOW(how_narrow, "x = nn.Linear(128, width, bias=False)(nn.Embedding(entries, 128)(ids))")
-HOW(how_cpu, "x = table(ids.cpu()).to(\"cuda\")  # table stays on the CPU, with an optimizer of its own")
-HOW(how_sparse, "table = nn.Embedding(entries, width, sparse=True)  # and an optimizer that takes sparse gradients")
-HOW(how_in_place, "nn.ReLU(inplace=True)")
-HOW(how_no_bias, "nn.Conv2d(..., bias=False)")
-HOW(how_unused, is_pasteable(e->what) ? arena_printf(x->a, "del model.%s", owner_of(x, e->what)) : NULL)
-HOW(how_expandable, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py")
-HOW(how_no_grad, "with torch.no_grad():\n    out = model(batch)")
-HOW(how_loss_item, "total_loss += loss.item()")
-HOW(how_vocabulary, "Count the entries that the data uses; drop the rest, or hash them into fewer")
-HOW(how_length, "Sort samples into batches of like length, or cut the few that are far longer than the rest")
+HOW(how_attention, "import torch.nn.functional as F\n\n"
+                   "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)  # in forward()")
+HOW(how_gelu, arena_printf(x->a,
+                           "import torch.nn.functional as F\n\n"
+                           "x = F.gelu(x, approximate=\"%s\")  # in forward()",
+                           e->what))
+HOW(how_layer_norm, "import torch.nn.functional as F\n\n"
+                    "x = F.layer_norm(x, weight.shape, weight, bias, eps)  # in forward()")
+HOW(how_rms_norm, "import torch.nn.functional as F\n\n"
+                  "x = F.rms_norm(x, weight.shape, weight, eps)  # in forward()")
+
+/* The head's module; NULL where the file does not say. */
+static const char *
+head_module(struct advice *x)
+{
+    const struct program *p = x->s->p;
+    const struct call *c = edit_head(p);
+    if (c->scope > 0 && p->modules[c->scope].type)
+        return p->modules[c->scope].path;
+    for (int i = 0; i < p->nparams && c->nargs > 1 && c->args[1].kind == ARG_SLOT; i++)
+        if (edit_owns(&p->params[i]) && p->params[i].slot == c->args[1].i && !edit_is_table(p, &p->params[i]))
+            return owner_of(x, p->params[i].name);
+    return NULL;
+}
+
+static const char *
+how_chunks(struct advice *x, const struct edit *e)
+{
+    const char *head = head_module(x);
+    (void)e;
+    if (!head || !*head || !is_pasteable(head))
+        return NULL;
+    return arena_printf(x->a,
+                        "import torch.nn.functional as F\n"
+                        "from torch.utils.checkpoint import checkpoint\n\n"
+                        "head = model.get_submodule(\"%s\")\n"
+                        "project, head.forward = head.forward, lambda hidden: hidden  # model(batch) ends before it\n\n"
+                        "def part(hidden, target):\n"
+                        "    return F.cross_entropy(project(hidden).flatten(0, -2), target.flatten(), "
+                        "reduction=\"sum\")\n\n"
+                        "def loss_fn(hidden, target):\n"
+                        "    parts = zip(hidden.chunk(%d, -2), target.chunk(%d, -1))\n"
+                        "    return sum(checkpoint(part, h, t, use_reentrant=False) for h, t in parts) / "
+                        "target.numel()",
+                        head, CHUNKS, CHUNKS);
+}
+
+static const char *
+how_tied(struct advice *x, const struct edit *e)
+{
+    const char *to = strrchr(e->with, '.'), *from = strrchr(e->what, '.');
+    if (!is_pasteable(e->with) || !is_pasteable(e->what) || !to || !from)
+        return NULL;
+    return arena_printf(x->a, "model.get_submodule(\"%s\")%s = model.get_submodule(\"%s\")%s", owner_of(x, e->with), to,
+                        owner_of(x, e->what), from);
+}
+
+static const char *
+how_shared(struct advice *x, const struct edit *e)
+{
+    int64_t wide = 0;
+    for (int i = 0; i < x->s->p->nparams; i++)
+        if (strcmp(x->s->p->params[i].name, e->what) == 0)
+            wide = x->s->p->params[i].size[1];
+    return !is_pasteable(e->with)
+               ? NULL
+               : arena_printf(x->a,
+                              "import torch\n"
+                              "import torch.nn.functional as F\n\n"
+                              "project = torch.nn.Linear(%lld, %lld)  # in __init__, and in forward():\n"
+                              "logits = F.linear(project(hidden), model.get_parameter(\"%s\"))",
+                              (long long)wide, (long long)e->size, e->with);
+}
+
+static const char *
+how_narrow(struct advice *x, const struct edit *e)
+{
+    const char *owner = owner_of(x, e->what);
+    return !*owner || !is_pasteable(owner)
+               ? NULL
+               : arena_printf(x->a,
+                              "import torch\n\n"
+                              "old = model.get_submodule(\"%s\")  # before the optimizer is made\n"
+                              "model.set_submodule(\"%s\", torch.nn.Sequential(\n"
+                              "    torch.nn.Embedding(old.num_embeddings, %d),\n"
+                              "    torch.nn.Linear(%d, old.embedding_dim, bias=False)))",
+                              owner, owner, NARROW, NARROW);
+}
+
+static const char *
+how_cpu(struct advice *x, const struct edit *e)
+{
+    const char *names = names_of(x, e, true);
+    return !names ? NULL
+                  : arena_printf(x->a,
+                                 "for name in [%s]:  # before the optimizer is made\n"
+                                 "    table = model.get_submodule(name).cpu()\n"
+                                 "    def look_up(ids, forward=table.forward):\n"
+                                 "        return forward(ids.cpu()).to(ids.device)\n"
+                                 "    table.forward = look_up",
+                                 names);
+}
+
+static const char *
+how_sparse(struct advice *x, const struct edit *e)
+{
+    int states;
+    const char *names = names_of(x, e, true), *own = optimizer_python(x->s->s->optimizer);
+    const char *sparse = optimizer_sparse(x->s->s->optimizer, &states);
+    return !names || !own
+               ? NULL
+               : arena_printf(x->a,
+                              "import torch\n\n"
+                              "tables = [model.get_submodule(name) for name in\n"
+                              "            [%s]]\n"
+                              "for table in tables:\n"
+                              "    table.sparse = True\n"
+                              "weights = [table.weight for table in tables]\n"
+                              "others = [p for p in model.parameters() if all(p is not w for w in weights)]\n"
+                              "sparse_optimizer = torch.optim.%s(weights, lr=lr)  # its step() after the other's\n"
+                              "optimizer = %s(others, lr=lr)  # and its other arguments",
+                              names, sparse, own);
+}
+
+static const char activations[] = "torch.nn.modules.activation.*"; /* which have inplace */
+
+/* Modules of torch.nn that have inplace and whose every call may write over its input. */
+static const char *
+how_in_place(struct advice *x, const struct edit *e)
+{
+    const struct program *p = e->program;
+    bool *may = NEWN(x->a, bool, p->nmodules + 1);
+    const char *list = "";
+    for (int i = 1; i < p->nmodules; i++)
+        may[i] = p->modules[i].type && glob_match(activations, p->modules[i].type);
+    for (int i = 0; i < p->ncalls; i++)
+        if (p->calls[i].scope > 0 && !p->calls[i].in_place)
+            may[p->calls[i].scope] = false;
+    for (int i = 1; i < p->nmodules; i++)
+        list = may[i] ? listed(x, list, p->modules[i].path) : list;
+    return !list || !*list ? NULL
+                           : arena_printf(x->a,
+                                          "for name in [%s]:\n"
+                                          "    model.get_submodule(name).inplace = True",
+                                          list);
+}
+
+static const char *
+how_without(struct advice *x, const struct edit *e)
+{
+    const char *names = names_of(x, e, false);
+    return !names ? NULL
+                  : arena_printf(x->a,
+                                 "for name in [%s]:  # before the optimizer is made\n"
+                                 "    module, _, own = name.rpartition(\".\")\n"
+                                 "    model.get_submodule(module).register_parameter(own, None)",
+                                 names);
+}
+
+HOW(how_expandable, "import os\n\n"
+                    "os.environ[\"PYTORCH_CUDA_ALLOC_CONF\"] = \"expandable_segments:True\"  # before import torch")
+HOW(how_no_grad, "import torch\n\nwith torch.no_grad():\n    out = model(batch)")
+HOW(how_loss_item, "total_loss = 0.0  # before the loop\ntotal_loss += loss.item()")
 
 static const struct rule rules[] = {
     {.id = "logits-chunks",
      .severity = "warning",
      .help = "many copies of the logits at the peak",
+     .unless = "when something else needs all logits, such as metrics over the whole batch",
      .does = "compute head and loss in 8 chunks, each under checkpoint",
      .cost = COST_TIME,
      .kind = COMBINES,
@@ -1009,16 +1194,17 @@ static const struct rule rules[] = {
     {.id = "vocabulary",
      .severity = "warning",
      .help = "a table whose entries take much of the peak",
+     .unless = "with a pretrained tokenizer",
      .does = "halve the vocabulary",
      .cost = COST_MODEL,
      .kind = CHANGES,
      .edit = edit_half_vocabulary,
      .message = say_half_vocabulary,
-     .how = how_vocabulary,
      .minor = is_small_vocabulary},
     {.id = "shared-table",
      .severity = "warning",
      .help = "a head's table beside a narrower one with the same entries",
+     .unless = "when the decoder's rank matters, or its pretrained weights do",
      .does = "have the head read the narrower table through a projection",
      .cost = COST_MODEL,
      .kind = COMBINES,
@@ -1028,6 +1214,7 @@ static const struct rule rules[] = {
     {.id = "narrow-table",
      .severity = "note",
      .help = "a wide embedding",
+     .unless = "with pretrained weights, or where the table is small beside the layers",
      .does = "make the largest embedding 128 wide, with a projection",
      .cost = COST_MODEL,
      .kind = CHANGES,
@@ -1037,6 +1224,7 @@ static const struct rule rules[] = {
     {.id = "table-on-cpu",
      .severity = "note",
      .help = "embeddings on the CPU",
+     .unless = "when the table is tied to the decoder, which multiplies with all of it",
      .does = "keep the embedding tables on the CPU",
      .cost = COST_TIME,
      .kind = CHANGES,
@@ -1046,24 +1234,27 @@ static const struct rule rules[] = {
     {.id = "sparse-gradients",
      .severity = "note",
      .help = "embeddings with dense gradients",
+     .unless = "when the table is tied to the decoder, with weight decay, or under DDP with the NCCL backend",
      .does = "give the embeddings sparse gradients",
      .cost = COST_NUMERICS,
      .kind = CHANGES,
      .edit = edit_sparse_tables,
+     .turn = OPTIMIZER,
      .message = say_sparse_tables,
      .how = how_sparse},
     {.id = "length",
      .severity = "warning",
      .help = "padding to the longest sample",
+     .unless = "when the length is what the model needs (a convolution's width is the least it accepts)",
      .does = "halve the length of the samples",
      .cost = COST_MODEL,
      .kind = CHANGES,
      .edit = edit_half_length,
-     .message = say_half_length,
-     .how = how_length},
+     .message = say_half_length},
     {.id = "untied-head",
      .severity = "warning",
      .help = "a head as large as the embedding and not tied to it",
+     .unless = "with weights that were trained apart; tying is another model",
      .does = "tie the head to the embedding",
      .cost = COST_MODEL,
      .kind = COMBINES,
@@ -1073,6 +1264,7 @@ static const struct rule rules[] = {
     {.id = "equal-tables",
      .severity = "warning",
      .help = "two tables of one shape",
+     .unless = "when they index different things, such as two languages with tables of one size by chance",
      .does = "share one table",
      .cost = COST_MODEL,
      .kind = COMBINES,
@@ -1082,6 +1274,7 @@ static const struct rule rules[] = {
     {.id = "fused-attention",
      .severity = "warning",
      .help = "attention written by hand",
+     .unless = "when the weights themselves are returned. With a learned bias as mask the fused kernel saves less",
      .does = "call F.scaled_dot_product_attention",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1091,6 +1284,7 @@ static const struct rule rules[] = {
     {.id = "fused-gelu",
      .severity = "warning",
      .help = "GELU written by hand",
+     .unless = "never; results differ by rounding alone",
      .does = "call F.gelu",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1100,6 +1294,8 @@ static const struct rule rules[] = {
     {.id = "fused-layer-norm",
      .severity = "warning",
      .help = "LayerNorm written by hand",
+     .unless = "when the deviation is not `sqrt(variance + eps)`, as in `x.std() + eps`: another formula, which "
+               "memlint does not count here",
      .does = "call F.layer_norm",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1109,6 +1305,7 @@ static const struct rule rules[] = {
     {.id = "fused-norm",
      .severity = "warning",
      .help = "RMSNorm written by hand",
+     .unless = "when the statistics have to be in another precision",
      .does = "call F.rms_norm",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1118,61 +1315,72 @@ static const struct rule rules[] = {
     {.id = "half-precision",
      .severity = "warning",
      .help = "autocast to bfloat16",
+     .unless = "on devices before Ampere, which have no bfloat16; `float16` needs a `GradScaler`",
      .does = "run under bf16 autocast",
      .cost = COST_NUMERICS,
      .kind = COMBINES,
      .applies = is_fp32,
      .edit = to_autocast,
      .edits = SETUP,
+     .turn = FORWARD,
      .message = say_autocast,
      .how = how_autocast},
     {.id = "optimizer-8bit",
      .severity = "note",
      .help = "optimizer states in 8 bits, and other optimizers",
+     .unless = "when the states are a small part of the peak, or the run must match earlier ones",
      .does = "keep the optimizer's states in 8 bits",
      .cost = COST_NUMERICS,
      .kind = COMBINES,
      .applies = has_8bit,
      .edit = to_8bit,
      .edits = SETUP,
+     .turn = OPTIMIZER,
      .message = say_8bit,
      .how = how_8bit},
     {.id = "optimizer-offload",
      .severity = "note",
      .help = "optimizer states on the CPU",
+     .unless = "when the bus is the bottleneck: every step moves all gradients and parameters",
      .does = "keep the optimizer's states on the CPU",
      .cost = COST_TIME,
      .kind = CHANGES,
      .applies = has_states,
      .edit = to_no_update,
      .edits = SETUP,
+     .turn = OPTIMIZER,
      .message = say_offload,
      .how = how_offload},
     {.id = "fused-update",
      .severity = "warning",
      .help = "an update that is the peak",
+     .unless = "with an optimizer that has no fused version",
      .does = "pass fused=True to the optimizer",
      .cost = COST_FREE,
      .kind = COMBINES,
      .applies = update_peaks,
      .edit = to_fused,
      .edits = SETUP,
+     .turn = OPTIMIZER,
      .message = say_fused,
      .how = how_fused},
     {.id = "del-outputs",
      .severity = "warning",
      .help = "outputs of the last step that are still alive",
+     .unless = "when the peak is in the backward pass, nothing changes, and memlint reports nothing",
      .does = "delete `out` and `loss` after their last use",
      .cost = COST_FREE,
      .kind = COMBINES,
      .applies = is_plain,
      .edit = to_del,
      .edits = SETUP,
+     .turn = BEHIND,
      .message = say_del,
      .how = how_del},
     {.id = "del-locals",
      .severity = "warning",
      .help = "local variables that hold tensors for nothing",
+     .unless = "where autograd keeps the tensor anyway",
      .does = "delete local names in forward() after their last use",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1184,28 +1392,33 @@ static const struct rule rules[] = {
     {.id = "zero-grad",
      .severity = "warning",
      .help = "gradients that live through the forward pass",
+     .unless = "while accumulating",
      .does = "call zero_grad(set_to_none=True) before the forward pass",
      .cost = COST_FREE,
      .kind = COMBINES,
      .applies = keeps_gradients,
      .edit = to_plain,
      .edits = SETUP,
+     .turn = BEHIND,
      .message = say_plain,
      .how = how_zero},
     {.id = "accumulate",
      .severity = "note",
      .help = "the batch in parts",
+     .unless = "with batch norm, whose statistics are then those of a part; when parameters are the peak",
      .does = "run the batch in 4 parts and add up their gradients",
      .cost = COST_TIME,
      .kind = CHANGES,
      .applies = divides,
      .edit = to_4_parts,
      .edits = ANEW,
+     .turn = FORWARD,
      .message = say_parts,
      .how = how_micro},
     {.id = "checkpoint",
      .severity = "note",
      .help = "saved tensors that recomputation replaces",
+     .unless = "before the changes that cost nothing",
      .doing = do_checkpoints,
      .cost = COST_TIME,
      .kind = COMBINES,
@@ -1217,6 +1430,7 @@ static const struct rule rules[] = {
     {.id = "in-place",
      .severity = "note",
      .help = "activations that could overwrite their input",
+     .unless = "when its input is read elsewhere",
      .does = "run activations in place",
      .cost = COST_FREE,
      .kind = BELIEVED,
@@ -1226,24 +1440,27 @@ static const struct rule rules[] = {
     {.id = "conv-bias",
      .severity = "note",
      .help = "a bias before a batch norm",
+     .unless = "never, but for loading old checkpoints",
      .does = "drop the biases before batch norms",
      .cost = COST_FREE,
      .kind = BELIEVED,
      .edit = edit_no_bias,
      .message = say_no_bias,
-     .how = how_no_bias},
+     .how = how_without},
     {.id = "unused-parameters",
      .severity = "warning",
      .help = "parameters that nothing reads",
+     .unless = "when another path through the model uses them",
      .does = "drop the parameters that nothing reads",
      .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_unused_parameters,
      .message = say_unused_parameters,
-     .how = how_unused},
+     .how = how_without},
     {.id = "unused-outputs",
      .severity = "note",
      .help = "outputs that the loss does not read",
+     .unless = "when your own loss reads them: memlint knows only what `--loss` says",
      .does = "return no output that the loss does not read",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1252,6 +1469,7 @@ static const struct rule rules[] = {
     {.id = "fragmentation",
      .severity = "note",
      .help = "reserved far above allocated",
+     .unless = "where CUDA graphs or memory pools are shared between processes",
      .does = "set expandable_segments:True",
      .cost = COST_FREE,
      .kind = RESERVES,
@@ -1337,6 +1555,7 @@ add(struct advice *x, const struct rule *k, const struct edit *e, const struct m
                           .does = !changes && k->kind != RESERVES ? NULL
                                   : k->doing                      ? k->doing(x)
                                                                   : k->does,
+                          .unless = k->unless,
                           .cost = k->cost,
                           .severity = changes && small ? "note" : k->severity,
                           .certainty = "simulated",
@@ -1390,6 +1609,20 @@ edit_with(struct advice *x, struct arena *a, const struct rule **rule, int n)
     return e;
 }
 
+/* Of two that make the optimizer the last counts; how many are left. */
+static int
+without_replaced(const struct rule **chosen, const struct finding **of, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        if (i + 1 < n && chosen[i]->turn == OPTIMIZER && chosen[n - 1]->turn == OPTIMIZER)
+            continue;
+        chosen[kept] = chosen[i];
+        of[kept++] = of[i];
+    }
+    return kept;
+}
+
 /* Those that leave the model as it is, the cheapest first, each only when it lowers the peak of those before it; they
  * lead the list. */
 static void
@@ -1398,11 +1631,13 @@ combine(struct advice *x)
     struct result *r = x->r;
     struct measured best = x->base;
     const struct rule *chosen[COUNT(rules)], *k = &rules[COUNT(rules) - 1];
+    const struct finding *of[COUNT(rules)];
     const char *does = "", *how = "", **members = NEWN(x->a, const char *, COUNT(rules));
     int n = 0;
     enum cost cost = COST_FREE;
     for (int i = 0; i < r->nfindings && r->findings[i].saves_bytes > 0; i++) {
-        chosen[n] = rule_of(&r->findings[i]);
+        of[n] = &r->findings[i];
+        chosen[n] = rule_of(of[n]);
         if (chosen[n]->kind != COMBINES || chosen[n]->cost == COST_MODEL)
             continue;
         struct arena *own = arena_new();
@@ -1412,14 +1647,17 @@ combine(struct advice *x)
         if (m.allocated < 0 || best.allocated - m.allocated < x->base.allocated / WORTH)
             continue;
         best = m;
-        cost = chosen[n]->cost > cost ? chosen[n]->cost : cost;
-        does = arena_printf(x->a, "%s%s%s", does, n ? "; " : "", r->findings[i].does);
-        how = r->findings[i].how
-                  ? arena_printf(x->a, "%s%s# %s\n%s", how, *how ? "\n\n" : "", chosen[n]->id, r->findings[i].how)
-                  : how;
-        members[n] = chosen[n]->id;
-        n++;
+        n = without_replaced(chosen, of, n + 1);
     }
+    for (int i = 0; i < n; i++) {
+        cost = chosen[i]->cost > cost ? chosen[i]->cost : cost;
+        does = arena_printf(x->a, "%s%s%s", does, i ? "; " : "", of[i]->does);
+        members[i] = chosen[i]->id;
+    }
+    for (int turn = MODEL; turn <= BEHIND; turn++)
+        for (int i = 0; i < n; i++)
+            if ((int)chosen[i]->turn == turn && of[i]->how)
+                how = arena_printf(x->a, "%s%s# %s\n%s", how, *how ? "\n\n" : "", chosen[i]->id, of[i]->how);
     if (n < 2)
         return;
     memmove(&r->findings[1], r->findings, sizeof(*r->findings) * (size_t)r->nfindings++);

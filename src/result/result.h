@@ -77,6 +77,7 @@ struct finding {
     const struct curve *after; /* the changed step; NULL: none was run */
     const char *help;          /* what its rule is about, in a few words; NULL unknown */
     const char *does;          /* the change, as one tells somebody to make it; NULL it is none */
+    const char *unless;        /* when not to make it; NULL nothing is said */
     enum cost cost;
     int nmembers; /* of "together": the rules that it applies */
     const char **members;
