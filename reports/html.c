@@ -429,6 +429,14 @@ timeline_phases(struct html *h)
     table_end(h);
 }
 
+/* MiB for the reader, bytes for the script. */
+static void
+timeline_cell(struct html *h, int64_t bytes)
+{
+    html_leaf(h, "td", bytes ? html_format(h, "%.2f", (double)bytes / (1 << 20)) : "0", "data-b",
+              bytes ? html_format(h, "%lld", (long long)bytes) : NULL, NULL);
+}
+
 /* The numbers behind the picture, which the script reads too. */
 static void
 timeline_table(struct html *h)
@@ -458,12 +466,9 @@ timeline_table(struct html *h)
         html_leaf(h, "td", html_format(h, "%d", h->columns[k] + 1), NULL);
         html_leaf(h, "td", phase_names[at->phase], NULL);
         html_leaf(h, "td", string_op(h->a, at->op, 60), NULL);
-        html_leaf(h, "td", html_format(h, "%.2f", (double)instant_bytes(at) / (1 << 20)), NULL);
+        timeline_cell(h, instant_bytes(at));
         for (int i = 0; i < n; i++)
-            html_leaf(h, "td",
-                      at->class_bytes[show[i]] ? html_format(h, "%.2f", (double)at->class_bytes[show[i]] / (1 << 20))
-                                               : "0",
-                      NULL);
+            timeline_cell(h, at->class_bytes[show[i]]);
         html_close(h);
     }
     table_end(h);
@@ -494,7 +499,8 @@ spans_table(struct html *h)
         html_open(h, "tr", NULL);
         html_leaf(h, "td", string_op(h->a, s->name, 60), NULL);
         html_leaf(h, "td", class_names[s->class], NULL);
-        html_leaf(h, "td", html_format(h, "%.2f", (double)s->bytes / (1 << 20)), "class", "r", NULL);
+        html_leaf(h, "td", html_format(h, "%.2f", (double)s->bytes / (1 << 20)), "class", "r", "data-b",
+                  html_format(h, "%lld", (long long)s->bytes), NULL);
         html_leaf(h, "td", html_format(h, "%d", s->born + 1), "class", "r", NULL);
         html_leaf(h, "td", html_format(h, "%d", s->died), "class", "r", NULL);
         html_close(h);
@@ -626,6 +632,7 @@ section_timeline(struct html *h)
               NULL);
     html_leaf(h, "button", "All", "type", "button", "id", "zall", "aria-label", "Show the whole step", NULL);
     html_leaf(h, "span", "", "id", "zsaid", "role", "status", NULL);
+    html_leaf(h, "span", "", "id", "zpin", "role", "status", NULL);
     html_close(h);
     overlay_choice(h);
     html_close(h);
@@ -671,6 +678,8 @@ finding(struct html *h, int i)
     html_open(h, "div", NULL);
     html_leaf(h, "h3", string_clip(h->a, f->rule, 60), NULL);
     html_leaf(h, "p", string_clip(h->a, f->message, 600), "class", "says", NULL);
+    if (f->unless && f->saves_bytes > 0)
+        html_leaf(h, "p", html_format(h, "When not to: %s.", f->unless), "class", "says", NULL);
     html_open(h, "p", "class", "meta", NULL);
     html_printf(h, "%s, %s", f->severity, f->certainty);
     if (f->suppressed)

@@ -226,6 +226,14 @@ def check_sandbox(browser, path):
     page.close()
 
 
+def as_written(browser, path):
+    """The figures of the readout without the script."""
+    page = page_of(browser, path, script=False)
+    text = ",".join(page.locator("#rd [data-c]").all_text_contents())
+    page.context.close()
+    return text
+
+
 def check_keys(browser, path):
     name = Path(path).name
     page = page_of(browser, path)
@@ -253,6 +261,24 @@ Number(c.textContent)));
         return rows.filter(([at, all]) => spans.filter((s) => s[1] <= at && at <= s[2]).reduce((sum, s) => sum + s[0], \
 0) > all + 0.01 * spans.length).length; }""")
     ok(f"{name}: tensors alive never exceed the total: {more}", more == 0)
+    rounded = page.evaluate("""() => { // the readout is exact: what stands in it at the peak stands there again
+        const at = document.getElementById('at'), figures = () => document.getElementById('rd').innerText;
+        const peak = [...document.querySelectorAll('#tlt tbody tr')].findIndex((r) => r.className === 'peak');
+        at.value = 0;
+        at.dispatchEvent(new Event('input'));
+        document.getElementById('topeak').click();
+        const before = figures();
+        at.value = peak;
+        at.dispatchEvent(new Event('input'));
+        return [before, figures()]; }""")
+    ok(f"{name}: the readout of the peak is the same when the script made it: {rounded}", rounded[0] == rounded[1])
+    ok(
+        f"{name}: and the same as written: {before[0]}",
+        page.evaluate(
+            "(written) => [...document.querySelectorAll('#rd [data-c]')].map((td) => td.textContent).join() === written",
+            as_written(browser, path),
+        ),
+    )
     page.keyboard.press("0")
     ok(f"{name}: 0 goes back to the peak", (page.inner_text("#rd-t"), page.inner_text("#rd-l")) == before)
     box = page.get_attribute(".areas", "viewBox")
@@ -310,6 +336,62 @@ Number(c.textContent)));
     page.context.close()
 
 
+def check_pointer(browser, path):
+    """A click pins, a drag zooms, and a link to what is seen shows it again."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    svg = page.locator("#tl").bounding_box()
+    whole = page.get_attribute(".areas", "viewBox")
+
+    def to(share):
+        page.mouse.move(svg["x"] + svg["width"] * share, svg["y"] + svg["height"] / 2)
+
+    def click(share):
+        to(share)
+        page.mouse.down()
+        page.mouse.up()
+
+    click(0.25)
+    pinned = page.inner_text("#rd-h"), page.inner_text("#rd-t"), page.inner_text("#rd-l")
+    to(0.6)
+    ok(f"{name}: a click pins an instant", (page.inner_text("#rd-h"), page.inner_text("#rd-t")) == pinned[:2])
+    ok(f"{name}: and it is said", "pinned at instant" in page.inner_text("#zpin") and "at=" in page.url)
+    to(0.05)
+    page.mouse.down()
+    to(0.15)
+    page.mouse.up()
+    left, top, wide, tall = map(float, page.get_attribute(".areas", "viewBox").split())
+    ok(f"{name}: a drag zooms: {left} {wide}", 0 < left < wide < 0.2 * float(whole.split()[2]))
+    rows = page.evaluate("[...document.querySelectorAll('#tlt tbody tr')].map((r) => Number(r.cells[3].textContent))")
+    share = max(rows[int(left) : int(left + wide)]) / max(rows)
+    ok(f"{name}: and rescales to {share:.3f} of the peak", abs(tall / 1000 - share) < 1e-4 and top + tall == 1000)
+    ok(f"{name}: the pin stays", page.inner_text("#rd-h") == pinned[0])
+    page.fill("#q", "optimizer")
+    again = page.context.new_page()
+    again.goto(page.url)
+    seen = [again.inner_text("#rd-h"), again.inner_text("#rd-t"), again.inner_text("#rd-l")]
+    ok(f"{name}: a link shows the same instant", tuple(seen) == pinned)
+    ok(
+        f"{name}: and the same part and search",
+        again.get_attribute(".areas", "viewBox") == page.get_attribute(".areas", "viewBox")
+        and again.input_value("#q") == "optimizer"
+        and again.inner_text("#qn") == page.inner_text("#qn") != "",
+    )
+    again.close()
+    page.goto("about:blank")
+    page.goto(Path(path).resolve().as_uri() + "#at=999999&from=-4&wide=x")
+    ok(f"{name}: a link that says nothing sensible shows the whole", page.get_attribute(".areas", "viewBox") == whole)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    copy = page.locator(".copy button").first
+    code = page.locator("pre").first.text_content().strip()
+    copy.click()
+    page.focus("#q")
+    page.keyboard.press("Control+v")
+    ok(f"{name}: a program is copied", code and page.input_value("#q").split() == code.split())
+    ok(f"{name}: pointer: no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
     for path in pages:
@@ -319,5 +401,6 @@ with sync_playwright() as playwright:
     check_colours(browser, pages[0])
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
+    check_pointer(browser, pages[0])
     browser.close()
 print(f"{passed} passed, {failed} failed")

@@ -1,4 +1,5 @@
-// What the page does beyond being read: the timeline's readout and zoom, sorting, the filter, the tree of layers.
+// What the page does beyond being read: the timeline's readout, pin and zoom, sorting, the filter, the tree of layers,
+// copies. What was pinned, zoomed and searched stands behind the address, so that a link shows it again.
 // All numbers come from the page's own tables; the script adds no text of the model's but as textContent.
 "use strict";
 (function () {
@@ -11,6 +12,48 @@
     for (const [unit, name] of steps)
       if (mib >= unit) return (mib / unit).toFixed(2) + " " + name;
     return Math.round(mib * 1048576) + " B";
+  }
+
+  // "#at=12&from=0&wide=40&q=mlp": what a link to the page shows; other fragments are places of the page.
+  const state = new URLSearchParams(/^#\w+=/.test(location.hash) ? location.hash.slice(1) : "");
+  function keep(name, value) {
+    if (value === null || value === "") state.delete(name);
+    else state.set(name, value);
+    const text = state.toString();
+    try {
+      history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+    } catch {
+      // a page in a sandbox has no address of its own
+    }
+  }
+
+  // Copies text, also where a page from a file has no clipboard; where neither works the text is left to be copied.
+  function copyText(text, label, place, said, focus, done) {
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.setAttribute("aria-label", label);
+    place.append(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    if (copied) area.remove();
+    said.textContent = copied ? done : "press Ctrl+C to copy";
+    if (copied) focus.focus();
+  }
+
+  function copies() {
+    all("pre").forEach((pre, i) => {
+      const bar = document.createElement("p"), button = document.createElement("button");
+      const said = document.createElement("span");
+      bar.className = "copy";
+      button.type = "button";
+      button.textContent = "Copy";
+      button.setAttribute("aria-label", "Copy this program, " + (i + 1));
+      said.setAttribute("role", "status");
+      bar.append(button, said);
+      pre.before(bar);
+      button.addEventListener("click", () => copyText(pre.textContent.trimEnd() + "\n", "The program", bar, said, button,
+        "copied"));
+    });
   }
 
   // Keys that belong to a field that is being typed into are not the page's.
@@ -28,16 +71,23 @@
     const svg = byId("tl"), table = byId("tlt"), range = byId("at");
     if (!svg || !table) return;
     const names = all("thead th", table).map((th) => th.textContent);
-    const body = Array.from(table.tBodies[0].rows), rows = body.map(cells), count = rows.length;
+    const inMib = (cell) => Number(cell.dataset.b || 0) / 1048576; // of exact bytes
+    const body = Array.from(table.tBodies[0].rows), count = body.length;
+    const rows = body.map((row) => Array.from(row.cells, (cell, i) => (i < 3 ? cell.textContent : inMib(cell))));
     const peak = Math.max(0, body.findIndex((row) => row.className === "peak"));
     const cursor = svg.querySelector(".cur"), areas = svg.querySelector(".areas"), list = byId("rd-l");
     const spans = byId("spans") ? Array.from(byId("spans").tBodies[0].rows, (row) => {
-      const [name, kind, mib, from, to] = cells(row);
-      return { name, kind, mib: parseFloat(mib), from: Number(from), to: Number(to) };
+      const [name, kind, , from, to] = cells(row);
+      return { name, kind, mib: inMib(row.cells[2]), from: Number(from), to: Number(to) };
     }) : [];
     const written = Array.from(list.childNodes, (node) => node.cloneNode(true));
     const most = list.children.length - 1;
-    let first = 0, wide = count, now = peak;
+    const frame = ["y", "height"].map((name) => Number(areas.getAttribute(name)));
+    const levels = all(":scope > line.g, :scope > text.halo, :scope > text[class*=on-]", svg).map((mark) => {
+      const names = mark.tagName === "line" ? ["y1", "y2"] : ["y"], shift = mark.classList.contains("tk") ? 5 : 0;
+      return { mark, names, shift, share: 1 - (Number(mark.getAttribute(names[0])) + shift - frame[0]) / frame[1] };
+    });
+    let first = 0, wide = count, now = peak, pinned = false, from = null;
 
     function entry(kind, name, mib) {
       const li = document.createElement("li"), label = document.createElement("span"), bytes = document.createElement("b");
@@ -54,13 +104,13 @@
     }
 
     function show(at) {
-      const row = rows[at], total = parseFloat(row[3]), instant = Number(row[0]);
+      const row = rows[at], total = row[3], instant = Number(row[0]);
       now = at;
       byId("rd-h").textContent = at === peak ? "At the peak" : "At instant " + row[0];
       byId("rd-t").textContent = size(total);
       byId("rd-w").textContent = row[1] + ", " + row[2];
       for (const td of all("[data-c]", byId("rd"))) {
-        const mib = parseFloat(row[names.indexOf(td.dataset.c)]) || 0;
+        const mib = row[names.indexOf(td.dataset.c)] || 0;
         td.textContent = size(mib);
         td.nextElementSibling.textContent = (total ? (mib / total) * 100 : 0).toFixed(1) + " %";
       }
@@ -84,12 +134,26 @@
       const at = x(now + 0.5) + "%";
       cursor.setAttribute("x1", at);
       cursor.setAttribute("x2", at);
-      cursor.classList.toggle("on", now !== peak || wide < count);
+      cursor.classList.toggle("on", pinned || now !== peak || wide < count);
+      cursor.classList.toggle("pin", pinned);
     }
     function zoom(factor) {
-      wide = Math.min(count, Math.max(Math.min(20, count), Math.round(wide * factor)));
-      first = Math.min(count - wide, Math.max(0, Math.round(now + 0.5 - wide / 2)));
-      areas.setAttribute("viewBox", first + " 0 " + wide + " 1000");
+      const least = Math.min(20, count), broad = Math.min(count, Math.max(least, Math.round(wide * factor)));
+      view(Math.round(now + 0.5 - broad / 2), broad);
+    }
+    function view(begin, broad) {
+      wide = Math.min(count, Math.max(1, broad));
+      first = Math.min(count - wide, Math.max(0, begin));
+      keep("from", wide < count ? first : null);
+      keep("wide", wide < count ? wide : null);
+      // As high as what is shown: bytes from zero on.
+      const tall = Math.max(...rows.slice(first, first + wide).map((row) => row[3])) / rows[peak][3];
+      const part = wide === count || !(tall > 0) ? 1 : Math.min(1, tall);
+      areas.setAttribute("viewBox", first + " " + 1000 * (1 - part) + " " + wide + " " + 1000 * part);
+      for (const { mark, names, shift, share } of levels) {
+        for (const name of names) mark.setAttribute(name, frame[0] + frame[1] * (1 - share / part) - shift);
+        mark.classList.toggle("high", share / part > 1.001);
+      }
       for (const mark of all("[data-x]", svg)) {
         const from = Number(mark.dataset.x), broad = Number(mark.dataset.w || 0), end = Math.min(from + broad, first + wide);
         const begin = broad || mark.tagName === "text" && mark.classList.contains("phn") ? Math.max(from, first) : from;
@@ -97,18 +161,58 @@
         mark.classList.toggle("out", out);
         for (const name of ["x", "x1", "x2", "cx"])
           if (mark.hasAttribute(name)) mark.setAttribute(name, x(begin) + "%");
+        if (/\bpk[12]\b/.test(mark.getAttribute("class"))) { // beside the peak, on the side with more room
+          mark.setAttribute("text-anchor", x(begin) > 50 ? "end" : "start");
+          mark.setAttribute("dx", x(begin) > 50 ? -9 : 9);
+        }
         if (broad) mark.setAttribute("width", Math.max(0, (end - begin) / wide) * 100 + "%");
       }
       byId("zall").disabled = wide === count;
       byId("zsaid").textContent = wide === count ? "" : "columns " + (first + 1) + " to " + (first + wide) + " of " + count;
       place();
     }
-    function move(event) {
+    function columnOf(event) {
       const box = svg.getBoundingClientRect();
       const at = first + Math.floor(((event.clientX - box.left) / box.width) * wide);
-      show(Math.max(0, Math.min(count - 1, at)));
+      return Math.max(0, Math.min(count - 1, at));
+    }
+    function pin(at) {
+      pinned = at !== null;
+      if (pinned) show(at);
+      byId("zpin").textContent = pinned ? "pinned at instant " + rows[now][0] : "";
+      keep("at", pinned ? now : null);
+      place();
+    }
+    // A drag zooms to what it went over; a click pins an instant, and another one there lets it go.
+    const drag = document.createElementNS(svg.namespaceURI, "rect");
+    drag.setAttribute("class", "drag out");
+    drag.setAttribute("y", frame[0]);
+    drag.setAttribute("height", frame[1]);
+    svg.append(drag);
+    function move(event) {
+      const at = columnOf(event);
+      if (from !== null && at !== from) {
+        drag.classList.remove("out");
+        drag.setAttribute("x", x(Math.min(at, from)) + "%");
+        drag.setAttribute("width", ((Math.abs(at - from) + 1) / wide) * 100 + "%");
+      }
+      if (!pinned) show(at);
+    }
+    function press(event) {
+      if (event.pointerType === "touch" || event.button !== 0) return;
+      from = columnOf(event);
+      svg.setPointerCapture(event.pointerId);
+      event.preventDefault();
+    }
+    function release(event) {
+      const at = columnOf(event), begin = from;
+      drag.classList.add("out");
+      from = null;
+      if (begin !== null && Math.abs(at - begin) >= 3) view(Math.min(at, begin), Math.abs(at - begin) + 1);
+      else if (begin !== null || event.pointerType === "touch") pin(pinned && at === now ? null : at);
     }
     function toPeak() {
+      pin(null);
       show(peak);
       if (wide < count) zoom(1);
     }
@@ -116,13 +220,16 @@
     range.value = peak;
     range.setAttribute("aria-valuetext", "the peak");
     range.addEventListener("input", () => {
-      show(Number(range.value));
+      pin(Number(range.value));
       if (now < first || now >= first + wide) zoom(1);
     });
     svg.addEventListener("pointermove", move);
-    svg.addEventListener("pointerdown", move);
-    svg.addEventListener("dblclick", () => zoom(0.5));
-    svg.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && wide === count) show(peak); });
+    svg.addEventListener("pointerdown", press);
+    svg.addEventListener("pointerup", release);
+    svg.addEventListener("pointercancel", () => { from = null; drag.classList.add("out"); });
+    svg.addEventListener("pointerleave", (event) => {
+      if (event.pointerType === "mouse" && wide === count && !pinned) show(peak);
+    });
     byId("topeak").addEventListener("click", toPeak);
     byId("zin").addEventListener("click", () => zoom(0.5));
     byId("zout").addEventListener("click", () => zoom(2));
@@ -130,7 +237,14 @@
     onKey("0", toPeak);
     onKey("+", () => zoom(0.5));
     onKey("-", () => zoom(2));
-    zoom(1);
+    onKey("Escape", () => pin(null));
+    const column = (name, other) => {
+      const n = Number(state.get(name) ?? other);
+      return Number.isInteger(n) && n >= 0 && n < count + 1 ? n : other;
+    };
+    const at = column("at", -1), begin = column("from", 0);
+    if (at >= 0 && at < count) pin(at);
+    view(begin, column("wide", count));
   }
 
   // Sorting: a header becomes a button; the first press sorts numbers downwards and texts upwards.
@@ -174,6 +288,11 @@
       byId("qn").textContent = words.length ? shown + " of " + rows.length + " rows, " + size(mib) : "";
       if (words.length && inTail) byId("tail").open = true;
     });
+    input.addEventListener("input", () => keep("q", input.value));
+    if (state.get("q")) {
+      input.value = state.get("q");
+      input.dispatchEvent(new Event("input"));
+    }
     onKey("/", () => input.focus());
   }
 
@@ -225,15 +344,7 @@
       return lines.join("\n") + "\n";
     }
     function copy() {
-      const text = tsv(), said = byId("laysaid"), area = document.createElement("textarea");
-      area.value = text;
-      area.setAttribute("aria-label", "The layers as TSV");
-      byId("laytools").append(area);
-      area.select();
-      const done = document.execCommand("copy"); // also where a page from file:// has no clipboard
-      if (done) area.remove();
-      said.textContent = done ? rows.length + " lines copied" : "press Ctrl+C to copy";
-      if (done) byId("laytsv").focus();
+      copyText(tsv(), "The layers as TSV", byId("laytools"), byId("laysaid"), byId("laytsv"), rows.length + " lines copied");
     }
     byId("laytools").hidden = false;
     byId("layopen").addEventListener("click", () => every(true));
@@ -243,7 +354,8 @@
   }
 
   for (const td of all("td[data-b]"))
-    td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
+    if (!td.closest("#tlt,#spans")) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
+  copies();
   timeline();
   all("table.sort").forEach(sortable);
   filter();

@@ -1289,7 +1289,8 @@ selective_python_of(struct arena *a, const struct plan *q)
         inner = arena_printf(a, "%s    aten.%s: %s,\n", inner, inner_dimensions[i].op, inner_dimensions[i].python);
     return arena_printf(
         a,
-        "from functools import partial\n"
+        "from functools import partial\n\n"
+        "import torch\n"
         "from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts, CheckpointPolicy\n\n"
         "aten = torch.ops.aten\n"
         "keep = {\n%s}\n"
