@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 20, FITS = 3, SENTENCE = 2000, PROGRAM = 4000 };
+enum { TENSORS = 20, FITS = 3, SENTENCE = 2000, MESSAGE = 600, PROGRAM = 1500 };
 
 static const char *
 span(struct arena *a, const char *s, int max)
@@ -203,7 +203,7 @@ markdown_change(struct arena *a, const struct result *r, const struct finding *f
     if (f->suppressed)
         fprintf(out, " Suppressed: %s.", code(a, f->suppressed));
     fprintf(out, "\n\n<details><summary>Why%s</summary>\n\n%s\n", f->how ? ", and what to write" : "",
-            span(a, f->message, SENTENCE));
+            span(a, f->message, MESSAGE));
     if (f->how && strlen(f->how) < PROGRAM)
         fprintf(out, "\n%s\n", program(a, f->how));
     else if (f->how)
@@ -239,10 +239,14 @@ markdown_findings(struct arena *a, const struct result *r, FILE *out)
     }
     if (models)
         fputs("</details>\n\n", out);
-    for (int i = 0; i < r->nfindings; i++)
-        if (!r->findings[i].known && !is_change(&r->findings[i]) && !emit_is_small(r, &r->findings[i]))
-            fprintf(out, "- %s %s: %s\n", r->findings[i].severity, code(a, r->findings[i].rule),
-                    span(a, r->findings[i].message, SENTENCE));
+    for (int i = 0; i < r->nfindings; i++) {
+        const struct finding *f = &r->findings[i];
+        if (!f->known && !is_change(f) && !emit_is_small(r, f) && shown++ < TENSORS)
+            fprintf(out, "- %s %s: %s%s\n", f->severity, code(a, f->rule), span(a, f->message, MESSAGE),
+                    f->suppressed ? arena_printf(a, " (suppressed %s)", code(a, f->suppressed)) : "");
+    }
+    if (shown > TENSORS)
+        fprintf(out, "- and %d more\n", shown - TENSORS);
     return known;
 }
 

@@ -275,7 +275,7 @@ Number(c.textContent)));
     ok(
         f"{name}: and the same as written: {before[0]}",
         page.evaluate(
-            "(written) => [...document.querySelectorAll('#rd [data-c]')].map((td) => td.textContent).join() === written",
+            "(text) => [...document.querySelectorAll('#rd [data-c]')].map((td) => td.textContent).join() === text",
             as_written(browser, path),
         ),
     )

@@ -11,7 +11,7 @@ static const struct {
 } suites[] = {
     {"util", suite_util},       {"scan", suite_scan},     {"graph", suite_graph},         {"shapes", suite_shapes},
     {"aten", suite_aten},       {"step", suite_step},     {"live", suite_live},           {"heap", suite_heap},
-    {"reports", suite_reports}, {"replay", suite_replay}, {"recompute", suite_recompute},
+    {"reports", suite_reports}, {"replay", suite_replay}, {"recompute", suite_recompute}, {"modules", suite_modules},
 };
 
 int

@@ -17,5 +17,6 @@ SUITE(heap);
 SUITE(reports);
 SUITE(replay);
 SUITE(recompute);
+SUITE(modules);
 
 #endif
