@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 20, FITS = 3, SENTENCE = 2000, MESSAGE = 600, PROGRAM = 1500 };
+enum { TENSORS = 20, FITS = 3, SENTENCE = 2000, MESSAGE = 420, PROGRAM = 1500 };
 
 static const char *
 span(struct arena *a, const char *s, int max)
