@@ -627,7 +627,7 @@ static bool
 views_all(const struct value *v)
 {
     return v->is_view && v->requires_grad && v->fn && v->fn->op && !v->fn->op->unseen &&
-           dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
+           (!v->fn->over || v->fn->slices) && dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
 }
 
 /* What leads there is made by a view that autograd knows of, of all of its input. */

@@ -3,7 +3,7 @@
 """Random programs: modules that nobody wrote, each a training step, compared with PyTorch event by event.
 
     programs.py MEMLINT RECORD.PY EXPORT.PY --seed N --count N [--from N] [--only REGEX] [--keep DIR] [--pack FILE]
-                [--shrink N] [--unseen SHARE] [--captured] [-v]
+                [--shrink N] [--unseen SHARE] [--precision P] [--captured] [-v]
     programs.py MEMLINT RECORD.PY EXPORT.PY --keep DIR FILE...
 
 Program K of seed N is always the same text: statements are drawn one by one and run at once on small CPU tensors, so
@@ -149,7 +149,8 @@ class Frame:
                 return rng.choice(("{t} * {p}",
                                    "{t} + {p}")).format(p=self.made(f"nn.Parameter(torch.ones({v.shape[-1]}))"), **fill)
             what = rng.choice(UNSEEN_MODULES if self.unseen(.3) else MODULES)
-            module = self.made(what.format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48)), h=v.shape[min(1, v.dim() - 1)]))
+            module = self.made(what.format(c=v.shape[-1], o=rng.choice((8, 16, 32, 32, 48)),
+                                           h=v.shape[min(1, v.dim() - 1)]))
             if what.split("(")[0] in CALLS:
                 return CALLS[what.split("(")[0]].format(m=module, t=text)
             if rng.random() < .1:
@@ -161,8 +162,10 @@ class Frame:
         new = rng.choice(once({"pointwise": POINTWISE, "views": VIEWS}.get(kind, OTHERS), plain)).format(**fill)
         if self.unseen(.1):
             new = rng.choice(once(UNSEEN, plain)).format(**fill)
-        if kind == "views" and not self.globals["_unseen"] and self.value(new).shape == v.shape and self.value(new).stride() == v.stride():
-            raise ValueError("an exporter leaves out a view of everything")
+        if kind == "views" and not self.globals["_unseen"]:
+            whole = self.value(new)
+            if whole.shape == v.shape and whole.stride() == v.stride():
+                raise ValueError("an exporter leaves out a view of everything")
         return new
 
     def expression(self, most=3):
@@ -588,13 +591,15 @@ def frozen(torch, source):
 def judge(bench, programs):
     """(name, source) -> name: (verdict, what to print). Files in one child, steps in another: recording changes
     functions that an export calls."""
+    trace = f".{bench.precision}.trace"
+
     def all_of(what):
         def work():
             for name, source in programs:
                 with open(bench.file(name, ".options"), "w") as f:
                     json.dump(OPTIONS + frozen(bench.torch, source), f)
-                if what == ("step",) or os.path.exists(bench.file(name, ".fp32.trace")):
-                    bench.take(name, source, how=steps.within, what=what, export=bench.export)
+                if what == ("step",) or os.path.exists(bench.file(name, trace)):
+                    bench.take(name, source, bench.precision, how=steps.within, what=what, export=bench.export)
         steps.apart(bench.file("children", ".log"), work, steps.SECONDS * len(programs))
     for name, source in programs:
         bench.put(name, source)
@@ -602,12 +607,12 @@ def judge(bench, programs):
         all_of(what)
     out = {}
     for name, _ in programs:
-        if not all(os.path.exists(bench.file(name, s)) for s in (".fp32.trace", ".onnx")):
+        if not all(os.path.exists(bench.file(name, s)) for s in (trace, ".onnx")):
             out[name] = "skipped", [steps.reason(bench.file(name, ".log"))
                                     if os.path.exists(bench.file(name, ".log")) else "it died"]
             continue
-        verdict, truth, got = bench.compare(name, json.load(open(bench.file(name, ".options"))))
-        real, said = (steps.peak(bench.file(name, ".fp32.trace"), events) for events in (truth, got))
+        verdict, truth, got = bench.compare(name, json.load(open(bench.file(name, ".options"))), bench.precision)
+        real, said = (steps.peak(bench.file(name, trace), events) for events in (truth, got))
         out[name] = verdict, [f"    peak {100 * (said / real - 1):+.2f} %"] + steps.first_difference(truth, got, 2)
     return out
 
@@ -644,7 +649,7 @@ def capture(model, inputs):
 
 
 def run(a, bench):
-    torch, bench.export = bench.torch, capture if a.captured else None
+    torch, bench.precision, bench.export = bench.torch, a.precision, capture if a.captured else None
     quicken(torch)
     if a.files:
         programs = [(os.path.basename(f).removesuffix(".py"), open(f).read()) for f in a.files]
@@ -667,7 +672,7 @@ def run(a, bench):
             row = 0 if verdict == "wrong" else row + (verdict != "skipped")
             longest = max(longest, row)
             if verdict == "exact":
-                exact.append((name, json.load(open(bench.file(name, ".options"))), "fp32"))
+                exact.append((name, json.load(open(bench.file(name, ".options"))), a.precision))
             if verdict == "wrong" or a.v:
                 print(verdict, name, *(lines if verdict in ("wrong", "skipped") else []),
                       sep="\n" if verdict == "wrong" else " ", flush=True)
@@ -693,6 +698,7 @@ def main():
     ap.add_argument("--from", type=int, default=0, dest="first", metavar="N", help="the first program's number")
     ap.add_argument("--unseen", type=float, default=0, metavar="SHARE",
                     help="of the programs that have what no file shows: del, what computes for nobody")
+    ap.add_argument("--precision", default="fp32", choices=("fp32", "amp-bf16", "bf16"))
     ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
     ap.add_argument("--shrink", type=int, default=0, metavar="N", help="shrink the first N that are wrong")
     return steps.on_bench(run, ap.parse_args())
