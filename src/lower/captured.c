@@ -12,7 +12,7 @@
  *   names    per result the variable, "" none
  *   grad     0: under torch.no_grad
  *   autocast 0: where the program has switched it off
- *   anew     1: a view that autograd makes anew since what it shows was written
+ *   anew     1: a view that autograd makes anew since what it shows was written; 2: a view of that, likewise
  *   loss     1: the loss function runs it, behind the model
  *   region   calls of one number, above 0, are under one torch.utils.checkpoint; of the first of them
  *   holds    tensors that the checkpoint's function has, by closure or argument
@@ -182,7 +182,7 @@ new_call(struct capture *x, const struct node *n, const char *target, int nargs)
     c->name = n->nout && n->out[0] >= 0 ? x->l->g->t[n->out[0]].name : NULL;
     c->no_grad = node_int(n, "grad", 1) == 0;
     c->no_autocast = node_int(n, "autocast", 1) == 0;
-    c->anew = node_int(n, "anew", 0) == 1;
+    c->anew = (int)node_int(n, "anew", 0);
     c->in_loss = node_int(n, "loss", 0) == 1;
     return c;
 }

@@ -34,6 +34,21 @@ product_kernel(struct machine *m, enum library l, const struct value *a, const s
     use_kernel(m, &s);
 }
 
+/* cuBLAS wants rows or columns one after the other, and gets a copy of others, which dies with the call. Source:
+ * prepare_matrix_for_cublas and prepare_batch_matrix_for_cublas in aten/src/ATen/native/cuda/Blas.cpp. */
+static void
+copy_for_cublas(struct machine *m, struct value *v)
+{
+    int64_t row = v->stride[v->rank - 2], column = v->stride[v->rank - 1], rows = v->size[v->rank - 2],
+            columns = v->size[v->rank - 1];
+    bool by_rows = column == 1 && row >= columns && row > 0, by_columns = row == 1 && column >= rows && column > 0;
+    bool dense = v->rank == 3 ? value_contiguous(v) && row && column
+                              : ((columns == 1 || column == 1) && (rows == 1 || row == columns)) ||
+                                    ((rows == 1 || row == 1) && (columns == 1 || column == rows));
+    if (m->real && !by_rows && !by_columns && !dense)
+        OP(m, "clone.default", VAL(v), BOOL(true));
+}
+
 static void
 product(struct machine *m, struct frame *f, enum library l, struct value *a, struct value *b)
 {
@@ -42,6 +57,8 @@ product(struct machine *m, struct frame *f, enum library l, struct value *a, str
     use_library(m, LIBRARY_CUBLAS);
     product_kernel(m, l, a, b);
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
+    copy_for_cublas(m, a);
+    copy_for_cublas(m, b);
 }
 
 int64_t
@@ -122,6 +139,8 @@ batched(struct machine *m, struct frame *f, struct value *a, struct value *b)
     use_library(m, LIBRARY_CUBLAS);
     product_kernel(m, LIBRARY_CUBLAS, a, b);
     out_add(m, f, value_new(m, a->dtype, 3, size, NULL));
+    copy_for_cublas(m, a);
+    copy_for_cublas(m, b);
 }
 
 void

@@ -660,12 +660,47 @@ node_edge(struct machine *m, struct value *v)
     return (struct edge){v->fn, v->fn_out};
 }
 
-/* The views that lead there, made anew on top of a node. */
+static const struct value *
+base_of(struct edge root)
+{
+    return root.fn->base ? root.fn->base : root.fn->op ? root.fn->out[root.out] : root.fn->leaf;
+}
+
+/* All views between a tensor and v, made anew by strides: what an engine of tensors with a GPU's kernels does. */
+static struct edge
+strided_again(struct machine *m, struct edge root, struct value *v)
+{
+    enum { SELF, SIZE, STRIDE, NARGS };
+    struct gnode *again = NEW(m->a, struct gnode);
+    again->op = aten_find("as_strided.default");
+    again->call = m->call;
+    again->seq = m->seq++;
+    again->nargs = again->nin = NARGS;
+    again->args = NEWN(m->a, struct arg, NARGS);
+    again->args[SELF] = VAL((struct value *)base_of(root));
+    again->args[SIZE] = ints_arg(m, v->rank, v->size);
+    again->args[STRIDE] = ints_arg(m, v->rank, v->stride);
+    again->first = NEWN(m->a, int, NARGS);
+    again->in = NEWN(m->a, struct edge, NARGS);
+    for (int i = 0; i < NARGS; i++)
+        again->first[i] = i;
+    again->in[SELF] = root;
+    root.fn->holders++;
+    again->nout = 1;
+    again->out = arena_dup(m->a, &v, sizeof(v));
+    again->buf = NEWN(m->a, struct value *, 1);
+    return (struct edge){again, 0};
+}
+
+/* The views that lead there, made anew on top of a node: one by one, or by strides. Source: VariableHooks::grad_fn in
+ * torch/csrc/autograd/variable.cpp; tensors of a dispatch mode have a function of each view, of others strides do. */
 static struct edge
 views_again(struct machine *m, struct gnode *g, struct edge e)
 {
     if (!is_view(e))
         return (struct edge){g, e.fn == g ? e.out : 0};
+    if (m->real)
+        return strided_again(m, (struct edge){g, 0}, e.fn->out[e.out]);
     struct edge below = views_again(m, g, e.fn->in[0]);
     struct gnode *again = arena_dup(m->a, e.fn, sizeof(*again));
     again->in = arena_dup(m->a, e.fn->in, sizeof(*again->in) * (size_t)again->nin);
@@ -691,7 +726,7 @@ rebase(struct machine *m, struct gnode *g, struct value *v)
     if (root.fn == shown.fn)
         return;
     if (root.fn) {
-        const struct value *base = root.fn->base ? root.fn->base : root.fn->op ? root.fn->out[root.out] : root.fn->leaf;
+        const struct value *base = base_of(root);
         root.fn->holders++;
         if (value_elements(base) == value_elements(g->base ? g->base : v))
             g->base = base;
@@ -838,6 +873,23 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
         v->stale = true;
     }
     return v;
+}
+
+void
+value_restride(struct machine *m, struct value *v)
+{
+    struct edge e = {v->fn, v->fn_out};
+    while (e.fn && e.fn->op && !e.fn->over && !e.fn->op->unseen && !e.fn->nsaved && e.fn->out[e.out]->is_view &&
+           e.fn->out[e.out]->st == v->st)
+        e = e.fn->in[0];
+    if (!m->real || !e.fn || e.fn == v->fn)
+        return;
+    struct gnode *old = v->fn;
+    struct edge top = strided_again(m, e, v);
+    top.fn->holders++;
+    v->fn = top.fn;
+    v->fn_out = top.out;
+    node_forget(m, old);
 }
 
 struct value *

@@ -883,7 +883,7 @@ run_call(struct script *x, int at, double *flops)
         m->grad_mode &= !c->no_grad;
         m->untracked = !m->grad_mode;
         m->autocast &= !c->no_autocast;
-        if (c->anew && args[0].kind == ARG_VALUE)
+        if (c->anew == 1 && args[0].kind == ARG_VALUE)
             args[0].v = value_anew(m, args[0].v);
         struct frame *f = dispatch(m, op, nargs, args,
                                    &(struct frame){.rank = op->shaped || c->rank >= 0 ? c->rank : -1,
@@ -891,6 +891,8 @@ run_call(struct script *x, int at, double *flops)
                                                    .want = ~0u,
                                                    .in_place = c->in_place && op == c->op});
         m->untracked = false;
+        for (int k = 0; c->anew && k < f->nout; k++)
+            value_restride(m, f->out[k]);
         m->grad_mode = recording;
         m->autocast = casting;
         if (x->first && !x->p->graph->ndoubts && contradicts(c, f))

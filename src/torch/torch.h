@@ -282,6 +282,8 @@ bool value_written(const struct value *base, const struct value *part);
 struct value *value_rebase(struct machine *m, struct value *base, struct value *part);
 /* v, which was written in place, for a view that autograd makes anew: by nodes of its own from what was written. */
 struct value *value_anew(struct machine *m, struct value *v);
+/* v, a view that autograd made anew: on a GPU one node leads there from what was written. */
+void value_restride(struct machine *m, struct value *v);
 struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);

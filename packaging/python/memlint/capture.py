@@ -64,7 +64,7 @@ class Call:
     grad: bool = True
     autocast: bool = True
     in_loss: bool = False
-    anew: bool = False  # a view of what was written, on nodes of its own down to that
+    anew: int = 0  # a view of what was written, on nodes of its own down to that: the first of them 1, others 2
     region: int = 0  # the checkpoint that it is under
     holds: list = dataclasses.field(default_factory=list)  # tensors that the function of the checkpoint has
     reentrant: bool = False
@@ -304,7 +304,7 @@ class Recorder(SchemaCheckMode):
         for made, nth in shown.chain:
             c = dataclasses.replace(made, reads=[name, *made.reads[1:]], outs=[], **self.region())
             c.text = made.text.replace("%" + made.reads[0], "%" + name, 1)
-            c.anew = name == shown.root.name
+            c.anew = 1 if name == shown.root.name else 2
             for o in made.outs:
                 c.outs.append(self.tensors.fresh(re.sub(r"_\d+$", "", o)))
                 self.last[c.outs[-1]] = -1

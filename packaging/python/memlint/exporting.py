@@ -69,7 +69,7 @@ class Writer:
             "names": names if any(names) else None,
             "grad": None if c.grad else 0,
             "autocast": None if c.autocast else 0,
-            "anew": 1 if c.anew else None,
+            "anew": c.anew or None,
             "loss": 1 if c.in_loss else None,
             "region": c.region or None,
             "holds": [self.name(t) for t in c.holds] or None,
