@@ -51,7 +51,7 @@ struct call {
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
     bool in_place;              /* writes over its first argument: relu_, += */
     bool no_grad, no_autocast;  /* the program has switched either off */
-    int anew;                   /* 1: a view that autograd makes anew since what it shows was written; 2: on top of one */
+    int anew;                   /* 1: a view that autograd makes anew since what it shows was written; 2: one of that */
     bool in_loss;               /* the loss function runs it, not the model */
     bool either_type;           /* a cast to fp32 that no line shows: it may be one to another tensor's type */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number

@@ -45,8 +45,11 @@ copy_for_cublas(struct machine *m, struct value *v)
     bool dense = v->rank == 3 ? value_contiguous(v) && row && column
                               : ((columns == 1 || column == 1) && (rows == 1 || row == columns)) ||
                                     ((rows == 1 || row == 1) && (columns == 1 || column == rows));
-    if (m->real && !by_rows && !by_columns && !dense)
-        OP(m, "clone.default", VAL(v), BOOL(true));
+    if (!m->real || by_rows || by_columns || dense)
+        return;
+    struct storage *copy = OP(m, "clone.default", VAL(v), BOOL(true))->st;
+    copy->class = CLASS_WORKSPACE;
+    copy->name = "copy for cuBLAS";
 }
 
 static void

@@ -379,6 +379,9 @@ reaches_more(const struct program *p, bool *reached, int from)
             any |= reached[c->outs[k]];
         for (struct call_reads r = {c}; any && !c->no_grad && c->op && c->op->grad && (slot = next_read(&r)) >= 0;)
             reached[slot] = true;
+        if (any && c->no_grad && (c->in_place || target_is(c->target, TARGET_WRITES)) && c->args[0].kind == ARG_SLOT &&
+            c->args[0].i >= 0) /* which keeps its history */
+            reached[c->args[0].i] = true;
     }
     for (int i = 0; i < p->nparams; i++)
         if (reached[p->params[i].slot] && p->params[i].kind == PARAM_TRAINED && !reached[p->nslots + i])

@@ -13,7 +13,8 @@ NAME.OPTIONS-NUMBER.step, whose first line holds memlint's options.
 Needs torch 2.11 and the oracle pack's record.py and export.py.
 """
 
-import argparse, functools, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile, traceback
+import argparse, functools, importlib.util, io, json, lzma, math, os, re, signal, subprocess, sys, tarfile, tempfile
+import traceback
 
 PRECISIONS = ("fp32", "amp-bf16")
 # Births that are compared alone, of a file that can't show more: of dropouts; of copies that are more than a number.

@@ -439,7 +439,8 @@ class Recorder(SchemaCheckMode):
                 self.tensors.name[key] = c.outs[-1]
                 self.last.pop(c.outs[-1], None)
             shown.root.name = c.outs[-1]
-            self.anew(t, self.tensors.of(t))  # rebase_history in torch/csrc/autograd/variable.cpp asks for it at once
+            if torch.is_grad_enabled():  # rebase_history in torch/csrc/autograd/variable.cpp asks for it at once
+                self.anew(t, self.tensors.of(t))
 
     def known(self, name):
         space, op, overload = name.split(".")
