@@ -17,7 +17,7 @@
  * b) is C++'s a / b or a call of a function, whose operands compilers evaluate from the right.
  */
 #include "base/setup.h"
-#include "torch/torch.h"
+#include "torch/run.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -1248,6 +1248,19 @@ untracked(struct machine *m, struct value *made, const struct value *v, bool in_
         top.fn->holders++;
 }
 
+static void
+copy_arguments(struct machine *m, const struct frame *f)
+{
+    const char *names[] = {f->op->contiguous, f->op->dense};
+    for (int k = 0; k < COUNT(names) && m->real; k++)
+        for (const char *s = names[k]; s && *s; s += strcspn(s, " "), s += *s == ' ') {
+            int i = aten_arg(f->op, arena_printf(m->a, "%.*s", (int)strcspn(s, " "), s));
+            struct value *v = i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
+            if (v && !value_contiguous(v) && !(names[k] == f->op->dense && layout_channels_last(v)))
+                OP(m, "clone.default", VAL(v), BOOL(true));
+        }
+}
+
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
@@ -1281,8 +1294,10 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
         stop_before(m, f);
     m->grad_mode = recording && op->grad == COMPOSITE;
     bool top = m->checkpoint && recording && op->grad != COMPOSITE; /* where a dispatch mode sees it */
-    if (!top || !take_results(m, f))
+    if (!top || !take_results(m, f)) {
         op->run(m, f);
+        copy_arguments(m, f);
+    }
     if (top)
         cache_results(m, f);
     m->grad_mode = recording;

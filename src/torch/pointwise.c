@@ -505,8 +505,9 @@ void
 run_softmax_backward_data(struct machine *m, struct frame *f)
 {
     out_add(m, f, value_new(m, f->n > 2 && V(2) ? V(2)->dtype : V(0)->dtype, V(0)->rank, V(0)->size, NULL));
-    if (m->real)
-        layout_like(m, V(0), V(0)->dtype);
+    struct value *product = m->real ? layout_like(m, V(0), V(0)->dtype) : NULL;
+    if (product && !value_contiguous(product))
+        OP(m, "clone.default", VAL(product), BOOL(true));
 }
 
 void

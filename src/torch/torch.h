@@ -76,10 +76,10 @@ struct value {
     bool conj;        /* its storage holds the conjugate */
     struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
     int fn_out;
-    bool stale;   /* what it shows was written since fn was made */
+    bool stale;          /* what it shows was written since fn was made */
     struct gnode *shown; /* of a view made without gradients: its base's node, which lives as long */
-    int by_maker; /* references that fn holds, which saved its own result */
-    bool dead;    /* only these are left: no reason for fn to live on */
+    int by_maker;        /* references that fn holds, which saved its own result */
+    bool dead;           /* only these are left: no reason for fn to live on */
     int ntail, cap_tail;
     struct storage **tail; /* adopted: what the graph behind it keeps */
 };
@@ -130,6 +130,10 @@ struct aten {
     int casts_since; /* the version of PyTorch from which autocast does so, 212 of 2.12; 0 all that are known */
     const char *redispatches; /* under CAST_DTYPE the overload that runs; NULL itself */
     const char *takes;        /* tensors it can't do without, see aten_takes */
+    /* Arguments of which a GPU's kernel wants the elements in their order, and else takes a copy, which dies with the
+     * call: always, or where channels are not last either. Measured by tests/oracle/contiguous.py; the .contiguous() of
+     * each kernel's host code, aten/src/ATen/native/cuda. */
+    const char *contiguous, *dense;
     enum writes writes;
     bool whole_batch; /* its result for one sample depends on the others of the batch */
     bool unseen;      /* its result is a view that autograd doesn't know of */
