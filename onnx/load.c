@@ -4,7 +4,8 @@
  * protobuf-c unpacks the skeleton into the run's arena: its allocator never frees, and fails over a budget. The graph
  * keeps pointing at the strings of that tree. Nothing outside onnx/ sees it.
  *
- *   load_model     opset, producer, functions, the graph
+ *   read_model     the tree, which graphs are made of: a file is read once, however many graphs a run needs of it
+ *   onnx_graph     opset, producer, functions, the graph
  *   load_graph     one graph: inputs, initializers, nodes, value_info, metadata; recurses into attributes
  *   load_tensor    dtype, dims, byte count and, when small, the value, from any of the payload fields
  *   read_external  small tensors beside the model: their values may be shapes. A path must be relative and without
@@ -660,19 +661,36 @@ unpack(struct loader *l, const ProtobufCMessageDescriptor *m, const struct skele
     return p;
 }
 
-static struct graph *
-load_model(struct loader *l, const struct skeleton *s)
+struct onnx_file {
+    const char *path, *text; /* text: in ONNX text syntax; NULL: model */
+    const Onnx__ModelProto *model;
+    int64_t bytes;
+};
+
+static const struct onnx_file *
+read_model(struct loader *l, const struct skeleton *s)
 {
     const Onnx__ModelProto *p = unpack(l, &onnx__model_proto__descriptor, s);
-    if (!p)
-        return NULL;
-    if (!p->graph) {
+    if (p && !p->graph)
         err_set(l->e, l->a, NULL, "no graph in the file: not an ONNX model, or truncated");
+    if (!p || !p->graph)
         return NULL;
-    }
+    struct onnx_file *f = NEW(l->a, struct onnx_file);
+    *f = (struct onnx_file){.path = l->path, .model = p, .bytes = s->file_bytes};
+    return f;
+}
+
+struct graph *
+onnx_graph(struct arena *a, const struct onnx_file *f, struct err *e)
+{
+    struct loader loader = {.a = a, .e = e, .path = f->path}, *l = &loader;
+    const Onnx__ModelProto *p = f->model;
+    *e = (struct err){.file = f->path};
+    if (f->text)
+        return onnx_parse_text(a, f->path, f->text, e);
     struct graph *g = l->root = graph_new(l->a, NULL);
     g->file = l->path;
-    g->file_bytes = s->file_bytes;
+    g->file_bytes = f->bytes;
     g->ir_version = p->ir_version < 0 ? 0 : p->ir_version > 100000 ? 100000 : (int)p->ir_version;
     g->producer = str(p->producer_name);
     g->producer_version = str(p->producer_version);
@@ -689,9 +707,10 @@ load_model(struct loader *l, const struct skeleton *s)
     return g;
 }
 
-static struct graph *
-load_text(struct arena *a, const char *path, struct err *e)
+static const struct onnx_file *
+read_text(struct arena *a, const char *path, struct err *e)
 {
+    struct onnx_file *f = NEW(a, struct onnx_file);
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     char *text = NULL;
@@ -708,7 +727,8 @@ load_text(struct arena *a, const char *path, struct err *e)
     }
     if (fd >= 0)
         close(fd);
-    return text ? onnx_parse_text(a, path, text, e) : NULL;
+    *f = (struct onnx_file){.path = path, .text = text};
+    return text ? f : NULL;
 }
 
 static bool
@@ -718,15 +738,15 @@ ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-struct graph *
-onnx_load(struct arena *a, const char *path, struct err *e)
+const struct onnx_file *
+onnx_read(struct arena *a, const char *path, struct err *e)
 {
     struct loader l = {.a = a, .e = e, .path = path};
     struct skeleton s;
     *e = (struct err){.file = path};
     if (ends_with(path, ".txt") || ends_with(path, ".onnxtxt"))
-        return load_text(a, path, e);
-    return scan_file(a, path, false, &s, e) ? load_model(&l, &s) : NULL;
+        return read_text(a, path, e);
+    return scan_file(a, path, false, &s, e) ? read_model(&l, &s) : NULL;
 }
 
 struct graph *
@@ -735,7 +755,8 @@ onnx_load_bytes(struct arena *a, const char *path, const uint8_t *data, size_t s
     struct loader l = {.a = a, .e = e, .path = path};
     struct skeleton s;
     *e = (struct err){.file = path};
-    return scan_bytes(a, data, size, false, &s, e) ? load_model(&l, &s) : NULL;
+    const struct onnx_file *f = scan_bytes(a, data, size, false, &s, e) ? read_model(&l, &s) : NULL;
+    return f ? onnx_graph(a, f, e) : NULL;
 }
 
 const struct tensor *

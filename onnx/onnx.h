@@ -7,10 +7,13 @@
 
 const char *onnx_library(void); /* the version of protobuf-c */
 
+struct onnx_file; /* what was read of a file */
 /* Reads an ONNX file in binary (or, when its name ends in .txt or .onnxtxt, in ONNX text syntax) form. Weights are
- * never read; external data files need not exist. Returns NULL and fills e when the file is refused. The graph has
- * functions inlined, names interned, nodes in topological order. */
-struct graph *onnx_load(struct arena *a, const char *path, struct err *e);
+ * never read; external data files need not exist. Returns NULL and fills e when the file is refused. */
+const struct onnx_file *onnx_read(struct arena *a, const char *path, struct err *e);
+/* A graph of its own, with functions inlined, names interned, nodes in topological order; its strings are the file's,
+ * whose arena outlives it. NULL and e when the file is refused. */
+struct graph *onnx_graph(struct arena *a, const struct onnx_file *f, struct err *e);
 /* The same of a binary model in memory; path names it, and external data lie beside it. */
 struct graph *onnx_load_bytes(struct arena *a, const char *path, const uint8_t *data, size_t size, struct err *e);
 struct graph *onnx_parse_text(struct arena *a, const char *path, const char *text, struct err *e);

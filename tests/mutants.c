@@ -30,7 +30,7 @@ enum { MOST_ROWS = 4096 };
 struct recorded {
     struct program *p;
     struct setup s;
-    const char *model;
+    const struct onnx_file *file;
     enum { OF_ALL, OF_DROPS, OF_CASTS } compared; /* events */
     bool before, said;     /* what is allocated before, and what the result says, is compared, too */
     uint64_t events, says; /* of the rows as they are */
@@ -130,24 +130,24 @@ spied(struct machine *m, struct frame *f)
 }
 
 static struct program *
-program_of(struct arena *a, const char *model, struct setup *s)
+program_of(struct arena *a, const struct onnx_file *f, struct setup *s)
 {
-    struct err e = {.file = model};
-    struct graph *g = onnx_load(a, model, &e);
+    struct err e;
+    struct graph *g = onnx_graph(a, f, &e);
     if (!g)
-        fail(e.message, model);
+        fail(e.message, e.file);
     *s = shapes_bind_open(g, s);
     s->unroll = true;
     struct program *p = shapes_run(g, s, false, &e) ? lower_run(g, s) : NULL;
     if (!p)
-        fail(e.message, model);
+        fail(e.message, e.file);
     return p;
 }
 
 static struct program *
 reload(const struct study *x, struct arena *a, struct setup *s)
 {
-    return program_of(a, x->path, s);
+    return program_of(a, x->file, s);
 }
 
 /* Its doubts, and its assumptions with what their options are worth. */
@@ -156,9 +156,9 @@ said_of(const struct recorded *c)
 {
     struct arena *a = arena_new();
     struct setup s = c->s;
-    struct program *p = program_of(a, c->model, &s);
+    struct program *p = program_of(a, c->file, &s);
     struct step *st = step_run(p, &s);
-    struct study x = {.a = a, .path = c->model, .s = &s, .p = p, .st = st, .reload = reload};
+    struct study x = {.a = a, .file = c->file, .s = &s, .p = p, .st = st, .reload = reload};
     uint64_t h = 1;
     assume_doubt(&x);
     struct result *r = result_build(p->graph, p, st, &s);
@@ -201,10 +201,14 @@ read_case(struct cases *all, const char *folder, const char *step)
         fail(wrong, step);
     const char *kind = strrchr(step, '.'), *second = fgets(line, sizeof(line), f);
     fclose(f);
-    struct recorded c = {.model = model, .s = own->setup, .before = second && *second == '='};
+    struct err e;
+    const struct onnx_file *file = onnx_read(a, model, &e);
+    if (!file)
+        fail(e.message, e.file);
+    struct recorded c = {.file = file, .s = own->setup, .before = second && *second == '='};
     c.compared = strcmp(kind, ".drops") == 0 ? OF_DROPS : strcmp(kind, ".casts") == 0 ? OF_CASTS : OF_ALL;
     c.said = access(arena_printf(a, "%s/said", folder), R_OK) == 0;
-    c.p = program_of(a, model, &c.s);
+    c.p = program_of(a, file, &c.s);
     c.facts = c.p->facts;
     c.says = c.said ? said_of(&c) : 0;
     memset(ran, 0, sizeof(ran));
@@ -252,7 +256,7 @@ noticed(const struct cases *all, int r, const struct aten *to, int f)
             if (r < 0 ? !c->facts || !c->facts[f] : !c->runs[r])
                 continue;
             if (r < 0)
-                c->p = program_of(all->a, c->model, &c->s);
+                c->p = program_of(all->a, c->file, &c->s);
             if (step_of(c) != c->events || (r < 0 && c->said && said_of(c) != c->says))
                 _exit(1);
         }

@@ -9,7 +9,7 @@
 
 struct study {
     struct arena *a;
-    const char *path;
+    const struct onnx_file *file;
     const struct setup *s;
     struct program *p;
     struct step *st;

@@ -219,9 +219,9 @@ find_modules(struct arena *a, struct program *p, const struct setup *s, struct e
 
 /* File to program. What *s leaves open is bound in it. NULL: see e. */
 static struct program *
-program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
+program_of(const struct onnx_file *f, struct arena *a, struct setup *s, struct err *e)
 {
-    struct graph *g = onnx_load(a, path, e);
+    struct graph *g = onnx_graph(a, f, e);
     if (!g)
         return NULL;
     *s = shapes_bind_open(g, s);
@@ -237,8 +237,8 @@ program_of(const char *path, struct arena *a, struct setup *s, struct err *e)
 static struct program *
 reload(const struct study *x, struct arena *a, struct setup *s)
 {
-    struct err e = {.file = x->path};
-    return program_of(x->path, a, s, &e);
+    struct err e;
+    return program_of(x->file, a, s, &e);
 }
 
 static volatile sig_atomic_t interrupted;
@@ -316,14 +316,15 @@ older(const struct run *x, const char *path, struct err *e)
     own.dims = arena_dup(a, own.dims, sizeof(*own.dims) * (size_t)own.ndims);
     for (int i = 0; i < own.ndims; i++) /* an older model may lack a dimension */
         own.dims[i].place = "--baseline";
-    struct program *p = program_of(path, a, &own, e);
+    const struct onnx_file *f = onnx_read(a, path, e);
+    struct program *p = f ? program_of(f, a, &own, e) : NULL;
     for (int i = 0; p && i < p->graph->nidle; i++)
         say(x, arena_printf(a, "%s: %s", path, p->graph->idle[i]));
     if (!p)
         return NULL;
     struct step *st = step_run(p, &own);
     recompute_check(st);
-    struct study study = {.a = a, .path = path, .s = &own, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    struct study study = {.a = a, .file = f, .s = &own, .p = p, .st = st, .reload = reload, .tell = progress_tell};
     assume_doubt(&study);
     struct result *r = result_build(p->graph, p, st, &own);
     if (is_read(o))
@@ -461,7 +462,8 @@ analyse(const struct run *x)
     e.file = path;
     progress_begin(o);
     progress_tell("reading the model", 0, 0);
-    struct graph *g = onnx_load(a, path, &e);
+    const struct onnx_file *f = onnx_read(a, path, &e);
+    struct graph *g = f ? onnx_graph(a, f, &e) : NULL;
     if (!g)
         return refuse(x, &e);
     if (o->verbose)
@@ -506,7 +508,7 @@ analyse(const struct run *x)
         step_dump(st, stdout);
         return finish_stdout();
     }
-    struct study study = {.a = a, .path = path, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    struct study study = {.a = a, .file = f, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
     assume_doubt(&study);
     struct result *r = result_build(g, p, st, s);
     if (is_read(o)) {

@@ -26,7 +26,8 @@ program_of(struct arena *a, struct setup *s, struct err *e)
 static struct program *
 reload(const struct study *x, struct arena *a, struct setup *s)
 {
-    struct err e = {.file = x->path};
+    struct err e = {0};
+    (void)x;
     return program_of(a, s, &e);
 }
 
@@ -57,7 +58,7 @@ target(struct arena *a, const uint8_t *data, size_t size)
     struct program *p = size ? program_of(a, &s, &e) : NULL;
     struct step *st = p ? step_run(p, &s) : NULL;
     if (st) {
-        struct study study = {.a = a, .path = "fuzz.onnx", .s = &s, .p = p, .st = st, .reload = reload};
+        struct study study = {.a = a, .s = &s, .p = p, .st = st, .reload = reload};
         struct result *r = result_build(p->graph, p, st, &s);
         shapes_dump(p->graph, nowhere());
         program_dump(p, nowhere());
