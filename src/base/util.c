@@ -42,7 +42,7 @@ struct arena {
 };
 
 static struct arena *newest;
-static struct block *kept[SIZES]; /* zeroed, of FIRST_BLOCK, twice that and so on */
+static struct block *kept[SIZES]; /* of FIRST_BLOCK, twice that and so on */
 static size_t taken;              /* by all arenas */
 static size_t most;               /* that all may take, while guard is set */
 static jmp_buf *guard;
@@ -107,10 +107,8 @@ block_free(struct block *b)
         free(b);
         return;
     }
-    memset(b->data, 0, b->used);
     ASAN_POISON_MEMORY_REGION(b->data, b->size);
-    b->used = 0;
-    b->next = *to;
+    b->next = *to; /* cleared, as far as it was used, when it is wanted again */
     *to = b;
 }
 
@@ -149,6 +147,9 @@ block_new(struct arena *a, size_t size)
     if (b) {
         *from = b->next;
         b->next = NULL;
+        ASAN_UNPOISON_MEMORY_REGION(b->data, size);
+        memset(b->data, 0, b->used);
+        b->used = 0;
     } else if (!(b = calloc(1, sizeof(*b) + size))) {
         die("out of memory: %zu bytes wanted", size);
     }
@@ -223,10 +224,13 @@ arena_str(struct arena *a, const char *s)
 static char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
+    char text[256];
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
+    int n = vsnprintf(text, sizeof(text), fmt, again);
     va_end(again);
+    if (n < (int)sizeof(text))
+        return arena_strn(a, text, n < 0 ? 0 : (size_t)n);
     char *s = arena_alloc(a, (size_t)n + 1);
     vsnprintf(s, (size_t)n + 1, fmt, ap);
     return s;
@@ -311,9 +315,15 @@ struct names {
 static uint32_t
 hash(const struct names *m, const char *s)
 {
-    uint64_t h = m->seed;
-    for (; *s; s++) {
-        h = (h ^ (unsigned char)*s) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = m->seed, word;
+    for (size_t n = strlen(s), part; n; s += part, n -= part) {
+        word = 0;
+        part = n < sizeof(word) ? n : sizeof(word);
+        if (part == sizeof(word))
+            memcpy(&word, s, sizeof(word));
+        for (size_t i = 0; i < part && part < sizeof(word); i++)
+            word = word << 8 | (unsigned char)s[i];
+        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
         h ^= h >> 29;
     }
     return (uint32_t)(h ^ h >> 32);

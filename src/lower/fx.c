@@ -82,13 +82,12 @@ fx_location(struct arena *a, const char *stack)
 const char *
 fx_line(struct arena *a, const char *stack)
 {
-    size_t n = stack ? strlen(stack) : 0;
+    const size_t all = stack ? strlen(stack) : 0;
+    size_t n = all;
     while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
         n--;
-    size_t from = n;
-    while (from && stack[from - 1] != '\n')
-        from--;
-    return n ? arena_strn(a, stack + from, n - from) : "";
+    const char *text = !n ? "" : n < all ? arena_strn(a, stack, n) : stack, *last = strrchr(text, '\n');
+    return last ? last + 1 : text;
 }
 
 bool
