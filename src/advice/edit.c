@@ -361,9 +361,11 @@ edit_owns(const struct param *q)
 bool
 edit_is_table(const struct program *p, const struct param *q)
 {
-    for (int i = 0; i < p->ncalls; i++)
-        if (does(&p->calls[i], LOOKS_UP) && p->calls[i].args[0].kind == ARG_SLOT && p->calls[i].args[0].i == q->slot)
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        if (c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i == q->slot && does(c, LOOKS_UP))
             return true;
+    }
     return false;
 }
 

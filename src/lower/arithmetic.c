@@ -206,9 +206,11 @@ static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
     const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
+    const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(rows); i++)
-        if (python_calls(line, rows[i].name) && (!rows[i].given || strstr(line, rows[i].given)) &&
-            !(rows[i].never && strstr(line, rows[i].never)) && matches(d, at, rows[i].drawing, words, n))
+        if (python_may_call(endings, rows[i].name) && python_calls(line, rows[i].name) &&
+            (!rows[i].given || strstr(line, rows[i].given)) && !(rows[i].never && strstr(line, rows[i].never)) &&
+            matches(d, at, rows[i].drawing, words, n))
             return &rows[i];
     return NULL;
 }

@@ -60,8 +60,9 @@ copies_anew(const struct dynamo *d, const struct group *g)
     struct arena *a = d->l->a;
     const char *line = fx_line(a, d->l->g->n[g->last].stack), *root = spelled_root(a, g->target),
                *copy = arena_printf(a, "%s_copy", root);
+    const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
-        if (!python_calls(line, copies[i].name))
+        if (!python_may_call(endings, copies[i].name) || !python_calls(line, copies[i].name))
             continue;
         if (target_named(g->target, copies[i].name))
             return g->target;
@@ -80,9 +81,10 @@ copies_missed(const struct dynamo *d, int at)
 {
     struct arena *a = d->l->a;
     const char *line = fx_line(a, d->l->g->n[d->groups[at].last].stack);
+    const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
         const char *name = copies[i].name;
-        if (!python_calls(line, name))
+        if (!python_may_call(endings, name) || !python_calls(line, name))
             continue;
         int written = python_times(line, name), made = 0;
         for (int k = at; k < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[k].last); k++) {

@@ -531,16 +531,29 @@ holds(const struct fact *f, const struct place *p)
     return true;
 }
 
+static const struct fact *
+next_fact(const struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
+{
+    for (f = f ? f + 1 : fact_table; f < fact_table + fact_count; f++)
+        if (kinds_wanted >> f->kind & 1 && !setup_instead(l->s, kinds[f->kind].without) && holds(f, p))
+            return f;
+    return NULL;
+}
+
+bool
+fact_holds(const struct lowering *l, unsigned kinds_wanted, const struct place *p)
+{
+    return next_fact(l, NULL, kinds_wanted, p) != NULL;
+}
+
 const struct fact *
 fact_next(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
 {
     l->facts = l->facts ? l->facts : NEWN(l->a, bool, fact_count);
-    for (f = f ? f + 1 : fact_table; f < fact_table + fact_count; f++)
-        if (kinds_wanted >> f->kind & 1 && !setup_instead(l->s, kinds[f->kind].without) && holds(f, p)) {
-            l->facts[f - fact_table] = true;
-            return f;
-        }
-    return NULL;
+    f = next_fact(l, f, kinds_wanted, p);
+    if (f)
+        l->facts[f - fact_table] = true;
+    return f;
 }
 
 void

@@ -156,6 +156,8 @@ struct place {
 /* The next fact after f that holds there, of the kinds whose bits are set; NULL none, or for the first. It counts as
  * used. */
 const struct fact *fact_next(struct lowering *l, const struct fact *f, unsigned kinds, const struct place *p);
+/* Whether there is one; none counts as used. */
+bool fact_holds(const struct lowering *l, unsigned kinds, const struct place *p);
 /* The first of a module's class; NULL none. */
 const struct fact *fact_of(struct lowering *l, const char *type, enum fact_kind kind);
 /* It does not hold after all: it is not used. */

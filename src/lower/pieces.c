@@ -234,10 +234,10 @@ static const struct whole *
 whole_of(const struct dynamo *d, const struct group *g)
 {
     const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
+    const char *line = fx_line(d->l->a, d->l->g->n[g->last].stack);
     for (int i = 0; i < COUNT(wholes); i++) {
         const struct whole *w = &wholes[i];
-        if (w->type ? !g->type || strcmp(g->type, w->type) != 0
-                    : !strstr(fx_line(d->l->a, d->l->g->n[g->last].stack), w->line))
+        if (w->type ? !g->type || strcmp(g->type, w->type) != 0 : !strstr(line, w->line))
             continue;
         if ((!w->first || starts_with(g->target, w->first)) &&
             (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))

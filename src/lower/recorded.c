@@ -25,6 +25,8 @@ norm_of(const struct dynamo *d, const struct group *g)
     enum { NORMS = 1u << FACT_NORM_BACK | 1u << FACT_NORM_BACK_AT_END | 1u << FACT_NORM_TO_WEIGHT };
     struct place at = {.type = g->type};
     int n = 0, first = d->group_of[g->last];
+    if (!g->type || !fact_holds(l, NORMS, &at)) /* whatever its lines say */
+        return NULL;
     while (first > 0 && same_module(&d->groups[first - 1], g))
         first--;
     for (int i = first; i < d->ngroups && n < COUNT(at.line) && same_module(&d->groups[i], g); i++) {
@@ -32,7 +34,7 @@ norm_of(const struct dynamo *d, const struct group *g)
         if (!n || strcmp(line, at.line[n - 1]) != 0)
             at.line[n++] = line;
     }
-    return g->type ? fact_next(l, NULL, NORMS, &at) : NULL;
+    return fact_next(l, NULL, NORMS, &at);
 }
 
 static bool
@@ -882,8 +884,10 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
     const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
+    const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(composed); i++)
-        if ((composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
+        if (python_may_call(endings, composed[i].name) &&
+            (composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
             python_calls(line, composed[i].name) && !arithmetic_draws(d, at, composed[i].name))
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "%s calls several operators, and the file does not show how long it holds what they make",
@@ -899,13 +903,15 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "%s calls several operators, and the file does not show how long it holds what they make", several);
     for (int i = 0; i < COUNT(decomposed); i++)
-        if (python_calls(line, decomposed[i]) && !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])) &&
+        if (python_may_call(endings, decomposed[i]) && python_calls(line, decomposed[i]) &&
+            !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])) &&
             !arithmetic_draws(d, at, decomposed[i]))
             graph_doubt(d->l->g, n->name, n->op, NULL,
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         decomposed[i]);
     for (int i = 0; i < COUNT(recurrent); i++)
-        if (python_calls(line, arena_printf(d->l->a, "_VF.%s", recurrent[i])) && !starts_with(target, recurrent[i]))
+        if (python_may_call(endings, recurrent[i]) &&
+            python_calls(line, arena_printf(d->l->a, "_VF.%s", recurrent[i])) && !starts_with(target, recurrent[i]))
             graph_doubt(d->l->g, n->name, n->op, "export with PyTorch 2.11 or later",
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         recurrent[i]);

@@ -169,6 +169,10 @@ size_t python_name(const char *p);       /* the length of the name that the text
 const char *python_entry(const char **list, size_t *len);
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */
 const char *python_calls(const char *line, const char *name);
+/* With which letters the names end that the line calls, and whether one of such an ending may be that name: false, the
+ * line doesn't call it. For tables of names. */
+uint64_t python_endings(const char *line);
+bool python_may_call(uint64_t endings, const char *name);
 /* Whether the line gives the first call of that name a k-th argument, from 0 on, or one by that keyword: -1 unknown, as
  * the line does not call it or is not all of the statement. */
 int python_gives(const char *line, const char *name, int k, const char *keyword);

@@ -833,6 +833,29 @@ read_rounds(struct tracer *t)
         }
 }
 
+static unsigned
+ending(const char *end)
+{
+    return (unsigned)(end[-1] + 5 * end[-2]) % 64;
+}
+
+uint64_t
+python_endings(const char *line)
+{
+    uint64_t endings = 0;
+    for (const char *p = line; (p = strchr(p, '(')); p++)
+        if (p - line > 1)
+            endings |= UINT64_C(1) << ending(p);
+    return endings;
+}
+
+bool
+python_may_call(uint64_t endings, const char *name)
+{
+    size_t n = strlen(name);
+    return n < 2 || endings >> ending(name + n) & 1;
+}
+
 const char *
 python_calls(const char *line, const char *name)
 {
