@@ -34,6 +34,7 @@ struct search {
         int kind;
         int64_t size, reserved; /* -1: the model can't be read so */
         bool sought;            /* by a search for the largest, whose answer others' runs must not change */
+        int sm_from, sm_below;  /* struct measured's */
     } * runs;
     int left; /* runs that devices other than --device's may still take */
 };
@@ -133,17 +134,25 @@ same_sizes(const struct program *p, const struct program *q)
     return same;
 }
 
-/* Bytes that the step reserves at that size on devices of that kind; -1: the model can't be read so. */
-static int64_t
+/* The step at that size on devices of that kind; -1 bytes: the model can't be read so. */
+static struct measured
 run_file(struct search *x, int kind, int64_t size)
 {
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
     const struct program *p = size == 1 && x->one ? x->one : x->s->reload(x->s, size == 1 ? x->own : a, &s);
-    int64_t reserved = p ? measure_step(p, &s, NULL, NULL).reserved : -1;
+    struct measured m = {.reserved = -1};
+    if (p)
+        m = measure_step(p, &s, NULL, NULL);
     x->one = size == 1 ? p : x->one;
     arena_free(a);
-    return reserved;
+    return m;
+}
+
+static struct run
+run_new(int kind, int64_t size, const struct measured *m, bool sought)
+{
+    return (struct run){kind, size, m->reserved, sought, m->sm_from, m->sm_below};
 }
 
 static int64_t
@@ -157,8 +166,18 @@ run_at(struct search *x, int kind, int64_t size, bool sought)
         }
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
-    const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
-    struct run r = {kind, size, p ? measure_step(p, &s, NULL, NULL).reserved : run_file(x, kind, size), sought};
+    const int sm = device_sm(s.device);
+    const struct run *like = NULL;
+    for (int i = 0; i < x->nruns && !like; i++)
+        if (x->runs[i].size == size && x->runs[i].sm_from <= sm && sm < x->runs[i].sm_below)
+            like = &x->runs[i];
+    const struct program *p = size >= FIRST && !like ? program_at(x, a, size) : NULL;
+    struct measured m;
+    if (!like)
+        m = p ? measure_step(p, &s, NULL, NULL) : run_file(x, kind, size);
+    struct run r = like ? *like : run_new(kind, size, &m, sought);
+    r.kind = kind;
+    r.sought = sought;
     arena_free(a);
     *PUSH(x->own, x->runs, x->nruns, x->cap_runs) = r;
     x->left--;
@@ -219,7 +238,7 @@ largest_checked(struct search *x, int kind, int64_t limit)
 {
     int64_t size = largest(x, kind, limit, true);
     for (int64_t at = size > 0 ? size : 1; x->far && size >= 0 && at <= size + 1; at++)
-        if ((run_at(x, kind, at, true) <= limit) != (run_file(x, kind, at) <= limit)) {
+        if ((run_at(x, kind, at, true) <= limit) != (run_file(x, kind, at).reserved <= limit)) {
             x->far = NULL;
             x->nruns = 0;
             return largest(x, kind, limit, true);
@@ -260,8 +279,8 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     const struct program *told = program_at(&x, x.own, first + 1);
     if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
         x.far = NULL;
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved, true};
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved, true};
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = run_new(kind, first, &m, true);
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = run_new(kind, first + 1, &n, true);
     return x;
 }
 
@@ -317,15 +336,22 @@ by_limit(const void *a, const void *b)
 static void
 need_of_kinds(const struct study *s, struct result *r)
 {
-    int64_t reserved[DEVICE_KINDS] = {0};
-    reserved[r->own_kind] = r->peak.reserved;
+    struct run of[DEVICE_KINDS] = {0};
+    of[r->own_kind] =
+        (struct run){.reserved = r->peak.reserved, .sm_from = s->st->m->sm_from, .sm_below = s->st->m->sm_below};
     for (int i = 0; i < r->nfits; i++) {
         struct fit *f = &r->fits[i];
         struct setup other = *s->s;
         other.device = device_of_kind(f->kind);
-        if (!reserved[f->kind])
-            reserved[f->kind] = measure_step(s->p, &other, NULL, NULL).reserved;
-        f->need = bytes_add(reserved[f->kind], f->context);
+        int sm = device_sm(other.device);
+        for (int k = 0; k < DEVICE_KINDS && !of[f->kind].reserved; k++)
+            if (of[k].reserved && of[k].sm_from <= sm && sm < of[k].sm_below)
+                of[f->kind] = of[k];
+        if (!of[f->kind].reserved) {
+            struct measured m = measure_step(s->p, &other, NULL, NULL);
+            of[f->kind] = run_new(f->kind, 0, &m, false);
+        }
+        f->need = bytes_add(of[f->kind].reserved, f->context);
         f->verdict = fits_verdict(f->need, f->capacity);
     }
 }

@@ -322,7 +322,8 @@ convolution_kernel(struct machine *m, const struct frame *f, int at, enum kernel
     memset(&s, 0, sizeof(s));
     s.groups = arg_int(f, at + 5, 1);
     if (s.groups < 1 || x->rank < 3 || x->rank > KERNEL_RANK || y->rank != x->rank || w->rank != x->rank ||
-        (runs_by_depth(f, at, x) && !last && x->dtype != DT_FLOAT16) || (x->dtype == DT_BFLOAT16 && m->sm < 80))
+        (runs_by_depth(f, at, x) && !last && x->dtype != DT_FLOAT16) ||
+        (x->dtype == DT_BFLOAT16 && !machine_from(m, 80)))
         return;
     s.kind = !transposed || kind == KERNEL_GRAD_WEIGHT ? kind
              : kind == KERNEL_FORWARD                  ? KERNEL_GRAD_INPUT

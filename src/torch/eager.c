@@ -258,9 +258,9 @@ scratch(struct machine *m, int64_t bytes)
 /* Source: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt
  * 1 MiB. */
 int64_t
-library_workspace(const struct machine *m, enum library l)
+library_workspace(struct machine *m, enum library l)
 {
-    return l == LIBRARY_CUBLASLT ? 1 << 20 : m->sm >= 90 ? 32 << 20 : 8519680;
+    return l == LIBRARY_CUBLASLT ? 1 << 20 : machine_from(m, 90) ? 32 << 20 : 8519680;
 }
 
 void

@@ -1321,9 +1321,9 @@ expand_attention(struct machine *m, struct frame *f)
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);
     }
-    int64_t head = q->size[3], unit = half ? 8 : m->sm >= 80 ? 4 : 1;
-    bool cudnn = m->real && kernel == ATTENTION_AUTO && half && m->sm >= 90 && head <= 128 && head == v->size[3] &&
-                 head % 8 == 0;
+    int64_t head = q->size[3], unit = half ? 8 : machine_from(m, 80) ? 4 : 1;
+    bool cudnn = m->real && kernel == ATTENTION_AUTO && half && machine_from(m, 90) && head <= 128 &&
+                 head == v->size[3] && head % 8 == 0;
     if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
         mask = cudnn_mask(m, mask, q);
         struct value *out =
@@ -1332,9 +1332,10 @@ expand_attention(struct machine *m, struct frame *f)
         return;
     }
     if (kernel == ATTENTION_AUTO)
-        kernel = half && !mask && head == v->size[3] && head <= 256 && (!m->real || m->sm >= 80) ? ATTENTION_FLASH
-                 : m->real && (head % unit || v->size[3] % unit)                                 ? ATTENTION_MATH
-                                                                                                 : ATTENTION_EFFICIENT;
+        kernel = half && !mask && head == v->size[3] && head <= 256 && (!m->real || machine_from(m, 80))
+                     ? ATTENTION_FLASH
+                 : m->real && (head % unit || v->size[3] % unit) ? ATTENTION_MATH
+                                                                 : ATTENTION_EFFICIENT;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
         out = attention_math(m, q, k, v, mask, p);

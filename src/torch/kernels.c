@@ -36,6 +36,7 @@ use_kernel(struct machine *m, const struct kernel_shape *shape)
     if (shape->kind == KERNEL_PRODUCT)
         return;
     m->cudnn.kernels += m->s->cudnn != CUDNN_NONE;
+    m->sm_below = m->s->cudnn != CUDNN_NONE ? m->sm_from : m->sm_below; /* each has workspaces of its own */
     if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
         bytes = cudnn_workspace(m, shape);
     scratch(m, bytes);

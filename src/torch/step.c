@@ -9,6 +9,7 @@
 #include "base/setup.h"
 #include "torch/torch.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1579,6 +1580,7 @@ step_run(struct program *p, const struct setup *s)
     m->grad_mode = s->mode == MODE_TRAINING;
     m->real = s->accumulate_eager;
     m->sm = device_sm(s->device);
+    m->sm_below = INT_MAX;
     m->torch = s->torch ? s->torch : graph_torch(p->graph);
     m->torch = m->torch ? m->torch : NEWEST;
     m->derivatives = NEWN(p->arena, struct derivative *, aten_count);

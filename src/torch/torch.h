@@ -245,6 +245,7 @@ struct machine {
     bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
     int torch;                     /* whose eager mode: 206 of 2.6 */
     int sm;                        /* compute capability x 10 of the device */
+    int sm_from, sm_below;         /* the step is the same on all devices from the one to below the other */
     struct cudnn_use cudnn;        /* in the reported step */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
@@ -342,7 +343,7 @@ void out_add(struct machine *m, struct frame *f, struct value *v);
 void workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
-int64_t library_workspace(const struct machine *m, enum library l); /* bytes */
+int64_t library_workspace(struct machine *m, enum library l); /* bytes */
 void use_library(struct machine *m, enum library l);
 
 /* A region under torch.utils.checkpoint: its operators' saved tensors are numbered holders that own nothing; the first
@@ -519,6 +520,7 @@ struct measured {
     const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
     double flops, recomputed_flops; /* of a forward, of the second ones */
     int64_t exchanged;              /* bytes, between GPUs */
+    int sm_from, sm_below;          /* struct machine's */
     struct curve curve;
 };
 struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
@@ -527,6 +529,17 @@ static inline bool
 step_convolves(const struct step *st)
 {
     return st->m->cudnn.kernels > 0;
+}
+/* Whether the device's compute capability, x 10, is at least so much. */
+static inline bool
+machine_from(struct machine *m, int sm)
+{
+    bool yes = m->sm >= sm;
+    if (yes && m->sm_from < sm)
+        m->sm_from = sm;
+    if (!yes && m->sm_below > sm)
+        m->sm_below = sm;
+    return yes;
 }
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
