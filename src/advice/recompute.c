@@ -533,8 +533,8 @@ static void
 merge(struct arena *a, struct reach *r, const struct state *more, int n)
 {
     int i = r->n, k = n;
-    for (int j = 0; j < n; j++)
-        *PUSH(a, r->state, r->n, r->cap) = more[j];
+    r->n += n;
+    r->state = arena_grow(a, r->state, &r->cap, r->n, sizeof(*r->state));
     for (int at = r->n; k > 0;)
         r->state[--at] = i > 0 && by_cost(&more[k - 1], &r->state[i - 1]) < 0 ? r->state[--i] : more[--k];
     n = r->n;
@@ -654,18 +654,30 @@ name_of(const struct planner *x, const struct candidate *c, int option)
                                                  (long long)x->grade[option - FIRST_GRADE]);
 }
 
+static const char *
+joined(struct arena *a, int n, const char **names, const char *by)
+{
+    size_t length = 0;
+    for (int i = 0; i < n; i++)
+        length += strlen(by) + strlen(names[i]);
+    char *text = arena_alloc(a, length + 1), *end = text;
+    for (int i = 0; i < n; i++)
+        end = stpcpy(stpcpy(end, i ? by : ""), names[i]);
+    return text;
+}
+
 /* The plan's modules as strings of Python, NULL where a name could be a program. */
 static const char *
 names_of(struct arena *a, const struct plan *q)
 {
-    const char *names = "";
+    const char **quoted = NEWN(a, const char *, q->nmodules + 1);
     for (int i = 0; i < q->nmodules; i++) {
         const char *plus = strrchr(q->modules[i], '+');
         if (!is_pasteable(plus ? arena_strn(a, q->modules[i], (size_t)(plus - q->modules[i])) : q->modules[i]))
             return NULL;
-        names = arena_printf(a, "%s%s\"%s\"", names, !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
+        quoted[i] = arena_printf(a, "%s\"%s\"", !i ? "" : i % 4 ? ", " : ",\n             ", q->modules[i]);
     }
-    return names;
+    return joined(a, q->nmodules, quoted, "");
 }
 
 const char checkpoint_module[] = "    def run(*args, forward=module.forward, **kwargs):\n"
@@ -768,15 +780,6 @@ pattern_python(struct arena *a, const struct program *p, const struct pattern *k
                         "names = [name for name, _ in model.named_modules()\n"
                         "         if re.fullmatch(r\"%s\", name)]\n%s",
                         k->regex, loop_over(a, k->every > 1 ? arena_printf(a, "names[::%d]", k->every) : "names"));
-}
-
-static const char *
-joined(struct arena *a, int n, const char **names, const char *by)
-{
-    const char *s = "";
-    for (int i = 0; i < n; i++)
-        s = arena_printf(a, "%s%s%s", s, i ? by : "", names[i]);
-    return s;
 }
 
 enum { FEW = 2 /* modules: their names are as good as a pattern, if no list numbers them */ };
