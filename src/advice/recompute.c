@@ -327,23 +327,27 @@ by_forward(const void *a, const void *b)
     return by_place(&c->region, &d->region);
 }
 
-/* The candidates of a level: the deepest ones down to a depth that have none inside of them. */
-static int
-candidates_at(struct planner *x, int depth, struct candidate *c)
+/* A level, with no numbers yet: the deepest ones down to a depth that have none inside of them. */
+static struct level
+level_at(struct planner *x, int depth)
 {
     const struct program *p = x->s->p;
     bool *can = NEWN(x->a, bool, p->nmodules + 1), *outer = NEWN(x->a, bool, p->nmodules + 1);
-    int n = 0;
+    struct level l = {0};
+    int most = 1;
     for (int i = 0; i < p->nmodules; i++)
         can[i] = depth_of(p, i) <= depth && can_wrap(x, i);
     for (int i = 0; i < p->nmodules; i++)
         for (int up = p->modules[i].parent; can[i] && up >= 0; up = p->modules[up].parent)
             outer[up] = true;
     for (int i = 0; i < p->nmodules; i++)
+        most += can[i] && !outer[i];
+    l.c = NEWN(x->a, struct candidate, most);
+    for (int i = 0; i < p->nmodules; i++)
         if (can[i] && !outer[i])
-            c[n++] = (struct candidate){.module = i, .region = x->region[i]};
-    qsort(c, (size_t)n, sizeof(*c), by_forward);
-    return n;
+            l.c[l.n++] = (struct candidate){.module = i, .region = x->region[i]};
+    qsort(l.c, (size_t)l.n, sizeof(*l.c), by_forward);
+    return l;
 }
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
@@ -995,10 +999,8 @@ static bool
 next_level(struct planner *x, int *depth, struct level *l)
 {
     enum { DEEPEST = 12 };
-    const struct program *p = x->s->p;
     while (++*depth <= DEEPEST) {
-        struct level next = {.c = NEWN(x->a, struct candidate, p->nmodules + 1)};
-        next.n = candidates_at(x, *depth, next.c);
+        struct level next = level_at(x, *depth);
         bool same = next.n == l->n;
         for (int i = 0; i < next.n && same; i++)
             same = next.c[i].module == l->c[i].module;
