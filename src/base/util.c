@@ -160,38 +160,48 @@ block_new(struct arena *a, size_t size)
     return b;
 }
 
+/* Where the block being filled has no room. */
+static __attribute__((noinline)) void *
+alloc_in_new(struct arena *a, size_t bytes)
+{
+    struct block *b = a->blocks;
+    size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
+    bool own = bytes > size / 4; /* a block of its own, behind the one being filled */
+    struct block *fresh = block_new(a, own ? bytes : size);
+    fresh->used = bytes;
+    if (own && b) {
+        fresh->next = b->next;
+        b->next = fresh;
+    } else {
+        fresh->next = b;
+        a->blocks = fresh;
+    }
+    return fresh->data;
+}
+
+static __attribute__((noinline)) NORETURN void
+too_much(size_t bytes)
+{
+    if (guard)
+        longjmp(*guard, 2);
+    die("out of memory: %zu bytes wanted", bytes);
+}
+
 void *
 arena_alloc(struct arena *a, size_t bytes)
 {
-    if (bytes > PTRDIFF_MAX - ALIGN) {
-        if (guard)
-            longjmp(*guard, 2);
-        die("out of memory: %zu bytes wanted", bytes);
-    }
-    size_t wanted = bytes;
-    bytes = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
+    if (bytes > PTRDIFF_MAX - ALIGN)
+        too_much(bytes);
+    const size_t wanted = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
     struct block *b = a->blocks;
-    if (!b || b->size - b->used < bytes) {
-        size_t size = !b ? FIRST_BLOCK : b->size < LAST_BLOCK ? b->size * 2 : LAST_BLOCK;
-        if (bytes > size / 4) { /* a block of its own, behind the one being filled */
-            struct block *own = block_new(a, bytes);
-            own->used = bytes;
-            ASAN_UNPOISON_MEMORY_REGION(own->data, wanted);
-            if (b) {
-                own->next = b->next;
-                b->next = own;
-            } else {
-                a->blocks = own;
-            }
-            return own->data;
-        }
-        struct block *fresh = block_new(a, size);
-        fresh->next = b;
-        a->blocks = b = fresh;
+    if (!b || b->size - b->used < wanted) {
+        void *p = alloc_in_new(a, wanted);
+        ASAN_UNPOISON_MEMORY_REGION(p, bytes);
+        return p;
     }
     void *p = b->data + b->used;
-    b->used += bytes;
-    ASAN_UNPOISON_MEMORY_REGION(p, wanted);
+    b->used += wanted;
+    ASAN_UNPOISON_MEMORY_REGION(p, bytes);
     return p;
 }
 

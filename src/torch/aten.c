@@ -2228,10 +2228,17 @@ enum { LOOKUPS = 4096 }; /* a power of two, several times the rows */
 static const struct aten **
 lookup(const struct aten **rows, const char *name, size_t n, char end)
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)name[i]) * 16777619u;
-    for (h ^= h >> 15;; h++) {
+    uint64_t word = 0, mixed = n;
+    for (size_t i = 0, part = 0; i < n; i += part) { /* eight letters at a time, the last ones once more */
+        part = n - i < sizeof(word) ? n - i : sizeof(word);
+        if (n >= sizeof(word))
+            memcpy(&word, name + i + part - sizeof(word), sizeof(word));
+        else
+            memcpy(&word, name, n);
+        mixed = (mixed ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        mixed ^= mixed >> 29;
+    }
+    for (uint32_t h = (uint32_t)mixed;; h++) {
         const struct aten **at = &rows[h % LOOKUPS];
         if (!*at || (strncmp((*at)->name, name, n) == 0 && (*at)->name[n] == end))
             return at;
