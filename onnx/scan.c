@@ -140,7 +140,7 @@ over(struct scan *s, const uint8_t *at, enum limit which, const char *what)
 }
 
 static bool
-varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
+long_varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
     const uint8_t *start = *p;
     *value = 0;
@@ -154,6 +154,15 @@ varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
             return true;
     }
     return refuse(s, start, "not a protobuf message: a number of more than ten bytes");
+}
+
+static inline bool
+varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
+{
+    if (*p == end || **p >= 0x80)
+        return long_varint(s, p, end, value);
+    *value = *(*p)++;
+    return true;
 }
 
 static bool read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f);
@@ -282,7 +291,8 @@ kind_of(const ProtobufCMessageDescriptor *m, struct survey *v, uint32_t id)
 {
     if (id > OWN_FIELDS)
         return NULL;
-    const ProtobufCFieldDescriptor *d = protobuf_c_message_descriptor_get_field(m, id);
+    bool nth = id - 1 < m->n_fields && m->fields[id - 1].id == id; /* most are */
+    const ProtobufCFieldDescriptor *d = nth ? &m->fields[id - 1] : protobuf_c_message_descriptor_get_field(m, id);
     struct kind *k = d ? &v->kind[d - m->fields] : NULL;
     assert(!k || (k->d && k->special)); /* blank_survey's */
     return k;

@@ -32,12 +32,10 @@ closing(const char *open, bool comma)
 {
     int depth = 0;
     for (; *open; open++) {
-        if (strchr("([{", *open))
-            depth++;
-        else if (strchr(")]}", *open) && depth-- == 0)
+        int opens = python_opens(*open);
+        if (depth == 0 && (opens < 0 || (comma && *open == ',')))
             break;
-        else if (comma && *open == ',' && depth == 0)
-            break;
+        depth += opens;
     }
     return open;
 }

@@ -164,7 +164,13 @@ struct frames *frames_new(struct arena *a);          /* python.c */
 /* The innermost frame of a stack; NULL none. */
 const char *python_inner(const char *stack);
 bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or functions */
-size_t python_name(const char *p);       /* the length of the name that the text begins with */
+/* By how much a character of a line nests what follows it. */
+static inline int
+python_opens(char c)
+{
+    return (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+}
+size_t python_name(const char *p); /* the length of the name that the text begins with */
 /* The next entry of a Python list of strings, which may be NULL; *list moves behind it. NULL: no more. */
 const char *python_entry(const char **list, size_t *len);
 /* Behind the bracket where the line first calls a function or method of that name; NULL it does not. */

@@ -120,19 +120,12 @@ scope_list(struct arena *a, const char *list, int *n)
     return out;
 }
 
-/* By how much a character of a line nests what follows it. */
-static int
-opens(char c)
-{
-    return strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
-}
-
 /* Where the statement ends that begins there. */
 static const char *
 statement_end(const char *p)
 {
     for (int open = 0; *p && (open || *p != ';'); p++)
-        open += opens(*p);
+        open += python_opens(*p);
     return p;
 }
 
@@ -141,7 +134,7 @@ static const char *
 part_end(const char *p, const char *end)
 {
     for (int open = 0; p < end; p++) {
-        open += opens(*p);
+        open += python_opens(*p);
         if (!open && *p == ',')
             return p + 1;
     }
@@ -166,7 +159,7 @@ body(const char *p)
         if (strncmp(p, heads[i], strlen(heads[i])) == 0) {
             const char *colon = p;
             for (int open = 0; *colon && (open || *colon != ':'); colon++)
-                open += opens(*colon);
+                open += python_opens(*colon);
             return *colon ? colon + 1 + strspn(colon + 1, " ") : p;
         }
     return p;
@@ -180,7 +173,7 @@ annotated(const char *name, const char *end)
     if (p == name || *p != ':')
         return name;
     for (int open = 0; p < end && (open || *p != '='); p++)
-        open += opens(*p);
+        open += python_opens(*p);
     return p;
 }
 
@@ -390,7 +383,7 @@ python_complete(const char *text)
 {
     int open = 0;
     for (const char *p = text; *p; p++)
-        open += opens(*p);
+        open += python_opens(*p);
     return !open && *text && text[strlen(text) - 1] != '\\';
 }
 
@@ -737,7 +730,7 @@ plain_call(const char *from, const char *end, const char *module)
                *called = bracket ? bracket - strlen(name) : from;
     int open = *name && called > from && strncmp(called, name, strlen(name)) == 0 && called[-1] == '.';
     for (const char *p = bracket + 1; open && p < end; p++) {
-        open += opens(*p);
+        open += python_opens(*p);
         if (!open)
             return p + 1 == end;
     }
@@ -885,7 +878,7 @@ python_gives(const char *line, const char *name, int k, const char *keyword)
             at++;
             arg = p + 1;
         }
-        depth += opens(*p);
+        depth += python_opens(*p);
     }
     return given;
 }
@@ -1157,7 +1150,7 @@ one_call(const char *from, const char *end)
 {
     int open = 0;
     for (from += strspn(from, " "); from < end && (open || !strchr("+-*/@, ;", *from)); from++)
-        open += opens(*from);
+        open += python_opens(*from);
     return from == end && !open && from[-1] == ')';
 }
 
