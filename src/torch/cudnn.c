@@ -26,7 +26,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108, EXTRA = 16 };
@@ -100,26 +99,34 @@ rule_end(const char *p)
     return p;
 }
 
+/* The whole number that stands at *at, which moves behind it; exact below 2^53. */
+static double
+number(const char **at)
+{
+    double n = 0;
+    for (; isdigit((unsigned char)**at); ++*at)
+        n = 10 * n + (double)(**at - '0');
+    return n;
+}
+
 /* rule: letter <= number ? rule : rule, or a sum of letters, each maybe with a factor. *at moves behind it. */
 static double
 evaluate(const char **at, const struct letters *l)
 {
-    char letter = **at, *end = NULL;
+    char letter = **at;
     double sum = 0;
     if (islower((unsigned char)letter)) {
-        double limit = strtod(*at + strlen("c<="), &end);
-        bool yes = l->of[(int)letter] <= limit;
-        *at = yes ? end + 1 : rule_end(end + 1) + 1;
+        *at += strlen("c<=");
+        bool yes = l->of[(int)letter] <= number(at);
+        *at = yes ? *at + 1 : rule_end(*at + 1) + 1;
         sum = evaluate(at, l);
         *at = yes ? rule_end(*at + 1) : *at;
         return sum;
     }
     for (bool more = true; more; more = *(*at)++ == '+') {
         double factor = 1;
-        if (isdigit((unsigned char)**at)) {
-            factor = strtod(*at, &end);
-            *at = end;
-        }
+        if (isdigit((unsigned char)**at))
+            factor = number(at);
         sum += isupper((unsigned char)**at) ? factor * l->of[(int)*(*at)++] : factor;
     }
     --*at;
