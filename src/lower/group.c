@@ -37,11 +37,13 @@ note_modules(struct lowering *l, const struct node *n)
 static bool
 says_dropout(const char *text)
 {
-    for (const char *p = text; p && *p; p += *p == '\n') {
-        const char *end = p + strcspn(p, "\n"), *at = strstr(p, "rop");
-        if (!starts_with(p + strspn(p, " "), "File \"") && at && at < end && at > p && (at[-1] == 'd' || at[-1] == 'D'))
+    const char *at = text ? strstr(text, "rop") : NULL;
+    for (const char *p = text; at; p += *p == '\n') {
+        const char *end = p + strcspn(p, "\n");
+        if (!starts_with(p + strspn(p, " "), "File \"") && at < end && at > p && (at[-1] == 'd' || at[-1] == 'D'))
             return true;
         p = end;
+        at = at < end ? strstr(end, "rop") : at;
     }
     return false;
 }

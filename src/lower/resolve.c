@@ -443,9 +443,9 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
         bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
-        bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
         if (!below || q->rank >= 0 || d->referenced[i] || (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN))
             continue;
+        bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
         if (!end && read_here(d, g, q, "", ""))
             return q;
         first = fits && !first && (end || !params_in_line(d, q)) ? q : first;
@@ -495,7 +495,8 @@ lost_weight_norm(struct dynamo *d, const struct group *g, const struct tensor *t
     enum { HOOK = 1 };
     static const char *const names[][2] = {{"original0", "original1"}, [HOOK] = {"_g", "_v"}};
     for (int i = 0; i < COUNT(names); i++) {
-        struct param *gain = folded_param(d, g, names[i][0], rank), *v = folded_param(d, g, names[i][1], rank);
+        struct param *gain = folded_param(d, g, names[i][0], rank),
+                     *v = gain ? folded_param(d, g, names[i][1], rank) : NULL;
         int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
         if (!gain || !v || rank < 1 || rank > MAX_RANK)
             continue;

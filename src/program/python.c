@@ -1515,7 +1515,7 @@ bool
 python_in_torch(const char *stack)
 {
     const char *inner = python_inner(stack);
-    return inner && glob_match("File \"*torch/nn/*.py\", line *", inner);
+    return inner && strstr(inner, "torch/nn/") && glob_match("File \"*torch/nn/*.py\", line *", inner);
 }
 
 const char *

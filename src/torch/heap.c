@@ -71,16 +71,17 @@ block_new(struct heap *h, struct block b)
 static int
 pool_at(const struct heap *h, const struct pool *p, int64_t bytes, int64_t address)
 {
-    int lo = 0, hi = p->n;
-    while (lo < hi) {
-        int mid = (lo + hi) / 2;
-        const struct block *b = &h->b[p->block[mid]];
-        if (b->bytes < bytes || (b->bytes == bytes && b->address < address))
-            lo = mid + 1;
-        else
-            hi = mid;
+    const int *at = p->block;
+    for (unsigned n = (unsigned)p->n, half; n;) {
+        const struct block *b = &h->b[at[half = n / 2]];
+        if (b->bytes > bytes || (b->bytes == bytes && b->address >= address)) {
+            n = half;
+        } else {
+            at += half + 1;
+            n -= half + 1;
+        }
     }
-    return lo;
+    return (int)(at - p->block);
 }
 
 static void
