@@ -350,7 +350,7 @@ row_channels_last(const struct value *v)
 {
     int64_t size[] = {v->size[0], v->size[1], 1, v->size[2]};
     int64_t stride[] = {v->stride[0], v->stride[1], v->size[2] * v->stride[2], v->stride[2]};
-    return layout_channels_last(&(struct value){.rank = 4, .size = size, .stride = stride});
+    return value_channels_last(&(struct value){.rank = 4, .size = size, .stride = stride});
 }
 
 /* Whether cuDNN runs with the channels last; stride is the argument `at`. In one dimension the input is contiguous by
@@ -364,7 +364,7 @@ convolution_last(const struct machine *m, const struct frame *f, int at, const s
         return false;
     if (x->rank == 3 && w->rank == 3)
         return (value_contiguous(x) && row_channels_last(x)) || row_channels_last(w);
-    return layout_channels_last(x) || layout_channels_last(w);
+    return value_channels_last(x) || value_channels_last(w);
 }
 
 /* convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups). */
@@ -460,8 +460,8 @@ run_max_pool(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     pool_sizes(f, true, size);
-    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, layout_channels_last(V(0))));
-    out_add(m, f, layout_image(m, DT_INT64, V(0)->rank, size, layout_channels_last(V(0))));
+    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
+    out_add(m, f, layout_image(m, DT_INT64, V(0)->rank, size, value_channels_last(V(0))));
 }
 
 void
@@ -469,7 +469,7 @@ run_avg_pool(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     pool_sizes(f, false, size);
-    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, layout_channels_last(V(0))));
+    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
 }
 
 /* A gradient with the sizes of the second argument, made by the operator that the row's source names. */
@@ -500,7 +500,7 @@ run_spatial(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     spatial_sizes(f, size);
-    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, layout_channels_last(V(0))));
+    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
 }
 
 /* Fake tensors take few channels as contiguous, which CUDA does not: _upsample_linear in
@@ -510,7 +510,7 @@ run_bilinear(struct machine *m, struct frame *f)
 {
     enum { FEW = 16 };
     int64_t size[RANK];
-    bool last = layout_channels_last(V(0)) && (m->real || V(0)->size[1] >= FEW);
+    bool last = value_channels_last(V(0)) && (m->real || V(0)->size[1] >= FEW);
     spatial_sizes(f, size);
     out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, last));
 }
@@ -520,8 +520,8 @@ run_adaptive_max_pool(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     spatial_sizes(f, size);
-    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, layout_channels_last(V(0))));
-    out_add(m, f, layout_image(m, DT_INT64, V(0)->rank, size, layout_channels_last(V(0))));
+    out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
+    out_add(m, f, layout_image(m, DT_INT64, V(0)->rank, size, value_channels_last(V(0))));
 }
 
 void
@@ -546,7 +546,7 @@ static void
 unshuffled(struct machine *m, struct frame *f, const int64_t *size)
 {
     struct value *v = V(0);
-    out_add(m, f, layout_image(m, v->dtype, v->rank, size, !m->real && layout_channels_last(v)));
+    out_add(m, f, layout_image(m, v->dtype, v->rank, size, !m->real && value_channels_last(v)));
 }
 
 void
@@ -716,7 +716,7 @@ void
 run_dropout_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0);
-    out_add(m, f, layout_image(m, g->dtype, g->rank, g->size, layout_channels_last(g)));
+    out_add(m, f, layout_image(m, g->dtype, g->rank, g->size, value_channels_last(g)));
 }
 
 /* grid_sampler(input, grid): the input's channels at the grid's points, in one order. Source: grid_sampler_2d_cuda in
@@ -791,7 +791,7 @@ void
 run_cudnn_batch_norm_backward(struct machine *m, struct frame *f)
 {
     f->want = 7;
-    if (!value_contiguous(V(1)) && !(layout_channels_last(V(0)) && layout_channels_last(V(1))))
+    if (!value_contiguous(V(1)) && !(value_channels_last(V(0)) && value_channels_last(V(1))))
         OP(m, "clone.default", VAL(V(1)));
     run_batch_norm_backward(m, f);
 }

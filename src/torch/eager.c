@@ -17,7 +17,7 @@
  * b) is C++'s a / b or a call of a function, whose operands compilers evaluate from the right.
  */
 #include "base/setup.h"
-#include "torch/run.h"
+#include "torch/torch.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -224,6 +224,21 @@ value_contiguous(const struct value *v)
         if (v->size[i] != 1 && v->stride[i] != run)
             return false;
         run *= v->size[i];
+    }
+    return true;
+}
+
+bool
+value_channels_last(const struct value *v)
+{
+    if (!v || (v->rank != 4 && v->rank != 5) || v->stride[1] == 0)
+        return false;
+    int64_t least = 0;
+    for (int i = 0; i < v->rank; i++) {
+        int d = i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
+        if (v->size[d] == 0 || v->stride[d] < least || (d == 0 && least == v->stride[1]))
+            return false;
+        least = v->stride[d] * (v->size[d] > 1 ? v->size[d] : 1);
     }
     return true;
 }
@@ -648,7 +663,8 @@ views_number(struct machine *m, struct edge e)
     e.fn->seq = m->seq++;
 }
 
-/* What is made anew is made when it is first read. Source: VariableHooks::grad_fn in torch/csrc/autograd/variable.cpp. */
+/* What is made anew is made when it is first read. Source: VariableHooks::grad_fn in
+ * torch/csrc/autograd/variable.cpp. */
 static struct edge
 node_edge(struct machine *m, struct value *v)
 {
@@ -1223,8 +1239,8 @@ casts(const struct machine *m, const struct aten *op)
     return op->cast && m->torch >= op->casts_since;
 }
 
-/* What an operator made of v under torch.no_grad. Written in place it keeps its history; a view asks for a gradient that
- * leads nowhere, and has its base. Source: DifferentiableViewMeta in torch/csrc/autograd/variable.h. */
+/* What an operator made of v under torch.no_grad. Written in place it keeps its history; a view asks for a gradient
+ * that leads nowhere, and has its base. Source: DifferentiableViewMeta in torch/csrc/autograd/variable.h. */
 static void
 untracked(struct machine *m, struct value *made, const struct value *v, bool in_place)
 {
@@ -1256,7 +1272,7 @@ copy_arguments(struct machine *m, const struct frame *f)
         for (const char *s = names[k]; s && *s; s += strcspn(s, " "), s += *s == ' ') {
             int i = aten_arg(f->op, arena_printf(m->a, "%.*s", (int)strcspn(s, " "), s));
             struct value *v = i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
-            if (v && !value_contiguous(v) && !(names[k] == f->op->dense && layout_channels_last(v)))
+            if (v && !value_contiguous(v) && !(names[k] == f->op->dense && value_channels_last(v)))
                 OP(m, "clone.default", VAL(v), BOOL(true));
         }
 }

@@ -858,7 +858,7 @@ expand_pixel_mean(struct machine *m, struct frame *f)
     int64_t dims[RANK];
     bool pixels = arg_ints(f, 1, dims, RANK) == 2 && dims[0] == -1 && dims[1] == -2 && arg_int(f, 2, 0);
     struct value *mean = dispatch(m, aten_find("mean.dim"), f->n, f->a, f)->out[0];
-    bool last = pixels && V(0)->rank == 4 && layout_channels_last(V(0));
+    bool last = pixels && V(0)->rank == 4 && value_channels_last(V(0));
     out_add(m, f, last ? OP(m, "as_strided_.pixel", VAL(mean)) : mean);
 }
 
@@ -1075,7 +1075,7 @@ expand_batch_norm(struct machine *m, struct frame *f)
     const char *row = !cudnn             ? "native_batch_norm.default"
                       : arg_int(f, 5, 1) ? "cudnn_batch_norm.default"
                                          : "cudnn_batch_norm.running";
-    if (cudnn && !layout_channels_last(x)) /* input.contiguous(input.suggest_memory_format()) */
+    if (cudnn && !value_channels_last(x)) /* input.contiguous(input.suggest_memory_format()) */
         f->a[0] = VAL(OP(m, "contiguous.default", VAL(x)));
     out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
 }

@@ -121,21 +121,6 @@ layout_view(const struct value *v, int rank, const int64_t *size, int64_t *strid
     return at == -1;
 }
 
-bool
-layout_channels_last(const struct value *v)
-{
-    if (!v || (v->rank != 4 && v->rank != 5) || v->stride[1] == 0)
-        return false;
-    int64_t least = 0;
-    for (int i = 0; i < v->rank; i++) {
-        int d = i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
-        if (v->size[d] == 0 || v->stride[d] < least || (d == 0 && least == v->stride[1]))
-            return false;
-        least = v->stride[d] * (v->size[d] > 1 ? v->size[d] : 1);
-    }
-    return true;
-}
-
 struct value *
 layout_image(struct machine *m, enum dtype t, int rank, const int64_t *size, bool last)
 {

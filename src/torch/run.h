@@ -21,7 +21,6 @@ int layout_broadcast(const struct arg *a, int n, int64_t *size);
 void layout_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride);
 /* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
  * are not. */
-bool layout_channels_last(const struct value *v);
 /* A fresh tensor, channels last when asked. */
 struct value *layout_image(struct machine *m, enum dtype t, int rank, const int64_t *size, bool last);
 /* empty_like: dense, in the order of v's strides. */

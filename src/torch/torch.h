@@ -295,6 +295,7 @@ struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
 int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
 bool value_contiguous(const struct value *v);
+bool value_channels_last(const struct value *v);
 /* The i-th dimension of a dense image, the innermost first; last: channels are the innermost. */
 static inline int
 image_dim(int rank, bool last, int i)

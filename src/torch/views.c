@@ -419,7 +419,7 @@ run_cat(struct machine *m, struct frame *f)
     for (int i = 0; i < f->a[0].n; i++) {
         struct value *w = f->a[0].list[i].v;
         t = layout_wider(t, w->dtype);
-        last &= layout_channels_last(w);
+        last &= value_channels_last(w);
         if (w->rank == v->rank)
             size[d] += w->size[d];
     }
@@ -493,7 +493,7 @@ padded(struct machine *m, struct frame *f, bool last)
 void
 run_pad(struct machine *m, struct frame *f)
 {
-    padded(m, f, layout_channels_last(V(0)));
+    padded(m, f, value_channels_last(V(0)));
 }
 
 /* Contiguous whatever its input is. Source: ReflectionPad.cu, ReplicationPadding.cu; _pad2d_common in
@@ -509,7 +509,7 @@ void
 run_grad_of(struct machine *m, struct frame *f)
 {
     struct value *like = V(1);
-    out_add(m, f, layout_image(m, V(0)->dtype, like->rank, like->size, layout_channels_last(like)));
+    out_add(m, f, layout_image(m, V(0)->dtype, like->rank, like->size, value_channels_last(like)));
 }
 
 void

@@ -55,8 +55,8 @@ CALLS = {
     ("upsample_bilinear2d.default", "self"): "(v[None], [64, 128], False)",
     ("upsample_bilinear2d_backward.default", "grad"): "(v[None], [32, 64], [1, 16, 16, 32], False)",
     ("max_pool2d_with_indices.default", "self"): "(v[None], [2, 2])",
-    ("max_pool2d_with_indices_backward.default", "grad"): "(v[None], y(1, 16, 64, 128), [2, 2], [2, 2], [0, 0], [1, 1], "
-    "False, i.expand(1, 16, 32, 64).contiguous())",
+    ("max_pool2d_with_indices_backward.default", "grad"): "(v[None], y(1, 16, 64, 128), [2, 2], [2, 2], "
+    "[0, 0], [1, 1], False, i.expand(1, 16, 32, 64).contiguous())",
     ("max_pool3d_with_indices.default", "self"): "(v[None, :, None], [1, 2, 2])",
     ("avg_pool2d.default", "self"): "(v[None], [2, 2])",
     ("avg_pool2d_backward.default", "grad"): "(v[None], y(1, 16, 64, 128), [2, 2], [2, 2], [0, 0], False, True, None)",
