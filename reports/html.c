@@ -530,7 +530,7 @@ overlay_choice(struct html *h)
     for (int i = 0; i < h->noverlays; i++) {
         const struct overlay *o = &h->overlays[i];
         if (o->plan == 1)
-            html_leaf(h, "span", "checkpoint plan", NULL);
+            html_leaf(h, "span", "checkpoint plan, as numbered below", NULL);
         overlay_radio(h, o->id,
                       o->plan ? html_format(h, "%d", o->plan)
                               : html_format(h, "%s: %s", o->name, bytes_text(h->a, o->peak)),
@@ -993,9 +993,12 @@ plan_row(struct html *h, const struct plan *p, const char *name, bool own, bool 
 static void
 selective_plans(struct html *h)
 {
-    static const struct column head[] = {{"Plan", "r", NULL},      {"Peak", "r", NULL},
-                                         {"", "b", NULL},          {"Extra FLOPs", "r", NULL},
-                                         {"Operators", "r", NULL}, {"Modules under checkpoint, +policy", NULL, NULL}};
+    static const struct column head[] = {{"Plan", "r", NULL},
+                                         {"Peak", "r", NULL},
+                                         {"", "b", NULL},
+                                         {"Extra FLOPs", "r", NULL},
+                                         {"if operators are chosen", "r", NULL},
+                                         {"Modules under checkpoint, +policy", NULL, NULL}};
     const struct result *r = h->r;
     if (!r->recompute.selective_python)
         return;
@@ -1030,7 +1033,10 @@ pattern_plans(struct html *h)
         bool own = i == r->recompute.chosen_pattern;
         html_open(h, "tr", "class", own ? "own" : NULL, NULL);
         html_open(h, "th", "scope", "row", NULL);
-        code(h, p->pattern ? p->pattern : "none");
+        if (p->pattern)
+            code(h, p->pattern);
+        else
+            html_text(h, "no checkpoints");
         if (own)
             html_leaf(h, "small", " the plan to take", NULL);
         html_close(h);
@@ -1052,20 +1058,20 @@ scattered_plans(struct html *h)
                                          {"Peak", "r", NULL},
                                          {"", "b", NULL},
                                          {"Extra FLOPs", "r", NULL},
-                                         {"Selective", "r", NULL},
-                                         {"Operators", "r", NULL},
+                                         {"if results are kept", "r", NULL},
+                                         {"if operators are chosen", "r", NULL},
                                          {"Modules under checkpoint", NULL, NULL}};
     const struct result *r = h->r;
     int n = r->recompute.nfront;
     html_leaf(h, "p",
               "Any choice of modules: every plan was run, none here is beaten by another. Beside a plan's extra FLOPs "
-              "stands what its peak costs when a policy keeps some results, and when any run of operators may be "
-              "recomputed.",
+              "stand those for the same peak if a policy keeps the results that are dear to compute again, and if any "
+              "operators, not only whole modules, could be recomputed.",
               NULL);
     table(h, "Plans, from the highest peak to the lowest", "plans", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < n; i++)
-        plan_row(h, &r->recompute.front[i], r->recompute.front[i].nmodules ? html_format(h, "%d", i) : "none",
+        plan_row(h, &r->recompute.front[i], r->recompute.front[i].nmodules ? html_format(h, "%d", i) : "no checkpoints",
                  i == r->recompute.chosen, true);
     table_end(h);
     if (*r->recompute.front[n - 1].held_by)
@@ -1085,7 +1091,7 @@ section_recompute(struct html *h)
         return;
     section(h, "recompute", "Checkpoint plans",
             "Which modules to put under torch.utils.checkpoint. FLOPs are those of products, convolutions and "
-            "attention; the timeline draws plans over the step as it is.");
+            "attention. The timeline above draws a plan over the step without it.");
     if (patterns)
         pattern_plans(h);
     if (r->recompute.python)

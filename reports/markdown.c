@@ -181,8 +181,8 @@ markdown_patterns(struct arena *a, const struct result *r, FILE *out)
     for (int i = 0; i < r->recompute.npatterns && r->recompute.npatterns > 1; i++) {
         const struct plan *p = &r->recompute.patterns[i];
         const char *bold = i == r->recompute.chosen_pattern ? "**" : "";
-        fprintf(out, "| %s%s%s | %s | %s | %.1f %% |\n", bold, p->pattern ? code(a, p->pattern) : "none", bold,
-                p->pattern ? emit_pattern(a, p) : "", bytes_text(a, p->peak), p->extra_flops_percent);
+        fprintf(out, "| %s%s%s | %s | %s | %.1f %% |\n", bold, p->pattern ? code(a, p->pattern) : "no checkpoints",
+                bold, p->pattern ? emit_pattern(a, p) : "", bytes_text(a, p->peak), p->extra_flops_percent);
     }
     if (r->recompute.python)
         fprintf(out, "\n%s\n", program(a, r->recompute.python));

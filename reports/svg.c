@@ -797,21 +797,25 @@ svg_front(struct html *h)
              html_format(
                  h,
                  "%d plans from no checkpoints at %s to the lowest peak at %s, for up to %.1f %% more FLOPs; dashed, "
-                 "what selective plans and plans of any operators reach. The tables have the numbers.",
+                 "what is reached if a policy keeps results, and if any operators are recomputed. The tables have the "
+                 "numbers.",
                  n, bytes_text(h->a, f[0].peak), bytes_text(h->a, f[n - 1].peak), f[n - 1].extra_flops_percent));
     html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, FRONT_HIGH), "y2", px(h, FRONT_HIGH), "class", "g0",
               NULL);
     html_close(h);
-    other_front(h, &u, "any operators", "fo", "16", no, r->recompute.operators);
-    other_front(h, &u, "selective", "fs", "-6", ns, r->recompute.selective);
+    other_front(h, &u, "if operators are chosen", "fo", "16", no, r->recompute.operators);
+    other_front(h, &u, "if results are kept", "fs", "-6", ns, r->recompute.selective);
     for (int i = 0; i < n; i++) {
         const char *x = plan_x(h, &u, &f[i]), *y = plan_y(h, &u, &f[i]);
         if (i)
             front_line(h, &u, &f[i - 1], "g0");
         html_open(h, "circle", "cx", x, "cy", y, "r", i == own ? "7" : "5", "class", "pkd", NULL);
         html_leaf(h, "title",
-                  html_format(h, "plan %d: %s, %.1f %% more FLOPs, %d modules", i, bytes_text(h->a, f[i].peak),
-                              f[i].extra_flops_percent, f[i].nmodules),
+                  f[i].nmodules ? html_format(h, "%s: %s, %.1f %% more FLOPs",
+                                              f[i].pattern ? string_clip(h->a, f[i].pattern, 200)
+                                                           : html_format(h, "plan %d, %d modules", i, f[i].nmodules),
+                                              bytes_text(h->a, f[i].peak), f[i].extra_flops_percent)
+                                : html_format(h, "no checkpoints: %s", bytes_text(h->a, f[i].peak)),
                   NULL);
         html_close(h);
         double along = f[i].extra_flops_percent / most;

@@ -432,10 +432,12 @@ pattern_line(const struct page *p, const struct plan *q, bool own)
 static void
 plan_line(const struct page *p, const struct result *r, const struct plan *q, bool own)
 {
-    fprintf(p->out, " %c%11s  %+5.1f %%  %9s  %9s  %d: %s\n", own ? '*' : ' ', bytes_text(p->a, q->peak),
+    const char *modules =
+        q->nmodules ? arena_printf(p->a, "%d: %s", q->nmodules, string_clip(p->a, emit_modules(p->a, q), p->width - 52))
+                    : "no checkpoints";
+    fprintf(p->out, " %c%11s  %+5.1f %%  %9s  %9s  %s\n", own ? '*' : ' ', bytes_text(p->a, q->peak),
             q->extra_flops_percent, emit_cheapest(p->a, r->recompute.nselective, r->recompute.selective, q->peak),
-            emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), q->nmodules,
-            string_clip(p->a, emit_modules(p->a, q), p->width - 52));
+            emit_cheapest(p->a, r->recompute.noperators, r->recompute.operators, q->peak), modules);
 }
 
 /* Patterns with the one to take marked; scattered plans in full alone, and where there is no pattern. */
@@ -454,7 +456,10 @@ text_recompute(const struct page *p, const struct result *r)
     if (patterns && all)
         heading(p, "Plans of scattered modules");
     if (!patterns || all)
-        fprintf(p->out, "  %11s  %7s  %9s  %9s  modules\n", "peak", "FLOPs", "selective", "operators");
+        fprintf(p->out,
+                "  %11s  %7s  %9s  %9s  modules; beside the FLOPs those for this peak if a policy\n"
+                "  %11s  %7s  %9s  %9s  keeps results, and if any operators are recomputed\n",
+                "peak", "FLOPs", "if kept", "if any", "", "", "", "");
     for (int i = 0; i < n && (!patterns || all); i++)
         if (all || i % step == 0 || i == n - 1 || i == r->recompute.chosen)
             plan_line(p, r, &r->recompute.front[i], i == r->recompute.chosen);

@@ -134,15 +134,15 @@ to_bf16(struct edit *e)
     e->setup.precision = precision_find("bf16");
 }
 
-/* Saved tensors at the peak by the operator that made them: of half the size, of fp32's. */
-enum { NAMED = 3 };
+/* Saved tensors at the peak: bytes in half precision, and by the operator that made them those in fp32. */
 struct by_operator {
     struct arena *a;
+    int64_t narrow_bytes, wide_bytes;
+    int n, cap;
     struct total {
         const char *op;
         int64_t bytes;
-    } * total[2];
-    int n[2], cap[2];
+    } * total;
 };
 
 static void
@@ -155,41 +155,32 @@ add_by_operator(const struct step *st, void *to)
         const struct storage *s = m->st[i];
         if (!l->alive[i] || !s->saved || !dtypes[s->dtype].is_float || s->class != CLASS_SAVED)
             continue;
-        bool wide = dtypes[s->dtype].bits > 16;
+        if (dtypes[s->dtype].bits <= 16) {
+            b->narrow_bytes += s->bytes;
+            continue;
+        }
         /* the model's own operator, of which s->op may be a part; rows outlive the step */
         const char *op =
             s->call && s->call->op && !target_is(s->call->op->name, TARGET_LOST) ? s->call->op->name : s->op;
         int k = 0;
-        while (k < b->n[wide] && strcmp(b->total[wide][k].op, op) != 0)
+        while (k < b->n && strcmp(b->total[k].op, op) != 0)
             k++;
-        if (k == b->n[wide])
-            PUSH(b->a, b->total[wide], b->n[wide], b->cap[wide])->op = op;
-        b->total[wide][k].bytes += s->bytes;
+        if (k == b->n)
+            PUSH(b->a, b->total, b->n, b->cap)->op = op;
+        b->total[k].bytes += s->bytes;
+        b->wide_bytes += s->bytes;
     }
 }
 
-static int
-by_bytes(const void *a, const void *b)
-{
-    const struct total *f = a, *g = b;
-    return f->bytes != g->bytes ? (f->bytes < g->bytes ? 1 : -1) : strcmp(f->op, g->op);
-}
-
-/* "softmax 4.50 MiB, layer_norm 1.00 MiB and 3 more" */
+/* " (most of it made by aten._to_copy)"; "" nothing makes most. */
 static const char *
-largest(struct advice *x, struct by_operator *b, bool wide)
+most_by(struct advice *x, const struct by_operator *b)
 {
-    const char *text = "";
-    if (b->n[wide])
-        qsort(b->total[wide], (size_t)b->n[wide], sizeof(**b->total), by_bytes);
-    for (int i = 0; i < b->n[wide] && i < NAMED; i++) {
-        const struct total *t = &b->total[wide][i];
-        text = arena_printf(x->a, "%s%s%.*s %s", text, i ? ", " : "", (int)strcspn(t->op, "."), t->op,
-                            bytes_text(x->a, t->bytes));
-    }
-    if (b->n[wide] > NAMED)
-        text = arena_printf(x->a, "%s and %d more", text, b->n[wide] - NAMED);
-    return *text ? text : "nothing";
+    for (int i = 0; i < b->n; i++)
+        if (b->n > 1 && b->total[i].bytes > b->wide_bytes / 2)
+            return arena_printf(x->a, " (most of it made by %s%.*s)", aten_space(b->total[i].op),
+                                (int)strcspn(b->total[i].op, "."), b->total[i].op);
+    return "";
 }
 
 static const char *
@@ -203,16 +194,17 @@ say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
     }
     struct by_operator b = {.a = x->a};
     measure_step(e->program, &e->setup, add_by_operator, &b);
-    const char *kept =
-        b.n[0] + b.n[1]
-            ? arena_printf(x->a, "; of what is saved for the backward pass then, %s are narrower, %s still in fp32",
-                           largest(x, &b, false), largest(x, &b, true))
-            : "";
-    return arena_printf(
-        x->a,
-        "Under torch.autocast with bfloat16 the peak is %s%s. Its copies of the weights take up to %s in "
-        "the forward pass. The whole model in bfloat16 peaks at %s",
-        peak(x, m), kept, bytes_text(x->a, weights), aside(x, to_bf16));
+    const char *wide = b.wide_bytes
+                           ? arena_printf(x->a, "%s stays in fp32%s", bytes_text(x->a, b.wide_bytes), most_by(x, &b))
+                           : "nothing stays in fp32";
+    const char *kept = b.narrow_bytes + b.wide_bytes
+                           ? arena_printf(x->a, "Of what is saved for the backward pass then %s is in bfloat16, %s. ",
+                                          bytes_text(x->a, b.narrow_bytes), wide)
+                           : "";
+    return arena_printf(x->a,
+                        "Under torch.autocast with bfloat16 the peak is %s. %sDuring the forward pass it also keeps "
+                        "copies of the weights, up to %s. The whole model in bfloat16 peaks at %s",
+                        peak(x, m), kept, bytes_text(x->a, weights), aside(x, to_bf16));
 }
 
 static bool
@@ -294,8 +286,8 @@ say_fused(struct advice *x, const struct edit *e, const struct measured *m)
 {
     (void)e;
     return arena_printf(x->a,
-                        "The optimizer's update is the peak: its foreach lists are as large as all parameters, %s; a "
-                        "fused update makes none and peaks at %s",
+                        "The peak is in optimizer.step(): it makes a temporary copy as large as all parameters, %s; "
+                        "with fused=True it makes none, and the peak is %s",
                         bytes_text(x->a, x->r->model.parameter_bytes), peak(x, m));
 }
 
@@ -494,8 +486,8 @@ say_checkpoints(struct advice *x, const struct edit *e, const struct measured *m
 {
     (void)e;
     return arena_printf(x->a,
-                        "torch.utils.checkpoint around %s recomputes their forward passes and peaks at %s; --recompute "
-                        "auto has the plans between",
+                        "torch.utils.checkpoint around %s runs their forward passes a second time and makes the "
+                        "peak %s; --recompute=auto lists plans that save less and cost less",
                         x->wrapped, peak(x, m));
 }
 
@@ -553,17 +545,17 @@ say_chunks(struct advice *x, const struct edit *e, const struct measured *m)
         int64_t k = 1;
         for (int d = 0; d < t->rank; d++)
             k *= t->shape[d];
-        if (k == n) {
+        if (k == n && (t->class == CLASS_OUTPUTS || t->class == CLASS_SAVED || t->class == CLASS_TEMPORARIES)) {
             copies++;
             each = t->bytes > each ? t->bytes : each;
         }
     }
-    return arena_printf(
-        x->a,
-        "%s of the logits' size, %s%s, %s alive at the peak; with head and loss in %d chunks, each under "
-        "checkpoint, it is %s",
-        several(x, copies, "tensor"), bytes_text(x->a, each), copies == 1 ? "" : " each", copies == 1 ? "is" : "are",
-        CHUNKS, peak(x, m));
+    const char *now = copies ? arena_printf(x->a, "The loss has %s of the logits in memory at the peak (%s%s). ",
+                                            copies == 1 ? "one copy" : arena_printf(x->a, "%d copies", copies),
+                                            bytes_text(x->a, each), copies == 1 ? "" : " each")
+                             : "";
+    return arena_printf(x->a, "%sComputing head and loss in %d chunks, each under checkpoint, makes the peak %s", now,
+                        CHUNKS, peak(x, m));
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
@@ -900,12 +892,13 @@ say_dims(struct advice *x, const struct edit *e, const struct measured *m)
         int64_t most = &s->dims[i] == batch ? -1 : fits_largest(x->s, x->r, i);
         if (after < 0)
             continue;
-        text = arena_printf(x->a, "%s%s%s by %s a unit (%s now%s%s%s%s)", text, *text ? ", with " : "", s->dims[i].name,
-                            bytes_text(x->a, (after - x->base.allocated) / by), grouped(x, s->dims[i].n),
-                            from > 1 ? ", the model takes no less than " : "", from > 1 ? grouped(x, from) : "",
-                            most < 0 ? "" : ", the most that fits is ", most < 0 ? "" : grouped(x, most));
+        text =
+            arena_printf(x->a, "%s%sby %s for each 1 more of %s (%s now%s%s%s%s)", text, *text ? ", " : "",
+                         bytes_text(x->a, (after - x->base.allocated) / by), s->dims[i].name, grouped(x, s->dims[i].n),
+                         from > 1 ? ", the model takes no less than " : "", from > 1 ? grouped(x, from) : "",
+                         most < 0 ? "" : ", the most that fits is ", most < 0 ? "" : grouped(x, most));
     }
-    return arena_printf(x->a, "The peak grows with %s", *text ? text : "no dimension");
+    return arena_printf(x->a, "The peak grows %s", *text ? text : "with no dimension");
 }
 
 /* The largest fixed length that fits the device. */
