@@ -291,9 +291,10 @@ emit_groups(struct arena *a, const struct result *r, int *n)
         struct tensor_group *g = &groups[id];
         if (g->count) /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */
             g->name = name;
-        if (g->location && (!t->location || strcmp(g->location, t->location) != 0))
-            g->location = NULL;
+        g->location = g->location ? g->location : t->location;
+        g->elsewhere |= t->location && strcmp(g->location, t->location) != 0;
         g->bytes = bytes_add(g->bytes, t->bytes);
+        g->slack_bytes = bytes_add(g->slack_bytes, tensor_slack(t));
         *PUSH(a, g->member, g->count, g->cap) = i;
     }
     emit_sort_groups(groups, *n);

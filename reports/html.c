@@ -1174,7 +1174,7 @@ tensor_row(struct html *h, const struct tensor_group *g, int64_t most)
                 i += g->count - MEMBERS;
             } else {
                 html_text(h, string_op(h->a, emit_tensor(h->a, m), NAME));
-                if (!g->location && m->location && *m->location)
+                if (g->elsewhere && m->location && *m->location)
                     html_printf(h, ", %s", string_clip(h->a, m->location, 80));
             }
             html_close(h);
@@ -1192,6 +1192,8 @@ tensor_row(struct html *h, const struct tensor_group *g, int64_t most)
     html_open(h, "td", "class", "sh", NULL);
     if (!g->mixed)
         html_printf(h, "%s %s", string_clip(h->a, t->dtype, 20), emit_shape(h->a, t->rank, t->shape));
+    if (g->slack_bytes)
+        html_leaf(h, "small", html_format(h, "%s of it slack", bytes_text(h->a, g->slack_bytes)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
     if (!g->mixed)
@@ -1202,6 +1204,8 @@ tensor_row(struct html *h, const struct tensor_group *g, int64_t most)
     html_open(h, "td", NULL);
     if (g->location)
         html_leaf(h, "code", string_clip(h->a, g->location, 80), NULL);
+    if (g->elsewhere)
+        html_leaf(h, "small", "and other lines", NULL);
     html_close(h);
     html_close(h);
 }
@@ -1945,7 +1949,8 @@ page_footer(struct html *h)
     if (r->model.producer && *r->model.producer)
         html_printf(h, ", written by %s", string_clip(h->a, r->model.producer, 80));
     html_printf(h, ". Nothing was run, and no weight was read. MiB are 1,048,576 bytes; a tensor counts as allocated, "
-                   "rounded up to 512 bytes.");
+                   "rounded up to 512 bytes. Slack is the rest of a block that the allocator did not split: two "
+                   "tensors of one shape may differ by it.");
     html_close(h);
     html_close(h);
 }

@@ -242,6 +242,7 @@ json_live(struct json *j, const struct result *r)
         for (int k = 0; k < t->rank; k++)
             json_int(j, NULL, t->shape[k]);
         json_close(j, ']');
+        json_int(j, "slack_bytes", tensor_slack(t));
         json_text(j, "dtype", t->dtype);
         json_text(j, "class", class_names[t->class]);
         json_text(j, "born", t->born);

@@ -67,6 +67,13 @@ program(struct arena *a, const char *s)
     return arena_printf(a, "```python\n%s```", text);
 }
 
+static const char *
+markdown_shape(struct arena *a, const struct live_tensor *t)
+{
+    const char *shape = code(a, emit_shape(a, t->rank, t->shape));
+    return tensor_slack(t) ? arena_printf(a, "%s, %s of it slack", shape, bytes_text(a, tensor_slack(t))) : shape;
+}
+
 static void
 markdown_tables(struct arena *a, const struct result *r, FILE *out)
 {
@@ -83,8 +90,8 @@ markdown_tables(struct arena *a, const struct result *r, FILE *out)
     for (int i = 0; i < r->nlive && i < TENSORS; i++) {
         const struct live_tensor *t = &r->live[i];
         fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", code(a, t->name), bytes_text(a, t->bytes),
-                class_names[t->class], code(a, emit_shape(a, t->rank, t->shape)),
-                code(a, string_op(a, t->needed_by, 120)), code(a, t->location));
+                class_names[t->class], markdown_shape(a, t), code(a, string_op(a, t->needed_by, 120)),
+                code(a, t->location));
     }
     if (r->nlive > TENSORS)
         fprintf(out, "\n%d smaller tensors are not listed.\n", r->nlive - TENSORS);

@@ -77,11 +77,11 @@ const char *emit_let_pass(struct arena *a, const struct result *r);
 const char *emit_tensor(struct arena *a, const struct live_tensor *t);
 /* Tensors alive at the peak that differ in the numbers of their names alone, the most bytes first. */
 struct tensor_group {
-    const char *name,
-        *location; /* name: of emit_tensor, with * for numbers where it has several; location: of all, NULL
-                                    they differ */
+    const char *name, *location; /* name: of emit_tensor, with * for numbers where it has several; location: of the
+                                    first that has one */
+    bool elsewhere;              /* others have other locations */
     const struct live_tensor *first;
-    int64_t bytes;
+    int64_t bytes, slack_bytes;
     int count, *member, cap; /* members: indices into live */
     bool mixed;              /* of one module and class, and nothing else in common */
 };

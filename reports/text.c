@@ -334,10 +334,14 @@ text_live(const struct page *p, const struct result *r)
         int room = p->width - BEFORE - (int)strlen(times) - columns(shape, strlen(shape)) - 2;
         const char *name = string_op(p->a, g->name, room);
         room -= columns(name, strlen(name)) + 2;
-        fprintf(p->out, "  %11s  %s%-11s%s  %s%s  %s%s%s%s%s\n", bytes_text(p->a, g->bytes), on(p, paint[t->class]),
-                class_names[t->class], on(p, "0"), times, name, on(p, "2"), p->width < 90 ? "" : shape,
-                g->location && room >= LEAST ? "  " : "", room >= LEAST ? string_tail(p->a, g->location, room) : "",
-                on(p, "0"));
+        const char *line = g->elsewhere ? arena_printf(p->a, "%s, ...", g->location) : g->location;
+        const char *slack = g->slack_bytes ? arena_printf(p->a, "  %s slack", bytes_text(p->a, g->slack_bytes)) : "";
+        int more = columns(slack, strlen(slack));
+        slack = more <= room ? slack : "";
+        room -= *slack ? more : 0;
+        fprintf(p->out, "  %11s  %s%-11s%s  %s%s  %s%s%s%s%s%s\n", bytes_text(p->a, g->bytes), on(p, paint[t->class]),
+                class_names[t->class], on(p, "0"), times, name, on(p, "2"), p->width < 90 ? "" : shape, slack,
+                line && room >= LEAST ? "  " : "", room >= LEAST ? string_tail(p->a, line, room) : "", on(p, "0"));
     }
     if (at)
         fprintf(p->out, "  %11s  in %d smaller tensors\n", bytes_text(p->a, rest), at);

@@ -81,21 +81,6 @@ is_state(const struct live_tensor *t)
     return t->class == CLASS_PARAMETERS || t->class == CLASS_BUFFERS || t->class == CLASS_INPUTS;
 }
 
-/* What the allocator did not split off a block: it comes with the order of allocations, not with the layer. */
-static int64_t
-slack_of(const struct live_tensor *t)
-{
-    enum { ROUND = 512, UNSPLIT = 1 << 20 };
-    int64_t n = 1, bytes = dtype_bytes(dtype_by_torch(t->dtype ? t->dtype : ""), 1);
-    for (int i = 0; i < t->rank; i++)
-        if (!mul_ok(n, t->shape[i], &n))
-            return 0;
-    if (bytes <= 0 || !mul_ok(n, bytes, &n) || n < 0)
-        return 0;
-    int64_t slack = t->bytes - (n + ROUND - 1) / ROUND * ROUND;
-    return slack > 0 && slack <= UNSPLIT ? slack : 0;
-}
-
 static void
 side_build(struct arena *a, struct side *s, const struct result *r)
 {
@@ -123,7 +108,7 @@ side_build(struct arena *a, struct side *s, const struct result *r)
     for (int i = r->nlive - 1; i >= 0; i--) {
         int l = r->live[i].layer ? names_find(s->by_path, r->live[i].layer) : -1;
         struct place *p = &s->at[l < 0 ? n : l];
-        int64_t slack = slack_of(&r->live[i]);
+        int64_t slack = tensor_slack(&r->live[i]); /* it comes with the order of allocations, not with the layer */
         s->next[i] = p->tensor;
         p->tensor = i;
         p->peak_bytes = bytes_add(p->peak_bytes, r->live[i].bytes - slack);

@@ -209,13 +209,27 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
     return op ? arena_printf(x->a, "%s, %s", phase_names[death->phase], op) : phase_names[death->phase];
 }
 
-/* The module that registered the parameter of that name, or made the call. */
-static const char *
-storage_layer(struct gather *x, const struct names *params, const struct storage *s)
+/* The module that registered the parameter of that name, or made the call; -1 none. */
+static int
+storage_module(const struct gather *x, const struct names *params, const struct storage *s)
 {
     int i = s->name ? names_find(params, s->name) : -1;
-    int module = i >= 0 ? x->p->params[i].module : s->call ? s->call->scope : -1;
-    return module >= 0 && s->class != CLASS_WORKSPACE ? x->p->modules[module].path : NULL;
+    return s->class == CLASS_WORKSPACE ? -1 : i >= 0 ? x->p->params[i].module : s->call ? s->call->scope : -1;
+}
+
+/* The first instant whose moment is that event or a later one. */
+static int
+instant_of(const struct gather *x, int event)
+{
+    int lo = 0, hi = x->r->ninstants;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (x->moment[mid] < event)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 static void
@@ -227,10 +241,16 @@ gather_live(struct gather *x)
     for (int i = x->p->nparams - 1; i >= 0; i--)
         names_put(params, x->p->params[i].name, i);
     struct arena *own = arena_new();
-    const struct event **death = NEWN(own, const struct event *, m->nst + 1);
-    for (int i = x->l->peak + 1; i < m->nev; i++)
-        if (!m->ev[i].birth)
+    const struct event **birth = NEWN(own, const struct event *, m->nst + 1),
+                       **death = NEWN(own, const struct event *, m->nst + 1);
+    for (int i = 0; i < m->nev; i++)
+        if (m->ev[i].birth && i <= x->l->peak)
+            birth[m->ev[i].storage] = &m->ev[i];
+        else if (!m->ev[i].birth && i > x->l->peak)
             death[m->ev[i].storage] = &m->ev[i];
+    const char **line = NEWN(own, const char *, x->p->nmodules + 1);
+    for (int i = x->p->ncalls - 1; i >= 0; i--)
+        line[x->p->calls[i].scope] = x->p->calls[i].location;
     for (int i = 0; i < m->nst; i++)
         r->nlive += x->l->alive[i];
     r->live = NEWN(x->a, struct live_tensor, r->nlive + 1);
@@ -248,29 +268,17 @@ gather_live(struct gather *x)
         t->born = arena_printf(x->a, "%s, %s%s", phase_names[s->phase], aten_space(s->op), s->op);
         t->needed_by = storage_reason(x, s, death[i]);
         t->node = s->call ? s->call->node : NULL;
-        t->location = s->call ? s->call->location : NULL;
-        t->layer = storage_layer(x, params, s);
+        int module = storage_module(x, params, s);
+        t->location = s->call ? s->call->location : module >= 0 ? line[module] : NULL;
+        t->layer = module >= 0 ? x->p->modules[module].path : NULL;
+        t->born_at = birth[i] ? instant_of(x, (int)(birth[i] - m->ev)) : 0;
+        t->dies_at = death[i] ? instant_of(x, (int)(death[i] - m->ev)) : r->ninstants;
     }
     arena_free(own);
     qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
 }
 
 /* ---- the largest storages of the step ---------------------------------------------------------------------------- */
-
-/* The first instant whose moment is that event or a later one. */
-static int
-instant_of(const struct gather *x, int event)
-{
-    int lo = 0, hi = x->r->ninstants;
-    while (lo < hi) {
-        int mid = (lo + hi) / 2;
-        if (x->moment[mid] < event)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
 
 struct life {
     struct span span;
@@ -591,6 +599,20 @@ const char *
 fits_verdict(int64_t need, int64_t capacity)
 {
     return need > capacity ? "does not fit" : need > capacity / 100 * 90 ? "tight" : "fits";
+}
+
+int64_t
+tensor_slack(const struct live_tensor *t)
+{
+    enum { ROUND = 512, UNSPLIT = 1 << 20 };
+    int64_t n = 1, bytes = dtype_bytes(dtype_by_torch(t->dtype ? t->dtype : ""), 1);
+    for (int i = 0; i < t->rank; i++)
+        if (!mul_ok(n, t->shape[i], &n))
+            return 0;
+    if (bytes <= 0 || !mul_ok(n, bytes, &n) || n < 0)
+        return 0;
+    int64_t slack = t->bytes - (n + ROUND - 1) / ROUND * ROUND;
+    return slack > 0 && slack <= UNSPLIT ? slack : 0;
 }
 
 int64_t

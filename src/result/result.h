@@ -20,8 +20,9 @@ struct live_tensor {  /* one storage alive at the peak */
     const char *born;      /* "forward, aten.addmm.default" */
     const char *needed_by; /* "backward of aten.gelu.default", "held by Python name `out`" */
     const char *node;      /* ONNX node, or NULL */
-    const char *location;  /* "file.py:123", else the scope, else NULL */
+    const char *location;  /* "file.py:123", else the scope; of a parameter where its module runs first; NULL none */
     const char *layer;     /* path of the module it belongs to; NULL outside of the model */
+    int born_at, dies_at;  /* as of a span: index of its first instant, and behind its last */
 };
 
 struct held {                /* tensors alive at the peak that are one thing to whoever wrote the program */
@@ -345,6 +346,10 @@ const char *fits_verdict(int64_t need, int64_t capacity);
 
 /* Rank of a finding's severity: 0 "note", 1 "warning", 2 "error"; -1 for anything else. */
 int severity_rank(const char *name);
+
+/* Bytes beyond the tensor's own, rounded up to 512: the rest of a block that the allocator did not split. 0 none, or the
+ * storage is not one tensor's. Source: should_split of c10/cuda/CUDACachingAllocator.cpp. */
+int64_t tensor_slack(const struct live_tensor *t);
 
 /* Allocated bytes at an instant. */
 int64_t instant_bytes(const struct instant *at);

@@ -461,6 +461,22 @@ test_huge(void)
     CU_ASSERT_EQUAL(instant_bytes(&instants[1]), INT64_MAX);
 }
 
+static void
+test_slack(void)
+{
+    const int64_t shape[] = {50304, 384}, odd[] = {3, 7};
+    struct live_tensor t = {.rank = 2, .shape = shape, .dtype = "float32", .bytes = INT64_C(50304) * 384 * 4};
+    CU_ASSERT_EQUAL(tensor_slack(&t), 0);
+    t.bytes = INT64_C(74) << 20; /* the parameter that fills a segment to its end */
+    CU_ASSERT_EQUAL(tensor_slack(&t), (INT64_C(74) << 20) - INT64_C(50304) * 384 * 4);
+    t.bytes += 2 << 20; /* no block is left so large: the storage is more than this tensor */
+    CU_ASSERT_EQUAL(tensor_slack(&t), 0);
+    t.shape = odd, t.bytes = 512; /* 84 bytes are rounded up */
+    CU_ASSERT_EQUAL(tensor_slack(&t), 0);
+    t.dtype = NULL, t.bytes = 1024;
+    CU_ASSERT_EQUAL(tensor_slack(&t), 0);
+}
+
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/memlint-test-XXXXXX";
@@ -632,6 +648,7 @@ suite_reports(void)
     CU_add_test(s, "columns keep the peak and short phases", test_columns);
     CU_add_test(s, "an empty result", test_nothing);
     CU_add_test(s, "sizes at the end of the range", test_huge);
+    CU_add_test(s, "what a block has beyond its tensor", test_slack);
     CU_add_test(s, "writing is all or nothing", test_write);
     CU_add_test(s, "an interrupt leaves no litter", test_interrupt);
     CU_add_test(s, "odd targets", test_places);
