@@ -6,8 +6,8 @@
  * nothing else, so nothing leaves it. Strings of the model become text, never an attribute, a script or an id.
  *
  * Everything is in the page before any script runs: tables are tables, long tails are folded in details, pictures have
- * their numbers beside them. The script only sorts, filters, folds the tree of layers and reads the timeline's table
- * back to say what is allocated under the pointer.
+ * their numbers beside them, the longest as lines. The script only sorts, filters, folds the tree of layers and
+ * reads the numbers back: what is allocated under the pointer, and a tensor's card.
  *
  * Repeated modules are folded: tensors that differ in nothing but the numbers in their names (blocks.0.fc, blocks.1.fc)
  * are one row, its members inside. A row's bytes are its members' sum, and no tensor is left out.
@@ -429,12 +429,34 @@ timeline_phases(struct html *h)
     table_end(h);
 }
 
-/* MiB for the reader, bytes for the script. */
+/* A table as lines, bytes exact: the script makes a table of them when they are opened. A cell each would be half of
+ * the page's elements. The last column alone has a string of the model, which may have commas. */
 static void
-timeline_cell(struct html *h, int64_t bytes)
+lines_open(struct html *h, const char *caption, const char *id, int peak)
 {
-    html_leaf(h, "td", bytes ? html_format(h, "%.2f", (double)bytes / (1 << 20)) : "0", "data-b",
-              bytes ? html_format(h, "%lld", (long long)bytes) : NULL, NULL);
+    html_open(h, "div", "class", "sx", "role", "region", "aria-label", caption, "tabindex", "0", NULL);
+    html_open(h, "pre", "class", "rows", "id", id, "data-peak", html_format(h, "%d", peak), "data-instants",
+              html_format(h, "%d", h->r->ninstants), NULL);
+}
+
+static void
+lines_close(struct html *h)
+{
+    html_close(h);
+    html_close(h);
+}
+
+static void
+line_end(struct html *h)
+{
+    xmlTextWriterWriteString(h->w, XML("\n"));
+}
+
+static void
+line_cell(struct html *h, const char *s)
+{
+    html_text(h, ", ");
+    html_text(h, s);
 }
 
 /* The numbers behind the picture, which the script reads too. */
@@ -442,36 +464,39 @@ static void
 timeline_table(struct html *h)
 {
     const struct result *r = h->r;
-    struct column head[CLASS_COUNT + 4] = {
-        {"Instant", "r", NULL}, {"Phase", NULL, NULL}, {"Operator", NULL, NULL}, {"Total", "r", NULL}};
     enum class show[CLASS_COUNT];
-    int n = 0;
+    int n = 0, peak = 0;
     for (int i = 0; i < CLASS_COUNT; i++) {
         bool ever = false;
         for (int k = 0; k < h->n && !ever; k++)
             ever = r->instants[h->columns[k]].class_bytes[html_stack[i]] != 0;
-        if (!ever)
-            continue;
-        head[n + 4] = (struct column){class_names[html_stack[i]], "r", NULL};
-        show[n++] = html_stack[i];
+        if (ever)
+            show[n++] = html_stack[i];
     }
+    for (int k = 0; k < h->n; k++)
+        peak = h->columns[k] == r->peak.instant ? k : peak;
     html_open(h, "details", "class", "twin", NULL);
-    html_leaf(h, "summary", "The timeline as a table, MiB", NULL);
+    html_leaf(h, "summary", "The timeline as a table", NULL);
     timeline_phases(h);
-    table(h, "The timeline's columns, in MiB", NULL, "tlt");
-    table_head(h, head, n + 4);
+    lines_open(h, "The timeline's columns, in bytes", "tlt", peak);
+    html_text(h, "Instant");
+    line_cell(h, "Phase");
+    line_cell(h, "Total");
+    for (int i = 0; i < n; i++)
+        line_cell(h, class_names[show[i]]);
+    line_cell(h, "Operator");
+    line_end(h);
     for (int k = 0; k < h->n; k++) {
         const struct instant *at = &r->instants[h->columns[k]];
-        html_open(h, "tr", "class", h->columns[k] == r->peak.instant ? "peak" : NULL, NULL);
-        html_leaf(h, "td", html_format(h, "%d", h->columns[k] + 1), NULL);
-        html_leaf(h, "td", phase_names[at->phase], NULL);
-        html_leaf(h, "td", string_op(h->a, at->op, 60), NULL);
-        timeline_cell(h, instant_bytes(at));
+        html_printf(h, "%d", h->columns[k] + 1);
+        line_cell(h, phase_names[at->phase]);
+        line_cell(h, html_format(h, "%lld", (long long)instant_bytes(at)));
         for (int i = 0; i < n; i++)
-            timeline_cell(h, at->class_bytes[show[i]]);
-        html_close(h);
+            line_cell(h, html_format(h, "%lld", (long long)at->class_bytes[show[i]]));
+        line_cell(h, string_op(h->a, at->op, 60));
+        line_end(h);
     }
-    table_end(h);
+    lines_close(h);
     html_close(h);
 }
 
@@ -479,8 +504,7 @@ timeline_table(struct html *h)
 static void
 spans_table(struct html *h)
 {
-    static const struct column head[] = {
-        {"Tensor", NULL, "s"}, {"Class", NULL, "s"}, {"MiB", "r", "n"}, {"From", "r", "n"}, {"To", "r", "n"}};
+    static const char *const head[] = {"Bytes", "From", "To", "Tensor"};
     const struct result *r = h->r;
     if (r->nspans == 0)
         return;
@@ -492,20 +516,21 @@ spans_table(struct html *h)
             : html_format(h, "The %s largest of the step's %s tensors, and at which instants they are alive",
                           grouped(h, r->nspans), grouped(h, r->nstorages)),
         NULL);
-    table(h, "The largest tensors of the step", "sort", "spans");
-    table_head(h, head, COUNT(head));
+    lines_open(h, "The largest tensors of the step", "spans", 0);
+    html_text(h, "Class");
+    for (int i = 0; i < COUNT(head); i++)
+        line_cell(h, head[i]);
+    line_end(h);
     for (int i = 0; i < r->nspans; i++) {
         const struct span *s = &r->spans[i];
-        html_open(h, "tr", NULL);
-        html_leaf(h, "td", string_op(h->a, s->name, 60), NULL);
-        html_leaf(h, "td", class_names[s->class], NULL);
-        html_leaf(h, "td", html_format(h, "%.2f", (double)s->bytes / (1 << 20)), "class", "r", "data-b",
-                  html_format(h, "%lld", (long long)s->bytes), NULL);
-        html_leaf(h, "td", html_format(h, "%d", s->born + 1), "class", "r", NULL);
-        html_leaf(h, "td", html_format(h, "%d", s->died), "class", "r", NULL);
-        html_close(h);
+        html_text(h, class_names[s->class]);
+        line_cell(h, html_format(h, "%lld", (long long)s->bytes));
+        line_cell(h, html_format(h, "%d", s->born + 1));
+        line_cell(h, html_format(h, "%d", s->died));
+        line_cell(h, string_op(h->a, s->name, 60));
+        line_end(h);
     }
-    table_end(h);
+    lines_close(h);
     html_close(h);
 }
 
@@ -1150,12 +1175,28 @@ last_part(const char *s, char by)
     return at ? at + 1 : s;
 }
 
-/* most: the largest row, for the bar; 0 draws none. */
+/* The module of all, with * for numbers; NULL none. */
+static const char *
+module_of(struct html *h, const struct tensor_group *g)
+{
+    const char *path = g->first->layer;
+    return g->mixed || !path || !*path ? NULL
+                                       : string_clip(h->a, g->count > 1 ? string_pattern(h->a, path) : path, NAME);
+}
+
+/* at: the row's number, by which the treemap's boxes find it; most: the largest row, for the bar; 0 draws none. */
 static void
-tensor_row(struct html *h, const struct tensor_group *g, int64_t most)
+tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
 {
     const struct live_tensor *t = g->first;
-    html_open(h, "tr", NULL);
+    int from = t->born_at, to = t->dies_at;
+    for (int i = 0; i < g->count; i++) {
+        const struct live_tensor *m = &h->r->live[g->member[i]];
+        from = m->born_at < from ? m->born_at : from;
+        to = m->dies_at > to ? m->dies_at : to;
+    }
+    html_open(h, "tr", "data-g", html_format(h, "%d", at), "data-n", html_format(h, "%d", g->count), "data-from",
+              html_format(h, "%d", from + 1), "data-to", html_format(h, "%d", to), NULL);
     html_open(h, "th", "scope", "row", NULL);
     if (g->count == 1) {
         code(h, g->name);
@@ -1185,6 +1226,8 @@ tensor_row(struct html *h, const struct tensor_group *g, int64_t most)
     html_close(h);
     cell_mib(h, g->bytes);
     html_open(h, "td", "class", most ? "b" : NULL, NULL);
+    if (module_of(h, g))
+        html_leaf(h, "span", module_of(h, g), "hidden", "hidden", NULL);
     if (most)
         svg_bar(h, g->bytes, most, html_class(h, t->class));
     html_close(h);
@@ -1223,7 +1266,7 @@ tensor_table(struct html *h, const struct tensor_group *g, int from, int to, con
     table(h, caption, "live sort", NULL);
     table_head(h, head, COUNT(head));
     for (int i = from; i < to; i++)
-        tensor_row(h, &g[i], from == 0 ? g[0].bytes : 0);
+        tensor_row(h, &g[i], i, from == 0 ? g[0].bytes : 0);
     table_end(h);
 }
 
@@ -1269,6 +1312,10 @@ section_alive(struct html *h)
     int64_t rest = 0;
     for (int i = open; i < n; i++)
         rest = bytes_add(rest, g[i].bytes);
+    h->row = NEWN(h->a, int, r->nlive);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < g[i].count; k++)
+            h->row[g[i].member[k]] = i;
     section(h, "alive", "What is alive at the peak",
             html_format(
                 h,

@@ -21,6 +21,7 @@ struct html {
     struct arena *a;
     const struct result *r;
     int n, *columns; /* the instants that the timeline shows */
+    int *row;        /* of each tensor alive at the peak its row in their table */
     int noverlays;
     struct overlay overlays[OVERLAYS];
 };

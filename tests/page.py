@@ -248,15 +248,22 @@ def check_keys(browser, path):
     )
     ok(f"{name}: and what is alive", page.inner_text("#rd-l") != before[1] and page.locator("#rd-l li").count() > 1)
     ok(f"{name}: and says it", "," in (page.get_attribute("#at", "aria-valuetext") or ""))
+    built = page.evaluate("""async () => { // long tables are made when they are opened
+        const before = document.querySelectorAll('#tlt tr, #spans tr').length;
+        for (const id of ['tlt', 'spans']) document.getElementById(id).closest('details').open = true;
+        await new Promise((done) => setTimeout(done, 50));
+        return [before, document.querySelectorAll('#tlt tr').length, document.querySelectorAll('#spans tr').length]; \
+}""")
+    ok(f"{name}: tables of lines are built when opened: {built}", built[0] == 0 and built[1] > 20 and built[2] > 20)
     rows = page.evaluate("""() => { // the classes of every instant add up to its total
-        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(3).map((c) => \
+        const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(2, -1).map((c) => \
 Number(c.textContent)));
         return rows.filter((r) => Math.abs(r[0] - r.slice(1).reduce((a, b) => a + b, 0)) > 0.06).length; }""")
     ok(f"{name}: classes add up at every instant: {rows}", rows == 0)
     more = page.evaluate("""() => { // the tensors that are listed never hold more than is allocated
         const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [Number(r.cells[0].textContent), \
-Number(r.cells[3].textContent)]);
-        const spans = [...document.querySelectorAll('#spans tbody tr')].map((r) => [...r.cells].slice(2).map((c) => \
+Number(r.cells[2].textContent)]);
+        const spans = [...document.querySelectorAll('#spans tbody tr')].map((r) => [...r.cells].slice(1, 4).map((c) => \
 Number(c.textContent)));
         return rows.filter(([at, all]) => spans.filter((s) => s[1] <= at && at <= s[2]).reduce((sum, s) => sum + s[0], \
 0) > all + 0.01 * spans.length).length; }""")
@@ -362,7 +369,8 @@ def check_pointer(browser, path):
     page.mouse.up()
     left, top, wide, tall = map(float, page.get_attribute(".areas", "viewBox").split())
     ok(f"{name}: a drag zooms: {left} {wide}", 0 < left < wide < 0.2 * float(whole.split()[2]))
-    rows = page.evaluate("[...document.querySelectorAll('#tlt tbody tr')].map((r) => Number(r.cells[3].textContent))")
+    rows = page.evaluate("document.getElementById('tlt').textContent.trim().split('\\n')")
+    rows = [int(row.split(", ")[2]) for row in rows[1:]]
     share = max(rows[int(left) : int(left + wide)]) / max(rows)
     ok(f"{name}: and rescales to {share:.3f} of the peak", abs(tall / 1000 - share) < 1e-4 and top + tall == 1000)
     ok(f"{name}: the pin stays", page.inner_text("#rd-h") == pinned[0])
@@ -392,6 +400,75 @@ def check_pointer(browser, path):
     page.context.close()
 
 
+def fields(page):
+    return page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('#card dt')].map((dt) =>
+        [dt.textContent, dt.nextElementSibling.textContent]))""")
+
+
+def check_card(browser, path):
+    """A row or a box of the treemap opens a card, by mouse and by keyboard; the timeline shows that life."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    rows = page.locator("table.live >> nth=0").locator("tbody tr")
+    i = page.evaluate("[...document.querySelector('table.live').tBodies[0].rows].findIndex((r) => \
+r.dataset.n === '1' && r.cells[3].textContent === 'outputs')")
+    row = rows.nth(i)
+    button = row.locator("button.more")
+    button.focus()
+    page.keyboard.press("Enter")
+    said = fields(page)
+    bytes_ = int(row.locator("td").nth(0).get_attribute("data-b"))
+    ok(f"{name}: a card has exact bytes: {said}", said["Bytes"].startswith(f"{bytes_:,} ("))
+    ok(
+        f"{name}: and shape, class, life and reason: {said}",
+        said["Class"] == "outputs"
+        and "[" in said["Type and shape"]
+        and "instant" in said["Alive"]
+        and said["Why"]
+        and said["Made in"],
+    )
+    born = int(row.get_attribute("data-from"))
+    ok(f"{name}: its birth is pinned at {born}", f"pinned at instant {born}" in page.inner_text("#zpin"))
+    mark, shown = page.locator("#tl .life").bounding_box(), page.locator("#tl").bounding_box()
+    lines = page.evaluate("document.getElementById('tlt').textContent.trim().split('\\n').map((l) => parseInt(l))")[1:]
+    dies = int(row.get_attribute("data-to"))
+    share = sum(born <= at <= dies for at in lines) / len(lines)
+    ok(f"{name}: its life is marked: {mark}", abs(mark["width"] / shown["width"] - share) < 0.01)
+    ok(f"{name}: the card is in the address", "card=" in page.url)
+    again = page.context.new_page()
+    again.goto(page.url)
+    ok(f"{name}: a link shows the same card", fields(again) == said)
+    again.close()
+    ok(f"{name}: axe-core with a card", violations(page) == 0)
+    page.keyboard.press("Escape")
+    ok(
+        f"{name}: Escape closes it, and the focus is back",
+        not page.locator("#card").is_visible()
+        and not page.locator("#tl .life").is_visible()
+        and "card=" not in page.url
+        and page.evaluate("document.activeElement.className") == "more",
+    )
+    wrong = page.evaluate("""() => { // of every box: the card has its bytes, its row's class and shape
+        let wrong = 0, n = 0;
+        for (const box of document.querySelectorAll('.map svg.wide rect[data-g]')) {
+            box.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+            const row = document.querySelector(`tr[data-g="${box.dataset.g}"]`);
+            const said = [...document.querySelectorAll('#card dd')].map((dd) => dd.textContent);
+            n++;
+            wrong += !said[0].startsWith(Number(box.dataset.bytes).toLocaleString('en') + ' (')
+                || said[1] !== row.cells[3].textContent || !box.classList.contains('c-' + said[1])
+                || !row.cells[4].textContent.startsWith(said[2]);
+        }
+        return [wrong, n]; }""")
+    ok(f"{name}: boxes open their cards: {wrong}", wrong[0] == 0 and wrong[1] > 5)
+    page.set_viewport_size({"width": 400, "height": 900})
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    ok(f"{name}: a card fits a phone: {wide}", wide <= 400 and page.locator("#card").bounding_box()["x"] >= 0)
+    page.screenshot(path=f"{folder}/{Path(path).stem}-card-400.png")
+    ok(f"{name}: cards: no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
     for path in pages:
@@ -402,5 +479,6 @@ with sync_playwright() as playwright:
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
     check_pointer(browser, pages[0])
+    check_card(browser, pages[0])
     browser.close()
 print(f"{passed} passed, {failed} failed")

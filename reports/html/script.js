@@ -5,7 +5,6 @@
 (function () {
   const byId = (id) => document.getElementById(id);
   const all = (selector, root) => Array.from((root || document).querySelectorAll(selector));
-  const cells = (row) => Array.from(row.cells, (cell) => cell.textContent);
 
   function size(mib) {
     const steps = [[1024 * 1024, "TiB"], [1024, "GiB"], [1, "MiB"], [1 / 1024, "KiB"]];
@@ -41,7 +40,7 @@
   }
 
   function copies() {
-    all("pre").forEach((pre, i) => {
+    all("pre:not(.rows)").forEach((pre, i) => {
       const bar = document.createElement("p"), button = document.createElement("button");
       const said = document.createElement("span");
       bar.className = "copy";
@@ -66,20 +65,59 @@
     });
   }
 
+  // What the page has as lines, of whose columns the last may have commas, becomes a table when it is opened: bytes in MiB, exact under the pointer.
+  function lines(id) {
+    const pre = byId(id);
+    const [head, ...rows] = pre ? pre.textContent.replace(/\n$/, "").split("\n").map((line) => line.split(", ")) : [];
+    for (const row of rows) row.push(row.splice(head.length - 1).join(", "));
+    return pre && { pre, head, rows };
+  }
+  function opened(id, inBytes, sorts) {
+    const data = lines(id);
+    if (!data) return;
+    data.pre.closest("details").addEventListener("toggle", () => {
+      const table = document.createElement("table"), caption = table.createCaption();
+      const head = table.createTHead().insertRow(), body = table.createTBody();
+      const region = data.pre.parentNode;
+      caption.className = "vh";
+      caption.textContent = region.getAttribute("aria-label").replace("in bytes", "in MiB");
+      data.head.forEach((name, i) => {
+        const th = document.createElement("th"), number = /^[0-9]+$/.test(data.rows[0][i]);
+        th.scope = "col";
+        th.textContent = name === "Bytes" ? "MiB" : name;
+        th.className = number ? "r" : "";
+        if (sorts) th.dataset.sort = number ? "n" : "s";
+        head.append(th);
+      });
+      data.rows.forEach((cells, k) => {
+        const row = body.insertRow();
+        if (String(k) === data.pre.dataset.peak && !sorts) row.className = "peak";
+        cells.forEach((text, i) => {
+          const cell = row.insertCell();
+          const mib = inBytes(i, cells.length);
+          cell.textContent = mib && text !== "0" ? (Number(text) / 1048576).toFixed(2) : text;
+          if (mib) cell.dataset.b = text;
+          else if (head.cells[i].className) cell.className = "r";
+        });
+      });
+      table.id = id;
+      data.pre.replaceWith(table);
+      if (sorts) sortable(table);
+    }, { once: true });
+  }
+
   // Timeline: the tables below the picture say what is allocated in each column, and by what.
   function timeline() {
-    const svg = byId("tl"), table = byId("tlt"), range = byId("at");
-    if (!svg || !table) return;
-    const names = all("thead th", table).map((th) => th.textContent);
-    const inMib = (cell) => Number(cell.dataset.b || 0) / 1048576; // of exact bytes
-    const body = Array.from(table.tBodies[0].rows), count = body.length;
-    const rows = body.map((row) => Array.from(row.cells, (cell, i) => (i < 3 ? cell.textContent : inMib(cell))));
-    const peak = Math.max(0, body.findIndex((row) => row.className === "peak"));
+    const svg = byId("tl"), data = lines("tlt"), range = byId("at");
+    if (!svg || !data) return null;
+    const order = ([instant, phase, ...more]) => [instant, phase, more.pop(), ...more];
+    const names = order(data.head);
+    const rows = data.rows.map((row) => order(row).map((cell, i) => (i < 3 ? cell : Number(cell) / 1048576)));
+    const count = rows.length, peak = Number(data.pre.dataset.peak);
     const cursor = svg.querySelector(".cur"), areas = svg.querySelector(".areas"), list = byId("rd-l");
-    const spans = byId("spans") ? Array.from(byId("spans").tBodies[0].rows, (row) => {
-      const [name, kind, , from, to] = cells(row);
-      return { name, kind, mib: inMib(row.cells[2]), from: Number(from), to: Number(to) };
-    }) : [];
+    const spans = (lines("spans") || { rows: [] }).rows.map(([kind, bytes, from, to, name]) => {
+      return { name, kind, mib: Number(bytes) / 1048576, from: Number(from), to: Number(to) };
+    });
     const written = Array.from(list.childNodes, (node) => node.cloneNode(true));
     const most = list.children.length - 1;
     const frame = ["y", "height"].map((name) => Number(areas.getAttribute(name)));
@@ -183,6 +221,22 @@
       keep("at", pinned ? now : null);
       place();
     }
+    // A tensor's life: its birth is pinned. null: none.
+    const life = document.createElementNS(svg.namespaceURI, "rect");
+    life.setAttribute("class", "life out");
+    life.setAttribute("x", 0);
+    life.setAttribute("y", frame[0]);
+    life.setAttribute("height", frame[1]);
+    svg.append(life);
+    function live(born, dies) {
+      const find = (test) => rows.findIndex((row) => test(Number(row[0])));
+      const from = born === null ? -1 : find((at) => at >= born), end = find((at) => at > dies);
+      life.dataset.x = from < 0 ? -1 : from;
+      life.dataset.w = from < 0 ? 0 : Math.max(1, (end < 0 ? count : end) - from);
+      pin(from < 0 ? null : from);
+      if (from < 0) show(peak);
+      view(first, wide);
+    }
     // A drag zooms to what it went over; a click pins an instant, and another one there lets it go.
     const drag = document.createElementNS(svg.namespaceURI, "rect");
     drag.setAttribute("class", "drag out");
@@ -245,6 +299,99 @@
     const at = column("at", -1), begin = column("from", 0);
     if (at >= 0 && at < count) pin(at);
     view(begin, column("wide", count));
+    return live;
+  }
+
+  // The card of a row, or of a box of the treemap: all that the page knows of a tensor, its life on the timeline.
+  function cards(live) {
+    const rows = new Map(all("tr[data-g]").map((row) => [row.dataset.g, row]));
+    if (!rows.size || !live) return;
+    const [card, title, list, bar, to, close] = ["div", "h3", "dl", "p", "button", "button"].map((name) =>
+      document.createElement(name));
+    const total = Number(byId("tlt").dataset.instants), exact = (bytes) => Number(bytes).toLocaleString("en");
+    const texts = (cell) => Array.from(cell.childNodes, (node) => node.textContent).filter(Boolean);
+    let opener = null;
+    card.id = "card";
+    card.hidden = true;
+    card.setAttribute("role", "dialog");
+    card.setAttribute("aria-labelledby", "card-t");
+    title.id = "card-t";
+    title.tabIndex = -1;
+    to.textContent = "To the timeline";
+    close.textContent = "Close";
+    to.type = close.type = "button";
+    bar.append(to, close);
+    card.append(title, list, bar);
+    byId("main").append(card);
+
+    function field(name, text) {
+      if (!text) return;
+      const dt = document.createElement("dt"), dd = document.createElement("dd");
+      dt.textContent = name;
+      dd.textContent = text;
+      list.append(dt, dd);
+    }
+    function life(from, to, several) {
+      const span = from === 1 && to === total ? "the whole step"
+        : (from === 1 ? "from the start of the step" : "from instant " + exact(from)) + " to " +
+          (to === total ? "its end" : "instant " + exact(to) + " of " + exact(total));
+      return several ? span + ", the first to the last of them" : span;
+    }
+    function show(row, box) {
+      const [name, mib, bar, kind, shape, why, line] = row.cells, n = box ? 1 : Number(row.dataset.n);
+      const bytes = box ? box.dataset.bytes : mib.dataset.b, from = box || row;
+      const [reason, since] = texts(why);
+      title.textContent = box ? box.querySelector("title").textContent.replace(/, [^,]*, [^,]*$/, "")
+        : (name.querySelector("summary") || name).textContent;
+      list.replaceChildren();
+      field("Bytes", exact(bytes) + " (" + size(bytes / 1048576) + ")" + (n > 1 ? ", " + n + " tensors together" : ""));
+      field("Class", kind.textContent);
+      const [type, slack] = texts(shape);
+      field("Type and shape", type);
+      if (n === Number(row.dataset.n)) field("Of it slack", slack && slack.replace(" of it slack", ""));
+      field("Module", bar.textContent);
+      field("Line", texts(line).join(" "));
+      field("Made in", since && since.replace(/^since /, ""));
+      field("Alive", life(Number(from.dataset.from), Number(from.dataset.to), n > 1));
+      field("Why", reason);
+    }
+    function open(row, box) {
+      opener = box || document.activeElement;
+      show(row, box);
+      card.hidden = false;
+      keep("card", row.dataset.g);
+      live(Number((box || row).dataset.from), Number((box || row).dataset.to));
+      title.focus({ preventScroll: true });
+    }
+    function shut() {
+      if (card.hidden) return;
+      card.hidden = true;
+      keep("card", null);
+      live(null);
+      if (opener && opener.focus) opener.focus({ preventScroll: true });
+    }
+    function button(row) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "more";
+      button.setAttribute("aria-label", "Card of " + (row.cells[0].querySelector("code") || row.cells[0]).textContent);
+      button.addEventListener("click", () => open(row));
+      row.cells[0].append(button);
+    }
+    for (const table of all("table.live")) {
+      const rows = Array.from(table.tBodies[0].rows), tail = table.closest("#tail");
+      if (tail) tail.addEventListener("toggle", () => rows.forEach(button), { once: true });
+      else rows.forEach(button);
+    }
+    for (const map of all(".map"))
+      map.addEventListener("click", (event) => {
+        const box = event.target.closest("rect[data-g]"), row = box && rows.get(box.dataset.g);
+        if (row) open(row, box);
+      });
+    to.addEventListener("click", () => byId("timeline").scrollIntoView());
+    close.addEventListener("click", shut);
+    onKey("Escape", shut);
+    if (rows.get(state.get("card"))) open(rows.get(state.get("card")));
   }
 
   // Sorting: a header becomes a button; the first press sorts numbers downwards and texts upwards.
@@ -353,12 +500,15 @@
     update();
   }
 
-  for (const td of all("td[data-b]"))
-    if (!td.closest("#tlt,#spans")) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
+  for (const td of all("td[data-b]")) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
   copies();
-  timeline();
+  cards(timeline());
+  opened("tlt", (i, n) => i > 1 && i < n - 1, false);
+  opened("spans", (i) => i === 1, true);
   all("table.sort").forEach(sortable);
   filter();
   tree();
-  addEventListener("beforeprint", () => all("details").forEach((d) => { if (!d.closest("td,th")) d.open = true; }));
+  addEventListener("beforeprint", () => all("details").forEach((d) => {
+    if (!d.closest("td,th") && !d.querySelector("#tlt,#spans")) d.open = true;
+  }));
 })();
