@@ -85,7 +85,7 @@ markdown_tables(struct arena *a, const struct result *r, FILE *out)
             fprintf(out, "| %s | %s | %.1f %% |\n", class_names[c], bytes_text(a, r->class_bytes[c]),
                     100.0 * (double)r->class_bytes[c] / (double)(r->peak.allocated > 0 ? r->peak.allocated : 1));
     fputs("\n<details><summary>Largest tensors alive at the peak</summary>\n\n"
-          "| tensor | bytes | class | shape | needed by | line |\n| --- | ---: | --- | --- | --- | --- |\n",
+          "| tensor | bytes | class | shape | why it is alive | line |\n| --- | ---: | --- | --- | --- | --- |\n",
           out);
     for (int i = 0; i < r->nlive && i < TENSORS; i++) {
         const struct live_tensor *t = &r->live[i];

@@ -188,15 +188,15 @@ larger(const void *a, const void *b)
 static const char *
 storage_reason(struct gather *x, const struct storage *s, const struct event *death)
 {
-    static const char *const kept[CLASS_COUNT] = {[CLASS_PARAMETERS] = "the model",
-                                                  [CLASS_BUFFERS] = "the model",
-                                                  [CLASS_OPTIMIZER] = "the optimizer",
-                                                  [CLASS_GRADIENTS] = "the update, until zero_grad",
-                                                  [CLASS_INPUTS] = "the batch, held by the loop"};
+    static const char *const kept[CLASS_COUNT] = {[CLASS_PARAMETERS] = "part of the model",
+                                                  [CLASS_BUFFERS] = "part of the model",
+                                                  [CLASS_OPTIMIZER] = "the optimizer keeps it from step to step",
+                                                  [CLASS_GRADIENTS] = "for optimizer.step(), until zero_grad()",
+                                                  [CLASS_INPUTS] = "the batch, which the training loop holds"};
     if (kept[s->class])
         return kept[s->class];
     if (s->class == CLASS_WORKSPACE && s->name)
-        return arena_printf(x->a, "the library, in the %s thread; never freed",
+        return arena_printf(x->a, "the library keeps it for the %s thread and never frees it",
                             s->phase == PHASE_BACKWARD ? "autograd" : "main");
     if (s->class == CLASS_OUTPUTS)
         return arena_printf(x->a, "your variable `%s` keeps it until the next iteration",
@@ -205,7 +205,9 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
         return "nothing in this step frees it";
     const char *op = op_text(x, death->op);
     if (death->phase == PHASE_BACKWARD && op)
-        return arena_printf(x->a, "%s %s", s->phase == PHASE_BACKWARD ? "until" : "backward of", op);
+        return arena_printf(
+            x->a, s->phase == PHASE_BACKWARD ? "the backward pass needs it until %s" : "saved for the backward of %s",
+            op);
     return op ? arena_printf(x->a, "%s, %s", phase_names[death->phase], op) : phase_names[death->phase];
 }
 

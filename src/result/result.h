@@ -18,7 +18,7 @@ struct live_tensor {  /* one storage alive at the peak */
     const char *dtype; /* PyTorch's name */
     enum class class;
     const char *born;      /* "forward, aten.addmm.default" */
-    const char *needed_by; /* "backward of aten.gelu.default", "held by Python name `out`" */
+    const char *needed_by; /* "saved for the backward of aten.gelu.default", "part of the model": why it lives */
     const char *node;      /* ONNX node, or NULL */
     const char *location;  /* "file.py:123", else the scope; of a parameter where its module runs first; NULL none */
     const char *layer;     /* path of the module it belongs to; NULL outside of the model */
