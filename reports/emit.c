@@ -229,6 +229,17 @@ emit_pattern(struct arena *a, const struct plan *p)
                : arena_printf(a, "%s, %.1f %% above scattered ones for that work", s, p->above_front_percent);
 }
 
+int
+emit_plan_to_take(const struct result *r)
+{
+    int k = r->recompute.chosen_pattern, found = k < 0 ? r->recompute.chosen : -1;
+    for (int i = 0; i < r->recompute.nfront && k >= 0; i++)
+        if (r->recompute.front[i].pattern && r->recompute.patterns[k].pattern &&
+            strcmp(r->recompute.front[i].pattern, r->recompute.patterns[k].pattern) == 0)
+            found = i;
+    return found;
+}
+
 const char *
 emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak)
 {

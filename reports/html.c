@@ -1097,7 +1097,7 @@ scattered_plans(struct html *h)
     table_head(h, head, COUNT(head));
     for (int i = 0; i < n; i++)
         plan_row(h, &r->recompute.front[i], r->recompute.front[i].nmodules ? html_format(h, "%d", i) : "no checkpoints",
-                 i == r->recompute.chosen, true);
+                 i == emit_plan_to_take(r), true);
     table_end(h);
     if (*r->recompute.front[n - 1].held_by)
         html_leaf(h, "p",

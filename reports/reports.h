@@ -95,6 +95,8 @@ const char *emit_avoided(struct arena *a, const struct result *r);
 const char *emit_checkpoints(struct arena *a, const struct result *r);
 /* Of a pattern how many modules it tells, and how far its peak is above that of scattered ones for no more work. */
 const char *emit_pattern(struct arena *a, const struct plan *p);
+/* The plan of the front that the report says to take; -1 it is not on it. */
+int emit_plan_to_take(const struct result *r);
 /* Extra work of the front's cheapest plan with no higher peak: "3.0 %", "-" for none. */
 const char *emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak);
 /* Chooses at most want instants that stand for all: of each column the one with the largest total, the peak and every

@@ -763,25 +763,13 @@ other_front(struct html *h, const struct ruler *u, const char *name, const char 
                   NULL);
 }
 
-/* The plan of the front that the report says to take; -1 it is not on it. */
-static int
-plan_to_take(const struct result *r)
-{
-    int k = r->recompute.chosen_pattern, found = k < 0 ? r->recompute.chosen : -1;
-    for (int i = 0; i < r->recompute.nfront && k >= 0; i++)
-        if (r->recompute.front[i].pattern && r->recompute.patterns[k].pattern &&
-            strcmp(r->recompute.front[i].pattern, r->recompute.patterns[k].pattern) == 0)
-            found = i;
-    return found;
-}
-
 /* Peak against extra FLOPs. */
 void
 svg_front(struct html *h)
 {
     const struct result *r = h->r;
     const struct plan *f = r->recompute.front;
-    int own = plan_to_take(r);
+    int own = emit_plan_to_take(r);
     int n = r->recompute.nfront, ns = r->recompute.nselective, no = r->recompute.noperators;
     const struct {
         int n;

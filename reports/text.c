@@ -449,6 +449,7 @@ static void
 text_recompute(const struct page *p, const struct result *r)
 {
     int n = r->recompute.nfront, np = r->recompute.npatterns, step = n / PLANS + 1;
+    int take = emit_plan_to_take(r);
     bool patterns = np > 1, all = p->limit == &full;
     if (!n)
         return;
@@ -465,8 +466,8 @@ text_recompute(const struct page *p, const struct result *r)
                 "  %11s  %7s  %9s  %9s  keeps results, and if any operators are recomputed\n",
                 "peak", "FLOPs", "if kept", "if any", "", "", "", "");
     for (int i = 0; i < n && (!patterns || all); i++)
-        if (all || i % step == 0 || i == n - 1 || i == r->recompute.chosen)
-            plan_line(p, r, &r->recompute.front[i], i == r->recompute.chosen);
+        if (all || i % step == 0 || i == n - 1 || i == take)
+            plan_line(p, r, &r->recompute.front[i], i == take);
     fprintf(p->out, "  %11s  the lowest, %s, is held by %s\n", "", bytes_text(p->a, r->recompute.front[n - 1].peak),
             string_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 52));
     if (!all)
