@@ -347,8 +347,8 @@ const char *fits_verdict(int64_t need, int64_t capacity);
 /* Rank of a finding's severity: 0 "note", 1 "warning", 2 "error"; -1 for anything else. */
 int severity_rank(const char *name);
 
-/* Bytes beyond the tensor's own, rounded up to 512: the rest of a block that the allocator did not split. 0 none, or the
- * storage is not one tensor's. Source: should_split of c10/cuda/CUDACachingAllocator.cpp. */
+/* Bytes beyond the tensor's own, rounded up to 512: the rest of a block that the allocator did not split. 0
+ * none, or the storage is not one tensor's. Source: should_split of c10/cuda/CUDACachingAllocator.cpp. */
 int64_t tensor_slack(const struct live_tensor *t);
 
 /* Allocated bytes at an instant. */
