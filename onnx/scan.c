@@ -387,7 +387,7 @@ copy(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, cons
         return over(s, p, LIMIT_SKELETON, "too large without its weights");
     if (!survey(s, m, p, end, &v))
         return false;
-    struct field f = {0};
+    struct field f = {.next = p};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;

@@ -280,13 +280,13 @@ markdown_fits(struct arena *a, const struct result *r, FILE *out)
     int first = at < 0 ? r->nfits - FITS : at - 1;
     first = first > r->nfits - FITS ? r->nfits - FITS : first;
     first = first < 0 ? 0 : first;
-    for (int folded = 0; folded <= (r->nfits > FITS); folded++) {
+    for (int folded = 0; folded <= (r->nfits > FITS ? 1 : 0); folded++) {
         if (folded)
             fprintf(out, "\n<details><summary>%d more devices</summary>\n", r->nfits - FITS);
         if (r->nfits)
             fprintf(out, "\n%s", head);
         for (int i = 0; i < r->nfits; i++)
-            if ((i < first || i >= first + FITS) == folded)
+            if ((i < first || i >= first + FITS ? 1 : 0) == folded)
                 fprintf(out, "| %s | %s | %s |\n", code(a, fit[i]->device), bytes_text(a, fit[i]->capacity),
                         fit[i]->verdict);
     }

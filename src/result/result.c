@@ -246,7 +246,7 @@ gather_live(struct gather *x)
     const struct event **birth = NEWN(own, const struct event *, m->nst + 1),
                        **death = NEWN(own, const struct event *, m->nst + 1);
     for (int i = 0; i < m->nev; i++)
-        if (m->ev[i].birth && i <= x->l->peak)
+        if (i <= x->l->peak && m->ev[i].birth)
             birth[m->ev[i].storage] = &m->ev[i];
         else if (!m->ev[i].birth && i > x->l->peak)
             death[m->ev[i].storage] = &m->ev[i];
