@@ -149,6 +149,13 @@ run_file(struct search *x, int kind, int64_t size)
     return m;
 }
 
+/* Whether a device of that capability runs the same step. */
+static bool
+answers(const struct run *r, int sm)
+{
+    return r->sm_from <= sm && sm < r->sm_below;
+}
+
 static struct run
 run_new(int kind, int64_t size, const struct measured *m, bool sought)
 {
@@ -166,18 +173,19 @@ run_at(struct search *x, int kind, int64_t size, bool sought)
         }
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
-    const int sm = device_sm(s.device);
-    const struct run *like = NULL;
-    for (int i = 0; i < x->nruns && !like; i++)
-        if (x->runs[i].size == size && x->runs[i].sm_from <= sm && sm < x->runs[i].sm_below)
-            like = &x->runs[i];
-    const struct program *p = size >= FIRST && !like ? program_at(x, a, size) : NULL;
-    struct measured m;
-    if (!like)
-        m = p ? measure_step(p, &s, NULL, NULL) : run_file(x, kind, size);
-    struct run r = like ? *like : run_new(kind, size, &m, sought);
-    r.kind = kind;
-    r.sought = sought;
+    int like = 0;
+    while (like < x->nruns && !(x->runs[like].size == size && answers(&x->runs[like], device_sm(s.device))))
+        like++;
+    struct run r;
+    if (like < x->nruns) {
+        r = x->runs[like];
+        r.kind = kind;
+        r.sought = sought;
+    } else {
+        const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
+        struct measured m = p ? measure_step(p, &s, NULL, NULL) : run_file(x, kind, size);
+        r = run_new(kind, size, &m, sought);
+    }
     arena_free(a);
     *PUSH(x->own, x->runs, x->nruns, x->cap_runs) = r;
     x->left--;
@@ -345,7 +353,7 @@ need_of_kinds(const struct study *s, struct result *r)
         other.device = device_of_kind(f->kind);
         int sm = device_sm(other.device);
         for (int k = 0; k < DEVICE_KINDS && !of[f->kind].reserved; k++)
-            if (of[k].reserved && of[k].sm_from <= sm && sm < of[k].sm_below)
+            if (of[k].reserved && answers(&of[k], sm))
                 of[f->kind] = of[k];
         if (!of[f->kind].reserved) {
             struct measured m = measure_step(s->p, &other, NULL, NULL);

@@ -235,7 +235,7 @@ value_channels_last(const struct value *v)
         return false;
     int64_t least = 0;
     for (int i = 0; i < v->rank; i++) {
-        int d = i == 0 ? 1 : i == v->rank - 1 ? 0 : v->rank - i;
+        int d = image_dim(v->rank, true, i);
         if (v->size[d] == 0 || v->stride[d] < least || (d == 0 && least == v->stride[1]))
             return false;
         least = v->stride[d] * (v->size[d] > 1 ? v->size[d] : 1);
@@ -645,13 +645,38 @@ views_all(const struct value *v)
            (!v->fn->over || v->fn->slices) && dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
 }
 
-/* What leads there is made by a view that autograd knows of, of all of its input. */
+/* The view that leads there and that autograd knows of; NULL it is none. */
+static struct value *
+view_of(struct edge e)
+{
+    struct value *v = e.fn && e.fn->op && !e.fn->over && !e.fn->op->unseen && !e.fn->nsaved ? e.fn->out[e.out] : NULL;
+    return v && v->is_view ? v : NULL;
+}
+
+/* Likewise, whether it is of all of its input. */
 static bool
 is_view(struct edge e)
 {
-    const struct value *v =
-        e.fn && e.fn->op && !e.fn->over && !e.fn->op->unseen && !e.fn->nsaved ? e.fn->out[e.out] : NULL;
-    return v && v->is_view && dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
+    const struct value *v = view_of(e);
+    return v && dtype_bytes(v->dtype, value_elements(v)) == v->st->requested;
+}
+
+/* Below the views that lead there: what they are of. */
+static struct edge
+root_of(struct edge e)
+{
+    while (is_view(e))
+        e = e.fn->in[0];
+    return e;
+}
+
+/* v is made there; who called forgets what made it before. */
+static void
+lead(struct value *v, struct edge e)
+{
+    v->fn = e.fn;
+    v->fn_out = e.out;
+    e.fn->holders++;
 }
 
 static void
@@ -716,7 +741,7 @@ views_again(struct machine *m, struct gnode *g, struct edge e)
     if (!is_view(e))
         return (struct edge){g, e.fn == g ? e.out : 0};
     if (m->real)
-        return strided_again(m, (struct edge){g, 0}, e.fn->out[e.out]);
+        return strided_again(m, (struct edge){g, 0}, view_of(e));
     struct edge below = views_again(m, g, e.fn->in[0]);
     struct gnode *again = arena_dup(m->a, e.fn, sizeof(*again));
     again->in = arena_dup(m->a, e.fn->in, sizeof(*again->in) * (size_t)again->nin);
@@ -736,9 +761,7 @@ views_again(struct machine *m, struct gnode *g, struct edge e)
 static void
 rebase(struct machine *m, struct gnode *g, struct value *v)
 {
-    struct edge shown = g->in[0], root = shown;
-    while (is_view(root))
-        root = root.fn->in[0];
+    struct edge shown = g->in[0], root = root_of(shown);
     if (root.fn == shown.fn)
         return;
     if (root.fn) {
@@ -748,10 +771,7 @@ rebase(struct machine *m, struct gnode *g, struct value *v)
             g->base = base;
     }
     g->in[0] = root;
-    struct edge top = views_again(m, g, shown);
-    top.fn->holders++;
-    v->fn = top.fn;
-    v->fn_out = top.out;
+    lead(v, views_again(m, g, shown));
     node_forget(m, g);
     node_forget(m, shown.fn);
 }
@@ -864,11 +884,8 @@ value_rebase(struct machine *m, struct value *base, struct value *part)
     v->is_view = base->is_view;
     v->requires_grad = base->requires_grad || part->requires_grad;
     if (g && g->slices && g != part->fn) { /* of all */
-        struct edge top = views_again(m, g, (struct edge){base->fn, base->fn_out});
-        v->fn = top.fn;
-        v->fn_out = top.out;
+        lead(v, views_again(m, g, (struct edge){base->fn, base->fn_out}));
         v->stale = true;
-        top.fn->holders++;
         return v;
     }
     v->fn = g ? g : base->fn;
@@ -895,34 +912,25 @@ void
 value_restride(struct machine *m, struct value *v)
 {
     struct edge e = {v->fn, v->fn_out};
-    while (e.fn && e.fn->op && !e.fn->over && !e.fn->op->unseen && !e.fn->nsaved && e.fn->out[e.out]->is_view &&
-           e.fn->out[e.out]->st == v->st)
+    for (const struct value *w; (w = view_of(e)) && w->st == v->st;)
         e = e.fn->in[0];
     if (!m->real || !e.fn || e.fn == v->fn)
         return;
     struct gnode *old = v->fn;
-    struct edge top = strided_again(m, e, v);
-    top.fn->holders++;
-    v->fn = top.fn;
-    v->fn_out = top.out;
+    lead(v, strided_again(m, e, v));
     node_forget(m, old);
 }
 
 struct value *
 value_anew(struct machine *m, struct value *v)
 {
-    struct edge e = {v->fn, v->fn_out}, root = e;
-    while (is_view(root))
-        root = root.fn->in[0];
+    struct edge e = {v->fn, v->fn_out}, root = root_of(e);
     if (!root.fn || root.fn == e.fn)
         return v;
     struct value *own = value_view(m, v, v->rank, v->size, v->stride);
-    struct edge top = views_again(m, root.fn, e);
     own->is_view = v->is_view;
     own->requires_grad = true;
-    own->fn = top.fn;
-    own->fn_out = top.out;
-    top.fn->holders++;
+    lead(own, views_again(m, root.fn, e));
     return own;
 }
 
@@ -1253,28 +1261,21 @@ untracked(struct machine *m, struct value *made, const struct value *v, bool in_
             made->shown->holders++;
         return;
     }
-    struct edge e = {v->fn, v->fn_out}, root = e;
-    while (is_view(root))
-        root = root.fn->in[0];
-    struct edge top = root.fn && root.fn != e.fn ? views_again(m, root.fn, e) : e;
-    made->fn = top.fn;
-    made->fn_out = top.out;
-    made->stale = top.fn != e.fn;
-    if (top.fn)
-        top.fn->holders++;
+    struct edge e = {v->fn, v->fn_out}, root = root_of(e);
+    made->stale = root.fn && root.fn != e.fn;
+    if (e.fn)
+        lead(made, made->stale ? views_again(m, root.fn, e) : e);
 }
 
 static void
 copy_arguments(struct machine *m, const struct frame *f)
 {
-    const char *names[] = {f->op->contiguous, f->op->dense};
-    for (int k = 0; k < COUNT(names) && m->real; k++)
-        for (const char *s = names[k]; s && *s; s += strcspn(s, " "), s += *s == ' ') {
-            int i = aten_arg(f->op, arena_printf(m->a, "%.*s", (int)strcspn(s, " "), s));
-            struct value *v = i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
-            if (v && !value_contiguous(v) && !(names[k] == f->op->dense && value_channels_last(v)))
-                OP(m, "clone.default", VAL(v), BOOL(true));
-        }
+    const char *order = m->real && f->op->order ? f->op->order : "";
+    for (int i = 0; order[i] && i < f->n; i++) {
+        struct value *v = f->a[i].kind == ARG_VALUE && order[i] != '.' ? f->a[i].v : NULL;
+        if (v && !value_contiguous(v) && !(order[i] == 'd' && value_channels_last(v)))
+            OP(m, "clone.default", VAL(v), BOOL(true));
+    }
 }
 
 struct frame *

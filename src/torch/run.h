@@ -19,8 +19,6 @@ int layout_broadcast(const struct arg *a, int n, int64_t *size);
 /* Strides of an elementwise result. Source: TensorIteratorBase::reorder_dimensions in
  * aten/src/ATen/TensorIterator.cpp. */
 void layout_strides(const struct arg *a, int n, int rank, const int64_t *size, int64_t *stride);
-/* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
- * are not. */
 /* A fresh tensor, channels last when asked. */
 struct value *layout_image(struct machine *m, enum dtype t, int rank, const int64_t *size, bool last);
 /* empty_like: dense, in the order of v's strides. */

@@ -130,10 +130,10 @@ struct aten {
     int casts_since; /* the version of PyTorch from which autocast does so, 212 of 2.12; 0 all that are known */
     const char *redispatches; /* under CAST_DTYPE the overload that runs; NULL itself */
     const char *takes;        /* tensors it can't do without, see aten_takes */
-    /* Arguments of which a GPU's kernel wants the elements in their order, and else takes a copy, which dies with the
-     * call: always, or where channels are not last either. Measured by tests/oracle/contiguous.py; the .contiguous() of
-     * each kernel's host code, aten/src/ATen/native/cuda. */
-    const char *contiguous, *dense;
+    /* By argument, in which order a GPU's kernel wants its elements: c contiguous, d that or channels last, . any; NULL
+     * likewise. Of others it takes a copy, which dies with the call. Measured by tests/oracle/contiguous.py; the
+     * .contiguous() of each kernel's host code, aten/src/ATen/native/cuda. */
+    const char *order;
     enum writes writes;
     bool whole_batch; /* its result for one sample depends on the others of the batch */
     bool unseen;      /* its result is a view that autograd doesn't know of */
@@ -295,6 +295,8 @@ struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
 int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
 bool value_contiguous(const struct value *v);
+/* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
+ * are not. */
 bool value_channels_last(const struct value *v);
 /* The i-th dimension of a dense image, the innermost first; last: channels are the innermost. */
 static inline int

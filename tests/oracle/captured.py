@@ -23,7 +23,7 @@ def capture(bench, entry, batch, dims, path, device="cpu"):
     inputs, _ = entry.inputs(batch)
     with bench.torch.device(device):
         model = entry.build()
-    model = bench.exporting.build(model.train(), (), inputs, (), dims, None)
+    model = steps.capture(model.train(), inputs, dims)
     bench.tidy(model)
     bench.onnx.save(model, path)
 
@@ -39,9 +39,8 @@ def options(bench, name):
 
 
 def run(a, bench):
-    from memlint import exporting
+    import memlint.exporting  # once, not once a case
 
-    bench.exporting = exporting
     count, exact = collections.Counter(), []
     for trace in sorted(os.listdir(a.keep)):
         name, precision = re.fullmatch(r"(.*?)(?:\.([\w-]+)\.trace)?", trace).groups()
@@ -77,11 +76,9 @@ def capture_model(bench, entry, path):
 
 
 def run_zoo(a, bench):
-    from memlint import exporting
+    import memlint.exporting, torchvision, transformers  # once, not once a model
 
-    import torchvision, transformers  # once, not once a model
-
-    bench.exporting, zoo, count = exporting, steps.load("zoo", os.path.realpath(a.zoo)).ZOO, collections.Counter()
+    zoo, count = steps.load("zoo", os.path.realpath(a.zoo)).ZOO, collections.Counter()
     for r in map(json.loads, open(a.records)):
         name = r["model"]
         path, log = bench.file(name, ".onnx"), bench.file(name, ".log")

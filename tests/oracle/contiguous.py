@@ -75,8 +75,8 @@ CALLS = {
 def rows():
     """(row, argument) of what the table says."""
     table = open(os.path.join(HERE, "..", "..", "src", "torch", "aten.c")).read()
-    found = re.findall(r'\{\s*\.name = "([^"]+)"[^{}]*?\.(?:contiguous|dense) = "([^"]+)"', table)
-    return {(row, name) for row, names in found for name in names.split()}
+    found = re.findall(r'\{\s*\.name = "([^"]+)"[^{}]*?\.args = "([^"]+)",\s*\.order = "([^"]+)"', table)
+    return {(row, name) for row, args, order in found for name, c in zip(args.split(), order) if c != "."}
 
 
 def more(torch, op, call):

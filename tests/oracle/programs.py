@@ -642,14 +642,8 @@ def shrink(bench, name, source):
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
 
-def capture(model, inputs):
-    from memlint import exporting
-
-    return exporting.build(model, (), inputs, (), lambda path, t: {}, None)
-
-
 def run(a, bench):
-    torch, bench.precision, bench.export = bench.torch, a.precision, capture if a.captured else None
+    torch, bench.precision, bench.export = bench.torch, a.precision, steps.capture if a.captured else None
     quicken(torch)
     if a.files:
         programs = [(os.path.basename(f).removesuffix(".py"), open(f).read()) for f in a.files]

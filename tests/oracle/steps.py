@@ -107,6 +107,13 @@ def of_kind(events, kind):
     return [e for e in events if kind not in KINDS or re.search(KINDS[kind], e)]
 
 
+def capture(model, inputs, dims=lambda path, t: {}):
+    """The file of memlint's own export, in memory."""
+    from memlint import exporting
+
+    return exporting.build(model, (), inputs, (), dims, None)
+
+
 def as_kernels(torch):
     """Fake tensors run the backward of norms as a decomposition, whose results have the strides of its arithmetic, and
     are made whether they are wanted or not; the kernels make contiguous ones, those that are wanted. Source:

@@ -337,14 +337,13 @@ class Recorder(SchemaCheckMode):
         return name
 
     def call(self, func, args, kwargs=None):
-        c = Call(func, "", [], [])
+        c = Call(func, "", [], [], **self.region())
         text = ", ".join(self.text(a, c) for a in args)
         named = ", ".join(f"{k}: {self.text(v, c)}" for k, v in (kwargs or {}).items())
         c.text = f"({text}), kwargs = {{{named}}}"
         c.grad = torch.is_grad_enabled()
         c.autocast = not self.under_autocast or torch.is_autocast_enabled(DEVICE)
         c.in_loss = self.in_loss
-        c.region, c.holds, c.reentrant = self.region().values()
         c.path = [self.paths.get(id(m), "") for m in self.modules]
         c.classes = [f"{type(m).__module__}.{type(m).__qualname__}" for m in self.modules]
         if self.lines:
