@@ -220,6 +220,20 @@ END
 ok "values that are not known: $(tail -1 out)" [ $? = 0 ]
 "$python" - >out 2>&1 <<'END'
 import memlint, torch
+class Write(torch.nn.Linear):
+    def forward(self, x, quiet):
+        x = super().forward(x)
+        half = x[:, :4]
+        with torch.set_grad_enabled(not quiet):
+            half.mul_(2)
+        return (half + 1).sum() + x.sum()
+for quiet in (False, True):
+    r = memlint.check(Write(8, 8), torch.rand(4, 8), quiet)
+    assert r.sure, r.unexplained
+END
+ok "a view that is written, with gradients and without: $(tail -1 out)" [ ! -s out ]
+"$python" - >out 2>&1 <<'END'
+import memlint, torch
 class Ctc(torch.nn.Linear):
     def forward(self, x):
         logs, long = super().forward(x).log_softmax(-1), torch.tensor([2, 2])

@@ -217,6 +217,7 @@ class Recorder(SchemaCheckMode):
         TorchDispatchMode.__init__(self, _dispatch_key=torch._C.DispatchKey.PreDispatch)
         self.rows, self.lines = rows, lines  # lines: stacks and names of variables are wanted
         self.calls: list = []
+        self.like: list = []  # the calls of a run with gradients, where this one has them off
         self.tensors = Tensors()
         self.constants: dict = {}
         self.names: dict = {}
@@ -438,8 +439,9 @@ class Recorder(SchemaCheckMode):
                 self.tensors.name[key] = c.outs[-1]
                 self.last.pop(c.outs[-1], None)
             shown.root.name = c.outs[-1]
-            if torch.is_grad_enabled():  # rebase_history in torch/csrc/autograd/variable.cpp asks for it at once
-                self.anew(t, self.tensors.of(t))
+            at = len(self.calls) - 1
+            if (self.like[at] if at < len(self.like) else c).grad:
+                self.anew(t, self.tensors.of(t))  # rebase_history in torch/csrc/autograd/variable.cpp asks at once
 
     def known(self, name):
         space, op, overload = name.split(".")
@@ -662,8 +664,9 @@ def run(rec, contexts, step):
 class Variant:
     """One run of the program."""
 
-    def __init__(self, model, mode, given, sizes, loss, rows, grad=False, low=False, half=False):
+    def __init__(self, model, mode, given, sizes, loss, rows, grad=False, like=None, low=False, half=False):
         self.rec = rec = Recorder(model, rows, lines=grad)
+        rec.like = like.rec.calls if like else []
         rec.under_autocast = low
         leaves = inputs_of(given)
         fakes = {id(t): fake(mode, t, s, half) for (_, t), s in zip(leaves, sizes)}
@@ -720,8 +723,8 @@ def merged(texts):
 
 def tried(variant, like, **how):
     try:
-        first = variant(**how)
-        return first if first.agrees(like) else variant(**how)  # a first step leaves something in attributes, too
+        first = variant(like=like, **how)
+        return first if first.agrees(like) else variant(like=like, **how)  # a first step sets attributes, too
     except Exception:  # a precision that the model does not run in
         return None
 
@@ -753,7 +756,8 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
 
     with unchanged(model):
         variant(**PRECISIONS[precision])  # what a first step leaves in attributes
-        first, second = variant(grad=True, **PRECISIONS[precision]), variant(**PRECISIONS[precision])
+        first = variant(grad=True, **PRECISIONS[precision])
+        second = variant(like=first, **PRECISIONS[precision])
         runs = {k: second if k == precision else tried(variant, first, **how) for k, how in PRECISIONS.items()}
     runs = {k: r if r and r.agrees(first) else None for k, r in runs.items()}
     calls, unsure = first.rec.calls, sorted(first.rec.unsure)
