@@ -1271,7 +1271,7 @@ static void
 copy_arguments(struct machine *m, const struct frame *f)
 {
     const char *order = m->real && f->op->order ? f->op->order : "";
-    for (int i = 0; order[i] && i < f->n; i++) {
+    for (int i = 0; i < f->n && order[i]; i++) {
         struct value *v = f->a[i].kind == ARG_VALUE && order[i] != '.' ? f->a[i].v : NULL;
         if (v && !value_contiguous(v) && !(order[i] == 'd' && value_channels_last(v)))
             OP(m, "clone.default", VAL(v), BOOL(true));
