@@ -433,11 +433,22 @@ word(struct parser *p, char *buf, int size)
     return buf;
 }
 
+/* Whether the schema has it as Tensor?. */
+static bool
+is_optional(const struct aten *op, int at)
+{
+    const char *takes = op->takes ? op->takes : ".";
+    int n = (int)strlen(takes),
+        required = n > 0 && takes[n - 1] == '?' ? n + 1 : n; /* one of two, both in the schema */
+    return at >= required || (at < n && takes[at] == '-');
+}
+
 static void
 note_saved(struct parser *p, bool result, int at)
 {
     struct derivative *r = p->rule;
-    unsigned guard = p->multi && p->now->ntargets == 1 && !result ? 1u << p->now->target[0] : 0;
+    bool guarded = p->multi && p->now->ntargets == 1 && !result && !is_optional(p->op, at);
+    unsigned guard = guarded ? 1u << p->now->target[0] : 0;
     for (int i = 0; i < r->nsaved; i++) {
         struct save *s = &r->saved[i];
         if (s->result != result || s->at != at)
