@@ -472,6 +472,26 @@ run_avg_pool(struct machine *m, struct frame *f)
     out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
 }
 
+/* Distances between the rows of two batches. */
+void
+run_cdist(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    const struct value *a = V(0), *b = V(1);
+    int rank = layout_broadcast((struct arg[]){VAL(V(0)), VAL(V(1))}, 2, size);
+    size[rank - 2] = a->size[a->rank - 2];
+    size[rank - 1] = b->size[b->rank - 2];
+    out_add(m, f, value_new(m, a->dtype, rank, size, NULL));
+}
+
+/* Distances between all rows of one. */
+void
+run_pdist(struct machine *m, struct frame *f)
+{
+    int64_t rows = V(0)->size[0], pairs = rows / 2 * (rows - 1) + rows % 2 * ((rows - 1) / 2);
+    out_add(m, f, value_new(m, V(0)->dtype, 1, &pairs, NULL));
+}
+
 /* A gradient with the sizes of the second argument, made by the operator that the row's source names. */
 void
 run_named(struct machine *m, struct frame *f)
@@ -482,11 +502,11 @@ run_named(struct machine *m, struct frame *f)
 
 /* adaptive pools and resampling: the spatial sizes are an argument or the file's. */
 static void
-spatial_sizes(const struct frame *f, int64_t *size)
+spatial_sizes(const struct frame *f, int at, int64_t *size)
 {
     int64_t want[RANK];
     const struct value *x = V(0);
-    int n = arg_ints(f, 1, want, RANK);
+    int n = arg_ints(f, at, want, RANK);
     memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
     for (int i = 0; i < n && n < x->rank; i++)
         if (want[i] > 0)
@@ -499,7 +519,7 @@ void
 run_spatial(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
-    spatial_sizes(f, size);
+    spatial_sizes(f, 1, size);
     out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
 }
 
@@ -511,7 +531,7 @@ run_bilinear(struct machine *m, struct frame *f)
     enum { FEW = 16 };
     int64_t size[RANK];
     bool last = value_channels_last(V(0)) && (m->real || V(0)->size[1] >= FEW);
-    spatial_sizes(f, size);
+    spatial_sizes(f, 1, size);
     out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, last));
 }
 
@@ -519,9 +539,18 @@ void
 run_adaptive_max_pool(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
-    spatial_sizes(f, size);
+    spatial_sizes(f, 1, size);
     out_add(m, f, layout_image(m, V(0)->dtype, V(0)->rank, size, value_channels_last(V(0))));
     out_add(m, f, layout_image(m, DT_INT64, V(0)->rank, size, value_channels_last(V(0))));
+}
+
+void
+run_fractional_max_pool(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    spatial_sizes(f, 2, size);
+    out_add(m, f, value_new(m, V(0)->dtype, V(0)->rank, size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, V(0)->rank, size, NULL));
 }
 
 void
@@ -640,6 +669,7 @@ run_fft_real(struct machine *m, struct frame *f)
     struct value *v = V(0);
     int n = arg_ints(f, 1, dims, RANK), last = n ? layout_dim(dims[n - 1], v->rank) : 0;
     bool inverse = real_of(v->dtype) != v->dtype;
+    pointwise_resolve(m, f, 0, 1);
     memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
     if (v->rank && inverse)
         size[last] = arg_int(f, 3, size[last]);

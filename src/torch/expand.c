@@ -29,10 +29,19 @@ expand_detach(struct machine *m, struct frame *f)
     out_add(m, f, value_view(m, V(0), V(0)->rank, V(0)->size, V(0)->stride));
 }
 
+static bool
+is_in_order(const struct value *v, enum order order)
+{
+    return order == ORDER_PRESERVED || (order == ORDER_CONTIGUOUS ? value_contiguous(v) : value_channels_last(v));
+}
+
 void
 expand_contiguous(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_contiguous(V(0)) ? V(0) : OP(m, "clone.default", VAL(V(0)), BOOL(true)));
+    enum order order = arg_order(f) == ORDER_CHANNELS_LAST ? ORDER_CHANNELS_LAST : ORDER_CONTIGUOUS;
+    struct arg copy[] = {f->a[0], order == ORDER_CONTIGUOUS ? BOOL(true) : f->a[1]};
+    struct value *v = V(0);
+    out_add(m, f, is_in_order(v, order) ? v : dispatch(m, aten_find("clone.default"), COUNT(copy), copy, f)->out[0]);
 }
 
 static struct value *
@@ -41,14 +50,20 @@ to(struct machine *m, struct value *v, enum dtype t)
     return v->dtype == t || t == DT_UNDEFINED ? v : OP(m, "_to_copy.default", VAL(v), DTYPE(t));
 }
 
+/* Source: to_will_alias in aten/src/ATen/native/TensorConversions.cpp. */
 void
 expand_to(struct machine *m, struct frame *f)
 {
-    enum dtype t = V(0)->dtype;
+    struct value *v = V(0);
+    int copy = aten_arg(f->op, "copy"), format = aten_arg(f->op, "memory_format");
+    enum dtype t = v->dtype;
     for (int i = 1; i < f->n; i++)
         if (f->a[i].kind == ARG_DTYPE)
             t = (enum dtype)f->a[i].i;
-    out_add(m, f, to(m, V(0), t));
+    if (t == v->dtype && !arg_int(f, copy, 0) && is_in_order(v, arg_order(f)))
+        out_add(m, f, v);
+    else
+        out_add(m, f, OP(m, "_to_copy.default", VAL(v), DTYPE(t), format < f->n ? f->a[format] : NONE));
 }
 
 static bool
@@ -868,26 +883,44 @@ pixel_mean(struct machine *m, struct value *image)
     return OP(m, "mean.pixel", VAL(image), ints_arg(m, 2, (int64_t[]){-1, -2}), BOOL(true));
 }
 
-/* To one pixel it is a mean; in one dimension as in two. Source: the same, and adaptive_avg_pool1d in Pooling.cpp. */
-void
-expand_adaptive_avg_pool(struct machine *m, struct frame *f)
+/* To one pixel it is a mean; in one dimension as in two. An image may have no batch. Source: the same, and
+ * adaptive_avg_pool1d in Pooling.cpp. */
+static void
+adaptive_avg_pool(struct machine *m, struct frame *f, int spatial, const char *row)
 {
     int64_t want[RANK];
-    int n = arg_ints(f, 1, want, RANK), spatial = V(0)->rank - 2;
-    const char *row = spatial > 2 ? "_adaptive_avg_pool3d.default" : "_adaptive_avg_pool2d.default";
-    bool one = true;
-    for (int i = 0; i < spatial; i++)
-        one &= f->rank == V(0)->rank ? f->size[i + 2] == 1 : want[i < n ? i : n - 1] == 1;
-    if (!one || spatial < 1 || spatial > 3) {
+    int n = arg_ints(f, 1, want, RANK), lead = V(0)->rank - spatial;
+    bool one = n > 0 || f->rank == V(0)->rank;
+    for (int i = 0; one && i < spatial; i++)
+        one = f->rank == V(0)->rank && lead >= 0 ? f->size[i + lead] == 1 : want[i < n ? i : n - 1] == 1;
+    if (!one) {
         out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
     } else if (spatial == 3) {
         out_add(m, f, OP(m, "mean.dim", VAL(V(0)), ints_arg(m, spatial, (int64_t[]){-1, -2, -3}), BOOL(true)));
     } else if (spatial == 2) {
         out_add(m, f, pixel_mean(m, V(0)));
     } else {
-        struct value *image = OP(m, "unsqueeze.default", VAL(V(0)), INT(2));
-        out_add(m, f, OP(m, "squeeze.dim", VAL(pixel_mean(m, image)), INT(2)));
+        struct value *image = OP(m, "unsqueeze.default", VAL(V(0)), INT(-2));
+        out_add(m, f, OP(m, "squeeze.dim", VAL(pixel_mean(m, image)), INT(-2)));
     }
+}
+
+void
+expand_adaptive_avg_pool1d(struct machine *m, struct frame *f)
+{
+    adaptive_avg_pool(m, f, 1, "_adaptive_avg_pool2d.default");
+}
+
+void
+expand_adaptive_avg_pool2d(struct machine *m, struct frame *f)
+{
+    adaptive_avg_pool(m, f, 2, "_adaptive_avg_pool2d.default");
+}
+
+void
+expand_adaptive_avg_pool3d(struct machine *m, struct frame *f)
+{
+    adaptive_avg_pool(m, f, 3, "_adaptive_avg_pool3d.default");
 }
 
 /* Source: nll_loss_nd_symint in LossNLL.cpp. */
@@ -912,7 +945,7 @@ expand_prelu(struct machine *m, struct frame *f)
     struct value *x = V(0), *w = V(1);
     for (int i = 0; i < x->rank; i++)
         size[i] = i == 1 ? value_elements(w) : 1;
-    struct value *shaped = x->rank > 1 ? reshape(m, w, x->rank, size) : w;
+    struct value *shaped = x->rank != w->rank ? reshape(m, w, x->rank, size) : w;
     out_add(m, f, OP(m, "_prelu_kernel.default", VAL(x), VAL(shaped)));
 }
 
@@ -1172,15 +1205,27 @@ expand_softmax(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, row, VAL(x), f->n > 1 ? f->a[1] : INT(-1), t));
 }
 
+/* With a probability of 1: times zero. Source: _dropout_impl in aten/src/ATen/native/Dropout.cpp. */
+static bool
+drops_all(struct machine *m, struct frame *f)
+{
+    if (arg_float(f, 1, 0.5) < 1 || !arg_int(f, 2, 1))
+        return false;
+    struct value *zero = OP(m, "zeros.default", ints_arg(m, 0, NULL), DTYPE(V(0)->dtype));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(zero)));
+    return true;
+}
+
 void
 expand_dropout(struct machine *m, struct frame *f)
 {
     double p = arg_float(f, 1, 0.5);
-    bool runs = arg_int(f, 2, 1) && p > 0 && p < 1;
-    out_add(m, f, runs ? OP(m, "native_dropout.default", VAL(V(0)), FLT(p), BOOL(true)) : V(0));
+    bool runs = arg_int(f, 2, 1) && p > 0;
+    if (!drops_all(m, f))
+        out_add(m, f, runs ? OP(m, "native_dropout.default", VAL(V(0)), FLT(p), BOOL(true)) : V(0));
 }
 
-/* noise.bernoulli_().div_(), then multiplied. Source: _dropout_impl in aten/src/ATen/native/Dropout.cpp. */
+/* noise.bernoulli_().div_(), then multiplied. Source: the same. */
 void
 expand_dropout_in_place(struct machine *m, struct frame *f)
 {
@@ -1200,7 +1245,8 @@ alpha_dropout(struct machine *m, struct frame *f, struct value *noise)
 void
 expand_alpha_dropout(struct machine *m, struct frame *f)
 {
-    alpha_dropout(m, f, OP(m, "empty_like.default", VAL(V(0))));
+    if (!drops_all(m, f))
+        alpha_dropout(m, f, OP(m, "empty_like.default", VAL(V(0))));
 }
 
 /* One number a channel. Source: make_feature_noise in Dropout.cpp. */
@@ -1208,6 +1254,8 @@ void
 expand_feature_alpha_dropout(struct machine *m, struct frame *f)
 {
     int64_t size[MAX_RANK];
+    if (drops_all(m, f))
+        return;
     for (int i = 0; i < V(0)->rank; i++)
         size[i] = i < 2 ? V(0)->size[i] : 1;
     alpha_dropout(m, f, OP(m, "new_empty.default", VAL(V(0)), ints_arg(m, V(0)->rank, size)));

@@ -17,6 +17,10 @@ expand_repeat_backward(struct machine *m, struct frame *f)
     int64_t size[2 * RANK], over[RANK];
     struct value *g = V(0), *like = V(1);
     int n = 0, nover = 0, lead = g->rank - like->rank;
+    if (value_elements(g) == 0) {
+        out_add(m, f, OP(m, "zeros.default", ints_arg(m, like->rank, like->size), DTYPE(g->dtype)));
+        return;
+    }
     for (int i = 0, mark = scope_begin(m); i < lead; i++) {
         g = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, 1, (int64_t[]){0}), BOOL(false));
         scope_end(m, mark, 1, &g);
@@ -147,6 +151,67 @@ expand_evenly_distribute(struct machine *m, struct frame *f)
     struct value *mask = OP(m, "eq.Tensor", VAL(x), VAL(r));
     struct value *count = OP(m, "sum.default", VAL(mask), DTYPE(DT_INT64));
     out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
+}
+
+/* Source: i1_backward in FunctionsManual.cpp. */
+void
+expand_i1_backward(struct machine *m, struct frame *f)
+{
+    struct value *x = V(1), *large, *safe, *g;
+    int mark = scope_begin(m);
+    large = OP(m, "gt.Scalar", VAL(OP(m, "abs.default", VAL(x))), FLT(0));
+    scope_end(m, mark, 1, &large);
+    mark = scope_begin(m);
+    safe = OP(m, "where.self", VAL(large), VAL(x), VAL(OP(m, "scalar_tensor.default", FLT(0), DTYPE(x->dtype))));
+    scope_end(m, mark, 1, &safe);
+    mark = scope_begin(m);
+    g = OP(m, "mul.Tensor", VAL(V(2)), VAL(OP(m, "reciprocal.default", VAL(safe))));
+    g = OP(m, "sub.Tensor", VAL(OP(m, "i0.default", VAL(safe))), VAL(g));
+    scope_end(m, mark, 1, &g);
+    struct value *half = OP(m, "scalar_tensor.default", FLT(0.5), DTYPE(x->dtype));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(OP(m, "where.self", VAL(large), VAL(g), VAL(half)))));
+}
+
+/* Source: cummaxmin_backward in FunctionsManual.cpp. */
+void
+expand_cummaxmin_backward(struct machine *m, struct frame *f)
+{
+    struct value *x = V(1), *zeros = OP(m, "zeros.default", ints_arg(m, x->rank, x->size), DTYPE(x->dtype));
+    struct arg a[] = {VAL(zeros), f->a[2], f->a[3], f->a[0]};
+    out_add(m, f, op_over(m, "scatter_add.default", COUNT(a), a, m->real));
+}
+
+/* a / b, and 0 where b is */
+static struct value *
+ratio_of(struct machine *m, struct value *a, struct value *b)
+{
+    struct value *ratio = OP(m, "div.Tensor", VAL(a), VAL(b));
+    int mark = scope_begin(m);
+    OP(m, "eq.Scalar", VAL(b), INT(0)); /* masked_fill_'s */
+    scope_end(m, mark, 0, NULL);
+    return ratio;
+}
+
+/* Source: copysign_tensor_self_backward in FunctionsManual.cpp. */
+void
+expand_copysign_backward(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(ratio_of(m, V(2), V(1)))));
+}
+
+/* Source: _euclidean_dist_backward in FunctionsManual.cpp. */
+void
+expand_euclidean_dist_backward(struct machine *m, struct frame *f)
+{
+    struct value *x[] = {V(1), V(2)}, *ratio = ratio_of(m, V(0), V(3));
+    for (int i = 0; i < 2; i++) {
+        struct value *of = i ? OP(m, "transpose.int", VAL(ratio), INT(-2), INT(-1)) : ratio;
+        struct value *product = OP(m, "matmul.default", VAL(of), VAL(x[1 - i]));
+        struct value *sum = OP(m, "sum.dim_IntList", VAL(ratio), ints_arg(m, 1, (int64_t[]){-1 - i}), BOOL(i == 0));
+        if (i)
+            sum = OP(m, "unsqueeze.default", VAL(sum), INT(-1));
+        out_add(m, f, OP(m, "sub.Tensor", VAL(OP(m, "mul.Tensor", VAL(x[i]), VAL(sum))), VAL(product)));
+    }
 }
 
 void
@@ -328,7 +393,8 @@ void
 expand_diag_embed_backward(struct machine *m, struct frame *f)
 {
     int64_t off = V(0)->size[V(0)->rank - 1] - V(1)->size[V(1)->rank - 1];
-    out_add(m, f, OP(m, "diagonal.default", VAL(V(0)), INT(off), INT(-2), INT(-1)));
+    off = arg_int(f, 2, off);
+    out_add(m, f, OP(m, "diagonal.default", VAL(V(0)), INT(off), INT(arg_int(f, 3, -2)), INT(arg_int(f, 4, -1))));
 }
 
 /* Source: trace_backward_symint in FunctionsManual.cpp; in place, but for what a dispatch mode sees. */

@@ -83,6 +83,20 @@ run_unary_float(struct machine *m, struct frame *f)
     pointwise_new(m, f, 0, 1, dtypes[t].is_float ? t : DT_FLOAT);
 }
 
+void
+run_polygamma(struct machine *m, struct frame *f)
+{
+    pointwise_new(m, f, 1, 2, V(1) && dtypes[V(1)->dtype].is_float ? V(1)->dtype : DT_FLOAT);
+}
+
+/* mantissa and exponent */
+void
+run_frexp(struct machine *m, struct frame *f)
+{
+    pointwise_new(m, f, 0, 1, V(0) ? V(0)->dtype : DT_FLOAT);
+    pointwise_new(m, f, 0, 1, DT_INT32);
+}
+
 bool
 aten_elementwise(const struct aten *op)
 {
@@ -123,20 +137,32 @@ run_binary_contiguous(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, V(0) ? V(0)->dtype : DT_FLOAT, rank, size, NULL));
 }
 
-/* clone, contiguous, _to_copy: an argument of dtype or the source's. clone(x, contiguous) says so by a true second
- * argument. */
+enum order
+arg_order(const struct frame *f)
+{
+    const struct arg *a = &f->a[aten_arg(f->op, "memory_format")];
+    static const char *const last[] = {"torch.channels_last", "torch.channels_last_3d"};
+    if (a - f->a >= f->n)
+        return ORDER_PRESERVED;
+    for (int i = 0; a->kind == ARG_TEXT && i < (int)COUNT(last); i++)
+        if (strcmp(a->s, last[i]) == 0)
+            return ORDER_CHANNELS_LAST;
+    bool contiguous = a->kind == ARG_TEXT ? strcmp(a->s, "torch.contiguous_format") == 0 : a->kind == ARG_BOOL && a->i;
+    return contiguous ? ORDER_CONTIGUOUS : ORDER_PRESERVED;
+}
+
 void
 run_copy(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
+    enum order order = arg_order(f);
     enum dtype t = v->dtype;
-    bool contiguous = false;
-    for (int i = 1; i < f->n; i++) {
+    for (int i = 1; i < f->n; i++)
         if (f->a[i].kind == ARG_DTYPE)
             t = (enum dtype)f->a[i].i;
-        contiguous |= f->a[i].kind == ARG_BOOL && f->a[i].i;
-    }
-    out_add(m, f, contiguous ? value_new(m, t, v->rank, v->size, NULL) : layout_like(m, v, t));
+    out_add(m, f,
+            order == ORDER_PRESERVED ? layout_like(m, v, t)
+                                     : layout_image(m, t, v->rank, v->size, order == ORDER_CHANNELS_LAST));
 }
 
 void
@@ -173,6 +199,13 @@ factory(struct machine *m, struct frame *f, int at, enum dtype t)
 void
 run_factory(struct machine *m, struct frame *f)
 {
+    factory(m, f, 0, DT_FLOAT);
+}
+
+void
+run_copy_to_device(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
     factory(m, f, 0, DT_FLOAT);
 }
 
@@ -341,6 +374,28 @@ run_topk(struct machine *m, struct frame *f)
         size[layout_dim(arg_int(f, 2, -1), v->rank)] = arg_int(f, 1, 1);
     out_add(m, f, value_new(m, v->dtype, v->rank, size, NULL));
     out_add(m, f, value_new(m, DT_INT64, v->rank, size, NULL));
+}
+
+/* One value along one dimension, the last unless told, and where it is. */
+void
+run_selection(struct machine *m, struct frame *f)
+{
+    const struct value *v = V(0);
+    int64_t size[RANK];
+    int at = aten_arg(f->op, "dim"), dim = v->rank ? layout_dim(arg_int(f, at, -1), v->rank) : 0, rank = 0;
+    bool keeps = arg_int(f, aten_arg(f->op, "keepdim"), 0);
+    for (int i = 0; i < v->rank; i++)
+        if (i != dim || keeps)
+            size[rank++] = i == dim ? 1 : v->size[i];
+    out_add(m, f, value_new(m, v->dtype, rank, size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, rank, size, NULL));
+}
+
+void
+run_running(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, V(0)->rank, V(0)->size, NULL));
+    out_add(m, f, value_new(m, DT_INT64, V(0)->rank, V(0)->size, NULL));
 }
 
 void

@@ -343,6 +343,39 @@ run_cat_backward(struct machine *m, struct frame *f)
     }
 }
 
+/* Rows and columns of one of block_diag's tensors: a number and a vector are one row. */
+static const int64_t *
+block_of(const struct value *t, int64_t *size)
+{
+    size[0] = t->rank > 1 ? t->size[0] : 1;
+    size[1] = t->rank ? t->size[t->rank - 1] : 1;
+    return size;
+}
+
+void
+run_block_diag(struct machine *m, struct frame *f)
+{
+    int64_t size[2] = {0, 0}, block[2];
+    for (int i = 0; i < f->a[0].n; i++) {
+        block_of(f->a[0].list[i].v, block);
+        size[0] += block[0];
+        size[1] += block[1];
+    }
+    out_add(m, f, value_new(m, layout_promote(f->a[0].list, f->a[0].n), COUNT(size), size, NULL));
+}
+
+void
+run_block_diag_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    int64_t block[2];
+    for (int i = 0; i < f->a[1].n; i++) {
+        const struct value *t = f->a[1].list[i].v;
+        int from = t->rank == 0 ? 2 : t->rank == 1 && t->size[0] == 1; /* a longer vector's keeps its row */
+        out_add(m, f, value_view(m, g, 2 - from, block_of(t, block) + from, g->stride + from));
+    }
+}
+
 void
 run_stack_backward(struct machine *m, struct frame *f)
 {
@@ -634,20 +667,39 @@ run_gather(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, V(0)->dtype, index->rank, index->size, NULL));
 }
 
-/* (self, dim0, dim1): flipped, then with these two dimensions turned; of half a turn flipped alone. Source: rot90 in
- * TensorTransformations.cpp. */
-void
-run_rot90(struct machine *m, struct frame *f)
+/* Flipped, then with these two dimensions turned. Source: rot90 in TensorTransformations.cpp. */
+static struct value *
+turned(struct machine *m, const struct value *from, int64_t dim0, int64_t dim1)
 {
-    m->op = f->op->source;
-    struct value *v = layout_like(m, V(0), V(0)->dtype);
-    int a = layout_dim(arg_int(f, 1, 0), v->rank), b = layout_dim(arg_int(f, 2, 0), v->rank);
+    struct value *v = layout_like(m, from, from->dtype);
+    int a = layout_dim(dim0, v->rank), b = layout_dim(dim1, v->rank);
     int64_t size = v->size[a], stride = v->stride[a];
     v->size[a] = v->size[b];
     v->stride[a] = v->stride[b];
     v->size[b] = size;
     v->stride[b] = stride;
-    out_add(m, f, v);
+    return v;
+}
+
+/* (self, dim0, dim1); of half a turn flipped alone */
+void
+run_rot90(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    out_add(m, f, turned(m, V(0), arg_int(f, 1, 0), arg_int(f, 2, 0)));
+}
+
+/* (self, k, dims): quarter turns, of which none copies */
+void
+run_rot90_times(struct machine *m, struct frame *f)
+{
+    struct value *v = V(0);
+    int64_t dims[RANK] = {0, 1}, turns = arg_int(f, 1, 1) % 4;
+    arg_ints(f, 2, dims, RANK);
+    out_add(m, f,
+            turns % 2 ? turned(m, v, dims[0], dims[1])
+            : turns   ? layout_like(m, v, v->dtype)
+                      : value_new(m, v->dtype, v->rank, v->size, NULL));
 }
 
 /* (self, size, hop): windows along the last of two dimensions. */
