@@ -11,7 +11,7 @@ samples, exact, doubt, wrong and skipped (PyTorch can't export or record them, w
 wrong, and the sums. Exit 1 when a sample is wrong. Where several tensors require a gradient, each alone is a sample
 too. --modules takes module_db's modules as well. --layout channels-last has inputs of four dimensions so, transposed
 swaps the last two dimensions before an operator sees them, sliced gives it every second element of the last one;
---exporter ts takes the old exporter's files.
+--exporter ts takes the old exporter's files, capture those of memlint's own export.
 
 --kept compares what an earlier run left in DIR once more, without PyTorch; --table writes the figures into FILE,
 between its marks, and --pack adds to the archive the smallest exact sample of each operator that it does not have.
@@ -19,7 +19,8 @@ between its marks, and --pack adds to the archive the smallest exact sample of e
 
 import collections, concurrent.futures, math, os, re, sys, tarfile, tempfile, warnings
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
 import steps
 
 GROUP = 6  # samples in a module
@@ -31,7 +32,11 @@ LAYOUTS = {
     "sliced": [],
 }  # what memlint is told of the inputs
 CAUSES = {  # why operators are wrong that are: which ones
-    "the exporter merges a view that is a copy with the next view": r"view_copy",
+    "another name for a mean over all dimensions, which PyTorch's exporter names as well": "(std|var)(_mean)?",
+    "fake tensors keep the strides of an expanded gradient, a kernel copies it whole": "slice_scatter",
+    "a dispatch mode hides whether there are zeros, so PyTorch takes another way": r"cumprod|linalg\.vander",
+    "a gradient of zeros without memory, which fake tensors can't be multiplied with": "sgn",
+        "the exporter merges a view that is a copy with the next view": r"view_copy",
     "the recorder sees parameters that a module copied when they are first read, not when "
     "they are made": r"nn\.Transformer",
     "what leaves nothing in a file of floats copies in a model of halves": r"float",
@@ -421,7 +426,7 @@ def main():
     ap.add_argument("--part", default="0/1", help="K/N: every N-th operator, from the K-th on")
     ap.add_argument("--modules", action="store_true", help="module_db's modules instead of op_db's operators")
     ap.add_argument("--layout", choices=tuple(LAYOUTS), default="contiguous")
-    ap.add_argument("--exporter", choices=("dynamo", "ts"), default="dynamo")
+    ap.add_argument("--exporter", choices=("dynamo", *EXPORTERS), default="dynamo")
     ap.add_argument("--precisions", default=",".join(steps.PRECISIONS))
     ap.add_argument("--kept", action="store_true", help="compare what is in --keep, without PyTorch")
     ap.add_argument("--table", metavar="FILE", help="with --kept: write the figures into this file")
@@ -450,17 +455,16 @@ def as_scripted(model, inputs):
     return onnx.load_from_string(f.getvalue())
 
 
+EXPORTERS = {"ts": as_scripted, "capture": steps.capture}  # beside the bench's own
+
+
 def run(a, bench):
     torch, options = bench.torch, OPTIONS + LAYOUTS[a.layout]
     if a.modules:
         from torch.testing._internal.common_modules import module_db as infos
     else:
         from torch.testing._internal.common_methods_invocations import op_db as infos
-    Writer.layout, export, precisions = (
-        a.layout,
-        as_scripted if a.exporter == "ts" else None,
-        a.precisions.split(","),
-    )
+    Writer.layout, export, precisions = a.layout, EXPORTERS.get(a.exporter), a.precisions.split(",")
     sums, exact, why = collections.Counter(), [], collections.Counter()
     part, parts = map(int, a.part.split("/"))
     for op in infos[part::parts]:
@@ -542,4 +546,5 @@ def run(a, bench):
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("MEMLINT", os.path.realpath(sys.argv[1]) if len(sys.argv) > 1 else "")
     sys.exit(main())

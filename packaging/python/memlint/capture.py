@@ -144,6 +144,10 @@ def shares(a, b):
     return a.untyped_storage()._cdata == b.untyped_storage()._cdata
 
 
+def has_autocast(func):
+    return torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "AutocastCUDA")
+
+
 def on_device(t):
     return t.device.type == DEVICE
 
@@ -201,6 +205,10 @@ def short(path):
 # What shows another tensor and is none of its views.
 APART = {"aten.detach.default"}
 # What may return its argument.
+# Composites that autocast casts to the lower type; those that it casts otherwise leave fp32 as it is. Source:
+# AT_FORALL_LOWER_PRECISION_FP in aten/src/ATen/autocast_mode.h.
+LOWERED = {"aten::chain_matmul", "aten::linalg_multi_dot"}
+BROUGHT = "memlint.copy_to_device.default"  # an operator of the program's table
 SAME = {f"aten.{op}" for op in ("to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as.default")}
 SAME |= {f"aten.{op}.default" for op in ("contiguous", "_to_copy")}
 DROPOUT = re.compile(r"aten\.(feature_)?(alpha_)?dropout_?\.")
@@ -324,17 +332,38 @@ class Recorder(SchemaCheckMode):
         call.like.extend([(like.dtype, list(like.shape))] * len(outs))
         return call
 
+    def brought(self, like, *outs):
+        """A call that copies such a tensor from elsewhere."""
+        call = self.empty(like, *outs)
+        call.op = BROUGHT
+        return call
+
     def region(self):
         """The fields of a call that say which checkpoint it is under: a call of none amid others ends theirs."""
         number = self.regions[0] if self.regions else 0
         holds, reentrant, _ = self.holds[number - 1] if number else ([], False, None)
         return {"region": number, "holds": holds, "reentrant": reentrant}
 
+    @contextlib.contextmanager
+    def cast(self, func, args):
+        """Under autocast an operator with a kernel there casts its arguments, and its parts see nothing of autocast."""
+        if not (torch.is_autocast_enabled(DEVICE) and self.under_autocast) or not has_autocast(func):
+            yield
+            return
+        types = {t.dtype for t in tensors_of(args) if t.is_floating_point()}
+        if func._schema.name in LOWERED or types - {torch.float32}:
+            raise NotImplementedError(f"{func} under autocast")
+        torch.set_autocast_enabled(DEVICE, False)
+        try:
+            yield
+        finally:
+            torch.set_autocast_enabled(DEVICE, True)
+
     def copied(self, a):
         """A copy of what is not on the device, for the call that reads it there."""
         name = self.tensors.fresh("copy")
         self.last[name] = -1
-        self.calls.append(self.empty(a, name))
+        self.calls.append(self.brought(a, name))
         return name
 
     def call(self, func, args, kwargs=None):
@@ -376,7 +405,7 @@ class Recorder(SchemaCheckMode):
             return args[0]
         composite = func.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
         if composite and not self.known(name):
-            with self:  # its parts
+            with self, self.cast(func, args):  # its parts
                 r = func.decompose(*args, **kwargs)
             if r is not NotImplemented:
                 return r
@@ -397,7 +426,7 @@ class Recorder(SchemaCheckMode):
         if numbers and not REAL.match(name):
             self.unsure.add("products of complex numbers, whose gradients make conjugates")
         if moved:  # from another device
-            c = self.empty(results[0])
+            c = self.brought(results[0])
         self.calls.append(c)
         stem = func._schema.name.split("::")[1].strip("_")
         for nth, t in enumerate(results):
