@@ -1675,6 +1675,17 @@ reads_interior(const struct dynamo *d, const struct group *g)
     return false;
 }
 
+/* A copy to the type that the tensor has. */
+static int
+lost_conversion(struct dynamo *d, const struct group *g, int tensor)
+{
+    const struct node *n = &d->l->g->n[g->last];
+    graph_doubt(d->l->g, n->name, n->op, "memlint.export",
+                "%s was copied before this, to another memory format or device, which the file does not show",
+                d->l->g->t[tensor].name);
+    return d->l->slot_of[tensor];
+}
+
 /* The slot for a name that no call defined; -1 when it is no tensor of the step (a symbolic size). */
 static int
 resolve_lost(struct dynamo *d, const struct group *g, const char *name, int position, int *spare, int nspare, int *used)
@@ -1737,7 +1748,9 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
                : views_same(d, name, t)    ? lost_view(d, g, "aten.reshape.default", 2, t)
                : stays_scalar(d, name, t)  ? lost_view(d, g, spelled_stem(l->a, name), 1, t)
                : slices_all(d, name, slot) ? lost_view(d, g, "aten.slice.Tensor", 1, t)
-                                           : lost_duplicate(d, g, name, slot, l->g->t[t].name);
+               : spelled(name, CONVERTS) && !spelled(l->g->t[t].name, CONVERTS)
+                   ? lost_conversion(d, g, t)
+                   : lost_duplicate(d, g, name, slot, l->g->t[t].name);
     if (slot != l->slot_of[t])
         *PUSH(l->a, d->origins, d->norigins, d->cap_origins) = (struct origin){slot, t};
     return slot;
