@@ -923,12 +923,27 @@ expand_adaptive_avg_pool3d(struct machine *m, struct frame *f)
     adaptive_avg_pool(m, f, 3, "_adaptive_avg_pool3d.default");
 }
 
-/* Source: nll_loss_nd_symint in LossNLL.cpp. */
+/* Of more dimensions than an image, or of fewer, an image of one row. Source: nll_loss_nd_symint in LossNLL.cpp. */
 void
 expand_nll_loss(struct machine *m, struct frame *f)
 {
-    const char *row = V(0)->rank == 4 ? "nll_loss2d_forward.default" : "nll_loss_forward.default";
-    out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
+    enum { MEAN = 1 };
+    struct value *x = V(0), *target = V(1);
+    if (x->rank < 3 || x->rank == 4 || !target) {
+        const char *row = x->rank == 4 ? "nll_loss2d_forward.default" : "nll_loss_forward.default";
+        out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, f)->out[0]);
+        return;
+    }
+    int64_t n = x->size[0], c = x->size[1], each = target->size[0] ? value_elements(target) / target->size[0] : 0;
+    struct arg a[MAX_ARGS];
+    memcpy(a, f->a, sizeof(*a) * (size_t)f->n);
+    x = OP(m, "contiguous.default", VAL(x));
+    target = OP(m, "contiguous.default", VAL(target));
+    a[0] = VAL(OP(m, "view.default", VAL(x), ints_arg(m, 4, (int64_t[]){n, c, 1, each})));
+    a[1] = VAL(OP(m, "view.default", VAL(target), ints_arg(m, 3, (int64_t[]){n, 1, each})));
+    struct value *loss = dispatch(m, aten_find("nll_loss2d_forward.default"), f->n, a, f)->out[0];
+    bool all = arg_int(f, aten_arg(f->op, "reduction"), MEAN) == 0;
+    out_add(m, f, all ? OP(m, "view.default", VAL(loss), ints_arg(m, V(1)->rank, V(1)->size)) : loss);
 }
 
 /* The second result, a buffer for the CPU, is empty on a GPU. */
