@@ -1596,7 +1596,7 @@ expand_multilabel_soft_margin_loss(struct machine *m, struct frame *f)
     out_add(m, f, reduced_loss(m, f, 3, loss));
 }
 
-/* (input, target, log_input, full, reduction). Source: poisson_nll_loss in Loss.cpp. */
+/* (input, target, log_input, full, eps, reduction). Source: poisson_nll_loss in Loss.cpp. */
 void
 expand_poisson_nll_loss(struct machine *m, struct frame *f)
 {
@@ -1623,7 +1623,7 @@ expand_poisson_nll_loss(struct machine *m, struct frame *f)
         loss = op_over(m, "add.Tensor", 2, (struct arg[]){VAL(loss), VAL(term)}, true);
         scope_end(m, mark, 1, &loss);
     }
-    out_add(m, f, reduced_loss(m, f, 4, loss));
+    out_add(m, f, reduced_loss(m, f, 5, loss));
 }
 
 /* Source: nanmean in ReduceOps.cpp; logical_not_ is in place. */
