@@ -421,6 +421,8 @@ class Recorder(SchemaCheckMode):
             out = torch.ops.aten.alias.default(out)  # x.float(), of a float: in another precision it is a new one
         results = [t for t in tensors_of(out) if on_device(t)]
         if not results:
+            if not moved and any(t.requires_grad for t in tensors_of(out)):
+                self.unsure.add("what leaves the device, whose gradient comes back")
             return out
         numbers = [t for t in given if t.is_complex() and t.requires_grad and not shares(t, results[0])]
         if numbers and not REAL.match(name):
