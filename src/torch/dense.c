@@ -601,11 +601,29 @@ run_pixel_unshuffle_of(struct machine *m, struct frame *f)
 
 /* The sizes that the file states: operators that only exporters of torch.export see, where sizes follow from many
  * settings. */
+static void
+stated(struct machine *m, struct frame *f, enum dtype t)
+{
+    struct value *v = V(0);
+    out_add(m, f, f->rank >= 0 ? value_new(m, t, f->rank, f->size, NULL) : layout_like(m, v, t));
+}
+
 void
 run_stated(struct machine *m, struct frame *f)
 {
-    struct value *v = V(0);
-    out_add(m, f, f->rank >= 0 ? value_new(m, v->dtype, f->rank, f->size, NULL) : layout_like(m, v, v->dtype));
+    stated(m, f, V(0)->dtype);
+}
+
+void
+run_stated_bool(struct machine *m, struct frame *f)
+{
+    stated(m, f, DT_BOOL);
+}
+
+void
+run_stated_index(struct machine *m, struct frame *f)
+{
+    stated(m, f, DT_INT64);
 }
 
 /* A Fourier transform writes its batch dimensions outside, its own inside, each in the order of the input's strides,

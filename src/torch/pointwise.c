@@ -203,6 +203,12 @@ run_factory(struct machine *m, struct frame *f)
 }
 
 void
+run_factory_index(struct machine *m, struct frame *f)
+{
+    factory(m, f, 0, DT_INT64);
+}
+
+void
 run_copy_to_device(struct machine *m, struct frame *f)
 {
     m->op = f->op->source;
