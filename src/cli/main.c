@@ -213,6 +213,9 @@ find_modules(struct arena *a, struct program *p, const struct setup *s, struct e
     e->place = s->units;
     if (s->parallel && !unit_modules(a, p, s->units, &e->message))
         return false;
+    e->place = s->parallel ? "--parallel" : NULL;
+    if (s->parallel && s->parallel->tensor && !tensor_cut(a, p, s, &e->message))
+        return false;
     e->place = NULL;
     return true;
 }

@@ -56,6 +56,7 @@ static const struct {
     {"topk", TARGET_SORTS},
     {"matmul", TARGET_MULTIPLIES},
     {"bmm", TARGET_MULTIPLIES},
+    {"linear", TARGET_PROJECTS},
 };
 
 bool

@@ -76,7 +76,8 @@ enum target_trait {
     TARGET_WRITES = 128,      /* over a part of its first argument */
     TARGET_CLONES = 256,      /* as the line says */
     TARGET_SORTS = 512,       /* its results are values and their indices, as those of ONNX's TopK */
-    TARGET_MULTIPLIES = 1024  /* matrices */
+    TARGET_MULTIPLIES = 1024, /* matrices */
+    TARGET_PROJECTS = 2048    /* a linear layer: input, weight, bias */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */

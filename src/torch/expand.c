@@ -517,6 +517,39 @@ expand_linear(struct machine *m, struct frame *f)
     out_add(m, f, y);
 }
 
+/* ---- tensor parallelism ------------------------------------------------------------------------------------------ */
+
+/* A linear layer cut by columns. Its input becomes a DTensor, whose gradient the ranks add. Source: ColwiseParallel in
+ * torch/distributed/tensor/parallel/style.py. */
+void
+expand_columns(struct machine *m, struct frame *f)
+{
+    struct value *x = OP(m, "memlint.replicated", VAL(V(0)));
+    out_add(m, f, OP(m, "linear.default", VAL(x), VAL(V(1)), VAL(V(2))));
+}
+
+/* A linear layer cut by rows. Every rank adds its part of the bias, and the ranks add their results. Source:
+ * RowwiseParallel, likewise; Partial._partition_value in torch/distributed/tensor/placement_types.py. */
+void
+expand_rows(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *b = V(2), *y;
+    if (b)
+        layout_like(m, b, m->autocast ? m->low : b->dtype);
+    y = OP(m, "linear.default", VAL(V(0)), VAL(V(1)), VAL(b));
+    scope_end(m, mark, 1, &y);
+    out_add(m, f, OP(m, "memlint.all_reduce", VAL(y)));
+}
+
+/* Source: all_reduce in torch/csrc/distributed/c10d/Functional.cpp: a clone, in place. */
+void
+run_all_reduce(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, V(0)->dtype, V(0)->rank, V(0)->size, NULL));
+    ranks_exchange(m, f->out[0]->st->requested, 2);
+}
+
 /* Source: should_fold in LinearAlgebra.cpp. */
 static bool
 should_fold(const struct value *a, const struct value *b)

@@ -77,6 +77,9 @@ static const struct parallel strategies[] = {
      .arguments = ", offload_policy=CPUOffloadPolicy()",
      .shards = true,
      .offloads = true},
+    {.name = "tensor",
+     .help = "parallelize_module: linear layers of every unit by columns (ColwiseParallel) and rows (RowwiseParallel)",
+     .tensor = true},
 };
 
 const struct parallel *

@@ -213,6 +213,8 @@ void run_where(struct machine *m, struct frame *f);
 void run_zero_of(struct machine *m, struct frame *f);
 void run_zeros_like_second(struct machine *m, struct frame *f);
 
+void run_all_reduce(struct machine *m, struct frame *f); /* expand.c */
+
 /* ---- expand.c, formulas.c, rnn.c: composites --------------------------------------------------------------------- */
 
 void expand_channel_shuffle(struct machine *m, struct frame *f);
@@ -244,6 +246,7 @@ void expand_chunk(struct machine *m, struct frame *f);
 void expand_clamp_backward(struct machine *m, struct frame *f);
 void expand_clamp_bounds_backward(struct machine *m, struct frame *f);
 void expand_conj(struct machine *m, struct frame *f);
+void expand_columns(struct machine *m, struct frame *f);
 void expand_contiguous(struct machine *m, struct frame *f);
 void expand_conv(struct machine *m, struct frame *f);
 void expand_conv_transpose(struct machine *m, struct frame *f);
@@ -318,6 +321,7 @@ void expand_reshape(struct machine *m, struct frame *f);
 void expand_reshape_as(struct machine *m, struct frame *f);
 void expand_resolve_conj(struct machine *m, struct frame *f);
 void expand_rms_norm(struct machine *m, struct frame *f);
+void expand_rows(struct machine *m, struct frame *f);
 void expand_same(struct machine *m, struct frame *f);
 void expand_slogdet_backward(struct machine *m, struct frame *f);
 void expand_softmax(struct machine *m, struct frame *f);

@@ -570,7 +570,7 @@ spread(struct script *x)
     struct machine *m = x->m;
     const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
     int64_t *elements = NEWN(m->a, int64_t, x->nparams + 1);
-    if (how)
+    if (how && !how->tensor)
         (how->shards ? shard : reduce)(x);
     x->updated = NEWN(m->a, int, x->nparams + 1);
     for (int i = 0; i < x->nparams; i++)
@@ -795,19 +795,18 @@ find_tables(struct script *x)
     }
 }
 
-/* False when a tensor is not there. */
-static bool
-bind_args(struct script *x, const struct arg *from, int n, struct arg *to)
+bool
+args_bind(struct machine *m, struct value **slot, const struct arg *from, int n, struct arg *to)
 {
     bool all = true;
     for (int i = 0; i < n; i++) {
         to[i] = from[i];
         if (from[i].kind == ARG_SLOT) {
-            to[i] = VAL(from[i].i >= 0 ? x->slot[from[i].i] : NULL);
+            to[i] = VAL(from[i].i >= 0 ? slot[from[i].i] : NULL);
             all &= to[i].kind != ARG_NONE;
         } else if (from[i].kind == ARG_LIST) {
-            to[i].list = NEWN(x->m->a, struct arg, from[i].n ? from[i].n : 1);
-            all &= bind_args(x, from[i].list, from[i].n, to[i].list);
+            to[i].list = NEWN(m->a, struct arg, from[i].n ? from[i].n : 1);
+            all &= args_bind(m, slot, from[i].list, from[i].n, to[i].list);
         }
     }
     return all;
@@ -864,7 +863,7 @@ run_call(struct script *x, int at, double *flops)
     struct arg args[MAX_ARGS];
     const struct aten *op = c->op;
     int nargs = c->nargs;
-    bool bound = bind_args(x, c->args, nargs, args);
+    bool bound = args_bind(m, x->slot, c->args, nargs, args);
     if (c->either_type && m->autocast && setup_instead(x->s, ALTERNATIVE_TYPES))
         args[aten_arg(op, "dtype")] = DTYPE(m->low);
     bool ran = bound && op && aten_takes(op, args, nargs);
@@ -1558,6 +1557,23 @@ step_holds(struct program *p, const struct setup *s)
 /* The version whose sources the tables were read from. */
 enum { NEWEST = 211 };
 
+void
+machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s)
+{
+    m->a = m->keep = a;
+    m->trace.a = arena_new();
+    trace_begin(m);
+    m->heap = heap_new(a, s->expandable);
+    m->s = s;
+    m->fresh = CLASS_TEMPORARIES;
+    m->real = s->accumulate_eager;
+    m->sm = device_sm(s->device);
+    m->sm_below = INT_MAX;
+    m->torch = s->torch ? s->torch : graph_torch(p->graph);
+    m->torch = m->torch ? m->torch : NEWEST;
+    m->derivatives = NEWN(a, struct derivative *, aten_count);
+}
+
 struct step *
 step_run(struct program *p, const struct setup *s)
 {
@@ -1570,20 +1586,9 @@ step_run(struct program *p, const struct setup *s)
     st->m = m;
     st->call_flops = NEWN(p->arena, double, p->ncalls + 1);
     st->region_flops = NEWN(p->arena, double, p->nregions + 1);
-    m->a = m->keep = p->arena;
-    m->trace.a = arena_new();
-    trace_begin(m);
-    m->heap = heap_new(p->arena, s->expandable);
-    heap_play(m->heap, s->player);
-    m->s = s;
-    m->fresh = CLASS_TEMPORARIES;
+    machine_begin(m, p->arena, p, s);
     m->grad_mode = s->mode == MODE_TRAINING;
-    m->real = s->accumulate_eager;
-    m->sm = device_sm(s->device);
-    m->sm_below = INT_MAX;
-    m->torch = s->torch ? s->torch : graph_torch(p->graph);
-    m->torch = m->torch ? m->torch : NEWEST;
-    m->derivatives = NEWN(p->arena, struct derivative *, aten_count);
+    heap_play(m->heap, s->player);
     x.slot = NEWN(p->arena, struct value *, p->nslots + 1);
     x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
     x.attributes = NEWN(p->arena, struct value *, p->nattributes + 1);

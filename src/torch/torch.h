@@ -308,6 +308,8 @@ image_dim(int rank, bool last, int i)
 int scope_begin(struct machine *m);
 void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
 
+/* A machine in which nothing has run; what it allocates lives in a, but for m->trace.a, which the caller frees. */
+void machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
@@ -332,6 +334,8 @@ void eager_check_formula(struct machine *m, const struct aten *op);
 
 /* A copy with lists of its own. */
 struct arg *args_copy(struct arena *a, int n, const struct arg *from);
+/* Slots among from[0..n) become the values that they hold; false when one is not there. */
+bool args_bind(struct machine *m, struct value **slot, const struct arg *from, int n, struct arg *to);
 
 /* Arguments of a frame by position. */
 struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
@@ -417,6 +421,7 @@ struct parallel {
     bool shards;                             /* fully_shard: parameters are whole while their unit runs */
     bool keeps;                              /* and from their forward pass to their backward pass */
     bool offloads;                           /* a rank's shares are the host's */
+    bool tensor;                             /* tensor parallelism: linear layers are cut by columns and rows */
     enum dtype low; /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
@@ -454,6 +459,12 @@ void ranks_exchange(struct machine *m, int64_t bytes, int times);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
  * optimizer; how many. */
 int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine);
+
+/* ---- tensor.c: tensor parallelism -------------------------------------------------------------------------------- */
+
+/* Makes p the program of the first of s->gpus ranks: linear layers of p->units cut by columns and rows. False and *why
+ * where that can't be done. */
+bool tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char **why);
 
 /* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------- */
 

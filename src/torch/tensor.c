@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor.c - tensor parallelism: the program that one of several ranks runs.
+ *
+ * Inside of a unit (a Transformer block) a linear layer whose input every rank has whole is cut by columns, and one
+ * whose input is cut in its last dimension by rows: Megatron-LM's plan, as ColwiseParallel and RowwiseParallel of
+ * parallelize_module run it. Between the two every rank has a part of the heads and of the hidden units. A run of the
+ * forward pass on a rank's sizes tells in which dimension each tensor is cut: the one that is by the number of ranks
+ * smaller than in the file. Where an operator's result is not of such a size, or mixes what is cut, its columns stay
+ * whole, and the run begins anew. What remains is written into the program: sizes of parameters and of views, and other
+ * rows for the linear layers, which have the collectives.
+ *
+ * A view that takes heads apart gets as many less: the module is believed to be written so, or to have been told its
+ * part of the heads. Tensors between modules are plain ones, as with use_local_output=True.
+ *
+ * Source: torch/distributed/tensor/parallel/style.py; Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3.
+ */
+#include "base/setup.h"
+#include "torch/run.h"
+
+#include <ctype.h>
+
+enum role { WHOLE, COLUMNS, ROWS };
+enum { NOT_CUT = -1, NO_PART = -2 };
+
+struct cutter {
+    struct arena *a;
+    struct program *p;
+    const struct setup *s;
+    struct machine *m;
+    const struct param **param; /* per slot */
+    int *reads;                 /* per slot: how many calls read it */
+    struct value **slot;
+    int *dim;            /* per slot: in which dimension it is cut, or NOT_CUT */
+    int *from;           /* per slot: a call by columns that it comes from */
+    int *joined;         /* per call: calls by columns that meet are one: another of them, or itself */
+    const char **layer;  /* per call: of linear layers the module's name, with * for numbers */
+    struct names *whole; /* those that stay whole */
+    enum role *role;     /* per call */
+    struct arg **args;   /* per call: with a rank's sizes; NULL as they are */
+    int64_t **size;      /* per call: of the first result, likewise */
+    const char *why;     /* it can't be done at all */
+};
+
+static int
+joined(const struct cutter *x, int call)
+{
+    while (x->joined[call] != call)
+        call = x->joined[call];
+    return call;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+static int64_t
+product(int n, const int64_t *size)
+{
+    int64_t all = 1;
+    for (int i = 0; i < n; i++)
+        all *= size[i];
+    return all;
+}
+
+/* Which dimension of a view, its size being that of the file, has what v has cut in dim: the outermost that lies there
+ * and can be divided; NOT_CUT none. */
+static int
+dim_of_view(const struct cutter *x, const struct value *v, int dim, int rank, const int64_t *size)
+{
+    int64_t low = product(v->rank - 1 - dim, v->size + dim + 1), high = low * v->size[dim] * x->s->gpus;
+    int64_t inner = product(rank, size);
+    for (int i = 0; i < rank; i++) {
+        int64_t outer = inner;
+        inner = size[i] ? inner / size[i] : 0;
+        if (inner < high && outer > low && size[i] > 1 && size[i] % x->s->gpus == 0)
+            return i;
+    }
+    return NOT_CUT;
+}
+
+static const char *
+sizes_text(struct arena *a, int n, const int64_t *size)
+{
+    const char *text = "";
+    for (int i = 0; i < n; i++)
+        text = arena_printf(a, "%s%s%lld", text, i ? ", " : "", (long long)size[i]);
+    return text;
+}
+
+/* A list of sizes that a view of v is given becomes a rank's; false where it is none. */
+static bool
+divide_sizes(struct cutter *x, const struct call *c, struct arg *list, const struct value *v, int dim)
+{
+    int64_t size[RANK], all = value_elements(v) * x->s->gpus, known = 1;
+    if (list->kind != ARG_LIST || list->n > RANK)
+        return false;
+    for (int i = 0; i < list->n; i++) {
+        size[i] = list->list[i].kind == ARG_INT ? list->list[i].i : 0;
+        known *= size[i] < 0 ? 1 : size[i];
+    }
+    bool kept = false; /* -1 of expand: as it is */
+    int at = list->n - v->rank + dim;
+    for (int i = 0; i < list->n; i++)
+        kept |= size[i] < 0 && i == at;
+    for (int i = 0; i < list->n; i++)
+        if (size[i] < 0 && known)
+            size[i] = all / known;
+    if (product(list->n, size) == all) {
+        at = dim_of_view(x, v, dim, list->n, size);
+        kept = false;
+        if (at < 0)
+            x->why = arena_printf(x->a, "%s makes [%s] of what %d GPUs share, who can't share that alike",
+                                  x->p->modules[c->scope].path, sizes_text(x->a, list->n, size), x->s->gpus);
+    }
+    if (at < 0 || at >= list->n || (!kept && size[at] % x->s->gpus))
+        return false;
+    if (!kept)
+        list->list[at] = INT(size[at] / x->s->gpus);
+    return true;
+}
+
+static void
+divide_numbers(const struct cutter *x, struct arg *a)
+{
+    for (int i = 0; i < (a->kind == ARG_LIST ? a->n : 1); i++) {
+        struct arg *one = a->kind == ARG_LIST ? &a->list[i] : a;
+        if (one->kind == ARG_INT)
+            one->i /= x->s->gpus;
+    }
+}
+
+/* Arguments that have sizes, by their names. */
+static const struct {
+    const char *name;
+    bool parts; /* of the dimension that the argument called dim tells */
+} sized[] = {{"size", false}, {"shape", false}, {"split_size", true}, {"split_sizes", true}};
+
+/* Whether the call works along the dimension of v that is cut. */
+static bool
+runs_along(const struct call *c, const struct value *v, int dim)
+{
+    int at = aten_arg(c->op, "dim");
+    return at >= 0 && at < c->nargs && c->args[at].kind == ARG_INT && layout_dim(c->args[at].i, v->rank) == dim;
+}
+
+/* The arguments of a call that reads v with a rank's sizes; NULL where they can't be told. */
+static struct arg *
+divided(struct cutter *x, const struct call *c, const struct value *v, int dim)
+{
+    struct arg *args = args_copy(x->a, c->nargs, c->args);
+    for (int i = 0; i < COUNT(sized); i++) {
+        int at = aten_arg(c->op, sized[i].name);
+        if (at < 0 || at >= c->nargs || args[at].kind == ARG_NONE)
+            continue;
+        if (!sized[i].parts && !divide_sizes(x, c, &args[at], v, dim))
+            return NULL;
+        if (sized[i].parts && runs_along(c, v, dim))
+            divide_numbers(x, &args[at]);
+    }
+    return args;
+}
+
+/* In which dimension v is cut, the file's sizes being these. */
+static int
+cut_of(const struct cutter *x, const struct value *v, int rank, const int64_t *size)
+{
+    int at = NOT_CUT;
+    if (v->rank != rank)
+        return NO_PART;
+    for (int i = 0; i < rank; i++) {
+        if (v->size[i] == size[i])
+            continue;
+        if (at >= 0 || v->size[i] * x->s->gpus != size[i])
+            return NO_PART;
+        at = i;
+    }
+    return at;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the ranks can share a parameter in that dimension; then its value becomes a rank's. */
+static bool
+cut_param(struct cutter *x, const struct arg *a, int dim)
+{
+    int slot = a->kind == ARG_SLOT ? (int)a->i : -1;
+    const struct param *q = slot >= 0 ? x->param[slot] : NULL;
+    struct value *v = q ? x->slot[slot] : NULL;
+    if (!v || x->reads[slot] != 1 || v->rank <= dim || q->size[dim] % x->s->gpus)
+        return false;
+    int64_t size[RANK];
+    memcpy(size, q->size, sizeof(*size) * (size_t)q->rank);
+    size[dim] /= x->s->gpus;
+    x->slot[slot] = value_keep(value_new(x->m, v->dtype, v->rank, size, NULL));
+    return true;
+}
+
+static enum role
+role_of(struct cutter *x, int at, bool inside)
+{
+    const struct call *c = &x->p->calls[at];
+    int input = x->layer[at] && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1;
+    if (input < 0 || !x->slot[input] || !inside)
+        return WHOLE;
+    if (x->dim[input] >= 0)
+        return x->dim[input] == x->slot[input]->rank - 1 && cut_param(x, &c->args[1], 1) ? ROWS : WHOLE;
+    if (names_find(x->whole, x->layer[at]) >= 0 || !cut_param(x, &c->args[1], 0))
+        return WHOLE;
+    if (c->nargs > 2)
+        cut_param(x, &c->args[2], 0);
+    return COLUMNS;
+}
+
+/* Of what a call reads, something that is cut; what else is comes from then on from the same columns. -1 nothing is. */
+static int
+cut_input(struct cutter *x, const struct call *c)
+{
+    int first = -1, slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
+        if (x->dim[slot] < 0)
+            continue;
+        first = first < 0 ? slot : first;
+        x->joined[joined(x, x->from[slot])] = joined(x, x->from[first]);
+    }
+    return first;
+}
+
+/* What a call made of something that is cut: whether it is, too. */
+static bool
+note_results(struct cutter *x, int at, const struct frame *f, int from)
+{
+    const struct call *c = &x->p->calls[at];
+    bool fits = true, any = x->role[at] == ROWS;
+    for (int k = 0; k < c->nouts && k < f->nout; k++) {
+        const struct value *v = f->out[k];
+        int dim = NOT_CUT;
+        if (v && k == 0) {
+            dim = cut_of(x, v, c->rank, c->size);
+            x->size[at] = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)(v->rank + 1));
+        } else if (v && x->dim[c->outs[0]] < v->rank)
+            dim = x->dim[c->outs[0]];
+        fits &= dim != NO_PART;
+        any |= dim >= 0;
+        x->dim[c->outs[k]] = dim < 0 ? NOT_CUT : dim;
+        x->from[c->outs[k]] = from;
+    }
+    return fits && any;
+}
+
+/* Runs a call; false where the columns that it reads must stay whole. */
+static bool
+run_one(struct cutter *x, int at, bool inside)
+{
+    const struct call *c = &x->p->calls[at];
+    struct arg args[MAX_ARGS];
+    const struct arg *own = c->args;
+    int input = cut_input(x, c);
+    x->role[at] = role_of(x, at, inside);
+    const struct value *cut = input >= 0 ? x->slot[input] : NULL;
+    if (cut && (!inside || !c->op))
+        return false;
+    if (cut && x->role[at] == WHOLE && !(own = x->args[at] = divided(x, c, cut, x->dim[input])))
+        return false;
+    if (!args_bind(x->m, x->slot, own, c->nargs, args) || !c->op || !aten_takes(c->op, args, c->nargs))
+        return !cut;
+    struct frame like = {.rank = cut ? -1 : c->rank, .size = c->size, .want = ~0u};
+    const struct frame *f = dispatch(x->m, c->op, c->nargs, args, &like);
+    for (int k = 0; k < c->nouts && k < f->nout; k++)
+        x->slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
+    if (x->role[at] == COLUMNS)
+        return note_results(x, at, f, at);
+    return !cut || (note_results(x, at, f, x->from[input]) &&
+                    (x->role[at] == ROWS || !runs_along(c, cut, x->dim[input]) || f->out[0]->st == cut->st));
+}
+
+static void
+keep_whole(struct cutter *x, int column)
+{
+    for (int i = 0; i < x->p->ncalls; i++)
+        if (x->role[i] == COLUMNS && joined(x, i) == joined(x, column))
+            names_put(x->whole, x->layer[i], 1);
+}
+
+static struct value *
+made(struct cutter *x, enum dtype t, int rank, const int64_t *size)
+{
+    return rank < 0 ? NULL : value_keep(value_new(x->m, t, rank, size, NULL));
+}
+
+/* The forward pass on a rank's sizes; false when layers that it cut stay whole. */
+static bool
+run_all(struct cutter *x)
+{
+    const struct program *p = x->p;
+    int unit = 0, slot;
+    memset(x->role, 0, sizeof(*x->role) * (size_t)(p->ncalls + 1));
+    memset(x->slot, 0, sizeof(*x->slot) * (size_t)(p->nslots + 1));
+    memset(x->args, 0, sizeof(*x->args) * (size_t)(p->ncalls + 1));
+    memset(x->size, 0, sizeof(*x->size) * (size_t)(p->ncalls + 1));
+    for (int i = 0; i < p->nslots; i++)
+        x->dim[i] = NOT_CUT;
+    for (int i = 0; i < p->nparams; i++)
+        x->slot[p->params[i].slot] = made(x, p->params[i].dtype, p->params[i].rank, p->params[i].size);
+    for (int i = 0; i < p->ninputs; i++)
+        x->slot[p->inputs[i].slot] = made(x, p->inputs[i].dtype, p->inputs[i].rank, p->inputs[i].size);
+    for (int i = 0; i < p->ncalls; i++)
+        x->joined[i] = i;
+    for (int i = 0; i < p->ncalls; i++) {
+        while (unit < p->nunits && p->units[unit].end <= i)
+            unit++;
+        if (run_one(x, i, unit < p->nunits && p->units[unit].first <= i))
+            continue;
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            if (x->dim[slot] >= 0)
+                keep_whole(x, x->from[slot]);
+        if (x->role[i] == COLUMNS)
+            keep_whole(x, i);
+        return false;
+    }
+    for (int i = 0; i < p->noutputs; i++) {
+        slot = p->outputs[i].slot;
+        if (x->dim[slot] >= 0) {
+            keep_whole(x, x->from[slot]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what is written --------------------------------------------------------------------------------------------- */
+
+static const char *
+starred(struct arena *a, const char *path)
+{
+    char *s = arena_printf(a, "%s", path), *to = s;
+    for (const char *from = path; *from;) {
+        size_t n = strspn(from, "0123456789");
+        bool number = n && (from == path || from[-1] == '.') && (!from[n] || from[n] == '.');
+        if (number)
+            *to++ = '*';
+        else
+            *to++ = *from;
+        from += number ? n : 1;
+    }
+    *to = 0;
+    return s;
+}
+
+static const char *
+layers_of(const struct cutter *x, enum role role)
+{
+    struct names *seen = names_new(x->a);
+    const char *text = "";
+    for (int i = 0; i < x->p->ncalls; i++)
+        if (x->role[i] == role && x->layer[i] && names_find(seen, x->layer[i]) < 0) {
+            names_put(seen, x->layer[i], i);
+            text = arena_printf(x->a, "%s%s%s", text, *text ? ", " : "", x->layer[i]);
+        }
+    return text;
+}
+
+static void
+write_param(struct cutter *x, const struct arg *a)
+{
+    if (a->kind != ARG_SLOT || a->i < 0)
+        return;
+    const struct value *v = x->slot[a->i];
+    for (int i = 0; i < x->p->nparams; i++)
+        if (x->p->params[i].slot == a->i)
+            x->p->params[i].size = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)(v->rank + 1));
+}
+
+static void
+write_program(struct cutter *x)
+{
+    static const char *const rows[] = {[COLUMNS] = "memlint.columns", [ROWS] = "memlint.rows"};
+    struct program *p = x->p;
+    for (int i = 0; i < p->ncalls; i++) {
+        struct call *c = &p->calls[i];
+        if (x->args[i])
+            c->args = x->args[i];
+        if (x->size[i])
+            c->size = x->size[i];
+        if (x->role[i] == WHOLE)
+            continue;
+        c->op = aten_find(rows[x->role[i]]);
+        for (int k = 1; k < c->nargs; k++)
+            write_param(x, &c->args[k]);
+    }
+}
+
+bool
+tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char **why)
+{
+    struct machine *m = NEW(a, struct machine);
+    struct cutter x = {.a = a, .p = p, .s = s, .m = m};
+    int slot;
+    machine_begin(m, a, p, s);
+    x.param = program_params(p, a);
+    x.reads = NEWN(a, int, p->nslots + 1);
+    x.slot = NEWN(a, struct value *, p->nslots + 1);
+    x.dim = NEWN(a, int, p->nslots + 1);
+    x.from = NEWN(a, int, p->nslots + 1);
+    x.joined = NEWN(a, int, p->ncalls + 1);
+    x.layer = NEWN(a, const char *, p->ncalls + 1);
+    x.role = NEWN(a, enum role, p->ncalls + 1);
+    x.args = NEWN(a, struct arg *, p->ncalls + 1);
+    x.size = NEWN(a, int64_t *, p->ncalls + 1);
+    x.whole = names_new(a);
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+            x.reads[slot]++;
+        if (target_is(c->target, TARGET_PROJECTS) && c->nargs > 1)
+            x.layer[i] = starred(a, p->modules[c->scope].path);
+    }
+    while (!x.why && !run_all(&x))
+        ;
+    arena_free(m->trace.a);
+    if (!x.why && !*layers_of(&x, ROWS))
+        x.why = "no linear layers of its units follow each other, of which the first could be cut by columns and the "
+                "last by rows";
+    if (x.why) {
+        *why = x.why;
+        return false;
+    }
+    write_program(&x);
+    program_assume(p, ALTERNATIVE_NONE,
+                   "%d GPUs share linear layers by columns (%s) and by rows (%s); all else is whole on each of them, "
+                   "and modules know their part of the heads",
+                   s->gpus, layers_of(&x, COLUMNS), layers_of(&x, ROWS));
+    program_assume(p, ALTERNATIVE_NONE,
+                   "the optimizer's step runs under torch.distributed.tensor.experimental.implicit_replication, "
+                   "without which PyTorch refuses lists of DTensors and others");
+    return true;
+}

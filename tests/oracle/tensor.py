@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Steps under tensor parallelism: rank 0 of a fake process group, PyTorch's own CUDA allocator, no GPU.
+
+    tensor.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--gpus N,N]
+
+Every case is a model, captured whole, and its step with parallelize_module over the layers that memlint says it cuts;
+peaks and phases are compared to the byte. RECORD.PY is the oracle's, with nullgpu.cpp beside it. The optimizer steps
+under implicit_replication, as parameters that no rank shares are plain tensors. Exit 1 where a case is not exact.
+"""
+
+import argparse, functools, json, os, re, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
+import real, steps
+
+import torch, torch.nn.functional as F
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads, bias=True):
+        super().__init__()
+        self.head = width // heads
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width, bias=bias) for _ in range(4))
+
+    def forward(self, x):
+        q, k, v = (f(x).view(*x.shape[:2], -1, self.head).transpose(1, 2) for f in (self.q, self.k, self.v))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).reshape(*x.shape[:2], -1))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, bias=True, dropout=0.0):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = Attention(width, heads, bias)
+        self.up, self.down = nn.Linear(width, 4 * width, bias=bias), nn.Linear(4 * width, width, bias=bias)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        x = x + self.drop(self.attention(self.norm1(x)))
+        return x + self.drop(self.down(F.gelu(self.up(self.norm2(x)))))
+
+
+class GPT(nn.Module):
+    def __init__(self, vocabulary=8000, width=256, heads=8, layers=2, context=128, **more):
+        super().__init__()
+        self.token, self.position = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
+        self.blocks = nn.Sequential(*(Block(width, heads, **more) for _ in range(layers)))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens):
+        x = self.token(tokens) + self.position(torch.arange(tokens.shape[1], device=tokens.device))
+        return self.head(self.norm(self.blocks(x)))
+
+
+class Last(nn.Module):
+    """A model of Transformers that returns one tensor."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x).logits
+
+
+def llama(**more):
+    import transformers
+
+    sizes = dict(hidden_size=256, intermediate_size=688, num_attention_heads=8, num_hidden_layers=2, vocab_size=8000)
+    config = transformers.LlamaConfig(**{**sizes, "use_cache": False, **more})
+    return Last(transformers.LlamaForCausalLM(config))
+
+
+def vit():
+    import transformers
+
+    config = transformers.ViTConfig(
+        hidden_size=192,
+        intermediate_size=768,
+        num_attention_heads=4,
+        num_hidden_layers=3,
+        image_size=96,
+        num_labels=100,
+        hidden_dropout_prob=0.1,
+    )
+    return Last(transformers.ViTForImageClassification(config))
+
+
+def text(batch):
+    return (torch.zeros(batch, 128, dtype=torch.long),), torch.zeros(batch, 128, dtype=torch.long)
+
+
+def images(batch):
+    return (torch.rand(batch, 3, 96, 96),), torch.zeros(batch, dtype=torch.long)
+
+
+def cross_entropy(out, targets):
+    return F.cross_entropy(out.reshape(-1, out.shape[-1]), targets.reshape(-1))
+
+
+CASES = {
+    "gpt": (GPT, text, "blocks.?", 4),
+    "gpt-large": (functools.partial(GPT, width=1024, heads=16, layers=4), text, "blocks.?", 8),
+    "gpt-bare": (functools.partial(GPT, bias=False, layers=3), text, "blocks.?", 4),
+    "gpt-dropout": (functools.partial(GPT, dropout=0.1, width=512), text, "blocks.?", 4),
+    "llama": (llama, text, "model.model.layers.?", 4),
+    "llama-grouped": (functools.partial(llama, num_key_value_heads=4), text, "model.model.layers.?", 4),
+    "llama-eager": (functools.partial(llama, attn_implementation="eager"), text, "model.model.layers.?", 4),
+    "vit": (vit, images, "model.vit.encoder.layer.?", 16),
+}
+HEADS = ("num_heads", "num_attention_heads", "num_key_value_heads", "all_head_size")
+
+
+def spread(plan, model, how, world, units):
+    """What record.py calls for a model of several GPUs."""
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", rank=0, world_size=world, store=FakeStore())
+    mesh = init_device_mesh("cuda", (world,))
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear):
+            for style, globs in zip((ColwiseParallel, RowwiseParallel), plan):
+                if any(re.fullmatch(g.replace(".", r"\.").replace("*", r"\d+"), name) for g in globs):
+                    parallelize_module(module, mesh, style())
+        if "attention" in type(module).__name__.lower():
+            for heads in HEADS:
+                if hasattr(module, heads):
+                    setattr(module, heads, getattr(module, heads) // world)
+    return model, []
+
+
+def replicated(make, params):
+    from torch.distributed.tensor.experimental import implicit_replication
+
+    optimizer = make(params)
+    step = optimizer.step
+
+    def within():
+        with implicit_replication():
+            return step()
+
+    optimizer.step = within
+    return optimizer
+
+
+def capture(name, path):
+    import memlint
+
+    build, inputs, *_ = CASES[name]
+    example, targets = inputs(2)
+    memlint.export(build(), *example, path=path, loss=cross_entropy, targets=(targets,))
+
+
+def measure(record, name, plan, world, optimizer, precision, path):
+    import torch.utils._device, types
+
+    build, inputs, _, batch = CASES[name]
+    entry = types.SimpleNamespace(
+        build=build, inputs=inputs, loss=cross_entropy, loss_name="cross-entropy", real_build=False
+    )
+    record.spread = functools.partial(spread, plan)
+    record.OPTIMIZERS = {k: functools.partial(replicated, make) for k, make in record.OPTIMIZERS.items()}
+    truth = record.record(name, entry, batch, optimizer, precision, parallel="tensor", world=world)
+    with open(path, "w") as f:
+        json.dump(truth, f)
+
+
+def compare(a, record, name, world, optimizer, precision):
+    units, batch = CASES[name][2:]
+    model, case = os.path.join(a.keep, f"{name}.onnx"), os.path.join(a.keep, f"{name}-{world}.{optimizer}.{precision}")
+    if not os.path.exists(model) and not steps.apart(case + ".log", lambda: capture(name, model)):
+        return "not captured: " + steps.reason(case + ".log")
+    command = [a.memlint, model, "--dim", f"batch={batch}", "--precision", precision, "--optimizer", optimizer]
+    command += ["--parallel=tensor", f"--gpus={world}", "--units", units, "--format=json"]
+    p = subprocess.run(command, capture_output=True, text=True)
+    if p.returncode:
+        return p.stderr.strip()
+    answer = json.loads(p.stdout)
+    said = " ".join(answer["setup"]["assumptions"])
+    plan = [re.search(rf"by {kind} \((.*?)\)", said)[1].split(", ") for kind in ("columns", "rows")]
+    if not os.path.exists(case) and not steps.apart(
+        case + ".log", lambda: measure(record, name, plan, world, optimizer, precision, case)
+    ):
+        return "not recorded: " + steps.reason(case + ".log")
+    truth = json.load(open(case))
+    want = {"peak": truth["peak_allocated"], "reserved": truth["peak_reserved"], **truth["allocated_after"]}
+    got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
+    apart = [f"{k} {got[k] - want[k]:+d} of {want[k]}" for k in want if got.get(k) != want[k]]
+    return "  ".join(apart) or "exact"
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ap.add_argument("memlint")
+    ap.add_argument("record")
+    ap.add_argument("--keep", required=True, metavar="DIR")
+    ap.add_argument("--only", default="", metavar="REGEX")
+    ap.add_argument("--gpus", default="2,4", help="ranks, with commas between")
+    a = ap.parse_args()
+    os.makedirs(a.keep, exist_ok=True)
+    os.environ["MEMLINT"] = a.memlint = os.path.realpath(a.memlint)
+    record = steps.load("record", os.path.realpath(a.record))
+    real.start(record)
+    wrong = 0
+    for name in CASES:
+        for world in map(int, a.gpus.split(",")):
+            for optimizer, precision in (("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")):
+                if not re.search(a.only, f"{name}-{world} {optimizer} {precision}"):
+                    continue
+                verdict = compare(a, record, name, world, optimizer, precision)
+                wrong += verdict != "exact"
+                print(name, world, optimizer, precision, verdict, sep="  ", flush=True)
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
