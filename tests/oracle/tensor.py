@@ -133,7 +133,7 @@ def spread(plan, model, how, world, units):
             for heads in HEADS:
                 if hasattr(module, heads):
                     setattr(module, heads, getattr(module, heads) // world)
-    return model, []
+    return model.to_empty(device="cuda"), []
 
 
 def replicated(make, params):
@@ -150,6 +150,12 @@ def replicated(make, params):
     return optimizer
 
 
+def on_meta(build):
+    """No rank ever has the whole model."""
+    with torch.device("meta"):
+        return build()
+
+
 def capture(name, path):
     import memlint
 
@@ -162,9 +168,8 @@ def measure(record, name, plan, world, optimizer, precision, path):
     import torch.utils._device, types
 
     build, inputs, _, batch = CASES[name]
-    entry = types.SimpleNamespace(
-        build=build, inputs=inputs, loss=cross_entropy, loss_name="cross-entropy", real_build=False
-    )
+    entry = types.SimpleNamespace(inputs=inputs, loss=cross_entropy, loss_name="cross-entropy", real_build=False)
+    entry.build = lambda: on_meta(build)
     record.spread = functools.partial(spread, plan)
     record.OPTIMIZERS = {k: functools.partial(replicated, make) for k, make in record.OPTIMIZERS.items()}
     truth = record.record(name, entry, batch, optimizer, precision, parallel="tensor", world=world)
