@@ -27,18 +27,19 @@ struct cutter {
     struct program *p;
     const struct setup *s;
     struct machine *m;
-    const struct param **param; /* per slot */
-    int *reads;                 /* per slot: how many calls read it */
-    struct value **slot;
-    int *dim;            /* per slot: in which dimension it is cut, or NOT_CUT */
-    int *from;           /* per slot: a call by columns that it comes from */
-    int *joined;         /* per call: calls by columns that meet are one: another of them, or itself */
-    const char **layer;  /* per call: of linear layers the module's name, with * for numbers */
-    struct names *whole; /* those that stay whole */
-    enum role *role;     /* per call */
-    struct arg **args;   /* per call: with a rank's sizes; NULL as they are */
-    int64_t **size;      /* per call: of the first result, likewise */
-    const char *why;     /* it can't be done at all */
+    const struct param **param;  /* per slot */
+    int *reads;                  /* per slot: how many calls read it */
+    struct value **slot, **full; /* as a rank has it, and the file; the same where nothing is cut */
+    int *dim;                    /* per slot: in which dimension it is cut, or NOT_CUT */
+    int *from;                   /* per slot: a call by columns that it comes from */
+    int *joined;                 /* per call: calls by columns that meet are one: another of them, or itself */
+    const char **layer;          /* per call: of linear layers the module's name, with * for numbers */
+    struct names *whole;         /* those that stay whole */
+    enum role *role;             /* per call */
+    struct arg **args;           /* per call: with a rank's sizes; NULL as they are */
+    int64_t **size;              /* per call: of the first result, likewise */
+    const char *uneven;          /* what the ranks can't share; NULL nothing */
+    const char *why;             /* it can't be done at all */
 };
 
 static int
@@ -60,20 +61,24 @@ product(int n, const int64_t *size)
     return all;
 }
 
-/* Which dimension of a view, its size being that of the file, has what v has cut in dim: the outermost that lies there
- * and can be divided; NOT_CUT none. */
+/* Which dimension of a view, its size being that of the file, has what v has cut in dim: of those that lie there the
+ * outermost that can be divided, but not the innermost of several, which is a head's own; NOT_CUT none. */
 static int
 dim_of_view(const struct cutter *x, const struct value *v, int dim, int rank, const int64_t *size)
 {
     int64_t low = product(v->rank - 1 - dim, v->size + dim + 1), high = low * v->size[dim] * x->s->gpus;
     int64_t inner = product(rank, size);
+    int at = NOT_CUT, last = NOT_CUT, n = 0;
     for (int i = 0; i < rank; i++) {
         int64_t outer = inner;
         inner = size[i] ? inner / size[i] : 0;
-        if (inner < high && outer > low && size[i] > 1 && size[i] % x->s->gpus == 0)
-            return i;
+        if (inner >= high || outer <= low || size[i] < 2)
+            continue;
+        last = i;
+        n++;
+        at = at < 0 && size[i] % x->s->gpus == 0 ? i : at;
     }
-    return NOT_CUT;
+    return n > 1 && at == last ? NOT_CUT : at;
 }
 
 static const char *
@@ -85,35 +90,23 @@ sizes_text(struct arena *a, int n, const int64_t *size)
     return text;
 }
 
-/* A list of sizes that a view of v is given becomes a rank's; false where it is none. */
+/* Of a list of sizes that a view of v is given the one that a rank has less of; false where there is none. */
 static bool
 divide_sizes(struct cutter *x, const struct call *c, struct arg *list, const struct value *v, int dim)
 {
-    int64_t size[RANK], all = value_elements(v) * x->s->gpus, known = 1;
-    if (list->kind != ARG_LIST || list->n > RANK)
+    const struct value *w = x->full[c->outs[0]];
+    if (!w || list->kind != ARG_LIST || list->n != w->rank)
         return false;
-    for (int i = 0; i < list->n; i++) {
-        size[i] = list->list[i].kind == ARG_INT ? list->list[i].i : 0;
-        known *= size[i] < 0 ? 1 : size[i];
-    }
-    bool kept = false; /* -1 of expand: as it is */
-    int at = list->n - v->rank + dim;
-    for (int i = 0; i < list->n; i++)
-        kept |= size[i] < 0 && i == at;
-    for (int i = 0; i < list->n; i++)
-        if (size[i] < 0 && known)
-            size[i] = all / known;
-    if (product(list->n, size) == all) {
-        at = dim_of_view(x, v, dim, list->n, size);
-        kept = false;
-        if (at < 0)
-            x->why = arena_printf(x->a, "%s makes [%s] of what %d GPUs share, who can't share that alike",
-                                  x->p->modules[c->scope].path, sizes_text(x->a, list->n, size), x->s->gpus);
-    }
-    if (at < 0 || at >= list->n || (!kept && size[at] % x->s->gpus))
+    int at = w->rank - v->rank + dim; /* of an expanded one */
+    if (value_elements(w) == value_elements(v) * x->s->gpus)
+        at = dim_of_view(x, v, dim, w->rank, w->size);
+    if (at < 0)
+        x->why = arena_printf(x->a, "%d GPUs can't share the heads of [%s] that %s makes of its columns", x->s->gpus,
+                              sizes_text(x->a, w->rank, w->size), x->p->modules[c->scope].path);
+    if (at < 0 || w->size[at] % x->s->gpus)
         return false;
-    if (!kept)
-        list->list[at] = INT(size[at] / x->s->gpus);
+    for (int i = 0; i < list->n; i++)
+        list->list[i] = INT(w->size[i] / (i == at ? x->s->gpus : 1));
     return true;
 }
 
@@ -158,17 +151,17 @@ divided(struct cutter *x, const struct call *c, const struct value *v, int dim)
     return args;
 }
 
-/* In which dimension v is cut, the file's sizes being these. */
+/* In which dimension v is cut, w being the file's. */
 static int
-cut_of(const struct cutter *x, const struct value *v, int rank, const int64_t *size)
+cut_of(const struct cutter *x, const struct value *v, const struct value *w)
 {
     int at = NOT_CUT;
-    if (v->rank != rank)
+    if (v->rank != w->rank)
         return NO_PART;
-    for (int i = 0; i < rank; i++) {
-        if (v->size[i] == size[i])
+    for (int i = 0; i < v->rank; i++) {
+        if (v->size[i] == w->size[i])
             continue;
-        if (at >= 0 || v->size[i] * x->s->gpus != size[i])
+        if (at >= 0 || v->size[i] * x->s->gpus != w->size[i])
             return NO_PART;
         at = i;
     }
@@ -202,8 +195,13 @@ role_of(struct cutter *x, int at, bool inside)
         return WHOLE;
     if (x->dim[input] >= 0)
         return x->dim[input] == x->slot[input]->rank - 1 && cut_param(x, &c->args[1], 1) ? ROWS : WHOLE;
-    if (names_find(x->whole, x->layer[at]) >= 0 || !cut_param(x, &c->args[1], 0))
+    if (names_find(x->whole, x->layer[at]) >= 0)
         return WHOLE;
+    if (!cut_param(x, &c->args[1], 0)) {
+        if (!x->uneven)
+            x->uneven = arena_printf(x->a, "%d GPUs can't share the columns of %s", x->s->gpus, x->layer[at]);
+        return WHOLE;
+    }
     if (c->nargs > 2)
         cut_param(x, &c->args[2], 0);
     return COLUMNS;
@@ -225,24 +223,49 @@ cut_input(struct cutter *x, const struct call *c)
 
 /* What a call made of something that is cut: whether it is, too. */
 static bool
-note_results(struct cutter *x, int at, const struct frame *f, int from)
+note_results(struct cutter *x, int at, int from)
 {
     const struct call *c = &x->p->calls[at];
     bool fits = true, any = x->role[at] == ROWS;
-    for (int k = 0; k < c->nouts && k < f->nout; k++) {
-        const struct value *v = f->out[k];
-        int dim = NOT_CUT;
-        if (v && k == 0) {
-            dim = cut_of(x, v, c->rank, c->size);
-            x->size[at] = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)(v->rank + 1));
-        } else if (v && x->dim[c->outs[0]] < v->rank)
-            dim = x->dim[c->outs[0]];
+    for (int k = 0; k < c->nouts; k++) {
+        const struct value *v = x->slot[c->outs[k]], *w = x->full[c->outs[k]];
+        int dim = v && w ? cut_of(x, v, w) : NOT_CUT;
         fits &= dim != NO_PART;
         any |= dim >= 0;
         x->dim[c->outs[k]] = dim < 0 ? NOT_CUT : dim;
         x->from[c->outs[k]] = from;
+        if (v && k == 0 && v->rank == c->rank)
+            x->size[at] = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)(v->rank + 1));
     }
     return fits && any;
+}
+
+/* Whether what is whole of a call's tensors has something else than a number where v is cut. */
+static bool
+meets_whole(const struct cutter *x, const struct call *c, const struct value *v, int dim)
+{
+    int slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
+        const struct value *w = x->slot[slot];
+        int at = w ? w->rank - v->rank + dim : NOT_CUT;
+        if (x->dim[slot] < 0 && at >= 0 && w->size[at] > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Runs a call on values of slots; false when it can't. */
+static bool
+run_on(struct cutter *x, const struct call *c, const struct arg *from, struct value **slot)
+{
+    struct arg args[MAX_ARGS];
+    struct frame like = {.rank = from == c->args ? c->rank : -1, .size = c->size, .want = ~0u};
+    if (!args_bind(x->m, slot, from, c->nargs, args) || !c->op || !aten_takes(c->op, args, c->nargs))
+        return false;
+    const struct frame *f = dispatch(x->m, c->op, c->nargs, args, &like);
+    for (int k = 0; k < c->nouts && k < f->nout; k++)
+        slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
+    return true;
 }
 
 /* Runs a call; false where the columns that it reads must stay whole. */
@@ -250,25 +273,21 @@ static bool
 run_one(struct cutter *x, int at, bool inside)
 {
     const struct call *c = &x->p->calls[at];
-    struct arg args[MAX_ARGS];
-    const struct arg *own = c->args;
     int input = cut_input(x, c);
-    x->role[at] = role_of(x, at, inside);
     const struct value *cut = input >= 0 ? x->slot[input] : NULL;
-    if (cut && (!inside || !c->op))
+    x->role[at] = role_of(x, at, inside);
+    run_on(x, c, c->args, x->full);
+    for (int k = 0; k < c->nouts; k++)
+        x->slot[c->outs[k]] = x->full[c->outs[k]];
+    if (!cut && x->role[at] == WHOLE)
+        return true;
+    if (x->role[at] != WHOLE)
+        return run_on(x, c, c->args, x->slot) && note_results(x, at, cut ? x->from[input] : at);
+    if (!inside || !c->op || meets_whole(x, c, cut, x->dim[input]) ||
+        !(x->args[at] = divided(x, c, cut, x->dim[input])) || !run_on(x, c, x->args[at], x->slot))
         return false;
-    if (cut && x->role[at] == WHOLE && !(own = x->args[at] = divided(x, c, cut, x->dim[input])))
-        return false;
-    if (!args_bind(x->m, x->slot, own, c->nargs, args) || !c->op || !aten_takes(c->op, args, c->nargs))
-        return !cut;
-    struct frame like = {.rank = cut ? -1 : c->rank, .size = c->size, .want = ~0u};
-    const struct frame *f = dispatch(x->m, c->op, c->nargs, args, &like);
-    for (int k = 0; k < c->nouts && k < f->nout; k++)
-        x->slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
-    if (x->role[at] == COLUMNS)
-        return note_results(x, at, f, at);
-    return !cut || (note_results(x, at, f, x->from[input]) &&
-                    (x->role[at] == ROWS || !runs_along(c, cut, x->dim[input]) || f->out[0]->st == cut->st));
+    return note_results(x, at, x->from[input]) &&
+           (!runs_along(c, cut, x->dim[input]) || x->slot[c->outs[0]]->st == cut->st);
 }
 
 static void
@@ -293,14 +312,17 @@ run_all(struct cutter *x)
     int unit = 0, slot;
     memset(x->role, 0, sizeof(*x->role) * (size_t)(p->ncalls + 1));
     memset(x->slot, 0, sizeof(*x->slot) * (size_t)(p->nslots + 1));
+    memset(x->full, 0, sizeof(*x->full) * (size_t)(p->nslots + 1));
     memset(x->args, 0, sizeof(*x->args) * (size_t)(p->ncalls + 1));
     memset(x->size, 0, sizeof(*x->size) * (size_t)(p->ncalls + 1));
     for (int i = 0; i < p->nslots; i++)
         x->dim[i] = NOT_CUT;
     for (int i = 0; i < p->nparams; i++)
-        x->slot[p->params[i].slot] = made(x, p->params[i].dtype, p->params[i].rank, p->params[i].size);
+        x->slot[p->params[i].slot] = x->full[p->params[i].slot] =
+            made(x, p->params[i].dtype, p->params[i].rank, p->params[i].size);
     for (int i = 0; i < p->ninputs; i++)
-        x->slot[p->inputs[i].slot] = made(x, p->inputs[i].dtype, p->inputs[i].rank, p->inputs[i].size);
+        x->slot[p->inputs[i].slot] = x->full[p->inputs[i].slot] =
+            made(x, p->inputs[i].dtype, p->inputs[i].rank, p->inputs[i].size);
     for (int i = 0; i < p->ncalls; i++)
         x->joined[i] = i;
     for (int i = 0; i < p->ncalls; i++) {
@@ -397,6 +419,7 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
     x.param = program_params(p, a);
     x.reads = NEWN(a, int, p->nslots + 1);
     x.slot = NEWN(a, struct value *, p->nslots + 1);
+    x.full = NEWN(a, struct value *, p->nslots + 1);
     x.dim = NEWN(a, int, p->nslots + 1);
     x.from = NEWN(a, int, p->nslots + 1);
     x.joined = NEWN(a, int, p->ncalls + 1);
@@ -416,8 +439,11 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
         ;
     arena_free(m->trace.a);
     if (!x.why && !*layers_of(&x, ROWS))
-        x.why = "no linear layers of its units follow each other, of which the first could be cut by columns and the "
-                "last by rows";
+        x.why =
+            x.uneven
+                ? x.uneven
+                : "no linear layers of its units follow each other, of which the first could be cut by columns and the "
+                  "last by rows";
     if (x.why) {
         *why = x.why;
         return false;
@@ -425,7 +451,7 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
     write_program(&x);
     program_assume(p, ALTERNATIVE_NONE,
                    "%d GPUs share linear layers by columns (%s) and by rows (%s); all else is whole on each of them, "
-                   "and modules know their part of the heads",
+                   "and modules know their part of the heads, by which fused layers are ordered",
                    s->gpus, layers_of(&x, COLUMNS), layers_of(&x, ROWS));
     program_assume(p, ALTERNATIVE_NONE,
                    "the optimizer's step runs under torch.distributed.tensor.experimental.implicit_replication, "
