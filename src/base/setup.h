@@ -75,6 +75,7 @@ struct setup {
     int micro_batches;               /* accumulate-N: N, else 1 */
     const struct parallel *parallel; /* how several GPUs share the step; NULL one GPU */
     int gpus;                        /* with parallel: how many, 2 or more */
+    int stage;                       /* of a pipeline: the one that is told, from 0 on */
     const char *units;               /* --units: what fully_shard wraps; NULL what lists have */
     int repeats;                     /* of the reported step; 0 as 1 */
     enum dropout dropout;

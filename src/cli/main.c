@@ -205,7 +205,7 @@ report(const struct run *x, const struct result *r)
 
 /* The modules that the set-up names. */
 static bool
-find_modules(struct arena *a, struct program *p, const struct setup *s, struct err *e)
+find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
 {
     e->place = s->recompute;
     if (s->recompute && !recompute_modules(a, p, s->recompute, &e->message))
@@ -216,6 +216,11 @@ find_modules(struct arena *a, struct program *p, const struct setup *s, struct e
     e->place = s->parallel ? "--parallel" : NULL;
     if (s->parallel && s->parallel->tensor && !tensor_cut(a, p, s, &e->message))
         return false;
+    if (s->parallel && s->parallel->pipeline && s->mode == MODE_TRAINING) {
+        step_holds(p, s);
+        if (!stage_worst(p, s, &e->message))
+            return false;
+    }
     e->place = NULL;
     return true;
 }
@@ -501,7 +506,7 @@ analyse(const struct run *x)
         fact_dump(p, stdout);
         return finish_stdout();
     }
-    if (!find_modules(a, p, s, &e))
+    if (!find_modules(a, p, &own, &e))
         return refuse(x, &e);
     progress_tell("running the step", 0, 0);
     struct step *st = step_run(p, s);

@@ -1944,22 +1944,34 @@ run_engine(struct machine *m, int n, struct value **roots, struct value **grads)
 }
 
 void
-backward(struct machine *m, struct value *root)
+backward_from(struct machine *m, int n, struct value **roots, struct value **grads)
 {
-    int mark = scope_begin(m);
     bool autocast = m->autocast;
-    if (!root->fn)
-        return;
     m->autocast = false;
     m->grad_mode = false;
     m->fresh = CLASS_TEMPORARIES;
     m->call = NULL;
-    struct value *ones = OP(m, "ones_like.default", VAL(root));
-    run_engine(m, 1, &root, &ones);
+    run_engine(m, n, roots, grads);
     if (m->collectives && m->collectives->finish)
         m->collectives->finish(m);
     m->call = NULL;
-    scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
     m->grad_mode = true;
     m->autocast = autocast;
+}
+
+void
+backward(struct machine *m, struct value *root)
+{
+    int mark = scope_begin(m);
+    bool autocast = m->autocast, recording = m->grad_mode;
+    if (!root->fn)
+        return;
+    m->autocast = m->grad_mode = false;
+    m->fresh = CLASS_TEMPORARIES;
+    m->call = NULL;
+    struct value *ones = OP(m, "ones_like.default", VAL(root));
+    m->autocast = autocast;
+    m->grad_mode = recording;
+    backward_from(m, 1, &root, &ones);
+    scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
 }

@@ -80,6 +80,13 @@ static const struct parallel strategies[] = {
     {.name = "tensor",
      .help = "parallelize_module: linear layers of every unit by columns (ColwiseParallel) and rows (RowwiseParallel)",
      .tensor = true},
+    {.name = "pipeline",
+     .help = "Schedule1F1B: a stage of the units on each GPU; a batch is one micro-batch of --loop=accumulate-N",
+     .pipeline = true},
+    {.name = "pipeline",
+     .help = "Schedule1F1B: a stage of the units on each GPU; a batch is a micro-batch, of which --loop=accumulate-N "
+             "has N",
+     .pipeline = true},
 };
 
 const struct parallel *

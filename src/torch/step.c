@@ -454,7 +454,11 @@ struct script {
     const struct region *unit; /* that runs */
     int *swapped, nswapped;    /* slots that hold a unit's gates, and what they held */
     struct value **unswapped;
-    int nupdated, *updated; /* those that this rank's optimizer has, in its order */
+    struct stage *stage;                   /* of a pipeline; NULL none */
+    struct value **received, **returned;   /* per micro-batch and slot that the stage is sent: it, and its gradient */
+    struct value **awaited;                /* per micro-batch and slot that it sends on: that one's gradient */
+    struct value **made, **scores, **sent; /* likewise what it sends; losses; gradients that are sent back */
+    int nupdated, *updated;                /* those that this rank's optimizer has, in its order */
     struct trained {
         const struct param *param;
         struct value *v, *grad, *state[MOST_STATES], *local, *whole_grad; /* sharded: v is whole at times */
@@ -491,7 +495,7 @@ build_model(struct script *x)
     x->params = NEWN(x->m->a, struct trained, p->nparams + 1);
     for (int i = 0; i < p->nparams; i++) {
         const struct param *q = &p->params[i];
-        if (q->rank < 0 || q->tied_to >= 0)
+        if (q->rank < 0 || q->tied_to >= 0 || (x->stage && !x->stage->reads[q->slot]))
             continue;
         bool state = q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
         struct trained *t = &x->params[x->nparams++];
@@ -570,7 +574,7 @@ spread(struct script *x)
     struct machine *m = x->m;
     const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
     int64_t *elements = NEWN(m->a, int64_t, x->nparams + 1);
-    if (how && !how->tensor)
+    if (how && !how->tensor && !how->pipeline)
         (how->shards ? shard : reduce)(x);
     x->updated = NEWN(m->a, int, x->nparams + 1);
     for (int i = 0; i < x->nparams; i++)
@@ -1113,6 +1117,8 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
     struct machine *m = x->m;
     const struct region *u = m->shards && m->grad_mode && !m->checkpoint ? p->units : p->units + p->nunits;
     for (int i = first; i < end; i++) {
+        if (x->stage && !x->stage->runs[i])
+            continue;
         for (; u < p->units + p->nunits && u->first == i; u++)
             enter_unit(x, u);
         for (; r < p->regions + p->nregions && r->first == i && r->end <= end; r++)
@@ -1461,6 +1467,163 @@ iteration(struct script *x, struct step *st)
     trace_mark(m, TRACE_LOOP);
 }
 
+/* ---- a stage of a pipeline --------------------------------------------------------------------------------------- */
+
+/* A micro-batch of an input: a part of it, as torch.tensor_split has it. */
+static struct value *
+part_of(struct script *x, struct value *v)
+{
+    int64_t size[RANK];
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank)
+        size[0] /= x->s->micro_batches;
+    return value_view(x->m, v, v->rank, size, v->stride);
+}
+
+/* All micro-batches of what the stage reads of the batch. */
+static void
+make_whole_inputs(struct script *x)
+{
+    const struct program *p = x->p;
+    x->m->phase = PHASE_INPUT;
+    for (int i = 0; i < p->ninputs; i++) {
+        struct input in = p->inputs[i];
+        if (in.rank < 0 || !x->stage->reads[in.slot])
+            continue;
+        int64_t size[RANK];
+        memcpy(size, in.size, sizeof(*size) * (size_t)in.rank);
+        if (in.rank && !mul_ok(size[0], x->s->micro_batches, &size[0]))
+            size[0] = INT64_MAX;
+        in.size = size;
+        x->inputs[i] = input_born(x, dtypes[in.dtype].is_float ? "rand.default" : "zeros.default", &in, in.dtype);
+    }
+}
+
+/* What is received from the stages beside it has a buffer for each micro-batch, which stays. */
+static void
+make_buffers(struct script *x)
+{
+    struct machine *m = x->m;
+    const struct stage *g = x->stage;
+    struct value **like = step_values(x->p->arena, x->p, x->s);
+    int n = x->s->micro_batches;
+    x->received = NEWN(m->keep, struct value *, n * g->nin + 1);
+    x->returned = NEWN(m->keep, struct value *, n * g->nin + 1);
+    x->awaited = NEWN(m->keep, struct value *, n * g->nout + 1);
+    x->made = NEWN(m->keep, struct value *, n * g->nout + 1);
+    x->sent = NEWN(m->keep, struct value *, g->nin + 1);
+    x->scores = NEWN(m->keep, struct value *, n + 1);
+    for (int i = 0; i < n * g->nin; i++) {
+        const struct value *v = like[g->in[i % g->nin]];
+        x->received[i] =
+            value_born(m, "empty.memory_format", CLASS_TEMPORARIES, "receive buffer", v->dtype, v->rank, v->size);
+        if (dtypes[v->dtype].is_float)
+            value_requires_grad(m, x->received[i], &x->returned[i]);
+    }
+    for (int i = 0; i < n * g->nout; i++) {
+        const struct value *v = like[g->out[i % g->nout]];
+        x->awaited[i] = value_born(m, "empty.memory_format", CLASS_GRADIENTS, "receive buffer of a gradient", v->dtype,
+                                   v->rank, v->size);
+    }
+}
+
+static void
+stage_forward(struct script *x, int at)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    const struct stage *g = x->stage;
+    m->phase = PHASE_FORWARD;
+    m->fresh = CLASS_TEMPORARIES;
+    m->autocast = x->s->precision->autocast != DT_UNDEFINED;
+    m->low = x->s->precision->autocast;
+    int mark = scope_begin(m);
+    for (int i = 0; i < p->ninputs; i++)
+        if (x->inputs[i])
+            x->slot[p->inputs[i].slot] = value_keep(part_of(x, x->inputs[i]));
+    for (int k = 0; k < g->nin; k++)
+        x->slot[g->in[k]] = value_keep(x->received[at * g->nin + k]);
+    scope_end(m, mark, 0, NULL);
+    run_calls(x, 0, p->ncalls, p->regions, at == 0 ? x->st->call_flops : NULL);
+    for (int k = 0; k < g->nout; k++) {
+        x->made[at * g->nout + k] = x->slot[g->out[k]];
+        x->slot[g->out[k]] = NULL;
+    }
+    for (int i = 0; i < p->noutputs && g->is_last; i++) {
+        struct value **from = &x->slot[p->outputs[i].slot];
+        unbind(x, &x->outs[i]);
+        x->outs[i] = *from;
+        *from = NULL;
+    }
+    for (int i = 0; i < p->nslots; i++)
+        if (x->slot[i] && x->seen[i] >= 0)
+            drop(x, &x->slot[i]);
+    if (g->is_last) {
+        run_loss(x);
+        x->scores[at] = x->loss;
+        x->loss = NULL;
+    }
+    exit_autocast(x);
+}
+
+static void
+stage_backward(struct script *x, int at)
+{
+    struct machine *m = x->m;
+    const struct stage *g = x->stage;
+    m->phase = PHASE_BACKWARD;
+    if (g->is_last && x->scores[at])
+        backward(m, x->scores[at]);
+    else if (!g->is_last)
+        backward_from(m, g->nout, &x->made[at * g->nout], &x->awaited[at * g->nout]);
+    m->op = NULL;
+    for (int k = 0; k < g->nout; k++)
+        drop(x, &x->made[at * g->nout + k]);
+    for (int k = 0; k < g->nin; k++) {
+        drop(x, &x->sent[k]);
+        x->sent[k] = x->returned[at * g->nin + k];
+        x->returned[at * g->nin + k] = NULL;
+    }
+}
+
+/* Source: Schedule1F1B._step_microbatches in torch/distributed/pipelining/schedules.py. */
+static void
+run_schedule(struct script *x)
+{
+    int n = x->s->micro_batches, forward = 0;
+    while (forward < x->stage->warmup)
+        stage_forward(x, forward++);
+    trace_mark(x->m, TRACE_FORWARD);
+    for (int back = 0; back < n; back++) {
+        stage_backward(x, back);
+        if (forward < n)
+            stage_forward(x, forward++);
+    }
+    for (int k = 0; k < x->stage->nin; k++)
+        drop(x, &x->sent[k]);
+    for (int i = 0; i < n; i++)
+        drop(x, &x->scores[i]);
+    for (int i = 0; i < x->p->noutputs; i++)
+        drop(x, &x->outs[i]);
+}
+
+static void
+stage_iteration(struct script *x)
+{
+    struct machine *m = x->m;
+    make_whole_inputs(x);
+    zero_grad(x);
+    trace_mark(m, TRACE_INPUTS);
+    if (!x->received)
+        make_buffers(x);
+    run_schedule(x);
+    trace_mark(m, TRACE_BACKWARD);
+    m->phase = PHASE_UPDATE;
+    run_update(x);
+    trace_mark(m, TRACE_STEP);
+    trace_mark(m, TRACE_LOOP);
+}
+
 /* What outlives the iteration: until the next one binds its names anew. */
 static void
 adopt_names(struct script *x)
@@ -1489,7 +1652,10 @@ run_iterations(struct script *x, struct step *st)
             x->first = i == 0;
             m->exchanged = 0;
             trace_begin(m);
-            iteration(x, st);
+            if (x->stage)
+                stage_iteration(x);
+            else
+                iteration(x, st);
             adopt_names(x);
             trace_mark(m, TRACE_END);
             drop_batch(x);
@@ -1574,6 +1740,38 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->derivatives = NEWN(a, struct derivative *, aten_count);
 }
 
+struct value **
+step_values(struct arena *a, const struct program *p, const struct setup *s)
+{
+    struct machine *m = NEW(a, struct machine);
+    struct value **slot = NEWN(a, struct value *, p->nslots + 1);
+    struct arg args[MAX_ARGS];
+    machine_begin(m, a, p, s);
+    m->autocast = s->precision->autocast != DT_UNDEFINED;
+    m->low = s->precision->autocast;
+    for (int i = 0; i < p->nparams; i++)
+        if (p->params[i].rank >= 0)
+            slot[p->params[i].slot] = value_keep(value_new(m, precision_type(s->precision, p->params[i].dtype),
+                                                           p->params[i].rank, p->params[i].size, NULL));
+    for (int i = 0; i < p->ninputs; i++)
+        if (p->inputs[i].rank >= 0)
+            slot[p->inputs[i].slot] = value_keep(value_new(m, precision_type(s->precision, p->inputs[i].dtype),
+                                                           p->inputs[i].rank, p->inputs[i].size, NULL));
+    for (int i = 0; i < p->ncalls; i++) {
+        const struct call *c = &p->calls[i];
+        if (!c->op || !args_bind(m, slot, c->args, c->nargs, args) || !aten_takes(c->op, args, c->nargs))
+            continue;
+        struct frame like = {.rank = c->rank, .size = c->size, .want = ~0u};
+        int mark = scope_begin(m);
+        const struct frame *f = dispatch(m, c->op, c->nargs, args, &like);
+        for (int k = 0; k < c->nouts && k < f->nout; k++)
+            slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
+        scope_end(m, mark, 0, NULL);
+    }
+    arena_free(m->trace.a);
+    return slot;
+}
+
 struct step *
 step_run(struct program *p, const struct setup *s)
 {
@@ -1612,6 +1810,8 @@ step_run(struct program *p, const struct setup *s)
     find_tables(&x);
     x.sharded = s->mode == MODE_TRAINING && s->parallel && s->parallel->shards;
     x.sharded_low = x.sharded && s->parallel->low != DT_UNDEFINED;
+    if (s->mode == MODE_TRAINING && s->parallel && s->parallel->pipeline)
+        x.stage = stage_of(p->arena, p, s);
     build_model(&x);
     spread(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)

@@ -310,6 +310,8 @@ void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
 
 /* A machine in which nothing has run; what it allocates lives in a, but for m->trace.a, which the caller frees. */
 void machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s);
+/* What slots hold after a forward pass without gradients, all of it being kept in a; NULL where a call can't run. */
+struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
@@ -404,8 +406,9 @@ void gate_opens(struct value *v, int unit);
 struct value **captive(struct machine *m, struct value *v);
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
-/* Autograd's engine: runs backward from a scalar root. */
+/* Autograd's engine: runs backward from a scalar root, or from n roots whose gradients are given. */
 void backward(struct machine *m, struct value *root);
+void backward_from(struct machine *m, int n, struct value **roots, struct value **grads);
 
 /* ---- parallel.c: one rank of several GPUs ------------------------------------------------------------------------ */
 
@@ -421,6 +424,7 @@ struct parallel {
     bool shards;                             /* fully_shard: parameters are whole while their unit runs */
     bool keeps;                              /* and from their forward pass to their backward pass */
     bool offloads;                           /* a rank's shares are the host's */
+    bool pipeline;                           /* a GPU runs a stage of the model */
     bool tensor;                             /* tensor parallelism: linear layers are cut by columns and rows */
     enum dtype low; /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
@@ -465,6 +469,22 @@ int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, in
 /* Makes p the program of the first of s->gpus ranks: linear layers of p->units cut by columns and rows. False and *why
  * where that can't be done. */
 bool tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char **why);
+
+/* ---- pipeline.c: pipeline parallelism ---------------------------------------------------------------------------- */
+
+/* What a stage runs for each micro-batch. */
+struct stage {
+    bool is_first, is_last;
+    bool *runs;  /* per call */
+    bool *reads; /* per slot: a call that it runs does */
+    int warmup;  /* forward passes before the first backward pass, the most graphs that are alive at once */
+    int nin, nout, *in, *out; /* slots that it is sent, that it sends on */
+};
+/* Of s->stage of s->gpus, the units being p->units. */
+struct stage *stage_of(struct arena *a, const struct program *p, const struct setup *s);
+/* Sets s->stage to the one with the highest peak, and s->micro_batches, where nobody said how many, to as many as there
+ * are stages. False and *why where p can't be run so. */
+bool stage_worst(struct program *p, struct setup *s, const char **why);
 
 /* ---- workspace.c: what CUDA kernels take while they run ---------------------------------------------------------- */
 
