@@ -1563,7 +1563,7 @@ stage_forward(struct script *x, int at)
         x->scores[at] = x->loss;
         x->loss = NULL;
     }
-    exit_autocast(x);
+    m->autocast = false;
 }
 
 static void
@@ -1617,6 +1617,7 @@ stage_iteration(struct script *x)
     if (!x->received)
         make_buffers(x);
     run_schedule(x);
+    exit_autocast(x); /* it is around schedule.step */
     trace_mark(m, TRACE_BACKWARD);
     m->phase = PHASE_UPDATE;
     run_update(x);

@@ -77,7 +77,7 @@ def measure(record, case, stage, optimizer, precision, path):
         )
 
     taken = shape(first, (), torch.long)
-    made = shape(last, (vocabulary,))
+    made = shape(last, (vocabulary,), torch.bfloat16 if precision == "amp-bf16" else torch.float32)
     part = PipelineStage(module, stage, stages, torch.device("cuda"), input_args=taken, output_args=made)
     schedule = Schedule1F1B(part, n, loss_fn=tensor.cross_entropy)
     optim = OPTIMIZERS[optimizer](module.parameters())
