@@ -54,14 +54,15 @@ begin_of(const struct program *p, int stages, int stage)
     return stage == 0 ? 0 : stage == stages ? p->ncalls : p->units[unit].first;
 }
 
-struct stage *
-stage_of(struct arena *a, const struct program *p, const struct setup *s)
+const struct program *
+stage_of(struct arena *a, const struct program *p, const struct setup *s, struct stage **stage)
 {
-    struct stage *t = NEW(a, struct stage);
+    struct stage *t = *stage = NEW(a, struct stage);
     const int *maker = makers_of(a, p);
     const bool *learned = learned_of(a, p);
     bool *read = NEWN(a, bool, p->nslots + 1), *sent = NEWN(a, bool, p->nslots + 1);
     int first = begin_of(p, s->gpus, s->stage), end = begin_of(p, s->gpus, s->stage + 1), slot;
+    t->first = first;
     t->is_first = s->stage == 0;
     t->is_last = s->stage == s->gpus - 1;
     t->runs = NEWN(a, bool, p->ncalls + 1);
@@ -89,7 +90,17 @@ stage_of(struct arena *a, const struct program *p, const struct setup *s)
         if (maker[i] < end && sent[i])
             t->out[t->nout++] = i;
     }
-    return t;
+    struct program *own = arena_dup(a, p, sizeof(*p));
+    struct region *regions = NEWN(a, struct region, p->nregions + 1);
+    for (int i = 0; i < p->nregions; i++) {
+        regions[i] = p->regions[i];
+        if (regions[i].end > first && regions[i].first < first)
+            regions[i].first = first;
+        if (regions[i].first < end && regions[i].end > end)
+            regions[i].end = end;
+    }
+    own->regions = regions;
+    return own;
 }
 
 bool
@@ -100,6 +111,10 @@ stage_worst(struct program *p, struct setup *s, const char **why)
     int64_t most = -1;
     int worst = 0;
     s->micro_batches = s->micro_batches == 1 ? s->gpus : s->micro_batches;
+    if (s->loop != loop_find("plain") && s->loop != loop_find("accumulate-N")) {
+        *why = "of loops a pipeline has --loop=accumulate-N alone";
+        return false;
+    }
     if (p->nunits < s->gpus)
         *why = arena_printf(a, "%d GPUs can't share %d units, which --units names or lists have", s->gpus, p->nunits);
     else if (s->micro_batches < s->gpus)

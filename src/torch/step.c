@@ -694,6 +694,8 @@ make_target(struct script *x, int output)
         for (int d = 0; d < c->rank; d++)
             if (!x->loss_of[output]->target_is_class || d != axis)
                 size[rank++] = c->size[d];
+        if (x->stage && rank && !mul_ok(size[0], x->s->micro_batches, &size[0]))
+            size[0] = INT64_MAX;
         x->targets[output] =
             value_born(x->m, x->loss_of[output]->target_is_class ? "zeros.default" : "rand.default", CLASS_INPUTS,
                        "targets", x->loss_of[output]->target_is_class ? DT_INT64 : DT_FLOAT, rank, size);
@@ -1109,6 +1111,13 @@ leave_unit(struct script *x)
     x->unit = NULL;
 }
 
+/* Whether a region is all of earlier stages. */
+static bool
+is_earlier(const struct script *x, const struct region *r)
+{
+    return x->stage && r->end <= x->stage->first;
+}
+
 /* Calls and the regions among them: r is the first one that may begin there. */
 static void
 run_calls(struct script *x, int first, int end, const struct region *r, double *flops)
@@ -1121,8 +1130,9 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
             continue;
         for (; u < p->units + p->nunits && u->first == i; u++)
             enter_unit(x, u);
-        for (; r < p->regions + p->nregions && r->first == i && r->end <= end; r++)
-            enter_region(x, r);
+        for (; r < p->regions + p->nregions && (is_earlier(x, r) || (r->first == i && r->end <= end)); r++)
+            if (!is_earlier(x, r))
+                enter_region(x, r);
         if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
             enter_loss(x);
         run_call(x, i, flops);
@@ -1497,6 +1507,9 @@ make_whole_inputs(struct script *x)
         in.size = size;
         x->inputs[i] = input_born(x, dtypes[in.dtype].is_float ? "rand.default" : "zeros.default", &in, in.dtype);
     }
+    for (int i = 0; i < p->noutputs && x->stage->is_last; i++)
+        if (x->loss_of[i] && !x->loss_of[i]->no_target)
+            make_target(x, i);
 }
 
 /* What is received from the stages beside it has a buffer for each micro-batch, which stays. */
@@ -1527,6 +1540,22 @@ make_buffers(struct script *x)
     }
 }
 
+/* The loss of a micro-batch, against its part of the targets. */
+static void
+score(struct script *x, int at)
+{
+    struct value **whole = arena_dup(x->m->a, x->targets, sizeof(*whole) * (size_t)(x->p->noutputs + 1));
+    int mark = scope_begin(x->m);
+    for (int i = 0; i < x->p->noutputs; i++)
+        if (whole[i])
+            x->targets[i] = part_of(x, whole[i]);
+    run_loss(x);
+    memcpy(x->targets, whole, sizeof(*whole) * (size_t)(x->p->noutputs + 1));
+    scope_end(x->m, mark, 0, NULL);
+    x->scores[at] = x->loss;
+    x->loss = NULL;
+}
+
 static void
 stage_forward(struct script *x, int at)
 {
@@ -1553,16 +1582,15 @@ stage_forward(struct script *x, int at)
         struct value **from = &x->slot[p->outputs[i].slot];
         unbind(x, &x->outs[i]);
         x->outs[i] = *from;
+        if (*from)
+            (*from)->st->class = CLASS_OUTPUTS;
         *from = NULL;
     }
     for (int i = 0; i < p->nslots; i++)
         if (x->slot[i] && x->seen[i] >= 0)
             drop(x, &x->slot[i]);
-    if (g->is_last) {
-        run_loss(x);
-        x->scores[at] = x->loss;
-        x->loss = NULL;
-    }
+    if (g->is_last)
+        score(x, at);
     m->autocast = false;
 }
 
@@ -1812,14 +1840,14 @@ step_run(struct program *p, const struct setup *s)
     x.sharded = s->mode == MODE_TRAINING && s->parallel && s->parallel->shards;
     x.sharded_low = x.sharded && s->parallel->low != DT_UNDEFINED;
     if (s->mode == MODE_TRAINING && s->parallel && s->parallel->pipeline)
-        x.stage = stage_of(p->arena, p, s);
+        x.p = stage_of(p->arena, p, s, &x.stage);
     build_model(&x);
     spread(&x);
     if (s->optimizer->caveat && s->mode == MODE_TRAINING)
         program_assume(p, ALTERNATIVE_NONE, "%s", s->optimizer->caveat);
     if (s->mode == MODE_TRAINING && s->loss == loss_find("auto") && !s->nterms)
         assume_loss(p, x.loss_of);
-    if (s->mode == MODE_TRAINING && s->loop == loop_find("plain"))
+    if (s->mode == MODE_TRAINING && s->loop == loop_find("plain") && !x.stage)
         program_assume(p, ALTERNATIVE_LOOP,
                        "the loop zeroes gradients first, and keeps its names for output and loss until the next step");
     if (s->optimizer->at_construction && s->mode == MODE_TRAINING)

@@ -235,7 +235,7 @@ note_results(struct cutter *x, int at, int from)
         x->dim[c->outs[k]] = dim < 0 ? NOT_CUT : dim;
         x->from[c->outs[k]] = from;
         if (v && k == 0 && v->rank == c->rank)
-            x->size[at] = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)(v->rank + 1));
+            x->size[at] = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)v->rank);
     }
     return fits && any;
 }
@@ -387,7 +387,7 @@ write_param(struct cutter *x, const struct arg *a)
     const struct value *v = x->slot[a->i];
     for (int i = 0; i < x->p->nparams; i++)
         if (x->p->params[i].slot == a->i)
-            x->p->params[i].size = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)(v->rank + 1));
+            x->p->params[i].size = arena_dup(x->a, v->size, sizeof(*v->size) * (size_t)v->rank);
 }
 
 static void

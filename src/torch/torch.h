@@ -475,13 +475,14 @@ bool tensor_cut(struct arena *a, struct program *p, const struct setup *s, const
 /* What a stage runs for each micro-batch. */
 struct stage {
     bool is_first, is_last;
+    int first;   /* call */
     bool *runs;  /* per call */
     bool *reads; /* per slot: a call that it runs does */
     int warmup;  /* forward passes before the first backward pass, the most graphs that are alive at once */
     int nin, nout, *in, *out; /* slots that it is sent, that it sends on */
 };
-/* Of s->stage of s->gpus, the units being p->units. */
-struct stage *stage_of(struct arena *a, const struct program *p, const struct setup *s);
+/* The program of s->stage of s->gpus, the units being p->units: p with the stage's parts of its regions. */
+const struct program *stage_of(struct arena *a, const struct program *p, const struct setup *s, struct stage **stage);
 /* Sets s->stage to the one with the highest peak, and s->micro_batches, where nobody said how many, to as many as there
  * are stages. False and *why where p can't be run so. */
 bool stage_worst(struct program *p, struct setup *s, const char **why);
