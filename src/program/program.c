@@ -105,6 +105,35 @@ program_params(const struct program *p, struct arena *a)
     return of;
 }
 
+int *
+program_makers(const struct program *p, struct arena *a)
+{
+    int *maker = NEWN(a, int, p->nslots + 1);
+    memset(maker, -1, sizeof(*maker) * (size_t)(p->nslots + 1));
+    for (int i = 0; i < p->ncalls; i++)
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            maker[p->calls[i].outs[k]] = i;
+    return maker;
+}
+
+bool *
+program_learned(const struct program *p, struct arena *a)
+{
+    bool *learned = NEWN(a, bool, p->nslots + 1);
+    for (int i = 0; i < p->nparams; i++)
+        learned[p->params[i].slot] |= p->params[i].kind == PARAM_TRAINED || p->params[i].kind == PARAM_FROZEN;
+    for (int i = 0; i < p->ninputs; i++)
+        learned[p->inputs[i].slot] = dtypes[p->inputs[i].dtype].is_float;
+    for (int i = 0, slot; i < p->ncalls; i++) {
+        bool any = false;
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            any |= learned[slot];
+        for (int k = 0; k < p->calls[i].nouts; k++)
+            learned[p->calls[i].outs[k]] = any;
+    }
+    return learned;
+}
+
 void
 program_assume(struct program *p, enum alternative other, const char *fmt, ...)
 {

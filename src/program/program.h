@@ -153,11 +153,13 @@ struct program {
     const struct region *regions; /* in order, apart from each other */
     int nunits;
     const struct region *units; /* that fully_shard wraps, in order, apart from each other */
-    int *held;                  /* python_holds, which step_holds asks once */
-    const char **held_by;       /* and the names, NULL where an expression holds it */
-    struct frames *frames;      /* of the calls' stacks, as far as they were read */
-    bool captured;              /* by memlint's own export: nothing had to be told from lines */
-    bool release;               /* an edit: no Python name holds a tensor longer than operators read it */
+    int *parts;  /* with sequence parallelism what the units read that goes along the sequence: slots, -1 behind them */
+    int *wholes; /* and what is read of them behind the units */
+    int *held;   /* python_holds, which step_holds asks once */
+    const char **held_by;  /* and the names, NULL where an expression holds it */
+    struct frames *frames; /* of the calls' stacks, as far as they were read */
+    bool captured;         /* by memlint's own export: nothing had to be told from lines */
+    bool release;          /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
@@ -243,6 +245,9 @@ bool same_args(int n, const struct arg *p, const struct arg *q);
 const struct param *program_param(const struct program *p, int slot); /* of several names the first; NULL none */
 /* The same of every slot. */
 const struct param **program_params(const struct program *p, struct arena *a);
+/* Per slot the call that makes it, -1 none; whether a parameter or an input of real numbers goes into it. */
+int *program_makers(const struct program *p, struct arena *a);
+bool *program_learned(const struct program *p, struct arena *a);
 /* States an assumption, once. */
 void program_assume(struct program *p, enum alternative other, const char *fmt, ...) PRINTF(3, 4);
 

@@ -1426,16 +1426,16 @@ count_dependencies(struct engine *e, struct gnode *root)
 }
 
 /* Source: InputBuffer::accumulate in torch/csrc/autograd/input_buffer.cpp. It adds in place when the stored gradient is
- * dense, not a view, and nobody else holds it; under fake tensors or a dispatch mode it never does. */
+ * dense, not a view, and nobody else holds it; under fake tensors, a dispatch mode or of a subclass it never does. */
 static void
-buffer_add(struct machine *m, struct value **slot, struct value *v)
+buffer_add(struct machine *m, struct value **slot, struct value *v, bool subclass)
 {
     struct value *old = *slot;
     if (!old) {
         *slot = value_keep(v);
         return;
     }
-    if (m->real && old->refs == 1 && old->st->refs == 1 && !old->is_view)
+    if (m->real && !subclass && old->refs == 1 && old->st->refs == 1 && !old->is_view)
         return;
     int mark = scope_begin(m);
     *slot = value_keep(OP(m, "add.Tensor", VAL(old), VAL(v)));
@@ -1811,7 +1811,7 @@ deliver(struct engine *e, const struct gnode *g, struct value **out)
         if (out[i]) {
             struct value **slot = &to->buf[g->in[i].out];
             bool first = !*slot;
-            buffer_add(m, slot, out[i]);
+            buffer_add(m, slot, out[i], to->op && to->op->subclass);
             if (first)
                 value_drop(m, out[i]);
             else /* only the first is moved into the buffer: evaluate_function holds the others to its end */
@@ -1922,7 +1922,7 @@ run_engine(struct machine *m, int n, struct value **roots, struct value **grads)
     for (int i = 0; i < n; i++) {
         struct gnode *to = start.in[i].fn;
         if (to && grads[i])
-            buffer_add(m, &to->buf[start.in[i].out], grads[i]);
+            buffer_add(m, &to->buf[start.in[i].out], grads[i], false);
         if (to && --to->deps == 0)
             heap_push(&e, to);
     }

@@ -528,10 +528,10 @@ expand_columns(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "linear.default", VAL(x), VAL(V(1)), VAL(V(2))));
 }
 
-/* A linear layer cut by rows. Every rank adds its part of the bias, and the ranks add their results. Source:
+/* The ranks' results of a linear layer cut by rows, which are to be added. Every rank adds its part of the bias. Source:
  * RowwiseParallel, likewise; Partial._partition_value in torch/distributed/tensor/placement_types.py. */
-void
-expand_rows(struct machine *m, struct frame *f)
+static struct value *
+part_of_sum(struct machine *m, struct frame *f)
 {
     int mark = scope_begin(m);
     struct value *b = V(2), *y;
@@ -539,7 +539,13 @@ expand_rows(struct machine *m, struct frame *f)
         layout_like(m, b, m->autocast ? m->low : b->dtype);
     y = OP(m, "linear.default", VAL(V(0)), VAL(V(1)), VAL(b));
     scope_end(m, mark, 1, &y);
-    out_add(m, f, OP(m, "memlint.all_reduce", VAL(y)));
+    return y;
+}
+
+void
+expand_rows(struct machine *m, struct frame *f)
+{
+    out_add(m, f, OP(m, "memlint.all_reduce", VAL(part_of_sum(m, f))));
 }
 
 /* Source: all_reduce in torch/csrc/distributed/c10d/Functional.cpp: a clone, in place. */
@@ -548,6 +554,73 @@ run_all_reduce(struct machine *m, struct frame *f)
 {
     out_add(m, f, value_new(m, V(0)->dtype, V(0)->rank, V(0)->size, NULL));
     ranks_exchange(m, f->out[0]->st->requested, 2);
+}
+
+/* The parts of all ranks along the sequence: gathered one behind another, then put together, unless they lie so. Source:
+ * all_gather_tensor in torch/distributed/_functional_collectives.py, _maybe_view_chunk_cat in torch/_utils.py. */
+void
+run_sequence_gather(struct machine *m, struct frame *f)
+{
+    const struct value *v = V(0);
+    int64_t size[RANK];
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    size[1] *= m->s->gpus;
+    int mark = scope_begin(m);
+    struct value *all = value_new(m, v->dtype, v->rank, size, NULL);
+    ranks_exchange(m, all->st->requested, 1);
+    if (size[0] != 1)
+        all = value_new(m, v->dtype, v->rank, size, NULL);
+    scope_end(m, mark, 1, &all);
+    out_add(m, f, all);
+}
+
+static struct value *
+part_new(struct machine *m, const struct value *v)
+{
+    int64_t size[RANK];
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    size[1] /= m->s->gpus;
+    return value_new(m, v->dtype, v->rank, size, NULL);
+}
+
+/* Source: Shard._select_split_tensor in torch/distributed/tensor/placement_types.py. */
+void
+run_sequence_split(struct machine *m, struct frame *f)
+{
+    out_add(m, f, part_new(m, V(0)));
+}
+
+/* The rank's part of the sum. Source: reduce_scatter_tensor in torch/distributed/_functional_collectives.py, which puts
+ * the parts one behind another first. */
+void
+run_reduce_scatter(struct machine *m, struct frame *f)
+{
+    int mark = scope_begin(m);
+    struct value *in_order = value_new(m, V(0)->dtype, V(0)->rank, V(0)->size, NULL), *part = part_new(m, V(0));
+    ranks_exchange(m, in_order->st->requested, 1);
+    scope_end(m, mark, 1, &part);
+    out_add(m, f, part);
+}
+
+/* The module's input is gathered once, for all of its layers. Source: PrepareModuleInput in
+ * torch/distributed/tensor/parallel/style.py. */
+void
+expand_columns_of_parts(struct machine *m, struct frame *f)
+{
+    if (m->gathers != V(0)) {
+        value_drop(m, m->gathered);
+        m->gathers = V(0);
+        m->gathered = value_keep(OP(m, "memlint.gather", VAL(V(0))));
+    }
+    out_add(m, f, OP(m, "linear.default", VAL(m->gathered), VAL(V(1)), VAL(V(2))));
+}
+
+void
+expand_rows_to_parts(struct machine *m, struct frame *f)
+{
+    value_drop(m, m->gathered);
+    m->gathers = m->gathered = NULL;
+    out_add(m, f, OP(m, "memlint.reduce_scatter", VAL(part_of_sum(m, f))));
 }
 
 /* Source: should_fold in LinearAlgebra.cpp. */

@@ -4,6 +4,7 @@
  * The step is a list of births and deaths already; the sweep adds them up by class. live_recount shares no code with
  * it: it asks of every storage whether it is alive, and is quadratic. Tests compare the two.
  */
+#include "base/setup.h"
 #include "torch/torch.h"
 
 #include <string.h>
@@ -124,4 +125,47 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
         look(st, to);
     arena_free(a);
     return m;
+}
+
+/* ---- the stages of a pipeline ------------------------------------------------------------------------------------ */
+
+enum { SHOWN = 16 /* stages whose peak is listed */ };
+
+bool
+stage_worst(struct program *p, struct setup *s, const char **why)
+{
+    struct arena *a = p->arena;
+    const char *peaks = "";
+    int64_t most = -1;
+    int worst = 0;
+    s->micro_batches = s->micro_batches == 1 ? s->gpus : s->micro_batches;
+    if (s->loop != loop_find("plain") && s->loop != loop_find("accumulate-N")) {
+        *why = "of loops a pipeline has --loop=accumulate-N alone";
+        return false;
+    }
+    if (p->nunits < s->gpus)
+        *why = arena_printf(a, "%d GPUs can't share %d units, which --units names or lists have", s->gpus, p->nunits);
+    else if (s->micro_batches < s->gpus)
+        *why = arena_printf(a,
+                            "Schedule1F1B wants a micro-batch for each stage, and --loop=accumulate-%d has fewer "
+                            "than %d",
+                            s->micro_batches, s->gpus);
+    if (p->nunits < s->gpus || s->micro_batches < s->gpus)
+        return false;
+    for (s->stage = 0; s->stage < s->gpus; s->stage++) {
+        int64_t bytes = measure_step(p, s, NULL, NULL).allocated;
+        if (s->stage < SHOWN)
+            peaks = arena_printf(a, "%s%s%s", peaks, s->stage ? ", " : "", bytes_text(a, bytes));
+        worst = bytes > most ? s->stage : worst;
+        most = bytes > most ? bytes : most;
+    }
+    s->stage = worst;
+    program_assume(p, ALTERNATIVE_NONE,
+                   "stage %d of %d, which is told, has the highest peak of the pipeline (stages 0 on: %s%s)", worst,
+                   s->gpus, peaks, s->gpus > SHOWN ? ", ..." : "");
+    program_assume(p, ALTERNATIVE_NONE,
+                   "a step has %d micro-batches, each of the batch that was asked for, and schedule.step returns no "
+                   "outputs (return_outputs=False); masks and positions each stage makes for itself",
+                   s->micro_batches);
+    return true;
 }

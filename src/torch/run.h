@@ -213,7 +213,10 @@ void run_where(struct machine *m, struct frame *f);
 void run_zero_of(struct machine *m, struct frame *f);
 void run_zeros_like_second(struct machine *m, struct frame *f);
 
-void run_all_reduce(struct machine *m, struct frame *f); /* expand.c */
+void run_all_reduce(struct machine *m, struct frame *f); /* expand.c, and these */
+void run_reduce_scatter(struct machine *m, struct frame *f);
+void run_sequence_gather(struct machine *m, struct frame *f);
+void run_sequence_split(struct machine *m, struct frame *f);
 
 /* ---- expand.c, formulas.c, rnn.c: composites --------------------------------------------------------------------- */
 
@@ -247,6 +250,7 @@ void expand_clamp_backward(struct machine *m, struct frame *f);
 void expand_clamp_bounds_backward(struct machine *m, struct frame *f);
 void expand_conj(struct machine *m, struct frame *f);
 void expand_columns(struct machine *m, struct frame *f);
+void expand_columns_of_parts(struct machine *m, struct frame *f);
 void expand_contiguous(struct machine *m, struct frame *f);
 void expand_conv(struct machine *m, struct frame *f);
 void expand_conv_transpose(struct machine *m, struct frame *f);
@@ -322,6 +326,7 @@ void expand_reshape_as(struct machine *m, struct frame *f);
 void expand_resolve_conj(struct machine *m, struct frame *f);
 void expand_rms_norm(struct machine *m, struct frame *f);
 void expand_rows(struct machine *m, struct frame *f);
+void expand_rows_to_parts(struct machine *m, struct frame *f);
 void expand_same(struct machine *m, struct frame *f);
 void expand_slogdet_backward(struct machine *m, struct frame *f);
 void expand_softmax(struct machine *m, struct frame *f);

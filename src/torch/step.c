@@ -454,6 +454,8 @@ struct script {
     const struct region *unit; /* that runs */
     int *swapped, nswapped;    /* slots that hold a unit's gates, and what they held */
     struct value **unswapped;
+    struct value **split; /* what was split along the sequence */
+    int nsplit, cap_split;
     struct stage *stage;                   /* of a pipeline; NULL none */
     struct value **received, **returned;   /* per micro-batch and slot that the stage is sent: it, and its gradient */
     struct value **awaited;                /* per micro-batch and slot that it sends on: that one's gradient */
@@ -1118,6 +1120,23 @@ is_earlier(const struct script *x, const struct region *r)
     return x->stage && r->end <= x->stage->first;
 }
 
+/* Slots hold the rank's part of the sequence, or all of it again. What a part was made of lives on: its name does. */
+static void
+along_sequence(struct script *x, const int *slots, const char *op, bool keeps)
+{
+    struct machine *m = x->m;
+    int mark = scope_begin(m);
+    for (int i = 0; slots[i] >= 0; i++) {
+        struct value **at = &x->slot[slots[i]], *was = *at;
+        *at = value_keep(OP(m, op, VAL(was)));
+        if (keeps)
+            *PUSH(m->keep, x->split, x->nsplit, x->cap_split) = was;
+        else
+            value_drop(m, was);
+    }
+    scope_end(m, mark, 0, NULL);
+}
+
 /* Calls and the regions among them: r is the first one that may begin there. */
 static void
 run_calls(struct script *x, int first, int end, const struct region *r, double *flops)
@@ -1126,6 +1145,10 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
     struct machine *m = x->m;
     const struct region *u = m->shards && m->grad_mode && !m->checkpoint ? p->units : p->units + p->nunits;
     for (int i = first; i < end; i++) {
+        if (p->parts && !m->checkpoint && i == p->units[0].first)
+            along_sequence(x, p->parts, "memlint.split", true);
+        if (p->parts && !m->checkpoint && i == p->units[p->nunits - 1].end)
+            along_sequence(x, p->wholes, "memlint.whole", false);
         if (x->stage && !x->stage->runs[i])
             continue;
         for (; u < p->units + p->nunits && u->first == i; u++)
@@ -1242,6 +1265,8 @@ run_model(struct script *x, double *flops)
         scope_end(m, mark, 0, NULL);
     }
     run_calls(x, 0, p->ncalls, p->regions, flops);
+    while (x->nsplit)
+        value_drop(m, x->split[--x->nsplit]);
     for (int i = 0; i < p->noutputs && m->shards; i++)
         if (x->slot[p->outputs[i].slot])
             gate_opens(x->slot[p->outputs[i].slot], 0);

@@ -21,6 +21,7 @@
 
 enum role { WHOLE, COLUMNS, ROWS };
 enum { NOT_CUT = -1, NO_PART = -2 };
+enum { SEQUENCE = -1 /* of from */, ALONG = 1 /* dimension of a sequence */ };
 
 struct cutter {
     struct arena *a;
@@ -38,6 +39,9 @@ struct cutter {
     enum role *role;             /* per call */
     struct arg **args;           /* per call: with a rank's sizes; NULL as they are */
     int64_t **size;              /* per call: of the first result, likewise */
+    const bool *learned;         /* per slot */
+    const int *made_by;          /* per slot: the call, -1 none */
+    int *parts, *wholes;         /* as struct program has them */
     const char *uneven;          /* what the ranks can't share; NULL nothing */
     const char *why;             /* it can't be done at all */
 };
@@ -193,7 +197,7 @@ role_of(struct cutter *x, int at, bool inside)
     int input = x->layer[at] && c->args[0].kind == ARG_SLOT ? (int)c->args[0].i : -1;
     if (input < 0 || !x->slot[input] || !inside)
         return WHOLE;
-    if (x->dim[input] >= 0)
+    if (x->dim[input] >= 0 && x->from[input] != SEQUENCE)
         return x->dim[input] == x->slot[input]->rank - 1 && cut_param(x, &c->args[1], 1) ? ROWS : WHOLE;
     if (names_find(x->whole, x->layer[at]) >= 0)
         return WHOLE;
@@ -215,8 +219,9 @@ cut_input(struct cutter *x, const struct call *c)
     for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
         if (x->dim[slot] < 0)
             continue;
-        first = first < 0 ? slot : first;
-        x->joined[joined(x, x->from[slot])] = joined(x, x->from[first]);
+        first = first < 0 || x->from[first] == SEQUENCE ? slot : first;
+        if (x->from[slot] != SEQUENCE)
+            x->joined[joined(x, x->from[slot])] = joined(x, x->from[first]);
     }
     return first;
 }
@@ -254,6 +259,54 @@ meets_whole(const struct cutter *x, const struct call *c, const struct value *v,
     return false;
 }
 
+/* A slot becomes a rank's part of the sequence; false where it is none that the ranks can share. */
+static bool
+to_part(struct cutter *x, int slot)
+{
+    const struct value *v = x->slot[slot];
+    if (!v || v->rank < 3 || v->size[ALONG] % x->s->gpus) {
+        x->why = arena_printf(x->a, "%d GPUs can't share %s along dimension 1", x->s->gpus,
+                              v ? arena_printf(x->a, "[%s]", sizes_text(x->a, v->rank, v->size)) : "what is unknown");
+        return false;
+    }
+    int64_t size[RANK];
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    size[ALONG] /= x->s->gpus;
+    x->slot[slot] = value_keep(value_new(x->m, v->dtype, v->rank, size, NULL));
+    x->dim[slot] = ALONG;
+    x->from[slot] = SEQUENCE;
+    return true;
+}
+
+/* The first unit begins: what it reads that parameters went into goes along the sequence. */
+static void
+enter_units(struct cutter *x)
+{
+    const struct region *u = x->p->units;
+    int n = 0, slot;
+    for (int i = u->first; i < u->end; i++)
+        for (struct call_reads r = {&x->p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            if (x->learned[slot] && !x->param[slot] && x->slot[slot] && x->made_by[slot] < u->first &&
+                x->dim[slot] < 0 && to_part(x, slot))
+                x->parts[n++] = slot;
+    x->parts[n] = -1;
+}
+
+/* The last unit has ended. */
+static void
+leave_units(struct cutter *x, int at)
+{
+    int n = 0, slot;
+    for (int i = at; i < x->p->ncalls; i++)
+        for (struct call_reads r = {&x->p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            if (x->dim[slot] >= 0 && x->from[slot] == SEQUENCE) {
+                x->slot[slot] = x->full[slot];
+                x->dim[slot] = NOT_CUT;
+                x->wholes[n++] = slot;
+            }
+    x->wholes[n] = -1;
+}
+
 /* Runs a call on values of slots; false when it can't. */
 static bool
 run_on(struct cutter *x, const struct call *c, const struct arg *from, struct value **slot)
@@ -266,6 +319,21 @@ run_on(struct cutter *x, const struct call *c, const struct arg *from, struct va
     for (int k = 0; k < c->nouts && k < f->nout; k++)
         slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
     return true;
+}
+
+/* A linear layer of which the rank has a part. Along the sequence its input was gathered, and its result is reduced and
+ * scattered. */
+static bool
+run_layer(struct cutter *x, int at, int input)
+{
+    const struct call *c = &x->p->calls[at];
+    int from = (int)c->args[0].i, to = c->outs[0];
+    struct value *part = x->slot[from];
+    if (x->role[at] == COLUMNS)
+        x->slot[from] = x->full[from];
+    bool ran = run_on(x, c, c->args, x->slot) && note_results(x, at, x->role[at] == COLUMNS ? at : x->from[input]);
+    x->slot[from] = part;
+    return ran && (x->role[at] == COLUMNS || !x->s->parallel->sequence || to_part(x, to));
 }
 
 /* Runs a call; false where the columns that it reads must stay whole. */
@@ -282,8 +350,8 @@ run_one(struct cutter *x, int at, bool inside)
     if (!cut && x->role[at] == WHOLE)
         return true;
     if (x->role[at] != WHOLE)
-        return run_on(x, c, c->args, x->slot) && note_results(x, at, cut ? x->from[input] : at);
-    if (!inside || !c->op || meets_whole(x, c, cut, x->dim[input]) ||
+        return run_layer(x, at, input);
+    if ((!inside && x->from[input] != SEQUENCE) || !c->op || meets_whole(x, c, cut, x->dim[input]) ||
         !(x->args[at] = divided(x, c, cut, x->dim[input])) || !run_on(x, c, x->args[at], x->slot))
         return false;
     return note_results(x, at, x->from[input]) &&
@@ -328,11 +396,20 @@ run_all(struct cutter *x)
     for (int i = 0; i < p->ncalls; i++) {
         while (unit < p->nunits && p->units[unit].end <= i)
             unit++;
+        if (x->s->parallel->sequence && i == p->units[0].first)
+            enter_units(x);
+        if (x->s->parallel->sequence && i == p->units[p->nunits - 1].end)
+            leave_units(x, i);
+        if (x->why)
+            return false;
         if (run_one(x, i, unit < p->nunits && p->units[unit].first <= i))
             continue;
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
-            if (x->dim[slot] >= 0)
+            if (x->dim[slot] >= 0 && x->from[slot] != SEQUENCE)
                 keep_whole(x, x->from[slot]);
+            else if (x->dim[slot] >= 0 && x->role[i] == WHOLE && !x->why)
+                x->why =
+                    arena_printf(x->a, "%s mixes what goes along the sequence", p->modules[p->calls[i].scope].path);
         if (x->role[i] == COLUMNS)
             keep_whole(x, i);
         return false;
@@ -393,7 +470,8 @@ write_param(struct cutter *x, const struct arg *a)
 static void
 write_program(struct cutter *x)
 {
-    static const char *const rows[] = {[COLUMNS] = "memlint.columns", [ROWS] = "memlint.rows"};
+    static const char *const rows[][2] = {[COLUMNS] = {"memlint.columns", "memlint.columns_of_parts"},
+                                          [ROWS] = {"memlint.rows", "memlint.rows_to_parts"}};
     struct program *p = x->p;
     for (int i = 0; i < p->ncalls; i++) {
         struct call *c = &p->calls[i];
@@ -403,7 +481,7 @@ write_program(struct cutter *x)
             c->size = x->size[i];
         if (x->role[i] == WHOLE)
             continue;
-        c->op = aten_find(rows[x->role[i]]);
+        c->op = aten_find(rows[x->role[i]][x->s->parallel->sequence]);
         for (int k = 1; k < c->nargs; k++)
             write_param(x, &c->args[k]);
     }
@@ -428,6 +506,10 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
     x.args = NEWN(a, struct arg *, p->ncalls + 1);
     x.size = NEWN(a, int64_t *, p->ncalls + 1);
     x.whole = names_new(a);
+    x.learned = program_learned(p, a);
+    x.made_by = program_makers(p, a);
+    x.parts = NEWN(a, int, p->nslots + 1);
+    x.wholes = NEWN(a, int, p->nslots + 1);
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
         for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
@@ -435,6 +517,8 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
         if (target_is(c->target, TARGET_PROJECTS) && c->nargs > 1)
             x.layer[i] = starred(a, p->modules[c->scope].path);
     }
+    if (s->parallel->sequence && !p->nunits)
+        x.why = "there are no units, which --units names or lists have";
     while (!x.why && !run_all(&x))
         ;
     arena_free(m->trace.a);
@@ -449,10 +533,18 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
         return false;
     }
     write_program(&x);
+    if (s->parallel->sequence) {
+        p->parts = x.parts;
+        p->wholes = x.wholes;
+    }
     program_assume(p, ALTERNATIVE_NONE,
                    "%d GPUs share linear layers by columns (%s) and by rows (%s); all else is whole on each of them, "
                    "and modules know their part of the heads, by which fused layers are ordered",
                    s->gpus, layers_of(&x, COLUMNS), layers_of(&x, ROWS));
+    if (s->parallel->sequence)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "what units hand on goes along dimension 1 (SequenceParallel), and a module gathers its input "
+                       "once for all of its layers (PrepareModuleInput)");
     program_assume(p, ALTERNATIVE_NONE,
                    "the optimizer's step runs under torch.distributed.tensor.experimental.implicit_replication, "
                    "without which PyTorch refuses lists of DTensors and others");

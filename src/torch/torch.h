@@ -137,8 +137,9 @@ struct aten {
     enum writes writes;
     bool whole_batch; /* its result for one sample depends on the others of the batch */
     bool unseen;      /* its result is a view that autograd doesn't know of */
-    bool shaped; /* an argument called size, shape or repeats is what the file states, however the text spells it */
-    bool wraps;  /* wrap_opt_if: keeps an argument for one of several gradients, else for one alone */
+    bool shaped;   /* an argument called size, shape or repeats is what the file states, however the text spells it */
+    bool wraps;    /* wrap_opt_if: keeps an argument for one of several gradients, else for one alone */
+    bool subclass; /* its result is of a subclass of Tensor */
     bool keeps_result; /* in place, autograd saves the result; else a clone of what is overwritten, if it needs that */
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
@@ -219,8 +220,10 @@ struct machine {
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
     struct reducer *reducer;               /* of several GPUs; NULL of one */
-    int64_t exchanged;                     /* bytes that go around all GPUs in the reported step */
-    int64_t live_bytes, reserved_bytes;    /* reserved: the most in the reported step */
+    const struct value *gathers;           /* what a module gathered along the sequence, and the result; NULL nothing */
+    struct value *gathered;
+    int64_t exchanged;                  /* bytes that go around all GPUs in the reported step */
+    int64_t live_bytes, reserved_bytes; /* reserved: the most in the reported step */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -425,6 +428,7 @@ struct parallel {
     bool keeps;                              /* and from their forward pass to their backward pass */
     bool offloads;                           /* a rank's shares are the host's */
     bool pipeline;                           /* a GPU runs a stage of the model */
+    bool sequence;                           /* tensor parallelism, and between linear layers along the sequence */
     bool tensor;                             /* tensor parallelism: linear layers are cut by columns and rows */
     enum dtype low; /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
