@@ -602,13 +602,20 @@ run_reduce_scatter(struct machine *m, struct frame *f)
     out_add(m, f, part);
 }
 
+void
+forget_gathered(struct machine *m)
+{
+    value_drop(m, m->gathered);
+    m->gathers = m->gathered = NULL;
+}
+
 /* The module's input is gathered once, for all of its layers. Source: PrepareModuleInput in
  * torch/distributed/tensor/parallel/style.py. */
 void
 expand_columns_of_parts(struct machine *m, struct frame *f)
 {
     if (m->gathers != V(0)) {
-        value_drop(m, m->gathered);
+        forget_gathered(m);
         m->gathers = V(0);
         m->gathered = value_keep(OP(m, "memlint.gather", VAL(V(0))));
     }
@@ -618,8 +625,7 @@ expand_columns_of_parts(struct machine *m, struct frame *f)
 void
 expand_rows_to_parts(struct machine *m, struct frame *f)
 {
-    value_drop(m, m->gathered);
-    m->gathers = m->gathered = NULL;
+    forget_gathered(m);
     out_add(m, f, OP(m, "memlint.reduce_scatter", VAL(part_of_sum(m, f))));
 }
 

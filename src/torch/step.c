@@ -1180,6 +1180,7 @@ rerun(void *to, struct checkpoint *c)
         ran->nmade = ran->function ? results_of(x, ran->region, &ran->made) : 0;
         for (int i = 0; i < ran->nmade; i++)
             value_keep(ran->made[i]);
+        forget_gathered(m);
         swap_slots(x, ran, true);
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
@@ -1265,6 +1266,7 @@ run_model(struct script *x, double *flops)
         scope_end(m, mark, 0, NULL);
     }
     run_calls(x, 0, p->ncalls, p->regions, flops);
+    forget_gathered(m);
     while (x->nsplit)
         value_drop(m, x->split[--x->nsplit]);
     for (int i = 0; i < p->noutputs && m->shards; i++)

@@ -474,6 +474,9 @@ int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, in
  * where that can't be done. */
 bool tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char **why);
 
+/* expand.c: what a module has gathered along the sequence is let go. */
+void forget_gathered(struct machine *m);
+
 /* ---- pipeline.c: pipeline parallelism ---------------------------------------------------------------------------- */
 
 /* What a stage runs for each micro-batch. */
