@@ -884,7 +884,9 @@ static const struct row {
      0, read_parallel, true, &strategies},
     {NULL, "gpus", "N", "how many GPUs --parallel has; 8 without it", 0, read_gpus, true},
     {NULL, "units", "GLOB",
-     "modules that --parallel=fsdp shards one by one, with * and commas; without it those of lists (nn.ModuleList, "
+     "modules that --parallel=fsdp shards one by one, tensor cuts and pipeline hands out, with * and commas; without "
+     "it "
+     "those of lists (nn.ModuleList, "
      "nn.Sequential)",
      0, read_units, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
@@ -1171,7 +1173,7 @@ check(const struct options *o, struct arena *a)
                                 o->outputs[i].path);
     }
     if (o->setup.units && !o->setup.parallel && !o->scale)
-        return "--units: they are sharded by --parallel=fsdp alone";
+        return "--units: only several GPUs share them, see --parallel";
     int within = o->setup.parallel ? o->setup.parallel->within : 0;
     if (within && o->setup.gpus % within)
         return arena_printf(a, "--gpus=%d: the nodes of --parallel=%s have %d GPUs each", o->setup.gpus,

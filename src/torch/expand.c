@@ -528,8 +528,8 @@ expand_columns(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "linear.default", VAL(x), VAL(V(1)), VAL(V(2))));
 }
 
-/* The ranks' results of a linear layer cut by rows, which are to be added. Every rank adds its part of the bias. Source:
- * RowwiseParallel, likewise; Partial._partition_value in torch/distributed/tensor/placement_types.py. */
+/* A rank's result of a linear layer cut by rows, which is to be added to the others'. Every rank adds its part of the
+ * bias. Source: RowwiseParallel, likewise; Partial._partition_value in torch/distributed/tensor/placement_types.py. */
 static struct value *
 part_of_sum(struct machine *m, struct frame *f)
 {
@@ -556,8 +556,9 @@ run_all_reduce(struct machine *m, struct frame *f)
     ranks_exchange(m, f->out[0]->st->requested, 2);
 }
 
-/* The parts of all ranks along the sequence: gathered one behind another, then put together, unless they lie so. Source:
- * all_gather_tensor in torch/distributed/_functional_collectives.py, _maybe_view_chunk_cat in torch/_utils.py. */
+/* The parts of all ranks along the sequence: gathered one behind another, then put together, unless they lie so.
+ * Source: all_gather_tensor in torch/distributed/_functional_collectives.py, _maybe_view_chunk_cat in
+ * torch/_utils.py. */
 void
 run_sequence_gather(struct machine *m, struct frame *f)
 {

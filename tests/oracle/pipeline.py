@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stages of a pipeline: each rank of a fake process group, PyTorch's own CUDA allocator, no GPU.
 
-    pipeline.py MEMLINT RECORD.PY --keep DIR [--only REGEX]
+    pipeline.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--pack FILE]
 
 Every case is a model of tensor.py, captured whole, and Schedule1F1B over its stages, built with a part of its layers.
 Of the stage that memlint tells, and of the others' peaks, what is allocated is compared to the byte. RECORD.PY is the
-oracle's, with nullgpu.cpp beside it. Exit 1 where a case is not exact.
+oracle's, with nullgpu.cpp beside it. Exit 1 where a case is not exact. --pack as in tensor.py.
 """
 
-import argparse, functools, gc, json, os, re, subprocess, sys
+import argparse, contextlib, functools, gc, json, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -46,7 +46,7 @@ CASES = {
     "gpt-4-few": (dict(layers=4, width=512, vocabulary=1000), 8, 4, 4),
     "gpt-3-dropout": (dict(layers=3, width=384, heads=6, dropout=0.1), 2, 3, 9),
 }
-OPTIMIZERS = {"adamw": functools.partial(torch.optim.AdamW, foreach=True), "sgd": functools.partial(torch.optim.SGD, lr=0.1)}
+OPTIMIZERS = {"adamw": torch.optim.AdamW, "sgd": functools.partial(torch.optim.SGD, lr=0.1)}
 
 
 def capture(case, path):
@@ -58,7 +58,6 @@ def capture(case, path):
 
 
 def measure(record, case, stage, optimizer, precision, path):
-    import contextlib
     import torch.distributed as dist
     from torch.distributed.pipelining import PipelineStage, Schedule1F1B
     from torch.testing._internal.distributed.fake_pg import FakeStore
@@ -72,8 +71,10 @@ def measure(record, case, stage, optimizer, precision, path):
     first, last = stage == 0, stage == stages - 1
 
     def shape(end, edge, dtype=torch.float32):
-        return torch.empty(batch, length, *edge, device="meta", dtype=dtype) if end else torch.empty(
-            batch, length, width, device="meta"
+        return (
+            torch.empty(batch, length, *edge, device="meta", dtype=dtype)
+            if end
+            else torch.empty(batch, length, width, device="meta")
         )
 
     taken = shape(first, (), torch.long)
@@ -102,12 +103,12 @@ def measure(record, case, stage, optimizer, precision, path):
         json.dump(truth, f)
 
 
-def compare(a, record, case, optimizer, precision):
+def compare(a, record, case, optimizer, precision, rows):
     _, batch, stages, n = CASES[case]
     model = os.path.join(a.keep, f"{case}.onnx")
     if not os.path.exists(model) and not steps.apart(model + ".log", lambda: capture(case, model)):
         return "not captured: " + steps.reason(model + ".log")
-    command = [a.memlint, model, "--dim", f"batch={batch}", "--precision", precision, "--optimizer", optimizer]
+    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
     command += ["--parallel=pipeline", f"--gpus={stages}", f"--loop=accumulate-{n}", "--units=blocks.?"]
     p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
     if p.returncode:
@@ -122,8 +123,7 @@ def compare(a, record, case, optimizer, precision):
         truths.append(json.load(open(path)))
     said = " ".join(answer["setup"]["assumptions"])
     told = int(re.search(r"stage (\d+) of", said)[1])
-    got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
-    apart = [f"stage {told}: {k} {got[k] - v:+d} of {v}" for k, v in truths[told].items() if got[k] != v]
+    apart = [f"stage {told}: {d}" for d in tensor.differences(command, truths[told], rows)]
     peaks = [f"{t['peak'] / 2**20:.2f} MiB" for t in truths]
     listed = re.search(r"\(stages 0 on: (.*?)\)", said)[1].split(", ")
     apart += [f"peaks {' '.join(listed)} of {' '.join(peaks)}"] if listed != peaks else []
@@ -136,18 +136,21 @@ def main():
     ap.add_argument("record")
     ap.add_argument("--keep", required=True, metavar="DIR")
     ap.add_argument("--only", default="", metavar="REGEX")
+    ap.add_argument("--pack", metavar="FILE", help="write an archive for tests/ranks.sh")
     a = ap.parse_args()
     os.makedirs(a.keep, exist_ok=True)
     os.environ["MEMLINT"] = a.memlint = os.path.realpath(a.memlint)
     record = steps.load("record", os.path.realpath(a.record))
     real.start(record)
-    wrong = 0
+    wrong, rows = 0, []
     for case in CASES:
         for optimizer, precision in (("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")):
             if re.search(a.only, f"{case} {optimizer} {precision}"):
-                verdict = compare(a, record, case, optimizer, precision)
+                verdict = compare(a, record, case, optimizer, precision, rows)
                 wrong += verdict != "exact"
                 print(case, optimizer, precision, verdict, sep="  ", flush=True)
+    if a.pack:
+        tensor.pack(a.pack, a.keep, rows)
     return wrong != 0
 
 

@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps under tensor parallelism: rank 0 of a fake process group, PyTorch's own CUDA allocator, no GPU.
 
-    tensor.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--gpus N,N]
+    tensor.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--gpus N,N] [--pack FILE]
 
 Every case is a model, captured whole, and its step with parallelize_module over the layers that memlint says it cuts;
 peaks and phases are compared to the byte. RECORD.PY is the oracle's, with nullgpu.cpp beside it. The optimizer steps
-under implicit_replication, as parameters that no rank shares are plain tensors. Exit 1 where a case is not exact.
+under implicit_replication, as parameters that no rank shares are plain tensors. Exit 1 where a case is not exact. An
+archive that --pack writes has the models, and in cases.tsv of each case the model, memlint's options and what PyTorch
+said.
 """
 
-import argparse, fnmatch, functools, itertools, json, os, re, subprocess, sys
+import argparse, fnmatch, functools, itertools, json, os, re, subprocess, sys, tarfile, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
@@ -168,7 +170,9 @@ def along_sequence(model, mesh, units, name):
                     parallelize_module(m, mesh, SequenceParallel(use_local_output=True))
         style = PrepareModuleInput(input_layouts=whole, desired_input_layouts=part, use_local_output=True)
         parallelize_module(modules[units[0]], mesh, style)
-        parallelize_module(modules[units[-1]], mesh, PrepareModuleOutput(output_layouts=part, desired_output_layouts=whole))
+        parallelize_module(
+            modules[units[-1]], mesh, PrepareModuleOutput(output_layouts=part, desired_output_layouts=whole)
+        )
     columns = ColwiseParallel() if name.rpartition(".")[0] in gathers else ColwiseParallel(input_layouts=part)
     return columns, RowwiseParallel(output_layouts=part)
 
@@ -214,19 +218,35 @@ def measure(record, name, how, plan, world, optimizer, precision, path):
         json.dump(truth, f)
 
 
-def compare(a, record, name, how, world, optimizer, precision):
+def differences(command, truth, rows):
+    """What memlint says otherwise than PyTorch; the case is added to rows."""
+    answer = json.loads(subprocess.run([*command, "--format=json"], capture_output=True, text=True).stdout)
+    got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
+    rows.append([os.path.basename(command[1]), " ".join(command[2:]), *map(str, truth.values())])
+    return [f"{k} {got[k] - truth[k]:+d} of {truth[k]}" for k in truth if got.get(k) != truth[k]]
+
+
+def pack(path, folder, rows):
+    with tempfile.TemporaryDirectory() as work, tarfile.open(path, "w:xz") as archive:
+        with open(os.path.join(work, "cases.tsv"), "w") as f:
+            f.writelines("\t".join(row) + "\n" for row in rows)
+        archive.add(os.path.join(work, "cases.tsv"), "cases.tsv")
+        for model in sorted({row[0] for row in rows}):
+            archive.add(os.path.join(folder, model), model)
+
+
+def compare(a, record, name, how, world, optimizer, precision, rows):
     units, batch = CASES[name][2:]
     model = os.path.join(a.keep, f"{name}.onnx")
     case = os.path.join(a.keep, f"{name}.{how}.{world}.{optimizer}.{precision}")
     if not os.path.exists(model) and not steps.apart(case + ".log", lambda: capture(name, model)):
         return "not captured: " + steps.reason(case + ".log")
-    command = [a.memlint, model, "--dim", f"batch={batch}", "--precision", precision, "--optimizer", optimizer]
-    command += [f"--parallel={how}", f"--gpus={world}", "--units", units, "--format=json"]
-    p = subprocess.run(command, capture_output=True, text=True)
+    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
+    command += [f"--parallel={how}", f"--gpus={world}", f"--units={units}"]
+    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
     if p.returncode:
         return p.stderr.strip()
-    answer = json.loads(p.stdout)
-    said = " ".join(answer["setup"]["assumptions"])
+    said = " ".join(json.loads(p.stdout)["setup"]["assumptions"])
     plan = [re.search(rf"by {kind} \((.*?)\)", said)[1].split(", ") for kind in ("columns", "rows")]
     if not os.path.exists(case) and not steps.apart(
         case + ".log", lambda: measure(record, name, how, plan, world, optimizer, precision, case)
@@ -234,8 +254,7 @@ def compare(a, record, name, how, world, optimizer, precision):
         return "not recorded: " + steps.reason(case + ".log")
     truth = json.load(open(case))
     want = {"peak": truth["peak_allocated"], "reserved": truth["peak_reserved"], **truth["allocated_after"]}
-    got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
-    apart = [f"{k} {got[k] - want[k]:+d} of {want[k]}" for k in want if got.get(k) != want[k]]
+    apart = differences(command, want, rows)
     return "  ".join(apart) or "exact"
 
 
@@ -246,19 +265,24 @@ def main():
     ap.add_argument("--keep", required=True, metavar="DIR")
     ap.add_argument("--only", default="", metavar="REGEX")
     ap.add_argument("--gpus", default="2,4", help="ranks, with commas between")
+    ap.add_argument("--pack", metavar="FILE", help="write an archive for tests/ranks.sh")
     a = ap.parse_args()
     os.makedirs(a.keep, exist_ok=True)
     os.environ["MEMLINT"] = a.memlint = os.path.realpath(a.memlint)
     record = steps.load("record", os.path.realpath(a.record))
     real.start(record)
-    wrong = 0
+    wrong, rows = 0, []
     recipes = [("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")]
-    for name, how, world, (optimizer, precision) in itertools.product(CASES, WAYS, map(int, a.gpus.split(",")), recipes):
+    for name, how, world, (optimizer, precision) in itertools.product(
+        CASES, WAYS, map(int, a.gpus.split(",")), recipes
+    ):
         case = f"{name} {how} {world} {optimizer} {precision}"
         if re.search(a.only, case) and (name, how) not in UNEVEN:
-            verdict = compare(a, record, name, how, world, optimizer, precision)
+            verdict = compare(a, record, name, how, world, optimizer, precision, rows)
             wrong += verdict != "exact"
             print(case, verdict, sep="  ", flush=True)
+    if a.pack:
+        pack(a.pack, a.keep, rows)
     return wrong != 0
 
 
