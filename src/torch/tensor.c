@@ -202,7 +202,8 @@ role_of(struct cutter *x, int at, bool inside)
     if (names_find(x->whole, x->layer[at]) >= 0)
         return WHOLE;
     if (!cut_param(x, &c->args[1], 0)) {
-        if (!x->uneven)
+        const struct value *w = c->args[1].kind == ARG_SLOT && c->args[1].i >= 0 ? x->slot[c->args[1].i] : NULL;
+        if (!x->uneven && w && w->rank && w->size[0] % x->s->gpus)
             x->uneven = arena_printf(x->a, "%d GPUs can't share the columns of %s", x->s->gpus, x->layer[at]);
         return WHOLE;
     }
@@ -245,10 +246,14 @@ note_results(struct cutter *x, int at, int from)
     return fits && any;
 }
 
-/* Whether what is whole of a call's tensors has something else than a number where v is cut. */
+/* Whether what is whole of a call's tensors has something else than a number where v is cut. Rows and columns of
+ * matrices are no such places. */
 static bool
-meets_whole(const struct cutter *x, const struct call *c, const struct value *v, int dim)
+meets_whole(const struct cutter *x, int call, const struct value *v, int dim)
 {
+    const struct call *c = &x->p->calls[call];
+    if ((x->layer[call] || target_is(c->target, TARGET_MULTIPLIES)) && dim >= v->rank - 2)
+        return false;
     int slot;
     for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) {
         const struct value *w = x->slot[slot];
@@ -333,7 +338,12 @@ run_layer(struct cutter *x, int at, int input)
         x->slot[from] = x->full[from];
     bool ran = run_on(x, c, c->args, x->slot) && note_results(x, at, x->role[at] == COLUMNS ? at : x->from[input]);
     x->slot[from] = part;
-    return ran && (x->role[at] == COLUMNS || !x->s->parallel->sequence || to_part(x, to));
+    if (!ran || x->role[at] == COLUMNS || !x->s->parallel->sequence)
+        return ran;
+    if (!to_part(x, to))
+        return false;
+    x->size[at] = arena_dup(x->a, x->slot[to]->size, sizeof(*x->slot[to]->size) * (size_t)x->slot[to]->rank);
+    return true;
 }
 
 /* Runs a call; false where the columns that it reads must stay whole. */
@@ -351,7 +361,7 @@ run_one(struct cutter *x, int at, bool inside)
         return true;
     if (x->role[at] != WHOLE)
         return run_layer(x, at, input);
-    if ((!inside && x->from[input] != SEQUENCE) || !c->op || meets_whole(x, c, cut, x->dim[input]) ||
+    if ((!inside && x->from[input] != SEQUENCE) || !c->op || meets_whole(x, at, cut, x->dim[input]) ||
         !(x->args[at] = divided(x, c, cut, x->dim[input])) || !run_on(x, c, x->args[at], x->slot))
         return false;
     return note_results(x, at, x->from[input]) &&
