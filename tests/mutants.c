@@ -139,8 +139,10 @@ program_of(struct arena *a, const struct onnx_file *f, struct setup *s)
     *s = shapes_bind_open(g, s);
     s->unroll = true;
     struct program *p = shapes_run(g, s, false, &e) ? lower_run(g, s) : NULL;
-    if (!p)
-        fail(e.message, e.file);
+    const char *why = NULL;
+    bool cuts = p && s->parallel && s->parallel->tensor;
+    if (!p || (cuts && (!unit_modules(a, p, s->units, &why) || !tensor_cut(a, p, s, &why))))
+        fail(why ? why : e.message, e.file);
     return p;
 }
 

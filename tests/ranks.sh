@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Steps of one rank under tensor parallelism and of a pipeline's stages, against what PyTorch's own allocator said: the
-# archives that tests/oracle/tensor.py and pipeline.py write. cases.tsv has of each the model, memlint's options, the
+# archives that tests/oracle/tensor.py and pipeline.py write. cases has of each the model, memlint's options, the
 # peak of allocated and of reserved bytes, and what was allocated after phases.
 . "$(dirname "$0")/lib.sh"
 command -v xz >/dev/null || skip "no xz"
@@ -25,7 +25,7 @@ for archive in tensor pipeline; do
             'BEGIN { exit !(off != "" && off + 0 <= 0.01 && more + 0 <= 1) }'
         cases=$((cases + 1))
         [ "$off" != 0.0 ] || exact=$((exact + 1))
-    done <"$work/$archive/cases.tsv"
+    done <"$work/$archive/cases"
     ok "$archive has cases" [ "$cases" -gt 10 ]
     ok "$archive: $exact peaks of $cases are exact" [ "$exact" -ge $((cases - 1)) ]
 done

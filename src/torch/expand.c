@@ -535,6 +535,7 @@ part_of_sum(struct machine *m, struct frame *f)
 {
     int mark = scope_begin(m);
     struct value *b = V(2), *y;
+    m->op = "div.Tensor";
     if (b)
         layout_like(m, b, m->autocast ? m->low : b->dtype);
     y = OP(m, "linear.default", VAL(V(0)), VAL(V(1)), VAL(b));

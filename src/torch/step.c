@@ -1147,8 +1147,6 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
     for (int i = first; i < end; i++) {
         if (p->parts && !m->checkpoint && i == p->units[0].first)
             along_sequence(x, p->parts, "memlint.split", true);
-        if (p->parts && !m->checkpoint && i == p->units[p->nunits - 1].end)
-            along_sequence(x, p->wholes, "memlint.whole", false);
         if (x->stage && !x->stage->runs[i])
             continue;
         for (; u < p->units + p->nunits && u->first == i; u++)
@@ -1166,6 +1164,8 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
         }
         if (x->unit && x->unit->end == i + 1 && !m->checkpoint)
             leave_unit(x);
+        if (p->parts && !m->checkpoint && i + 1 == p->units[p->nunits - 1].end)
+            along_sequence(x, p->wholes, "memlint.whole", false);
     }
 }
 

@@ -297,6 +297,17 @@ enter_units(struct cutter *x)
     x->parts[n] = -1;
 }
 
+static int
+to_whole(struct cutter *x, int slot, int n)
+{
+    if (x->dim[slot] < 0 || x->from[slot] != SEQUENCE)
+        return n;
+    x->slot[slot] = x->full[slot];
+    x->dim[slot] = NOT_CUT;
+    x->wholes[n] = slot;
+    return n + 1;
+}
+
 /* The last unit has ended. */
 static void
 leave_units(struct cutter *x, int at)
@@ -304,11 +315,9 @@ leave_units(struct cutter *x, int at)
     int n = 0, slot;
     for (int i = at; i < x->p->ncalls; i++)
         for (struct call_reads r = {&x->p->calls[i]}; (slot = next_read(&r)) >= 0;)
-            if (x->dim[slot] >= 0 && x->from[slot] == SEQUENCE) {
-                x->slot[slot] = x->full[slot];
-                x->dim[slot] = NOT_CUT;
-                x->wholes[n++] = slot;
-            }
+            n = to_whole(x, slot, n);
+    for (int i = 0; i < x->p->noutputs; i++)
+        n = to_whole(x, x->p->outputs[i].slot, n);
     x->wholes[n] = -1;
 }
 
@@ -408,12 +417,13 @@ run_all(struct cutter *x)
             unit++;
         if (x->s->parallel->sequence && i == p->units[0].first)
             enter_units(x);
-        if (x->s->parallel->sequence && i == p->units[p->nunits - 1].end)
-            leave_units(x, i);
         if (x->why)
             return false;
-        if (run_one(x, i, unit < p->nunits && p->units[unit].first <= i))
+        if (run_one(x, i, unit < p->nunits && p->units[unit].first <= i)) {
+            if (x->s->parallel->sequence && i + 1 == p->units[p->nunits - 1].end)
+                leave_units(x, i + 1);
             continue;
+        }
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             if (x->dim[slot] >= 0 && x->from[slot] != SEQUENCE)
                 keep_whole(x, x->from[slot]);
@@ -426,7 +436,7 @@ run_all(struct cutter *x)
     }
     for (int i = 0; i < p->noutputs; i++) {
         slot = p->outputs[i].slot;
-        if (x->dim[slot] >= 0) {
+        if (x->dim[slot] >= 0 && x->from[slot] != SEQUENCE) {
             keep_whole(x, x->from[slot]);
             return false;
         }
@@ -529,8 +539,10 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
     }
     if (s->parallel->sequence && !p->nunits)
         x.why = "there are no units, which --units names or lists have";
+    int left = p->ncalls; /* each run that fails keeps a layer whole */
     while (!x.why && !run_all(&x))
-        ;
+        if (left-- == 0)
+            x.why = "its layers can't be told apart";
     arena_free(m->trace.a);
     if (!x.why && !*layers_of(&x, ROWS))
         x.why =

@@ -7,7 +7,7 @@
 Every case is a model, captured whole, and its step with parallelize_module over the layers that memlint says it cuts;
 peaks and phases are compared to the byte. RECORD.PY is the oracle's, with nullgpu.cpp beside it. The optimizer steps
 under implicit_replication, as parameters that no rank shares are plain tensors. Exit 1 where a case is not exact. An
-archive that --pack writes has the models, and in cases.tsv of each case the model, memlint's options and what PyTorch
+archive that --pack writes has the models, and in cases of each case the model, memlint's options and what PyTorch
 said.
 """
 
@@ -228,9 +228,9 @@ def differences(command, truth, rows):
 
 def pack(path, folder, rows):
     with tempfile.TemporaryDirectory() as work, tarfile.open(path, "w:xz") as archive:
-        with open(os.path.join(work, "cases.tsv"), "w") as f:
+        with open(os.path.join(work, "cases"), "w") as f:
             f.writelines("\t".join(row) + "\n" for row in rows)
-        archive.add(os.path.join(work, "cases.tsv"), "cases.tsv")
+        archive.add(os.path.join(work, "cases"), "cases")
         for model in sorted({row[0] for row in rows}):
             archive.add(os.path.join(folder, model), model)
 
