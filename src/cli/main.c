@@ -213,10 +213,11 @@ find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
     e->place = s->units;
     if (s->parallel && !unit_modules(a, p, s->units, &e->message))
         return false;
-    e->place = s->parallel ? "--parallel" : NULL;
-    if (s->parallel && s->parallel->tensor && !tensor_cut(a, p, s, &e->message))
+    e->place = "--parallel";
+    const struct parallel *how = s->mode == MODE_TRAINING ? s->parallel : NULL;
+    if (how && how->tensor && !tensor_cut(a, p, s, &e->message))
         return false;
-    if (s->parallel && s->parallel->pipeline && s->mode == MODE_TRAINING) {
+    if (how && how->pipeline) {
         step_holds(p, s);
         if (!stage_worst(p, s, &e->message))
             return false;

@@ -30,7 +30,6 @@ stage_of(struct arena *a, const struct program *p, const struct setup *s, struct
     bool *read = NEWN(a, bool, p->nslots + 1), *sent = NEWN(a, bool, p->nslots + 1);
     int first = begin_of(p, s->gpus, s->stage), end = begin_of(p, s->gpus, s->stage + 1), slot;
     t->first = first;
-    t->is_first = s->stage == 0;
     t->is_last = s->stage == s->gpus - 1;
     t->runs = NEWN(a, bool, p->ncalls + 1);
     t->in = NEWN(a, int, p->nslots + 1);

@@ -17,8 +17,6 @@
 #include "base/setup.h"
 #include "torch/run.h"
 
-#include <ctype.h>
-
 enum role { WHOLE, COLUMNS, ROWS };
 enum { NOT_CUT = -1, NO_PART = -2 };
 enum { SEQUENCE = -1 /* of from */, ALONG = 1 /* dimension of a sequence */ };

@@ -481,7 +481,7 @@ void forget_gathered(struct machine *m);
 
 /* What a stage runs for each micro-batch. */
 struct stage {
-    bool is_first, is_last;
+    bool is_last;
     int first;   /* call */
     bool *runs;  /* per call */
     bool *reads; /* per slot: a call that it runs does */
