@@ -247,12 +247,72 @@ json_live(struct json *j, const struct result *r)
         json_text(j, "class", class_names[t->class]);
         json_text(j, "born", t->born);
         json_text(j, "needed_by", t->needed_by);
+        json_int(j, "from", t->born_at + 1);
+        json_int(j, "to", t->dies_at);
         json_text(j, "node", t->node);
         json_text(j, "location", t->location);
         json_text(j, "layer", t->layer);
         json_close(j, '}');
     }
     json_close(j, ']');
+}
+
+/* Instants and tensors of the step are counted from 1. At most that many are written. */
+enum { INSTANTS = 500 };
+
+static void
+json_timeline(struct json *j, const struct result *r)
+{
+    struct arena *a = arena_new();
+    int *at = NEWN(a, int, r->ninstants + 1), n = emit_columns(r, INSTANTS, at);
+    json_open(j, "timeline", '{');
+    json_int(j, "of", r->ninstants);
+    json_open(j, "instant", '[');
+    for (int i = 0; i < n; i++)
+        json_int(j, NULL, at[i] + 1);
+    json_close(j, ']');
+    json_open(j, "phase", '[');
+    for (int i = 0; i < n; i++)
+        json_text(j, NULL, phase_names[r->instants[at[i]].phase]);
+    json_close(j, ']');
+    json_open(j, "operator", '[');
+    for (int i = 0; i < n; i++)
+        json_text(j, NULL, r->instants[at[i]].op);
+    json_close(j, ']');
+    json_open(j, "allocated", '[');
+    for (int i = 0; i < n; i++)
+        json_int(j, NULL, instant_bytes(&r->instants[at[i]]));
+    json_close(j, ']');
+    json_open(j, "classes", '{');
+    for (int c = 0; c < CLASS_COUNT; c++) {
+        json_open(j, class_names[c], '[');
+        for (int i = 0; i < n; i++)
+            json_int(j, NULL, r->instants[at[i]].class_bytes[c]);
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+    json_close(j, '}');
+    arena_free(a);
+}
+
+static void
+json_tensors(struct json *j, const struct result *r)
+{
+    json_open(j, "tensors", '{');
+    json_int(j, "of", r->nstorages);
+    json_open(j, "largest", '[');
+    for (int i = 0; i < r->nspans; i++) {
+        const struct span *s = &r->spans[i];
+        json_open(j, NULL, '{');
+        json_text(j, "name", s->name);
+        json_text(j, "class", class_names[s->class]);
+        json_int(j, "bytes", s->bytes);
+        json_int(j, "from", s->born + 1);
+        json_int(j, "to", s->died);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
 }
 
 static void
@@ -623,6 +683,8 @@ json_judgements(struct json *j, const struct result *r)
         json_open(j, NULL, '{');
         json_text(j, "device", r->fits[i].device);
         json_int(j, "capacity", r->fits[i].capacity);
+        json_maybe(j, "need", r->fits[i].need);
+        json_int(j, "context", r->fits[i].context);
         json_text(j, "verdict", r->fits[i].verdict);
         json_maybe(j, "largest_batch", r->fits[i].largest_batch);
         json_close(j, '}');
@@ -756,6 +818,12 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_int(&j, "buffer_bytes", r->model.buffer_bytes);
     json_close(&j, '}');
     json_provenance(&j, r);
+    if (r->noptions) {
+        json_open(&j, "options", '[');
+        for (int i = 0; i < r->noptions; i++)
+            json_text(&j, NULL, r->options[i]);
+        json_close(&j, ']');
+    }
     json_setup(&j, r);
     json_text(&j, "verdict", verdict_names[r->verdict]);
     json_text(&j, "gate", r->gate);
@@ -763,6 +831,8 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_checks(&j, r);
     json_peak(&j, r);
     json_live(&j, r);
+    json_timeline(&j, r);
+    json_tensors(&j, r);
     json_layers(&j, r);
     json_judgements(&j, r);
     if (r->baseline)

@@ -71,6 +71,34 @@ def broken(report):
         yield f"{key} of another kind", other
 
 
+def wrong_of(report):
+    """What of a report's timeline and tensors does not agree with its peak; nothing where all does."""
+    time, tensors, peak = report["timeline"], report["tensors"], report["peak"]["allocated"]
+    n, classes = len(time["instant"]), time["classes"].values()
+    live, lives = report["live_at_peak"], report["live_at_peak"] + tensors["largest"]
+    if any(len(column) != n for column in (time["phase"], time["operator"], time["allocated"], *classes)):
+        return "lists of several lengths"
+    if n > 700 or len(tensors["largest"]) > min(500, tensors["of"]) or n > time["of"]:
+        return f"{n} instants of {time['of']}, {len(tensors['largest'])} tensors of {tensors['of']}"
+    if time["instant"] != sorted(set(time["instant"])) or n and time["instant"][-1] > time["of"]:
+        return "instants out of order"
+    if any(sum(parts) != all for *parts, all in zip(*classes, time["allocated"])):
+        return "classes that do not add up"
+    if any(not 1 <= t["from"] <= t["to"] <= time["of"] for t in lives):
+        return "a tensor that dies before it is born"
+    if n and peak != max(time["allocated"]):
+        return "a peak that is not in the timeline"
+    if n and sum(t["bytes"] for t in live) != peak:
+        return "tensors alive at the peak that are not the peak"
+    at = time["instant"][time["allocated"].index(peak)] if n else 0
+    if any(not t["from"] <= at <= t["to"] for t in live):
+        return "a tensor of the peak that is not alive then"
+    for at, all in zip(time["instant"], time["allocated"]):
+        if sum(t["bytes"] for t in tensors["largest"] if t["from"] <= at <= t["to"]) > all:
+            return f"tensors alive at {at} that are more than is allocated"
+    return None
+
+
 def main():
     paths, unseen = sys.argv[1:], []
     if paths[0].startswith("--unseen="):
@@ -88,6 +116,8 @@ def main():
     for path, report in reports:
         check(path, first_error(strict, report))
         refused = report["verdict"] == "refused"
+        if not refused:
+            check(f"{path}: timeline and tensors", wrong_of(report))
         keys_of({"$ref": "#/$defs/" + ("refused" if refused else "result")}, defs, report, (), seen)
     never = {place for place in set(described(schema)) - seen if not set(place) & set(unseen)}
     check("every key is in some report", ", ".join(sorted("/".join(place) for place in never)))

@@ -373,6 +373,7 @@ update(const struct run *x, const struct result *r)
     plain.baseline = NULL;
     plain.gate = NULL;
     plain.nchecks = 0;
+    plain.noptions = 0;
     plain.verdict = r->ndoubts ? VERDICT_INCONCLUSIVE : VERDICT_OK;
     return write_file(x, &plain, format_by_name("json"), report_path(x->a, x->o->baseline, r->model.file), false);
 }
@@ -543,6 +544,8 @@ analyse(const struct run *x)
     arena_guard(NULL, 0); /* what follows holds more than memory */
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
+    r->noptions = o->argc - o->nmodels - 1; /* getopt moved the models behind them */
+    r->options = o->argv + 1;
     if (o->sources)
         r->sources = sources_find(a, o->sources, &r->nsources);
     for (const char **note = gate_suppress(a, o, r); *note; note++)

@@ -330,6 +330,8 @@ struct result {
     int nchecks;
     struct check *checks;
     const char *version;       /* memlint's */
+    int noptions;
+    char **options; /* the words of the command line that are no models, as typed */
     struct baseline *baseline; /* NULL without --baseline */
     int nsources;
     const char **sources; /* paths of Python files below --sources */
