@@ -574,13 +574,11 @@ add_overlay(struct html *h, const char *name, const struct curve *c, int64_t pea
     h->noverlays++;
 }
 
-/* The baseline, the best changes, all of them together, and the checkpoint plans. */
+/* The best changes, all of them together, and the checkpoint plans. */
 static void
 choose_overlays(struct html *h)
 {
     const struct result *r = h->r;
-    if (r->baseline)
-        add_overlay(h, "the baseline", r->baseline->curve, r->baseline->peak, 0);
     for (int i = 0, n = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
         if (f->saves_bytes > 0 && !f->suppressed && (n < BEST || strcmp(f->rule, "together") == 0)) {
@@ -1947,6 +1945,18 @@ section_baseline(struct html *h)
     for (int i = 0; i < b->ndiffers; i++)
         html_leaf(h, "p", html_format(h, "The baseline has another set-up: %s", string_clip(h->a, b->differs[i], 200)),
                   "class", "notice", NULL);
+    if (b->curve && b->curve->n > 1 && h->n > 1) {
+        html_leaf(h, "h3", "Both steps over each other", NULL);
+        html_open(h, "figure", NULL);
+        html_open(h, "p", "class", "key", NULL);
+        html_leaf(h, "span", "", "class", "sw s-now", NULL);
+        html_printf(h, "now: peak %s", bytes_text(h->a, h->r->peak.allocated));
+        html_leaf(h, "span", "", "class", "sw s-old", NULL);
+        html_printf(h, "baseline: peak %s", bytes_text(h->a, b->peak));
+        html_close(h);
+        svg_both(h);
+        html_close(h);
+    }
     int n;
     const struct change_group *g = emit_changes(h->a, b, &n);
     struct bar *bars = NEWN(h->a, struct bar, n + 1), *grown = NEWN(h->a, struct bar, b->ngrown + 1);

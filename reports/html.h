@@ -44,6 +44,7 @@ extern const enum class html_stack[CLASS_COUNT];
 const char *html_class(struct html *h, enum class c); /* the CSS class that paints it */
 
 void svg_timeline(struct html *h);
+void svg_both(struct html *h); /* the timeline and the baseline's, which has a curve */
 void svg_front(struct html *h);
 void svg_ruler(struct html *h); /* the peak as one bar, and devices beside it */
 

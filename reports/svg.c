@@ -375,12 +375,11 @@ timeline_peak(struct html *h)
                   html_format(h, "%s pk2", q), NULL);
 }
 
-/* Another step's bytes over this one: its phases stretched to the same phases here where both have the same, else as a
- * whole. */
-static void
-timeline_overlay(struct html *h, const struct overlay *o, double scale)
+/* The line of another step's bytes over this one: its phases stretched to the same phases here where both have the
+ * same, else as a whole. */
+static const char *
+other_line(struct html *h, const struct curve *c, double scale)
 {
-    const struct curve *c = o->curve;
     int *from = NEWN(h->a, int, c->n + 1), *to = NEWN(h->a, int, h->n + 1), nfrom = 0, nto = 0;
     for (int i = 0; i < c->n; i++)
         if (i == 0 || c->at[i].phase != c->at[i - 1].phase)
@@ -399,13 +398,20 @@ timeline_overlay(struct html *h, const struct overlay *o, double scale)
         while (i >= from[run + 1])
             run++;
         double step = (double)(to[run + 1] - to[run]) / (from[run + 1] - from[run]);
-        int y = 1000 - (int)lround(fmin((double)c->at[i].bytes * scale, 1100));
+        int y = 1000 - (int)lround(fmin((double)c->at[i].bytes * scale, 1000));
         double x = to[run] + (i - from[run]) * step;
         if (y != last)
             p += i ? sprintf(p, "H%.1fV%d", x, y) : sprintf(p, "M0 %d", y);
         last = y;
     }
     sprintf(p, "H%d", h->n);
+    return path;
+}
+
+static void
+timeline_overlay(struct html *h, const struct overlay *o, double scale)
+{
+    const char *path = other_line(h, o->curve, scale);
     html_open(h, "g", "class", html_format(h, "ov %s", o->id), NULL);
     html_leaf(h, "title", html_format(h, "%s: peak %s", o->name, bytes_text(h->a, o->peak)), NULL);
     html_void(h, "path", "d", path, "fill", "none", "class", "ovb", NULL);
@@ -441,6 +447,49 @@ svg_timeline(struct html *h)
     timeline_peak(h);
     html_open(h, "line", "class", "cur", "y1", px(h, TOP - 4), "y2", px(h, TOP + HEIGHT), "x1", "0", "x2", "0", NULL);
     html_close(h);
+    html_close(h);
+}
+
+/* Bytes of this step, filled. */
+static const char *
+own_area(struct html *h, double scale)
+{
+    char *path = arena_alloc(h->a, (size_t)h->n * 24 + 64), *p = path;
+    int last = -1;
+    p += sprintf(p, "M0 1000");
+    for (int i = 0; i < h->n; i++) {
+        int y = 1000 - (int)lround((double)instant_bytes(&h->r->instants[h->columns[i]]) * scale);
+        if (y != last)
+            p += sprintf(p, "H%dV%d", i, y);
+        last = y;
+    }
+    sprintf(p, "H%dV1000Z", h->n);
+    return path;
+}
+
+void
+svg_both(struct html *h)
+{
+    const struct baseline *b = h->r->baseline;
+    int64_t high = b->peak > h->r->peak.allocated ? b->peak : h->r->peak.allocated;
+    double scale = 1000 / (double)(high > 0 ? high : 1);
+    const char *old = other_line(h, b->curve, scale);
+    html_open(h, "svg", "class", "plot both", "role", "img", "width", "100%", "height",
+              html_format(h, "%d", TOP + HEIGHT + FOOT), "aria-labelledby", "bo-t bo-d", NULL);
+    describe(h, "bo", "Allocated memory over the step, now and in the baseline",
+             html_format(h,
+                         "The area is the step now, up to %s, the line the baseline's, up to %s; phases that both have "
+                         "stand over each other.",
+                         bytes_text(h->a, h->r->peak.allocated), bytes_text(h->a, b->peak)));
+    html_open(h, "svg", "x", "0", "y", html_format(h, "%d", TOP), "width", "100%", "height",
+              html_format(h, "%d", HEIGHT), "viewBox", html_format(h, "0 0 %d 1000", h->n), "preserveAspectRatio",
+              "none", "class", "areas", NULL);
+    html_void(h, "path", "d", own_area(h, scale), "fill", "#c9c6bd", "class", "held", NULL);
+    html_void(h, "path", "d", old, "fill", "none", "class", "ovb", NULL);
+    html_void(h, "path", "d", old, "fill", "none", "class", "ovl", NULL);
+    html_close(h);
+    timeline_grid(h, high);
+    timeline_phases(h);
     html_close(h);
 }
 

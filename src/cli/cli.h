@@ -54,7 +54,9 @@ struct options {
     const char *flags; /* --flags: the flag file, "none", or NULL: look for .memlint */
     int nflags;
     struct flag_line *flag; /* what was taken from it */
-    const char *sources;    /* --sources: the folder of the Python files */
+    int nsaid, cap_said;
+    const char **said;   /* options that a flag file may have, of it and of the command line, in order */
+    const char *sources; /* --sources: the folder of the Python files */
     const char *files_from;
     int shard, shards; /* 1-based; 0 all */
     bool resume;

@@ -544,8 +544,8 @@ analyse(const struct run *x)
     arena_guard(NULL, 0); /* what follows holds more than memory */
     if (o->replay && !(r->replay = replay_on_gpu(o, p, s, a)))
         return EXIT_ENVIRONMENT;
-    r->noptions = o->argc - o->nmodels - 1; /* getopt moved the models behind them */
-    r->options = o->argv + 1;
+    r->noptions = o->nsaid;
+    r->options = o->said;
     if (o->sources)
         r->sources = sources_find(a, o->sources, &r->nsources);
     for (const char **note = gate_suppress(a, o, r); *note; note++)

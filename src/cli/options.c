@@ -1203,7 +1203,11 @@ read_argument(struct reader *r, const struct row *row, const char *arg)
     const char *name = row->words && arg ? word_find(row->words, arg) : NULL;
     if (row->words && !name && !row->others)
         return unknown_word(r, row->words, arg);
-    return row->read(r, name ? name : arg);
+    arg = name ? name : arg;
+    if (row->in_file)
+        *PUSH(r->a, r->o->said, r->o->nsaid, r->o->cap_said) =
+            arena_printf(r->a, arg ? "--%s=%s" : "--%s", row->name, arg);
+    return row->read(r, arg);
 }
 
 /* What people type who know other programs. */

@@ -329,9 +329,9 @@ struct result {
     const char *gate;      /* gate.c: why the gates stop it, else NULL */
     int nchecks;
     struct check *checks;
-    const char *version;       /* memlint's */
+    const char *version; /* memlint's */
     int noptions;
-    char **options; /* the words of the command line that are no models, as typed */
+    const char **options;      /* of the flag file and the command line, what concerns the analysis */
     struct baseline *baseline; /* NULL without --baseline */
     int nsources;
     const char **sources; /* paths of Python files below --sources */

@@ -319,6 +319,32 @@ take_layers(struct json_reader *j, const struct item *root, struct result *r)
     }
 }
 
+/* Results of earlier versions lack it. Its classes are those that memlint knows. */
+static void
+take_timeline(struct json_reader *j, const struct item *t, struct result *r)
+{
+    const struct item *phase = member(t, "phase"), *classes = member(t, "classes");
+    r->ninstants = phase && phase->kind == LIST ? phase->n : 0;
+    r->instants = NEWN(j->a, struct instant, r->ninstants + 1);
+    for (int i = 0; i < r->ninstants; i++) {
+        const struct item *kid = &phase->kids[i];
+        int named_phase = named(phase_names, PHASE_COUNT, kid->kind == TEXT ? kid->s : NULL, -1);
+        r->instants[i].phase = (enum phase)named_phase;
+        if (named_phase < 0)
+            fault(j, kid->line, "an instant of no phase");
+    }
+    for (int c = 0; c < CLASS_COUNT && r->ninstants; c++) {
+        const struct item *bytes = member(classes, class_names[c]);
+        if (!bytes || bytes->kind != LIST || bytes->n != r->ninstants) {
+            fault(j, t->line, "a timeline whose lists differ in length");
+            return;
+        }
+        for (int i = 0; i < r->ninstants; i++)
+            if ((r->instants[i].class_bytes[c] = int_of(&bytes->kids[i])) < 0)
+                fault(j, bytes->kids[i].line, "an instant without bytes");
+    }
+}
+
 static const char *
 choice_of(const void *setup, const char *name)
 {
@@ -413,6 +439,7 @@ stored_parse(struct arena *a, const char *path, const char *from, struct err *e)
         fault(&j, 1, "its verdict, its peak or its classes are missing");
     take_setup(&j, member(&root, "setup"), r);
     take_live(&j, &root, r);
+    take_timeline(&j, member(&root, "timeline"), r);
     take_layers(&j, &root, r);
     take_findings(&j, member(&root, "findings"), r);
     take_gates(&j, member(&root, "gates"), r);
