@@ -1468,9 +1468,12 @@ share_cell(struct html *h, int64_t need, int64_t capacity, bool own)
     const char *css = need < 0 ? "na" : need > capacity ? "no" : need > capacity / 100 * 90 ? "tight" : "yes";
     const char *text = need < 0 ? "–"
                        : need > capacity
-                           ? html_format(h, "✕ %.1f×", (double)need / (double)(capacity > 0 ? capacity : 1))
+                           ? html_format(h, need / 11 * 10 > capacity ? "✕ %.1f×" : "✕ %.2f×",
+                                         (double)need / (double)(capacity > 0 ? capacity : 1))
                            : html_format(h, "%s %.0f %%", *css == 't' ? "!" : "✓", bytes_percent(need, capacity));
-    html_leaf(h, "td", text, "class", html_format(h, "%s%s", css, own ? " here" : ""), NULL);
+    int64_t quarter = capacity / 4 > 0 ? capacity / 4 : 1; /* a shade for each */
+    const char *shade = *css == 'y' ? html_format(h, " h%d", (int)(need / quarter)) : "";
+    html_leaf(h, "td", text, "class", html_format(h, "%s%s%s", css, shade, own ? " here" : ""), NULL);
 }
 
 /* The largest batch that was found to fit, or at least the largest that was run and does. */
@@ -1496,8 +1499,8 @@ fits_table(struct html *h, const struct fit **fits, int n)
     const struct grid *g = r->grid;
     struct column *head = NEWN(h->a, struct column, (g ? g->ncolumns : 1) + 3);
     int nhead = 0;
-    head[nhead++] = (struct column){"Capacity", "r", NULL};
     head[nhead++] = (struct column){"Device", NULL, NULL};
+    head[nhead++] = (struct column){"Capacity", "r", NULL};
     for (int i = 0; g && i < g->ncolumns; i++)
         head[nhead++] = (struct column){
             html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
@@ -1514,8 +1517,8 @@ fits_table(struct html *h, const struct fit **fits, int n)
              end++)
             names = html_format(h, "%s, %s", names, string_clip(h->a, fits[end]->device, 60));
         html_open(h, "tr", NULL);
-        html_leaf(h, "td", bytes_text(h->a, fits[i]->capacity), "class", "r", NULL);
         html_leaf(h, "th", names, "scope", "row", NULL);
+        html_leaf(h, "td", bytes_text(h->a, fits[i]->capacity), "class", "r", NULL);
         for (int k = 0; g && k < g->ncolumns; k++)
             share_cell(h, grid_need(r, fits[i], k), fits[i]->capacity, k == g->own_column);
         if (!g)
@@ -1580,9 +1583,11 @@ section_fits(struct html *h)
     for (int i = 0; i < r->nfits; i++)
         fits[i] = &r->fits[i];
     qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
-    section(h, "fits", "What fits",
-            "The share of a device's memory that the step takes, the allocator's slack and the CUDA context included: "
-            "✓ fits, ! takes more than 90 %, ✕ does not fit. Every size was run; – was not.");
+    section(
+        h, "fits", "What fits",
+        "The share of a device's memory that the step takes, the allocator's slack and the CUDA context included: "
+        "✓ fits, the stronger its colour the fuller; ! takes more than 90 %; ✕ takes so many times the memory. Every "
+        "size was run; – was not. The framed size is this report's.");
     fits_table(h, fits, r->nfits);
     if (r->grid && r->grid->nrows > 1)
         sizes_table(h, fits, r->nfits);
@@ -1606,9 +1611,10 @@ gpu_columns(struct html *h, const char *first, const char *css)
     return head;
 }
 
-/* What the allocator reserves on one GPU, the class that has most of the peak, and what is sent. */
+/* What the allocator reserves on one GPU, beside the most of all cells, the class that has most of the peak, and what
+ * is sent. */
 static void
-need_cell(struct html *h, const struct rank_need *need, int gpus, bool own)
+need_cell(struct html *h, const struct rank_need *need, int gpus, int64_t most, bool own)
 {
     html_open(h, "td", "class", own ? "r here" : "r", NULL);
     if (need->allocated < 0 || need->stops)
@@ -1616,12 +1622,14 @@ need_cell(struct html *h, const struct rank_need *need, int gpus, bool own)
     else
         html_text(h, bytes_text(h->a, need->reserved));
     if (need->allocated >= 0 && !need->stops)
+        svg_bar(h, need->reserved, most, html_class(h, need->holder));
+    if (need->allocated >= 0 && !need->stops)
         html_leaf(
             h, "small",
             html_format(h, "%s %.0f %%", class_names[need->holder], bytes_percent(need->holder_bytes, need->allocated)),
             NULL);
     if (need->allocated >= 0 && !need->stops && gpus > 1)
-        html_leaf(h, "small", html_format(h, "sends %s", bytes_text(h->a, rank_sends(need->exchanged, gpus))), NULL);
+        html_leaf(h, "small", html_format(h, "→ %s", bytes_text(h->a, rank_sends(need->exchanged, gpus))), NULL);
     html_close(h);
 }
 
@@ -1653,7 +1661,13 @@ cheapest_table(struct html *h)
         html_open(h, "tr", NULL);
         html_leaf(h, "th", names, "scope", "row", NULL);
         for (int c = 0; c < s->ncolumns; c++)
-            html_leaf(h, "td", cheapest[c] < 0 ? "✕" : s->ways[cheapest[c]].name, NULL);
+            if (c == 0 || cheapest[c] != cheapest[c - 1]) {
+                int same = c + 1;
+                while (same < s->ncolumns && cheapest[same] == cheapest[c])
+                    same++;
+                html_leaf(h, "td", cheapest[c] < 0 ? "✕ none" : s->ways[cheapest[c]].name, "colspan",
+                          same > c + 1 ? html_format(h, "%d", same - c) : NULL, NULL);
+            }
         html_close(h);
     }
     table_end(h);
@@ -1677,17 +1691,23 @@ section_scale(struct html *h)
     const struct scale *s = r->scale;
     if (!s)
         return;
+    int64_t most = 0;
+    for (int i = 0; i < s->nways * s->ncolumns; i++) {
+        const struct rank_need *need = &s->ways[i / s->ncolumns].on[i % s->ncolumns];
+        most = need->allocated >= 0 && need->reserved > most ? need->reserved : most;
+    }
     section(h, "scale", "Several GPUs",
-            "What PyTorch's allocator reserves on each of so many GPUs, every one with this batch; below it the class "
-            "that has most of the peak, and what a GPU sends to others in a step. Every cell is a step that was run. "
-            "Ways stand in the order of what they cost; checkpoints are around each unit.");
+            "What PyTorch's allocator reserves on each of so many GPUs, every one with this batch: the bar's length; "
+            "its colour is the class that has most of the peak. → is what a GPU sends to the others in a step. Every "
+            "cell is a step that was run. Ways stand in the order of what they cost; checkpoints are around each unit: "
+            "a block of the model.");
     table(h, "Ways to run the step by numbers of GPUs", "fits ways", NULL);
     table_head(h, gpu_columns(h, "Way", "r"), s->ncolumns + 1);
     for (int i = 0; i < s->nways; i++) {
         html_open(h, "tr", "class", i == s->chosen ? "own" : NULL, NULL);
         html_leaf(h, "th", s->ways[i].name, "scope", "row", NULL);
         for (int c = 0; c < s->ncolumns; c++)
-            need_cell(h, &s->ways[i].on[c], s->gpus[c], i == s->chosen && c == s->own);
+            need_cell(h, &s->ways[i].on[c], s->gpus[c], most, i == s->chosen && c == s->own);
         html_close(h);
     }
     table_end(h);
