@@ -438,10 +438,17 @@ room_of(const struct result *r)
 }
 
 /* Where something has to fit the cheapest that does, else the one that saves most for what it asks. */
+/* What a change saves, less what it costs. */
+static int64_t
+worth(const struct finding *f)
+{
+    static const int counts[COST_COUNT] = {100, 80, 50, 30}; /* percent of a saving */
+    return f->saves_bytes / 100 * counts[f->cost];
+}
+
 const struct finding *
 emit_best_finding(const struct result *r)
 {
-    static const int counts[COST_COUNT] = {100, 80, 50, 30}; /* percent of a saving */
     const struct finding *best = NULL, *least = NULL;
     int64_t room = room_of(r);
     bool over = room >= 0 && r->peak.reserved > room;
@@ -454,11 +461,34 @@ emit_best_finding(const struct result *r)
             least = f;
         if (over ? fits && (!best || (best->nmembers && !f->nmembers) || (f->cost < best->cost && !f->nmembers) ||
                             (f->cost == best->cost && f->saves_bytes > best->saves_bytes && !f->nmembers))
-                 : !f->nmembers &&
-                       (!best || f->saves_bytes / 100 * counts[f->cost] > best->saves_bytes / 100 * counts[best->cost]))
+                 : !f->nmembers && (!best || worth(f) > worth(best)))
             best = f;
     }
     return best ? best : least;
+}
+
+int
+emit_best_changes(const struct result *r, int want, const struct finding **out)
+{
+    const struct finding *first = emit_best_finding(r);
+    int n = 0;
+    if (first && !first->nmembers && want > 0)
+        out[n++] = first;
+    while (n < want) {
+        const struct finding *next = NULL;
+        for (int i = 0; i < r->nfindings; i++) {
+            const struct finding *f = &r->findings[i];
+            bool there = f->suppressed || f->nmembers || f->saves_bytes <= 0;
+            for (int k = 0; k < n; k++)
+                there |= out[k] == f;
+            if (!there && (!next || worth(f) > worth(next)))
+                next = f;
+        }
+        if (!next)
+            break;
+        out[n++] = next;
+    }
+    return n;
 }
 
 const char *
@@ -661,9 +691,10 @@ emit_swings(struct arena *a, const struct result *r)
     for (int i = 0; i < r->setup.nassumptions && !r->ndoubts; i++) {
         const struct assumption *q = &r->setup.assumptions[i];
         if (q->measured && llabs(q->effect_bytes) > r->peak.allocated / 50)
-            s = arena_printf(a, "%s%s%s (%+.0f %%) %s%s", s, *s ? "; " : "", emit_signed(a, q->effect_bytes),
-                             bytes_percent(q->effect_bytes, r->peak.allocated),
-                             q->option ? "with " : "if not: ", string_clip(a, q->option ? q->option : q->text, 100));
+            s = arena_printf(
+                a, "%s%s%s (%+.0f %%) %s%s", s, *s ? "; " : "", emit_signed(a, q->effect_bytes),
+                bytes_percent(q->effect_bytes, r->peak.allocated),
+                q->option ? "with " : "if this is wrong: ", string_clip(a, q->option ? q->option : q->text, 240));
     }
     return *s ? s : NULL;
 }

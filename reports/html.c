@@ -162,6 +162,32 @@ words(struct html *h, const char *s)
     }
 }
 
+static void
+sentence(struct html *h, const char *s, const char *css)
+{
+    html_open(h, "p", "class", css, NULL);
+    words(h, string_clip(h->a, s, 600));
+    html_text(h, ".");
+    html_close(h);
+}
+
+/* The verdict, whose names of devices are not broken at their hyphens. */
+static void
+headline(struct html *h, const char *s)
+{
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (n < 24 && memchr(s, '-', n))
+            html_leaf(h, "span", html_format(h, "%.*s", (int)n, s), "class", "nb", NULL);
+        else
+            html_printf(h, "%.*s", (int)n, s);
+        s += n;
+        n = strspn(s, " ");
+        html_printf(h, "%.*s", (int)n, s);
+        s += n;
+    }
+}
+
 /* The id of a finding, which links from elsewhere rely on: "rule-checkpoint". */
 static const char *
 anchor(struct html *h, const struct finding *f)
@@ -282,10 +308,10 @@ page_header(struct html *h)
     const char *verdict = emit_verdict(h->a, r);
     const char *size = bytes_text(h->a, r->ndoubts ? r->peak.certain : r->peak.allocated), *at = strstr(verdict, size);
     html_open(h, "h1", NULL);
-    html_printf(h, "%.*s", (int)(at ? at - verdict : 0), verdict);
+    headline(h, html_format(h, "%.*s", (int)(at ? at - verdict : 0), verdict));
     if (at)
         html_leaf(h, "em", size, NULL);
-    html_text(h, at ? at + strlen(size) : verdict);
+    headline(h, at ? at + strlen(size) : verdict);
     html_close(h);
     summary(h);
     notice(h);
@@ -389,7 +415,7 @@ readout(struct html *h)
         const struct live_tensor *t = &r->live[i];
         html_open(h, "li", NULL);
         html_leaf(h, "span", "", "class", html_format(h, "sw s-%s", class_names[t->class]), NULL);
-        html_leaf(h, "span", string_op(h->a, t->name, 40), "class", "nm", NULL);
+        html_leaf(h, "span", string_op(h->a, t->name, 60), "class", "nm", NULL);
         html_leaf(h, "b", bytes_text(h->a, t->bytes), NULL);
         html_close(h);
         rest -= t->bytes;
@@ -579,13 +605,13 @@ static void
 choose_overlays(struct html *h)
 {
     const struct result *r = h->r;
-    for (int i = 0, n = 0; i < r->nfindings; i++) {
-        const struct finding *f = &r->findings[i];
-        if (f->saves_bytes > 0 && !f->suppressed && (n < BEST || strcmp(f->rule, "together") == 0)) {
-            add_overlay(h, f->rule, f->after, f->peak_after, 0);
-            n++;
-        }
-    }
+    const struct finding *best[BEST];
+    int n = emit_best_changes(r, BEST, best);
+    for (int i = 0; i < n; i++)
+        add_overlay(h, best[i]->rule, best[i]->after, best[i]->peak_after, 0);
+    for (int i = 0; i < r->nfindings; i++)
+        if (r->findings[i].nmembers && !r->findings[i].suppressed)
+            add_overlay(h, r->findings[i].rule, r->findings[i].after, r->findings[i].peak_after, 0);
     for (int i = 0; i < r->recompute.nfront; i++)
         add_overlay(h, html_format(h, "plan %d", i), r->recompute.front[i].after, r->recompute.front[i].peak, i);
 }
@@ -595,20 +621,19 @@ static void
 best_changes(struct html *h)
 {
     const struct result *r = h->r;
-    int n = 0;
-    for (int i = 0; i < r->nfindings && n < BEST; i++) {
-        const struct finding *f = &r->findings[i];
-        if (f->saves_bytes <= 0 || f->suppressed || strcmp(f->rule, "together") == 0)
-            continue;
-        if (n++ == 0) {
-            html_open(h, "div", "class", "best", NULL);
-            html_leaf(h, "h3", "The best changes, each measured alone", NULL);
-            html_open(h, "ol", NULL);
-        }
+    const struct finding *best[BEST];
+    int n = emit_best_changes(r, BEST, best);
+    if (n == 0)
+        return;
+    html_open(h, "div", "class", "best", NULL);
+    html_leaf(h, "h3", "The best changes, each measured alone", NULL);
+    html_open(h, "ol", NULL);
+    for (int i = 0; i < n; i++) {
+        const struct finding *f = best[i];
         html_open(h, "li", NULL);
         html_open(h, "div", NULL);
         html_open(h, "a", "href", html_format(h, "#%s", anchor(h, f)), NULL);
-        html_leaf(h, "b", html_format(h, "%d. %s", n, string_clip(h->a, f->rule, 40)), NULL);
+        html_leaf(h, "b", html_format(h, "%d. %s", i + 1, string_clip(h->a, f->rule, 40)), NULL);
         html_close(h);
         html_open(h, "p", "class", "ba", NULL);
         html_printf(h, "%s → ", bytes_text(h->a, r->peak.allocated));
@@ -619,11 +644,9 @@ best_changes(struct html *h)
         html_close(h);
         html_close(h);
         svg_after(h, f->peak_after, r->peak.allocated);
-        html_leaf(h, "p", string_clip(h->a, f->message, 240), "class", "why", NULL);
+        sentence(h, f->message, "why");
         html_close(h);
     }
-    if (n == 0)
-        return;
     html_close(h);
     html_close(h);
 }
@@ -638,9 +661,9 @@ section_timeline(struct html *h)
         h->n == r->ninstants
             ? html_format(h, "In order of execution, not in time: every one of the %s instants.", grouped(h, h->n))
             : html_format(h,
-                          "In order of execution, not in time: %s instants in %d columns, each the highest of its "
+                          "In order of execution, not in time: %s instants in %s columns, each the highest of its "
                           "instants.",
-                          grouped(h, r->ninstants), h->n);
+                          grouped(h, r->ninstants), grouped(h, h->n));
     section(h, "timeline", "Memory over the step", below);
     html_open(h, "div", "class", "tl", NULL);
     html_open(h, "figure", NULL);
@@ -700,11 +723,12 @@ finding(struct html *h, int i)
     html_open(h, "li", "id", anchor(h, f), NULL);
     html_open(h, "div", NULL);
     html_leaf(h, "h3", string_clip(h->a, f->rule, 60), NULL);
-    html_leaf(h, "p", string_clip(h->a, f->message, 600), "class", "says", NULL);
+    sentence(h, f->message, "says");
     if (f->unless && f->saves_bytes > 0)
-        html_leaf(h, "p", html_format(h, "When not to: %s.", f->unless), "class", "says", NULL);
+        sentence(h, html_format(h, "When not to: %s", f->unless), "says");
     html_open(h, "p", "class", "meta", NULL);
-    html_printf(h, "%s, %s", f->severity, f->certainty);
+    html_printf(h, "%s%s%s", f->saves_bytes > 0 ? cost_names[f->cost] : "", f->saves_bytes > 0 ? ", " : "",
+                f->severity);
     if (f->suppressed)
         html_printf(h, ", suppressed: %s", string_clip(h->a, f->suppressed, 200));
     if (f->location) {
@@ -768,8 +792,9 @@ section_findings(struct html *h)
     if (h->r->nfindings == 0)
         return;
     section(h, "findings", "What to change",
-            "The most useful first. Every effect was measured by running the changed step; dark is the peak that "
-            "stays. Savings do not add up; what the best ones save together was measured, too.");
+            "What the best ones save together first, then each alone in the order of what it asks for: nothing, other "
+            "numerics, time, another model, more GPUs; of one kind by what it saves. Every effect was measured by "
+            "simulating the changed step; the filled bar is the peak that stays. Savings do not add up.");
     findings(h, SAVES, NULL);
     findings(h, TELLS, "%d more observations, which change nothing by themselves");
     findings(h, SUPPRESSED, "%d suppressed");
@@ -1238,7 +1263,7 @@ tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
     html_close(h);
     html_open(h, "td", NULL);
     if (!g->mixed)
-        html_text(h, string_op(h->a, t->needed_by, NAME));
+        words(h, string_op(h->a, t->needed_by, NAME));
     if (!g->mixed && t->born)
         html_leaf(h, "small", html_format(h, "since %s", string_op(h->a, t->born, NAME)), NULL);
     html_close(h);

@@ -485,7 +485,7 @@ json_recompute(struct json *j, const struct result *r)
     json_plans(j, "operators", r->recompute.noperators, r->recompute.operators);
     json_plans(j, "patterns", r->recompute.npatterns, r->recompute.patterns);
     json_maybe(j, "chosen_pattern", r->recompute.chosen_pattern);
-    json_maybe(j, "chosen", r->recompute.chosen);
+    json_maybe(j, "chosen", emit_plan_to_take(r));
     json_maybe(j, "lower_bound", r->recompute.lower_bound);
     json_text(j, "python", r->recompute.python);
     json_text(j, "selective_python", r->recompute.selective_python);

@@ -35,6 +35,9 @@ const char *emit_cause(struct arena *a, const struct result *r);
 const char *emit_best(struct arena *a, const struct result *r);
 /* The finding that emit_best is about; NULL none. */
 const struct finding *emit_best_finding(const struct result *r);
+/* That one, unless it is several, and then those that save most for what they cost, each alone: at most want. Returns
+ * how many. */
+int emit_best_changes(const struct result *r, int want, const struct finding **out);
 /* Whether a change saves less than 1 % of the peak, or nothing, so that a short report hides it; how many do. */
 bool emit_is_small(const struct result *r, const struct finding *f);
 int emit_small(const struct result *r);

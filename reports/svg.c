@@ -676,7 +676,11 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width, i
               one ? html_format(h, "%d", t->t->dies_at) : NULL, NULL);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
-    const char *const labels[] = {string_clip(h->a, name, 28), string_clip(h->a, name, 15), bytes};
+    size_t plain = strcspn(name, "(");
+    plain -= plain && name[plain] && name[plain - 1] == ' ';
+    const char *const labels[] = {string_clip(h->a, name, 28),
+                                  string_clip(h->a, html_format(h, "%.*s", (int)plain, name), 24),
+                                  string_clip(h->a, name, 15), bytes};
     const char *label = bytes;
     for (int i = 0; i < COUNT(labels); i++) { /* the longest that shows in most windows */
         int step = width_for(characters(labels[i]), 7.4, t->w / width);

@@ -38,7 +38,7 @@ def page_of(browser, path, scheme="light", width=1280, script=True):
     return page
 
 
-OPENS = 0.7  # seconds of the browser's main thread: other than the clock's, they are the same beside other tests
+OPENS = 0.3  # seconds of the browser's main thread: other than the clock's, they are the same beside other tests
 
 
 def quickest(browser, path, took):
@@ -142,6 +142,16 @@ def check_numbers(browser, path):
     ):
         top = (1000 - min(float(y) for y in re.findall(r"(?:V|M0 )(-?[0-9.]+)", d))) / 1000 * peak
         ok(f"{name}: overlay {title}: its highest point is at {top:.1f} MiB", abs(top - mebibytes(title)) <= peak / 400)
+    drawn = page.locator(".both").count()
+    ok(f"{name}: both steps of a comparison are drawn", drawn == page.locator("#baseline").count())
+    for said, d in page.evaluate(
+        "[...document.querySelectorAll('.both .areas path:not(.ovb)')].map((p) => "
+        "[p.closest('figure').querySelector('.key').textContent, p.getAttribute('d')])"
+    ):
+        both = [mebibytes(text) for text in re.findall(r"peak ([0-9.]+ [KMG]?i?B)", said)]
+        own = both["Z" not in d]
+        top = (1000 - min(float(y) for y in re.findall(r"(?:V|M0 )(-?[0-9.]+)", d))) / 1000 * max(both)
+        ok(f"{name}: both steps: {said}: its highest point is at {top:.1f} MiB", abs(top - own) <= max(both) / 400)
     sums = page.evaluate("""['Changes by module', 'Changes by tensor'].map((caption) =>
         [...document.querySelectorAll('table')].filter((t) => t.caption && t.caption.textContent === caption)
             .flatMap((t) => [...t.querySelectorAll('td[data-v]')]).reduce((sum, td) => sum + Number(td.dataset.v), \

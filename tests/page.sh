@@ -48,7 +48,7 @@ mkdir "$work/lib" # with a replay on the driver's double, where that was built
 for name in libcuda.so.1 libnvidia-ml.so.1 libcudnn.so.9 libcublasLt.so.13; do ln -s "${DRIVER:-tests/driver.so}" \
     "$work/lib/$name"; done
 LD_LIBRARY_PATH=$work/lib "$MEMLINT" --replay -q examples/tiny_gpt.onnx 2>"$work/err" && replay=--replay=2
-LD_LIBRARY_PATH=$work/lib report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto ${replay:-}
+LD_LIBRARY_PATH=$work/lib report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto --parallel=auto ${replay:-}
 report wider tests/gate/wider.txt --dim batch=16 --flags=none --baseline=tests/gate/base.txt
 report large "$work/large.txt" --dim batch=4
 

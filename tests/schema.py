@@ -96,6 +96,11 @@ def wrong_of(report):
     for at, all in zip(time["instant"], time["allocated"]):
         if sum(t["bytes"] for t in tensors["largest"] if t["from"] <= at <= t["to"]) > all:
             return f"tensors alive at {at} that are more than is allocated"
+    plans = report.get("recompute", {"chosen": None, "chosen_pattern": None})
+    if None not in (plans["chosen"], plans["chosen_pattern"]):
+        taken = plans["front"][plans["chosen"]]["pattern"], plans["patterns"][plans["chosen_pattern"]]["pattern"]
+        if taken[0] != taken[1]:
+            return f"two plans to take: {taken}"
     return None
 
 

@@ -340,7 +340,8 @@
     function show(row, box) {
       const [name, mib, bar, kind, shape, why, line] = row.cells, n = box ? 1 : Number(row.dataset.n);
       const bytes = box ? box.dataset.bytes : mib.dataset.b, from = box || row;
-      const [reason, since] = texts(why);
+      const since = why.querySelector("small"), all = why.textContent;
+      const reason = since ? all.slice(0, -since.textContent.length) : all;
       title.textContent = box ? box.querySelector("title").textContent.replace(/, [^,]*, [^,]*$/, "")
         : (name.querySelector("summary") || name).textContent;
       list.replaceChildren();
@@ -351,7 +352,7 @@
       if (n === Number(row.dataset.n)) field("Of it slack", slack && slack.replace(" of it slack", ""));
       field("Module", bar.textContent);
       field("Line", texts(line).join(" "));
-      field("Made in", since && since.replace(/^since /, ""));
+      field("Made in", since && since.textContent.replace(/^since /, ""));
       field("Alive", life(Number(from.dataset.from), Number(from.dataset.to), n > 1));
       field("Why", reason);
     }
@@ -421,8 +422,9 @@
     if (!input) return;
     byId("tools").hidden = false;
     const rows = tables.flatMap((table) => Array.from(table.tBodies[0].rows));
-    const texts = rows.map((row) => row.textContent.toLowerCase());
+    let texts = null;
     input.addEventListener("input", () => {
+      texts = texts || rows.map((row) => row.textContent.toLowerCase());
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0, mib = 0, inTail = false;
       rows.forEach((row, i) => {
@@ -500,7 +502,10 @@
     update();
   }
 
-  for (const td of all("td[data-b]")) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
+  addEventListener("pointerover", (event) => { // a large page has ten thousand such cells: one is told when it is looked at
+    const td = event.target.closest("td[data-b]");
+    if (td) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
+  });
   copies();
   cards(timeline());
   opened("tlt", (i, n) => i > 1 && i < n - 1, false);
