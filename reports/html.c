@@ -415,7 +415,7 @@ readout(struct html *h)
         const struct live_tensor *t = &r->live[i];
         html_open(h, "li", NULL);
         html_leaf(h, "span", "", "class", html_format(h, "sw s-%s", class_names[t->class]), NULL);
-        html_leaf(h, "span", string_op(h->a, t->name, 60), "class", "nm", NULL);
+        html_leaf(h, "span", html_short(h, string_op(h->a, t->name, 60)), "class", "nm", NULL);
         html_leaf(h, "b", bytes_text(h->a, t->bytes), NULL);
         html_close(h);
         rest -= t->bytes;
@@ -990,9 +990,22 @@ section_oom(struct html *h)
     if (o->nmatches)
         table_end(h);
     if (emit_oom(h->a, o))
-        html_leaf(h, "p", html_format(h, "In the marked row %s.", emit_oom(h->a, o)), NULL);
-    if (o->navoided)
-        html_leaf(h, "p", html_format(h, "With one of these it fits: %s.", emit_avoided(h->a, h->r)), NULL);
+        html_leaf(h, "p", html_format(h, "When the tensor in bold is asked for, %s.", emit_oom(h->a, o)), NULL);
+    if (o->navoided) {
+        html_open(h, "p", NULL);
+        html_text(h, "With one of these it fits, with what it then reserves: ");
+        for (int i = 0; i < o->navoided; i++)
+            for (int k = 0; k < h->r->nfindings; k++)
+                if (strcmp(h->r->findings[k].rule, o->avoided_by[i]) == 0) {
+                    html_text(h, i ? ", " : "");
+                    html_leaf(h, "a", string_clip(h->a, o->avoided_by[i], 60), "href",
+                              html_format(h, "#%s", anchor(h, &h->r->findings[k])), NULL);
+                    html_printf(h, " (%s)", bytes_text(h->a, h->r->findings[k].reserved_after));
+                    break;
+                }
+        html_text(h, ".");
+        html_close(h);
+    }
     html_close(h);
 }
 
@@ -1144,6 +1157,7 @@ section_recompute(struct html *h)
         pattern_plans(h);
     if (r->recompute.python)
         html_lines(h, r->recompute.python);
+    html_leaf(h, "h3", "Peak and extra FLOPs of every plan that no other beats; the plan to take is larger", NULL);
     html_open(h, "figure", NULL);
     svg_front(h);
     html_close(h);

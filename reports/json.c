@@ -683,10 +683,10 @@ json_judgements(struct json *j, const struct result *r)
         json_open(j, NULL, '{');
         json_text(j, "device", r->fits[i].device);
         json_int(j, "capacity", r->fits[i].capacity);
-        json_maybe(j, "need", r->fits[i].need);
-        json_int(j, "context", r->fits[i].context);
         json_text(j, "verdict", r->fits[i].verdict);
         json_maybe(j, "largest_batch", r->fits[i].largest_batch);
+        json_maybe(j, "need", r->fits[i].need);
+        json_int(j, "context", r->fits[i].context);
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -70,6 +70,14 @@ html_vformat(struct html *h, const char *fmt, va_list ap)
 }
 
 const char *
+html_short(struct html *h, const char *name)
+{
+    enum { LONG = 28 };
+    const char *bracket = strstr(name, " (");
+    return bracket && strlen(name) > LONG ? arena_strn(h->a, name, (size_t)(bracket - name)) : name;
+}
+
+const char *
 html_format(struct html *h, const char *fmt, ...)
 {
     va_list ap;

@@ -676,11 +676,8 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width, i
               one ? html_format(h, "%d", t->t->dies_at) : NULL, NULL);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
-    size_t plain = strcspn(name, "(");
-    plain -= plain && name[plain] && name[plain - 1] == ' ';
-    const char *const labels[] = {string_clip(h->a, name, 28),
-                                  string_clip(h->a, html_format(h, "%.*s", (int)plain, name), 24),
-                                  string_clip(h->a, name, 15), bytes};
+    const char *const labels[] = {string_clip(h->a, html_short(h, name), 28),
+                                  string_clip(h->a, html_short(h, name), 15), bytes};
     const char *label = bytes;
     for (int i = 0; i < COUNT(labels); i++) { /* the longest that shows in most windows */
         int step = width_for(characters(labels[i]), 7.4, t->w / width);
@@ -822,16 +819,19 @@ svg_front(struct html *h)
 {
     const struct result *r = h->r;
     const struct plan *f = r->recompute.front;
-    int own = emit_plan_to_take(r);
+    int own = emit_plan_to_take(r), k = r->recompute.chosen_pattern;
     int n = r->recompute.nfront, ns = r->recompute.nselective, no = r->recompute.noperators;
     const struct {
         int n;
         const struct plan *plan;
-    } all[] = {{n, f}, {ns, r->recompute.selective}, {no, r->recompute.operators}};
+    } all[] = {{n, f},
+               {ns, r->recompute.selective},
+               {no, r->recompute.operators},
+               {own < 0 && k > 0, r->recompute.patterns + (k > 0 ? k : 0)}};
     double most = 1, named = 0, low = (double)f[n - 1].peak, top = low;
-    for (int k = 0; k < COUNT(all); k++)
-        for (int i = 0; i < all[k].n; i++) {
-            const struct plan *p = &all[k].plan[i];
+    for (int from = 0; from < COUNT(all); from++)
+        for (int i = 0; i < all[from].n; i++) {
+            const struct plan *p = &all[from].plan[i];
             most = p->extra_flops_percent > most ? p->extra_flops_percent : most;
             low = (double)p->peak < low ? (double)p->peak : low;
             top = (double)p->peak > top ? (double)p->peak : top;
@@ -875,6 +875,15 @@ svg_front(struct html *h)
                       i && end ? "end" : "start", "class", "tk", NULL);
             named = along;
         }
+    }
+    if (own < 0 && k > 0) {
+        const struct plan *p = &r->recompute.patterns[k];
+        html_open(h, "circle", "cx", plan_x(h, &u, p), "cy", plan_y(h, &u, p), "r", "7", "class", "pkd", NULL);
+        html_leaf(h, "title",
+                  html_format(h, "%s: %s, %.1f %% more FLOPs", string_clip(h->a, p->pattern, 200),
+                              bytes_text(h->a, p->peak), p->extra_flops_percent),
+                  NULL);
+        html_close(h);
     }
     html_leaf(h, "text", "0 %", "x", "2%", "y", px(h, FRONT_HIGH + 18), "class", "tk", NULL);
     html_leaf(h, "text", html_format(h, "%.1f %% more FLOPs", most), "x", "98%", "y", px(h, FRONT_HIGH + 18),

@@ -135,7 +135,7 @@
         li.append(swatch);
       }
       label.className = "nm";
-      label.textContent = name;
+      label.textContent = name.length > 28 ? name.replace(/ \(.*/, "") : name; // as the page has it
       bytes.textContent = size(mib);
       li.append(label, bytes);
       return li;
@@ -514,6 +514,6 @@
   filter();
   tree();
   addEventListener("beforeprint", () => all("details").forEach((d) => {
-    if (!d.closest("td,th") && !d.querySelector("#tlt,#spans")) d.open = true;
+    if (!d.closest("td,th,#words,#tail,#scale") && !d.querySelector("#tlt,#spans")) d.open = true;
   }));
 })();

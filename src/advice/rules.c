@@ -843,7 +843,7 @@ say_shards(struct advice *x, const struct edit *e, const struct measured *m)
     return arena_printf(
         x->a,
         "On %d GPUs, each with this batch, fully_shard of the model%s peaks at %s on each; "
-        "--parallel=auto tells it for 2 to 1,024 GPUs and other ways",
+        "--parallel=auto lists 2 to 1,024 GPUs and the other ways",
         GPUS, e->program->nunits ? arena_printf(x->a, " and of %s", several(x, e->program->nunits, "module")) : "",
         peak(x, m));
 }
@@ -1277,7 +1277,7 @@ static const struct rule rules[] = {
     {.id = "fused-gelu",
      .severity = "warning",
      .help = "GELU written by hand",
-     .unless = "never; results differ by rounding alone",
+     .unless = "where results must stay bit for bit what they were: they differ by rounding",
      .does = "call F.gelu",
      .cost = COST_FREE,
      .kind = COMBINES,
@@ -1411,7 +1411,7 @@ static const struct rule rules[] = {
     {.id = "checkpoint",
      .severity = "note",
      .help = "saved tensors that recomputation replaces",
-     .unless = "before the changes that cost nothing",
+     .unless = "as long as a change that costs no time is enough",
      .doing = do_checkpoints,
      .cost = COST_TIME,
      .kind = COMBINES,
