@@ -171,9 +171,9 @@ sentence(struct html *h, const char *s, const char *css)
     html_close(h);
 }
 
-/* The verdict, whose names of devices are not broken at their hyphens. */
+/* A sentence whose names of devices and options are not broken at their hyphens. */
 static void
-headline(struct html *h, const char *s)
+unbroken(struct html *h, const char *s)
 {
     while (*s) {
         size_t n = strcspn(s, " ");
@@ -245,7 +245,9 @@ caution(struct html *h)
     if (from)
         html_printf(h, "Note: %s. ", string_clip(h->a, from, 300));
     if (swings) {
-        html_printf(h, "Assumed, and worth a look: %s: ", swings);
+        html_text(h, "Assumed, and worth a look: ");
+        unbroken(h, swings);
+        html_text(h, ": ");
         html_leaf(h, "a", "assumptions", "href", "#assumptions", NULL);
         html_text(h, ".");
     }
@@ -308,10 +310,10 @@ page_header(struct html *h)
     const char *verdict = emit_verdict(h->a, r);
     const char *size = bytes_text(h->a, r->ndoubts ? r->peak.certain : r->peak.allocated), *at = strstr(verdict, size);
     html_open(h, "h1", NULL);
-    headline(h, html_format(h, "%.*s", (int)(at ? at - verdict : 0), verdict));
+    unbroken(h, html_format(h, "%.*s", (int)(at ? at - verdict : 0), verdict));
     if (at)
         html_leaf(h, "em", size, NULL);
-    headline(h, at ? at + strlen(size) : verdict);
+    unbroken(h, at ? at + strlen(size) : verdict);
     html_close(h);
     summary(h);
     notice(h);

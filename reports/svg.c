@@ -122,7 +122,7 @@ ruler_device(struct html *h, const struct fit *f, double scale, bool left)
     double x = (double)f->capacity * scale;
     bool fits = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
     const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", string_clip(h->a, f->device, 16));
-    const char *at = pct(h, x), *dx = left ? "2" : "-2", *anchor = left ? "end" : "start";
+    const char *at = pct(h, x), *dx = left ? "-3" : "3", *anchor = left ? "end" : "start";
     const char *q = fitting(h, characters(label), 7.6, left ? x : 1 - x);
     html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "stroke", "#000",
               "class", "tick", NULL);

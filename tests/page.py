@@ -408,6 +408,24 @@ def check_pointer(browser, path):
     page.context.close()
 
 
+def check_print(browser, path):
+    """On A4 (186 mm between its margins) nothing sticks out, no column is a letter wide and no bar is missing."""
+    name = Path(path).name
+    page = page_of(browser, path, width=703)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    out = page.evaluate("""() => [...document.querySelectorAll('table, pre, svg')].filter((e) => e.offsetParent !== null
+        || e.clientHeight > 0).map((e) => [e.tagName, e.caption ? e.caption.textContent : '', \
+Math.round(e.getBoundingClientRect().right)]).filter((e) => e[2] > 706)""")
+    ok(f"{name}: A4 has room for {out}", not out)
+    high = page.evaluate("Math.max(...[...document.querySelectorAll('#rd li')].map((li) => li.offsetHeight))")
+    ok(f"{name}: A4: a line of the readout is {high} pixels high", high < 80)
+    gone = page.evaluate("""[...document.querySelectorAll('.fall rect')].filter((r) =>
+        getComputedStyle(r).display === 'none').length""")
+    ok(f"{name}: A4: bars that are not printed: {gone}", gone == 0)
+    page.context.close()
+
+
 def fields(page):
     return page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('#card dt')].map((dt) =>
         [dt.textContent, dt.nextElementSibling.textContent]))""")
@@ -483,6 +501,7 @@ with sync_playwright() as playwright:
         check_reading(browser, path, ("light", "dark") if path == pages[0] else ("dark",))
         check_without_script(browser, path)
         check_numbers(browser, path)
+        check_print(browser, path)
     check_colours(browser, pages[0])
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
