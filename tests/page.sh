@@ -52,6 +52,15 @@ LD_LIBRARY_PATH=$work/lib report small examples/tiny_gpt.onnx --dim batch=8 --re
 report wider tests/gate/wider.txt --dim batch=16 --flags=none --baseline=tests/gate/base.txt
 report large "$work/large.txt" --dim batch=4
 
+# A stored baseline has its timeline, and is drawn as the model itself.
+"$MEMLINT" tests/gate/base.txt --dim batch=16 --flags=none -q -o "$work/base.json"
+report stored tests/gate/wider.txt --dim batch=16 --flags=none --baseline="$work/base.json"
+line() {
+    grep -o 'class="plot both".*' "$work/$1.html" | grep -o '<path d="[^"]*" fill="none" class="ovl"/>' | head -1
+}
+ok "a stored baseline is drawn: $(line stored | cut -c1-40)" [ -n "$(line stored)" ]
+ok "as its model is" [ "$(line stored)" = "$(line wider)" ]
+
 # A size of the table is what a run at that size reserves.
 at() { "$MEMLINT" examples/tiny_gpt.onnx --dim batch="$1" --format=json; }
 told=$(at 8 | sed -n 's/.*"dims": {"batch": 32}, "reserved": \([0-9]*\).*/\1/p') \
