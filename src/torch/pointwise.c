@@ -140,10 +140,11 @@ run_binary_contiguous(struct machine *m, struct frame *f)
 enum order
 arg_order(const struct frame *f)
 {
-    const struct arg *a = &f->a[aten_arg(f->op, "memory_format")];
     static const char *const last[] = {"torch.channels_last", "torch.channels_last_3d"};
-    if (a - f->a >= f->n)
+    int at = aten_arg(f->op, "memory_format");
+    if (at < 0 || at >= f->n)
         return ORDER_PRESERVED;
+    const struct arg *a = &f->a[at];
     for (int i = 0; a->kind == ARG_TEXT && i < (int)COUNT(last); i++)
         if (strcmp(a->s, last[i]) == 0)
             return ORDER_CHANNELS_LAST;
