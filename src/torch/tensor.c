@@ -364,10 +364,10 @@ run_one(struct cutter *x, int at, bool inside)
     run_on(x, c, c->args, x->full);
     for (int k = 0; k < c->nouts; k++)
         x->slot[c->outs[k]] = x->full[c->outs[k]];
-    if (!cut && x->role[at] == WHOLE)
-        return true;
     if (x->role[at] != WHOLE)
         return run_layer(x, at, input);
+    if (!cut)
+        return true;
     if ((!inside && x->from[input] != SEQUENCE) || !c->op || meets_whole(x, at, cut, x->dim[input]) ||
         !(x->args[at] = divided(x, c, cut, x->dim[input])) || !run_on(x, c, x->args[at], x->slot))
         return false;
