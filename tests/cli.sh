@@ -44,6 +44,10 @@ usage 'wanted NAME:OUTPUT' --loss=mse:y, "$model"
 usage 'has a loss already' --loss=mse:y --loss=l1:y "$model"
 usage 'list=loops' --loop=nonsense "$model"
 usage 'accumulate-N' --loop=accumulate-0 "$model"
+for list in aten optimizers precisions losses loops parallel rules policies formats; do
+    run --list=$list
+    ok "--list=$list names nothing twice" [ -s "$work/out" -a -z "$(cut -f1 "$work/out" | sort | uniq -d)" ]
+done
 usage 'list=parallel' --parallel=zero9 "$model"
 usage 'from 2 to 65536' --parallel=ddp --gpus=1 "$model"
 usage 'names of modules' --parallel=fsdp --units= "$model"

@@ -885,9 +885,7 @@ static const struct row {
     {NULL, "gpus", "N", "how many GPUs --parallel has; 8 without it", 0, read_gpus, true},
     {NULL, "units", "GLOB",
      "modules that --parallel=fsdp shards one by one, tensor cuts and pipeline hands out, with * and commas; without "
-     "it "
-     "those of lists (nn.ModuleList, "
-     "nn.Sequential)",
+     "it those of lists (nn.ModuleList, nn.Sequential)",
      0, read_units, true},
     {NULL, "dropout", "HOW", "dropout that an export removed: auto (default) puts it back, none leaves it out", 0,
      read_dropout, true, &dropouts},

@@ -87,14 +87,6 @@ static const struct parallel strategies[] = {
     {.name = "pipeline",
      .help = "Schedule1F1B: a stage of the units on each GPU; a batch is one micro-batch of --loop=accumulate-N",
      .pipeline = true},
-    {.name = "tensor:sequence",
-     .help = "the same with SequenceParallel: between linear layers a rank has its part of the sequence",
-     .tensor = true,
-     .sequence = true},
-    {.name = "pipeline",
-     .help = "Schedule1F1B: a stage of the units on each GPU; a batch is a micro-batch, of which --loop=accumulate-N "
-             "has N",
-     .pipeline = true},
 };
 
 const struct parallel *
