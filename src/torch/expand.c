@@ -56,10 +56,7 @@ expand_to(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
     int copy = aten_arg(f->op, "copy"), format = aten_arg(f->op, "memory_format");
-    enum dtype t = v->dtype;
-    for (int i = 1; i < f->n; i++)
-        if (f->a[i].kind == ARG_DTYPE)
-            t = (enum dtype)f->a[i].i;
+    enum dtype t = arg_dtype(f, v->dtype);
     if (t == v->dtype && !arg_int(f, copy, 0) && is_in_order(v, arg_order(f)))
         out_add(m, f, v);
     else
@@ -368,11 +365,7 @@ expand_pad(struct machine *m, struct frame *f)
 void
 expand_reduce_all(struct machine *m, struct frame *f)
 {
-    enum dtype t = V(0)->dtype;
-    for (int i = 1; i < f->n; i++)
-        if (f->a[i].kind == ARG_DTYPE)
-            t = (enum dtype)f->a[i].i;
-    out_add(m, f, value_new(m, t, 0, NULL, NULL));
+    out_add(m, f, value_new(m, arg_dtype(f, V(0)->dtype), 0, NULL, NULL));
 }
 
 /* var and std: (self, dim, correction, keepdim) */
@@ -395,10 +388,7 @@ expand_var(struct machine *m, struct frame *f)
 void
 expand_cumsum(struct machine *m, struct frame *f)
 {
-    enum dtype t = dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64;
-    for (int i = 1; i < f->n; i++)
-        if (f->a[i].kind == ARG_DTYPE)
-            t = (enum dtype)f->a[i].i;
+    enum dtype t = arg_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64);
     out_add(m, f, value_new(m, t, V(0)->rank, V(0)->size, NULL));
 }
 

@@ -176,8 +176,7 @@ expand_i1_backward(struct machine *m, struct frame *f)
 void
 expand_cummaxmin_backward(struct machine *m, struct frame *f)
 {
-    struct value *x = V(1), *zeros = OP(m, "zeros.default", ints_arg(m, x->rank, x->size), DTYPE(x->dtype));
-    struct arg a[] = {VAL(zeros), f->a[2], f->a[3], f->a[0]};
+    struct arg a[] = {VAL(OP(m, "zeros_as", VAL(V(1)))), f->a[2], f->a[3], f->a[0]};
     out_add(m, f, op_over(m, "scatter_add.default", COUNT(a), a, m->real));
 }
 

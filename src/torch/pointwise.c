@@ -137,6 +137,15 @@ run_binary_contiguous(struct machine *m, struct frame *f)
         out_add(m, f, value_new(m, V(0) ? V(0)->dtype : DT_FLOAT, rank, size, NULL));
 }
 
+enum dtype
+arg_dtype(const struct frame *f, enum dtype otherwise)
+{
+    for (int i = 0; i < f->n; i++)
+        if (f->a[i].kind == ARG_DTYPE)
+            return (enum dtype)f->a[i].i;
+    return otherwise;
+}
+
 enum order
 arg_order(const struct frame *f)
 {
@@ -157,10 +166,7 @@ run_copy(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
     enum order order = arg_order(f);
-    enum dtype t = v->dtype;
-    for (int i = 1; i < f->n; i++)
-        if (f->a[i].kind == ARG_DTYPE)
-            t = (enum dtype)f->a[i].i;
+    enum dtype t = arg_dtype(f, v->dtype);
     out_add(m, f,
             order == ORDER_PRESERVED ? layout_like(m, v, t)
                                      : layout_image(m, t, v->rank, v->size, order == ORDER_CHANNELS_LAST));
@@ -175,26 +181,17 @@ run_new_strided(struct machine *m, struct frame *f)
 
 /* ---- fresh tensors of stated sizes ------------------------------------------------------------------------------- */
 
-static enum dtype
-stated_dtype(const struct frame *f, enum dtype otherwise)
-{
-    for (int i = 0; i < f->n; i++)
-        if (f->a[i].kind == ARG_DTYPE)
-            return (enum dtype)f->a[i].i;
-    return otherwise;
-}
-
 /* zeros, ones, full, arange, rand: the sizes are the file's or the first argument's. */
 static void
 factory(struct machine *m, struct frame *f, int at, enum dtype t)
 {
     int64_t size[RANK];
     if (f->rank >= 0) {
-        out_add(m, f, value_new(m, stated_dtype(f, t), f->rank, f->size, NULL));
+        out_add(m, f, value_new(m, arg_dtype(f, t), f->rank, f->size, NULL));
         return;
     }
     int n = arg_ints(f, at, size, RANK);
-    out_add(m, f, value_new(m, stated_dtype(f, t), n, size, NULL));
+    out_add(m, f, value_new(m, arg_dtype(f, t), n, size, NULL));
 }
 
 void
@@ -254,7 +251,7 @@ run_arange(struct machine *m, struct frame *f)
     if (f->rank < 0) {
         int64_t n = f->n > 1 && f->a[1].kind == ARG_INT ? arg_int(f, 1, 0) - arg_int(f, 0, 0) : arg_int(f, 0, 0);
         n = n < 0 ? 0 : n;
-        out_add(m, f, value_new(m, stated_dtype(f, floating ? DT_FLOAT : DT_INT64), 1, &n, NULL));
+        out_add(m, f, value_new(m, arg_dtype(f, floating ? DT_FLOAT : DT_INT64), 1, &n, NULL));
         return;
     }
     factory(m, f, 0, floating ? DT_FLOAT : DT_INT64);
@@ -263,7 +260,7 @@ run_arange(struct machine *m, struct frame *f)
 void
 run_scalar(struct machine *m, struct frame *f)
 {
-    out_add(m, f, value_new(m, stated_dtype(f, DT_FLOAT), 0, NULL, NULL));
+    out_add(m, f, value_new(m, arg_dtype(f, DT_FLOAT), 0, NULL, NULL));
 }
 
 void
@@ -276,7 +273,7 @@ run_zero_of(struct machine *m, struct frame *f)
 void
 run_like(struct machine *m, struct frame *f)
 {
-    out_add(m, f, layout_like(m, V(0), stated_dtype(f, V(0)->dtype)));
+    out_add(m, f, layout_like(m, V(0), arg_dtype(f, V(0)->dtype)));
 }
 
 /* A gradient with the sizes of the second argument: slice_backward and its kin make zeros and copy into them. */
@@ -328,8 +325,7 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = pointwise_reduced(f, 1, 2, size);
-    out_add(m, f,
-            value_new(m, stated_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64), rank, size, NULL));
+    out_add(m, f, value_new(m, arg_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64), rank, size, NULL));
     if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
         scratch(m, 8 * value_elements(V(0)));
     reduce_scratch(m, f, 1, 4);
@@ -347,7 +343,7 @@ reduced(struct machine *m, struct frame *f, int dims, int keep, enum dtype t)
 void
 run_reduce(struct machine *m, struct frame *f)
 {
-    reduced(m, f, 1, 2, stated_dtype(f, V(0)->dtype));
+    reduced(m, f, 1, 2, arg_dtype(f, V(0)->dtype));
     reduce_scratch(m, f, 1, 4);
 }
 
@@ -425,7 +421,7 @@ run_var_mean(struct machine *m, struct frame *f)
 void
 run_norm(struct machine *m, struct frame *f)
 {
-    reduced(m, f, 2, 3, stated_dtype(f, V(0)->dtype));
+    reduced(m, f, 2, 3, arg_dtype(f, V(0)->dtype));
     reduce_scratch(m, f, 2, 4);
 }
 

@@ -42,6 +42,8 @@ void pointwise_new(struct machine *m, struct frame *f, int from, int to, enum dt
 /* Sizes after reducing the dims of argument `dims` (all when absent or empty). */
 int pointwise_reduced(const struct frame *f, int dims, int keep, int64_t *size);
 
+/* The argument that is a type. */
+enum dtype arg_dtype(const struct frame *f, enum dtype otherwise);
 /* The argument memory_format: a name, or true for contiguous. Source: c10/core/MemoryFormat.h. */
 enum order { ORDER_PRESERVED, ORDER_CONTIGUOUS, ORDER_CHANNELS_LAST };
 enum order arg_order(const struct frame *f);
