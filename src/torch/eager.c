@@ -1947,14 +1947,21 @@ void
 backward_from(struct machine *m, int n, struct value **roots, struct value **grads)
 {
     bool autocast = m->autocast;
+    int mark = scope_begin(m);
+    struct value *ones;
     m->autocast = false;
     m->grad_mode = false;
     m->fresh = CLASS_TEMPORARIES;
     m->call = NULL;
+    if (!grads) {
+        ones = OP(m, "ones_like.default", VAL(*roots));
+        grads = &ones;
+    }
     run_engine(m, n, roots, grads);
     if (m->collectives && m->collectives->finish)
         m->collectives->finish(m);
     m->call = NULL;
+    scope_end(m, mark, 0, NULL); /* a gradient of ones lives until backward returns */
     m->grad_mode = true;
     m->autocast = autocast;
 }
@@ -1962,16 +1969,6 @@ backward_from(struct machine *m, int n, struct value **roots, struct value **gra
 void
 backward(struct machine *m, struct value *root)
 {
-    int mark = scope_begin(m);
-    bool autocast = m->autocast, recording = m->grad_mode;
-    if (!root->fn)
-        return;
-    m->autocast = m->grad_mode = false;
-    m->fresh = CLASS_TEMPORARIES;
-    m->call = NULL;
-    struct value *ones = OP(m, "ones_like.default", VAL(root));
-    m->autocast = autocast;
-    m->grad_mode = recording;
-    backward_from(m, 1, &root, &ones);
-    scope_end(m, mark, 0, NULL); /* the root gradient lives until backward returns */
+    if (root->fn)
+        backward_from(m, 1, &root, NULL);
 }

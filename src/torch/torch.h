@@ -409,7 +409,7 @@ void gate_opens(struct value *v, int unit);
 struct value **captive(struct machine *m, struct value *v);
 /* Gives v an accumulator: it is a leaf that requires a gradient. */
 void value_requires_grad(struct machine *m, struct value *v, struct value **grad);
-/* Autograd's engine: runs backward from a scalar root, or from n roots whose gradients are given. */
+/* Autograd's engine: runs backward from a scalar root, or from n roots whose gradients are given; NULL ones, of one. */
 void backward(struct machine *m, struct value *root);
 void backward_from(struct machine *m, int n, struct value **roots, struct value **grads);
 
