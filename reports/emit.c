@@ -763,23 +763,6 @@ emit_change(struct arena *a, const struct layer_change *l)
     return *s ? s + 2 : l->kind == CHANGE_RENAMED ? "renamed" : "follows";
 }
 
-/* "blocks.12.up" to "blocks.*.up". */
-static const char *
-pattern(struct arena *a, const char *path)
-{
-    char *out = arena_alloc(a, strlen(path) + 1), *o = out;
-    for (const char *p = path; *p;) {
-        size_t n = p == path || p[-1] == '.' ? strspn(p, "0123456789") : 0;
-        if (n && (p[n] == '.' || !p[n])) {
-            *o++ = '*';
-            p += n;
-        } else {
-            *o++ = *p++;
-        }
-    }
-    return out;
-}
-
 static int
 by_increase(const void *x, const void *y)
 {
@@ -798,8 +781,8 @@ emit_changes(struct arena *a, const struct baseline *b, int *n)
     *n = 0;
     for (int i = 0; i < b->nlayers; i++) {
         const struct layer_change *l = &b->layers[i];
-        const char *name = pattern(a, emit_layer(a, l, 120)), *change = emit_change(a, l);
-        const char *key = arena_printf(a, "%s\n%d\n%s", name, l->cause, pattern(a, change));
+        const char *name = string_path_pattern(a, emit_layer(a, l, 120)), *change = emit_change(a, l);
+        const char *key = arena_printf(a, "%s\n%d\n%s", name, l->cause, string_path_pattern(a, change));
         int at = names_find(seen, key);
         if (at < 0) {
             at = (*n)++;

@@ -118,6 +118,8 @@ const char *string_op(struct arena *a, const char *s, int max);
 const char *string_quote(struct arena *a, const char *s, int max);
 /* "blocks.12.up" as "blocks.*.up", "add_7" as "add": a name with its numbers replaced, and without one at its end. */
 const char *string_pattern(struct arena *a, const char *s);
+/* The same of a path, of which only whole parts are numbers: "h.12.conv1" as "h.*.conv1". */
+const char *string_path_pattern(struct arena *a, const char *path);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int string_utf8(const char *s, uint32_t *c);
 

@@ -138,6 +138,22 @@ string_pattern(struct arena *a, const char *s)
 }
 
 const char *
+string_path_pattern(struct arena *a, const char *path)
+{
+    char *out = arena_alloc(a, strlen(path) + 1), *o = out;
+    for (const char *p = path; *p;) {
+        size_t n = p == path || p[-1] == '.' ? strspn(p, "0123456789") : 0;
+        if (n && (p[n] == '.' || !p[n])) {
+            *o++ = '*';
+            p += n;
+        } else {
+            *o++ = *p++;
+        }
+    }
+    return out;
+}
+
+const char *
 string_quote(struct arena *a, const char *s, int max)
 {
     char *out = arena_str(a, arena_printf(a, "`%s`", string_clip(a, s, max)));
