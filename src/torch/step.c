@@ -1796,12 +1796,26 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->derivatives = NEWN(a, struct derivative *, aten_count);
 }
 
+bool
+call_on(struct machine *m, const struct call *c, const struct arg *from, int rank, struct value **slot)
+{
+    struct arg args[MAX_ARGS];
+    struct frame like = {.rank = rank, .size = c->size, .want = ~0u};
+    if (!c->op || !args_bind(m, slot, from, c->nargs, args) || !aten_takes(c->op, args, c->nargs))
+        return false;
+    int mark = scope_begin(m);
+    const struct frame *f = dispatch(m, c->op, c->nargs, args, &like);
+    for (int k = 0; k < c->nouts && k < f->nout; k++)
+        slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
+    scope_end(m, mark, 0, NULL);
+    return true;
+}
+
 struct value **
 step_values(struct arena *a, const struct program *p, const struct setup *s)
 {
     struct machine *m = NEW(a, struct machine);
     struct value **slot = NEWN(a, struct value *, p->nslots + 1);
-    struct arg args[MAX_ARGS];
     machine_begin(m, a, p, s);
     m->autocast = s->precision->autocast != DT_UNDEFINED;
     m->low = s->precision->autocast;
@@ -1813,17 +1827,8 @@ step_values(struct arena *a, const struct program *p, const struct setup *s)
         if (p->inputs[i].rank >= 0)
             slot[p->inputs[i].slot] = value_keep(value_new(m, precision_type(s->precision, p->inputs[i].dtype),
                                                            p->inputs[i].rank, p->inputs[i].size, NULL));
-    for (int i = 0; i < p->ncalls; i++) {
-        const struct call *c = &p->calls[i];
-        if (!c->op || !args_bind(m, slot, c->args, c->nargs, args) || !aten_takes(c->op, args, c->nargs))
-            continue;
-        struct frame like = {.rank = c->rank, .size = c->size, .want = ~0u};
-        int mark = scope_begin(m);
-        const struct frame *f = dispatch(m, c->op, c->nargs, args, &like);
-        for (int k = 0; k < c->nouts && k < f->nout; k++)
-            slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
-        scope_end(m, mark, 0, NULL);
-    }
+    for (int i = 0; i < p->ncalls; i++)
+        call_on(m, &p->calls[i], p->calls[i].args, p->calls[i].rank, slot);
     arena_free(m->trace.a);
     return slot;
 }

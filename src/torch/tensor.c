@@ -319,20 +319,6 @@ leave_units(struct cutter *x, int at)
     x->wholes[n] = -1;
 }
 
-/* Runs a call on values of slots; false when it can't. */
-static bool
-run_on(struct cutter *x, const struct call *c, const struct arg *from, struct value **slot)
-{
-    struct arg args[MAX_ARGS];
-    struct frame like = {.rank = from == c->args ? c->rank : -1, .size = c->size, .want = ~0u};
-    if (!args_bind(x->m, slot, from, c->nargs, args) || !c->op || !aten_takes(c->op, args, c->nargs))
-        return false;
-    const struct frame *f = dispatch(x->m, c->op, c->nargs, args, &like);
-    for (int k = 0; k < c->nouts && k < f->nout; k++)
-        slot[c->outs[k]] = f->out[k] ? value_keep(f->out[k]) : NULL;
-    return true;
-}
-
 /* A linear layer of which the rank has a part. Along the sequence its input was gathered, and its result is reduced and
  * scattered. */
 static bool
@@ -343,7 +329,8 @@ run_layer(struct cutter *x, int at, int input)
     struct value *part = x->slot[from];
     if (x->role[at] == COLUMNS)
         x->slot[from] = x->full[from];
-    bool ran = run_on(x, c, c->args, x->slot) && note_results(x, at, x->role[at] == COLUMNS ? at : x->from[input]);
+    bool ran = call_on(x->m, c, c->args, c->rank, x->slot) &&
+               note_results(x, at, x->role[at] == COLUMNS ? at : x->from[input]);
     x->slot[from] = part;
     if (!ran || x->role[at] == COLUMNS || !x->s->parallel->sequence)
         return ran;
@@ -361,7 +348,7 @@ run_one(struct cutter *x, int at, bool inside)
     int input = cut_input(x, c);
     const struct value *cut = input >= 0 ? x->slot[input] : NULL;
     x->role[at] = role_of(x, at, inside);
-    run_on(x, c, c->args, x->full);
+    call_on(x->m, c, c->args, c->rank, x->full);
     for (int k = 0; k < c->nouts; k++)
         x->slot[c->outs[k]] = x->full[c->outs[k]];
     if (x->role[at] != WHOLE)
@@ -369,7 +356,7 @@ run_one(struct cutter *x, int at, bool inside)
     if (!cut)
         return true;
     if ((!inside && x->from[input] != SEQUENCE) || !c->op || meets_whole(x, at, cut, x->dim[input]) ||
-        !(x->args[at] = divided(x, c, cut, x->dim[input])) || !run_on(x, c, x->args[at], x->slot))
+        !(x->args[at] = divided(x, c, cut, x->dim[input])) || !call_on(x->m, c, x->args[at], -1, x->slot))
         return false;
     return note_results(x, at, x->from[input]) &&
            (!runs_along(c, cut, x->dim[input]) || x->slot[c->outs[0]]->st == cut->st);
@@ -445,23 +432,6 @@ run_all(struct cutter *x)
 /* ---- what is written --------------------------------------------------------------------------------------------- */
 
 static const char *
-starred(struct arena *a, const char *path)
-{
-    char *s = arena_printf(a, "%s", path), *to = s;
-    for (const char *from = path; *from;) {
-        size_t n = strspn(from, "0123456789");
-        bool number = n && (from == path || from[-1] == '.') && (!from[n] || from[n] == '.');
-        if (number)
-            *to++ = '*';
-        else
-            *to++ = *from;
-        from += number ? n : 1;
-    }
-    *to = 0;
-    return s;
-}
-
-static const char *
 layers_of(const struct cutter *x, enum role role)
 {
     struct names *seen = names_new(x->a);
@@ -533,7 +503,7 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
         for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
             x.reads[slot]++;
         if (target_is(c->target, TARGET_PROJECTS) && c->nargs > 1)
-            x.layer[i] = starred(a, p->modules[c->scope].path);
+            x.layer[i] = string_path_pattern(a, p->modules[c->scope].path);
     }
     if (s->parallel->sequence && !p->nunits)
         x.why = "there are no units, which --units names or lists have";

@@ -313,6 +313,9 @@ void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
 
 /* A machine in which nothing has run; what it allocates lives in a, but for m->trace.a, which the caller frees. */
 void machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s);
+/* Runs a call on what slots hold, with arguments from[0..c->nargs) and that rank of its result, -1 unknown: slots then
+ * hold its results, kept. False when it can't run. */
+bool call_on(struct machine *m, const struct call *c, const struct arg *from, int rank, struct value **slot);
 /* What slots hold after a forward pass without gradients, all of it being kept in a; NULL where a call can't run. */
 struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
