@@ -204,11 +204,11 @@ def short(path):
 
 # What shows another tensor and is none of its views.
 APART = {"aten.detach.default"}
-# What may return its argument.
 # Composites that autocast casts to the lower type; those that it casts otherwise leave fp32 as it is. Source:
 # AT_FORALL_LOWER_PRECISION_FP in aten/src/ATen/autocast_mode.h.
 LOWERED = {"aten::chain_matmul", "aten::linalg_multi_dot"}
 BROUGHT = "memlint.copy_to_device.default"  # an operator of the program's table
+# What may return its argument.
 SAME = {f"aten.{op}" for op in ("to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as.default")}
 SAME |= {f"aten.{op}.default" for op in ("contiguous", "_to_copy")}
 DROPOUT = re.compile(r"aten\.(feature_)?(alpha_)?dropout_?\.")
