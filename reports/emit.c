@@ -199,15 +199,23 @@ emit_modules(struct arena *a, const struct plan *p)
     return s;
 }
 
+bool
+emit_avoids(const struct result *r, const struct finding *f)
+{
+    bool avoids = false;
+    for (int k = 0; k < r->oom->navoided && !avoids; k++)
+        avoids = strcmp(r->oom->avoided_by[k], f->rule) == 0;
+    return avoids;
+}
+
 const char *
 emit_avoided(struct arena *a, const struct result *r)
 {
     const char *s = "";
     for (int i = 0; i < r->nfindings; i++)
-        for (int k = 0; k < r->oom->navoided; k++)
-            if (strcmp(r->oom->avoided_by[k], r->findings[i].rule) == 0)
-                s = arena_printf(a, "%s%s%s (%s)", s, *s ? ", " : "", string_clean(a, r->findings[i].rule),
-                                 bytes_text(a, r->findings[i].reserved_after));
+        if (emit_avoids(r, &r->findings[i]))
+            s = arena_printf(a, "%s%s%s (%s)", s, *s ? ", " : "", string_clean(a, r->findings[i].rule),
+                             bytes_text(a, r->findings[i].reserved_after));
     return s;
 }
 
@@ -437,7 +445,6 @@ room_of(const struct result *r)
     return own ? own->capacity - own->context : r->oom ? r->oom->room : -1;
 }
 
-/* Where something has to fit the cheapest that does, else the one that saves most for what it asks. */
 /* What a change saves, less what it costs. */
 static int64_t
 worth(const struct finding *f)
@@ -446,6 +453,7 @@ worth(const struct finding *f)
     return f->saves_bytes / 100 * counts[f->cost];
 }
 
+/* Where something has to fit the cheapest that does, else the one that saves most for what it asks. */
 const struct finding *
 emit_best_finding(const struct result *r)
 {

@@ -996,15 +996,14 @@ section_oom(struct html *h)
     if (o->navoided) {
         html_open(h, "p", NULL);
         html_text(h, "With one of these it fits, with what it then reserves: ");
-        for (int i = 0; i < o->navoided; i++)
-            for (int k = 0; k < h->r->nfindings; k++)
-                if (strcmp(h->r->findings[k].rule, o->avoided_by[i]) == 0) {
-                    html_text(h, i ? ", " : "");
-                    html_leaf(h, "a", string_clip(h->a, o->avoided_by[i], 60), "href",
-                              html_format(h, "#%s", anchor(h, &h->r->findings[k])), NULL);
-                    html_printf(h, " (%s)", bytes_text(h->a, h->r->findings[k].reserved_after));
-                    break;
-                }
+        for (int i = 0, n = 0; i < h->r->nfindings; i++) {
+            const struct finding *f = &h->r->findings[i];
+            if (!emit_avoids(h->r, f))
+                continue;
+            html_text(h, n++ ? ", " : "");
+            html_leaf(h, "a", string_clip(h->a, f->rule, 60), "href", html_format(h, "#%s", anchor(h, f)), NULL);
+            html_printf(h, " (%s)", bytes_text(h->a, f->reserved_after));
+        }
         html_text(h, ".");
         html_close(h);
     }

@@ -228,12 +228,28 @@ svg_step(struct html *h, double from, double to, double low, double high, const 
 
 enum { TOP = 42, HEIGHT = 226, FOOT = 36, NARROW = 8 /* phases: with more, narrow ones have no name */ };
 
-/* The area of one class above those below it: steps, written only where a value changes. */
-static void
-timeline_area(struct html *h, int layer, double scale)
+/* What lies between two lines: steps, written only where a value changes. */
+static const char *
+area_path(struct html *h, const int *low, const int *high)
 {
     size_t cap = (size_t)h->n * 2 * 24 + 64;
     char *path = arena_alloc(h->a, cap), *o = path;
+    o += sprintf(o, "M0 %dV%d", low[0], high[0]);
+    for (int i = 1; i < h->n; i++)
+        if (high[i] != high[i - 1])
+            o += sprintf(o, "H%dV%d", i, high[i]);
+    o += sprintf(o, "H%dV%d", h->n, low[h->n - 1]);
+    for (int i = h->n - 1; i > 0; i--)
+        if (low[i] != low[i - 1])
+            o += sprintf(o, "H%dV%d", i, low[i - 1]);
+    sprintf(o, "H0Z");
+    return path;
+}
+
+/* The area of one class above those below it. */
+static void
+timeline_area(struct html *h, int layer, double scale)
+{
     int *low = NEWN(h->a, int, h->n), *high = NEWN(h->a, int, h->n);
     bool any = false;
     for (int i = 0; i < h->n; i++) {
@@ -247,17 +263,9 @@ timeline_area(struct html *h, int layer, double scale)
     }
     if (!any)
         return;
-    o += sprintf(o, "M0 %dV%d", low[0], high[0]);
-    for (int i = 1; i < h->n; i++)
-        if (high[i] != high[i - 1])
-            o += sprintf(o, "H%dV%d", i, high[i]);
-    o += sprintf(o, "H%dV%d", h->n, low[h->n - 1]);
-    for (int i = h->n - 1; i > 0; i--)
-        if (low[i] != low[i - 1])
-            o += sprintf(o, "H%dV%d", i, low[i - 1]);
-    sprintf(o, "H0Z");
     enum class c = html_stack[layer];
-    html_open(h, "path", "d", path, "fill", fill[c], "class", html_format(h, "%s sep", html_class(h, c)), NULL);
+    html_open(h, "path", "d", area_path(h, low, high), "fill", fill[c], "class",
+              html_format(h, "%s sep", html_class(h, c)), NULL);
     html_leaf(h, "title", class_names[c], NULL);
     html_close(h);
 }
@@ -408,14 +416,21 @@ other_line(struct html *h, const struct curve *c, double scale)
     return path;
 }
 
+/* A line over areas, which has a border against all of their colours. */
+static void
+outlined(struct html *h, const char *path)
+{
+    html_void(h, "path", "d", path, "fill", "none", "class", "ovb", NULL);
+    html_void(h, "path", "d", path, "fill", "none", "class", "ovl", NULL);
+}
+
 static void
 timeline_overlay(struct html *h, const struct overlay *o, double scale)
 {
     const char *path = other_line(h, o->curve, scale);
     html_open(h, "g", "class", html_format(h, "ov %s", o->id), NULL);
     html_leaf(h, "title", html_format(h, "%s: peak %s", o->name, bytes_text(h->a, o->peak)), NULL);
-    html_void(h, "path", "d", path, "fill", "none", "class", "ovb", NULL);
-    html_void(h, "path", "d", path, "fill", "none", "class", "ovl", NULL);
+    outlined(h, path);
     html_close(h);
 }
 
@@ -454,17 +469,12 @@ svg_timeline(struct html *h)
 static const char *
 own_area(struct html *h, double scale)
 {
-    char *path = arena_alloc(h->a, (size_t)h->n * 24 + 64), *p = path;
-    int last = -1;
-    p += sprintf(p, "M0 1000");
+    int *low = NEWN(h->a, int, h->n), *high = NEWN(h->a, int, h->n);
     for (int i = 0; i < h->n; i++) {
-        int y = 1000 - (int)lround((double)instant_bytes(&h->r->instants[h->columns[i]]) * scale);
-        if (y != last)
-            p += sprintf(p, "H%dV%d", i, y);
-        last = y;
+        low[i] = 1000;
+        high[i] = 1000 - (int)lround((double)instant_bytes(&h->r->instants[h->columns[i]]) * scale);
     }
-    sprintf(p, "H%dV1000Z", h->n);
-    return path;
+    return area_path(h, low, high);
 }
 
 void
@@ -473,7 +483,6 @@ svg_both(struct html *h)
     const struct baseline *b = h->r->baseline;
     int64_t high = b->peak > h->r->peak.allocated ? b->peak : h->r->peak.allocated;
     double scale = 1000 / (double)(high > 0 ? high : 1);
-    const char *old = other_line(h, b->curve, scale);
     html_open(h, "svg", "class", "plot both", "role", "img", "width", "100%", "height",
               html_format(h, "%d", TOP + HEIGHT + FOOT), "aria-labelledby", "bo-t bo-d", NULL);
     describe(h, "bo", "Allocated memory over the step, now and in the baseline",
@@ -485,8 +494,7 @@ svg_both(struct html *h)
               html_format(h, "%d", HEIGHT), "viewBox", html_format(h, "0 0 %d 1000", h->n), "preserveAspectRatio",
               "none", "class", "areas", NULL);
     html_void(h, "path", "d", own_area(h, scale), "fill", "#c9c6bd", "class", "held", NULL);
-    html_void(h, "path", "d", old, "fill", "none", "class", "ovb", NULL);
-    html_void(h, "path", "d", old, "fill", "none", "class", "ovl", NULL);
+    outlined(h, other_line(h, b->curve, scale));
     html_close(h);
     timeline_grid(h, high);
     timeline_phases(h);
