@@ -9,11 +9,11 @@ Of the stage that memlint tells, and of the others' peaks, what is allocated is 
 oracle's, with nullgpu.cpp beside it. Exit 1 where a case is not exact. --pack as in tensor.py.
 """
 
-import argparse, contextlib, functools, gc, json, os, re, subprocess, sys
+import contextlib, functools, gc, json, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import real, steps, tensor
+import steps, tensor
 
 import torch
 from torch import nn
@@ -131,27 +131,8 @@ def compare(a, record, case, optimizer, precision, rows):
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("memlint")
-    ap.add_argument("record")
-    ap.add_argument("--keep", required=True, metavar="DIR")
-    ap.add_argument("--only", default="", metavar="REGEX")
-    ap.add_argument("--pack", metavar="FILE", help="write an archive for tests/ranks.sh")
-    a = ap.parse_args()
-    os.makedirs(a.keep, exist_ok=True)
-    os.environ["MEMLINT"] = a.memlint = os.path.realpath(a.memlint)
-    record = steps.load("record", os.path.realpath(a.record))
-    real.start(record)
-    wrong, rows = 0, []
-    for case in CASES:
-        for optimizer, precision in (("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")):
-            if re.search(a.only, f"{case} {optimizer} {precision}"):
-                verdict = compare(a, record, case, optimizer, precision, rows)
-                wrong += verdict != "exact"
-                print(case, optimizer, precision, verdict, sep="  ", flush=True)
-    if a.pack:
-        tensor.pack(a.pack, a.keep, rows)
-    return wrong != 0
+    a = tensor.arguments(__doc__).parse_args()
+    return tensor.run(a, [(case, *recipe) for case in CASES for recipe in tensor.RECIPES], compare)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,24 @@ def start(record):
         os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, LD_PRELOAD=null))
 
 
+def arguments(doc):
+    """What the recorders on PyTorch's own allocator share."""
+    ap = argparse.ArgumentParser(description=doc.splitlines()[0])
+    ap.add_argument("memlint")
+    ap.add_argument("record")
+    ap.add_argument("--keep", required=True, metavar="DIR")
+    ap.add_argument("--only", default="", metavar="REGEX")
+    return ap
+
+
+def begin(a):
+    """The oracle's record.py, on the null GPU."""
+    a.memlint = os.path.realpath(a.memlint)
+    record = steps.load("record", os.path.realpath(a.record))
+    start(record)
+    return record
+
+
 def measure(record, folder, name, precision):
     entry = steps.load("zoo", os.path.join(folder, name + ".py")).ZOO["case"]
     truth = record.record("case", entry, entry.batches[0], "sgd", precision, "plain")
@@ -45,17 +63,11 @@ def compare(memlint, folder, name, precision):
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("memlint")
-    ap.add_argument("record")
-    ap.add_argument("--keep", required=True, metavar="DIR")
-    ap.add_argument("--only", default="", metavar="REGEX")
+    ap = arguments(__doc__)
     ap.add_argument("--precision", default="fp32", choices=("fp32", "amp-bf16", "bf16"))
     ap.add_argument("--count", type=int, default=1 << 30, help="most programs")
     a = ap.parse_args()
-    a.memlint, count, left = os.path.realpath(a.memlint), collections.Counter(), a.count
-    record = steps.load("record", os.path.realpath(a.record))
-    start(record)
+    record, count, left = begin(a), collections.Counter(), a.count
     for file in sorted(os.listdir(a.keep)):
         name, end = os.path.splitext(file)
         if end != ".onnx" or not os.path.exists(os.path.join(a.keep, name + ".options")) or not re.search(a.only, name):

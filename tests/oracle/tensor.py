@@ -11,7 +11,7 @@ archive that --pack writes has the models, and in cases of each case the model, 
 said.
 """
 
-import argparse, fnmatch, functools, itertools, json, os, re, subprocess, sys, tarfile, tempfile
+import fnmatch, functools, itertools, json, os, re, subprocess, sys, tarfile, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "packaging", "python")]
@@ -258,32 +258,37 @@ def compare(a, record, name, how, world, optimizer, precision, rows):
     return "  ".join(apart) or "exact"
 
 
-def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("memlint")
-    ap.add_argument("record")
-    ap.add_argument("--keep", required=True, metavar="DIR")
-    ap.add_argument("--only", default="", metavar="REGEX")
-    ap.add_argument("--gpus", default="2,4", help="ranks, with commas between")
+RECIPES = ("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")
+
+
+def arguments(doc):
+    ap = real.arguments(doc)
     ap.add_argument("--pack", metavar="FILE", help="write an archive for tests/ranks.sh")
-    a = ap.parse_args()
+    return ap
+
+
+def run(a, cases, compare):
+    """Compares each case, printed by its words; True when one is not exact."""
     os.makedirs(a.keep, exist_ok=True)
-    os.environ["MEMLINT"] = a.memlint = os.path.realpath(a.memlint)
-    record = steps.load("record", os.path.realpath(a.record))
-    real.start(record)
-    wrong, rows = 0, []
-    recipes = [("adamw", "fp32"), ("sgd", "fp32"), ("adamw", "amp-bf16")]
-    for name, how, world, (optimizer, precision) in itertools.product(
-        CASES, WAYS, map(int, a.gpus.split(",")), recipes
-    ):
-        case = f"{name} {how} {world} {optimizer} {precision}"
-        if re.search(a.only, case) and (name, how) not in UNEVEN:
-            verdict = compare(a, record, name, how, world, optimizer, precision, rows)
+    record, wrong, rows = real.begin(a), 0, []
+    os.environ["MEMLINT"] = a.memlint
+    for case in cases:
+        words = " ".join(map(str, case))
+        if re.search(a.only, words):
+            verdict = compare(a, record, *case, rows)
             wrong += verdict != "exact"
-            print(case, verdict, sep="  ", flush=True)
+            print(words, verdict, sep="  ", flush=True)
     if a.pack:
         pack(a.pack, a.keep, rows)
     return wrong != 0
+
+
+def main():
+    ap = arguments(__doc__)
+    ap.add_argument("--gpus", default="2,4", help="ranks, with commas between")
+    a = ap.parse_args()
+    cases = itertools.product(CASES, WAYS, map(int, a.gpus.split(",")), RECIPES)
+    return run(a, [(name, how, n, *recipe) for name, how, n, recipe in cases if (name, how) not in UNEVEN], compare)
 
 
 if __name__ == "__main__":
