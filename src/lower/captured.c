@@ -260,6 +260,7 @@ capture_node(struct capture *x, int at)
         c = new_call(x, n, "aten.copy_slices", 2);
         c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[base]};
         c->args[1] = (struct arg){.kind = ARG_SLOT, .i = part};
+        lower_sizes(l, &l->g->t[n->out[1]], &c->rank, &c->size);
         l->slot_of[n->out[1]] = c->outs[0];
     }
     x->call[at] = l->p->ncalls - 1;
@@ -429,6 +430,20 @@ hold_results(const struct capture *x, int at)
     }
 }
 
+/* A result that an equal call replaces, whose own one an attribute keeps, was that attribute's before: of a module with
+ * torch.nn.utils.weight_norm that runs twice. */
+static void
+hold_replaced(const struct capture *x, struct call *c)
+{
+    const struct program *p = x->l->p;
+    const struct call *next = c->nargs && p->held[c->outs[0]] >= 0 ? &p->calls[p->held[c->outs[0]]] : NULL;
+    if (!next || !next->attribute || c->attribute || next == c || strcmp(next->target, c->target) != 0 ||
+        next->args[0].kind != ARG_SLOT || next->args[0].i != c->args[0].i)
+        return;
+    c->kept = c->outs[0];
+    c->attribute = next->attribute;
+}
+
 void
 lower_captured(struct lowering *l)
 {
@@ -447,6 +462,8 @@ lower_captured(struct lowering *l)
     memset(p->held, -1, sizeof(*p->held) * (size_t)(p->nslots + 1));
     for (int i = 0; i < l->g->nn; i++)
         hold_results(&x, i);
+    for (int i = 0; i < p->ncalls; i++)
+        hold_replaced(&x, &p->calls[i]);
     p->nregions = x.nregions;
     p->regions = x.regions;
 }

@@ -1680,18 +1680,19 @@ stage_iteration(struct script *x)
     trace_mark(m, TRACE_LOOP);
 }
 
-/* What outlives the iteration: until the next one binds its names anew. */
+/* What outlives the iteration, until the next one binds its names anew: those first that it binds first, since what
+ * several of them hold goes with the last. */
 static void
 adopt_names(struct script *x)
 {
     struct machine *m = x->m;
+    for (int k = 1; k <= x->p->nattributes; k++)
+        x->attributes[k] = x->attributes[k] ? value_adopt(m, x->attributes[k]) : NULL;
     for (int k = 0; k < x->p->noutputs; k++)
         x->outs[k] = x->outs[k] ? value_adopt(m, x->outs[k]) : NULL;
     x->loss = x->loss ? value_adopt(m, x->loss) : NULL;
     for (int k = 0; k < m->ncaptives; k++)
         *m->captives[k] = *m->captives[k] ? value_adopt(m, *m->captives[k]) : NULL;
-    for (int k = 1; k <= x->p->nattributes; k++)
-        x->attributes[k] = x->attributes[k] ? value_adopt(m, x->attributes[k]) : NULL;
 }
 
 static void

@@ -106,7 +106,7 @@ class Tensors:
     """Names of tensors by identity. What writes in place gives a tensor another one."""
 
     def __init__(self):
-        self.name, self.shown, self.taken = {}, {}, {}
+        self.name, self.shown, self.taken, self.live = {}, {}, {}, {}
 
     def fresh(self, stem):
         n = self.taken[stem] = self.taken.get(stem, -1) + 1
@@ -121,17 +121,24 @@ class Tensors:
             died(self.name[key])
         else:
             self.shown[key] = shown or Shown(Root(name, (t.dtype, list(t.shape))))
+            self.live[key] = weakref.ref(t)
             weakref.finalize(t, self.drop, key, died).atexit = False
         self.name[key] = name
         if not self.shown[key].chain and not shown:
             self.shown[key].root.name = name
 
     def drop(self, key, died):
-        del self.shown[key]
+        del self.shown[key], self.live[key]
         died(self.name.pop(key))
 
     def of(self, t):
         return self.name.get(id(t))
+
+    def alike(self, t):
+        """A tensor that is known and shows the same, None if there is none."""
+        for known in (ref() for ref in self.live.values()):
+            if known is not None and shares(known, t) and known.shape == t.shape and known.stride() == t.stride():
+                return known
 
     def beside(self, tensors):
         """The names of others that show what these do."""
@@ -272,9 +279,8 @@ class Recorder(SchemaCheckMode):
             name = self.tensors.of(a)
             if name is None and self.mapped:
                 name = self.put_mapped(a)
-            elif name is None:  # the program brought it along
-                name = self.put(a, "constant")
-                self.constants[name] = a
+            elif name is None:
+                name = self.put_unseen(a)
             name = self.anew(a, name)
         call.reads.append(name)
         return "%" + name
@@ -289,6 +295,20 @@ class Recorder(SchemaCheckMode):
         self.calls.append(c)
         c.outs.append(self.put(a, "requires_grad"))
         c.like.append((a.dtype, list(a.shape)))
+
+    def put_unseen(self, a):
+        """What no operator made: the .data of a tensor, or what the program brought along."""
+        base = self.tensors.alike(a)
+        if base is None:
+            name = self.put(a, "constant")
+            self.constants[name] = a
+            return name
+        c = self.call(torch.ops.aten.detach.default, (base,))
+        self.calls.append(c)
+        c.outs.append(self.tensors.fresh("detach"))
+        c.like.append((a.dtype, list(a.shape)))
+        self.tensors.put(a, c.outs[0], self.died, self.view(base, a, c, 0))
+        return c.outs[0]
 
     def put_mapped(self, a):
         """What a function made under vmap, which is not seen: made before the checkpoint that reads it first."""
@@ -526,10 +546,22 @@ class Methods(torch.overrides.TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+def following(modules):
+    """Hooks that keep a list of the modules that run, the innermost last; to be removed."""
+    from torch.nn.modules import module
+
+    def left(m, args, out):  # what a hook returns replaces the result
+        modules.pop()
+
+    return [
+        module.register_module_forward_pre_hook(lambda m, args: modules.append(m)),
+        module.register_module_forward_hook(left, always_call=True),
+    ]
+
+
 @contextlib.contextmanager
 def watched(rec):
     """Tells the recorder of modules, checkpoints and functions of autograd as they are entered and left."""
-    from torch.nn.modules import module
     from torch.utils import checkpoint
 
     @contextlib.contextmanager
@@ -569,10 +601,7 @@ def watched(rec):
     apply, inner = inspect.getattr_static(torch.autograd.Function, "apply"), "_checkpoint_without_reentrant_generator"
     inner += "_impl" * hasattr(checkpoint, inner + "_impl")  # of newer versions
     generator = getattr(checkpoint, inner)
-    handles = [
-        module.register_module_forward_pre_hook(lambda m, args: rec.modules.append(m)),
-        module.register_module_forward_hook(lambda m, args, out: rec.modules.pop() and None, always_call=True),
-    ]
+    handles = following(rec.modules)
     torch.autograd.Function.apply = classmethod(applied)
     setattr(checkpoint, inner, around)
     try:

@@ -151,12 +151,7 @@ class Tracker(TorchDispatchMode):
 
     @contextlib.contextmanager
     def watching(self):
-        from torch.nn.modules import module
-
-        handles = [
-            module.register_module_forward_pre_hook(lambda m, args: self.modules.append(m)),
-            module.register_module_forward_hook(lambda m, args, out: self.modules.pop() and None, always_call=True),
-        ]
+        handles = capture.following(self.modules)
         try:
             with self:
                 yield
