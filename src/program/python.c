@@ -33,8 +33,8 @@ struct bound { /* a name that a line binds */
     int of;                         /* how many names share the value */
 };
 
-struct spot {  /* a frame of a call */
-    int where; /* file, function and module, as a number */
+struct spot {            /* a frame of a call */
+    int where, function; /* file, function and module, as a number; without the module */
     int line;
     const char *text;
     const char *calls; /* the module that it calls there; "" none */
@@ -191,6 +191,13 @@ equals_sign(const char *from, const char *end)
     return eq;
 }
 
+/* "x += y" reads what it binds. */
+static bool
+augments(const struct bound *b)
+{
+    return strchr("+-*/@", b->value[-2]) != NULL;
+}
+
 /* "x, y = f(z), w; v = g(x)": the names that a line binds, and to what. */
 static struct bound *
 read_bindings(struct arena *a, const char *text, int *n)
@@ -263,6 +270,15 @@ line_of(const char *frame)
     return atoi(strstr(frame, mark) + strlen(mark));
 }
 
+static int
+place_number(struct frames *f, const char *place)
+{
+    int number = names_find(f->places, place);
+    if (number < 0)
+        names_put(f->places, place, number = f->nplaces++);
+    return number;
+}
+
 /* The frame whose text ends there, in a function of that module. */
 static struct spot
 frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
@@ -275,13 +291,12 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     if (at >= 0)
         return f->spot[at];
     const char *text = memchr(frame, '\n', n), *line = strstr(frame, "\", line "), *in = strstr(line, ", in ");
-    const char *place = arena_printf(f->a, "%.*s %.*s %s", (int)(line - frame), frame, (int)(text - in), in, module);
+    const char *function = arena_printf(f->a, "%.*s %.*s", (int)(line - frame), frame, (int)(text - in), in);
     text += 1 + strspn(text + 1, " ");
     struct spot spot = read_line(f->a, arena_strn(f->a, text, (size_t)(end - text)));
     spot.line = line_of(frame);
-    spot.where = names_find(f->places, place);
-    if (spot.where < 0)
-        names_put(f->places, place, spot.where = f->nplaces++);
+    spot.where = place_number(f, arena_printf(f->a, "%s %s", function, module));
+    spot.function = place_number(f, function);
     names_put(f->spots, arena_dup(f->a, f->key, n + m), f->n);
     return *PUSH(f->a, f->spot, f->n, f->cap) = spot;
 }
@@ -1078,7 +1093,7 @@ rebind(const struct spot *s, const char **names, int n, const char **end)
             const struct bound *b = &s->binding[k];
             const char *value = b->value + strspn(b->value, " ");
             size_t len = python_name(value);
-            bool plain = len && value + len + strspn(value + len, " ") == b->end && !strchr("+-*/@", b->value[-2]);
+            bool plain = len && value + len + strspn(value + len, " ") == b->end && !augments(b);
             if (left < MAX_NAMES && (plain ? among(names, n, value, len) >= 0 : displays(b->value, b->end, names, n)))
                 now[left++] = b->name;
         }
@@ -1226,7 +1241,7 @@ next_name_read(const struct spot *s, const char *p, size_t *len)
     for (; (p = next_variable(p, len)); p += *len) {
         bool bound = false;
         for (int i = 0; i < s->nbindings; i++)
-            bound |= p >= s->binding[i].from && p < s->binding[i].value &&
+            bound |= p >= s->binding[i].from && p < s->binding[i].value && !augments(&s->binding[i]) &&
                      (!i || s->binding[i - 1].from != s->binding[i].from);
         if (!bound)
             return p;
@@ -1458,7 +1473,7 @@ name_of(struct tracer *t, int from, int out, int user, int level)
     const char *at = s->nbindings > 1 ? written_at(t, from, level, s->text) : NULL, *name = NULL;
     for (int i = 0, nth = 0; i < s->nbindings; i++) {
         const struct bound *b = &s->binding[i];
-        bool here = !at || (at >= (b->of == 1 && strchr("+-*/@", b->value[-2]) ? b->from : b->value) && at < b->end);
+        bool here = !at || (at >= (b->of == 1 && augments(b) ? b->from : b->value) && at < b->end);
         if (!here)
             continue;
         if (!name || (t->p->calls[from].nouts > 1 && nth <= out))
@@ -1653,6 +1668,35 @@ bound_last(const struct spot *s, const struct bound *b)
     return last->from > b->end && !*last->end && strcmp(last->name, b->name) == 0;
 }
 
+/* What "y, z = layer(y, z=z)" makes in one round and reads in the next, other than its last result, is the value of the
+ * last name that it both binds and reads. The level of its frame; -1 none. */
+static int
+carried(const struct tracer *t, int from, int user, const char **by)
+{
+    int level = parting(&t->stacks[from], &t->stacks[user]);
+    for (const struct round *round = &t->rounds[from]; round && round->level >= 0; round = round->outer) {
+        const struct spot *s = &t->stacks[from].at[round->level];
+        if (level <= round->level || round->end >= user || round->end == from || !round_at(t, user, round->level))
+            continue;
+        for (int k = s->nbindings - 1; k > 0; k--)
+            if (s->binding[k].of == s->nbindings && mentions(s, s->binding[k].name)) {
+                *by = arena_str(t->p->arena, s->binding[k].name);
+                return round->level;
+            }
+    }
+    return -1;
+}
+
+/* Whether calls i and j give the same variable of one function its value. */
+static bool
+same_variable(const struct tracer *t, int i, int j)
+{
+    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    const struct spot *s = a->n == b->n && a->n ? &a->at[a->n - 1] : NULL, *o = s ? &b->at[b->n - 1] : NULL;
+    return s && s->function == o->function && s->nbindings && o->nbindings &&
+           strcmp(s->binding[0].name, o->binding[0].name) == 0;
+}
+
 static int
 held_until(struct tracer *t, int from, int out, int user, const char **by)
 {
@@ -1665,7 +1709,7 @@ held_until(struct tracer *t, int from, int out, int user, const char **by)
         other = level > round->level && round->end < user ? round_at(t, user, round->level) : NULL;
         if (other && s->at[round->level].nbindings) {
             *by = arena_str(t->p->arena, s->at[round->level].binding[0].name);
-            return round->end == from ? other->end : -1;
+            return round->end == from || carried(t, from, user, by) >= 0 ? other->end : -1;
         }
     }
     for (int i = 1; i <= level && i < s->n; i++) { /* that frame has returned: its function runs again */
@@ -2363,6 +2407,14 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             const char *name;
             t.slot = slot;
             int end = held_until(&t, maker[slot], place[slot], i, &name);
+            int loop = carried(&t, maker[slot], i, &name), last = -1;
+            for (int k = i; loop >= 0 && k <= t.stacks[i].end[loop]; k++)
+                last = same_variable(&t, k, maker[slot]) ? k : last;
+            if (last >= 0) { /* the last round's, which nobody reads */
+                int other = p->calls[last].outs[0], end = local_end(&t, last, loop, name);
+                (*by)[other] = end > until[other] ? name : (*by)[other];
+                until[other] = end > until[other] ? end : until[other];
+            }
             const char *seen = NULL;
             int other = seen_until(&t, i, &seen);
             if (other > end && (end < i || !name || strcmp(seen, name) != 0)) {
@@ -2375,7 +2427,7 @@ python_holds(const struct program *p, unsigned most, const char ***by)
             (*by)[slot] = name;
             int level;
             const char *list = list_of(&t, maker[slot], i, name, &level);
-            int last = list && strcmp(list, name) != 0 ? local_end(&t, i, level, list) : end;
+            last = list && strcmp(list, name) != 0 ? local_end(&t, i, level, list) : end;
             const struct stack *put = &t.stacks[maker[slot]];
             int common = parting(put, &t.stacks[i]);
             const char *left = list ? list : name ? name : common < put->n ? put_into(t.a, put->at[common].text) : NULL;
