@@ -149,6 +149,9 @@ struct param *params_of(struct dynamo *d, const char *placeholder);
 bool params_in_line(struct dynamo *d, const struct param *q); /* whether any line reads it as "self.name" */
 struct param *params_called(const struct dynamo *d, const char *name);
 /* A size, where it has none yet. */
+/* Elements of what the exporter folds into a constant. Source: DEFAULT_CONSTANT_FOLD_INPUT_SIZE_LIMIT in
+ * onnxscript/optimizer/_constant_folding.py. */
+enum { MOST_FOLDED = 8192 };
 void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size);
 /* Sizes of the parameters that a call reads. */
 void params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,

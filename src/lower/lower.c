@@ -90,6 +90,29 @@ doubt_traced(const struct program *p)
     arena_free(own);
 }
 
+/* What a call wrote over is gone: a call behind it that reads it as it was reads another tensor, which was made by an
+ * equal call, or is a copy, and which the exporter merged with it. */
+static void
+doubt_overwritten(const struct program *p)
+{
+    struct arena *own = arena_new();
+    const struct call **by = NEWN(own, const struct call *, p->nslots);
+    bool said = false;
+    for (int i = 0; i < p->ncalls && !said; i++) {
+        const struct call *c = &p->calls[i];
+        struct call_reads r = {c};
+        for (int slot; (slot = next_read(&r)) >= 0 && !said; said = by[slot])
+            if (by[slot])
+                graph_doubt(p->graph, c->node, spelled_bare(c->target), "memlint.export",
+                            "it reads what %s wrote over before: another tensor that the exporter merged with that one",
+                            by[slot]->node ? by[slot]->node : spelled_bare(by[slot]->target));
+        bool writes = c->in_place || (c->op && c->op->writes == WRITES_PART);
+        if (writes && c->nargs && c->args[0].kind == ARG_SLOT)
+            by[c->args[0].i] = c;
+    }
+    arena_free(own);
+}
+
 struct program *
 lower_run(struct graph *g, const struct setup *s)
 {
@@ -102,6 +125,7 @@ lower_run(struct graph *g, const struct setup *s)
     } else if (g->signature) {
         lower_dynamo(l);
         doubt_unrecorded(g);
+        doubt_overwritten(l->p);
     } else {
         lower_patterns(l);
     }

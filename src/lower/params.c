@@ -241,6 +241,43 @@ common_modules(const char *a, const char *b)
     return n;
 }
 
+/* Whether a parameter's name is "BASE.x.LAST" with the module's name x between, or "BASE.x.NUMBER.LAST" where it is
+ * listed: nothing but the first n characters of the base is compared. */
+static bool
+name_below(const char *name, const char *base, size_t n, const char *last, bool listed)
+{
+    const char *x = strncmp(name, base, n) == 0 ? name + n : "", *dot = x + strcspn(x, ".");
+    if (!*dot)
+        return false;
+    const char *number = dot + 1, *end = number + strspn(number, "0123456789");
+    return strcmp(listed && end > number ? end : listed ? "" : dot, last) == 0;
+}
+
+/* A module that is an attribute and stands in a list, too, "self.net = nn.Sequential(self.conv1, ...)", has its
+ * parameters twice, and runs under the list's name. Those that nothing reads and those of the list that are read are
+ * the same modules where they are as many, in order. -1 they are not. */
+static int
+listed_as(const struct dynamo *d, int at)
+{
+    const struct program *p = d->l->p;
+    const char *name = p->params[at].name, *last = strrchr(name, '.');
+    size_t n = last ? (size_t)(last - name) : 0;
+    while (n > 0 && name[n - 1] != '.')
+        n--;
+    int before = 0, unread = 0, listed = 0, found = -1;
+    for (int i = 0; i < p->nparams && last; i++) {
+        bool empty = !d->referenced[i] && p->params[i].kind <= PARAM_FROZEN;
+        if (empty && name_below(p->params[i].name, name, n, last, false)) {
+            unread++;
+            before += i < at;
+        }
+    }
+    for (int i = 0; i < p->nparams && last; i++)
+        if (d->referenced[i] && p->params[i].rank >= 0 && name_below(p->params[i].name, name, n, last, true))
+            found = listed++ == before ? i : found;
+    return listed == unread ? found : -1;
+}
+
 /* The parameter under whose name a nameless one is read: the same last name in the nearest module above or below (a
  * head's bias and its decoder's); for a weight that is named as a table the one that an embedding reads, or the head
  * nearer to it. */
@@ -260,14 +297,16 @@ tied_to(const struct dynamo *d, int at, int table)
             least = apart;
         }
     }
+    best = best < 0 ? listed_as(d, at) : best;
     if (best >= 0)
         return best;
     static const char *const tables[] = {"emb",     "tok",       "wte", "shared", "head",
                                          "decoder", "generator", "out", "lm",     "vocab"};
     static const char *const heads[] = {"head.weight", "decoder.weight", "generator.weight"};
+    const char *module = path_last(p->modules[p->params[at].module].path);
     bool is_table = false;
     for (int i = 0; i < COUNT(tables); i++)
-        is_table |= ends_with(name, "weight") && strstr(name, tables[i]);
+        is_table |= ends_with(name, "weight") && strstr(module, tables[i]) && !strstr(module, "pos");
     if (!is_table)
         return -1;
     for (int i = 0; i < p->nparams; i++)
@@ -415,9 +454,16 @@ computed_of(const struct dynamo *d, const struct reads *read, const struct param
     return read->folds[q->module] || (read->runs[q->module] && name && names_find(read->names, name) >= 0);
 }
 
-/* Elements of what the exporter folds into a constant. Source: DEFAULT_CONSTANT_FOLD_INPUT_SIZE_LIMIT in
- * onnxscript/optimizer/_constant_folding.py. */
-static const int64_t MOST_FOLDED = 8192;
+/* Whether the other parameter is the table of an embedding beside this one's module: two tables, not one of two names.
+ */
+static bool
+looks_up_beside(const struct program *p, const struct param *q, const struct param *other)
+{
+    bool looks_up = false;
+    for (int i = 0; i < p->ncalls && !looks_up; i++)
+        looks_up = p->calls[i].scope == other->module && p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP);
+    return looks_up && p->modules[other->module].parent == p->modules[q->module].parent;
+}
 
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
  * says. PyTorch up to 2.7 left the data under each name. */
@@ -446,6 +492,8 @@ params_tie(struct dynamo *d)
             continue;
         int shared = unread ? names_find(read.shared, layer_key(d, q->module, q)) : -1,
             other = unread && shared < 0 ? tied_to(d, i, table) : shared;
+        if (other >= 0 && other != shared && !read.runs[q->module] && looks_up_beside(p, q, &p->params[other]))
+            other = -1;
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
         if (same) { /* equal ones are one in the file */
             sized_like(l, q, same);

@@ -512,6 +512,25 @@ lost_weight_norm(struct dynamo *d, const struct group *g, const struct tensor *t
     return -1;
 }
 
+/* A module with weight_norm that runs again multiplies again, which the exporter merged: the group's module normalized
+ * its weight before. -1 it did not. */
+static int
+norm_again(struct dynamo *d, const struct group *g, const char *name)
+{
+    const struct program *p = d->l->p;
+    for (int i = p->ncalls - 1; i >= 0 && spelled_as(name, "mul") && g->path; i--) {
+        const struct call was = p->calls[i];
+        if (!target_named(was.target, "_weight_norm_interface") || !path_within(p->modules[was.scope].path, g->path))
+            continue;
+        struct call *c = group_call(d, g, was.target, was.nargs);
+        memcpy(c->args, was.args, sizeof(*c->args) * (size_t)was.nargs);
+        if (was.attribute)
+            resolve_kept(d, c);
+        return c->outs[0];
+    }
+    return -1;
+}
+
 /* A bias looked up in a table of the relative positions in a square window: table[index] is [N N, H]; often it was
  * folded on to [1, H, N, N]: seen as [N, N, H], permuted, made contiguous, unsqueezed. */
 static int
@@ -731,10 +750,13 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     struct call *at = group_call(d, g, "aten.arange.default", 1);
     at->args[0] = INT(size[rank - 2]);
     int indices = at->outs[0];
-    struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, &size[rank - 2]);
+    int64_t table[] = {size[rank - 2], size[rank - 1]}, most = table[1] > 0 ? MOST_FOLDED / table[1] : 0;
+    if (setup_instead(l->s, ALTERNATIVE_FOLDED) && most > table[0])
+        table[0] = most;
+    struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, table);
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
-    program_assume(l->p, ALTERNATIVE_NONE, "%s, which the exporter folded into a constant, has that constant's size",
-                   q->name);
+    program_assume(l->p, ALTERNATIVE_FOLDED,
+                   "%s, of which the exporter folded the rows that are read into a constant, has no others", q->name);
     return c->outs[0];
 }
 
@@ -914,7 +936,8 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     const char *stem = spelled_stem(l->a, name);
     const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
-    int weight = lost_weight_norm(d, g, t);
+    int weight = norm_again(d, g, name);
+    weight = weight < 0 ? lost_weight_norm(d, g, t) : weight;
     weight = weight < 0 ? lost_reciprocal(d, g, name, t) : weight;
     weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
     weight = weight < 0 ? lost_weight(d, g, stem, t) : weight;
@@ -980,6 +1003,24 @@ constant_input(const struct dynamo *d, const struct group *g, bool strict)
                 return n->in[i];
         }
     }
+    return -1;
+}
+
+/* The constant among the group's inputs that can be an index, for an argument that is one; -1 none. */
+static int
+constant_index(const struct dynamo *d, const struct group *g, int position)
+{
+    const struct graph *gr = d->l->g;
+    const struct aten *op = aten_find(g->target);
+    if (!op || (aten_arg(op, "indices") != position && aten_arg(op, "index") != position))
+        return -1;
+    for (int k = g->nnodes - 1; k >= 0; k--)
+        for (int i = 0; i < gr->n[g->nodes[k]].nin; i++) {
+            int t = gr->n[g->nodes[k]].in[i];
+            if (t >= 0 && gr->t[t].is_initializer && gr->t[t].rank > 0 && !dtypes[gr->t[t].dtype].is_float &&
+                tensor_elements(&gr->t[t]) > 1)
+                return t;
+        }
     return -1;
 }
 
@@ -1103,8 +1144,8 @@ lost_inside(struct dynamo *d, const struct group *g, const char *name)
     return -1;
 }
 
-/* The parameter that the file merged with this one: unread, of the same name in the group's module or one beside this
- * one's, or another of the same module. */
+/* The parameter that the file merged with this one: unread, of the same name in the group's module, in one of the same
+ * name beside a module around that, or in one beside this one's, or another of the same module. */
 static struct param *
 merged_param(struct dynamo *d, const struct group *g, int slot)
 {
@@ -1121,7 +1162,11 @@ merged_param(struct dynamo *d, const struct group *g, int slot)
         bool named = leaf && end && strcmp(leaf, end) == 0 && other->module != q->module,
              beside = named && p->modules[other->module].parent == p->modules[q->module].parent;
         bool alike = other->module == q->module && other->rank < 0 && q->rank < 2; /* ones or zeros */
-        int near = named && other->module == own ? 2 : beside || alike ? 1 : 0;
+        const struct module *m = &p->modules[other->module];
+        bool around = named && m->parent >= 0 &&
+                      strcmp(path_last(m->path), path_last(p->modules[q->module].path)) == 0 &&
+                      path_within(p->modules[own].path, p->modules[m->parent].path);
+        int near = named && other->module == own ? 3 : around ? 2 : beside || alike ? 1 : 0;
         if (d->referenced[i] || other->kind > PARAM_FROZEN || near <= nearest)
             continue;
         found = other;
@@ -1384,8 +1429,10 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (learned_number(d, g, name))
         return lost_identity(d, g, name, slot);
     const struct call *maker = group_maker(p, slot);
-    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target)))
-        return lost_identity(d, g, name, slot);
+    if (!maker || maker->outs[0] != slot || (!item && !spelled_after(name, maker->target))) {
+        int norm = maker && target_named(maker->target, "_weight_norm_interface") ? norm_again(d, g, name) : -1;
+        return norm >= 0 ? norm : lost_identity(d, g, name, slot);
+    }
     int i = (int)(maker - p->calls);
     if (made_for_reader(p, &p->calls[i]) || ends_statement(p->calls[i].target))
         return slot;
@@ -1716,6 +1763,7 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         const struct aten *was = aten_find(spelled_stem(l->a, name));
         int inside = made_here(d, g, was) ? -1 : lost_interior(d, g, position);
         t = inside < 0 ? twin_constant(d, g, name) : -1;
+        t = inside < 0 && t < 0 ? constant_index(d, g, position) : t;
         if (t >= 0)
             return resolve_constant(d, g, name, t);
         int twin = inside < 0 ? twin_input(d, g, name) : -1;
