@@ -755,8 +755,8 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
         table[0] = most;
     struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, table);
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
-    program_assume(l->p, ALTERNATIVE_FOLDED,
-                   "%s, of which the exporter folded the rows that are read into a constant, has no others", q->name);
+    program_assume(l->p, ALTERNATIVE_FOLDED, "%s has no rows but those that the exporter folded into a constant",
+                   q->name);
     return c->outs[0];
 }
 

@@ -3,12 +3,13 @@
 """One model of each family that timm, Transformers and torchvision have, as its library makes it: is the peak right,
 or said to be unsure?
 
-    families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [-v]
+    families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [--captured] [-v]
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
 other packages the rows of packages.py.
-They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode.
+They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
+captured by memlint's own export.
 --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
 table. Exit 1 when one is wrong and sure. Needs timm, too.
 """
@@ -16,7 +17,7 @@ table. Exit 1 when one is wrong and sure. Needs timm, too.
 import collections, json, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import packages, steps
+import captured, packages, repositories, steps
 
 BATCH, WRONG = 4, 0.5  # percent
 SMALL = (
@@ -129,11 +130,23 @@ def packages_models():
         yield f"pk_{package}_{name}", packages.SOURCE.format(imports=imports, made=made, given=given)
 
 
+def repositories_models():
+    folder = os.environ.get("REPOSITORIES")
+    for repository, name, imports, made, given in repositories.ROWS if folder else ():
+        yield (
+            f"rp_{re.sub('[^a-z0-9]', '', repository.lower())}_{name.lower()}",
+            repositories.SOURCE.format(
+                folder=os.path.realpath(folder), repository=repository, imports=imports, made=made, given=given
+            ),
+        )
+
+
 LIBRARIES = {  # the loss is what their sources call
     "tm_": ("timm", timm_models, "cross-entropy"),
     "hf_": ("Transformers", transformers_models, "cross-entropy"),
     "tv_": ("torchvision", torchvision_models, "cross-entropy"),
     "pk_": ("packages", packages_models, "mse"),
+    "rp_": ("repositories", repositories_models, "mse:{}"),
 }
 
 
@@ -154,9 +167,20 @@ def recorded(bench, name, source, precision):
     return json.load(open(path)) if os.path.exists(path) else None
 
 
-def row(bench, name, precision, truth):
-    options = ["--dim", f"batch={BATCH}", "--loss", LIBRARIES[name[:3]][2]]
-    return bench.error(name, [*options, *(f"--freeze={p}" for p in truth.get("frozen", ()))], precision, truth)
+def exported(a, bench, name, source, file):
+    if not a.captured:
+        return not bench.take(name, source, batch=BATCH // 2, what=("file",))
+    log = bench.file(name, ".captured.log")
+    return os.path.exists(file) or steps.apart(log, lambda: captured.capture_case(bench, name))
+
+
+def row(bench, name, precision, truth, capture):
+    of = name + (".captured" if capture else "")
+    outputs = bench.onnx.load(bench.file(of, ".onnx"), load_external_data=False).graph.output
+    options = ["--loss", LIBRARIES[name[:3]][2].format(outputs[0].name)]
+    if not capture:
+        options += ["--dim", f"batch={BATCH}", *(f"--freeze={p}" for p in truth.get("frozen", ()))]
+    return bench.error(of, options, precision, truth)
 
 
 def run(a, bench):
@@ -166,21 +190,22 @@ def run(a, bench):
     random.Random(a.seed).shuffle(names)
     for name in names[: a.count or len(names)]:
         count = counts[LIBRARIES[name[:3]][0]]
-        if a.kept and not os.path.exists(bench.file(name, ".onnx")):
+        file = bench.file(name, ".captured.onnx" if a.captured else ".onnx")
+        if a.kept and not os.path.exists(file):
             continue
         truths = {
             p: recorded(bench, name, models[name], p)
             for p in steps.PRECISIONS
             if not a.kept or os.path.exists(bench.file(name, f".{p}.json"))
         }
-        if not any(truths.values()) or not a.kept and bench.take(name, models[name], batch=2, what=("file",)):
+        if not any(truths.values()) or not a.kept and not exported(a, bench, name, models[name], file):
             count["left out"] += 1
             continue
         count["models"] += 1
         for precision, truth in truths.items():
             if not truth:
                 continue
-            error, sure, why = row(bench, name, precision, truth)
+            error, sure, why = row(bench, name, precision, truth, a.captured)
             verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
             count[verdict] += 1
             if a.v or verdict != "sure right":
@@ -197,6 +222,7 @@ def main():
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--count", type=int, default=0, help="so many models; all without it")
     ap.add_argument("--kept", action="store_true", help="only what --keep's folder has: needs no recorder's time")
+    ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
     return steps.on_bench(run, ap.parse_args())
 
 
