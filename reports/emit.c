@@ -644,9 +644,11 @@ emit_remedy(struct arena *a, const struct result *r)
         names_put(seen, remedy, 1);
         s = arena_printf(a, "%s %s", s, remedy);
     }
-    return *s ? arena_printf(a, "memlint %s%s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL",
-                             said_text(a, r), string_clean(a, s))
-              : NULL;
+    if (*s)
+        return arena_printf(a, "memlint %s%s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL", said_text(a, r),
+                            string_clean(a, s));
+    bool pytorch = r->model.producer && strncmp(r->model.producer, "pytorch", strlen("pytorch")) == 0;
+    return r->ndoubts && pytorch && !r->provenance.none ? "memlint.export(model, *inputs, path=\"model.onnx\")" : NULL;
 }
 
 const char *

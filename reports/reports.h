@@ -57,7 +57,7 @@ const char *emit_swings(struct arena *a, const struct result *r);
 /* What the step takes of the device, from the least context to the largest: "2.1 GiB to 3.3 GiB". */
 const char *emit_device(struct arena *a, const struct result *r);
 /* Of an inconclusive result: the peak as far as it was counted, where that is more than what is certain; the command
- * that settles what options can. NULL none. */
+ * that settles what options can, else the call of Python that leaves nothing to settle. NULL none. */
 const char *emit_estimate(struct arena *a, const struct result *r);
 const char *emit_remedy(struct arena *a, const struct result *r);
 const char *emit_signed(struct arena *a, int64_t bytes); /* "+5.1 GiB" */
