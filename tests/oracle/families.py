@@ -3,7 +3,8 @@
 """One model of each family that timm, Transformers and torchvision have, as its library makes it: is the peak right,
 or said to be unsure?
 
-    families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [--captured] [-v]
+    families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [--captured]
+                [-v]
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
