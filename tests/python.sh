@@ -385,6 +385,11 @@ v = memlint.verify(model, x, loss=lambda out: out.sum(), optimizer=optimizer)"
 model, x = models.net()
 optimizer = models.groups(model, torch.optim.AdamW, amsgrad=True)
 memlint.export(model, x, path='groups.onnx', optimizer=optimizer)"
+verified "one parameter after another" torch "import models
+model, x = models.net()
+optimizer = models.groups(model, torch.optim.AdamW, foreach=False)
+v = memlint.verify(model, x, loss=lambda out: out.sum(), optimizer=optimizer)
+assert not v.parts_at, v"
 run groups.onnx --dim batch=4 --loss=sum --format=json
 ok "the file says its optimizer" grep -q '"optimizer": "adamw+amsgrad"' out
 run groups.onnx --dim batch=4 --loss=sum --optimizer=sgd --format=json
@@ -392,7 +397,7 @@ ok "an option wins, and that is said" grep -q "the optimizer is the option's, no
 "$python" - >out 2>&1 <<'END'
 import memlint, models, torch
 model, x = models.net()
-half = memlint.check(model, x, loss="sum", optimizer=torch.optim.AdamW(model[2].parameters(), foreach=False))
+half = memlint.check(model, x, loss="sum", optimizer=torch.optim.Adamax(model[2].parameters(), foreach=False))
 assert not half.sure and any("foreach=False, 4 parameters that are trained" in why for why in half.unexplained), half
 END
 ok "what memlint does not know of an optimizer is a doubt: $(tail -1 out)" [ ! -s out ]
@@ -421,7 +426,7 @@ def test_does_not_fit(memlint):
 @pytest.mark.xfail(raises=AssertionError, strict=True)
 def test_is_not_sure(memlint):
     model, x = models.net()
-    memlint(model, x, loss="sum", optimizer=torch.optim.AdamW(model.parameters(), foreach=False))
+    memlint(model, x, loss="sum", optimizer=torch.optim.Adamax(model.parameters(), foreach=False))
 END
 if "$python" -c 'import pytest' 2>/dev/null; then
     # what is installed is a plugin by itself

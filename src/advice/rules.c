@@ -268,10 +268,17 @@ say_offload(struct advice *x, const struct edit *e, const struct measured *m)
                         peak(x, m), bytes_text(x->a, x->r->model.parameter_bytes));
 }
 
+/* Of before 2.0: fused=True is there for Adam at most, and zero_grad() keeps the gradients. */
+static bool
+is_old(struct advice *x)
+{
+    return step_torch(x->s->p, x->s->s) < FOREACH_SINCE;
+}
+
 static bool
 update_peaks(struct advice *x)
 {
-    return x->base.phase == PHASE_UPDATE && optimizer_fused(x->a, x->s->s->optimizer);
+    return x->base.phase == PHASE_UPDATE && !is_old(x) && optimizer_fused(x->a, x->s->s->optimizer);
 }
 
 static void
@@ -319,13 +326,13 @@ static bool
 keeps_gradients(struct advice *x)
 {
     const struct loop *l = x->s->s->loop;
-    return l == loop_find("late-zero") || l == loop_find("zero-in-place");
+    return l == loop_find("late-zero") || l == loop_find("zero-in-place") || (l == loop_find("plain") && is_old(x));
 }
 
 static void
 to_plain(struct edit *e)
 {
-    e->setup.loop = loop_find("plain");
+    e->setup.loop = loop_find(is_old(e->advice) ? "set-to-none" : "plain");
 }
 
 static const char *

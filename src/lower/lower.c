@@ -136,11 +136,18 @@ lower_run(struct graph *g, const struct setup *s)
         doubt_traced(l->p);
     if (s->mode == MODE_TRAINING && !s->recompute && !captured)
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
-    const int by = s->torch ? s->torch : graph_torch(g);
-    if (by && by < FIRST_RECORDED)
+    const int by = step_torch(l->p, s);
+    if (by < FIRST_RECORDED)
         program_assume(l->p, ALTERNATIVE_NONE,
-                       "the step is that of PyTorch %d.%d, the first whose steps were recorded: the file is by %d.%d",
-                       FIRST_RECORDED / 100, FIRST_RECORDED % 100, by / 100, by % 100);
+                       "the step is that of PyTorch %d.%d, the first whose steps were recorded: the file is by %d.%d%s",
+                       FIRST_RECORDED / 100, FIRST_RECORDED % 100, by / 100, by % 100,
+                       by < FOREACH_SINCE ? ", whose update of one parameter after another and whose zero_grad(), "
+                                            "which keeps gradients, the step has"
+                                          : "");
+    if (s->mode == MODE_TRAINING && !optimizer_told(s->optimizer, by))
+        graph_doubt(g, "model", "optimizer", "--torch=2.0, or another --optimizer",
+                    "what %s makes in PyTorch %d.%d, one parameter after another, is not known",
+                    optimizer_python(s->optimizer), by / 100, by % 100);
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);

@@ -46,6 +46,19 @@ struct optimizer {
     const char *each[3];
     /* likewise, as written: names are the locals of its loop, which hold their tensors until they are bound anew */
     void (*run)(struct script *x, const struct trained *t, struct value **names);
+    /* foreach=False, as _single_tensor_* of the optimizer's file has it in 1.13 and 2.11: what each name but the
+     * gradient's is bound to, operators of which each reads the one before */
+    struct each_local {
+        const char *op[2];
+    } locals[2];
+    enum each_kind {
+        EACH_UNTOLD,  /* not written down here */
+        EACH_CHOOSES, /* grad = grads[i] if not maximize else -grads[i] */
+        EACH_NEGATES, /* grad = grads[i], or what zip has; then grad = -grad */
+        EACH_STATE    /* as EACH_CHOOSES, and at last grad = its state */
+    } loop;
+    bool loops;          /* foreach=False, by a switch */
+    bool negates, adds;  /* the gradients, by a switch or the row: maximize, weight_decay */
     const char *python;  /* its class; NULL none */
     bool fused;          /* it takes fused=True on CUDA, whose update makes no lists */
     const char *in_8bit; /* the class that keeps the same states in 8 bits; NULL none */
@@ -56,15 +69,21 @@ struct optimizer {
 /* Arguments of an optimizer that change what it keeps or makes: "adam+amsgrad+fused". */
 static const struct optimizer_switch {
     const char *name, *help;
-    bool fused;          /* its update makes no lists */
-    int states;          /* that it adds */
-    const char *list;    /* made before the others */
-    const char *only[8]; /* the optimizers that have it */
+    bool fused;           /* its update makes no lists */
+    bool loops;           /* one parameter after another */
+    bool negates, adds;   /* the gradients */
+    int states;           /* that it adds */
+    const char *list;     /* made before the others */
+    const char *only[10]; /* the optimizers that have it */
 } switches[] = {
     {.name = "+fused",
      .help = "fused=True: the update makes no lists",
      .fused = true,
      .only = {"sgd", "momentum", "momentum-decay", "adam", "adamw"}},
+    {.name = "+loop",
+     .help = "foreach=False: one parameter after another, as before PyTorch 2.0",
+     .loops = true,
+     .only = {"sgd", "momentum", "momentum-decay", "adam", "adamw", "rmsprop", "nadam", "adadelta", "adagrad"}},
     {.name = "+amsgrad",
      .help = "amsgrad=True: a third state, of Adam and AdamW",
      .states = 1,
@@ -72,10 +91,12 @@ static const struct optimizer_switch {
     {.name = "+decay",
      .help = "weight_decay that is added to the gradients: a list of them",
      .list = "_foreach_add.List",
+     .adds = true,
      .only = {"sgd", "momentum", "adam", "rmsprop", "adamax", "adagrad", "adadelta"}},
     {.name = "+maximize",
      .help = "maximize=True: a list of negated gradients",
      .list = "_foreach_neg.default",
+     .negates = true,
      .only = {"sgd", "momentum", "adam", "adamw", "rmsprop", "adamax", "adagrad", "adadelta"}},
 };
 
@@ -85,22 +106,28 @@ static void run_adafactor(struct script *x, const struct trained *t, struct valu
 static const struct optimizer optimizers[] = {
     {.name = "sgd",
      .help = "torch.optim.SGD without momentum: no state",
+     .loop = EACH_CHOOSES,
      .python = "torch.optim.SGD",
      .fused = true,
      .sparse = "SGD"},
     {.name = "momentum",
      .help = "torch.optim.SGD with momentum: one state",
+     .loop = EACH_STATE,
      .python = "torch.optim.SGD",
      .fused = true,
      .states = 1},
     {.name = "momentum-decay",
      .help = "torch.optim.SGD with momentum and weight decay: one state, one list of gradients",
+     .loop = EACH_STATE,
+     .adds = true,
      .python = "torch.optim.SGD",
      .fused = true,
      .states = 1,
      .lists = {"_foreach_add.List"}},
     {.name = "adam",
      .help = "torch.optim.Adam: two states, one list of square roots",
+     .loop = EACH_CHOOSES,
+     .locals = {{{"sqrt.default", "div.Tensor"}}},
      .python = "torch.optim.Adam",
      .fused = true,
      .counts = true,
@@ -111,6 +138,8 @@ static const struct optimizer optimizers[] = {
      .sparse = "SparseAdam"},
     {.name = "adamw",
      .help = "torch.optim.AdamW: as Adam",
+     .loop = EACH_CHOOSES,
+     .locals = {{{"sqrt.default", "div.Tensor"}}},
      .python = "torch.optim.AdamW",
      .fused = true,
      .counts = true,
@@ -121,6 +150,8 @@ static const struct optimizer optimizers[] = {
      .sparse = "SparseAdam"},
     {.name = "rmsprop",
      .help = "torch.optim.RMSprop: one state, one list",
+     .loop = EACH_NEGATES,
+     .locals = {{{"sqrt.default"}}},
      .python = "torch.optim.RMSprop",
      .states = 1,
      .lists = {"_foreach_sqrt.default"}},
@@ -132,6 +163,8 @@ static const struct optimizer optimizers[] = {
      .remade_kind = REMADE_REUSED},
     {.name = "nadam",
      .help = "torch.optim.NAdam: as Adam",
+     .loop = EACH_NEGATES,
+     .locals = {{{"div.Tensor", "sqrt.default"}}},
      .python = "torch.optim.NAdam",
      .states = 2,
      .lists = {"_foreach_sqrt.default"}},
@@ -142,11 +175,15 @@ static const struct optimizer optimizers[] = {
      .lists = {"_foreach_sqrt.default"}},
     {.name = "adadelta",
      .help = "torch.optim.Adadelta: two states, two lists",
+     .loop = EACH_NEGATES,
+     .locals = {{{"add.Tensor"}}, {{"add.Tensor"}}},
      .python = "torch.optim.Adadelta",
      .states = 2,
      .lists = {"_foreach_add.Scalar", "_foreach_add.Scalar"}},
     {.name = "adagrad",
      .help = "torch.optim.Adagrad: one state from the constructor on, two lists",
+     .loop = EACH_NEGATES,
+     .locals = {{{"sqrt.default"}}},
      .python = "torch.optim.Adagrad",
      .states = 1,
      .at_construction = true,
@@ -200,12 +237,16 @@ struct loop {
     const char *name, *help;
     bool zero_late;  /* zero_grad between forward and backward */
     bool keep_grads; /* zero_grad(set_to_none=False) */
+    bool drop_grads; /* zero_grad(set_to_none=True); neither: the version's default */
     bool del;        /* del out after backward, del loss after the update */
     bool inside;     /* out is a local of the function that returns the loss */
 };
 
 static const struct loop loops[] = {
     {.name = "plain", .help = "zero_grad() first; out and loss stay bound until the next step"},
+    {.name = "set-to-none",
+     .help = "zero_grad(set_to_none=True) first: as plain, also before PyTorch 2.0",
+     .drop_grads = true},
     {.name = "late-zero", .help = "zero_grad() between forward and backward", .zero_late = true},
     {.name = "zero-in-place", .help = "zero_grad(set_to_none=False): gradients are alive always", .keep_grads = true},
     {.name = "del", .help = "del out after backward, del loss after the update", .del = true},
@@ -302,6 +343,9 @@ switch_on(struct optimizer *o, const char *row, const struct optimizer_switch *w
     if (w->list)
         o->remade = w->list;
     o->states += w->states;
+    o->loops |= w->loops;
+    o->negates |= w->negates;
+    o->adds |= w->adds;
     return true;
 }
 
@@ -323,12 +367,15 @@ optimizer_read(struct arena *a, const char *text)
             return NULL;
         fused |= w->fused;
     }
+    if (fused && o->loops)
+        return NULL;
     if (fused) {
+        o->loop = EACH_UNTOLD;
         memset(o->lists, 0, sizeof(o->lists));
         o->remade = NULL;
         o->on_device = o->counts;
     }
-    o->fused &= !fused;
+    o->fused &= !fused && !o->loops;
     return o;
 }
 
@@ -342,6 +389,12 @@ const char *
 optimizer_text(const struct optimizer *o)
 {
     return o->name;
+}
+
+bool
+optimizer_told(const struct optimizer *o, int torch)
+{
+    return torch >= FOREACH_SINCE || o->loop || !o->lists[0];
 }
 
 const char *
@@ -679,7 +732,9 @@ unbind(struct script *x, struct value **name)
 static void
 zero_grad(struct script *x)
 {
-    for (int i = 0; i < x->nparams && !x->s->loop->keep_grads; i++)
+    const struct loop *loop = x->s->loop;
+    const bool keeps = loop->keep_grads || (x->m->torch < FOREACH_SINCE && !loop->drop_grads);
+    for (int i = 0; i < x->nparams && !keeps; i++)
         unbind(x, &x->params[i].grad);
 }
 
@@ -1404,17 +1459,51 @@ update_list(struct script *x, int group, const char *op)
     }
 }
 
+/* One turn of the loop over the parameters, with foreach=False. */
+static void
+run_each(struct script *x, const struct trained *t, struct value **names)
+{
+    struct machine *m = x->m;
+    const struct optimizer *o = x->s->optimizer;
+    struct value **grad = &names[0];
+    int mark = scope_begin(m);
+    if (o->loop == EACH_NEGATES || !o->negates)
+        drop(x, grad);
+    if (o->negates)
+        bind(m, grad, update_value(x, t, "neg.default"));
+    scope_end(m, mark, 0, NULL);
+    mark = scope_begin(m);
+    if (o->adds)
+        bind(m, grad, update_value(x, t, "add.Tensor"));
+    scope_end(m, mark, 0, NULL);
+    if (o->loop == EACH_STATE)
+        drop(x, grad);
+    for (int k = 0; k < COUNT(o->locals) && o->locals[k].op[0]; k++) {
+        struct value *v = NULL;
+        mark = scope_begin(m);
+        for (int i = 0; i < COUNT(o->locals[k].op) && o->locals[k].op[i]; i++) {
+            struct value *last = v;
+            v = value_keep(update_value(x, t, o->locals[k].op[i]));
+            scope_end(m, mark, 0, NULL);
+            value_drop(m, last);
+        }
+        value_drop(m, names[k + 1]);
+        names[k + 1] = v;
+    }
+}
+
 static void
 run_update(struct script *x)
 {
     struct machine *m = x->m;
     const struct optimizer *o = x->s->optimizer;
+    const bool loops = o->loop && (o->loops || m->torch < FOREACH_SINCE);
     struct value *names[LOCALS] = {NULL};
     m->phase = PHASE_UPDATE;
     make_states(x);
     m->grad_mode = false;
     int mark = scope_begin(m);
-    for (int group = 0; group <= x->p->ngroups; group++) {
+    for (int group = 0; group <= x->p->ngroups && !loops; group++) {
         if (o->remade)
             update_list(x, group, o->remade);
         if (o->remade_kind == REMADE_DROPPED) {
@@ -1438,6 +1527,13 @@ run_update(struct script *x)
         if (o->run)
             o->run(x, t, names);
         scope_end(m, mark, 0, NULL);
+    }
+    for (int group = 0; group <= x->p->ngroups && loops; group++) {
+        for (int i = 0; i < x->nupdated; i++)
+            if (x->params[x->updated[i]].grad && x->params[x->updated[i]].param->group == group)
+                run_each(x, &x->params[x->updated[i]], names);
+        for (int i = 0; i < LOCALS; i++)
+            drop(x, &names[i]);
     }
     for (int i = 0; i < LOCALS; i++)
         value_drop(m, names[i]);
@@ -1780,6 +1876,13 @@ step_holds(struct program *p, const struct setup *s)
 /* The version whose sources the tables were read from. */
 enum { NEWEST = 211 };
 
+int
+step_torch(const struct program *p, const struct setup *s)
+{
+    const int file = graph_torch(p->graph);
+    return s->torch ? s->torch : file ? file : NEWEST;
+}
+
 void
 machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s)
 {
@@ -1792,8 +1895,7 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->real = s->accumulate_eager;
     m->sm = device_sm(s->device);
     m->sm_below = INT_MAX;
-    m->torch = s->torch ? s->torch : graph_torch(p->graph);
-    m->torch = m->torch ? m->torch : NEWEST;
+    m->torch = step_torch(p, s);
     m->derivatives = NEWN(a, struct derivative *, aten_count);
 }
 

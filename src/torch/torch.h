@@ -27,6 +27,11 @@ const struct optimizer *optimizer_read(struct arena *a, const char *text);
 void optimizer_switch_list(FILE *out);
 /* The same with fused=True, whose update makes no lists; NULL when it has none on CUDA, or no lists. */
 const struct optimizer *optimizer_fused(struct arena *a, const struct optimizer *o);
+enum { FOREACH_SINCE = 200 }; /* torch/optim: the default on CUDA, as is zero_grad(set_to_none=True) */
+/* Whose eager mode runs, 206 of 2.6: what the set-up says, the file's, or the newest that was read. */
+int step_torch(const struct program *p, const struct setup *s);
+/* Whether the update of that version is written down: before FOREACH_SINCE it goes one parameter after another. */
+bool optimizer_told(const struct optimizer *o, int torch);
 const char *optimizer_text(const struct optimizer *o); /* as optimizer_read takes it */
 /* Its Python class, and the one that keeps the same states in 8 bits; NULL none. */
 const char *optimizer_python(const struct optimizer *o);

@@ -41,10 +41,32 @@ def sgd_with_decay(params):
     return torch.optim.SGD(params, momentum=0.9, weight_decay=1e-4, foreach=True)
 
 
-def of_torch(name):
-    import torch
+def of_torch(name, **how):
+    def make(params):
+        import torch
 
-    return lambda params: getattr(torch.optim, name)(params, foreach=True)
+        if not how.get("foreach", True):
+            torch.Tensor.item = lambda t: 0.5
+        return getattr(torch.optim, name)(params, **{"foreach": True, **how})
+
+    return make
+
+
+LOOPED = {  # one parameter after another: name in memlint, class and arguments
+    "sgd": ("SGD", {}),
+    "sgd+decay": ("SGD", dict(weight_decay=1e-4)),
+    "momentum": ("SGD", dict(momentum=0.9)),
+    "momentum-decay": ("SGD", dict(momentum=0.9, weight_decay=1e-4)),
+    "momentum+maximize": ("SGD", dict(momentum=0.9, maximize=True)),
+    **{n.lower(): (n, {}) for n in ("Adam", "AdamW", "RMSprop", "NAdam", "Adadelta", "Adagrad")},
+    "adam+decay": ("Adam", dict(weight_decay=1e-4)),
+    "adam+maximize+decay": ("Adam", dict(weight_decay=1e-4, maximize=True)),
+    "adamw+amsgrad+maximize": ("AdamW", dict(amsgrad=True, maximize=True)),
+    "adadelta+maximize": ("Adadelta", dict(maximize=True)),
+    "adagrad+decay": ("Adagrad", dict(weight_decay=1e-4)),
+    "rmsprop+decay+maximize": ("RMSprop", dict(weight_decay=1e-4, maximize=True)),
+}
+OLD = "--torch=1.13"  # where that loop is the default, and zero_grad() keeps the gradients
 
 
 OPTIMIZERS = {
@@ -52,6 +74,7 @@ OPTIMIZERS = {
     "none": Never,
     "momentum-decay": sgd_with_decay,
     **{n.lower(): of_torch(n) for n in ("Adamax", "NAdam", "RAdam", "Adadelta")},
+    **{f"{name}+loop": of_torch(n, foreach=False, **how) for name, (n, how) in LOOPED.items()},
 }  # those that record.py does not know
 LOSSES = {
     "cross-entropy": "cross_entropy",
@@ -73,7 +96,11 @@ CASES = {  # name: optimizer, loop, loss
     },
     **{f"loss_{i}": ("adamw", "plain", i) for i in LOSSES},
     "none": ("none", "plain", "cross-entropy"),
+    **{f"{o}+loop": (f"{o}+loop", "plain", "cross-entropy") for o in LOOPED},
+    **{f"old_{o}": (f"{o}+loop", "zero-in-place", "cross-entropy") for o in ("adamw", "momentum-decay", "adagrad")},
+    "old_set-to-none": ("adam+loop", "plain", "cross-entropy"),
 }
+AS_OLD = {"set-to-none": ["--optimizer", "adam", "--loop", "set-to-none"]}
 PRECISIONS = (*steps.PRECISIONS, "bf16")
 TARGETS = {"cross-entropy": "ids(b, 8)", "sum": "None"}
 ZOO = """
@@ -94,7 +121,10 @@ ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, TARGETS), LOSS, 
 def rows():
     for name, (optimizer, loop, loss) in CASES.items():
         source = ZOO.replace("LOSS", LOSSES[loss]).replace("TARGETS", TARGETS.get(loss, "torch.rand(b, 8, 5)"))
-        options = ["--dim", "batch=4", "--optimizer", optimizer, "--loop", loop, "--loss", loss]
+        said = ["--optimizer", optimizer, "--loop", loop]
+        if name.startswith("old_"):
+            said = [OLD, *AS_OLD.get(name[len("old_") :], ["--optimizer", optimizer.replace("+loop", "")])]
+        options = ["--dim", "batch=4", *said, "--loss", loss]
         for precision in PRECISIONS:
             if precision != "bf16" or loss in TARGETS:  # record.py's target is fp32, memlint's is of the output's type
                 yield name, source, precision, options, dict(batch=4, optimizer=optimizer, loop=loop), name

@@ -13,9 +13,10 @@ sure. --pack writes what tests/versions.sh replays, --table the tables of docs/F
 
 The records are taken by record.py of the oracle pack, made for torch 2.11. What other versions need: the shim of the
 device is compiled with the headers of CUDA that came with that version, since a structure in them changed with CUDA 13,
-and OLDER answers what older engines ask the driver for, devices and the current stream. Models are built on the CPU.
-Files of versions before 2.6 are compared with its record, and those of LSTM, whose kernel is cuDNN's and has no record,
-with memlint's answer for the file of torch 2.11 in training mode.
+and SHIM answers what older engines ask the driver for, devices and the current stream. Models are built on the CPU.
+Files of versions before 2.6 are compared with its record, those of before 2.0 with that of their loop (foreach=False
+and zero_grad(set_to_none=False), which were the defaults then), and those of LSTM, whose kernel is cuDNN's and has no
+record, with memlint's answer for the file of torch 2.11 in training mode.
 """
 
 import argparse, collections, glob, io, itertools, json, lzma, os, re, subprocess, sys, tarfile, tempfile
@@ -41,6 +42,7 @@ PYTHONS = {"1.8.1": "python3.8", "1.13.1": "python3.10", "2.0.1": "python3.10"} 
 RECORDS = (2, 6)  # the first that record.py runs with
 REFERENCE = "2.11.0"  # whose exporter and engine the rest of the tests are about
 HALF = "bf16"  # models in half precision
+OLD, OLDER = (2, 0), "older"  # before it, optimizers went one parameter after another, and zero_grad() kept gradients
 STATES = ("exact", "near", "doubt", "WRONG")
 FLAVOURS = ("dynamo-train", "dynamo-eval", "script-train", "script-eval")
 # What else an export may be asked for, of some models by the reference alone.
@@ -257,7 +259,7 @@ UNRECORDED = ("lstm",)
 
 # ---- inside of an environment: files and records ---------------------------------------------------------------------
 
-OLDER = """
+SHIM = """
 #include <cuda_runtime_api.h>
 extern "C" cudaError_t cudaGetDeviceCount(int *n) { *n = 0; return cudaSuccess; }
 extern "C" cudaError_t cudaGetDevice(int *device) { *device = 0; return cudaSuccess; }
@@ -275,7 +277,7 @@ def shim(record, folder):
     source = os.path.join(os.path.dirname(os.path.realpath(record)), "shim.cpp")
     headers = glob.glob(os.path.join(sys.prefix, "lib/python*/site-packages/nvidia/*/include/cuda_runtime_api.h"))
     with open(os.path.join(folder, "older.cpp"), "w") as f:
-        f.write(OLDER)
+        f.write(SHIM)
     for name, words in (("shim.so", [source, "older.cpp"]), ("libcuda.so.1", ["-DDRIVER", source])):
         flags = ["g++", "-shared", "-fPIC", *("-I" + os.path.dirname(h) for h in headers), "-o", name]
         subprocess.check_call([*flags, *words], cwd=folder)
@@ -346,6 +348,7 @@ def inside(record, export, folder, only):
         import torch.utils._device  # which later versions import themselves
 
         record = steps.load("record", os.path.realpath(record))
+        record.OPTIMIZERS[OLDER] = lambda p: torch.optim.AdamW(p, foreach=False)
     import onnx
 
     kept = dict(vars(torch.nn.init))  # which export.py quickens for models that are larger than these
@@ -360,14 +363,16 @@ def inside(record, export, folder, only):
 
         def trace(precision):
             to = os.path.join(folder, f"{name}.{precision}.")
-            said = record.record(name, case, BATCH, "adamw", precision, trace=to + "trace")
+            how = (OLDER, "fp32", "zero-in-place") if precision == OLDER else ("adamw", precision)
+            said = record.record(name, case, BATCH, *how, trace=to + "trace")
             with open(to + "json", "w") as f:
                 json.dump(said, f)
 
         if not re.search(only, name):
             continue
         half = (HALF,) if torch.__version__.startswith(REFERENCE) else ()
-        for precision in steps.PRECISIONS + half:
+        older = (OLDER,) if number(torch.__version__) == RECORDS else ()
+        for precision in steps.PRECISIONS + half + older:
             done = os.path.exists(os.path.join(folder, f"{name}.{precision}.json"))
             if done or name in UNRECORDED or number(torch.__version__) < RECORDS:
                 continue
@@ -464,7 +469,8 @@ def recorded(a, root, version, model, precision):
     if os.path.exists(truth):
         return json.load(open(truth))["peak_allocated"]
     of = os.path.join(root, REFERENCE, f"{model}.{FLAVOURS[0]}.onnx")
-    return ask(a.memlint, of, options(REFERENCE, FLAVOURS[0], precision))[0]
+    how = (steps.PRECISIONS[0], [f"--torch={version}"]) if precision == OLDER else (precision, [])
+    return ask(a.memlint, of, options(REFERENCE, FLAVOURS[0], how[0]) + how[1])[0]
 
 
 def rows(a, root):
@@ -476,7 +482,8 @@ def rows(a, root):
             for precision in steps.PRECISIONS if flavour == FLAVOURS[0] else steps.PRECISIONS[:1]:
                 by = version if number(version) >= RECORDS else oldest
                 if re.search(a.only, model) and os.path.exists(path):
-                    peak = recorded(a, root, by, model, HALF if flavour.endswith(HALF) else precision)
+                    of = HALF if flavour.endswith(HALF) else OLDER if number(version) < OLD else precision
+                    peak = recorded(a, root, version if of == OLDER and model in UNRECORDED else by, model, of)
                     yield version, model, flavour, precision, options(version, flavour, precision), peak, path
 
 

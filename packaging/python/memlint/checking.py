@@ -36,6 +36,10 @@ PLAIN = set(
 )
 
 
+# Those whose loop with foreach=False is known, as "+loop".
+LOOPED = set("sgd adam adamw rmsprop nadam adadelta adagrad".split())
+
+
 def optimizer_name(optimizer) -> str:
     """As the program calls it: "adamw", "adam+amsgrad+fused". ValueError for a class that it does not know."""
     return described(optimizer)[0]
@@ -59,12 +63,14 @@ def group_text(name, g):
     momentum = g.get("momentum", 0) != 0
     coupled = g.get("weight_decay", 0) != 0 and name not in ("adamw", "adafactor", "lion", "adam8bit")
     unknown = [f"{k}={g[k]}" for k in sorted(g.keys() - PLAIN) if g[k]]
-    unknown += ["foreach=False"] * (g.get("foreach") is False and not g.get("fused"))
+    loops = g.get("foreach") is False and not g.get("fused")
+    unknown += ["foreach=False"] * (loops and name not in LOOPED)
     unknown += ["centered=True"] * bool(g.get("centered"))
     unknown += ["momentum"] * (momentum and name != "sgd")
     text = "momentum" if momentum and name == "sgd" else name
     text += "+amsgrad" * bool(g.get("amsgrad")) + "+decay" * (coupled and not g.get("decoupled_weight_decay"))
-    return text + "+maximize" * bool(g.get("maximize")) + "+fused" * bool(g.get("fused")), unknown
+    text += "+maximize" * bool(g.get("maximize")) + "+fused" * bool(g.get("fused"))
+    return text + "+loop" * (loops and name in LOOPED), unknown
 
 
 def groups_of(optimizer, model):

@@ -235,7 +235,7 @@ def as_on_a_gpu():
         (common, "amp_definitely_not_available", lambda: False),
         (torch.cuda, "is_bf16_supported", lambda *args, **kwargs: True),
     ]
-    changes += [(m, "_get_value", lambda x: 1.0) for m in optimizers if hasattr(m, "_get_value")]
+    changes += [(m, "_get_value", lambda x: 0.5) for m in optimizers if hasattr(m, "_get_value")]
     saved = [(m, name, getattr(m, name)) for m, name, _ in changes]
     for m, name, new in changes:
         setattr(m, name, new)
