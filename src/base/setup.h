@@ -31,6 +31,7 @@ enum inplace { INPLACE_AUTO, INPLACE_NONE, INPLACE_RELU, INPLACE_ALL };
 
 struct optimizer; /* these: torch/step.c */
 struct precision;
+struct packing; /* torch/packing.c */
 struct loss;
 struct loop;
 struct player; /* torch/torch.h */
@@ -65,8 +66,9 @@ struct setup {
     const struct optimizer *optimizer;
     bool says_optimizer; /* an option does; else it is the file's, if that has one */
     const struct precision *precision;
-    const struct loss *loss; /* never NULL; of no output that is named */
-    int nterms, cap_terms;   /* outputs that are named: the loss reads these alone */
+    const struct packing *base; /* --base: how frozen weights of linear layers are kept; NULL as they are */
+    const struct loss *loss;    /* never NULL; of no output that is named */
+    int nterms, cap_terms;      /* outputs that are named: the loss reads these alone */
     struct term {
         const struct loss *loss;
         const char *output, *place;

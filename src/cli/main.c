@@ -223,6 +223,8 @@ find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
             return false;
     }
     e->place = NULL;
+    if (s->base)
+        packing_run(p, s);
     return true;
 }
 

@@ -225,6 +225,15 @@ read_precision(struct reader *r, const char *arg)
     return NULL;
 }
 
+static const struct words bases = {"base", "bases", packing_name};
+
+static const char *
+read_base(struct reader *r, const char *arg)
+{
+    r->o->setup.base = packing_find(arg);
+    return NULL;
+}
+
 static const struct words losses = {"loss", "losses", loss_name};
 
 static const char *
@@ -580,6 +589,7 @@ static const struct {
     {"aten", aten_list},
     {"optimizers", list_optimizers},
     {"precisions", precision_list},
+    {"bases", packing_list},
     {"losses", loss_list},
     {"loops", loop_list},
     {"parallel", parallel_list},
@@ -872,6 +882,9 @@ static const struct row {
      read_optimizer, true, &optimizers, true},
     {NULL, "precision", "NAME", "precision: fp32 (default) or another of --list=precisions", 0, read_precision, true,
      &precisions},
+    {NULL, "base", "NAME",
+     "keep frozen weights of linear layers in 4 bits, as QLoRA does: one of --list=bases; else they are as in the file",
+     0, read_base, true, &bases},
     {NULL, "loss", "NAME",
      "loss: auto (default) or another of --list=losses; with :OUTPUT,... of these outputs alone, and "
      "may repeat then: the losses are added",

@@ -79,7 +79,11 @@ static const struct {
     {"com.microsoft", "QuantizeLinear", PAIRS},
     {"com.microsoft", "DequantizeLinear", PAIRS},
     {"com.microsoft", "QMoE", FEW_BITS},
-    {"com.microsoft", "Q*", INTEGERS},
+    {"com.microsoft", "QLinear*", INTEGERS},
+    {"com.microsoft", "QAttention", INTEGERS},
+    {"com.microsoft", "QEmbed*", INTEGERS},
+    {"com.microsoft", "QGemm", INTEGERS},
+    {"com.microsoft", "QOrdered*", INTEGERS},
     {"com.microsoft", "Dequantize*", FEW_BITS},
     {"com.microsoft", "MatMulNBits", FEW_BITS},
     {"com.microsoft", "MatMulFpQ4", FEW_BITS},
@@ -296,7 +300,8 @@ static const struct {
      "the file is quantized: its weights have few bits (%s), as a frozen base under adapters has that QLoRA trains, "
      "and "
      "no adapters are in it",
-     "export the float model with its adapters", true, SURE_NOTHING, BY_OPERATOR, FEW_BITS},
+     "export the float model with its adapters, and read it with --train='*lora_*' --base=nf4-double", true,
+     SURE_NOTHING, BY_OPERATOR, FEW_BITS},
     {"quantized", is_dynamic,
      "the file is quantized dynamically, for inference (%s): PyTorch trains the float model, whose tensors are other "
      "than these",

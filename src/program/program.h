@@ -98,6 +98,7 @@ struct param {
     int tied_to;   /* param, or -1 */
     int group;     /* of the optimizer, which updates one after another */
     bool is_table; /* an embedding reads it */
+    bool is_exact; /* its type is the same under every precision */
     enum dtype dtype;
     int rank; /* -1: the file has the name but not the shape */
     const int64_t *size;

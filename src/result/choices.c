@@ -59,6 +59,13 @@ parallel(struct arena *a, const struct setup *s)
 }
 
 static const char *
+base(struct arena *a, const struct setup *s)
+{
+    (void)a;
+    return s->base ? packing_text(s->base) : "file";
+}
+
+static const char *
 dropout(struct arena *a, const struct setup *s)
 {
     (void)a;
@@ -191,6 +198,7 @@ static const struct {
     {"mode", "--mode", "training", mode, false},
     {"optimizer", "--optimizer", "adamw", optimizer, true},
     {"precision", "--precision", "fp32", precision, false},
+    {"base", "--base", "file", base, false},
     {"loss", "--loss", "auto", loss, true},
     {"loop", "--loop", "plain", loop, true},
     {"parallel", "--parallel", "none", parallel, true},

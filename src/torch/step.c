@@ -556,7 +556,8 @@ build_model(struct script *x)
         struct trained *t = &x->params[x->nparams++];
         t->param = q;
         t->v = value_born(x->m, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                          x->sharded_low ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank, q->size);
+                          x->sharded_low || q->is_exact ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank,
+                          q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);

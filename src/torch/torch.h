@@ -14,11 +14,13 @@
  * row of --loop accumulate-N is called "accumulate-N". */
 const char *optimizer_name(int i); /* NULL past the last, and so below */
 const char *precision_name(int i);
+const char *packing_name(int i);
 const char *loss_name(int i);
 const char *loop_name(int i);
 const char *parallel_name(int i);
 const struct optimizer *optimizer_find(const char *name);
 const struct precision *precision_find(const char *name);
+const struct packing *packing_find(const char *name);
 const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
 const struct parallel *parallel_find(const char *name);
@@ -41,6 +43,7 @@ const char *optimizer_in_8bit(const struct optimizer *o);
 const char *optimizer_sparse(const struct optimizer *o, int *states);
 void optimizer_list(FILE *out);
 void precision_list(FILE *out);
+void packing_list(FILE *out);
 void loss_list(FILE *out);
 void loop_list(FILE *out);
 void parallel_list(FILE *out);
@@ -169,9 +172,11 @@ bool aten_takes(const struct aten *op, const struct arg *a, int n);
 static inline const char *
 aten_space(const char *name)
 {
-    bool own = strncmp(name, "torchvision.", strlen("torchvision.")) == 0 ||
-               strncmp(name, "memlint.", strlen("memlint.")) == 0;
-    return own ? "" : "aten.";
+    static const char *const own[] = {"torchvision.", "memlint.", "bitsandbytes.", "peft."};
+    for (int i = 0; i < COUNT(own); i++)
+        if (strncmp(name, own[i], strlen(own[i])) == 0)
+            return "";
+    return "aten.";
 }
 /* A line of --list=aten: name, arguments, gradients, how autocast treats it. */
 void aten_print(const struct aten *op, FILE *out);
@@ -481,6 +486,13 @@ int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, in
 /* Makes p the program of the first of s->gpus ranks: linear layers of p->units cut by columns and rows. False and *why
  * where that can't be done. */
 bool tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char **why);
+
+/* ---- packing.c: a frozen base in four bits ----------------------------------------------------------------------- */
+
+/* The linear layers of p that have a frozen weight become those of bitsandbytes, as s->base says; what that leaves open
+ * is a doubt of p's graph. */
+void packing_run(struct program *p, const struct setup *s);
+const char *packing_text(const struct packing *b);
 
 /* expand.c: what a module has gathered along the sequence is let go. */
 void forget_gathered(struct machine *m);

@@ -292,6 +292,62 @@ def M():
     net = peft.get_peft_model(Block()%s, peft.LoraConfig(target_modules=["q_proj", "v_proj"]%s))
     return net.base_model.model
 """
+PACKED = """
+def block(half):
+    torch.set_default_dtype(torch.bfloat16 if half else torch.get_default_dtype())
+    net = Block()
+    torch.set_default_dtype(torch.float32 if half else torch.get_default_dtype())
+    return net
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q_proj, self.v_proj = nn.Linear(64, 256), nn.Linear(64, 256, bias=False)
+        self.mid, self.out = nn.Linear(256, 192), nn.Linear(192, 64)
+    def forward(self, x):
+        return x + self.out(torch.relu(self.mid(torch.sigmoid(self.q_proj(x)) * self.v_proj(x))))
+def adapted(net):
+    import peft
+    net = peft.get_peft_model(net, peft.LoraConfig(target_modules=["q_proj", "v_proj"], lora_dropout=0 if HALF else .1),
+                              autocast_adapter_dtype=HALF)
+    return net.base_model.model
+def M():
+    return adapted(block(HALF))
+def packed(nested):
+    # what load_in_4bit leaves of the layers but the last; the weights of a fake tensor can't be packed by the library
+    import bitsandbytes as bnb, bitsandbytes.functional as F4
+    bnb.nn.modules.Params4bit = lambda data, **how: nn.Parameter(data, requires_grad=False)
+    net = block(HALF)
+    for name in ("q_proj", "v_proj", "mid"):
+        old = getattr(net, name)
+        new = bnb.nn.Linear4bit(old.in_features, old.out_features, old.bias is not None, quant_type="nf4",
+                                compress_statistics=nested)
+        n, dtype = old.weight.numel(), old.weight.dtype
+        small = lambda n, dtype=torch.float32: torch.empty(n, dtype=dtype)
+        how = dict(shape=old.weight.shape, code=small(16), blocksize=64, quant_type="nf4", dtype=dtype)
+        if nested:
+            more = F4.QuantState(absmax=small(-(-n // 64 // 256)), code=small(256), blocksize=256, dtype=torch.float32)
+            state = F4.QuantState(absmax=small(n // 64, torch.uint8), offset=small(()), state2=more, **how)
+        else:
+            state = F4.QuantState(absmax=small(n // 64), **how)
+        new.weight = nn.Parameter(torch.empty(n // 2, 1, dtype=torch.uint8), requires_grad=False)
+        new.weight.quant_state, new.bias = state, old.bias
+        new.weight.compress_statistics, new.weight.quant_type = nested, "nf4"
+        setattr(net, name, new)
+    net.is_loaded_in_4bit = True
+
+    def unfused(A, B, shapeB, absmax, blocksize, quant_type, bias=None, absmax_8bit=None, absmax_code=None,
+                absmax_offset=None):  # _dequant_linear_fallback of bitsandbytes/backends/cuda/ops.py, but for kernels
+        if absmax_8bit is not None:
+            absmax_dq = torch.empty_like(absmax_8bit, dtype=torch.float32)
+            absmax = absmax_dq + absmax_offset
+        B_dq = torch.empty(shapeB, dtype=A.dtype, device=A.device)
+        return torch.nn.functional.linear(A, B_dq, bias)
+
+    import types
+    nn.Module.to = lambda self, *args, **how: self  # all is on the device
+    torch.ops.bitsandbytes.gemm_4bit = types.SimpleNamespace(default=unfused)
+    return adapted(net)
+"""
 CIRCULAR = """
 class M(nn.Module):
     def __init__(self):
@@ -454,6 +510,17 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for n in (9, 21, 196)  # record.py stands in for attention, and casts a mask otherwise
     },
     "lora": (ADAPTERS % ("", ", lora_dropout=.1"), ROWS, None, ["--train=*lora_*"], steps.PRECISIONS),
+    **{
+        f"packed_{base}{'_half' * (case is HALF)}": (
+            PACKED.replace("HALF", str(case is HALF)),
+            case,
+            case.replace("(M,", f"(lambda: packed({base == 'nf4-double'}),").replace(", real_build=True", ""),
+            ["--train=*lora_*", f"--base={base}"],
+            precisions,
+        )
+        for base in ("nf4", "nf4-double")
+        for case, precisions in ((ROWS, ("fp32", "bf16")), (HALF, ("fp32",)))
+    },
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
 
