@@ -143,6 +143,8 @@ program_of(struct arena *a, const struct onnx_file *f, struct setup *s)
     bool cuts = p && s->parallel && s->parallel->tensor;
     if (!p || (cuts && (!unit_modules(a, p, s->units, &why) || !tensor_cut(a, p, s, &why))))
         fail(why ? why : e.message, e.file);
+    if (s->base)
+        packing_run(p, s);
     return p;
 }
 

@@ -270,6 +270,7 @@ enum alternative {
     ALTERNATIVE_OVERWRITES,
     ALTERNATIVE_ATTENTION,
     ALTERNATIVE_TIED,
+    ALTERNATIVE_TRANSPOSED, /* tied, of a weight whose transpose the file has under another name */
     ALTERNATIVE_NORMS,
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,

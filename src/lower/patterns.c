@@ -366,10 +366,10 @@ static struct param *
 tied_table(struct matcher *x, int weight)
 {
     const struct tensor *w = &x->g->t[weight];
-    for (int i = 0; i < x->l->p->nparams && !setup_instead(x->l->s, ALTERNATIVE_TIED); i++) {
+    for (int i = 0; i < x->l->p->nparams && !setup_instead(x->l->s, ALTERNATIVE_TRANSPOSED); i++) {
         struct param *q = &x->l->p->params[i];
         if (q->rank == 2 && q->is_table && w->rank == 2 && q->size[0] == w->dims[1].n && q->size[1] == w->dims[0].n) {
-            program_assume(x->l->p, ALTERNATIVE_TIED,
+            program_assume(x->l->p, ALTERNATIVE_TRANSPOSED,
                            "a weight that constant folding transposed has the shape of the embedding %s: they are "
                            "taken to be tied",
                            q->name);

@@ -1659,8 +1659,8 @@ const struct aten aten_table[] = {
      .takes = "++",
      .args = "input weight bias absmax code nested nested_code offset rows columns dtype",
      .run = run_matmul_4bit,
-     .grad = "input: bitsandbytes.matmul_4bit_backward(grad, weight, bias, absmax, code, nested, nested_code, offset, "
-             "rows, columns, dtype)",
+     .grad = "input: bitsandbytes.matmul_4bit_backward(grad, weight, #bias, #absmax, #code, #nested, #nested_code, "
+             "#offset, rows, columns, dtype)",
      .source = "bitsandbytes/autograd/_functions.py"},
     {.name = "bitsandbytes.matmul_4bit_backward",
      .takes = "++",
