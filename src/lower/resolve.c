@@ -10,6 +10,7 @@
 #include "torch/torch.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- clones: dropout, copies ------------------------------------------------------------------------------------- */
@@ -1419,6 +1420,36 @@ before_later(const struct dynamo *d, const struct group *g, int at)
     return at;
 }
 
+/* The length of a traced name without its number, and that: "_to_copy_2"; 0 it has none. */
+static size_t
+numbered(const char *name, int *number)
+{
+    size_t n = strlen(name), root = n;
+    while (root && name[root - 1] >= '0' && name[root - 1] <= '9')
+        root--;
+    const bool has = root && root < n && name[root - 1] == '_';
+    *number = has ? atoi(name + root) : 0;
+    return has ? root - 1 : n;
+}
+
+/* A cast, of which the traced program had more than the file has, as their numbers tell. */
+static bool
+is_cast_of_more(const struct dynamo *d, const struct call *c)
+{
+    while (c && spelled(spelled_root(d->l->a, c->target), CASTS)) /* to_like, of its type already */
+        c = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, (int)c->args[0].i) : NULL;
+    if (!c || !c->name || !spelled(spelled_root(d->l->a, c->target), CASTS_TO))
+        return false;
+    int most = 0, count = 0, number;
+    const size_t root = numbered(c->name, &number);
+    for (int i = 0; i < d->ngroups; i++)
+        if (numbered(d->groups[i].fx_name, &number) == root && strncmp(d->groups[i].fx_name, c->name, root) == 0) {
+            most = number > most ? number : most;
+            count++;
+        }
+    return count <= most;
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -1464,6 +1495,11 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
         else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
                  (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
             again.args[k].i = operand_again(d, g, &p->calls[i], (int)again.args[k].i);
+        if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i &&
+            is_cast_of_more(d, group_maker(p, (int)again.args[k].i)))
+            graph_doubt(d->l->g, reader->name, reader->op, "an export by memlint.export, which has the casts",
+                        "the exporter merged %s with an equal call, and perhaps the cast that it reads",
+                        spelled_bare(again.target));
     }
     int first = p->ncalls;
     bool other = detach_other(d, g, &again);
