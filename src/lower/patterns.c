@@ -1811,19 +1811,39 @@ emit_unknown(struct matcher *x, const struct node *n)
     }
 }
 
+/* torch.arange(size) along a dimension of the index: each sample's own number. */
+static struct arg
+own_number(struct matcher *x, const struct node *n, int64_t size, int dim, int rank)
+{
+    int64_t along[MAX_RANK];
+    for (int d = 0; d < rank; d++)
+        along[d] = d == dim ? size : 1;
+    struct arg all = called(x, n, "aten.arange.default", INT(size), none, none, none);
+    return called(x, n, "aten.view.default", all, ints(x, rank, along), none, none);
+}
+
 /* An index a dimension, each a view of the coordinates; none of coordinates that the file computes from sizes. NONE
  * where they can't be told. */
 static struct arg
 coordinates(struct matcher *x, const struct node *n)
 {
     const struct tensor *at = tensor_at(x, n->in[1]);
-    int64_t k = at->rank > 0 ? at->dims[at->rank - 1].n : -1;
-    if (node_int(n, "batch_dims", 0) || k < 1 || k > MAX_ARGS)
+    int64_t k = at->rank > 0 ? at->dims[at->rank - 1].n : -1, own = node_int(n, "batch_dims", 0);
+    if (k < 1 || k > MAX_ARGS || own < 0 || own + 1 > at->rank || at->rank > MAX_RANK)
         return NONE;
+    for (int d = 0; d < own; d++)
+        if (at->dims[d].n < 1)
+            return NONE;
     struct arg all = matcher_arg(x, n, n->in[1], "index");
-    struct arg l = {.kind = ARG_LIST, .n = all.kind == ARG_SLOT ? (int)k : 0, .list = NEWN(x->l->a, struct arg, k)};
-    for (int i = 0; i < l.n; i++)
-        l.list[i] = called(x, n, "aten.select.int", all, last_dim, INT(i), none);
+    struct arg l = {.kind = ARG_LIST, .list = NEWN(x->l->a, struct arg, k + own)};
+    for (int d = 0; d < own; d++)
+        l.list[l.n++] = own_number(x, n, at->dims[d].n, d, at->rank - 1);
+    for (int i = 0; i < k && all.kind == ARG_SLOT; i++)
+        l.list[l.n++] = called(x, n, "aten.select.int", all, last_dim, INT(i), none);
+    if (own)
+        program_assume(
+            x->l->p, ALTERNATIVE_NONE,
+            "what a file picks from each sample (batch_dims) PyTorch picks by x[torch.arange(samples), index]");
     return l;
 }
 
