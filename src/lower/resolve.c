@@ -432,10 +432,10 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
     return false;
 }
 
-/* A parameter below the group's module that nothing names: of these, one whose name ends so; else that of its line, or
- * of those that no line reads one that may have this rank. */
+/* A parameter below the group's module that nothing names, but for one: of these, one whose name ends so; else that of
+ * its line, or of those that no line reads one that may have this rank. */
 static struct param *
-folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
+folded_param(struct dynamo *d, const struct group *g, const char *end, int rank, const struct param *but)
 {
     struct program *p = d->l->p;
     const char *path = g->path ? g->path : "";
@@ -444,7 +444,8 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank)
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
         bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
-        if (!below || q->rank >= 0 || d->referenced[i] || (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN))
+        if (!below || q == but || q->rank >= 0 || d->referenced[i] ||
+            (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN))
             continue;
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
         if (!end && read_here(d, g, q, "", ""))
@@ -496,8 +497,8 @@ lost_weight_norm(struct dynamo *d, const struct group *g, const struct tensor *t
     enum { HOOK = 1 };
     static const char *const names[][2] = {{"original0", "original1"}, [HOOK] = {"_g", "_v"}};
     for (int i = 0; i < COUNT(names); i++) {
-        struct param *gain = folded_param(d, g, names[i][0], rank),
-                     *v = gain ? folded_param(d, g, names[i][1], rank) : NULL;
+        struct param *gain = folded_param(d, g, names[i][0], rank, NULL),
+                     *v = gain ? folded_param(d, g, names[i][1], rank, NULL) : NULL;
         int64_t ones[MAX_RANK + 1] = {rank > 0 ? size[0] : 1};
         if (!gain || !v || rank < 1 || rank > MAX_RANK)
             continue;
@@ -546,7 +547,7 @@ lost_position_table(struct dynamo *d, const struct group *g, int rank, const int
         n++;
     while ((w + 1) * (w + 1) <= n)
         w++;
-    struct param *table = folded_param(d, g, "relative_position_bias_table", rank);
+    struct param *table = folded_param(d, g, "relative_position_bias_table", rank, NULL);
     int found = -1;
     if (!table || !n || n - w * w > 1 || n * n != pairs)
         return -1;
@@ -649,7 +650,7 @@ lost_computed(struct dynamo *d, const struct group *g, const char *stem, int ten
         return slot;
     const char *own = g->path ? g->path : "";
     bool looked_up = spelled(stem, LOOKS_UP) && rank > 1; /* a table of positions, read as a whole */
-    struct param *q = rank > 0 ? folded_param(d, g, looked_up ? "weight" : NULL, rank) : NULL;
+    struct param *q = rank > 0 ? folded_param(d, g, looked_up ? "weight" : NULL, rank, NULL) : NULL;
     const char *of = q ? l->p->modules[q->module].path : "";
     if (!q ||
         (!looked_up && strcmp(of, own) != 0 && strcmp(of, arena_printf(l->a, "%s.parametrizations.weight", own)) != 0))
@@ -745,9 +746,13 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     struct lowering *l = d->l;
     int rank;
     const int64_t *size;
-    struct param *q = folded_param(d, g, ".weight", 2);
+    struct param *q = folded_param(d, g, ".weight", 2, NULL);
     if (!q || !lower_sizes(l, t, &rank, &size) || rank < 2)
         return -1;
+    const struct param *other = folded_param(d, g, ".weight", 2, q);
+    if (other)
+        graph_doubt(l->g, q->name, "parameter", "an export with optimize=False",
+                    "the exporter looked a constant up in it, or in %s, and left neither's size", other->name);
     struct call *at = group_call(d, g, "aten.arange.default", 1);
     at->args[0] = INT(size[rank - 2]);
     int indices = at->outs[0];
@@ -775,7 +780,7 @@ lost_lookup(struct dynamo *d, const struct group *g, const char *name, const str
         spelled_as(name, lookups[0]) && lower_sizes(l, t, &rank, &size) ? lost_position_table(d, g, rank, size) : -1;
     if (square >= 0)
         return square;
-    struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g, NULL, 2) : NULL;
+    struct param *table = spelled_as(name, lookups[0]) ? folded_param(d, g, NULL, 2, NULL) : NULL;
     struct param *index = NULL;
     int indices = 0;
     for (int i = 0; i < l->p->nparams && table; i++) {
