@@ -7,8 +7,9 @@
  *
  * Sizes are affine in a dimension: between the programs at two sizes, each number of a third lies on the line through
  * its two. A third size is read to see whether that holds; where a number lies beside the line, or programs differ in
- * more than numbers, the file is read again for each run. What is said of the device of --device was run from the file
- * in any case.
+ * more than numbers, the file is read again for each run. The engine does not run at each size either: what it asked of
+ * the allocator at others is played (struct tape) where that tells what it would ask. What is said of the device of
+ * --device was run from the file in any case.
  */
 #include "advice/advice.h"
 #include "base/setup.h"
@@ -34,32 +35,22 @@ struct search {
         int kind;
         int64_t size, reserved; /* -1: the model can't be read so */
         bool sought;            /* by a search for the largest, whose answer others' runs must not change */
-        int sm_from, sm_below;  /* struct measured's */
+        struct devices same;    /* struct measured's */
     } * runs;
+    int ntapes, cap_tapes;
+    struct taped { /* what the engine ran, by size */
+        int64_t size;
+        struct tape tape;
+    } * tapes;
     int left; /* runs that devices other than --device's may still take */
 };
-
-struct line {
-    int64_t from, to, at;
-    bool straight;
-};
-
-static int64_t
-on_line(struct line *l, int64_t from, int64_t to)
-{
-    int64_t rise = 0;
-    if (from == to)
-        return from;
-    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
-    return from + rise / (l->to - l->from);
-}
 
 static const int64_t *
 sizes_on_line(struct line *l, struct arena *a, int rank, const int64_t *from, const int64_t *to)
 {
     int64_t *s = NEWN(a, int64_t, rank > 0 ? rank : 1);
     for (int i = 0; i < rank; i++)
-        s[i] = on_line(l, from[i], to[i]);
+        s[i] = line_at(l, from[i], to[i]);
     return s;
 }
 
@@ -70,7 +61,7 @@ args_on_line(struct line *l, int n, struct arg *from, const struct arg *to)
         l->straight &= from[i].kind == to[i].kind && (from[i].kind != ARG_SLOT || from[i].i == to[i].i) &&
                        (from[i].kind != ARG_LIST || from[i].n == to[i].n);
         if (from[i].kind == ARG_INT)
-            from[i].i = on_line(l, from[i].i, to[i].i);
+            from[i].i = line_at(l, from[i].i, to[i].i);
         if (from[i].kind == ARG_LIST && l->straight)
             args_on_line(l, from[i].n, from[i].list, to[i].list);
     }
@@ -134,6 +125,67 @@ same_sizes(const struct program *p, const struct program *q)
     return same;
 }
 
+/* Runs the engine, and keeps what it asked of the allocator. */
+static struct measured
+run_engine(struct search *x, const struct program *p, const struct setup *s, int64_t size)
+{
+    struct arena *a = arena_new();
+    struct tape t = {.a = x->own, .own = a, .whole = true};
+    struct setup taped = *s;
+    taped.tape = &t;
+    struct measured m = measure_step(p, &taped, NULL, NULL);
+    if (t.whole) {
+        t.request = arena_dup(x->own, t.request, sizeof(*t.request) * (size_t)t.n);
+        t.ask = arena_dup(x->own, t.ask, sizeof(*t.ask) * (size_t)t.nasks);
+        (void)PUSH(x->own, x->tapes, x->ntapes, x->cap_tapes);
+        int at = x->ntapes - 1;
+        for (; at > 0 && x->tapes[at - 1].size > size; at--)
+            x->tapes[at] = x->tapes[at - 1];
+        x->tapes[at] = (struct taped){size, t};
+    }
+    arena_free(a);
+    return m;
+}
+
+static bool
+is_between(const struct taped *from, const struct taped *third, const struct taped *to)
+{
+    struct line l = {from->size, to->size, third->size, true};
+    return tape_between(&from->tape, &to->tape, &l, &third->tape);
+}
+
+/* What a run at that size would reserve, where tapes tell: one of that size, or those on both sides of it when they lie
+ * on lines with a third right beside one of them, which a staircase does not. -1: they don't. */
+static int64_t
+played(const struct search *x, const struct setup *s, int64_t size, struct devices *same)
+{
+    const struct taped *near[4] = {NULL}; /* two below, two above */
+    int sm = device_sm(s->device);
+    for (int i = 0; i < x->ntapes; i++) {
+        const struct taped *t = &x->tapes[i];
+        if (!devices_have(t->tape.alike, sm) || (t->size < FIRST && t->size != size))
+            continue;
+        if (t->size == size)
+            near[1] = near[2] = t;
+        else if (t->size < size)
+            memmove(near, near + 1, sizeof(*near)), near[1] = t;
+        else if (!near[2] || !near[3])
+            near[near[2] ? 3 : 2] = t;
+    }
+    const struct taped *lo = near[1], *hi = near[2];
+    if (!lo || !hi)
+        return -1;
+    bool straight = lo == hi;
+    if (!straight && x->far && near[0] && near[0]->size == lo->size - 1)
+        straight = is_between(near[0], lo, hi);
+    if (!straight && x->far && near[3] && near[3]->size == hi->size + 1)
+        straight = is_between(lo, hi, near[3]);
+    struct line l = {lo->size, hi->size, size, straight};
+    same->from = lo->tape.same.from > hi->tape.same.from ? lo->tape.same.from : hi->tape.same.from;
+    same->below = lo->tape.same.below < hi->tape.same.below ? lo->tape.same.below : hi->tape.same.below;
+    return straight ? tape_play(&lo->tape, &hi->tape, &l, s) : -1;
+}
+
 /* The step at that size on devices of that kind; -1 bytes: the model can't be read so. */
 static struct measured
 run_file(struct search *x, int kind, int64_t size)
@@ -143,23 +195,22 @@ run_file(struct search *x, int kind, int64_t size)
     const struct program *p = size == 1 && x->one ? x->one : x->s->reload(x->s, size == 1 ? x->own : a, &s);
     struct measured m = {.reserved = -1};
     if (p)
-        m = measure_step(p, &s, NULL, NULL);
+        m = run_engine(x, p, &s, size);
     x->one = size == 1 ? p : x->one;
     arena_free(a);
     return m;
 }
 
-/* Whether a device of that capability runs the same step. */
-static bool
-answers(const struct run *r, int sm)
+/* A run at a size beyond all others, so that those between lie on lines. */
+static void
+run_far(struct search *x, const struct setup *s, int64_t size)
 {
-    return r->sm_from <= sm && sm < r->sm_below;
-}
-
-static struct run
-run_new(int kind, int64_t size, const struct measured *m, bool sought)
-{
-    return (struct run){kind, size, m->reserved, sought, m->sm_from, m->sm_below};
+    int sm = device_sm(s->device);
+    bool needed = x->far && size < x->far_size && size >= FIRST;
+    for (int i = 0; i < x->ntapes && needed; i++)
+        needed = x->tapes[i].size < size || !devices_have(x->tapes[i].tape.alike, sm);
+    if (needed)
+        run_engine(x, x->far, s, x->far_size);
 }
 
 static int64_t
@@ -174,17 +225,18 @@ run_at(struct search *x, int kind, int64_t size, bool sought)
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
     int like = 0;
-    while (like < x->nruns && !(x->runs[like].size == size && answers(&x->runs[like], device_sm(s.device))))
+    while (like < x->nruns && !(x->runs[like].size == size && devices_have(x->runs[like].same, device_sm(s.device))))
         like++;
-    struct run r;
+    struct run r = {kind, size, -1, sought, {0, 0}};
+    run_far(x, &s, size);
     if (like < x->nruns) {
-        r = x->runs[like];
-        r.kind = kind;
-        r.sought = sought;
-    } else {
+        r.reserved = x->runs[like].reserved;
+        r.same = x->runs[like].same;
+    } else if ((r.reserved = played(x, &s, size, &r.same)) < 0) {
         const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
-        struct measured m = p ? measure_step(p, &s, NULL, NULL) : run_file(x, kind, size);
-        r = run_new(kind, size, &m, sought);
+        struct measured m = p ? run_engine(x, p, &s, size) : run_file(x, kind, size);
+        r.reserved = m.reserved;
+        r.same = m.same;
     }
     arena_free(a);
     *PUSH(x->own, x->runs, x->nruns, x->cap_runs) = r;
@@ -248,7 +300,7 @@ largest_checked(struct search *x, int kind, int64_t limit)
     for (int64_t at = size > 0 ? size : 1; x->far && size >= 0 && at <= size + 1; at++)
         if ((run_at(x, kind, at, true) <= limit) != (run_file(x, kind, at).reserved <= limit)) {
             x->far = NULL;
-            x->nruns = 0;
+            x->nruns = x->ntapes = 0;
             return largest(x, kind, limit, true);
         }
     return size;
@@ -278,7 +330,7 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     const struct program *base = s->reload(s, x.own, &at), *third = s->reload(s, x.own, &next);
     if (!base || !third)
         return x;
-    struct measured m = measure_step(base, &at, NULL, NULL), n = measure_step(third, &next, NULL, NULL);
+    struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, first + 1);
     int64_t slope = n.allocated > m.allocated ? n.allocated - m.allocated : 1;
     x.far_size = first + 3 + (most / slope < MOST_SIZE / 2 ? most / slope : MOST_SIZE / 2);
     struct setup far = setup_at(&x, x.own, kind, x.far_size);
@@ -287,8 +339,8 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     const struct program *told = program_at(&x, x.own, first + 1);
     if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
         x.far = NULL;
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = run_new(kind, first, &m, true);
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = run_new(kind, first + 1, &n, true);
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved, true, m.same};
+    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved, true, n.same};
     return x;
 }
 
@@ -340,28 +392,25 @@ by_limit(const void *a, const void *b)
     return x->kind != y->kind ? x->kind - y->kind : p != q ? (p > q ? 1 : -1) : (x > y) - (x < y);
 }
 
-/* What devices of another kind need: their step is run. */
+/* What devices of another kind need: their step is played. */
 static void
 need_of_kinds(const struct study *s, struct result *r)
 {
+    enum { HERE = FIRST }; /* the size of all of it */
+    struct search x = {.s = s, .own = arena_new()};
     struct run of[DEVICE_KINDS] = {0};
-    of[r->own_kind] =
-        (struct run){.reserved = r->peak.reserved, .sm_from = s->st->m->sm_from, .sm_below = s->st->m->sm_below};
+    of[r->own_kind] = (struct run){.reserved = r->peak.reserved};
     for (int i = 0; i < r->nfits; i++) {
         struct fit *f = &r->fits[i];
+        struct run *own = &of[f->kind];
         struct setup other = *s->s;
         other.device = device_of_kind(f->kind);
-        int sm = device_sm(other.device);
-        for (int k = 0; k < DEVICE_KINDS && !of[f->kind].reserved; k++)
-            if (of[k].reserved && answers(&of[k], sm))
-                of[f->kind] = of[k];
-        if (!of[f->kind].reserved) {
-            struct measured m = measure_step(s->p, &other, NULL, NULL);
-            of[f->kind] = run_new(f->kind, 0, &m, false);
-        }
-        f->need = bytes_add(of[f->kind].reserved, f->context);
+        if (!own->reserved && (own->reserved = played(&x, &other, HERE, &own->same)) < 0)
+            own->reserved = run_engine(&x, s->p, &other, HERE).reserved;
+        f->need = bytes_add(own->reserved, f->context);
         f->verdict = fits_verdict(f->need, f->capacity);
     }
+    arena_free(x.own);
 }
 
 /* Of the device of --device, or those next to the step's size: the smallest that has room and the largest that has

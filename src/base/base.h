@@ -77,6 +77,13 @@ void *grow_or_die(void *p, size_t bytes);
 
 /* Checked 64-bit arithmetic: false on overflow or a negative factor. */
 bool mul_ok(int64_t a, int64_t b, int64_t *out);
+/* A line over sizes, read at one between from and to; straight is false once a number is none of it. */
+struct line {
+    int64_t from, to, at;
+    bool straight;
+};
+/* What lies between a number at its beginning and one at its end. */
+int64_t line_at(struct line *l, int64_t from, int64_t to);
 static inline int64_t
 div_up(int64_t n, int64_t by)
 {

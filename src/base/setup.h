@@ -36,6 +36,7 @@ struct loss;
 struct loop;
 struct player; /* torch/torch.h */
 struct kernels;
+struct tape;
 struct cudnn_library;
 
 /* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of
@@ -95,6 +96,7 @@ struct setup {
     const struct cudnn_library *library; /* --cudnn=ask: who answers; NULL nobody */
     const char *recompute;               /* --recompute, "" none; NULL what the program does */
     const struct player *player;         /* where the allocator's segments are taken from a device; NULL nowhere */
+    struct tape *tape;                   /* on which the allocator's requests go; NULL none */
     struct kernels *kernels;             /* where kernels of libraries are noted; NULL nowhere */
 };
 

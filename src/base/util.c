@@ -418,6 +418,16 @@ add_ok(int64_t a, int64_t b, int64_t *out)
 }
 
 int64_t
+line_at(struct line *l, int64_t from, int64_t to)
+{
+    int64_t rise = 0;
+    if (from == to)
+        return from;
+    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
+    return from + rise / (l->to - l->from);
+}
+
+int64_t
 to_int(double v)
 {
     return v != v ? 0 : v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;

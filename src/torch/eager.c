@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 512 };
+enum { BLOCK = 512, HOPPER = 90 };
 
 /* No device holds more in one tensor: larger sizes are a broken model's, and sums must not overflow. */
 
@@ -44,6 +44,7 @@ storage_new(struct machine *m, int64_t bytes)
                           .op = m->op,
                           .name = m->fresh_name,
                           .call = m->call,
+                          .asked = m->asking,
                           .bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK};
     if (!s->bytes) /* an empty tensor allocates nothing */
         return s;
@@ -270,12 +271,62 @@ scratch(struct machine *m, int64_t bytes)
     scope_end(m, mark, 0, NULL);
 }
 
+static void
+aligned_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    const int64_t *unit = q->of; /* negative: it was not aligned */
+    (void)m;
+    to->elsewhere = (q->number[0] % *unit == 0) != (*unit > 0);
+}
+
+bool
+is_aligned(struct machine *m, int64_t n, int64_t unit)
+{
+    bool is = n % unit == 0;
+    int64_t of = is ? unit : -unit;
+    if (m->tape)
+        trace_ask(m, &(struct ask){aligned_blocks, &of, sizeof(of), 1, &n});
+    return is;
+}
+
+void
+ask_blocks(struct machine *m, const struct ask *q)
+{
+    struct workspaces blocks = {.a = m->a};
+    q->blocks(m, q, &blocks);
+    if (m->tape)
+        trace_ask(m, q);
+    m->asking = true;
+    for (int i = 0, mark = m->npool; i < blocks.n; i++)
+        if (blocks.bytes[i])
+            workspace_new(m, blocks.bytes[i]);
+        else
+            scope_end(m, mark, 0, NULL);
+    m->asking = false;
+}
+
+struct value *
+ask_block(struct machine *m, const struct ask *q)
+{
+    struct workspaces b = {.a = m->a};
+    q->blocks(m, q, &b);
+    struct value *v = workspace(m, b.bytes[0]);
+    v->st->ask = m->tape ? tape_ask(m->tape, q) + 1 : 0;
+    return v;
+}
+
 /* Source: aten/src/ATen/cuda/CublasHandlePool.cpp: 4096 KiB x 2 + 16 KiB x 8, on Hopper and Blackwell 32 MiB; cuBLASLt
  * 1 MiB. */
 int64_t
 library_workspace(struct machine *m, enum library l)
 {
-    return l == LIBRARY_CUBLASLT ? 1 << 20 : machine_from(m, 90) ? 32 << 20 : 8519680;
+    return l == LIBRARY_CUBLASLT ? 1 << 20 : devices_from(&m->same, m->sm, HOPPER) ? 32 << 20 : 8519680;
+}
+
+static void
+library_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    workspaces_add(to, library_workspace(m, *(const enum library *)q->of));
 }
 
 void
@@ -286,7 +337,7 @@ use_library(struct machine *m, enum library l)
     if (!m->real || *w)
         return;
     int mark = m->npool;
-    *w = value_adopt(m, value_keep(workspace(m, library_workspace(m, l))));
+    *w = value_adopt(m, value_keep(ask_block(m, &(struct ask){library_blocks, &l, sizeof(l), 0, NULL})));
     (*w)->st->name = names[l];
     (*w)->st->stays = true;
     scope_end(m, mark, 0, NULL);

@@ -1420,7 +1420,7 @@ attention_mask(struct machine *m, struct value *mask, const struct value *q, con
         mask = to(m, mask, q->dtype);
     }
     int64_t last = mask->rank ? mask->size[mask->rank - 1] : 1;
-    if (last % 8) {
+    if (!is_aligned(m, last, 8)) {
         int64_t pads[] = {0, 8 - last % 8};
         mask = OP(m, "constant_pad_nd.default", VAL(mask), ints_arg(m, 2, pads));
         mask = OP(m, "slice.Tensor", VAL(mask), INT(-1), INT(0), INT(last), INT(1));
@@ -1461,7 +1461,7 @@ static struct value *
 padded(struct machine *m, struct value *v)
 {
     int64_t pads[] = {0, 8 - v->size[3] % 8};
-    return v->size[3] % 8 ? OP(m, "constant_pad_nd.default", VAL(v), ints_arg(m, 2, pads)) : v;
+    return is_aligned(m, v->size[3], 8) ? v : OP(m, "constant_pad_nd.default", VAL(v), ints_arg(m, 2, pads));
 }
 
 /* Which kernel: flash takes half types without a mask, efficient the rest whose rows are whole units of its products'
@@ -1490,7 +1490,7 @@ expand_attention(struct machine *m, struct frame *f)
     }
     int64_t head = q->size[3], unit = half ? 8 : machine_from(m, 80) ? 4 : 1;
     bool cudnn = m->real && kernel == ATTENTION_AUTO && half && machine_from(m, 90) && head <= 128 &&
-                 head == v->size[3] && head % 8 == 0;
+                 head == v->size[3] && is_aligned(m, head, 8);
     if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
         mask = cudnn_mask(m, mask, q);
         struct value *out =
@@ -1501,8 +1501,8 @@ expand_attention(struct machine *m, struct frame *f)
     if (kernel == ATTENTION_AUTO)
         kernel = half && !mask && head == v->size[3] && head <= 256 && (!m->real || machine_from(m, 80))
                      ? ATTENTION_FLASH
-                 : m->real && (head % unit || v->size[3] % unit) ? ATTENTION_MATH
-                                                                 : ATTENTION_EFFICIENT;
+                 : m->real && !(is_aligned(m, head, unit) && is_aligned(m, v->size[3], unit)) ? ATTENTION_MATH
+                                                                                              : ATTENTION_EFFICIENT;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
         out = attention_math(m, q, k, v, mask, p);

@@ -29,15 +29,34 @@ note(struct machine *m, struct kernels *k, const struct kernel_shape *shape)
     return k->kernel[i].bytes;
 }
 
+static void
+kernel_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    struct kernel_shape shape;
+    memcpy(&shape, q->of, sizeof(shape));
+    memcpy(shape.in, q->number, sizeof(*q->number) * (size_t)q->n);
+    int64_t bytes = notes_kernels(m) ? note(m, m->s->kernels, &shape) : -1;
+    if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
+        bytes = cudnn_workspace(m, &shape);
+    if (bytes <= 0 || !m->real)
+        return;
+    workspaces_add(to, bytes);
+    workspaces_add(to, 0);
+}
+
 void
 use_kernel(struct machine *m, const struct kernel_shape *shape)
 {
-    int64_t bytes = notes_kernels(m) ? note(m, m->s->kernels, shape) : -1;
-    if (shape->kind == KERNEL_PRODUCT)
+    enum { FIRST = offsetof(struct kernel_shape, in), LAST = offsetof(struct kernel_shape, batch) };
+    if (shape->kind == KERNEL_PRODUCT) {
+        if (notes_kernels(m))
+            note(m, m->s->kernels, shape);
         return;
+    }
     m->cudnn.kernels += m->s->cudnn != CUDNN_NONE;
-    m->sm_below = m->s->cudnn != CUDNN_NONE ? m->sm_from : m->sm_below; /* each has workspaces of its own */
-    if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
-        bytes = cudnn_workspace(m, shape);
-    scratch(m, bytes);
+    if (m->s->cudnn != CUDNN_NONE)
+        m->same.below = m->same.from; /* each has workspaces of its own */
+    struct kernel_shape rest = *shape;
+    memset(rest.in, 0, LAST - FIRST);
+    ask_blocks(m, &(struct ask){kernel_blocks, &rest, sizeof(rest), (LAST - FIRST) / (int)sizeof(int64_t), shape->in});
 }

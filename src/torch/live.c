@@ -118,8 +118,7 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
                          .flops = st->forward_flops,
                          .recomputed_flops = st->recomputed_flops,
                          .exchanged = st->m->exchanged,
-                         .sm_from = st->m->sm_from,
-                         .sm_below = st->m->sm_below,
+                         .same = st->m->same,
                          .curve = curve_of_step(a, st)};
     if (look)
         look(st, to);

@@ -11,6 +11,9 @@
  * That is a proof only where everything that outlives the iteration is either held by such names alone or by none of
  * them; where it is not (gradients that are zeroed in place, leaves that the program makes), the engine runs each
  * iteration.
+ *
+ * What all iterations asked goes on a tape, which is played again for other devices and for sizes between those of two
+ * tapes.
  */
 #include "base/setup.h"
 #include "torch/torch.h"
@@ -26,7 +29,7 @@ trace_begin(struct machine *m)
     for (int i = 0; i < t->nst; i++) /* room of what nobody knows any more */
         if (t->st[i]->refs == 0)
             *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = t->st[i];
-    t->nst = t->nev = t->nnames = 0;
+    t->nst = t->nev = t->nnotes = 0;
     t->before = m->nst;
     for (int i = 0; i < m->nst; i++) {
         *PUSH(t->a, t->st, t->nst, t->cap_st) = m->st[i];
@@ -61,8 +64,26 @@ void
 trace_unbind(struct machine *m, struct value **name)
 {
     struct step_trace *t = &m->trace;
-    note(m, -1 - t->nnames, false);
-    *PUSH(t->a, t->name, t->nnames, t->cap_names) = name;
+    note(m, -1 - t->nnotes, false);
+    *PUSH(t->a, t->note, t->nnotes, t->cap_notes) = (struct note){.name = name};
+}
+
+int
+tape_ask(struct tape *x, const struct ask *q)
+{
+    struct ask *to = PUSH(x->own, x->ask, x->nasks, x->cap_asks);
+    *to = *q;
+    to->of = arena_dup(x->a, q->of, q->of_bytes);
+    to->number = arena_dup(x->a, q->number, sizeof(*q->number) * (size_t)q->n);
+    return x->nasks - 1;
+}
+
+void
+trace_ask(struct machine *m, const struct ask *q)
+{
+    struct step_trace *t = &m->trace;
+    note(m, -1 - t->nnotes, false);
+    *PUSH(t->a, t->note, t->nnotes, t->cap_notes) = (struct note){.ask = tape_ask(m->tape, q)};
 }
 
 void
@@ -84,8 +105,8 @@ trace_repeats(const struct machine *m)
     struct arena *own = arena_new();
     int *held = NEWN(own, int, t->nst + 1); /* by names that were noted */
     bool repeats = !m->reducer && !m->shards && !m->ncaptives;
-    for (int i = 0; i < t->nnames; i++) {
-        const struct value *v = *t->name[i];
+    for (int i = 0; i < t->nnotes; i++) {
+        const struct value *v = t->note[i].name ? *t->note[i].name : NULL;
         for (int k = 0; v && k < v->ntail; k++)
             held[v->tail[k]->at]++;
         if (v && v->st->bytes)
@@ -130,9 +151,22 @@ report(struct machine *m, const struct storage *s, const struct event *e)
     to->storage = s->id;
 }
 
+/* Its place on the tape. */
+static int
+put_on_tape(struct machine *m, int kind, int64_t number)
+{
+    struct tape *x = m->tape;
+    *PUSH(x->own, x->request, x->n, x->cap) = (struct request){.kind = (unsigned)kind & 3, .number = (uint64_t)number};
+    return x->n - 1;
+}
+
 static void
 birth(struct machine *m, struct storage *s, const struct event *e, bool reported)
 {
+    if (m->tape && !s->asked)
+        s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
+    if (m->tape)
+        m->tape->whole &= s->heap == m->heap;
     s->block = heap_malloc(s->heap, s->requested);
     tell(m, s, e);
     if (m->real)
@@ -149,6 +183,8 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
 static void
 death(struct machine *m, struct storage *s, const struct event *e, bool reported)
 {
+    if (m->tape && !s->asked)
+        put_on_tape(m, REQUEST_FREE, s->request);
     heap_free(s->heap, s->block);
     m->live_bytes -= s->bytes;
     if (reported) {
@@ -197,7 +233,10 @@ trace_play(struct machine *m, bool again, bool reported)
         if (i == end)
             break;
         const struct event *e = &t->ev[i];
-        const struct value *v = e->storage < 0 ? *t->name[-1 - e->storage] : NULL;
+        const struct note *n = e->storage < 0 ? &t->note[-1 - e->storage] : NULL;
+        const struct value *v = n && n->name ? *n->name : NULL;
+        if (n && !n->name)
+            put_on_tape(m, REQUEST_ASK, n->ask);
         struct storage *s = e->storage < 0 ? NULL : t->st[e->storage];
         for (int k = 0; again && v && k < v->ntail; k++)
             let_go(m, old[v->tail[k]->at], e, reported);
@@ -209,4 +248,95 @@ trace_play(struct machine *m, bool again, bool reported)
             birth(m, s, e, reported);
     }
     arena_free(own);
+}
+
+/* ---- tapes ------------------------------------------------------------------------------------------------------- */
+
+/* Whether both are the same requests but for their numbers. */
+static bool
+tapes_alike(const struct tape *x, const struct tape *y)
+{
+    bool same = x->n == y->n && x->nasks == y->nasks;
+    for (int i = 0; i < x->n && same; i++) {
+        struct request p = x->request[i], q = y->request[i];
+        same = p.kind == q.kind && (p.kind == REQUEST_BLOCK || p.number == q.number);
+    }
+    for (int i = 0; i < x->nasks && same; i++) {
+        const struct ask *p = &x->ask[i], *q = &y->ask[i];
+        same = p->blocks == q->blocks && p->n == q->n && p->of_bytes == q->of_bytes &&
+               memcmp(p->of, q->of, p->of_bytes) == 0;
+    }
+    return same;
+}
+
+bool
+tape_between(const struct tape *from, const struct tape *to, struct line *l, const struct tape *third)
+{
+    bool between = tapes_alike(from, to) && tapes_alike(from, third);
+    for (int i = 0; i < from->n && between; i++)
+        if (from->request[i].kind == REQUEST_BLOCK)
+            between = line_at(l, (int64_t)from->request[i].number, (int64_t)to->request[i].number) ==
+                          (int64_t)third->request[i].number &&
+                      l->straight;
+    for (int i = 0; i < from->nasks; i++)
+        for (int k = 0; k < from->ask[i].n && between; k++)
+            between =
+                line_at(l, from->ask[i].number[k], to->ask[i].number[k]) == third->ask[i].number[k] && l->straight;
+    return between;
+}
+
+/* The blocks of an ask at that size. */
+static struct workspaces
+blocks_between(struct machine *m, const struct ask *from, const struct ask *to, struct line *l)
+{
+    struct workspaces b = {.a = m->a};
+    struct ask q = *from;
+    int64_t *number = NEWN(m->a, int64_t, q.n + 1);
+    for (int i = 0; i < q.n; i++)
+        number[i] = line_at(l, from->number[i], to->number[i]);
+    q.number = number;
+    q.blocks(m, &q, &b);
+    return b;
+}
+
+/* Takes the blocks and gives them back, the last first. */
+static void
+pass(struct heap *h, const struct workspaces *b, int *id)
+{
+    for (int i = 0, n = 0; i < b->n; i++)
+        if (b->bytes[i])
+            id[n++] = heap_malloc(h, b->bytes[i]);
+        else
+            while (n)
+                heap_free(h, id[--n]);
+}
+
+int64_t
+tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s)
+{
+    struct arena *a = arena_new();
+    int most = 1, *block = NEWN(a, int, from->n + 1);
+    struct machine m = {.a = a, .keep = a, .s = s, .real = s->accumulate_eager, .sm = device_sm(s->device)};
+    struct workspaces *blocks = NEWN(a, struct workspaces, from->nasks + 1);
+    for (int i = 0; i < from->nasks; i++) {
+        blocks[i] = blocks_between(&m, &from->ask[i], &to->ask[i], l);
+        most = blocks[i].n > most ? blocks[i].n : most;
+        l->straight &= !blocks[i].elsewhere;
+    }
+    int *id = NEWN(a, int, most);
+    struct heap *h = heap_new(a, s->expandable);
+    for (int i = 0; i < from->n && l->straight; i++) {
+        struct request r = from->request[i];
+        if (r.kind == REQUEST_FREE)
+            heap_free(h, block[r.number]);
+        else if (r.kind == REQUEST_ASK)
+            pass(h, &blocks[r.number], id);
+        else if (r.kind == REQUEST_ASKED)
+            block[i] = heap_malloc(h, blocks[r.number].bytes[0]);
+        else
+            block[i] = heap_malloc(h, line_at(l, (int64_t)r.number, (int64_t)to->request[i].number));
+    }
+    int64_t reserved = l->straight ? heap_reserved(h) : -1;
+    arena_free(a);
+    return reserved;
 }

@@ -1895,7 +1895,8 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->fresh = CLASS_TEMPORARIES;
     m->real = s->accumulate_eager;
     m->sm = device_sm(s->device);
-    m->sm_below = INT_MAX;
+    m->same.below = m->alike.below = INT_MAX;
+    m->tape = s->tape;
     m->torch = step_torch(p, s);
     m->derivatives = NEWN(a, struct derivative *, aten_count);
 }
@@ -1992,6 +1993,10 @@ step_run(struct program *p, const struct setup *s)
     trace_play(m, false, false);
     st->after.model = m->live_bytes;
     run_iterations(&x, st);
+    if (m->tape) {
+        m->tape->same = m->same;
+        m->tape->alike = m->alike;
+    }
     arena_free(m->trace.a);
     m->trace.a = NULL;
     if (m->oversized)

@@ -68,6 +68,9 @@ struct storage {
     int version;              /* how often it was written over */
     bool empty;               /* it has given its memory back */
     bool stays;               /* made once, by the first iteration that needs it */
+    bool asked;               /* an ask takes it and gives it back */
+    int ask;                  /* that tells its size: 1 and up, in tape.ask; 0 none */
+    int request;              /* of the tape, for its block */
     struct heap *heap;        /* where its block is */
 };
 
@@ -203,6 +206,55 @@ struct cudnn_use {
     const struct cudnn_rule *rule; /* of those that did the one with the largest error; NULL none */
 };
 
+/* Compute capabilities, x 10, from the one to below the other. */
+struct devices {
+    int from, below;
+};
+
+/* Bytes of blocks that live side by side, a 0 behind each such group. */
+struct workspaces {
+    struct arena *a;
+    int n, cap;
+    int64_t *bytes;
+    bool elsewhere; /* with these numbers the step would take another way */
+};
+
+static inline void
+workspaces_add(struct workspaces *b, int64_t bytes)
+{
+    *PUSH(b->a, b->bytes, b->n, b->cap) = bytes;
+}
+
+/* Blocks that a kernel takes while it runs and whose bytes follow from some numbers, but not along a line, or that
+ * devices differ in. */
+struct ask {
+    void (*blocks)(struct machine *m, const struct ask *q,
+                   struct workspaces *to); /* of m its set-up and device alone */
+    const void *of;                        /* what else it depends on */
+    size_t of_bytes;
+    int n;
+    const int64_t *number;
+};
+
+/* What a step asked of the allocator, in order, so that it can be asked again without the engine. */
+struct tape {
+    struct arena *a, *own;      /* of its asks; of its lists */
+    struct devices same, alike; /* struct machine's */
+    bool whole;                 /* false: other streams asked, too */
+    int n, cap;
+    struct request {
+        enum {
+            REQUEST_BLOCK, /* of number bytes */
+            REQUEST_ASKED, /* a block as large as the first of that ask */
+            REQUEST_FREE,  /* the block of that request */
+            REQUEST_ASK,   /* all blocks of that ask, which go back at once */
+        } kind : 2;
+        uint64_t number : 62;
+    } * request;
+    int nasks, cap_asks;
+    struct ask *ask;
+};
+
 /* What an iteration did, before the allocator is asked. */
 enum trace_mark { TRACE_INPUTS, TRACE_FORWARD, TRACE_BACKWARD, TRACE_STEP, TRACE_LOOP, TRACE_END, TRACE_MARKS };
 struct step_trace {
@@ -210,9 +262,12 @@ struct step_trace {
     int before, nst, cap_st; /* before: how many lived before */
     struct storage **st;
     int nev, cap_ev;
-    struct event *ev; /* storage: index into st; below 0, of name: -1 less the index */
-    int nnames, cap_names;
-    struct value ***name;
+    struct event *ev; /* storage: index into st; below 0, of note: -1 less the index */
+    int nnotes, cap_notes;
+    struct note {
+        struct value **name; /* that is bound anew; NULL: */
+        int ask;             /* index into tape.ask */
+    } * note;
     int at[TRACE_MARKS]; /* events before the mark; -1: it was not passed */
     int64_t bytes[TRACE_END];
 };
@@ -254,11 +309,13 @@ struct machine {
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
     bool sweeping;
-    struct value *heir;            /* what they saved lives on with this one */
-    bool real;                     /* what real CUDA tensors do, which fake ones and dispatch modes don't */
-    int torch;                     /* whose eager mode: 206 of 2.6 */
-    int sm;                        /* compute capability x 10 of the device */
-    int sm_from, sm_below;         /* the step is the same on all devices from the one to below the other */
+    struct value *heir;         /* what they saved lives on with this one */
+    bool real;                  /* what real CUDA tensors do, which fake ones and dispatch modes don't */
+    int torch;                  /* whose eager mode: 206 of 2.6 */
+    int sm;                     /* compute capability x 10 of the device */
+    struct devices same, alike; /* the step is the same on these; or its tape is */
+    struct tape *tape;          /* NULL: nobody wants it */
+    bool asking;
     struct cudnn_use cudnn;        /* in the reported step */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
@@ -279,10 +336,19 @@ void trace_death(struct machine *m, const struct storage *s);
 void trace_mark(struct machine *m, enum trace_mark at);
 /* A name is bound anew that holds nothing yet; what it holds at the iteration's end dies here in the next one. */
 void trace_unbind(struct machine *m, struct value **name);
+/* Its place on a tape. */
+int tape_ask(struct tape *x, const struct ask *q);
+/* An ask whose blocks come next, for m->tape. */
+void trace_ask(struct machine *m, const struct ask *q);
 /* Whether the next iteration does the same, but for what such names hold and what stays. */
 bool trace_repeats(const struct machine *m);
 /* Plays the trace to its end, or the reported step to its mark; again: as an iteration behind the one that ran. */
 void trace_play(struct machine *m, bool again, bool reported);
+/* What is reserved in the end when tapes are played on s's device, with the numbers that l has between theirs: of those
+ * that tape_between has compared, or of one and the same. -1 where a number is none, or the step goes elsewhere. */
+int64_t tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s);
+/* Whether a third tape has the numbers that l has between them. */
+bool tape_between(const struct tape *from, const struct tape *to, struct line *l, const struct tape *third);
 
 /* ---- eager.c again ----------------------------------------------------------------------------------------------- */
 
@@ -367,6 +433,12 @@ void out_add(struct machine *m, struct frame *f, struct value *v);
  * workspace of the running thread. Nothing under fake tensors. */
 void workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
+/* Whether a size is whole units, which decides what a step does. */
+bool is_aligned(struct machine *m, int64_t n, int64_t unit);
+/* Takes the blocks that an ask wants, and gives them back. */
+void ask_blocks(struct machine *m, const struct ask *q);
+/* A workspace as large as the only block that an ask wants; it dies with the running scope. */
+struct value *ask_block(struct machine *m, const struct ask *q);
 enum library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT };
 int64_t library_workspace(struct machine *m, enum library l); /* bytes */
 void use_library(struct machine *m, enum library l);
@@ -582,7 +654,7 @@ struct measured {
     const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
     double flops, recomputed_flops; /* of a forward, of the second ones */
     int64_t exchanged;              /* bytes, between GPUs */
-    int sm_from, sm_below;          /* struct machine's */
+    struct devices same;            /* struct machine's; none where convolutions run, which each device does its way */
     struct curve curve;
 };
 struct curve curve_of(int n, const int64_t *bytes, const enum phase *phase);
@@ -592,16 +664,27 @@ step_convolves(const struct step *st)
 {
     return st->m->cudnn.kernels > 0;
 }
-/* Whether the device's compute capability, x 10, is at least so much. */
+/* Whether a device's compute capability, x 10, is at least so much: those that answer otherwise are no longer d's. */
 static inline bool
-machine_from(struct machine *m, int sm)
+devices_from(struct devices *d, int sm, int least)
 {
-    bool yes = m->sm >= sm;
-    if (yes && m->sm_from < sm)
-        m->sm_from = sm;
-    if (!yes && m->sm_below > sm)
-        m->sm_below = sm;
+    bool yes = sm >= least;
+    if (yes && d->from < least)
+        d->from = least;
+    if (!yes && d->below > least)
+        d->below = least;
     return yes;
+}
+static inline bool
+machine_from(struct machine *m, int least)
+{
+    devices_from(&m->alike, m->sm, least);
+    return devices_from(&m->same, m->sm, least);
+}
+static inline bool
+devices_have(struct devices d, int sm)
+{
+    return d.from <= sm && sm < d.below;
 }
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,

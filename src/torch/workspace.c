@@ -9,7 +9,13 @@
 
 #include <string.h>
 
-enum { RANK = 2 * MAX_RANK, MULTIPROCESSORS = 132, THREADS_PER_MULTIPROCESSOR = 2048, WARP = 32 };
+enum {
+    RANK = 2 * MAX_RANK,
+    MULTIPROCESSORS = 132,
+    THREADS_PER_MULTIPROCESSOR = 2048,
+    WARP = 32,
+    ROWS_PER_THREAD = 10 /* of an embedding's gradient */
+};
 
 static int64_t
 least(int64_t a, int64_t b)
@@ -82,7 +88,7 @@ coalesce(struct reduction *r)
 
 /* Source: setReduceConfig and ReduceConfig in aten/src/ATen/native/cuda/Reduce.cuh. */
 static void
-reduce_part(struct machine *m, const struct reduction *r)
+reduce_part(const struct reduction *r, struct workspaces *to)
 {
     int64_t outputs = 1, inputs = 1, dim0 = 1, dim1 = 1, output_vector = 1;
     for (int i = 0; i < r->rank; i++)
@@ -124,16 +130,15 @@ reduce_part(struct machine *m, const struct reduction *r)
     blocks = blocks > div_up(values, 256) ? blocks : div_up(values, 256);
     if (blocks <= 1)
         return;
-    int mark = scope_begin(m);
-    workspace_new(m, r->accumulator * outputs * blocks * (fastest ? 1 : width * output_vector));
-    workspace_new(m, 4 * grid); /* semaphores */
-    scope_end(m, mark, 0, NULL);
+    workspaces_add(to, r->accumulator * outputs * blocks * (fastest ? 1 : width * output_vector));
+    workspaces_add(to, 4 * grid); /* semaphores */
+    workspaces_add(to, 0);
 }
 
 /* Kernels index with 32 bits; a longer input is reduced in parts. Source: SplitUntil32Bit and get_dim_to_split in
  * TensorIterator.cpp. */
 static void
-reduce_parts(struct machine *m, struct reduction *r)
+reduce_parts(const struct reduction *r, struct workspaces *to)
 {
     int64_t most = 1, longest = -1, in = 1, out = 1;
     int at = 0;
@@ -148,33 +153,53 @@ reduce_parts(struct machine *m, struct reduction *r)
         }
     }
     if ((most <= INT32_MAX && in <= INT32_MAX && out <= INT32_MAX) || r->size[at] < 2) {
-        reduce_part(m, r);
+        reduce_part(r, to);
         return;
     }
     struct reduction half = *r;
     half.size[at] = r->size[at] / 2;
-    reduce_parts(m, &half);
+    reduce_parts(&half, to);
     half.size[at] = r->size[at] - r->size[at] / 2;
-    reduce_parts(m, &half);
+    reduce_parts(&half, to);
+}
+
+/* What is reduced: its sizes, then its strides, are an ask's numbers. */
+struct reduced {
+    int rank, element, accumulator;
+    bool gone[RANK];
+};
+
+static void
+reduce_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    (void)m;
+    const struct reduced *of = q->of;
+    const int64_t *size = q->number, *stride = size + of->rank;
+    struct reduction r = {
+        .rank = of->rank, .element = of->element, .accumulator = of->accumulator, .vector = of->element == 2 ? 8 : 4};
+    int64_t run = r.element;
+    for (int i = r.rank - 1; i >= 0; i--) {
+        r.size[i] = size[i];
+        r.in[i] = stride[i] * r.element;
+        r.out[i] = of->gone[i] ? 0 : run;
+        run *= of->gone[i] ? 1 : size[i];
+    }
+    reorder(&r);
+    coalesce(&r);
+    reduce_parts(&r, to);
 }
 
 void
 reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator)
 {
-    struct reduction r = {.rank = v->rank, .element = dtypes[v->dtype].bits / 8, .accumulator = accumulator};
-    int64_t run = r.element;
-    if (!m->real || !r.element || value_elements(v) == 0 || value_elements(v) >= MAX_STORAGE_BYTES)
+    struct reduced of = {.rank = v->rank, .element = dtypes[v->dtype].bits / 8, .accumulator = accumulator};
+    int64_t number[2 * RANK];
+    if (!m->real || !of.element || value_elements(v) == 0 || value_elements(v) >= MAX_STORAGE_BYTES)
         return;
-    r.vector = r.element == 2 ? 8 : 4;
-    for (int i = v->rank - 1; i >= 0; i--) {
-        r.size[i] = v->size[i];
-        r.in[i] = v->stride[i] * r.element;
-        r.out[i] = gone[i] ? 0 : run;
-        run *= gone[i] ? 1 : v->size[i];
-    }
-    reorder(&r);
-    coalesce(&r);
-    reduce_parts(m, &r);
+    memcpy(of.gone, gone, sizeof(*gone) * (size_t)v->rank);
+    memcpy(number, v->size, sizeof(*number) * (size_t)v->rank);
+    memcpy(number + v->rank, v->stride, sizeof(*number) * (size_t)v->rank);
+    ask_blocks(m, &(struct ask){reduce_blocks, &of, sizeof(of), 2 * v->rank, number});
 }
 
 /* ---- CUB --------------------------------------------------------------------------------------------------------- */
@@ -200,12 +225,47 @@ scan_bytes(int64_t n, int64_t tile)
     return alias(0, 1, 16 * (div_up(n, tile) + WARP));
 }
 
+static void
+sort_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    (void)m;
+    workspaces_add(to, sort_bytes(q->number[0]));
+    workspaces_add(to, 0);
+}
+
+/* A scan of the number elements, or as many as there are rows. */
+struct scanned {
+    int64_t rows, tile;
+};
+static void
+scan_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    const struct scanned *of = q->of;
+    (void)m;
+    workspaces_add(to, scan_bytes(least(q->number[0], of->rows), of->tile));
+    workspaces_add(to, 0);
+}
+
+/* Bytes for each of the number elements, or as many as there are rows, and for each thread's elements once more. */
+struct segments {
+    int64_t rows, bytes, thread;
+};
+static void
+segment_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
+{
+    const struct segments *of = q->of;
+    int64_t n = q->number[0];
+    (void)m;
+    workspaces_add(to, (least(n, of->rows) + (of->thread ? n / of->thread : 0)) * of->bytes);
+}
+
 /* Source: embedding_dense_backward_cuda in Embedding.cu, embedding_backward_cuda_kernel in EmbeddingBackwardKernel.cu;
  * the condition for few weights was read off PyTorch 2.11's allocator. */
 struct value *
 embedding_backward(struct machine *m, struct value *grad, struct value *indices, const struct value *weight)
 {
-    enum { UNSORTED = 3072, ROWS_PER_THREAD = 10 };
+    enum { UNSORTED = 3072 };
+    static const struct scanned all = {INT64_MAX, 4480};
     int64_t n = value_elements(indices), rows = weight->size[0], width = weight->size[1],
             bytes = dtypes[indices->dtype].bits / 8;
     if (!m->real)
@@ -218,25 +278,28 @@ embedding_backward(struct machine *m, struct value *grad, struct value *indices,
     workspace_new(m, n * bytes);
     int mark = scope_begin(m);
     workspace_new(m, n * bytes); /* the range that is sorted along */
-    scratch(m, sort_bytes(n));
+    ask_blocks(m, &(struct ask){sort_blocks, NULL, 0, 1, &n});
     scope_end(m, mark, 0, NULL);
     struct value *result = value_new(m, grad->dtype, weight->rank, weight->size, NULL);
     workspace_new(m, n * bytes); /* segments: runs of an index */
     workspace_new(m, 8);
     mark = scope_begin(m);
     workspace_new(m, n * bytes);
-    workspace_new(m, scan_bytes(n, 4480));
+    ask_blocks(m, &(struct ask){scan_blocks, &all, sizeof(all), 1, &n});
     scope_end(m, mark, 0, NULL);
-    int64_t segments = least(n, rows), parts = n / ROWS_PER_THREAD + segments;
+    const struct scanned starts = {rows, 896};
+    const struct segments segment = {rows, bytes, 0}, part = {rows, bytes, ROWS_PER_THREAD},
+                          row = {rows, 4 * width, ROWS_PER_THREAD};
     bool few = rows < 4 * MULTIPROCESSORS && n / ROWS_PER_THREAD > 3 * rows;
-    workspace_new(m, segments * bytes);
-    workspace_new(m, segments * bytes);
-    scratch(m, scan_bytes(segments, 896));
+    for (int i = 0; i < 2; i++)
+        ask_block(m, &(struct ask){segment_blocks, &segment, sizeof(segment), 1, &n});
+    ask_blocks(m, &(struct ask){scan_blocks, &starts, sizeof(starts), 1, &n});
     workspace_new(m, 8);
-    workspace_new(m, parts * bytes);
-    if (few)
-        workspace_new(m, parts * bytes);
-    if (!few || grad->dtype != DT_FLOAT)
-        workspace_new(m, (few ? rows : parts) * width * 4);
+    for (int i = 0; i <= few; i++)
+        ask_block(m, &(struct ask){segment_blocks, &part, sizeof(part), 1, &n});
+    if (!few)
+        ask_block(m, &(struct ask){segment_blocks, &row, sizeof(row), 1, &n});
+    else if (grad->dtype != DT_FLOAT)
+        workspace_new(m, rows * row.bytes);
     return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_live.c - the sweep against an independent count, on generated models. */
+/* test_live.c - the sweep against an independent count, on generated models; tapes against runs. */
 #include "suites.h"
 #include "tests/all.h"
 
@@ -121,10 +121,73 @@ test_steady(void)
     arena_free(a);
 }
 
+/* Steps of an embedding, whose gradient is sorted, in few segments or many, and of a convolution behind one and
+ * reductions, which take workspaces at some sizes. */
+static const char *const stepped[] = {
+    "<ir_version: 10, opset_import: [\"\": 18]> g (int64[%d, 128] ids) => (y) <float[200, 8] table = {}> {\n"
+    "y = Gather(table, ids)\n}\n",
+    "<ir_version: 10, opset_import: [\"\": 18]> g (int64[%d, 128] ids) => (y)\n"
+    "<float[200, 8] table = {}, float[8, 8, 3] w = {}, int64[1] last = {2}> {\n"
+    "e = Gather(table, ids)\n t = Transpose<perm = [0, 2, 1]>(e)\n c = Conv<kernel_shape = [3], pads = [1, 1]>(t, w)\n"
+    "r = Relu(c)\n y = ReduceMean<keepdims = 0>(r, last)\n}\n"};
+
+/* One of them at that batch: what it reserves, and its tape in t. */
+static int64_t
+run_taped(int which, int batch, const char *device, struct tape *t, struct setup *s)
+{
+    struct err e = {0};
+    struct arena *own = t->a;
+    char text[1024];
+    snprintf(text, sizeof(text), stepped[which], batch);
+    *s = (struct setup){.optimizer = optimizer_find("adamw"),
+                        .precision = precision_find("fp32"),
+                        .loss = loss_find("sum"),
+                        .loop = loop_find("plain"),
+                        .micro_batches = 1,
+                        .device = device_find(device),
+                        .accumulate_eager = true,
+                        .tape = t};
+    *t = (struct tape){.a = own, .own = own, .whole = true};
+    struct graph *g = onnx_parse_text(own, "test.onnxtxt", text, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+    CU_ASSERT_FATAL(shapes_run(g, s, true, &e));
+    return step_run(lower_run(g, s), s)->m->reserved_bytes;
+}
+
+/* A tape played is the step that was run: on another device, and between two others, wherever these tell. */
+static void
+test_tapes(void)
+{
+    static const int from[] = {30, 3, 30, 30, 200, 300, 3}, to[] = {9000, 24, 20000, 140, 30000, 9000, 900};
+    int told = 0;
+    for (int i = 0; i < COUNT(from); i++)
+        for (int at = from[i] + 2; at < to[i]; at += 1 + at / 3) {
+            struct tape lo = {.a = arena_new()}, beside = {.a = lo.a}, hi = {.a = lo.a}, own = {.a = lo.a};
+            struct setup s;
+            run_taped(i % 2, from[i], "rtx-2060", &lo, &s);
+            run_taped(i % 2, from[i] + 1, "rtx-2060", &beside, &s);
+            run_taped(i % 2, to[i], "rtx-2060", &hi, &s);
+            int64_t reserved = run_taped(i % 2, at, "h100", &own, &s);
+            struct line l = {from[i], to[i], from[i] + 1, true};
+            if (tape_between(&lo, &hi, &l, &beside)) {
+                l.at = at;
+                CU_ASSERT_EQUAL(tape_play(&lo, &hi, &l, &s), reserved);
+                told++;
+            }
+            run_taped(i % 2, at, "rtx-2060", &hi, &s);
+            s.device = device_find("h100");
+            l = (struct line){at, at, at, true};
+            CU_ASSERT_EQUAL(tape_play(&hi, &hi, &l, &s), reserved);
+            arena_free(lo.a);
+        }
+    CU_ASSERT(told >= 20);
+}
+
 void
 suite_live(void)
 {
     CU_pSuite s = CU_add_suite("live", NULL, NULL);
     CU_add_test(s, "generated models", test_generated);
     CU_add_test(s, "steady", test_steady);
+    CU_add_test(s, "tapes", test_tapes);
 }
