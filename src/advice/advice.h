@@ -32,7 +32,7 @@ study_tell(const struct study *x, const char *what, int done, int of)
         x->tell(what, done, of);
 }
 /* Adds the findings to r, the largest saving first. */
-void rules_run(const struct study *x, struct result *r);
+void rules_run(struct study *x, struct result *r);
 void rules_list(FILE *out);
 
 /* Fills r->fits: what each device needs, and by running the step at other batches the largest that fits: exactly, or
@@ -45,7 +45,10 @@ int64_t fits_largest(const struct study *x, const struct result *r, int dim);
  * on devices of that kind. reserved: bytes; -1 not run, or the model can't be read so; what is there already is not
  * run again. */
 void fits_sizes(struct study *x, int kind, int dim, int n, const int64_t *size, int64_t most, int64_t *reserved);
-/* Forgets the steps that were run for these two. */
+/* The study's program under a set-up that may have another batch, beside what a program does not depend on: as lines
+ * between sizes tell it, or read again; NULL when the model can't be read so. */
+const struct program *fits_program(struct study *x, const struct result *r, struct arena *a, struct setup *other);
+/* Forgets what was run for these. */
 void fits_free(struct study *x);
 /* Whether `reserved` bytes fit the device of --device; false without one. */
 bool fits_device(const struct result *r, int64_t reserved);

@@ -181,8 +181,10 @@ played(const struct search *x, const struct setup *s, int64_t size, struct devic
     if (!straight && x->far && near[3] && near[3]->size == hi->size + 1)
         straight = is_between(lo, hi, near[3]);
     struct line l = {lo->size, hi->size, size, straight};
-    same->from = lo->tape.same.from > hi->tape.same.from ? lo->tape.same.from : hi->tape.same.from;
-    same->below = lo->tape.same.below < hi->tape.same.below ? lo->tape.same.below : hi->tape.same.below;
+    struct devices p = lo->tape.same, q = hi->tape.same;
+    *same = (struct devices){p.from > q.from ? p.from : q.from, p.below < q.below ? p.below : q.below};
+    if (!devices_have(*same, sm)) /* the number is another one than theirs */
+        *same = (struct devices){0, 0};
     return straight ? tape_play(&lo->tape, &hi->tape, &l, s) : -1;
 }
 
@@ -319,28 +321,38 @@ fits_device(const struct result *r, int64_t reserved)
     return own && reserved <= limit_of(own);
 }
 
-/* Programs at the first size, the next and one near where `most` bytes are allocated; the second tells whether sizes
- * lie on lines. */
+/* The program at a size, as the file tells it; NULL: it can't be read so. */
+static const struct program *
+read_at(const struct search *x, int kind, int64_t size)
+{
+    struct setup s = setup_at(x, x->own, kind, size);
+    bool own = x->s->s == x->s->st->setup && size == x->s->s->dims[x->dim].n; /* else of a copy with other sizes */
+    return own ? x->s->p : x->s->reload(x->s, x->own, &s);
+}
+
+/* Programs at the first size, at the study's own or the next one, and near where `most` bytes are allocated; the second
+ * tells whether sizes lie on lines. */
 static struct search
 search_new(const struct study *s, int dim, int64_t first, int64_t most)
 {
     struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1), .base_size = first};
     int kind = device_kind(s->s->device, step_convolves(s->st));
-    struct setup at = setup_at(&x, x.own, kind, first), next = setup_at(&x, x.own, kind, first + 1);
-    const struct program *base = s->reload(s, x.own, &at), *third = s->reload(s, x.own, &next);
+    int64_t own = s->s->dims[dim].n, other = own > first ? own : first + 1;
+    const struct program *base = read_at(&x, kind, first), *third = read_at(&x, kind, other);
     if (!base || !third)
         return x;
-    struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, first + 1);
-    int64_t slope = n.allocated > m.allocated ? n.allocated - m.allocated : 1;
-    x.far_size = first + 3 + (most / slope < MOST_SIZE / 2 ? most / slope : MOST_SIZE / 2);
-    struct setup far = setup_at(&x, x.own, kind, x.far_size);
+    struct setup at = setup_at(&x, x.own, kind, first), next = setup_at(&x, x.own, kind, other);
+    struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, other);
+    int64_t slope = (n.allocated - m.allocated) / (other - first), away = most / (slope > 0 ? slope : 1);
+    x.far_size = first + 3 + (away < MOST_SIZE / 2 ? away : MOST_SIZE / 2);
+    x.far_size += x.far_size == other;
     x.base = base;
-    x.far = s->reload(s, x.own, &far);
-    const struct program *told = program_at(&x, x.own, first + 1);
+    x.far = read_at(&x, kind, x.far_size);
+    const struct program *told = program_at(&x, x.own, other);
     if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
         x.far = NULL;
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first, m.reserved, true, m.same};
-    *PUSH(x.own, x.runs, x.nruns, x.cap_runs) = (struct run){kind, first + 1, n.reserved, true, n.same};
+    for (int64_t size = first; size <= first + 1; size++)
+        run_at(&x, kind, size, true);
     return x;
 }
 
@@ -365,6 +377,21 @@ search_of(struct study *s, int dim, int64_t most)
         s->search = arena_dup(x.own, &x, sizeof(x));
     }
     return s->search;
+}
+
+const struct program *
+fits_program(struct study *s, const struct result *r, struct arena *a, struct setup *other)
+{
+    const struct binding *own = s->s->dims, *batch = setup_batch(s->s);
+    int64_t most = 0;
+    int dim = (int)(batch ? batch - own : 0);
+    bool resized = batch && other->dims[dim].n >= FIRST && other->dims[dim].n != batch->n;
+    for (int i = 0; i < s->s->ndims && resized; i++)
+        resized = i == dim || other->dims[i].n == own[i].n;
+    for (int i = 0; i < r->nfits; i++)
+        most = limit_of(&r->fits[i]) > most ? limit_of(&r->fits[i]) : most;
+    const struct program *p = resized ? program_at(search_of(s, dim, most), a, other->dims[dim].n) : NULL;
+    return p ? p : s->reload(s, a, other);
 }
 
 void

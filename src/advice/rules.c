@@ -15,7 +15,7 @@
 enum { MICRO_BATCHES = 4, WORTH = 200 /* a saving of 1/200 of the peak */, MOST_DIMS = 8, MOST_LENGTH = 1 << 24 };
 
 struct advice {
-    const struct study *s;
+    struct study *s;
     struct result *r;
     struct arena *a;
     struct measured base;
@@ -59,7 +59,7 @@ static struct measured
 measure(struct advice *x, struct edit *e)
 {
     struct arena *a = arena_new();
-    struct program *p = e->reload ? x->s->reload(x->s, a, &e->setup) : e->program;
+    const struct program *p = e->reload ? fits_program(x->s, x->r, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
     if (p)
         m = measure_step(p, &e->setup, NULL, NULL);
@@ -1701,7 +1701,7 @@ run(struct advice *x, const struct rule *k)
 }
 
 void
-rules_run(const struct study *s, struct result *r)
+rules_run(struct study *s, struct result *r)
 {
     struct advice x = {.s = s, .r = r, .a = s->a};
     x.base = (struct measured){.allocated = r->peak.allocated,

@@ -340,6 +340,7 @@ older(const struct run *x, const char *path, struct err *e)
     struct result *r = result_build(p->graph, p, st, &own);
     if (is_read(o))
         rules_run(&study, r);
+    fits_free(&study);
     return r;
 }
 
