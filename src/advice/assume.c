@@ -127,8 +127,8 @@ static const struct {
                             .sure = SURE_UPDATE},
 };
 
-/* The peak under another set-up, less that of the step, of the program as it is or read again; false when the model
- * can't be read so. */
+/* The program under another set-up, of what it was made being the same, or read again; false when the model can't be
+ * read so. *effect: its peak, less that of the step. */
 static bool
 measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_t *effect)
 {
@@ -144,11 +144,20 @@ static void
 measure_one(const struct study *x, int64_t peak, struct assumption *q)
 {
     struct setup s = *x->s;
-    if (rows[q->alternative].change)
+    struct study other = *x;
+    struct program same = *x->p;
+    bool again = !rows[q->alternative].runs;
+    if (rows[q->alternative].change) {
         rows[q->alternative].change(&s);
-    else
+    } else {
         s.instead |= 1u << q->alternative;
-    q->measured = measure(x, peak, !rows[q->alternative].runs, &s, &q->effect_bytes);
+        if (!s.parallel && !(x->p->asked >> q->alternative & 1)) { /* only how long names hold may be asked for it */
+            same.held = NULL;
+            again = false;
+        }
+    }
+    other.p = &same;
+    q->measured = measure(&other, peak, again, &s, &q->effect_bytes);
 }
 
 void

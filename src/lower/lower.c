@@ -114,8 +114,11 @@ doubt_overwritten(const struct program *p)
 }
 
 struct program *
-lower_run(struct graph *g, const struct setup *s)
+lower_run(struct graph *g, const struct setup *setup)
 {
+    unsigned asked = 0;
+    struct setup noted = *setup, *s = &noted;
+    noted.asked = &asked;
     struct lowering *l = lowering_new(g, s);
     lower_module(l, "", NULL);
     lower_inputs(l);
@@ -154,5 +157,6 @@ lower_run(struct graph *g, const struct setup *s)
     for (int i = 0; i < l->p->ncalls; i++)
         if (l->p->calls[i].op && l->p->calls[i].op->assumes && setup_assumes(s, l->p->calls[i].op->alternative))
             program_assume(l->p, l->p->calls[i].op->alternative, "%s", l->p->calls[i].op->assumes);
+    l->p->asked = asked;
     return l->p;
 }

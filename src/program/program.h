@@ -156,7 +156,8 @@ struct program {
     const struct region *units; /* that fully_shard wraps, in order, apart from each other */
     int *parts;  /* with sequence parallelism what the units read that goes along the sequence: slots, -1 behind them */
     int *wholes; /* and what is read of them behind the units */
-    int *held;   /* python_holds, which step_holds asks once */
+    unsigned asked;        /* bits 1 << enum alternative: with none of the others it would be another program */
+    int *held;             /* python_holds, which step_holds asks once */
     const char **held_by;  /* and the names, NULL where an expression holds it */
     struct frames *frames; /* of the calls' stacks, as far as they were read */
     bool captured;         /* by memlint's own export: nothing had to be told from lines */
