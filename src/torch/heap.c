@@ -27,10 +27,20 @@ struct block {
     bool is_free, large, unmapped; /* unmapped: addresses of an expandable range without memory */
 };
 
-struct pool { /* free blocks by (bytes, address) */
-    int n, cap, *block;
-    int range; /* expandable: first block of the range, -1 none yet */
+/* Free blocks by (bytes, address), in bins of sizes: eight for each power of two. */
+enum { BIN_BITS = 3, BINS = 512, WORD = 64 };
+struct pool {
+    struct bin {
+        int n, cap, *block;
+    } bin[BINS];
+    uint64_t filled[BINS / WORD]; /* bits of bins that are not empty */
+    int range;                    /* expandable: first block of the range, -1 none yet */
     int64_t page;
+};
+
+/* Where a free block stands; bin BINS: behind the last. */
+struct place {
+    int bin, at;
 };
 
 struct heap {
@@ -50,8 +60,9 @@ heap_new(struct arena *a, bool expandable)
     struct heap *h = NEW(a, struct heap);
     h->a = a;
     h->expandable = expandable;
-    h->pool[0] = (struct pool){.range = -1, .page = SMALL_SEGMENT};
-    h->pool[1] = (struct pool){.range = -1, .page = LARGE_SEGMENT};
+    h->pool[0].range = h->pool[1].range = -1;
+    h->pool[0].page = SMALL_SEGMENT;
+    h->pool[1].page = LARGE_SEGMENT;
     return h;
 }
 
@@ -67,12 +78,31 @@ block_new(struct heap *h, struct block b)
     return h->n - 1;
 }
 
-/* Where a block of that size and address stands or would stand. */
 static int
-pool_at(const struct heap *h, const struct pool *p, int64_t bytes, int64_t address)
+bin_of(int64_t bytes)
 {
-    const int *at = p->block;
-    for (unsigned n = (unsigned)p->n, half; n;) {
+    uint64_t unit = (uint64_t)bytes / MIN_BLOCK;
+    int log = 63 - __builtin_clzll(unit | 1);
+    return log < BIN_BITS ? (int)unit : ((log - BIN_BITS) << BIN_BITS) + (int)(unit >> (log - BIN_BITS));
+}
+
+/* The first free block from that bin on. */
+static struct place
+pool_first(const struct pool *p, int bin)
+{
+    uint64_t mask = ~UINT64_C(0) << bin % WORD;
+    for (int word = bin / WORD; word < BINS / WORD; word++, mask = ~UINT64_C(0))
+        if (p->filled[word] & mask)
+            return (struct place){word * WORD + __builtin_ctzll(p->filled[word] & mask), 0};
+    return (struct place){BINS, 0};
+}
+
+/* Where a block of that size and address stands in its bin or would stand. */
+static int
+bin_at(const struct heap *h, const struct bin *bin, int64_t bytes, int64_t address)
+{
+    const int *at = bin->block;
+    for (unsigned n = (unsigned)bin->n, half; n;) {
         const struct block *b = &h->b[at[half = n / 2]];
         if (b->bytes > bytes || (b->bytes == bytes && b->address >= address)) {
             n = half;
@@ -81,7 +111,21 @@ pool_at(const struct heap *h, const struct pool *p, int64_t bytes, int64_t addre
             n -= half + 1;
         }
     }
-    return (int)(at - p->block);
+    return (int)(at - bin->block);
+}
+
+/* The smallest free block of at least that size. */
+static struct place
+pool_fit(const struct heap *h, const struct pool *p, int64_t bytes)
+{
+    int bin = bin_of(bytes), at = bin_at(h, &p->bin[bin], bytes, -1);
+    return at < p->bin[bin].n ? (struct place){bin, at} : pool_first(p, bin + 1);
+}
+
+static struct place
+pool_next(const struct pool *p, struct place at)
+{
+    return at.at + 1 < p->bin[at.bin].n ? (struct place){at.bin, at.at + 1} : pool_first(p, at.bin + 1);
 }
 
 static void
@@ -89,20 +133,27 @@ pool_insert(struct heap *h, int id)
 {
     struct block *b = &h->b[id];
     struct pool *p = &h->pool[b->large];
-    int at = pool_at(h, p, b->bytes, b->address);
-    (void)PUSH(h->a, p->block, p->n, p->cap);
-    memmove(&p->block[at + 1], &p->block[at], sizeof(int) * (size_t)(p->n - 1 - at));
-    p->block[at] = id;
+    int i = bin_of(b->bytes);
+    struct bin *bin = &p->bin[i];
+    int at = bin_at(h, bin, b->bytes, b->address);
+    (void)PUSH(h->a, bin->block, bin->n, bin->cap);
+    if (at < bin->n - 1)
+        memmove(&bin->block[at + 1], &bin->block[at], sizeof(int) * (size_t)(bin->n - 1 - at));
+    bin->block[at] = id;
+    p->filled[i / WORD] |= UINT64_C(1) << i % WORD;
     b->is_free = true;
 }
 
 /* The free block that stands there is taken; its id. */
 static int
-pool_take(struct heap *h, struct pool *p, int at)
+pool_take(struct heap *h, struct pool *p, struct place at)
 {
-    int id = p->block[at];
-    memmove(&p->block[at], &p->block[at + 1], sizeof(int) * (size_t)(p->n - 1 - at));
-    p->n--;
+    struct bin *bin = &p->bin[at.bin];
+    int id = bin->block[at.at];
+    if (at.at < --bin->n)
+        memmove(&bin->block[at.at], &bin->block[at.at + 1], sizeof(int) * (size_t)(bin->n - at.at));
+    if (!bin->n)
+        p->filled[at.bin / WORD] &= ~(UINT64_C(1) << at.bin % WORD);
     h->b[id].is_free = false;
     return id;
 }
@@ -110,8 +161,10 @@ pool_take(struct heap *h, struct pool *p, int at)
 static void
 pool_remove(struct heap *h, int id)
 {
-    struct pool *p = &h->pool[h->b[id].large];
-    (void)pool_take(h, p, pool_at(h, p, h->b[id].bytes, h->b[id].address));
+    const struct block *b = &h->b[id];
+    struct pool *p = &h->pool[b->large];
+    int bin = bin_of(b->bytes);
+    (void)pool_take(h, p, (struct place){bin, bin_at(h, &p->bin[bin], b->bytes, b->address)});
 }
 
 static int64_t
@@ -269,16 +322,17 @@ release_cached(struct heap *h)
         for (int id = h->pool[large].range; id >= 0; id = h->b[id].next)
             if (h->b[id].is_free)
                 id = unmap_block(h, id);
-        for (int i = h->pool[large].n - 1; i >= 0 && !h->expandable; i--) {
-            int id = h->pool[large].block[i];
-            struct block *b = &h->b[id];
-            if (b->prev >= 0 || b->next >= 0)
-                continue;
-            h->play->give(h->play->of, b->address);
-            pool_remove(h, id);
-            h->reserved -= b->bytes;
-            *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
-        }
+        for (int i = BINS - 1; i >= 0 && !h->expandable; i--)
+            for (int k = h->pool[large].bin[i].n - 1; k >= 0; k--) {
+                int id = h->pool[large].bin[i].block[k];
+                struct block *b = &h->b[id];
+                if (b->prev >= 0 || b->next >= 0)
+                    continue;
+                h->play->give(h->play->of, b->address);
+                pool_remove(h, id);
+                h->reserved -= b->bytes;
+                *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
+            }
     }
 }
 
@@ -327,14 +381,11 @@ heap_malloc(struct heap *h, int64_t bytes)
     bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) / MIN_BLOCK * MIN_BLOCK;
     bool large = bytes > SMALL;
     struct pool *p = &h->pool[large];
-    int at = pool_at(h, p, bytes, -1), id;
-    while (h->expandable && at + 1 < p->n && fit_bytes(h, p->block[at + 1]) < fit_bytes(h, p->block[at]))
-        at++;
-    if (at < p->n) {
-        id = pool_take(h, p, at);
-    } else {
-        id = grow_or_refuse(h, bytes, large);
-    }
+    struct place at = pool_fit(h, p, bytes), next;
+    while (h->expandable && at.bin < BINS && (next = pool_next(p, at)).bin < BINS &&
+           fit_bytes(h, p->bin[next.bin].block[next.at]) < fit_bytes(h, p->bin[at.bin].block[at.at]))
+        at = next;
+    int id = at.bin < BINS ? pool_take(h, p, at) : grow_or_refuse(h, bytes, large);
     int64_t rest = h->b[id].bytes - bytes;
     if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
         pool_insert(h, split(h, id, bytes));
