@@ -90,14 +90,17 @@ letters_of(const struct kernel_shape *s)
     return l;
 }
 
-/* Behind a rule: where the ":" stands that parts it from another, or the text ends. */
-static const char *
-rule_end(const char *p)
-{
-    for (int open = 0; *p && (open || *p != ':'); p++)
-        open += (*p == '?') - (*p == ':');
-    return p;
-}
+/* A rule that was read: letter <= number ? yes : no, or a sum. */
+struct rule_read {
+    char letter; /* 0: a sum */
+    double number;
+    const struct rule_read *yes, *no;
+    int nsummands, cap;
+    struct summand {
+        double factor;
+        char letter; /* 0: none */
+    } * summand;
+};
 
 /* The whole number that stands at *at, which moves behind it; exact below 2^53. */
 static double
@@ -110,27 +113,55 @@ number(const char **at)
 }
 
 /* rule: letter <= number ? rule : rule, or a sum of letters, each maybe with a factor. *at moves behind it. */
-static double
-evaluate(const char **at, const struct letters *l)
+static const struct rule_read *
+read_rule(struct arena *a, const char **at)
 {
-    char letter = **at;
-    double sum = 0;
-    if (islower((unsigned char)letter)) {
+    struct rule_read *r = NEW(a, struct rule_read);
+    if (islower((unsigned char)**at)) {
+        r->letter = **at;
         *at += strlen("c<=");
-        bool yes = l->of[(int)letter] <= number(at);
-        *at = yes ? *at + 1 : rule_end(*at + 1) + 1;
-        sum = evaluate(at, l);
-        *at = yes ? rule_end(*at + 1) : *at;
-        return sum;
+        r->number = number(at);
+        ++*at;
+        r->yes = read_rule(a, at);
+        ++*at;
+        r->no = read_rule(a, at);
+        return r;
     }
     for (bool more = true; more; more = *(*at)++ == '+') {
-        double factor = 1;
-        if (isdigit((unsigned char)**at))
-            factor = number(at);
-        sum += isupper((unsigned char)**at) ? factor * l->of[(int)*(*at)++] : factor;
+        double factor = isdigit((unsigned char)**at) ? number(at) : 1;
+        *PUSH(a, r->summand, r->nsummands, r->cap) =
+            (struct summand){factor, isupper((unsigned char)**at) ? *(*at)++ : 0};
     }
     --*at;
+    return r;
+}
+
+static double
+evaluate(const struct rule_read *r, const struct letters *l)
+{
+    double sum = 0;
+    while (r->letter)
+        r = l->of[(int)r->letter] <= r->number ? r->yes : r->no;
+    for (int i = 0; i < r->nsummands; i++)
+        sum += r->summand[i].factor * (r->summand[i].letter ? l->of[(int)r->summand[i].letter] : 1);
     return sum;
+}
+
+enum { KINDS = 3 /* of kernels that have rules */ };
+
+/* A rule for kernels of that kind, read once a run. */
+static const struct rule_read *
+rule_text(struct machine *m, const struct cudnn_rule *r, int kind)
+{
+    if (!m->rules)
+        m->rules = NEWN(m->keep, const struct rule_read *, COUNT(rules) * KINDS);
+    const struct rule_read **to = &m->rules[(r - rules) * KINDS + kind];
+    const char *at = r->workspace[kind];
+    if (!*to) {
+        *to = read_rule(m->keep, &at);
+        assert(!*at);
+    }
+    return *to;
 }
 
 static const struct cudnn_rule *
@@ -160,9 +191,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
     if (!m->cudnn.rule || m->cudnn.rule->most < r->most)
         m->cudnn.rule = r;
     struct letters l = letters_of(s);
-    const char *at = r->workspace[s->kind];
-    double bytes = evaluate(&at, &l);
-    assert(!*at);
+    double bytes = evaluate(rule_text(m, r, s->kind), &l);
     if (bytes > 0)
         bytes += EXTRA;
     return bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES;

@@ -28,7 +28,9 @@ struct block {
 };
 
 /* Free blocks by (bytes, address), in bins of sizes: eight for each power of two. */
-enum { BIN_BITS = 3, BINS = 512, WORD = 64 };
+enum { BIN_BITS = 3 };
+#define BINS 512u
+#define WORD 64u
 struct pool {
     struct bin {
         int n, cap, *block;
@@ -40,7 +42,8 @@ struct pool {
 
 /* Where a free block stands; bin BINS: behind the last. */
 struct place {
-    int bin, at;
+    unsigned bin;
+    int at;
 };
 
 struct heap {
@@ -78,22 +81,22 @@ block_new(struct heap *h, struct block b)
     return h->n - 1;
 }
 
-static int
+static unsigned
 bin_of(int64_t bytes)
 {
     uint64_t unit = (uint64_t)bytes / MIN_BLOCK;
-    int log = 63 - __builtin_clzll(unit | 1);
-    return log < BIN_BITS ? (int)unit : ((log - BIN_BITS) << BIN_BITS) + (int)(unit >> (log - BIN_BITS));
+    unsigned more = 63u - BIN_BITS - (unsigned)__builtin_clzll(unit | 1 << BIN_BITS); /* bits behind its first */
+    return (more << BIN_BITS) + (unsigned)(unit >> more);
 }
 
 /* The first free block from that bin on. */
 static struct place
-pool_first(const struct pool *p, int bin)
+pool_first(const struct pool *p, unsigned bin)
 {
     uint64_t mask = ~UINT64_C(0) << bin % WORD;
-    for (int word = bin / WORD; word < BINS / WORD; word++, mask = ~UINT64_C(0))
+    for (unsigned word = bin / WORD; word < BINS / WORD; word++, mask = ~UINT64_C(0))
         if (p->filled[word] & mask)
-            return (struct place){word * WORD + __builtin_ctzll(p->filled[word] & mask), 0};
+            return (struct place){word * WORD + (unsigned)__builtin_ctzll(p->filled[word] & mask), 0};
     return (struct place){BINS, 0};
 }
 
@@ -118,7 +121,8 @@ bin_at(const struct heap *h, const struct bin *bin, int64_t bytes, int64_t addre
 static struct place
 pool_fit(const struct heap *h, const struct pool *p, int64_t bytes)
 {
-    int bin = bin_of(bytes), at = bin_at(h, &p->bin[bin], bytes, -1);
+    unsigned bin = bin_of(bytes);
+    int at = bin_at(h, &p->bin[bin], bytes, -1);
     return at < p->bin[bin].n ? (struct place){bin, at} : pool_first(p, bin + 1);
 }
 
@@ -133,7 +137,7 @@ pool_insert(struct heap *h, int id)
 {
     struct block *b = &h->b[id];
     struct pool *p = &h->pool[b->large];
-    int i = bin_of(b->bytes);
+    unsigned i = bin_of(b->bytes);
     struct bin *bin = &p->bin[i];
     int at = bin_at(h, bin, b->bytes, b->address);
     (void)PUSH(h->a, bin->block, bin->n, bin->cap);
@@ -163,7 +167,7 @@ pool_remove(struct heap *h, int id)
 {
     const struct block *b = &h->b[id];
     struct pool *p = &h->pool[b->large];
-    int bin = bin_of(b->bytes);
+    unsigned bin = bin_of(b->bytes);
     (void)pool_take(h, p, (struct place){bin, bin_at(h, &p->bin[bin], b->bytes, b->address)});
 }
 
@@ -322,7 +326,7 @@ release_cached(struct heap *h)
         for (int id = h->pool[large].range; id >= 0; id = h->b[id].next)
             if (h->b[id].is_free)
                 id = unmap_block(h, id);
-        for (int i = BINS - 1; i >= 0 && !h->expandable; i--)
+        for (unsigned i = BINS; i-- > 0 && !h->expandable;)
             for (int k = h->pool[large].bin[i].n - 1; k >= 0; k--) {
                 int id = h->pool[large].bin[i].block[k];
                 struct block *b = &h->b[id];
@@ -378,7 +382,7 @@ fit_bytes(const struct heap *h, int id)
 int
 heap_malloc(struct heap *h, int64_t bytes)
 {
-    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) / MIN_BLOCK * MIN_BLOCK;
+    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
     bool large = bytes > SMALL;
     struct pool *p = &h->pool[large];
     struct place at = pool_fit(h, p, bytes), next;

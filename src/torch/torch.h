@@ -102,6 +102,7 @@ enum cast { CAST_NONE, CAST_LOWER, CAST_FP32, CAST_DTYPE, CAST_PROMOTE, CAST_BAC
 
 struct machine;
 struct derivative;
+struct rule_read;
 struct heap;
 struct player;
 
@@ -305,6 +306,7 @@ struct machine {
     } * casts;                       /* autocast's weight cache */
     double flops;                    /* of the running forward */
     struct derivative **derivatives; /* parsed derivatives, by row */
+    const struct rule_read **rules;  /* of cudnn.c, likewise */
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
