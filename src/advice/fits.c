@@ -41,6 +41,7 @@ struct search {
     struct taped { /* what the engine ran, by size */
         int64_t size;
         struct tape tape;
+        const struct request *straight; /* of the next one, up to which sizes lie on lines; NULL not known */
     } * tapes;
     int left; /* runs that devices other than --device's may still take */
 };
@@ -141,7 +142,7 @@ run_engine(struct search *x, const struct program *p, const struct setup *s, int
         int at = x->ntapes - 1;
         for (; at > 0 && x->tapes[at - 1].size > size; at--)
             x->tapes[at] = x->tapes[at - 1];
-        x->tapes[at] = (struct taped){size, t};
+        x->tapes[at] = (struct taped){size, t, NULL};
     }
     arena_free(a);
     return m;
@@ -154,38 +155,46 @@ is_between(const struct taped *from, const struct taped *third, const struct tap
     return tape_between(&from->tape, &to->tape, &l, &third->tape);
 }
 
-/* What a run at that size would reserve, where tapes tell: one of that size, or those on both sides of it when they lie
- * on lines with a third right beside one of them, which a staircase does not. -1: they don't. */
-static int64_t
-played(const struct search *x, const struct setup *s, int64_t size, struct devices *same)
+/* Whether sizes between two neighbours lie on lines: with a third right beside one of them, which a staircase does not,
+ * or at the other end of lines that were so found; before, behind NULL: there is none. */
+static bool
+is_straight(const struct taped *before, struct taped *from, const struct taped *to, const struct taped *behind)
 {
-    const struct taped *near[4] = {NULL}; /* two below, two above */
+    bool below = before && (before->size == from->size - 1 || before->straight == from->tape.request),
+         above = behind && (behind->size == to->size + 1 || to->straight == behind->tape.request);
+    if (from->straight != to->tape.request &&
+        ((below && is_between(before, from, to)) || (above && is_between(from, to, behind))))
+        from->straight = to->tape.request;
+    return from->straight == to->tape.request;
+}
+
+/* What a run at that size would reserve, where tapes tell: one of that size, or those on both sides of it. -1: they
+ * don't. *same: devices whose run reserves it. */
+static int64_t
+played(struct search *x, const struct setup *s, int64_t size, struct devices *same)
+{
+    struct taped *lo = NULL, *hi = NULL, *before = NULL, *behind = NULL;
     int sm = device_sm(s->device);
-    for (int i = 0; i < x->ntapes; i++) {
-        const struct taped *t = &x->tapes[i];
+    for (int i = 0; i < x->ntapes && !behind; i++) {
+        struct taped *t = &x->tapes[i];
         if (!devices_have(t->tape.alike, sm) || (t->size < FIRST && t->size != size))
             continue;
-        if (t->size == size)
-            near[1] = near[2] = t;
-        else if (t->size < size)
-            memmove(near, near + 1, sizeof(*near)), near[1] = t;
-        else if (!near[2] || !near[3])
-            near[near[2] ? 3 : 2] = t;
+        if (t->size <= size && (!lo || lo->size < t->size)) {
+            before = lo;
+            lo = t;
+        }
+        if (t->size >= size && hi && hi->size < t->size)
+            behind = t;
+        hi = t->size >= size && !hi ? t : hi;
     }
-    const struct taped *lo = near[1], *hi = near[2];
-    if (!lo || !hi)
+    if (!lo || !hi || (lo->size < hi->size && !(x->far && is_straight(before, lo, hi, behind))))
         return -1;
-    bool straight = lo == hi;
-    if (!straight && x->far && near[0] && near[0]->size == lo->size - 1)
-        straight = is_between(near[0], lo, hi);
-    if (!straight && x->far && near[3] && near[3]->size == hi->size + 1)
-        straight = is_between(lo, hi, near[3]);
-    struct line l = {lo->size, hi->size, size, straight};
+    struct line l = {lo->size, hi->size, size, true};
     struct devices p = lo->tape.same, q = hi->tape.same;
     *same = (struct devices){p.from > q.from ? p.from : q.from, p.below < q.below ? p.below : q.below};
     if (!devices_have(*same, sm)) /* the number is another one than theirs */
         *same = (struct devices){0, 0};
-    return straight ? tape_play(&lo->tape, &hi->tape, &l, s) : -1;
+    return tape_play(&lo->tape, &hi->tape, &l, s);
 }
 
 /* The step at that size on devices of that kind; -1 bytes: the model can't be read so. */
