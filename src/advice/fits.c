@@ -197,17 +197,25 @@ played(struct search *x, const struct setup *s, int64_t size, struct devices *sa
     return tape_play(&lo->tape, &hi->tape, &l, s);
 }
 
+/* The program at size 1, which lies on no line. */
+static const struct program *
+program_of_one(struct search *x)
+{
+    struct setup s = setup_at(x, x->own, device_kind(x->s->s->device, step_convolves(x->s->st)), 1);
+    x->one = x->one ? x->one : x->s->reload(x->s, x->own, &s);
+    return x->one;
+}
+
 /* The step at that size on devices of that kind; -1 bytes: the model can't be read so. */
 static struct measured
 run_file(struct search *x, int kind, int64_t size)
 {
     struct arena *a = arena_new();
     struct setup s = setup_at(x, a, kind, size);
-    const struct program *p = size == 1 && x->one ? x->one : x->s->reload(x->s, size == 1 ? x->own : a, &s);
+    const struct program *p = size == 1 ? program_of_one(x) : x->s->reload(x->s, a, &s);
     struct measured m = {.reserved = -1};
     if (p)
         m = run_engine(x, p, &s, size);
-    x->one = size == 1 ? p : x->one;
     arena_free(a);
     return m;
 }
@@ -394,12 +402,17 @@ fits_program(struct study *s, const struct result *r, struct arena *a, struct se
     const struct binding *own = s->s->dims, *batch = setup_batch(s->s);
     int64_t most = 0;
     int dim = (int)(batch ? batch - own : 0);
-    bool resized = batch && other->dims[dim].n >= FIRST && other->dims[dim].n != batch->n;
+    bool resized = batch && other->dims[dim].n > 0 && other->dims[dim].n != batch->n;
     for (int i = 0; i < s->s->ndims && resized; i++)
         resized = i == dim || other->dims[i].n == own[i].n;
+    if (!resized)
+        return s->reload(s, a, other);
     for (int i = 0; i < r->nfits; i++)
         most = limit_of(&r->fits[i]) > most ? limit_of(&r->fits[i]) : most;
-    const struct program *p = resized ? program_at(search_of(s, dim, most), a, other->dims[dim].n) : NULL;
+    struct search *x = search_of(s, dim, most);
+    if (other->dims[dim].n < FIRST)
+        return program_of_one(x);
+    const struct program *p = program_at(x, a, other->dims[dim].n);
     return p ? p : s->reload(s, a, other);
 }
 

@@ -379,10 +379,16 @@ fit_bytes(const struct heap *h, int id)
     return h->b[id].bytes + (next >= 0 && h->b[next].unmapped ? h->b[next].bytes : 0);
 }
 
+static int64_t
+block_round(int64_t bytes)
+{
+    return bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
+}
+
 int
 heap_malloc(struct heap *h, int64_t bytes)
 {
-    bytes = bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
+    bytes = block_round(bytes);
     bool large = bytes > SMALL;
     struct pool *p = &h->pool[large];
     struct place at = pool_fit(h, p, bytes), next;
@@ -404,6 +410,14 @@ heap_free(struct heap *h, int id)
 {
     h->allocated -= h->b[id].bytes;
     (void)join_free(h, id);
+}
+
+void
+heap_pass(struct heap *h, int64_t bytes)
+{
+    bytes = block_round(bytes);
+    if (h->expandable || pool_fit(h, &h->pool[bytes > SMALL], bytes).bin == BINS)
+        heap_free(h, heap_malloc(h, bytes));
 }
 
 int64_t

@@ -304,11 +304,20 @@ static void
 pass(struct heap *h, const struct workspaces *b, int *id)
 {
     for (int i = 0, n = 0; i < b->n; i++)
-        if (b->bytes[i])
+        if (b->bytes[i] && !n && !b->bytes[i + 1])
+            heap_pass(h, b->bytes[i++]);
+        else if (b->bytes[i])
             id[n++] = heap_malloc(h, b->bytes[i]);
         else
             while (n)
                 heap_free(h, id[--n]);
+}
+
+/* Whether the block of a request goes back at once. */
+static bool
+passes(const struct tape *x, int i)
+{
+    return i + 1 < x->n && x->request[i + 1].kind == REQUEST_FREE && x->request[i + 1].number == (uint64_t)i;
 }
 
 int64_t
@@ -327,14 +336,18 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
     struct heap *h = heap_new(a, s->expandable);
     for (int i = 0; i < from->n && l->straight; i++) {
         struct request r = from->request[i];
-        if (r.kind == REQUEST_FREE)
+        if (r.kind == REQUEST_FREE) {
             heap_free(h, block[r.number]);
-        else if (r.kind == REQUEST_ASK)
+        } else if (r.kind == REQUEST_ASK) {
             pass(h, &blocks[r.number], id);
-        else if (r.kind == REQUEST_ASKED)
-            block[i] = heap_malloc(h, blocks[r.number].bytes[0]);
-        else
-            block[i] = heap_malloc(h, line_at(l, (int64_t)r.number, (int64_t)to->request[i].number));
+        } else {
+            int64_t bytes = r.kind == REQUEST_ASKED ? blocks[r.number].bytes[0]
+                                                    : line_at(l, (int64_t)r.number, (int64_t)to->request[i].number);
+            if (passes(from, i))
+                heap_pass(h, bytes), i++;
+            else
+                block[i] = heap_malloc(h, bytes);
+        }
     }
     int64_t reserved = l->straight ? heap_reserved(h) : -1;
     arena_free(a);

@@ -703,6 +703,8 @@ struct heap *heap_new(struct arena *a, bool expandable);
 /* A block for that many bytes; its id. */
 int heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, int block);
+/* The same as a block that is freed at once; no device is told. */
+void heap_pass(struct heap *h, int64_t bytes);
 int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
