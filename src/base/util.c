@@ -582,11 +582,9 @@ bool
 glob_match(const char *glob, const char *text)
 {
     const char *star = NULL, *mark = NULL; /* where to resume after the last star */
-    size_t plain = strcspn(glob, "*?[");
-    if (strncmp(glob, text, plain) != 0)
-        return false;
-    glob += plain;
-    text += plain;
+    for (; *glob && *glob != '*' && *glob != '?' && *glob != '['; glob++, text++)
+        if (*glob != *text)
+            return false;
     while (*text) {
         const char *next = *glob && *glob != '*' ? glob_one(glob, *text) : NULL;
         if (*glob == '*') {

@@ -149,7 +149,7 @@ static const char *const reductions[] = {NULL, "mean", "sum"}; /* by their numbe
 static int
 reduction_at(const struct dynamo *d, int at, int i)
 {
-    const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
+    const char *line = group_line(d, d->groups[at].last);
     if (strstr(line, "'none'") || strstr(line, "\"none\""))
         return -1;
     for (int k = 1; k < COUNT(reductions); k++)
@@ -205,12 +205,14 @@ matches(const struct dynamo *d, int at, const char *drawing, struct word *words,
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
-    const char *line = fx_line(d->l->a, d->l->g->n[d->groups[at].last].stack);
+    const char *line = group_line(d, d->groups[at].last);
     const uint64_t endings = python_endings(line);
+    static uint64_t ends[COUNT(rows)]; /* of the rows' names */
+    for (int i = 0; i < COUNT(rows) && !ends[i]; i++)
+        ends[i] = python_ending(rows[i].name);
     for (int i = 0; i < COUNT(rows); i++)
-        if (python_may_call(endings, rows[i].name) && python_calls(line, rows[i].name) &&
-            (!rows[i].given || strstr(line, rows[i].given)) && !(rows[i].never && strstr(line, rows[i].never)) &&
-            matches(d, at, rows[i].drawing, words, n))
+        if (endings & ends[i] && python_calls(line, rows[i].name) && (!rows[i].given || strstr(line, rows[i].given)) &&
+            !(rows[i].never && strstr(line, rows[i].never)) && matches(d, at, rows[i].drawing, words, n))
             return &rows[i];
     return NULL;
 }

@@ -22,6 +22,7 @@ struct dynamo {
     int ngroups;
     struct group *groups;
     int *group_of;          /* per node, -1 none */
+    const char **line;      /* per node, of Python: group_line */
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
@@ -107,6 +108,7 @@ bool spelled_after(const char *name, const char *target);
 /* ---- group.c: the nodes of one recorded call --------------------------------------------------------------------- */
 
 void group_make(struct dynamo *d);
+const char *group_line(const struct dynamo *d, int node);        /* the Python line that made a node */
 int group_output(const struct dynamo *d, const struct group *g); /* the tensor by which its result leaves it */
 bool group_makes(const struct dynamo *d, const struct group *g, int tensor);
 /* Its inputs from outside that hold data and are no argument already resolved. How many. */

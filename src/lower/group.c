@@ -69,6 +69,7 @@ group_make(struct dynamo *d)
     struct names *by_name = names_new(l->a);
     d->group_of = NEWN(l->a, int, l->g->nn + 1);
     d->groups = NEWN(l->a, struct group, l->g->nn + 1);
+    d->line = NEWN(l->a, const char *, l->g->nn + 1);
     d->referenced = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1); /* nodes without a record may add some */
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
@@ -100,6 +101,14 @@ group_make(struct dynamo *d)
         g->last = i;
         d->group_of[i] = at;
     }
+}
+
+const char *
+group_line(const struct dynamo *d, int node)
+{
+    if (!d->line[node])
+        d->line[node] = fx_line(d->l->a, d->l->g->n[node].stack);
+    return d->line[node];
 }
 
 /* ---- what enters and leaves -------------------------------------------------------------------------------------- */

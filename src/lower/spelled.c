@@ -9,6 +9,7 @@
 #include "torch/torch.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 bool
@@ -91,13 +92,20 @@ static const struct trait_row *
 trait_row(const char *name)
 {
     static const struct trait_row none = {"", 0, NULL};
+    static unsigned char first[UCHAR_MAX + 1], next[COUNT(trait_rows) + 1]; /* by first letter: 1 and up, in order */
+    static bool sorted;
+    for (int i = COUNT(trait_rows); i > 0 && !sorted; i--) {
+        unsigned char *to = &first[(unsigned char)*trait_rows[i - 1].stem];
+        next[i] = *to;
+        *to = (unsigned char)i;
+    }
+    sorted = true;
     name += starts_with(name, "aten.") ? strlen("aten.") : 0;
-    for (int i = 0; i < COUNT(trait_rows); i++) {
-        size_t n = *name == *trait_rows[i].stem ? strlen(trait_rows[i].stem) : 0;
-        if (!n)
-            continue;
-        if (spelled_as(name, trait_rows[i].stem) || (strncmp(name, trait_rows[i].stem, n) == 0 && name[n] == '.'))
-            return &trait_rows[i];
+    for (int i = first[(unsigned char)*name]; i; i = next[i]) {
+        const struct trait_row *row = &trait_rows[i - 1];
+        size_t n = strlen(row->stem);
+        if (spelled_as(name, row->stem) || (strncmp(name, row->stem, n) == 0 && name[n] == '.'))
+            return row;
     }
     return &none;
 }
@@ -225,7 +233,7 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     for (int i = 0; i < COUNT(scalar) && was_number; i++)
         if (target_named(g->target, scalar[i].stem))
             return arena_printf(a, "aten.%s.%s", scalar[i].stem, scalar[i].overload);
-    const char *line = fx_line(a, d->l->g->n[g->last].stack);
+    const char *line = group_line(d, g->last);
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&

@@ -852,16 +852,21 @@ python_endings(const char *line)
 {
     uint64_t endings = 0;
     for (const char *p = line; (p = strchr(p, '(')); p++)
-        if (p - line > 1)
-            endings |= UINT64_C(1) << ending(p);
+        endings |= p - line > 1 ? UINT64_C(1) << ending(p) : 1; /* a name of one letter: any bit */
     return endings;
+}
+
+uint64_t
+python_ending(const char *name)
+{
+    size_t n = strlen(name);
+    return n < 2 ? ~UINT64_C(0) : UINT64_C(1) << ending(name + n);
 }
 
 bool
 python_may_call(uint64_t endings, const char *name)
 {
-    size_t n = strlen(name);
-    return n < 2 || endings >> ending(name + n) & 1;
+    return endings & python_ending(name);
 }
 
 const char *
