@@ -27,7 +27,7 @@ struct search {
     const struct study *s;
     int dim; /* index into setup.dims */
     struct arena *own;
-    const struct program *base, *far; /* far NULL: sizes are not on lines */
+    const struct program *base, *far; /* far: its sizes alone; NULL: they are not on lines */
     int64_t base_size, far_size;
     const struct program *one; /* at size 1, read when first asked for */
     int nruns, cap_runs;
@@ -222,14 +222,17 @@ run_file(struct search *x, int kind, int64_t size)
 
 /* A run at a size beyond all others, so that those between lie on lines. */
 static void
-run_far(struct search *x, const struct setup *s, int64_t size)
+run_far(struct search *x, struct arena *a, const struct setup *s, int64_t size)
 {
+    const struct program *p = NULL;
     int sm = device_sm(s->device);
     bool needed = x->far && size < x->far_size && size >= FIRST;
     for (int i = 0; i < x->ntapes && needed; i++)
         needed = x->tapes[i].size < size || !devices_have(x->tapes[i].tape.alike, sm);
     if (needed)
-        run_engine(x, x->far, s, x->far_size);
+        p = program_at(x, a, x->far_size);
+    if (p)
+        run_engine(x, p, s, x->far_size);
 }
 
 static int64_t
@@ -247,7 +250,7 @@ run_at(struct search *x, int kind, int64_t size, bool sought)
     while (like < x->nruns && !(x->runs[like].size == size && devices_have(x->runs[like].same, device_sm(s.device))))
         like++;
     struct run r = {kind, size, -1, sought, {0, 0}};
-    run_far(x, &s, size);
+    run_far(x, a, &s, size);
     if (like < x->nruns) {
         r.reserved = x->runs[like].reserved;
         r.same = x->runs[like].same;
@@ -347,6 +350,26 @@ read_at(const struct search *x, int kind, int64_t size)
     return own ? x->s->p : x->s->reload(x->s, x->own, &s);
 }
 
+/* Of a program what tells whether sizes lie on lines, and on which. */
+static const struct program *
+sizes_of(struct arena *a, const struct program *p)
+{
+    if (!p)
+        return NULL;
+    struct program *q = arena_dup(a, p, sizeof(*p));
+    q->inputs = arena_dup(a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);
+    q->calls = arena_dup(a, p->calls, sizeof(*p->calls) * (size_t)p->ncalls);
+    for (int i = 0; i < p->ninputs; i++)
+        if (p->inputs[i].rank > 0)
+            q->inputs[i].size = arena_dup(a, p->inputs[i].size, sizeof(*p->inputs->size) * (size_t)p->inputs[i].rank);
+    for (int i = 0; i < p->ncalls; i++) {
+        struct call *c = &q->calls[i];
+        c->size = c->rank > 0 ? arena_dup(a, c->size, sizeof(*c->size) * (size_t)c->rank) : NULL;
+        c->args = args_copy(a, c->nargs, c->args);
+    }
+    return q;
+}
+
 /* Programs at the first size, at the study's own or the next one, and near where `most` bytes are allocated; the second
  * tells whether sizes lie on lines. */
 static struct search
@@ -364,7 +387,10 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     x.far_size = first + 3 + (away < MOST_SIZE / 2 ? away : MOST_SIZE / 2);
     x.far_size += x.far_size == other;
     x.base = base;
-    x.far = read_at(&x, kind, x.far_size);
+    struct arena *a = arena_new();
+    struct setup far = setup_at(&x, a, kind, x.far_size);
+    x.far = sizes_of(x.own, s->reload(s, a, &far));
+    arena_free(a);
     const struct program *told = program_at(&x, x.own, other);
     if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
         x.far = NULL;

@@ -29,12 +29,19 @@ note(struct machine *m, struct kernels *k, const struct kernel_shape *shape)
     return k->kernel[i].bytes;
 }
 
+/* A convolution's shape: what stands before its sizes, and its numbers from there to its groups. */
+enum {
+    HEAD = offsetof(struct kernel_shape, in),
+    NUMBERS = (offsetof(struct kernel_shape, batch) - HEAD) / sizeof(int64_t)
+};
+
 static void
 kernel_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 {
     struct kernel_shape shape;
-    memcpy(&shape, q->of, sizeof(shape));
-    memcpy(shape.in, q->number, sizeof(*q->number) * (size_t)q->n);
+    memset(&shape, 0, sizeof(shape)); /* what says nothing of it */
+    memcpy(&shape, q->of, HEAD);
+    memcpy(shape.in, q->number, sizeof(*q->number) * NUMBERS);
     int64_t bytes = notes_kernels(m) ? note(m, m->s->kernels, &shape) : -1;
     if (bytes < 0 && m->s->device && m->s->cudnn != CUDNN_NONE)
         bytes = cudnn_workspace(m, &shape);
@@ -47,7 +54,6 @@ kernel_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 void
 use_kernel(struct machine *m, const struct kernel_shape *shape)
 {
-    enum { FIRST = offsetof(struct kernel_shape, in), LAST = offsetof(struct kernel_shape, batch) };
     if (shape->kind == KERNEL_PRODUCT) {
         if (notes_kernels(m))
             note(m, m->s->kernels, shape);
@@ -56,7 +62,5 @@ use_kernel(struct machine *m, const struct kernel_shape *shape)
     m->cudnn.kernels += m->s->cudnn != CUDNN_NONE;
     if (m->s->cudnn != CUDNN_NONE)
         m->same.below = m->same.from; /* each has workspaces of its own */
-    struct kernel_shape rest = *shape;
-    memset(rest.in, 0, LAST - FIRST);
-    ask_blocks(m, &(struct ask){kernel_blocks, &rest, sizeof(rest), (LAST - FIRST) / (int)sizeof(int64_t), shape->in});
+    ask_blocks(m, &(struct ask){kernel_blocks, shape, HEAD, NUMBERS, &shape->in[0]});
 }

@@ -199,7 +199,8 @@ reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int
     memcpy(of.gone, gone, sizeof(*gone) * (size_t)v->rank);
     memcpy(number, v->size, sizeof(*number) * (size_t)v->rank);
     memcpy(number + v->rank, v->stride, sizeof(*number) * (size_t)v->rank);
-    ask_blocks(m, &(struct ask){reduce_blocks, &of, sizeof(of), 2 * v->rank, number});
+    size_t used = offsetof(struct reduced, gone) + sizeof(*gone) * (size_t)v->rank;
+    ask_blocks(m, &(struct ask){reduce_blocks, &of, used, 2 * v->rank, number});
 }
 
 /* ---- CUB --------------------------------------------------------------------------------------------------------- */
