@@ -27,7 +27,8 @@ struct search {
     const struct study *s;
     int dim; /* index into setup.dims */
     struct arena *own;
-    const struct program *base, *far; /* far: its sizes alone; NULL: they are not on lines */
+    const struct program *model;      /* whose sizes are put on lines: */
+    const struct program *base, *far; /* sizes alone; far NULL: they are not on lines */
     int64_t base_size, far_size;
     const struct program *one; /* at size 1, read when first asked for */
     int nruns, cap_runs;
@@ -55,42 +56,55 @@ sizes_on_line(struct line *l, struct arena *a, int rank, const int64_t *from, co
     return s;
 }
 
+static bool
+alike(const struct arg *p, const struct arg *q)
+{
+    return p->kind == q->kind && (p->kind != ARG_SLOT || p->i == q->i) && (p->kind != ARG_LIST || p->n == q->n);
+}
+
 static void
-args_on_line(struct line *l, int n, struct arg *from, const struct arg *to)
+args_on_line(struct line *l, int n, struct arg *args, const struct arg *from, const struct arg *to)
 {
     for (int i = 0; i < n && l->straight; i++) {
-        l->straight &= from[i].kind == to[i].kind && (from[i].kind != ARG_SLOT || from[i].i == to[i].i) &&
-                       (from[i].kind != ARG_LIST || from[i].n == to[i].n);
-        if (from[i].kind == ARG_INT)
-            from[i].i = line_at(l, from[i].i, to[i].i);
-        if (from[i].kind == ARG_LIST && l->straight)
-            args_on_line(l, from[i].n, from[i].list, to[i].list);
+        l->straight &= alike(&args[i], &from[i]) && alike(&from[i], &to[i]);
+        if (args[i].kind == ARG_INT)
+            args[i].i = line_at(l, from[i].i, to[i].i);
+        if (args[i].kind == ARG_LIST && l->straight)
+            args_on_line(l, args[i].n, args[i].list, from[i].list, to[i].list);
     }
+}
+
+static bool
+same_lists(const struct program *p, const struct program *q)
+{
+    return p->ncalls == q->ncalls && p->nslots == q->nslots && p->ninputs == q->ninputs && p->nparams == q->nparams;
 }
 
 /* The program at that size, NULL where only the file tells. */
 static const struct program *
 program_at(const struct search *x, struct arena *a, int64_t size)
 {
-    const struct program *p = x->base, *far = x->far;
-    struct line l = {x->base_size, x->far_size, size, far && far->ncalls == p->ncalls};
-    l.straight = l.straight && far->nslots == p->nslots && far->ninputs == p->ninputs && far->nparams == p->nparams;
+    const struct program *p = x->model, *base = x->base, *far = x->far;
+    struct line l = {x->base_size, x->far_size, size, far && same_lists(p, base) && same_lists(p, far)};
     if (!l.straight)
         return NULL;
     struct program *q = arena_dup(a, p, sizeof(*p));
     q->inputs = arena_dup(a, p->inputs, sizeof(*p->inputs) * (size_t)p->ninputs);
-    for (int i = 0; i < p->ninputs && l.straight; i++)
-        if ((l.straight = p->inputs[i].rank == far->inputs[i].rank))
-            q->inputs[i].size = sizes_on_line(&l, a, p->inputs[i].rank, p->inputs[i].size, far->inputs[i].size);
+    for (int i = 0; i < p->ninputs && l.straight; i++) {
+        int rank = p->inputs[i].rank;
+        if ((l.straight = rank == base->inputs[i].rank && rank == far->inputs[i].rank))
+            q->inputs[i].size = sizes_on_line(&l, a, rank, base->inputs[i].size, far->inputs[i].size);
+    }
     q->calls = arena_dup(a, p->calls, sizeof(*p->calls) * (size_t)p->ncalls);
     for (int i = 0; i < p->ncalls && l.straight; i++) {
         struct call *c = &q->calls[i];
-        const struct call *d = &far->calls[i];
-        if (!(l.straight = c->op == d->op && c->nargs == d->nargs && c->rank == d->rank))
+        const struct call *b = &base->calls[i], *d = &far->calls[i];
+        if (!(l.straight = c->op == d->op && c->nargs == d->nargs && c->rank == d->rank && c->op == b->op &&
+                           c->nargs == b->nargs && c->rank == b->rank))
             break;
-        c->size = sizes_on_line(&l, a, c->rank, c->size, d->size);
+        c->size = sizes_on_line(&l, a, c->rank, b->size, d->size);
         c->args = args_copy(a, c->nargs, c->args);
-        args_on_line(&l, c->nargs, c->args, d->args);
+        args_on_line(&l, c->nargs, c->args, b->args, d->args);
     }
     return l.straight ? q : NULL;
 }
@@ -341,15 +355,6 @@ fits_device(const struct result *r, int64_t reserved)
     return own && reserved <= limit_of(own);
 }
 
-/* The program at a size, as the file tells it; NULL: it can't be read so. */
-static const struct program *
-read_at(const struct search *x, int kind, int64_t size)
-{
-    struct setup s = setup_at(x, x->own, kind, size);
-    bool own = x->s->s == x->s->st->setup && size == x->s->s->dims[x->dim].n; /* else of a copy with other sizes */
-    return own ? x->s->p : x->s->reload(x->s, x->own, &s);
-}
-
 /* Of a program what tells whether sizes lie on lines, and on which. */
 static const struct program *
 sizes_of(struct arena *a, const struct program *p)
@@ -370,32 +375,42 @@ sizes_of(struct arena *a, const struct program *p)
     return q;
 }
 
+/* The program at a size, as the file tells it; NULL: it can't be read so. */
+static const struct program *
+read_at(const struct search *x, struct arena *a, int kind, int64_t size)
+{
+    struct setup s = setup_at(x, a, kind, size);
+    return x->s->reload(x->s, a, &s);
+}
+
 /* Programs at the first size, at the study's own or the next one, and near where `most` bytes are allocated; the second
  * tells whether sizes lie on lines. */
 static struct search
 search_new(const struct study *s, int dim, int64_t first, int64_t most)
 {
     struct search x = {.s = s, .dim = dim, .own = arena_new(), .left = CALLS / (s->p->ncalls + 1), .base_size = first};
-    int kind = device_kind(s->s->device, step_convolves(s->st));
-    int64_t own = s->s->dims[dim].n, other = own > first ? own : first + 1;
-    const struct program *base = read_at(&x, kind, first), *third = read_at(&x, kind, other);
-    if (!base || !third)
-        return x;
-    struct setup at = setup_at(&x, x.own, kind, first), next = setup_at(&x, x.own, kind, other);
-    struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, other);
-    int64_t slope = (n.allocated - m.allocated) / (other - first), away = most / (slope > 0 ? slope : 1);
-    x.far_size = first + 3 + (away < MOST_SIZE / 2 ? away : MOST_SIZE / 2);
-    x.far_size += x.far_size == other;
-    x.base = base;
     struct arena *a = arena_new();
-    struct setup far = setup_at(&x, a, kind, x.far_size);
-    x.far = sizes_of(x.own, s->reload(s, a, &far));
+    int kind = device_kind(s->s->device, step_convolves(s->st));
+    int64_t own = s->s == s->st->setup ? s->s->dims[dim].n : 0; /* else a study's copy with other sizes */
+    int64_t other = own > first ? own : first + 1;
+    const struct program *base = own == first ? s->p : read_at(&x, own > first ? a : x.own, kind, first),
+                         *third = own == other ? s->p : read_at(&x, a, kind, other);
+    if (base && third) {
+        struct setup at = setup_at(&x, a, kind, first), next = setup_at(&x, a, kind, other);
+        struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, other);
+        int64_t slope = (n.allocated - m.allocated) / (other - first), away = most / (slope > 0 ? slope : 1);
+        x.far_size = first + 3 + (away < MOST_SIZE / 2 ? away : MOST_SIZE / 2);
+        x.far_size += x.far_size == other;
+        x.model = own > first ? s->p : base;
+        x.base = sizes_of(x.own, base);
+        x.far = sizes_of(x.own, read_at(&x, a, kind, x.far_size));
+        const struct program *told = program_at(&x, a, other);
+        if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
+            x.far = NULL;
+        for (int64_t size = first; size <= first + 1; size++)
+            run_at(&x, kind, size, true);
+    }
     arena_free(a);
-    const struct program *told = program_at(&x, x.own, other);
-    if (!told || third->ncalls != told->ncalls || !same_sizes(told, third))
-        x.far = NULL;
-    for (int64_t size = first; size <= first + 1; size++)
-        run_at(&x, kind, size, true);
     return x;
 }
 
