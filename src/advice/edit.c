@@ -284,8 +284,8 @@ does(const struct call *c, unsigned roles)
     if (!c || !c->op)
         return false;
     for (int i = 0; i < COUNT(operators); i++)
-        if (strcmp(c->op->name, operators[i].name) == 0)
-            return operators[i].roles & roles;
+        if (operators[i].roles & roles && strcmp(c->op->name, operators[i].name) == 0)
+            return true;
     return false;
 }
 
