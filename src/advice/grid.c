@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* grid.c - the step at other sizes: what a table of batch and sequence against devices needs.
  *
- * Every number in the table is a run of the step, or played. The first row is the size that was asked for; more rows vary the
- * first dimension beside the batch. Runs stop where no device is large enough, and a large model gets fewer of them:
- * what was not run stays -1.
+ * Every number in the table is a run of the step, or played. The first row is the size that was asked for; more rows
+ * vary the first dimension beside the batch. Runs stop where no device is large enough, and a large model gets fewer of
+ * them: what was not run stays -1.
  */
 #include "advice/advice.h"
 #include "base/setup.h"

@@ -149,7 +149,7 @@ static const char *const reductions[] = {NULL, "mean", "sum"}; /* by their numbe
 static int
 reduction_at(const struct dynamo *d, int at, int i)
 {
-    const char *line = group_line(d, d->groups[at].last);
+    const char *line = fx_line_at(d, d->groups[at].last);
     if (strstr(line, "'none'") || strstr(line, "\"none\""))
         return -1;
     for (int k = 1; k < COUNT(reductions); k++)
@@ -205,7 +205,7 @@ matches(const struct dynamo *d, int at, const char *drawing, struct word *words,
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
-    const char *line = group_line(d, d->groups[at].last);
+    const char *line = fx_line_at(d, d->groups[at].last);
     const uint64_t endings = python_endings(line);
     static uint64_t ends[COUNT(rows)]; /* of the rows' names */
     for (int i = 0; i < COUNT(rows) && !ends[i]; i++)

@@ -58,7 +58,7 @@ const char *
 copies_anew(const struct dynamo *d, const struct group *g)
 {
     struct arena *a = d->l->a;
-    const char *line = group_line(d, g->last), *root = spelled_root(a, g->target),
+    const char *line = fx_line_at(d, g->last), *root = spelled_root(a, g->target),
                *copy = arena_printf(a, "%s_copy", root);
     const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
@@ -80,7 +80,7 @@ const char *
 copies_missed(const struct dynamo *d, int at)
 {
     struct arena *a = d->l->a;
-    const char *line = group_line(d, d->groups[at].last);
+    const char *line = fx_line_at(d, d->groups[at].last);
     const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
         const char *name = copies[i].name;

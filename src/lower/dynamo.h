@@ -22,7 +22,7 @@ struct dynamo {
     int ngroups;
     struct group *groups;
     int *group_of;          /* per node, -1 none */
-    const char **line;      /* per node, of Python: group_line */
+    const char **line;      /* per node, of Python: fx_line_at */
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
@@ -82,6 +82,7 @@ const char *fx_before(struct arena *a, const char *stack, const char *name);
 bool fx_widens(const char *line);                         /* reads a weight in fp32 */
 const char *fx_outer(struct arena *a, const char *stack); /* without the innermost frame */
 const char *fx_line(struct arena *a, const char *stack);  /* the Python line of the innermost frame */
+const char *fx_line_at(const struct dynamo *d, int node); /* the same of a node */
 const char **fx_frames(struct arena *a, const char *stack);
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);
@@ -108,7 +109,7 @@ bool spelled_after(const char *name, const char *target);
 /* ---- group.c: the nodes of one recorded call --------------------------------------------------------------------- */
 
 void group_make(struct dynamo *d);
-const char *group_line(const struct dynamo *d, int node);        /* the Python line that made a node */
+const char *fx_line_at(const struct dynamo *d, int node);        /* the Python line that made a node */
 int group_output(const struct dynamo *d, const struct group *g); /* the tensor by which its result leaves it */
 bool group_makes(const struct dynamo *d, const struct group *g, int tensor);
 /* Its inputs from outside that hold data and are no argument already resolved. How many. */

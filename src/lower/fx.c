@@ -90,6 +90,14 @@ fx_line(struct arena *a, const char *stack)
     return last ? last + 1 : text;
 }
 
+const char *
+fx_line_at(const struct dynamo *d, int node)
+{
+    if (!d->line[node])
+        d->line[node] = fx_line(d->l->a, d->l->g->n[node].stack);
+    return d->line[node];
+}
+
 bool
 fx_widens(const char *line)
 {

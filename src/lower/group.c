@@ -103,14 +103,6 @@ group_make(struct dynamo *d)
     }
 }
 
-const char *
-group_line(const struct dynamo *d, int node)
-{
-    if (!d->line[node])
-        d->line[node] = fx_line(d->l->a, d->l->g->n[node].stack);
-    return d->line[node];
-}
-
 /* ---- what enters and leaves -------------------------------------------------------------------------------------- */
 
 /* The tensor by which the group's result leaves it. */

@@ -71,7 +71,7 @@ read_lines(const struct dynamo *d)
     struct arena *a = d->l->a;
     struct names *read = names_new(a);
     for (int i = 0; i < d->ngroups; i++) {
-        const char *path = d->groups[i].path ? d->groups[i].path : "", *p = group_line(d, d->groups[i].last);
+        const char *path = d->groups[i].path ? d->groups[i].path : "", *p = fx_line_at(d, d->groups[i].last);
         while ((p = strstr(p, self))) {
             p += strlen(self);
             names_put(read, arena_printf(a, "%s%s%.*s", path, *path ? "." : "", (int)python_name(p), p), i);

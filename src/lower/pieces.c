@@ -234,7 +234,7 @@ static const struct whole *
 whole_of(const struct dynamo *d, const struct group *g)
 {
     const struct group *next = g + 1 < d->groups + d->ngroups ? g + 1 : NULL;
-    const char *line = group_line(d, g->last);
+    const char *line = fx_line_at(d, g->last);
     for (int i = 0; i < COUNT(wholes); i++) {
         const struct whole *w = &wholes[i];
         if (w->type ? !g->type || strcmp(g->type, w->type) != 0 : !strstr(line, w->line))
@@ -265,7 +265,7 @@ gives_weight(const struct dynamo *d, const struct group *piece, const struct who
     int at = aten_arg(aten_find(w->target), "weight");
     if (at < 0)
         return 0;
-    return w->line ? python_gives(group_line(d, piece->last), arena_strn(d->l->a, w->line, strlen(w->line) - 1), at,
+    return w->line ? python_gives(fx_line_at(d, piece->last), arena_strn(d->l->a, w->line, strlen(w->line) - 1), at,
                                   "weight")
                    : -1;
 }
@@ -497,7 +497,7 @@ cell_weight(struct dynamo *d, int i)
 static const struct cell *
 cell_of(struct dynamo *d, int at, int *piece)
 {
-    const char *line = group_line(d, d->groups[at].last);
+    const char *line = fx_line_at(d, d->groups[at].last);
     for (int i = 0; i < COUNT(cells); i++) {
         const struct cell *k = &cells[i];
         if (!strstr(line, k->line) || !is_piece(d, at, at, k->piece[0]))

@@ -30,7 +30,7 @@ norm_of(const struct dynamo *d, const struct group *g)
     while (first > 0 && same_module(&d->groups[first - 1], g))
         first--;
     for (int i = first; i < d->ngroups && n < COUNT(at.line) && same_module(&d->groups[i], g); i++) {
-        const char *line = group_line(d, d->groups[i].last);
+        const char *line = fx_line_at(d, d->groups[i].last);
         if (!n || strcmp(line, at.line[n - 1]) != 0)
             at.line[n++] = line;
     }
@@ -118,7 +118,7 @@ norm_output(struct dynamo *d, const struct group *g, enum fact_kind back, const 
     slot = group_cast_like(d, g, slot, d->norm.input);
     struct call *cast = &l->p->calls[l->p->ncalls - 1];
     int out = group_output(d, g), user = out >= 0 && l->g->t[out].nusers ? l->g->t[out].users[0] : -1;
-    const char *own = group_line(d, g->last), *read = user >= 0 ? l->g->n[user].stack : NULL;
+    const char *own = fx_line_at(d, g->last), *read = user >= 0 ? l->g->n[user].stack : NULL;
     if (back == FACT_NORM_BACK && read && !casts_itself(own)) /* "return self.weight * x.to(dtype)": x is a name */
         cast->stack = read;
     return slot;
@@ -202,7 +202,7 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
     if (!g->path || slot < 0 || n < 2)
         return slot;
     struct place at = fact_place(d->l, g->path, spelled_bare(g->target));
-    at.line[0] = group_line(d, g->last);
+    at.line[0] = fx_line_at(d, g->last);
     const struct fact *k = fact_next(d->l, NULL, before ? inputs : results, &at);
     while (k && k->kind == FACT_RESULT_TO_QUERY && (n < 3 || args[2].kind != ARG_DTYPE || args[2].i != DT_FLOAT)) {
         fact_drop(d->l, k);
@@ -285,7 +285,7 @@ static bool
 class_in_place(const struct dynamo *d, const struct group *g)
 {
     struct lowering *l = d->l;
-    struct place at = {.type = g->type, .path = g->path, .line = {group_line(d, g->last)}};
+    struct place at = {.type = g->type, .path = g->path, .line = {fx_line_at(d, g->last)}};
     for (int up = 3; (at.around[0] = fx_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
         const struct fact *f = fact_next(l, NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
         if (f)
@@ -330,7 +330,7 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
         const char *stem, *sign;
     } augmented[] = {{"add", " += "}, {"sub", " -= "}, {"mul", " *= "}, {"div", " /= "}};
     const struct graph *gr = d->l->g;
-    const char *line = group_line(d, g->last);
+    const char *line = fx_line_at(d, g->last);
     struct arena *a = d->l->a;
     const char *call = strstr(line, arena_printf(a, "%s(", stem));
     if (strstr(line, arena_printf(a, "%s_(", stem)))
@@ -372,7 +372,7 @@ overwritten(const struct dynamo *d, const struct group *g, const struct call *c)
 static const char *
 assigned(const struct dynamo *d, const struct group *g)
 {
-    const char *line = group_line(d, g->last), *value = strstr(line, "] = ");
+    const char *line = fx_line_at(d, g->last), *value = strstr(line, "] = ");
     return value && !strstr(line, "_put(") ? value + strlen("] = ") : NULL;
 }
 
@@ -400,7 +400,7 @@ in_place(const struct dynamo *d, const struct group *g, const struct call *c, in
     if (c->op && c->op->writes == WRITES_VALUES && assigned(d, g))
         return true;
     const char *names[] = {g->target, c->target}; /* as recorded, as it runs */
-    const char *line = group_line(d, g->last);
+    const char *line = fx_line_at(d, g->last);
     if (strstr(line, " = torch.ops.")) { /* a line of what was traced: the operator as it was called */
         bool overwrites = false;
         for (int i = 0; i < COUNT(names); i++)
@@ -647,7 +647,7 @@ put_back(struct dynamo *d, const struct group *g, struct arg *args, int out)
     if (!c || !c->op || !c->nargs || args[0].kind != ARG_SLOT)
         return false;
     const struct aten *folded = c->args[0].kind == ARG_TEXT ? aten_find(c->args[0].s) : NULL;
-    bool zeros = strstr(group_line(d, g->last), "zero_(");
+    bool zeros = strstr(fx_line_at(d, g->last), "zero_(");
     if (folded && (folded->writes == WRITES_NUMBER || (folded->writes == WRITES_ZERO && zeros))) { /* x[0] = 2 */
         c->op = aten_find(c->target = "aten.fill_part");
         c->args[0] = args[0];
@@ -861,7 +861,7 @@ static const char *
 composed_here(const struct dynamo *d, int at)
 {
     struct arena *a = d->l->a;
-    const char *line = group_line(d, d->groups[at].last), *next = line, *name;
+    const char *line = fx_line_at(d, d->groups[at].last), *next = line, *name;
     int n = 0;
     for (int i = at; i < d->ngroups && group_same_statement(d, d->groups[at].last, d->groups[i].last); i++)
         n++;
@@ -1109,7 +1109,7 @@ recorded_call(struct dynamo *d, struct group *g)
         group_define(d, g, out, (int)args[0].i);
         return missing;
     }
-    if (op && op->writes == WRITES_PART && n > 1 && !strstr(group_line(d, g->last), "_scatter(")) {
+    if (op && op->writes == WRITES_PART && n > 1 && !strstr(fx_line_at(d, g->last), "_scatter(")) {
         if (put_back(d, g, args, out))
             return missing;
         target = "aten.copy_slices";

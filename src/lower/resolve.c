@@ -23,10 +23,10 @@ dropout_fact(const struct dynamo *d, const struct group *g, int tensor)
     struct place reader = fact_place(d->l, g->path, NULL);
     reader.type = g->type;
     reader.around[4] = d->l->p->modules[lower_module(d->l, "", NULL)].type;
-    reader.line[0] = group_line(d, g->last);
+    reader.line[0] = fx_line_at(d, g->last);
     if (at >= 0) {
         fact_around(d->l, d->groups[at].path, reader.around + 2);
-        reader.line[1] = group_line(d, from);
+        reader.line[1] = fx_line_at(d, from);
     }
     return fact_next(d->l, NULL, 1u << FACT_UNDROPPED | 1u << FACT_DROPPED, &reader);
 }
@@ -239,7 +239,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
 {
     struct lowering *l = d->l;
     int from = l->g->t[tensor].producer;
-    const char *read = group_line(d, g->last), *made = from < 0 ? "" : group_line(d, from);
+    const char *read = fx_line_at(d, g->last), *made = from < 0 ? "" : fx_line_at(d, from);
     const struct call *maker = group_maker(l->p, l->slot_of[tensor]);
     bool written = (from >= 0 && clones_left(d, l->g->n[from].stack, made)) || strstr(read, ".clone(") ||
                    target_is(g->target, TARGET_COPIES_INPUT);
@@ -425,7 +425,7 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
         return false;
     const char *text = arena_printf(a, "%sself.%s%s", before, leaf, behind);
     size_t n = strlen(text);
-    for (const char *p = group_line(d, g->last); (p = strstr(p, text)); p += n)
+    for (const char *p = fx_line_at(d, g->last); (p = strstr(p, text)); p += n)
         if (!isalnum((unsigned char)p[n]) && p[n] != '_')
             return true;
     return false;
@@ -835,7 +835,7 @@ lost_weight(struct dynamo *d, const struct group *g, const char *stem, const str
                          : alone                   ? arena_printf(l->a, "aten.%s", op->name)
                                                    : arena_printf(l->a, "%s.Tensor", stem);
     bool computed = !transposed && !viewed && !spelled(stem, CONVERTS),
-         wide = computed && fx_widens(group_line(d, g->last));
+         wide = computed && fx_widens(fx_line_at(d, g->last));
     int from = computed ? computed_before(d, g, weight, weight->slot) : weight->slot;
     from = wide ? group_to_float(d, g, from) : from;
     struct call *c = group_call(d, g, target, 2 - (transposed || alone));
@@ -852,7 +852,7 @@ static const char *
 made_here(struct dynamo *d, const struct group *g, const struct aten *op)
 {
     const char *stem = op ? spelled_root(d->l->a, op->name) : NULL;
-    return stem && !op->grad && !target_views(op->name) ? python_calls(group_line(d, g->last), stem) : NULL;
+    return stem && !op->grad && !target_views(op->name) ? python_calls(fx_line_at(d, g->last), stem) : NULL;
 }
 
 /* zeros_like(x), on the line of its reader: of the type of x, which under autocast is not what the file says. */
@@ -1588,7 +1588,7 @@ lost_type_as(struct dynamo *d, const struct group *g, int slot)
         like = (int)p->calls[from].args[0].i;
     if (like < 0)
         return slot;
-    const char *read = group_line(d, g->last), *stack = p->calls[from].stack;
+    const char *read = fx_line_at(d, g->last), *stack = p->calls[from].stack;
     int cast = group_cast_like(d, g, slot, like);
     if (stack && !strstr(read, "type_as(") && !strstr(read, ".to(")) { /* where its input was made, then */
         p->calls[p->ncalls - 1].stack = stack;

@@ -233,7 +233,7 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     for (int i = 0; i < COUNT(scalar) && was_number; i++)
         if (target_named(g->target, scalar[i].stem))
             return arena_printf(a, "aten.%s.%s", scalar[i].stem, scalar[i].overload);
-    const char *line = group_line(d, g->last);
+    const char *line = fx_line_at(d, g->last);
     for (int i = 0; i < COUNT(renames); i++)
         if (strcmp(renames[i].target, g->target) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
