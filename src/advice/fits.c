@@ -30,7 +30,7 @@ struct search {
     const struct program *model;      /* whose sizes are put on lines: */
     const struct program *base, *far; /* sizes alone; far NULL: they are not on lines */
     int64_t base_size, far_size;
-    const struct program *one; /* at size 1, read when first asked for */
+    struct program *one; /* at size 1, read when first asked for */
     int nruns, cap_runs;
     struct run {
         int kind;
@@ -217,6 +217,8 @@ program_of_one(struct search *x)
 {
     struct setup s = setup_at(x, x->own, device_kind(x->s->s->device, step_convolves(x->s->st)), 1);
     x->one = x->one ? x->one : x->s->reload(x->s, x->own, &s);
+    if (x->one)
+        step_holds(x->one, &s);
     return x->one;
 }
 
@@ -376,7 +378,7 @@ sizes_of(struct arena *a, const struct program *p)
 }
 
 /* The program at a size, as the file tells it; NULL: it can't be read so. */
-static const struct program *
+static struct program *
 read_at(const struct search *x, struct arena *a, int kind, int64_t size)
 {
     struct setup s = setup_at(x, a, kind, size);
@@ -393,10 +395,11 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     int kind = device_kind(s->s->device, step_convolves(s->st));
     int64_t own = s->s == s->st->setup ? s->s->dims[dim].n : 0; /* else a study's copy with other sizes */
     int64_t other = own > first ? own : first + 1;
-    const struct program *base = own == first ? s->p : read_at(&x, own > first ? a : x.own, kind, first),
-                         *third = own == other ? s->p : read_at(&x, a, kind, other);
+    struct program *base = own == first ? s->p : read_at(&x, own > first ? a : x.own, kind, first),
+                   *third = own == other ? s->p : read_at(&x, a, kind, other);
     if (base && third) {
         struct setup at = setup_at(&x, a, kind, first), next = setup_at(&x, a, kind, other);
+        step_holds(base, &at);
         struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, other);
         int64_t slope = (n.allocated - m.allocated) / (other - first), away = most / (slope > 0 ? slope : 1);
         x.far_size = first + 3 + (away < MOST_SIZE / 2 ? away : MOST_SIZE / 2);

@@ -239,10 +239,7 @@ program_of(const struct onnx_file *f, struct arena *a, struct setup *s, struct e
     s->unroll = true;
     lower_setup(g, a, s);
     struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
-    if (!p || !find_modules(a, p, s, e))
-        return NULL;
-    step_holds(p, s);
-    return p;
+    return p && find_modules(a, p, s, e) ? p : NULL;
 }
 
 static struct program *
