@@ -38,7 +38,8 @@ passes() {
 # shellcheck disable=SC2016 # awk's
 shares='most["reading"] = most["onnx_read"] + most["onnx_graph"]
     most["engine"] = most["step_run"] - most["step_holds"] - most["trace_play"]
-    n = split("reading shapes_run lower_run step_holds engine trace_play report_write", pass, " ")
+    most["allocator"] = most["trace_play"] + most["tape_play"]
+    n = split("reading shapes_run lower_run step_holds engine allocator report_write", pass, " ")
     for (i = 1; i <= n; i++) printf "%.0f | ", 100 * most[pass[i]] / all'
 
 # row NAME FILE ARGUMENT...
