@@ -151,7 +151,7 @@ enum { KINDS = 3 /* of kernels that have rules */ };
 
 /* A rule for kernels of that kind, read once a run. */
 static const struct rule_read *
-rule_text(struct machine *m, const struct cudnn_rule *r, int kind)
+rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
 {
     if (!m->rules)
         m->rules = NEWN(m->keep, const struct rule_read *, COUNT(rules) * KINDS);
