@@ -398,9 +398,17 @@ class Recorder(SchemaCheckMode):
         c.classes = [f"{type(m).__module__}.{type(m).__qualname__}" for m in self.modules]
         if self.lines:
             c.stack = self.frames()
+        for t in tensors_of((args, kwargs)):
+            self.made_by(t)
         if self.functions:
             self.unsure.add(f"what the autograd.Function {self.functions[-1]} keeps for its backward")
         return c
+
+    def made_by(self, t):
+        """A function's apply may have been bound to a name before it was watched: its results tell of it."""
+        function = getattr(type(t.grad_fn), "_forward_cls", None)
+        if function is not None:
+            self.unsure.add(f"what the autograd.Function {function.__name__} keeps for its backward")
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -751,6 +759,8 @@ class Variant:
             rec.done = True
             for t in [*model.parameters(), *model.buffers(), *mine]:
                 rec.last[rec.tensors.of(t)] = -1  # the caller has them
+            for _, t in leaves_of(out):
+                rec.made_by(t)
             self.outputs = [
                 (output_name(path), rec.anew(t, rec.tensors.of(t)), t.dtype, list(t.shape))
                 for path, t in leaves_of(out)
