@@ -233,6 +233,38 @@ for quiet in (False, True):
     assert r.sure, r.unexplained
 END
 ok "a view that is written, with gradients and without: $(tail -1 out)" [ ! -s out ]
+verified "a shortcut without layers, and lists that the program fills" torch "
+class Short(torch.nn.Linear):
+    def __init__(self):
+        super().__init__(8, 8)
+        self.shortcut, self.kept, self.rows = torch.nn.Sequential(), {}, [[]]
+    def forward(self, x):
+        y = super().forward(x)
+        y += self.shortcut(x)
+        if 'one' not in self.kept:
+            self.kept['one'] = torch.ones(8, device=x.device)
+            self.rows[0].append(self.kept['one'])
+        return (y * self.kept['one']).sum()
+model = Short()
+v = memlint.verify(model, torch.rand(4, 8))
+assert v.result.sure and model.kept == {} and model.rows == [[]], v"
+"$python" - >out 2>&1 <<'END'
+import memlint, torch
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+double = Double.apply
+class Named(torch.nn.Linear):
+    def forward(self, x):
+        return double(super().forward(x)).sum()
+r = memlint.check(Named(8, 8), torch.rand(4, 8))
+assert any("the autograd.Function Double keeps" in why for why in r.unexplained), r.unexplained
+END
+ok "a function of autograd under a name: $(tail -1 out)" [ ! -s out ]
 "$python" - >out 2>&1 <<'END'
 import memlint, torch
 class Ctc(torch.nn.Linear):

@@ -431,17 +431,23 @@ class Recorder(SchemaCheckMode):
             return args[0]
         if DROPOUT.match(name) and (args[1] == 0 or not args[2]):  # likewise: _dropout in ATen/native/Dropout.cpp
             return args[0]
+        if name == "aten.to.device" and list(args[1:2]) == [args[0].device] and not any((*args[3:], *kwargs.values())):
+            return self.__torch_dispatch__(torch.ops.aten.to.dtype, (), (args[0], args[2]))  # x.to(y)
+        if name in ("aten.type_as.default", "aten.to.other") and not on_device(args[1]):  # its type alone
+            return self.__torch_dispatch__(torch.ops.aten.to.dtype, (), (args[0], args[1].dtype))
         composite = func.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
         if composite and not self.known(name):
             with self, self.cast(func, args):  # its parts
                 r = func.decompose(*args, **kwargs)
             if r is not NotImplemented:
                 return r
-        if name in ("aten.type_as.default", "aten.to.other") and not on_device(args[1]):  # its type alone
-            return self.__torch_dispatch__(torch.ops.aten.to.dtype, (), (args[0], args[1].dtype))
         given = tensors_of(args[:1] if name in ("aten.type_as.default", "aten.to.other") else (args, kwargs))
         moved = bool(given) and not any(map(on_device, given))
-        c = None if moved else self.call(func, args, kwargs)
+        into = [kwargs[a.name] for a in func._schema.arguments if a.is_out and a.name in kwargs]
+        if len(into) == 1 and len(given) > 1 and not moved:  # out=: its kernel writes there, and autograd sees nothing
+            c = self.call(torch.ops.aten.copy_.default, (into[0], next(t for t in given if t is not into[0])))
+        else:
+            c = None if moved else self.call(func, args, kwargs)
         out = func(*args, **kwargs)
         if not writes(func) and args and out is args[0]:
             if name not in SAME:
@@ -466,8 +472,8 @@ class Recorder(SchemaCheckMode):
             c.outs.append(self.tensors.fresh(stem))
             c.like.append((t.dtype, list(t.shape)))
             self.tensors.put(t, c.outs[-1], self.died, view)
-        if writes(func):
-            self.written(args[0], c)
+        if into or writes(func):
+            self.written(into[0] if into else args[0], c)
         return out
 
     def view(self, base, t, c, nth):
@@ -733,7 +739,8 @@ class Variant:
     """One run of the program."""
 
     def __init__(self, model, mode, given, sizes, loss, rows, grad=False, like=None, low=False, half=False):
-        self.rec = rec = Recorder(model, rows, lines=grad)
+        self.rec, self.half = Recorder(model, rows, lines=grad), half
+        rec = self.rec
         rec.like = like.rec.calls if like else []
         rec.under_autocast = low
         leaves = inputs_of(given)
@@ -771,9 +778,11 @@ class Variant:
             rec.last.update({name: -1 for name in held - set(rec.tensors.name.values())})
 
     def agrees(self, other):
-        mine, its = self.rec.calls, other.rec.calls
-        return len(mine) == len(its) and all(
-            a.op is b.op and a.outs == b.outs and a.reads == b.reads for a, b in zip(mine, its)
+        mine, its, kept = self.rec.calls, other.rec.calls, other.rec.constants
+        return (
+            len(mine) == len(its)
+            and all(a.op is b.op and a.outs == b.outs and a.reads == b.reads for a, b in zip(mine, its))
+            and (self.half or all(t.dtype == kept[name].dtype for name, t in self.rec.constants.items()))
         )
 
 
@@ -799,16 +808,28 @@ def tried(variant, like, **how):
         return None
 
 
+def tables_in(value, found):
+    """The lists, dictionaries and sets of a value, by id."""
+    if isinstance(value, (list, dict, set)) and id(value) not in found:
+        found[id(value)] = value
+        for v in value.values() if isinstance(value, dict) else value:
+            tables_in(v, found)
+    return found
+
+
 @contextlib.contextmanager
 def unchanged(model):
-    """Attributes that the program sets are as they were."""
-    saved = [(m, dict(vars(m))) for m in model.modules()]
+    """Attributes that the program sets are as they were, and so is what their lists and dictionaries hold."""
+    tables = {}
+    for m in model.modules():
+        tables_in(vars(m), tables)
+    saved = [(table, table.copy()) for table in tables.values()]
     try:
         yield
     finally:
-        for m, attributes in saved:
-            vars(m).clear()
-            vars(m).update(attributes)
+        for table, held in saved:
+            table.clear()
+            (table.extend if isinstance(table, list) else table.update)(held)
 
 
 PRECISIONS = {"fp32": {}, "autocast": {"low": True}, "model": {"half": True}}
