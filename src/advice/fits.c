@@ -381,8 +381,8 @@ sizes_of(struct arena *a, const struct program *p)
 static struct program *
 read_at(const struct search *x, struct arena *a, int kind, int64_t size)
 {
-    struct setup s = setup_at(x, a, kind, size);
-    return x->s->reload(x->s, a, &s);
+    const struct setup s = setup_at(x, a, kind, size);
+    return x->s->reload(x->s, a, arena_dup(a, &s, sizeof(s)));
 }
 
 /* Programs at the first size, at the study's own or the next one, and near where `most` bytes are allocated; the second

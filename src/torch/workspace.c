@@ -296,7 +296,7 @@ embedding_backward(struct machine *m, struct value *grad, struct value *indices,
         ask_block(m, &(struct ask){segment_blocks, &segment, sizeof(segment), 1, &n});
     ask_blocks(m, &(struct ask){scan_blocks, &starts, sizeof(starts), 1, &n});
     workspace_new(m, 8);
-    for (int i = 0; i <= few; i++)
+    for (int i = 0; i < (few ? 2 : 1); i++)
         ask_block(m, &(struct ask){segment_blocks, &part, sizeof(part), 1, &n});
     if (!few)
         ask_block(m, &(struct ask){segment_blocks, &row, sizeof(row), 1, &n});
