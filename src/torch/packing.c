@@ -291,7 +291,7 @@ run_dequantize_4bit(struct machine *m, struct frame *f)
 void
 run_matmul_4bit(struct machine *m, struct frame *f)
 {
-    struct value *x = V(INPUT), *absmax = V(ABSMAX);
+    struct value *x = V(INPUT);
     const int64_t size[] = {f->a[ROWS].i, f->a[COLUMNS].i};
     int64_t rows = 1, out[RANK];
     for (int d = 0; d + 1 < x->rank; d++)
@@ -305,8 +305,8 @@ run_matmul_4bit(struct machine *m, struct frame *f)
     int mark = scope_begin(m);
     if (V(NESTED)) {
         m->op = "empty_like.default";
-        absmax = value_new(m, DT_FLOAT, absmax->rank, absmax->size, NULL);
-        absmax = OP(m, "add.Tensor", VAL(absmax), VAL(V(OFFSET)));
+        struct value *absmax = value_new(m, DT_FLOAT, V(ABSMAX)->rank, V(ABSMAX)->size, NULL);
+        OP(m, "add.Tensor", VAL(absmax), VAL(V(OFFSET))); /* alive until the product is made */
     }
     m->op = "empty.memory_format";
     struct value *w = value_new(m, x->dtype, 2, size, NULL), *y = OP(m, "linear.default", VAL(x), VAL(w), VAL(V(BIAS)));

@@ -905,6 +905,15 @@ contradicts(const struct call *c, const struct frame *f)
     return c->rank >= 0 && c->nouts && v && value_elements(v) != n && !(pairs && 2 * value_elements(v) == n);
 }
 
+/* What a doubt calls it: what stands for a call that the file lost has a name of its own, "aten.lost_view.default". */
+static const char *
+doubted_name(const struct call *c)
+{
+    static const char mark[] = "lost_";
+    const char *lost = target_is(c->target, TARGET_LOST) ? strstr(c->target, mark) : NULL;
+    return lost ? lost + strlen(mark) : c->target;
+}
+
 /* Whether a product reads numbers of two types, which PyTorch refuses: a cast between them is in no line. */
 static bool
 mixes(const struct aten *op, const struct arg *a, int n)
@@ -932,10 +941,10 @@ run_call(struct script *x, int at, double *flops)
         args[aten_arg(op, "dtype")] = DTYPE(m->low);
     bool ran = bound && op && aten_takes(op, args, nargs);
     if (ran && x->first && x->s->precision->model && !x->p->graph->ndoubts && mixes(op, args, nargs))
-        graph_doubt(x->p->graph, c->node, c->target, "an export by memlint.export, which has the casts",
+        graph_doubt(x->p->graph, c->node, doubted_name(c), "an export by memlint.export, which has the casts",
                     "its operands have two types where the model is in half precision: a cast between them was lost");
     if (!ran && x->first && op && (bound || !x->p->graph->ndoubts)) /* what follows from a doubt is none of its own */
-        graph_doubt(x->p->graph, c->node, c->target, NULL,
+        graph_doubt(x->p->graph, c->node, doubted_name(c), NULL,
                     "an argument is missing or has another rank than the operator takes: only its result is counted");
     if (!ran) {
         op = aten_find("memlint.unknown_operator");
@@ -963,7 +972,7 @@ run_call(struct script *x, int at, double *flops)
         m->grad_mode = recording;
         m->autocast = casting;
         if (x->first && !x->p->graph->ndoubts && contradicts(c, f))
-            graph_doubt(x->p->graph, c->node, c->target, NULL,
+            graph_doubt(x->p->graph, c->node, doubted_name(c), NULL,
                         "what it reads gives a result of another size than the file states");
         for (int k = 0; k < c->nouts && k < f->nout; k++)
             if (f->out[k]) {
