@@ -731,20 +731,13 @@ read_text(struct arena *a, const char *path, struct err *e)
     return text ? f : NULL;
 }
 
-static bool
-ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 const struct onnx_file *
 onnx_read(struct arena *a, const char *path, struct err *e)
 {
     struct loader l = {.a = a, .e = e, .path = path};
     struct skeleton s;
     *e = (struct err){.file = path};
-    if (ends_with(path, ".txt") || ends_with(path, ".onnxtxt"))
+    if (string_ends(path, ".txt") || string_ends(path, ".onnxtxt"))
         return read_text(a, path, e);
     return scan_file(a, path, false, &s, e) ? read_model(&l, &s) : NULL;
 }

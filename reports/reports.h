@@ -91,9 +91,9 @@ struct tensor_group {
 struct tensor_group *emit_groups(struct arena *a, const struct result *r, int *n);
 void emit_sort_groups(struct tensor_group *g, int n);
 const char *emit_shape(struct arena *a, int rank, const int64_t *shape);
-const char *emit_modules(struct arena *a, const struct plan *p); /* their names, "none" */
-/* The changes with which the step fits what the message left, and what they reserve: "accumulate (9.72 GiB)". */
-bool emit_avoids(const struct result *r, const struct finding *f);
+const char *emit_modules(struct arena *a, const struct plan *p);   /* their names, "none" */
+bool emit_avoids(const struct result *r, const struct finding *f); /* whether the step fits what the message left */
+/* The changes with which it does, and what they reserve: "accumulate (9.72 GiB)". */
 const char *emit_avoided(struct arena *a, const struct result *r);
 /* "12 modules under checkpoint: 23.3 % more FLOPs"; NULL where the step has none. */
 const char *emit_checkpoints(struct arena *a, const struct result *r);

@@ -127,6 +127,7 @@ const char *string_quote(struct arena *a, const char *s, int max);
 const char *string_pattern(struct arena *a, const char *s);
 /* The same of a path, of which only whole parts are numbers: "h.12.conv1" as "h.*.conv1". */
 const char *string_path_pattern(struct arena *a, const char *path);
+bool string_ends(const char *s, const char *with);
 /* Decodes one character at s: its bytes, 1 to 4, or 0 when s does not begin with valid UTF-8. */
 int string_utf8(const char *s, uint32_t *c);
 

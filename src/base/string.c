@@ -161,3 +161,10 @@ string_quote(struct arena *a, const char *s, int max)
         *p = *p == '`' ? '\'' : *p;
     return out;
 }
+
+bool
+string_ends(const char *s, const char *with)
+{
+    const size_t n = strlen(s), m = strlen(with);
+    return n >= m && strcmp(s + n - m, with) == 0;
+}

@@ -433,9 +433,8 @@ hold_results(const struct capture *x, int at)
 /* A result that an equal call replaces, whose own one an attribute keeps, was that attribute's before: of a module with
  * torch.nn.utils.weight_norm that runs twice. */
 static void
-hold_replaced(const struct capture *x, struct call *c)
+hold_replaced(const struct program *p, struct call *c)
 {
-    const struct program *p = x->l->p;
     const struct call *next = c->nargs && p->held[c->outs[0]] >= 0 ? &p->calls[p->held[c->outs[0]]] : NULL;
     if (!next || !next->attribute || c->attribute || next == c || strcmp(next->target, c->target) != 0 ||
         next->args[0].kind != ARG_SLOT || next->args[0].i != c->args[0].i)
@@ -463,7 +462,7 @@ lower_captured(struct lowering *l)
     for (int i = 0; i < l->g->nn; i++)
         hold_results(&x, i);
     for (int i = 0; i < p->ncalls; i++)
-        hold_replaced(&x, &p->calls[i]);
+        hold_replaced(p, &p->calls[i]);
     p->nregions = x.nregions;
     p->regions = x.regions;
 }

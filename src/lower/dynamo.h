@@ -109,7 +109,6 @@ bool spelled_after(const char *name, const char *target);
 /* ---- group.c: the nodes of one recorded call --------------------------------------------------------------------- */
 
 void group_make(struct dynamo *d);
-const char *fx_line_at(const struct dynamo *d, int node);        /* the Python line that made a node */
 int group_output(const struct dynamo *d, const struct group *g); /* the tensor by which its result leaves it */
 bool group_makes(const struct dynamo *d, const struct group *g, int tensor);
 /* Its inputs from outside that hold data and are no argument already resolved. How many. */
@@ -151,10 +150,10 @@ void params_read(struct dynamo *d);
 struct param *params_of(struct dynamo *d, const char *placeholder);
 bool params_in_line(struct dynamo *d, const struct param *q); /* whether any line reads it as "self.name" */
 struct param *params_called(const struct dynamo *d, const char *name);
-/* A size, where it has none yet. */
 /* Elements of what the exporter folds into a constant. Source: DEFAULT_CONSTANT_FOLD_INPUT_SIZE_LIMIT in
  * onnxscript/optimizer/_constant_folding.py. */
 enum { MOST_FOLDED = 8192 };
+/* A size, where it has none yet. */
 void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *size);
 /* Sizes of the parameters that a call reads. */
 void params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,

@@ -298,8 +298,7 @@ static const struct {
      NULL, true, SURE_NOTHING, BY_PRODUCER, 0, true, true},
     {"quantized", has_few_bits,
      "the file is quantized: its weights have few bits (%s), as a frozen base under adapters has that QLoRA trains, "
-     "and "
-     "no adapters are in it",
+     "and no adapters are in it",
      "export the float model with its adapters, and read it with --train='*lora_*' --base=nf4-double", true,
      SURE_NOTHING, BY_OPERATOR, FEW_BITS},
     {"quantized", is_dynamic,

@@ -1259,11 +1259,8 @@ python_closes(struct arena *a, const char *line, const char *name)
 {
     struct spot s = read_line(a, line);
     const char *call = arena_printf(a, ".%s()", name), *from = s.nbindings == 1 ? s.binding[0].value : line;
-    size_t n = strlen(line), m = strlen(call);
     from += strncmp(from, "return ", 7) == 0 ? 7 : strspn(from, " ");
-    if (n < m || strcmp(line + n - m, call) != 0)
-        return false;
-    return one_call(from, line + n);
+    return string_ends(line, call) && one_call(from, line + strlen(line));
 }
 
 const char *
@@ -1678,6 +1675,8 @@ bound_last(const struct spot *s, const struct bound *b)
 static int
 carried(const struct tracer *t, int from, int user, const char **by)
 {
+    if (t->rounds[from].level < 0)
+        return -1;
     int level = parting(&t->stacks[from], &t->stacks[user]);
     for (const struct round *round = &t->rounds[from]; round && round->level >= 0; round = round->outer) {
         const struct spot *s = &t->stacks[from].at[round->level];

@@ -150,16 +150,9 @@ rows_of(const struct call *c)
 }
 
 static bool
-ends(const char *s, const char *with)
-{
-    const size_t n = strlen(s), m = strlen(with);
-    return n >= m && strcmp(s + n - m, with) == 0;
-}
-
-static bool
 under_adapters(const struct program *p, const struct call *c)
 {
-    return ends(p->modules[c->scope].path, "base_layer");
+    return string_ends(p->modules[c->scope].path, "base_layer");
 }
 
 static bool

@@ -401,14 +401,17 @@ class Recorder(SchemaCheckMode):
         for t in tensors_of((args, kwargs)):
             self.made_by(t)
         if self.functions:
-            self.unsure.add(f"what the autograd.Function {self.functions[-1]} keeps for its backward")
+            self.unsure_of(self.functions[-1])
         return c
+
+    def unsure_of(self, function):
+        self.unsure.add(f"what the autograd.Function {function} keeps for its backward")
 
     def made_by(self, t):
         """A function's apply may have been bound to a name before it was watched: its results tell of it."""
         function = getattr(type(t.grad_fn), "_forward_cls", None)
         if function is not None:
-            self.unsure.add(f"what the autograd.Function {function.__name__} keeps for its backward")
+            self.unsure_of(function.__name__)
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
