@@ -542,6 +542,62 @@ precision_type(const struct precision *p, enum dtype t)
     return p->model && t == DT_FLOAT ? p->model : t;
 }
 
+static bool
+is_state(const struct param *q)
+{
+    return q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
+}
+
+/* A parameter on its way to the device. */
+struct moved {
+    const struct program *p;
+    const int *first, *depth; /* per module: the first parameter in it, how far it lies below the model */
+    int of;                   /* index in the script */
+    const struct param *param;
+};
+
+/* Module.to moves a module's children before its parameters, and those before its buffers. Source: Module._apply in
+ * torch/nn/modules/module.py. */
+static int
+by_move(const void *a, const void *b)
+{
+    const struct moved *x = a, *y = b;
+    int mx = x->param->module, my = y->param->module, cx = mx, cy = my; /* the modules, and which child they are in */
+    if (mx == my && is_state(x->param) != is_state(y->param))
+        return is_state(x->param) - is_state(y->param);
+    while (mx != my) {
+        bool up_x = x->depth[mx] >= x->depth[my], up_y = x->depth[my] >= x->depth[mx];
+        if (up_x)
+            mx = x->p->modules[cx = mx].parent;
+        if (up_y)
+            my = x->p->modules[cy = my].parent;
+    }
+    if (cx == mx || cy == my) /* one is a module that the other lies in */
+        return cx == cy ? x->of - y->of : cx == mx ? 1 : -1;
+    return x->first[cx] - x->first[cy];
+}
+
+/* The parameters of the script, in the order in which the model moves to the device. */
+static struct moved *
+moves(const struct script *x)
+{
+    const struct program *p = x->p;
+    struct moved *m = NEWN(x->m->a, struct moved, x->nparams + 1);
+    int *first = NEWN(x->m->a, int, p->nmodules + 1), *depth = NEWN(x->m->a, int, p->nmodules + 1);
+    for (int i = 0; i < p->nmodules; i++) {
+        first[i] = INT_MAX;
+        for (int up = p->modules[i].parent; up >= 0; up = p->modules[up].parent)
+            depth[i]++;
+    }
+    for (int i = 0; i < x->nparams; i++) {
+        m[i] = (struct moved){p, first, depth, i, x->params[i].param};
+        for (int up = m[i].param->module; up >= 0 && first[up] > i; up = p->modules[up].parent)
+            first[up] = i;
+    }
+    qsort(m, (size_t)x->nparams, sizeof(*m), by_move);
+    return m;
+}
+
 static void
 build_model(struct script *x)
 {
@@ -550,12 +606,14 @@ build_model(struct script *x)
     x->params = NEWN(x->m->a, struct trained, p->nparams + 1);
     for (int i = 0; i < p->nparams; i++) {
         const struct param *q = &p->params[i];
-        if (q->rank < 0 || q->tied_to >= 0 || (x->stage && !x->stage->reads[q->slot]))
-            continue;
-        bool state = q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
-        struct trained *t = &x->params[x->nparams++];
-        t->param = q;
-        t->v = value_born(x->m, "empty.memory_format", state ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
+        if (q->rank >= 0 && q->tied_to < 0 && (!x->stage || x->stage->reads[q->slot]))
+            x->params[x->nparams++].param = q;
+    }
+    const struct moved *m = moves(x);
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[m[i].of];
+        const struct param *q = t->param;
+        t->v = value_born(x->m, "empty.memory_format", is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
                           x->sharded_low || q->is_exact ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank,
                           q->size);
         x->slot[q->slot] = t->v;
@@ -602,7 +660,7 @@ shard(struct script *x)
     m->shards = shards_new(m, x->s->parallel, x->s->gpus, x->p->nunits + 1);
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[i];
-        if (t->param->kind == PARAM_BUFFER || t->param->kind == PARAM_CONSTANT)
+        if (is_state(t->param))
             continue;
         int of = unit[t->param->slot] < 0 ? 0 : unit[t->param->slot];
         shards_add(m->shards, of, t->v, &t->local, has_update(t) ? &t->whole_grad : NULL, &t->grad);
