@@ -937,6 +937,33 @@ emit_index_add(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* Query, key and value of nn.MultiheadAttention in one tensor: proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2)
+ * .squeeze(-2).contiguous(). Source: _in_projection_packed in torch/nn/functional.py, from 2.0 on. */
+static bool
+match_packed_projection(struct matcher *x, const struct node *n)
+{
+    static const int64_t turned[] = {3, 1, 2, 0, 4};
+    const struct node *turn = only_maker(x, n, 0, "Transpose");
+    const struct attr *perm = turn ? node_attr(turn, "perm") : NULL;
+    const struct tensor *from = turn ? tensor_at(x, turn->in[0]) : NULL, *to = tensor_at(x, n->out[0]);
+    return perm && perm->type == ATTR_INTS && perm->n == COUNT(turned) &&
+           memcmp(perm->ints, turned, sizeof(turned)) == 0 && from->rank == COUNT(turned) && from->dims[0].n == 1 &&
+           from->dims[3].n == 3 && to->rank == COUNT(turned) - 1 && to->dims[0].n == 3;
+}
+
+static void
+emit_packed_projection(struct matcher *x, const struct node *n)
+{
+    struct arg a = matcher_arg(x, n, n->in[0], "input");
+    struct call *c = matcher_call(x, n, "aten.squeeze.dim", 2);
+    c->args[0] = a;
+    c->args[1] = INT(-2);
+    int squeezed = c->outs[0];
+    c = matcher_call(x, n, "aten.contiguous.default", 1);
+    c->args[0] = (struct arg){.kind = ARG_SLOT, .i = squeezed};
+    finish(x, c, n->out[0]);
+}
+
 /* In the order in which they are tried: a larger pattern before one that could be its part. */
 static const struct pattern {
     const char *root;
@@ -960,6 +987,7 @@ static const struct pattern {
     {"Mul", 0, match_mish, emit_mish},
     {"Div", 0, match_rsqrt, emit_rsqrt},
     {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
+    {"Squeeze", 0, match_packed_projection, emit_packed_projection},
 };
 
 /* ---- one to one -------------------------------------------------------------------------------------------------- */
