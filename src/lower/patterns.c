@@ -13,6 +13,7 @@
 #include "torch/torch.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -2237,6 +2238,58 @@ doubt_written(const struct matcher *x)
     }
 }
 
+/* A parameter of the file: where the first call reads it, and its rank among the file's initializers, -1 it is none. */
+struct registered {
+    struct param param;
+    int call, arg, rank;
+};
+
+static int
+by_use(const void *a, const void *b)
+{
+    const struct registered *x = a, *y = b;
+    return x->call != y->call ? (x->call > y->call) - (x->call < y->call) : x->arg - y->arg;
+}
+
+static int
+by_initializer(const void *a, const void *b)
+{
+    return (*(const struct registered *const *)a)->rank - (*(const struct registered *const *)b)->rank;
+}
+
+/* Into the order in which the model registers its parameters, which is that of the initializers that have their names;
+ * those that were renamed, or of equal content with another, stand at the file's end and go where they are used. */
+static void
+register_params(struct lowering *l)
+{
+    struct program *p = l->p;
+    int *at = NEWN(l->a, int, p->nslots + 1), nnamed = 0;
+    struct registered *r = NEWN(l->a, struct registered, p->nparams + 1);
+    struct registered *sorted = NEWN(l->a, struct registered, p->nparams + 1);
+    struct registered **named = NEWN(l->a, struct registered *, p->nparams + 1);
+    memset(at, -1, sizeof(*at) * (size_t)(p->nslots + 1));
+    for (int i = 0; i < p->nparams; i++) {
+        int own = graph_find(l->g, p->params[i].name);
+        at[p->params[i].slot] = i;
+        r[i] = (struct registered){p->params[i], INT_MAX, i, own >= 0 && l->g->t[own].is_initializer ? own : -1};
+    }
+    for (int i = 0; i < p->ncalls; i++) {
+        struct call_reads reads = {&p->calls[i]};
+        for (int slot, arg = 0; (slot = next_read(&reads)) >= 0; arg++)
+            if (at[slot] >= 0 && r[at[slot]].call == INT_MAX)
+                r[at[slot]].call = i, r[at[slot]].arg = arg;
+    }
+    qsort(r, (size_t)p->nparams, sizeof(*r), by_use);
+    for (int i = 0; i < p->nparams; i++)
+        if (r[i].rank >= 0)
+            named[nnamed++] = &r[i];
+    qsort(named, (size_t)nnamed, sizeof(*named), by_initializer);
+    for (int i = 0, next = 0; i < p->nparams; i++)
+        sorted[i] = r[i].rank >= 0 ? *named[next++] : r[i];
+    for (int i = 0; i < p->nparams; i++)
+        p->params[i] = sorted[i].param;
+}
+
 void
 lower_patterns(struct lowering *l)
 {
@@ -2269,6 +2322,7 @@ lower_patterns(struct lowering *l)
     }
     lost_end(&lost);
     find_buffers(&x, lost.modules);
+    register_params(l);
     if (l->s->mode == MODE_TRAINING)
         doubt_written(&x);
     if (x.by_torch && l->s->mode == MODE_TRAINING)
