@@ -52,16 +52,23 @@ copy_for_cublas(struct machine *m, struct value *v)
     copy->name = "copy for cuBLAS";
 }
 
+/* What a product of a and b takes beside its result, which is there: a handle's workspace comes with the first call. */
+static void
+call_cublas(struct machine *m, struct value *a, struct value *b)
+{
+    copy_for_cublas(m, a);
+    copy_for_cublas(m, b);
+    use_library(m, LIBRARY_CUBLAS);
+}
+
 static void
 product(struct machine *m, struct frame *f, enum library l, struct value *a, struct value *b)
 {
     int64_t n = a->size[0], k = a->size[1], c = b->size[1];
     m->flops += 2.0 * (double)n * (double)k * (double)c;
-    use_library(m, LIBRARY_CUBLAS);
     product_kernel(m, l, a, b);
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){n, c}, NULL));
-    copy_for_cublas(m, a);
-    copy_for_cublas(m, b);
+    call_cublas(m, a, b);
 }
 
 int64_t
@@ -129,9 +136,9 @@ void
 run_addmm(struct machine *m, struct frame *f)
 {
     bool epilogue = V(0)->rank == 1; /* the bias: cuda/Blas.cpp */
+    product(m, f, epilogue ? LIBRARY_CUBLASLT : LIBRARY_CUBLAS, V(1), V(2));
     if (epilogue)
         use_library(m, LIBRARY_CUBLASLT);
-    product(m, f, epilogue ? LIBRARY_CUBLASLT : LIBRARY_CUBLAS, V(1), V(2));
 }
 
 static void
@@ -139,11 +146,9 @@ batched(struct machine *m, struct frame *f, struct value *a, struct value *b)
 {
     int64_t size[] = {a->size[0], a->size[1], b->size[2]};
     m->flops += 2.0 * (double)size[0] * (double)size[1] * (double)a->size[2] * (double)size[2];
-    use_library(m, LIBRARY_CUBLAS);
     product_kernel(m, LIBRARY_CUBLAS, a, b);
     out_add(m, f, value_new(m, a->dtype, 3, size, NULL));
-    copy_for_cublas(m, a);
-    copy_for_cublas(m, b);
+    call_cublas(m, a, b);
 }
 
 void
@@ -245,9 +250,9 @@ run_addbmm(struct machine *m, struct frame *f)
 {
     struct value *a = V(1), *b = V(2);
     m->flops += 2.0 * (double)value_elements(a) * (double)b->size[2];
-    use_library(m, LIBRARY_CUBLAS);
     product_kernel(m, LIBRARY_CUBLAS, a, b);
     out_add(m, f, value_new(m, a->dtype, 2, (int64_t[]){a->size[1], b->size[2]}, NULL));
+    use_library(m, LIBRARY_CUBLAS);
 }
 
 void
@@ -936,8 +941,18 @@ run_flash_attention(struct machine *m, struct frame *f)
     attention_flops(m, q, k, v);
 }
 
-/* What the backward kernel takes: the products for delta, delta, and a dQ accumulator of 64 x 64 tiles. Source:
- * kernel_backward.h in transformers/cuda/mem_eff_attention, workspace_elements_gq. */
+/* A copy of what does not lie as [B, S, H, D]. */
+static void
+copy_heads(struct machine *m, const struct value *v)
+{
+    int64_t size[] = {v->size[0], v->size[2], v->size[1], v->size[3]};
+    int64_t stride[] = {v->stride[0], v->stride[2], v->stride[1], v->stride[3]};
+    if (!value_contiguous(&(struct value){.rank = 4, .size = size, .stride = stride}))
+        value_new(m, v->dtype, v->rank, v->size, NULL);
+}
+
+/* What the backward kernel takes: delta, in fp32 summed from products and turned, and a dQ accumulator of 64 x 64
+ * tiles. Source: kernel_backward.h in transformers/cuda/mem_eff_attention, workspace_elements_gq. */
 static void
 efficient_backward_scratch(struct machine *m, const struct value *q, const struct value *v)
 {
@@ -947,11 +962,16 @@ efficient_backward_scratch(struct machine *m, const struct value *q, const struc
     if (!m->real)
         return;
     int mark = scope_begin(m);
-    int64_t delta[] = {heads, s};
+    int64_t delta[] = {heads, s}, products[] = {heads, s, v->size[3]};
+    bool turned = !half && q->size[1] > 1 && s > 1;
     m->fresh = CLASS_WORKSPACE;
+    int summed = scope_begin(m);
     if (!half)
-        scratch(m, 4 * heads * s * v->size[3]);
-    value_new(m, DT_FLOAT, 2, delta, NULL);
+        value_new(m, DT_FLOAT, 3, products, NULL);
+    if (turned)
+        value_new(m, DT_FLOAT, 2, delta, NULL);
+    struct value *sums = value_new(m, DT_FLOAT, 2, delta, NULL);
+    scope_end(m, summed, 1, &sums);
     scratch(m, heads * 4 * ((div_up(s, rows) * div_up(d, cols) * (4 + rows * cols) + 3) / 4 * 4));
     m->fresh = CLASS_TEMPORARIES;
     scope_end(m, mark, 0, NULL);
@@ -972,6 +992,9 @@ bias_gradient(struct machine *m, const struct value *bias)
 void
 run_efficient_attention_backward(struct machine *m, struct frame *f)
 {
+    int mark = scope_begin(m);
+    if (m->real)
+        copy_heads(m, V(0));
     for (int i = 0; i < 3; i++) {
         struct value *v = V(1 + i);
         int64_t stride[] = {v->size[1] * v->size[2] * v->size[3], v->size[3], v->size[1] * v->size[3], 1};
@@ -979,6 +1002,7 @@ run_efficient_attention_backward(struct machine *m, struct frame *f)
     }
     out_add(m, f, V(4) && f->want >> 3 & 1 ? bias_gradient(m, V(4)) : NULL);
     efficient_backward_scratch(m, V(1), V(3));
+    scope_end(m, mark, f->nout, f->out);
 }
 
 /* Layouts follow the operands; seed and offset are on the device. Source: cudnn/MHA.cpp. */
@@ -1005,16 +1029,6 @@ run_cudnn_attention_backward(struct machine *m, struct frame *f)
     scratch(m, q->size[0] * q->size[1] * q->size[2] * (4 * q->size[3] + 4));
 }
 
-/* A copy of what does not lie as [B, S, H, D]. */
-static void
-flash_copy(struct machine *m, const struct value *v)
-{
-    bool lies = v->rank == 4 && v->stride[3] == 1 && v->stride[1] == v->size[3] &&
-                v->stride[2] == v->size[1] * v->size[3] && v->stride[0] == v->size[2] * v->stride[2];
-    if (!lies)
-        value_new(m, v->dtype, v->rank, v->size, NULL);
-}
-
 /* dQ, dK, dV in their operands' layout; besides the sums of dO * O and a dQ in fp32, in whole blocks. Source:
  * _flash_attention_backward in transformers/cuda/attention_backward.cu, mha_bwd in flash_attn/flash_api.cpp. */
 void
@@ -1023,8 +1037,8 @@ run_flash_attention_backward(struct machine *m, struct frame *f)
     struct value *q = V(1);
     int mark = scope_begin(m);
     if (m->real) {
-        flash_copy(m, V(0));
-        flash_copy(m, V(5));
+        copy_heads(m, V(0));
+        copy_heads(m, V(5));
     }
     for (int i = 1; i < 4; i++)
         out_add(m, f, layout_like(m, V(i), V(i)->dtype));
