@@ -4,7 +4,8 @@
 # tests/oracle/ops.py, opdb.py and programs.py write. NAME.onnx is the exported program, NAME.PRECISION.step memlint's
 # options and then PyTorch's events in the canonical form of tests/oracle/steps.py. A case that differs prints where the
 # two part. NAME.PRECISION.drops has the births of dropouts alone, of a file that can't show more: without lines nobody
-# knows how long names hold a tensor.
+# knows how long names hold a tensor. NAME.PRECISION.real, which tests/oracle/real.py writes, has what PyTorch's own
+# allocator said: memlint's options, the peaks of allocated and reserved bytes, what the step asked for in order.
 #
 # tests/unrecorded/FOLDER.NAME.NUMBER.step are of tests/cases/FOLDER/NAME.txt, whose operators no machine without a GPU
 # records: memlint's own events, read once beside the source that their rows name, so that a change is seen. steps.sh
@@ -53,6 +54,17 @@ agrees() { # agrees FILE.step MODEL
     return 1
 }
 
+asks() { # asks FILE.real MODEL
+    local options
+    read -ra options < <(head -1 "$1")
+    "$MEMLINT" "$2" -q "${options[@]}" --format=json 2>/dev/null |
+        sed -n 's/^    "\(allocated\|reserved\)": \([0-9]*\),*$/\2/p' | head -2 >"$work/got"
+    "$MEMLINT" "$2" -q "${options[@]}" --dump=step 2>/dev/null | sed -n 's/^+\t\([0-9]*\)\t.*/\1/p' >>"$work/got"
+    sed 1d "$1" | cmp -s - "$work/got" && return
+    diff <(sed 1d "$1") "$work/got" | sed -n 's/^</    PyTorch/p; s/^>/    memlint/p' | head -6
+    return 1
+}
+
 for step in "$SOURCE"/tests/unrecorded/*.step; do
     model=$(case_of "$(basename "$step")")
     if [ "${1:-}" = --update ]; then
@@ -71,6 +83,11 @@ for archive in "$SOURCE"/tests/oracle/*.tar.xz; do
         [ -f "$step" ] || continue
         name=$(basename "${step%.*}")
         ok "$(basename "$archive" .tar.xz) $(basename "$step")" agrees "$step" "$work/cases/${name%.*}.onnx"
+    done
+    for real in "$work"/cases/*.real; do
+        [ -f "$real" ] || continue
+        name=$(basename "${real%.*}")
+        ok "$(basename "$archive" .tar.xz) $(basename "$real")" asks "$real" "$work/cases/${name%.*}.onnx"
     done
     rm -r "$work/cases"
 done

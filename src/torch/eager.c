@@ -1330,12 +1330,13 @@ untracked(struct machine *m, struct value *made, const struct value *v, bool in_
 }
 
 static void
-copy_arguments(struct machine *m, const struct frame *f)
+copy_arguments(struct machine *m, const struct frame *f, bool before_result)
 {
     const char *order = m->real && f->op->order ? f->op->order : "";
     for (int i = 0; i < f->n && order[i]; i++) {
-        struct value *v = f->a[i].kind == ARG_VALUE && order[i] != '.' ? f->a[i].v : NULL;
-        if (v && !value_contiguous(v) && !(order[i] == 'd' && value_channels_last(v)))
+        bool taken = order[i] != '.' && !isupper(order[i]) != before_result;
+        struct value *v = f->a[i].kind == ARG_VALUE && taken ? f->a[i].v : NULL;
+        if (v && !value_contiguous(v) && !(tolower(order[i]) == 'd' && value_channels_last(v)))
             OP(m, "clone.default", VAL(v), BOOL(true));
     }
 }
@@ -1374,8 +1375,9 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     m->grad_mode = recording && op->grad == COMPOSITE;
     bool top = m->checkpoint && recording && op->grad != COMPOSITE; /* where a dispatch mode sees it */
     if (!top || !take_results(m, f)) {
+        copy_arguments(m, f, true);
         op->run(m, f);
-        copy_arguments(m, f);
+        copy_arguments(m, f, false);
     }
     if (top)
         cache_results(m, f);

@@ -118,11 +118,7 @@ expand_reshape(struct machine *m, struct frame *f)
 void
 expand_reshape_as(struct machine *m, struct frame *f)
 {
-    struct value *v = V(0), *like = V(1);
-    bool same = v->rank == like->rank;
-    for (int i = 0; i < v->rank && same; i++)
-        same = v->size[i] == like->size[i];
-    out_add(m, f, same ? v : reshape(m, v, like->rank, like->size));
+    out_add(m, f, reshape(m, V(0), V(1)->rank, V(1)->size)); /* of the same sizes it is a view, too */
 }
 
 /* Of a scalar it is a sum even where nothing is summed: sum_to in ExpandUtils.h. */
@@ -385,11 +381,22 @@ expand_var(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, v->dtype, rank, size, NULL));
 }
 
+/* The operand is cast, then made contiguous. Source: impl_func_cum_ops in ReduceOps.cpp, cumsum_cuda_kernel and its kin
+ * in cuda/ScanKernels.cpp. */
 void
 expand_cumsum(struct machine *m, struct frame *f)
 {
-    enum dtype t = arg_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64);
-    out_add(m, f, value_new(m, t, V(0)->rank, V(0)->size, NULL));
+    struct value *v = V(0), *out;
+    enum dtype t = arg_dtype(f, dtypes[v->dtype].is_float ? v->dtype : DT_INT64);
+    out_add(m, f, out = value_new(m, t, v->rank, v->size, NULL));
+    int mark = scope_begin(m);
+    if (m->real && v->dtype != t)
+        v = layout_like(m, v, t);
+    if (m->real && !value_contiguous(v))
+        value_new(m, t, v->rank, v->size, NULL);
+    if (v->rank)
+        scan_workspace(m, out, layout_dim(arg_int(f, 1, 0), v->rank));
+    scope_end(m, mark, 0, NULL);
 }
 
 /* x[a:b] = number: sizes are the part's. */

@@ -112,7 +112,13 @@ run_compare(struct machine *m, struct frame *f)
 void
 run_where(struct machine *m, struct frame *f)
 {
-    pointwise_new(m, f, 0, f->n < 3 ? f->n : 3, layout_promote(f->a + 1, f->n > 2 ? 2 : f->n - 1));
+    enum dtype t = layout_promote(f->a + 1, f->n > 2 ? 2 : f->n - 1);
+    int mark = scope_begin(m);
+    for (int i = 1; i < 3 && m->real; i++) /* cast first: where_self_out in TensorCompare.cpp */
+        if (V(i) && V(i)->dtype != t)
+            layout_like(m, V(i), t);
+    pointwise_new(m, f, 0, f->n < 3 ? f->n : 3, t);
+    scope_end(m, mark, f->nout, f->out);
 }
 
 /* As run_unary, but contiguous where it is not written. */
@@ -345,6 +351,27 @@ run_reduce(struct machine *m, struct frame *f)
 {
     reduced(m, f, 1, 2, arg_dtype(f, V(0)->dtype));
     reduce_scratch(m, f, 1, 4);
+}
+
+/* The largest of each row, where that is infinite zero, and what it leaves of the whole before the exponential.
+ * Source: logsumexp_out_impl in aten/src/ATen/native/ReduceOps.cpp. */
+void
+run_logsumexp(struct machine *m, struct frame *f)
+{
+    int64_t size[RANK];
+    int rank = pointwise_reduced(f, 1, 2, size), mark = scope_begin(m);
+    enum dtype t = V(0)->dtype;
+    if (m->real && value_elements(V(0))) {
+        value_new(m, t, rank, size, NULL);
+        reduce_scratch(m, f, 1, 4);
+        int infinite = scope_begin(m);
+        value_new(m, t, rank, size, NULL);
+        value_new(m, DT_BOOL, rank, size, NULL);
+        scope_end(m, infinite, 0, NULL);
+        layout_like(m, V(0), t);
+    }
+    run_reduce(m, f);
+    scope_end(m, mark, f->nout, f->out);
 }
 
 void

@@ -159,6 +159,7 @@ void run_prelu_backward(struct machine *m, struct frame *f);
 void run_randint(struct machine *m, struct frame *f);
 void run_real(struct machine *m, struct frame *f);
 void run_reduce(struct machine *m, struct frame *f);
+void run_logsumexp(struct machine *m, struct frame *f);
 void run_reduce_bool(struct machine *m, struct frame *f);
 void run_reduce_index(struct machine *m, struct frame *f);
 void run_reduce_with_indices(struct machine *m, struct frame *f);

@@ -143,8 +143,9 @@ struct aten {
     const char *redispatches; /* under CAST_DTYPE the overload that runs; NULL itself */
     const char *takes;        /* tensors it can't do without, see aten_takes */
     /* By argument, in which order a GPU's kernel wants its elements: c contiguous, d that or channels last, . any; NULL
-     * likewise. Of others it takes a copy, which dies with the call. Measured by tests/oracle/contiguous.py; the
-     * .contiguous() of each kernel's host code, aten/src/ATen/native/cuda. */
+     * likewise. Of others it takes a copy, which dies with the call: once the result is there, or before it if the
+     * letter is a capital. Measured by tests/oracle/contiguous.py; the .contiguous() of each kernel's host code,
+     * aten/src/ATen/native/cuda. */
     const char *order;
     enum writes writes;
     bool whole_batch; /* its result for one sample depends on the others of the batch */
@@ -596,6 +597,8 @@ void layout_reorder(int rank, int *perm, int (*after)(const void *of, int d0, in
 /* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks.
  * accumulator: bytes of a partial result. */
 void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
+/* What the scan of v along dim takes where that is all of it; otherwise a scan takes nothing. */
+void scan_workspace(struct machine *m, const struct value *v, int dim);
 /* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */
 struct value *embedding_backward(struct machine *m, struct value *grad, struct value *indices,
                                  const struct value *weight);

@@ -466,10 +466,13 @@ run_stack(struct machine *m, struct frame *f)
     if (f->a[0].kind != ARG_LIST || !f->a[0].n || f->a[0].list[0].kind != ARG_VALUE)
         return;
     struct value *v = f->a[0].list[0].v;
+    enum dtype t = DT_UNDEFINED;
     int d = layout_dim(arg_int(f, 1, 0), v->rank + 1);
     for (int i = 0, k = 0; i <= v->rank; i++)
         size[i] = i == d ? f->a[0].n : v->size[k++];
-    out_add(m, f, value_new(m, v->dtype, v->rank + 1, size, NULL));
+    for (int i = 0; i < f->a[0].n; i++)
+        t = layout_wider(t, f->a[0].list[i].v->dtype);
+    out_add(m, f, value_new(m, t, v->rank + 1, size, NULL));
 }
 
 /* split's backward: the gradients joined, missing ones as zeros. */
@@ -510,23 +513,39 @@ run_unbind_backward(struct machine *m, struct frame *f)
 
 /* constant_pad_nd: pads come from the last dimension inwards. */
 static void
-padded(struct machine *m, struct frame *f, bool last)
+padded_sizes(const struct frame *f, int64_t *size)
 {
-    int64_t pad[2 * RANK], size[RANK];
-    struct value *v = V(0);
+    int64_t pad[2 * RANK];
+    const struct value *v = V(0);
     int n = arg_ints(f, 1, pad, 2 * RANK);
-    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
-    for (int i = 0; i < n / 2 && i < v->rank; i++)
+    memcpy(size, f->rank == v->rank ? f->size : v->size, sizeof(*size) * (size_t)v->rank);
+    for (int i = 0; f->rank != v->rank && i < n / 2 && i < v->rank; i++)
         size[v->rank - 1 - i] += pad[2 * i] + pad[2 * i + 1];
-    if (f->rank == v->rank)
-        memcpy(size, f->size, sizeof(*size) * (size_t)v->rank);
-    out_add(m, f, layout_image(m, v->dtype, v->rank, size, last));
 }
 
+static bool
+only_loses(const struct frame *f, const int64_t *size)
+{
+    int64_t pad[2 * RANK];
+    bool loses = true;
+    for (int i = 0; i < V(0)->rank; i++)
+        loses &= size[i] <= V(0)->size[i];
+    for (int i = arg_ints(f, 1, pad, 2 * RANK); i-- > 0;)
+        loses &= pad[i] <= 0;
+    return loses;
+}
+
+/* What only loses elements is a clone of what is left, as it lies. Source: constant_pad_nd in PadNd.cpp. */
 void
 run_pad(struct machine *m, struct frame *f)
 {
-    padded(m, f, value_channels_last(V(0)));
+    int64_t size[RANK];
+    struct value *v = V(0);
+    padded_sizes(f, size);
+    if (only_loses(f, size))
+        out_add(m, f, layout_like(m, &(struct value){.rank = v->rank, .size = size, .stride = v->stride}, v->dtype));
+    else
+        out_add(m, f, layout_image(m, v->dtype, v->rank, size, value_channels_last(v)));
 }
 
 /* Contiguous whatever its input is. Source: ReflectionPad.cu, ReplicationPadding.cu; _pad2d_common in
@@ -534,7 +553,9 @@ run_pad(struct machine *m, struct frame *f)
 void
 run_pad_edges(struct machine *m, struct frame *f)
 {
-    padded(m, f, false);
+    int64_t size[RANK];
+    padded_sizes(f, size);
+    out_add(m, f, value_new(m, V(0)->dtype, V(0)->rank, size, NULL));
 }
 
 /* Result has the sizes of the second argument and the layout of a fresh tensor. */

@@ -219,11 +219,11 @@ sort_bytes(int64_t n)
     return alias(8 * n, 8 * n, 16384 + 1024 * div_up(n, 4608) + 256);
 }
 
-/* Decoupled look-back over n elements in tiles. */
+/* Decoupled look-back over n elements in tiles, each of which has its state in so many bytes. */
 static int64_t
-scan_bytes(int64_t n, int64_t tile)
+scan_bytes(int64_t n, int64_t tile, int64_t state)
 {
-    return alias(0, 1, 16 * (div_up(n, tile) + WARP));
+    return alias(0, 1, state * (div_up(n, tile) + WARP));
 }
 
 static void
@@ -236,15 +236,28 @@ sort_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 
 /* A scan of the number elements, or as many as there are rows. */
 struct scanned {
-    int64_t rows, tile;
+    int64_t rows, tile, state;
 };
 static void
 scan_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 {
     const struct scanned *of = q->of;
     (void)m;
-    workspaces_add(to, scan_bytes(least(q->number[0], of->rows), of->tile));
+    workspaces_add(to, scan_bytes(least(q->number[0], of->rows), of->tile, of->state));
     workspaces_add(to, 0);
+}
+
+/* Source: scan_dim in aten/src/ATen/native/cuda/ScanUtils.cuh. */
+void
+scan_workspace(struct machine *m, const struct value *v, int dim)
+{
+    static const struct scanned by_bytes[] = {
+        [2] = {INT64_MAX, 7680, 16}, [4] = {INT64_MAX, 1920, 8}, [8] = {INT64_MAX, 896, 16}};
+    int64_t n = value_elements(v);
+    int bytes = dtypes[v->dtype].bits / 8;
+    bool whole = v->rank == 0 || n == v->size[dim];
+    if (m->real && whole && n > 0 && n < MAX_STORAGE_BYTES && bytes < COUNT(by_bytes) && by_bytes[bytes].tile)
+        ask_blocks(m, &(struct ask){scan_blocks, &by_bytes[bytes], sizeof(*by_bytes), 1, &n});
 }
 
 /* Bytes for each of the number elements, or as many as there are rows, and for each thread's elements once more. */
@@ -266,13 +279,11 @@ struct value *
 embedding_backward(struct machine *m, struct value *grad, struct value *indices, const struct value *weight)
 {
     enum { UNSORTED = 3072 };
-    static const struct scanned all = {INT64_MAX, 4480};
+    static const struct scanned all = {INT64_MAX, 4480, 16};
     int64_t n = value_elements(indices), rows = weight->size[0], width = weight->size[1],
             bytes = dtypes[indices->dtype].bits / 8;
     if (!m->real)
         return value_new(m, grad->dtype, weight->rank, weight->size, NULL);
-    if (!value_contiguous(grad))
-        grad = value_new(m, grad->dtype, grad->rank, grad->size, NULL);
     if (n <= UNSORTED || n >= MAX_STORAGE_BYTES)
         return value_new(m, grad->dtype, weight->rank, weight->size, NULL);
     workspace_new(m, n * bytes); /* sorted, and where they were */
@@ -288,7 +299,7 @@ embedding_backward(struct machine *m, struct value *grad, struct value *indices,
     workspace_new(m, n * bytes);
     ask_blocks(m, &(struct ask){scan_blocks, &all, sizeof(all), 1, &n});
     scope_end(m, mark, 0, NULL);
-    const struct scanned starts = {rows, 896};
+    const struct scanned starts = {rows, 896, 16};
     const struct segments segment = {rows, bytes, 0}, part = {rows, bytes, ROWS_PER_THREAD},
                           row = {rows, 4 * width, ROWS_PER_THREAD};
     bool few = rows < 4 * MULTIPROCESSORS && n / ROWS_PER_THREAD > 3 * rows;

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs on PyTorch's own CUDA allocator, where no GPU is: peaks and phases against memlint's, to the byte.
+"""Random programs on PyTorch's own CUDA allocator, where no GPU is: peaks, phases and births against memlint's.
 
-    real.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--precision P] [--count N]
+    real.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--precision P...] [--count N] [--pack FILE]
 
 DIR has what programs.py --captured left there: NAME.py, NAME.onnx, NAME.options. RECORD.PY is the oracle's, with
 nullgpu.cpp beside it; tensors are CUDA's there and their host code runs, kernels don't. What fake tensors do otherwise
-is seen here: views made anew by strides, workspaces, copies for cuBLAS, blocks that are not split. Verdicts as in
-programs.py. Exit 1 when one is wrong.
+is seen here: views made anew by strides, workspaces, copies for cuBLAS, blocks that are not split. What the last step
+asks for is compared in order, too, since blocks are found by it. Verdicts as in programs.py. Exit 1 when one is wrong.
 """
+
 import argparse, collections, json, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,31 +44,75 @@ def begin(a):
     return record
 
 
+def births(torch):
+    """Bytes of the blocks that were asked for since the history began, in order."""
+    events = torch.cuda.memory._snapshot()["device_traces"][0]
+    return [max(512, -(-e["size"] // 512) * 512) for e in events if e["action"] == "alloc"]
+
+
 def measure(record, folder, name, precision):
-    entry = steps.load("zoo", os.path.join(folder, name + ".py")).ZOO["case"]
+    torch, entry = record.torch, steps.load("zoo", os.path.join(folder, name + ".py")).ZOO["case"]
+    reset = torch.cuda.reset_peak_memory_stats
+
+    def last_step():
+        reset()
+        torch.cuda.memory._record_memory_history(context=None, max_entries=1 << 20)
+
+    torch.cuda.reset_peak_memory_stats = last_step
     truth = record.record("case", entry, entry.batches[0], "sgd", precision, "plain")
+    truth["births"] = births(torch)
     with open(os.path.join(folder, f"{name}.{precision}.real"), "w") as f:
         json.dump(truth, f)
 
 
 def compare(memlint, folder, name, precision):
     """(verdict, what differs)"""
-    said = json.load(open(os.path.join(folder, name + ".options")))
+    said = json.loads(steps.read(folder, name + ".options"))
     command = [memlint, os.path.join(folder, name + ".onnx"), *said, "--precision", precision, "--format=json"]
     answer = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
-    truth = json.load(open(os.path.join(folder, f"{name}.{precision}.real")))
-    want = {"peak": truth["peak_allocated"], **truth["allocated_after"]}
-    got = {"peak": answer["peak"]["allocated"], **answer["allocated_after"]}
+    truth = json.loads(steps.read(folder, f"{name}.{precision}.real"))
+    want = {"peak": truth["peak_allocated"], "reserved": truth["peak_reserved"], **truth["allocated_after"]}
+    got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
     apart = [f"{k} {got[k] - want[k]:+d} of {want[k]}" for k in want if got.get(k) != want[k]]
+    events = subprocess.run([*command[:-1], "--dump=step"], capture_output=True, text=True).stdout.splitlines()[1:]
+    asked = [int(e.split("\t")[1]) for e in events if e.startswith("+")]
+    if asked != truth["births"]:
+        at = next((i for i, (a, b) in enumerate(zip(asked, truth["births"])) if a != b), -1)
+        apart.append(f"birth {at}: {asked[at]} for {truth['births'][at]}")
     return "exact" if not apart else "doubt" if answer["verdict"] == "inconclusive" else "wrong", apart
+
+
+def real_text(folder, name, precision):
+    """memlint's options, allocated and reserved bytes at the peak, and the births, a line each."""
+    said = json.loads(steps.read(folder, name + ".options"))
+    truth = json.loads(steps.read(folder, f"{name}.{precision}.real"))
+    lines = [" ".join(["--precision", precision, *said]), truth["peak_allocated"], truth["peak_reserved"]]
+    return "".join(f"{line}\n" for line in [*lines, *truth["births"]]).encode()
+
+
+def check(a, record, count, name, precision):
+    """Whether the program is exact."""
+    log = os.path.join(a.keep, f"{name}.{precision}.real.log")
+    if not os.path.exists(os.path.join(a.keep, f"{name}.{precision}.real")) and not steps.apart(
+        log, lambda: measure(record, a.keep, name, precision)
+    ):
+        count["skipped"] += 1
+        print("skipped", name, precision, steps.reason(log), flush=True)
+        return False
+    verdict, apart = compare(a.memlint, a.keep, name, precision)
+    count[verdict] += 1
+    if verdict != "exact":
+        print(verdict, name, precision, *apart, sep="  ", flush=True)
+    return verdict == "exact"
 
 
 def main():
     ap = arguments(__doc__)
-    ap.add_argument("--precision", default="fp32", choices=("fp32", "amp-bf16", "bf16"))
+    ap.add_argument("--precision", default=["fp32"], nargs="+", choices=("fp32", "amp-bf16", "bf16"))
     ap.add_argument("--count", type=int, default=1 << 30, help="most programs")
+    ap.add_argument("--pack", metavar="FILE", help="an archive for tests/steps.sh of those that are exact")
     a = ap.parse_args()
-    record, count, left = begin(a), collections.Counter(), a.count
+    record, count, left, files = begin(a), collections.Counter(), a.count, []
     for file in sorted(os.listdir(a.keep)):
         name, end = os.path.splitext(file)
         if end != ".onnx" or not os.path.exists(os.path.join(a.keep, name + ".options")) or not re.search(a.only, name):
@@ -75,17 +120,12 @@ def main():
         if not left:
             break
         left -= 1
-        log = os.path.join(a.keep, name + ".real.log")
-        if not os.path.exists(os.path.join(a.keep, f"{name}.{a.precision}.real")) and not steps.apart(
-            log, lambda: measure(record, a.keep, name, a.precision)
-        ):
-            count["skipped"] += 1
-            print("skipped", name, steps.reason(log), flush=True)
-            continue
-        verdict, apart = compare(a.memlint, a.keep, name, a.precision)
-        count[verdict] += 1
-        if verdict != "exact":
-            print(verdict, name, *apart, sep="  ", flush=True)
+        steps_of = [
+            (f"{name}.{p}.real", real_text(a.keep, name, p)) for p in a.precision if check(a, record, count, name, p)
+        ]
+        files += [(name + ".onnx", steps.read(a.keep, name + ".onnx")), *steps_of] if steps_of else []
+    if a.pack:
+        steps.archive(a.pack, files)
     print(", ".join(f"{count[v]} {v}" for v in ("exact", "doubt", "wrong", "skipped")))
     return count["wrong"] != 0
 

@@ -365,29 +365,36 @@ def on_bench(run, a):
         return run(a, Bench(a.memlint, a.record, a.export, folder))
 
 
+def archive(path, files):
+    """files: (name, bytes)"""
+    blob = io.BytesIO()
+    with tarfile.open(fileobj=blob, mode="w") as tar:
+        for name, data in files:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    with open(path, "wb") as f:
+        f.write(lzma.compress(blob.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def read(folder, name):
+    with open(os.path.join(folder, name), "rb") as f:
+        return f.read()
+
+
 def pack(folder, path, cases, also=None, whole=None, model=""):
     """cases: (name, options, precision) of those that are exact; a fourth: the kind of the step; a fifth: the case
     whose trace it is, where that is another one of the same file. also: a folder of an archive's files to take as they
     are; whole(name): its steps say what is allocated before; model: what the names of model files end with."""
-    blob = io.BytesIO()
-    with tarfile.open(fileobj=blob, mode="w") as tar:
-
-        def add(name, data):
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-
-        for name in sorted(os.listdir(also)) if also else ():
-            add(name, open(os.path.join(also, name), "rb").read())
-        done = set()
-        for name, options, precision, *more in sorted(cases):
-            kind, of = (*more, *("step", name)[len(more) :])
-            if name not in done:
-                add(name + ".onnx", open(os.path.join(folder, f"{name}{model}.onnx"), "rb").read())
-                done.add(name)
-            trace = list(open(os.path.join(folder, f"{of}.{precision}.trace")))
-            words = " ".join(["--precision", precision, *options])
-            events = [before(trace)] * bool(whole and whole(name)) + of_kind(canonical(trace), kind)
-            add(f"{name}.{precision}.{kind}", "\n".join([words, *events]).encode() + b"\n")
-    with open(path, "wb") as f:
-        f.write(lzma.compress(blob.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+    files = [(name, read(also, name)) for name in sorted(os.listdir(also))] if also else []
+    done = set()
+    for name, options, precision, *more in sorted(cases):
+        kind, of = (*more, *("step", name)[len(more) :])
+        if name not in done:
+            files.append((name + ".onnx", read(folder, f"{name}{model}.onnx")))
+            done.add(name)
+        trace = list(open(os.path.join(folder, f"{of}.{precision}.trace")))
+        words = " ".join(["--precision", precision, *options])
+        events = [before(trace)] * bool(whole and whole(name)) + of_kind(canonical(trace), kind)
+        files.append((f"{name}.{precision}.{kind}", "\n".join([words, *events]).encode() + b"\n"))
+    archive(path, files)
