@@ -52,12 +52,14 @@ copy_for_cublas(struct machine *m, struct value *v)
     copy->name = "copy for cuBLAS";
 }
 
-/* What a product of a and b takes beside its result, which is there: a handle's workspace comes with the first call. */
+/* What a product of a and b, which is NULL for a vector, takes beside its result, which is there: a handle's workspace
+ * comes with the first call. */
 static void
 call_cublas(struct machine *m, struct value *a, struct value *b)
 {
     copy_for_cublas(m, a);
-    copy_for_cublas(m, b);
+    if (b)
+        copy_for_cublas(m, b);
     use_library(m, LIBRARY_CUBLAS);
 }
 
@@ -199,6 +201,7 @@ run_mv(struct machine *m, struct frame *f)
 {
     m->flops += 2.0 * (double)value_elements(V(0));
     out_add(m, f, value_new(m, V(0)->dtype, 1, V(0)->size, NULL));
+    call_cublas(m, V(0), NULL);
 }
 
 void
@@ -206,6 +209,7 @@ run_addmv(struct machine *m, struct frame *f)
 {
     m->flops += 2.0 * (double)value_elements(V(1));
     out_add(m, f, value_new(m, V(1)->dtype, 1, V(1)->size, NULL));
+    call_cublas(m, V(1), NULL);
 }
 
 void
@@ -236,6 +240,7 @@ run_dot(struct machine *m, struct frame *f)
 {
     m->flops += 2.0 * (double)value_elements(V(0));
     out_add(m, f, value_new(m, V(0)->dtype, 0, NULL, NULL));
+    use_library(m, LIBRARY_CUBLAS);
 }
 
 void
@@ -405,35 +410,49 @@ run_convolution(struct machine *m, struct frame *f)
     convolution_kernel(m, f, 3, KERNEL_FORWARD, x, w, f->out[0], last);
 }
 
+/* (grad, input, weight, bias sizes, ...). Source: convolution_backward in Convolution.cpp, cudnn_convolution_backward and
+ * cudnn_convolution_transpose_backward in cudnn/ConvShared.cpp: the gradient is made contiguous for each result. */
 void
 run_convolution_backward(struct machine *m, struct frame *f)
 {
-    struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3);
-    bool last = convolution_last(m, f, 4, x, w), gone[RANK];
-    if (x->rank == 3)
+    struct value *g = V(0), *x = V(1), *w = V(2), *bias = V(3), *made[2] = {NULL, NULL};
+    bool last = convolution_last(m, f, 4, x, w), gone[RANK], row = x->rank == 3, transposed = arg_int(f, 7, 0);
+    bool x_last = row ? value_contiguous(x) && row_channels_last(x) : value_channels_last(x);
+    bool g_last = row ? row_channels_last(g) : value_channels_last(g);
+    if (row)
         convolution_operand(m, x, false);
-    convolution_operand(m, g, last);
+    int both = scope_begin(m);
+    if (!row && f->want & 2)
+        convolution_operand(m, x, last);
+    if (transposed)
+        convolution_operand(m, g, x_last);
+    else if (m->real && g_last != x_last)
+        g = layout_image(m, g->dtype, g->rank, g->size, x_last);
     int mark = scope_begin(m);
-    struct value *dx = f->want & 1 ? layout_image(m, x->dtype, x->rank, x->size, last) : NULL;
-    if (dx) {
+    if (f->want & 1) {
+        made[0] = layout_image(m, x->dtype, x->rank, x->size, last);
         convolution_operand(m, w, last);
+        if (!transposed)
+            convolution_operand(m, g, last);
         convolution_kernel(m, f, 4, KERNEL_GRAD_INPUT, x, w, g, last);
     }
-    scope_end(m, mark, dx != NULL, &dx);
-    out_add(m, f, dx);
+    scope_end(m, mark, 1, made);
     mark = scope_begin(m);
-    struct value *dw = f->want & 2 ? layout_image(m, w->dtype, w->rank, w->size, last) : NULL;
-    if (dw && x->rank > 3)
-        convolution_operand(m, x, last);
-    if (dw)
+    if (f->want & 2) {
+        if (!transposed)
+            convolution_operand(m, g, last);
+        made[1] = layout_image(m, w->dtype, w->rank, w->size, last);
         convolution_kernel(m, f, 4, KERNEL_GRAD_WEIGHT, x, w, g, last);
-    scope_end(m, mark, dw != NULL, &dw);
-    out_add(m, f, dw);
+    }
+    scope_end(m, mark, 1, made + 1);
+    scope_end(m, both, COUNT(made), made);
+    out_add(m, f, made[0]);
+    out_add(m, f, made[1]);
     out_add(m, f, f->want & 4 && bias ? value_new(m, w->dtype, 1, bias->size, NULL) : NULL);
-    for (int i = 0; i < g->rank; i++)
+    for (int i = 0; i < x->rank; i++)
         gone[i] = i != 1;
     if (f->want & 4 && bias)
-        reduce_workspace(m, g, gone, 4);
+        reduce_workspace(m, V(0), gone, 4);
 }
 
 /* Kernel, stride, padding, dilation from position 1; ceil_mode last. */
@@ -617,6 +636,44 @@ void
 run_stated(struct machine *m, struct frame *f)
 {
     stated(m, f, V(0)->dtype);
+}
+
+/* im2col and col2im: the result begins as a tensor like the input, and is resized, for which storage that is large
+ * enough stays. Source: im2col_out_cuda_template in cuda/Im2Col.cu, col2im_out_cuda_template in cuda/Col2Im.cu. */
+static void
+resized(struct machine *m, struct frame *f, int rank, const int64_t *size)
+{
+    int64_t elements = 1;
+    struct value *x = V(0);
+    for (int i = 0; i < rank; i++)
+        elements *= size[i];
+    int mark = scope_begin(m);
+    if (m->real)
+        x = value_new(m, x->dtype, x->rank, x->size, NULL);
+    if (m->real && elements <= value_elements(x)) {
+        out_add(m, f, value_view(m, x, rank, size, NULL));
+        f->out[0]->is_view = false;
+    } else {
+        out_add(m, f, value_new(m, x->dtype, rank, size, NULL));
+    }
+    scope_end(m, mark, f->nout, f->out);
+}
+
+void
+run_resized(struct machine *m, struct frame *f)
+{
+    if (f->rank >= 0)
+        resized(m, f, f->rank, f->size);
+    else
+        run_stated(m, f);
+}
+
+/* (grad, self): of self's sizes. */
+void
+run_resized_back(struct machine *m, struct frame *f)
+{
+    m->op = f->op->source;
+    resized(m, f, V(1)->rank, V(1)->size);
 }
 
 void
@@ -875,6 +932,36 @@ run_layer_norm_backward(struct machine *m, struct frame *f)
     }
 }
 
+/* Pixels of a channel. */
+static int64_t
+pixels(const struct value *x)
+{
+    int64_t n = 1;
+    for (int i = 2; i < x->rank; i++)
+        n *= x->size[i];
+    return n;
+}
+
+/* A number in fp32 for each channel of each sample. */
+static struct value *
+channels(struct machine *m, const struct value *x)
+{
+    return value_new(m, DT_FLOAT, 2, (int64_t[]){x->size[0], x->size[1]}, NULL);
+}
+
+/* What each channel is multiplied with, and what is added then. Source: GroupNormKernelImplInternal in
+ * cuda/group_norm_kernel.cu. */
+static void
+group_norm_scratch(struct machine *m, const struct value *x, bool affine)
+{
+    int mark = scope_begin(m);
+    if (m->real && affine && pixels(x) > 1) {
+        channels(m, x);
+        channels(m, x);
+    }
+    scope_end(m, mark, 0, NULL);
+}
+
 /* native_group_norm(input, weight, bias, N, C, HxW, group, eps) */
 void
 run_group_norm(struct machine *m, struct frame *f)
@@ -884,6 +971,24 @@ run_group_norm(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, x, x->dtype));
     for (int i = 0; i < 2; i++)
         out_add(m, f, value_new(m, x->dtype, 2, stat, NULL));
+    group_norm_scratch(m, x, V(1) || V(2));
+}
+
+/* native_group_norm_backward(grad, input, mean, rstd, weight, bias); sums over channels, then coefficients of the
+ * input's gradient. Source: GroupNormBackwardKernelImplInternal in cuda/group_norm_kernel.cu. */
+void
+run_group_norm_backward(struct machine *m, struct frame *f)
+{
+    const struct value *x = V(1), *mean = V(2);
+    run_layer_norm_backward(m, f);
+    int mark = scope_begin(m);
+    for (int i = 0; i < 2 && m->real; i++)
+        channels(m, x);
+    for (int i = 0; i < 2 && m->real && f->want & 1; i++)
+        value_new(m, DT_FLOAT, mean->rank, mean->size, NULL);
+    if (m->real && f->want & 1 && V(4) && pixels(x) > 1)
+        channels(m, x);
+    scope_end(m, mark, 0, NULL);
 }
 
 /* _fused_rms_norm(input, normalized_shape, weight, eps) */

@@ -1410,22 +1410,34 @@ expand_lost_clone(struct machine *m, struct frame *f)
         out_add(m, f, v);
 }
 
+/* A mask of truths as one that is added. Source: convert_boolean_attn_mask in transformers/attention.cpp; fake tensors
+ * have the recorder's, which inverts it. */
+static struct value *
+added_mask(struct machine *m, struct value *mask, enum dtype t)
+{
+    if (!mask || mask->dtype != DT_BOOL)
+        return mask;
+    int mark = scope_begin(m);
+    if (m->real) {
+        struct value *low = OP(m, "scalar_tensor.default", FLT(-1e300), DTYPE(t));
+        mask = OP(m, "where.ScalarSelf", VAL(mask), FLT(0), VAL(low));
+    } else {
+        struct value *off = OP(m, "logical_not.default", VAL(mask));
+        struct value *zero = OP(m, "zeros.default", ints_arg(m, 0, NULL), DTYPE(t));
+        mask = OP(m, "where.ScalarSelf", VAL(off), FLT(-1e300), VAL(zero));
+    }
+    scope_end(m, mark, 1, &mask);
+    return mask;
+}
+
 /* The mask as efficient attention takes it: floating, in the query's type, its last dimension padded to eight. Source:
- * convert_boolean_attn_mask, preprocess_mask in transformers/attention.cpp. */
+ * preprocess_mask in transformers/attention.cpp. */
 static struct value *
 attention_mask(struct machine *m, struct value *mask, const struct value *q, const struct value *k)
 {
     if (!mask)
         return NULL;
-    if (mask->dtype == DT_BOOL) {
-        int mark = scope_begin(m);
-        struct value *off = OP(m, "logical_not.default", VAL(mask));
-        struct value *zero = OP(m, "zeros.default", ints_arg(m, 0, NULL), DTYPE(q->dtype));
-        mask = OP(m, "where.ScalarSelf", VAL(off), FLT(-1e300), VAL(zero));
-        scope_end(m, mark, 1, &mask);
-    } else {
-        mask = to(m, mask, q->dtype);
-    }
+    mask = mask->dtype == DT_BOOL ? added_mask(m, mask, q->dtype) : to(m, mask, q->dtype);
     int64_t last = mask->rank ? mask->size[mask->rank - 1] : 1;
     if (!is_aligned(m, last, 8)) {
         int64_t pads[] = {0, 8 - last % 8};
@@ -1448,19 +1460,48 @@ cudnn_mask(struct machine *m, struct value *mask, const struct value *q)
     return OP(m, "where.self", VAL(mask), VAL(zero), VAL(low));
 }
 
-/* Source: _scaled_dot_product_attention_math in transformers/attention.cpp. */
 static struct value *
-attention_math(struct machine *m, struct value *q, struct value *k, struct value *v, struct value *mask, double p)
+causal_mask(struct machine *m, const struct value *q, const struct value *k)
 {
+    int64_t size[] = {q->size[q->rank - 2], k->size[k->rank - 2]};
+    int mark = scope_begin(m);
+    struct value *mask = OP(m, "ones.default", ints_arg(m, 2, size), DTYPE(DT_BOOL));
+    mask = OP(m, "tril.default", VAL(mask));
+    scope_end(m, mark, 1, &mask);
+    mask = added_mask(m, mask, q->dtype);
+    scope_end(m, mark, 1, &mask);
+    return mask;
+}
+
+enum { WIDE_MATH = 205 }; /* the version from which it computes in fp32: allowFP16BF16ReductionMathSDP */
+
+/* Source: _scaled_dot_product_attention_math in transformers/attention.cpp. The mask is added in place, but not to a
+ * fake tensor. */
+static struct value *
+attention_math(struct machine *m, const struct frame *f, struct value *q, struct value *k, struct value *v)
+{
+    struct value *mask = added_mask(m, V(3), q->dtype);
+    enum dtype t = q->dtype, wide = m->real && m->torch >= WIDE_MATH ? DT_FLOAT : t;
+    double p = arg_float(f, 4, 0);
+    struct value **cast[] = {&q, &k, &v};
+    for (int i = 0; i < COUNT(cast); i++)
+        *cast[i] = to(m, *cast[i], wide);
     q = OP(m, "mul.Tensor", VAL(q), FLT(1));
+    if (m->real && arg_int(f, 5, 0))
+        mask = causal_mask(m, q, k);
+    int mark = scope_begin(m);
     k = OP(m, "mul.Tensor", VAL(OP(m, "transpose.int", VAL(k), INT(-2), INT(-1))), FLT(1));
     struct value *score = matmul(m, q, k);
+    scope_end(m, mark, 1, &score);
     if (mask)
-        score = OP(m, "add.Tensor", VAL(score), VAL(mask));
+        score = op_over(m, "add.Tensor", 2, (struct arg[]){VAL(score), VAL(mask)}, m->real);
     score = OP(m, m->real ? "_safe_softmax.default" : "_softmax.default", VAL(score), INT(-1));
+    scope_end(m, mark, 1, &score);
     if (p > 0)
         score = OP(m, "native_dropout.default", VAL(score), FLT(p), BOOL(true));
-    return matmul(m, score, v);
+    scope_end(m, mark, 1, &score);
+    (void)to(m, score, t); /* it returns the weights, too */
+    return to(m, matmul(m, score, v), t);
 }
 
 /* Rows of whole units of eight, copied where they aren't. Source: pad_last_dim in transformers/attention.cpp. */
@@ -1480,14 +1521,14 @@ expand_attention(struct machine *m, struct frame *f)
     double p = arg_float(f, 4, 0);
     bool half = q->dtype == DT_FLOAT16 || q->dtype == DT_BFLOAT16;
     enum attention kernel = m->s->attention;
-    if (q->rank < 4 || k->rank < 4) { /* three dimensions: a head is put in */
+    if (!m->real && (q->rank < 4 || k->rank < 4)) { /* three dimensions: the recorder's puts a head in */
         q = q->rank == 3 ? OP(m, "unsqueeze.default", VAL(q), INT(0)) : q;
         k = k->rank == 3 ? OP(m, "unsqueeze.default", VAL(k), INT(0)) : k;
         v = v->rank == 3 ? OP(m, "unsqueeze.default", VAL(v), INT(0)) : v;
     }
     bool fewer = q->rank == 4 && k->size[1] != q->size[1], gqa = arg_int(f, 7, 0);
-    if (q->rank != 4 || (fewer && !gqa && m->real)) { /* heads that broadcast: no fused kernel takes them */
-        out_add(m, f, attention_math(m, V(0), V(1), V(2), mask, p));
+    if (q->rank != 4 || (fewer && !gqa && m->real)) { /* or heads that broadcast: no fused kernel takes them */
+        out_add(m, f, attention_math(m, f, q, k, v));
         return;
     }
     if (fewer && gqa && k->size[1] > 0) {
@@ -1512,7 +1553,7 @@ expand_attention(struct machine *m, struct frame *f)
                                                                                               : ATTENTION_EFFICIENT;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
-        out = attention_math(m, q, k, v, mask, p);
+        out = attention_math(m, f, q, k, v);
     } else if (kernel == ATTENTION_FLASH) {
         if (m->real) {
             q = padded(m, q);

@@ -288,9 +288,9 @@ expand_clamp_bounds_backward(struct machine *m, struct frame *f)
             const char *cut = k ? "gt.Tensor" : "lt.Tensor";
             int begun = scope_begin(m);
             mask = OP(m, cut, VAL(V(1)), VAL(bound));
-            if (other)
-                mask = OP(m, k ? "logical_or.default" : "logical_and.default", VAL(mask),
-                          VAL(OP(m, "lt.Tensor", VAL(V(2)), VAL(V(3)))));
+            struct value *apart = other ? OP(m, "lt.Tensor", VAL(V(2)), VAL(V(3))) : NULL;
+            if (other && !m->real) /* logical_or_, logical_and_ */
+                mask = OP(m, k ? "logical_or.default" : "logical_and.default", VAL(mask), VAL(apart));
             mask = OP(m, "where.self", VAL(mask), VAL(V(0)), VAL(zero));
             scope_end(m, begun, 1, &mask);
         }

@@ -311,12 +311,12 @@ pointwise_reduced(const struct frame *f, int dims, int keep, int64_t *size)
     return rank;
 }
 
-/* The kernel's buffers; accumulator: bytes it keeps per partial result. */
+/* The kernel's buffers where v is reduced along the dimensions of that argument, -1 or without any all of them;
+ * accumulator: bytes it keeps per partial result. */
 static void
-reduce_scratch(struct machine *m, const struct frame *f, int dims, int accumulator)
+reduce_scratch(struct machine *m, const struct frame *f, int dims, const struct value *v, int accumulator)
 {
     int64_t d[RANK];
-    const struct value *v = V(0);
     bool gone[RANK];
     int n = arg_ints(f, dims, d, RANK);
     for (int i = 0; i < v->rank; i++)
@@ -326,15 +326,46 @@ reduce_scratch(struct machine *m, const struct frame *f, int dims, int accumulat
     reduce_workspace(m, v, gone, accumulator);
 }
 
+/* Into t; integers are cast first: sum_kernel_cuda in ReduceSumProdKernel.cu. */
+static void
+sum_scratch(struct machine *m, const struct frame *f, int dims, enum dtype t)
+{
+    const struct value *v = V(0);
+    int mark = scope_begin(m);
+    if (m->real && !dtypes[v->dtype].is_float && v->dtype != t)
+        v = layout_like(m, v, t);
+    reduce_scratch(m, f, dims, v, dtypes[v->dtype].bits == 64 ? 8 : 4);
+    scope_end(m, mark, 0, NULL);
+}
+
+static enum dtype
+sum_type(const struct frame *f)
+{
+    return arg_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64);
+}
+
 void
 run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = pointwise_reduced(f, 1, 2, size);
-    out_add(m, f, value_new(m, arg_dtype(f, dtypes[V(0)->dtype].is_float ? V(0)->dtype : DT_INT64), rank, size, NULL));
-    if (V(0)->dtype == DT_BOOL) /* cast first: sum_kernel_cuda in ReduceSumProdKernel.cu */
-        scratch(m, 8 * value_elements(V(0)));
-    reduce_scratch(m, f, 1, 4);
+    out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
+    sum_scratch(m, f, 1, sum_type(f));
+}
+
+/* Of all dimensions. */
+void
+run_sum_all(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, sum_type(f), 0, NULL, NULL));
+    sum_scratch(m, f, -1, sum_type(f));
+}
+
+void
+run_reduce_all(struct machine *m, struct frame *f)
+{
+    out_add(m, f, value_new(m, arg_dtype(f, V(0)->dtype), 0, NULL, NULL));
+    reduce_scratch(m, f, -1, V(0), 4);
 }
 
 /* A result of that type, with the dimensions left that the arguments `dims` and `keep` say. */
@@ -350,7 +381,7 @@ void
 run_reduce(struct machine *m, struct frame *f)
 {
     reduced(m, f, 1, 2, arg_dtype(f, V(0)->dtype));
-    reduce_scratch(m, f, 1, 4);
+    reduce_scratch(m, f, 1, V(0), 4);
 }
 
 /* The largest of each row, where that is infinite zero, and what it leaves of the whole before the exponential.
@@ -363,7 +394,7 @@ run_logsumexp(struct machine *m, struct frame *f)
     enum dtype t = V(0)->dtype;
     if (m->real && value_elements(V(0))) {
         value_new(m, t, rank, size, NULL);
-        reduce_scratch(m, f, 1, 4);
+        reduce_scratch(m, f, 1, V(0), 4);
         int infinite = scope_begin(m);
         value_new(m, t, rank, size, NULL);
         value_new(m, DT_BOOL, rank, size, NULL);
@@ -441,7 +472,7 @@ run_var_mean(struct machine *m, struct frame *f)
 {
     reduced(m, f, 1, 3, V(0)->dtype);
     reduced(m, f, 1, 3, V(0)->dtype);
-    reduce_scratch(m, f, 1, 16); /* WelfordData: mean, M2, two counts */
+    reduce_scratch(m, f, 1, V(0), 16); /* WelfordData: mean, M2, two counts */
 }
 
 /* norm(self, p, dim, keepdim) */
@@ -449,7 +480,7 @@ void
 run_norm(struct machine *m, struct frame *f)
 {
     reduced(m, f, 2, 3, arg_dtype(f, V(0)->dtype));
-    reduce_scratch(m, f, 2, 4);
+    reduce_scratch(m, f, 2, V(0), 4);
 }
 
 /* sum_to_size: what sum_to in aten/src/ATen/ExpandUtils.h does: reduce with keepdim, then drop leading dimensions by a

@@ -597,6 +597,9 @@ void layout_reorder(int rank, int *perm, int (*after)(const void *of, int d0, in
 /* A reduction of v over the dimensions marked gone[0..v->rank): buffer and semaphores when it is split over blocks.
  * accumulator: bytes of a partial result. */
 void reduce_workspace(struct machine *m, const struct value *v, const bool *gone, int accumulator);
+/* What adding values to self at indices, a list with a tensor or nothing a dimension, takes. */
+void index_put_workspace(struct machine *m, const struct value *self, const struct arg *indices,
+                         const struct value *values);
 /* What the scan of v along dim takes where that is all of it; otherwise a scan takes nothing. */
 void scan_workspace(struct machine *m, const struct value *v, int dim);
 /* The gradient of an embedding's weight, like `weight`; what the sort takes is held by the running scope. */

@@ -681,6 +681,14 @@ run_scatter_backward(struct machine *m, struct frame *f)
     out_add(m, f, value_new(m, V(0)->dtype, like->rank, like->size, NULL));
 }
 
+/* (grad, self, indices) */
+void
+run_index_backward(struct machine *m, struct frame *f)
+{
+    run_scatter_backward(m, f);
+    index_put_workspace(m, V(1), &f->a[2], V(0));
+}
+
 void
 run_gather(struct machine *m, struct frame *f)
 {

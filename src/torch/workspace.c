@@ -14,7 +14,8 @@ enum {
     MULTIPROCESSORS = 132,
     THREADS_PER_MULTIPROCESSOR = 2048,
     WARP = 32,
-    ROWS_PER_THREAD = 10 /* of an embedding's gradient */
+    ROWS_PER_THREAD = 10, /* of an embedding's gradient */
+    ONE_TILE = 2304       /* pairs that are sorted without a buffer */
 };
 
 static int64_t
@@ -212,11 +213,12 @@ alias(int64_t a, int64_t b, int64_t c)
     return 256 * (div_up(a, 256) + div_up(b, 256) + div_up(c, 256)) + 255;
 }
 
-/* Radix sort of n pairs of 8 bytes each. */
+/* Radix sort of n pairs of 8 bytes each, eight bits a pass; from the second pass on between two buffers. */
 static int64_t
-sort_bytes(int64_t n)
+sort_bytes(int64_t n, int64_t passes)
 {
-    return alias(8 * n, 8 * n, 16384 + 1024 * div_up(n, 4608) + 256);
+    int64_t other = passes > 1 ? 8 * n : 0;
+    return n <= ONE_TILE ? 1 : alias(other, other, 2048 * passes + 1024 * div_up(n, 4608) + 256);
 }
 
 /* Decoupled look-back over n elements in tiles, each of which has its state in so many bytes. */
@@ -230,7 +232,7 @@ static void
 sort_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
 {
     (void)m;
-    workspaces_add(to, sort_bytes(q->number[0]));
+    workspaces_add(to, sort_bytes(q->number[0], *(const int64_t *)q->of));
     workspaces_add(to, 0);
 }
 
@@ -280,6 +282,7 @@ embedding_backward(struct machine *m, struct value *grad, struct value *indices,
 {
     enum { UNSORTED = 3072 };
     static const struct scanned all = {INT64_MAX, 4480, 16};
+    static const int64_t whole = 8; /* passes: all bits of an index */
     int64_t n = value_elements(indices), rows = weight->size[0], width = weight->size[1],
             bytes = dtypes[indices->dtype].bits / 8;
     if (!m->real)
@@ -290,7 +293,7 @@ embedding_backward(struct machine *m, struct value *grad, struct value *indices,
     workspace_new(m, n * bytes);
     int mark = scope_begin(m);
     workspace_new(m, n * bytes); /* the range that is sorted along */
-    ask_blocks(m, &(struct ask){sort_blocks, NULL, 0, 1, &n});
+    ask_blocks(m, &(struct ask){sort_blocks, &whole, sizeof(whole), 1, &n});
     scope_end(m, mark, 0, NULL);
     struct value *result = value_new(m, grad->dtype, weight->rank, weight->size, NULL);
     workspace_new(m, n * bytes); /* segments: runs of an index */
@@ -314,4 +317,56 @@ embedding_backward(struct machine *m, struct value *grad, struct value *indices,
     else if (grad->dtype != DT_FLOAT)
         workspace_new(m, rows * row.bytes);
     return result;
+}
+
+/* Eight bits each of the largest of so many numbers. */
+static int64_t
+key_passes(int64_t keys)
+{
+    int64_t passes = 1;
+    for (int64_t last = (keys > 1 ? keys - 1 : 1) >> 8; last; last >>= 8)
+        passes++;
+    return passes;
+}
+
+/* Source: index_put_with_sort_kernel in Indexing.cu, computeLinearIndex in IndexingUtils.h. */
+void
+index_put_workspace(struct machine *m, const struct value *self, const struct arg *indices, const struct value *values)
+{
+    int64_t picked = 1, after = 1, n, elements = value_elements(self);
+    int count = 0, last = -1, gaps = 0;
+    for (int i = 0; indices->kind == ARG_LIST && i < indices->n && i < self->rank; i++) {
+        if (indices->list[i].kind != ARG_VALUE)
+            continue;
+        if (!m->real || indices->list[i].v->dtype == DT_BOOL)
+            return;
+        gaps += count && last != i - 1;
+        picked *= self->size[last = i];
+        count++;
+    }
+    if (!count || !elements || elements >= MAX_STORAGE_BYTES)
+        return;
+    for (int i = last + 1; i < self->rank; i++)
+        after *= self->size[i];
+    after = gaps ? elements / picked : after;
+    n = value_elements(values) / (elements / picked);
+    int mark = scope_begin(m);
+    enum class class = m->fresh;
+    m->fresh = CLASS_WORKSPACE;
+    for (int i = 0; i < count; i++) { /* wrapped, then times a stride; the first keeps the sum */
+        int one = scope_begin(m);
+        value_new(m, DT_INT64, 1, &n, NULL);
+        struct value *linear = value_new(m, DT_INT64, 1, &n, NULL);
+        scope_end(m, one, i == 0, &linear);
+    }
+    if (gaps)
+        value_new(m, self->dtype, 1, &elements, NULL);
+    if (!value_contiguous(values))
+        value_new(m, values->dtype, values->rank, values->size, NULL);
+    for (int i = 0; i < 3; i++) /* sorted, where they were, the range that is sorted along */
+        value_new(m, DT_INT64, 1, &n, NULL);
+    int64_t passes = key_passes(elements / after);
+    ask_blocks(m, &(struct ask){sort_blocks, &passes, sizeof(passes), 1, &n});
+    m->fresh = class;
+    scope_end(m, mark, 0, NULL);
 }
