@@ -30,10 +30,10 @@ if [ -z "${SANITIZED:-}" ]; then
                 '{ gsub(",", ""); exit !($5 + 0 <= m && $8 + 0 <= p) }' <<<"$line"
         done <<'END'
 exact    0.01 0.5
-eval     0.1  1
-cuda     0.05 1
-reserved 0.5  5
-parallel 0.05 3
+eval     0.01 0.5
+cuda     0.001 0.5
+reserved 0.15 5
+parallel 0.005 1.5
 END
     done
 fi
