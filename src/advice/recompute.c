@@ -198,8 +198,9 @@ unit_modules(struct arena *a, struct program *p, const char *globs, const char *
         return false;
     }
     if (left)
-        program_assume(p, ALTERNATIVE_NONE, "no module called %s runs as one piece, and none is sharded by itself",
-                       left);
+        graph_doubt(p->graph, left, "fully_shard", NULL,
+                    "no module of that name runs as one piece in the file, which may have lost it; none is sharded by "
+                    "itself");
     qsort(r, (size_t)n, sizeof(*r), by_place);
     int outer = 0;
     for (int i = 1; i < n; i++)
