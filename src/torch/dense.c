@@ -410,8 +410,8 @@ run_convolution(struct machine *m, struct frame *f)
     convolution_kernel(m, f, 3, KERNEL_FORWARD, x, w, f->out[0], last);
 }
 
-/* (grad, input, weight, bias sizes, ...). Source: convolution_backward in Convolution.cpp, cudnn_convolution_backward and
- * cudnn_convolution_transpose_backward in cudnn/ConvShared.cpp: the gradient is made contiguous for each result. */
+/* (grad, input, weight, bias sizes, ...): the gradient is made contiguous for each result. Source: convolution_backward
+ * in Convolution.cpp, cudnn_convolution_backward and cudnn_convolution_transpose_backward in cudnn/ConvShared.cpp. */
 void
 run_convolution_backward(struct machine *m, struct frame *f)
 {

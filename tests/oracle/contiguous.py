@@ -5,9 +5,9 @@
     contiguous.py RECORD.PY
 
 RECORD.PY is the oracle's, with nullgpu.cpp beside it: PyTorch's host code and allocator run, kernels don't. An operator
-runs once with an argument in order and once with its last dimensions turned; what that takes more is the copy, made before
-the result where what is born first dies with the call. Prints a line an argument, and exits 1 where a row of the table
-says otherwise.
+runs once with an argument in order and once with its last dimensions turned; what that takes more is the copy, made
+before the result where what is asked for first dies with the call. With images it runs once more with the channels
+last. Prints a line an argument with the letter of the column, and exits 1 where a row of the table says otherwise.
 """
 
 import os, re, sys
