@@ -147,7 +147,7 @@ def taken(torch, f, args):
 
 
 def letter(torch, op, call):
-    """That of the column: whether a call copies a turned argument, and one with channels last as the others, and when."""
+    """That of the column: whether a call copies a turned argument, and one with channels last, and when."""
     name, overload = op.rsplit(".", 1)
     f = getattr(getattr(torch.ops.aten, name), overload)
     space = {
