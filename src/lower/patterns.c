@@ -2265,7 +2265,6 @@ register_params(struct lowering *l)
     struct program *p = l->p;
     int *at = NEWN(l->a, int, p->nslots + 1), nnamed = 0;
     struct registered *r = NEWN(l->a, struct registered, p->nparams + 1);
-    struct registered *sorted = NEWN(l->a, struct registered, p->nparams + 1);
     struct registered **named = NEWN(l->a, struct registered *, p->nparams + 1);
     memset(at, -1, sizeof(*at) * (size_t)(p->nslots + 1));
     for (int i = 0; i < p->nparams; i++) {
@@ -2285,9 +2284,7 @@ register_params(struct lowering *l)
             named[nnamed++] = &r[i];
     qsort(named, (size_t)nnamed, sizeof(*named), by_initializer);
     for (int i = 0, next = 0; i < p->nparams; i++)
-        sorted[i] = r[i].rank >= 0 ? *named[next++] : r[i];
-    for (int i = 0; i < p->nparams; i++)
-        p->params[i] = sorted[i].param;
+        p->params[i] = (r[i].rank >= 0 ? named[next++] : &r[i])->param;
 }
 
 void

@@ -104,6 +104,13 @@ struct param {
     const int64_t *size;
 };
 
+/* Whether it is no parameter but a buffer, or what the file has in the place of one. */
+static inline bool
+param_is_state(const struct param *q)
+{
+    return q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
+}
+
 struct module {
     const char *path, *type; /* type NULL unknown */
     int parent;              /* -1 for the model itself */

@@ -68,7 +68,7 @@ gather_model(struct gather *x)
         if (q->rank < 0 || q->tied_to >= 0)
             continue;
         int64_t n = elements(q->rank, q->size), bytes = dtype_bytes(q->dtype, n);
-        if (q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT) {
+        if (param_is_state(q)) {
             r->model.buffer_bytes = bytes_add(r->model.buffer_bytes, bytes);
             continue;
         }
@@ -377,7 +377,7 @@ gather_layers(struct gather *x)
     memset(sibling, -1, sizeof(int) * (size_t)(p->nmodules + 1));
     for (int i = 0; i < p->nparams; i++) {
         const struct param *q = &p->params[i];
-        if (q->rank < 0 || q->tied_to >= 0 || q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT)
+        if (q->rank < 0 || q->tied_to >= 0 || param_is_state(q))
             continue;
         int64_t n = elements(q->rank, q->size);
         sums[q->module].parameters = bytes_add(sums[q->module].parameters, n);

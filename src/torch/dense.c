@@ -949,20 +949,8 @@ channels(struct machine *m, const struct value *x)
     return value_new(m, DT_FLOAT, 2, (int64_t[]){x->size[0], x->size[1]}, NULL);
 }
 
-/* What each channel is multiplied with, and what is added then. Source: GroupNormKernelImplInternal in
- * cuda/group_norm_kernel.cu. */
-static void
-group_norm_scratch(struct machine *m, const struct value *x, bool affine)
-{
-    int mark = scope_begin(m);
-    if (m->real && affine && pixels(x) > 1) {
-        channels(m, x);
-        channels(m, x);
-    }
-    scope_end(m, mark, 0, NULL);
-}
-
-/* native_group_norm(input, weight, bias, N, C, HxW, group, eps) */
+/* native_group_norm(input, weight, bias, N, C, HxW, group, eps); then what each channel is multiplied with, and what is
+ * added. Source: GroupNormKernelImplInternal in cuda/group_norm_kernel.cu. */
 void
 run_group_norm(struct machine *m, struct frame *f)
 {
@@ -971,7 +959,10 @@ run_group_norm(struct machine *m, struct frame *f)
     out_add(m, f, layout_like(m, x, x->dtype));
     for (int i = 0; i < 2; i++)
         out_add(m, f, value_new(m, x->dtype, 2, stat, NULL));
-    group_norm_scratch(m, x, V(1) || V(2));
+    int mark = scope_begin(m);
+    for (int i = 0; i < 2 && m->real && (V(1) || V(2)) && pixels(x) > 1; i++)
+        channels(m, x);
+    scope_end(m, mark, 0, NULL);
 }
 
 /* native_group_norm_backward(grad, input, mean, rstd, weight, bias); sums over channels, then coefficients of the
@@ -981,12 +972,14 @@ run_group_norm_backward(struct machine *m, struct frame *f)
 {
     const struct value *x = V(1), *mean = V(2);
     run_layer_norm_backward(m, f);
+    if (!m->real)
+        return;
     int mark = scope_begin(m);
-    for (int i = 0; i < 2 && m->real; i++)
+    for (int i = 0; i < 2; i++)
         channels(m, x);
-    for (int i = 0; i < 2 && m->real && f->want & 1; i++)
+    for (int i = 0; i < 2 && f->want & 1; i++)
         value_new(m, DT_FLOAT, mean->rank, mean->size, NULL);
-    if (m->real && f->want & 1 && V(4) && pixels(x) > 1)
+    if (f->want & 1 && V(4) && pixels(x) > 1)
         channels(m, x);
     scope_end(m, mark, 0, NULL);
 }

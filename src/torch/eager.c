@@ -256,11 +256,10 @@ workspace(struct machine *m, int64_t bytes)
     return v;
 }
 
-void
+struct value *
 workspace_new(struct machine *m, int64_t bytes)
 {
-    if (m->real && bytes > 0)
-        workspace(m, bytes);
+    return m->real && bytes > 0 ? workspace(m, bytes) : NULL;
 }
 
 void

@@ -1437,7 +1437,7 @@ attention_mask(struct machine *m, struct value *mask, const struct value *q, con
 {
     if (!mask)
         return NULL;
-    mask = mask->dtype == DT_BOOL ? added_mask(m, mask, q->dtype) : to(m, mask, q->dtype);
+    mask = to(m, added_mask(m, mask, q->dtype), q->dtype);
     int64_t last = mask->rank ? mask->size[mask->rank - 1] : 1;
     if (!is_aligned(m, last, 8)) {
         int64_t pads[] = {0, 8 - last % 8};

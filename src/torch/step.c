@@ -542,12 +542,6 @@ precision_type(const struct precision *p, enum dtype t)
     return p->model && t == DT_FLOAT ? p->model : t;
 }
 
-static bool
-is_state(const struct param *q)
-{
-    return q->kind == PARAM_BUFFER || q->kind == PARAM_CONSTANT;
-}
-
 /* A parameter on its way to the device. */
 struct moved {
     const struct program *p;
@@ -563,8 +557,8 @@ by_move(const void *a, const void *b)
 {
     const struct moved *x = a, *y = b;
     int mx = x->param->module, my = y->param->module, cx = mx, cy = my; /* the modules, and which child they are in */
-    if (mx == my && is_state(x->param) != is_state(y->param))
-        return is_state(x->param) - is_state(y->param);
+    if (mx == my && param_is_state(x->param) != param_is_state(y->param))
+        return param_is_state(x->param) - param_is_state(y->param);
     while (mx != my) {
         bool up_x = x->depth[mx] >= x->depth[my], up_y = x->depth[my] >= x->depth[mx];
         if (up_x)
@@ -613,7 +607,7 @@ build_model(struct script *x)
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[m[i].of];
         const struct param *q = t->param;
-        t->v = value_born(x->m, "empty.memory_format", is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
+        t->v = value_born(x->m, "empty.memory_format", param_is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
                           x->sharded_low || q->is_exact ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank,
                           q->size);
         x->slot[q->slot] = t->v;
@@ -660,7 +654,7 @@ shard(struct script *x)
     m->shards = shards_new(m, x->s->parallel, x->s->gpus, x->p->nunits + 1);
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[i];
-        if (is_state(t->param))
+        if (param_is_state(t->param))
             continue;
         int of = unit[t->param->slot] < 0 ? 0 : unit[t->param->slot];
         shards_add(m->shards, of, t->v, &t->local, has_update(t) ? &t->whole_grad : NULL, &t->grad);

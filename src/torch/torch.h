@@ -433,8 +433,8 @@ int arg_ints(const struct frame *f, int i, int64_t *out,
 void out_add(struct machine *m, struct frame *f, struct value *v);
 
 /* Memory that a kernel takes while it runs, until the running scope ends or at once freed again, and a library's
- * workspace of the running thread. Nothing under fake tensors. */
-void workspace_new(struct machine *m, int64_t bytes);
+ * workspace of the running thread. Nothing, NULL, under fake tensors. */
+struct value *workspace_new(struct machine *m, int64_t bytes);
 void scratch(struct machine *m, int64_t bytes);
 /* Whether a size is whole units, which decides what a step does. */
 bool is_aligned(struct machine *m, int64_t n, int64_t unit);

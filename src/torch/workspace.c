@@ -15,7 +15,8 @@ enum {
     THREADS_PER_MULTIPROCESSOR = 2048,
     WARP = 32,
     ROWS_PER_THREAD = 10, /* of an embedding's gradient */
-    ONE_TILE = 2304       /* pairs that are sorted without a buffer */
+    ONE_TILE = 2304,      /* pairs that are sorted without a buffer */
+    INDEX = 8             /* bytes */
 };
 
 static int64_t
@@ -257,7 +258,7 @@ scan_workspace(struct machine *m, const struct value *v, int dim)
         [2] = {INT64_MAX, 7680, 16}, [4] = {INT64_MAX, 1920, 8}, [8] = {INT64_MAX, 896, 16}};
     int64_t n = value_elements(v);
     int bytes = dtypes[v->dtype].bits / 8;
-    bool whole = v->rank == 0 || n == v->size[dim];
+    bool whole = n == v->size[dim];
     if (m->real && whole && n > 0 && n < MAX_STORAGE_BYTES && bytes < COUNT(by_bytes) && by_bytes[bytes].tile)
         ask_blocks(m, &(struct ask){scan_blocks, &by_bytes[bytes], sizeof(*by_bytes), 1, &n});
 }
@@ -344,29 +345,26 @@ index_put_workspace(struct machine *m, const struct value *self, const struct ar
         picked *= self->size[last = i];
         count++;
     }
-    if (!count || !elements || elements >= MAX_STORAGE_BYTES)
+    if (!count || !elements || elements >= MAX_STORAGE_BYTES || value_elements(values) >= MAX_STORAGE_BYTES)
         return;
     for (int i = last + 1; i < self->rank; i++)
         after *= self->size[i];
     after = gaps ? elements / picked : after;
     n = value_elements(values) / (elements / picked);
     int mark = scope_begin(m);
-    enum class class = m->fresh;
-    m->fresh = CLASS_WORKSPACE;
     for (int i = 0; i < count; i++) { /* wrapped, then times a stride; the first keeps the sum */
         int one = scope_begin(m);
-        value_new(m, DT_INT64, 1, &n, NULL);
-        struct value *linear = value_new(m, DT_INT64, 1, &n, NULL);
+        workspace_new(m, n * INDEX);
+        struct value *linear = workspace_new(m, n * INDEX);
         scope_end(m, one, i == 0, &linear);
     }
     if (gaps)
-        value_new(m, self->dtype, 1, &elements, NULL);
+        workspace_new(m, elements * (dtypes[self->dtype].bits / 8));
     if (!value_contiguous(values))
-        value_new(m, values->dtype, values->rank, values->size, NULL);
+        workspace_new(m, value_elements(values) * (dtypes[values->dtype].bits / 8));
     for (int i = 0; i < 3; i++) /* sorted, where they were, the range that is sorted along */
-        value_new(m, DT_INT64, 1, &n, NULL);
+        workspace_new(m, n * INDEX);
     int64_t passes = key_passes(elements / after);
     ask_blocks(m, &(struct ask){sort_blocks, &passes, sizeof(passes), 1, &n});
-    m->fresh = class;
     scope_end(m, mark, 0, NULL);
 }

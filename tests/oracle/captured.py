@@ -33,11 +33,6 @@ def capture_case(bench, name):
     capture(bench, entry, 4, lambda path, t: {}, bench.file(name, ".captured.onnx"))
 
 
-def options(bench, name):
-    path = bench.file(name, ".options")
-    return json.load(open(path)) if os.path.exists(path) else ["--loss", "sum", "--optimizer", "sgd"]
-
-
 def run(a, bench):
     import memlint.exporting  # once, not once a case
 
@@ -53,7 +48,7 @@ def run(a, bench):
             count["skipped"] += 1
             print("skipped", name, steps.reason(log), flush=True)
             continue
-        said = options(bench, name)
+        said = steps.options(bench.folder, name)
         verdict, truth, got = bench.compare(name, said, precision, model=name + ".captured")
         count[verdict] += 1
         if verdict == "exact":

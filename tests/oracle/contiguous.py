@@ -75,7 +75,7 @@ CALLS = {
     ("max_pool3d_with_indices_backward.default", "grad"): "(v[None, :, None], y(1, 16, 1, 64, 128), [1, 2, 2], "
     "[1, 2, 2], [0, 0, 0], [1, 1, 1], False, j(x[None, :, None]))",
     ("fractional_max_pool2d.default", "self"): "(v[None], [2, 2], [7, 7], y(1, 16, 2))",
-    ("fractional_max_pool2d_backward.default", "grad"): "(v[None], y(1, 16, 64, 128), [2, 2], [32, 64], " "j(x[None]))",
+    ("fractional_max_pool2d_backward.default", "grad"): "(v[None], y(1, 16, 64, 128), [2, 2], [32, 64], j(x[None]))",
     ("upsample_bicubic2d.default", "self"): "(v[None], [64, 128], False)",
     ("upsample_bicubic2d_backward.default", "grad"): "(v[None], [32, 64], [1, 16, 16, 32], False)",
     ("upsample_nearest3d_backward.default", "grad"): "(v[None, :, None], [1, 32, 64], [1, 16, 1, 16, 32])",

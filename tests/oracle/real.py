@@ -5,10 +5,10 @@
     real.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--precision P...] [--count N] [--pack FILE]
 
 DIR has what programs.py --captured or opdb.py --exporter capture left there: NAME.py, NAME.onnx and, where a case has
-options of its own, NAME.options. RECORD.PY is the oracle's, with
-nullgpu.cpp beside it; tensors are CUDA's there and their host code runs, kernels don't. What fake tensors do otherwise
-is seen here: views made anew by strides, workspaces, copies for cuBLAS, blocks that are not split. What the last step
-asks for is compared in order, too, since blocks are found by it. Verdicts as in programs.py. Exit 1 when one is wrong.
+options of its own, NAME.options. RECORD.PY is the oracle's, with nullgpu.cpp beside it; tensors are CUDA's there and
+their host code runs, kernels don't. What fake tensors do otherwise is seen here: views made anew by strides,
+workspaces, copies for cuBLAS, blocks that are not split. What the last step asks for is compared in order, too, since
+blocks are found by it. Verdicts as in programs.py. Exit 1 when one is wrong.
 """
 
 import argparse, collections, json, os, re, subprocess, sys
@@ -66,14 +66,9 @@ def measure(record, folder, name, precision):
         json.dump(truth, f)
 
 
-def options(folder, name):
-    path = os.path.join(folder, name + ".options")
-    return json.load(open(path)) if os.path.exists(path) else ["--loss", "sum", "--optimizer", "sgd", "--dropout=none"]
-
-
 def compare(memlint, folder, name, precision):
     """(verdict, what differs)"""
-    said = options(folder, name)
+    said = steps.options(folder, name)
     command = [memlint, os.path.join(folder, name + ".onnx"), *said, "--precision", precision, "--format=json"]
     answer = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
     truth = json.loads(steps.read(folder, f"{name}.{precision}.real"))
@@ -90,7 +85,7 @@ def compare(memlint, folder, name, precision):
 
 def real_text(folder, name, precision):
     """memlint's options, allocated and reserved bytes at the peak, and the births, a line each."""
-    said = options(folder, name)
+    said = steps.options(folder, name)
     truth = json.loads(steps.read(folder, f"{name}.{precision}.real"))
     lines = [" ".join(["--precision", precision, *said]), truth["peak_allocated"], truth["peak_reserved"]]
     return "".join(f"{line}\n" for line in [*lines, *truth["births"]]).encode()

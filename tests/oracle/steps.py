@@ -382,6 +382,12 @@ def read(folder, name):
         return f.read()
 
 
+def options(folder, name):
+    """memlint's, of a captured program: its own where it has some."""
+    path = os.path.join(folder, name + ".options")
+    return json.load(open(path)) if os.path.exists(path) else ["--loss", "sum", "--optimizer", "sgd"]
+
+
 def pack(folder, path, cases, also=None, whole=None, model=""):
     """cases: (name, options, precision) of those that are exact; a fourth: the kind of the step; a fifth: the case
     whose trace it is, where that is another one of the same file. also: a folder of an archive's files to take as they
