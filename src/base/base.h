@@ -217,6 +217,11 @@ extern const struct dtype_row dtypes[DT_COUNT];
 int64_t dtype_bytes(enum dtype t, int64_t n);
 enum dtype dtype_by_onnx(const char *name);
 enum dtype dtype_by_torch(const char *name);
+static inline bool
+dtype_is_half(enum dtype t)
+{
+    return t == DT_FLOAT16 || t == DT_BFLOAT16;
+}
 
 /* ---- what passes tell and reports show --------------------------------------------------------------------------- */
 

@@ -167,7 +167,7 @@ rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
 static const struct cudnn_rule *
 rule_of(int sm, enum dtype t, bool last)
 {
-    bool half = t == DT_FLOAT16 || t == DT_BFLOAT16;
+    bool half = dtype_is_half(t);
     for (int i = 0; i < COUNT(rules) && (half || t == DT_FLOAT); i++)
         if (rules[i].sm == sm && rules[i].half == half && rules[i].last == last)
             return &rules[i];

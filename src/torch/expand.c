@@ -1473,7 +1473,7 @@ causal_mask(struct machine *m, const struct value *q, const struct value *k)
     return mask;
 }
 
-enum { WIDE_MATH = 205 }; /* the version from which it computes in fp32: allowFP16BF16ReductionMathSDP */
+enum { WIDE_MATH = 205 }; /* the version from which halves are computed in fp32: allowFP16BF16ReductionMathSDP */
 
 /* Source: _scaled_dot_product_attention_math in transformers/attention.cpp. The mask is added in place, but not to a
  * fake tensor. */
@@ -1481,7 +1481,7 @@ static struct value *
 attention_math(struct machine *m, const struct frame *f, struct value *q, struct value *k, struct value *v)
 {
     struct value *mask = added_mask(m, V(3), q->dtype);
-    enum dtype t = q->dtype, wide = m->real && m->torch >= WIDE_MATH ? DT_FLOAT : t;
+    enum dtype t = q->dtype, wide = m->real && m->torch >= WIDE_MATH && dtype_is_half(t) ? DT_FLOAT : t;
     double p = arg_float(f, 4, 0);
     struct value **cast[] = {&q, &k, &v};
     for (int i = 0; i < COUNT(cast); i++)
@@ -1519,7 +1519,7 @@ expand_attention(struct machine *m, struct frame *f)
 {
     struct value *q = V(0), *k = V(1), *v = V(2), *mask = V(3);
     double p = arg_float(f, 4, 0);
-    bool half = q->dtype == DT_FLOAT16 || q->dtype == DT_BFLOAT16;
+    bool half = dtype_is_half(q->dtype);
     enum attention kernel = m->s->attention;
     if (!m->real && (q->rank < 4 || k->rank < 4)) { /* three dimensions: the recorder's puts a head in */
         q = q->rank == 3 ? OP(m, "unsqueeze.default", VAL(q), INT(0)) : q;
