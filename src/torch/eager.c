@@ -914,6 +914,11 @@ node_make(struct machine *m, struct frame *f)
             if (before)
                 node_forget(m, before);
         }
+    if (!g->holders) { /* no result can have a gradient: a cast to integers */
+        g->holders = 1;
+        node_forget(m, g);
+        return;
+    }
     if (g->slices && f->out[0]->fn == g) {
         g->part = f->over;
         rebase(m, g, f->out[0]);
