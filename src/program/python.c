@@ -1535,19 +1535,40 @@ python_in_torch(const char *stack)
     return inner && strstr(inner, "torch/nn/") && glob_match("File \"*torch/nn/*.py\", line *", inner);
 }
 
+/* The stack of a call in another module of its class: from the frames where both stacks part on, the innermost of one
+ * function, whose line has the name that the maker's binds. NULL none. */
+static const char *
+another_module(struct arena *a, const char *m, const char *reader, const char *r)
+{
+    const char *made = "", *read = "", *below = m, *under = r, *from, *to, *stack = NULL;
+    while ((from = next_frame(a, &below, &made)) && (to = next_frame(a, &under, &read))) {
+        struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
+        if (same_function(from, to) && strcmp(from, to) != 0 && binds_it.whole && binds_it.nbindings == 1 &&
+            mentions(&reads_it, binds_it.binding[0].name))
+            stack = arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
+        m = below;
+        r = under;
+    }
+    return stack;
+}
+
 const char *
 python_again(struct arena *a, const char *target, const char *maker, const char *reader)
 {
-    const char *made = "", *read = "", *from, *to, *m = maker, *r = reader;
+    const char *made = "", *read = "", *from, *to, *m = maker, *r = reader, *before_m, *before_r;
     const char *inner = python_inner(maker), *there = inner && reader ? strstr(reader, inner) : NULL;
     do {
+        before_m = m;
+        before_r = r;
         from = next_frame(a, &m, &made);
         to = next_frame(a, &r, &read);
     } while (from && to && strcmp(from, to) == 0);
     if (there && (!from || !to || there >= r)) /* its line runs again, for another one */
         return arena_strn(a, reader, (size_t)(there - reader) + strlen(inner));
-    if (!from || (to && !same_function(from, to)))
+    if (!from)
         return NULL;
+    if (to && !same_function(from, to))
+        return another_module(a, before_m, reader, before_r);
     bool part = target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS); /* x[:, i] */
     if (python_writes(read, target) || (part && strchr(read, '[')))
         return to ? arena_strn(a, reader, (size_t)(r - reader)) : reader;
@@ -1559,14 +1580,7 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         if (*p == '(' && strstr(read, arena_strn(a, call, (size_t)(p - call) + 1)))
             return arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
     }
-    const char *below = m, *under = r; /* another module of the class, whose line has the name that this one binds */
-    from = next_frame(a, &below, &made);
-    to = next_frame(a, &under, &read);
-    if (!from || !to || strcmp(from, to) == 0 || !same_function(from, to))
-        return NULL;
-    struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
-    bool bound = binds_it.whole && binds_it.nbindings == 1 && mentions(&reads_it, binds_it.binding[0].name);
-    return bound ? arena_printf(a, "%.*s%s", (int)(r - reader), reader, m) : NULL;
+    return another_module(a, m, reader, r);
 }
 
 bool
