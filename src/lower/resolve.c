@@ -232,6 +232,29 @@ makes_contiguous(const char *line)
     return false;
 }
 
+/* Whether a function that is not a module's forward, whose lines no file has, turned it: what is turned is made
+ * contiguous there, so seldom is it dropped out. */
+static bool
+turned_inside(const struct dynamo *d, int from, const char *line)
+{
+    int at = from < 0 ? -1 : d->group_of[from];
+    return at >= 0 && target_is(d->groups[at].target, TARGET_REORDERS) && strchr(line, '(') &&
+           !python_writes(line, d->groups[at].target) && !python_calls(line, "rearrange");
+}
+
+/* Whether another group read what a node makes as it was: a copy behind that is its reader's, not its maker's. */
+static bool
+read_before(const struct dynamo *d, int from, const struct group *g)
+{
+    int at = from < 0 ? -1 : d->group_of[from];
+    const char *name = at < 0 ? NULL : arena_printf(d->l->a, "%%%s", d->groups[at].fx_name);
+    for (int k = at + 1; at >= 0 && &d->groups[k] < g; k++)
+        for (const char *p = d->groups[k].args; p && (p = strstr(p, name));)
+            if (!python_name(p += strlen(name)) && !isdigit((unsigned char)*p))
+                return true;
+    return false;
+}
+
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
  * runs. */
 int
@@ -253,8 +276,10 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     }
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
-    bool here = !strstr(read, "drop") && makes_contiguous(read);
-    bool copy = copied || strstr(made, ".contiguous("), views = copy || here || target_views(g->target);
+    const char *stack = l->g->n[g->last].stack, *caller = is_leaf(g->type) ? fx_line(l->a, fx_outer(l->a, stack)) : "";
+    bool here = !strstr(read, "drop") && (makes_contiguous(read) || makes_contiguous(caller));
+    bool copy = copied || strstr(made, ".contiguous(") || turned_inside(d, from, made),
+         views = copy || here || target_views(g->target);
     bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
     int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
     if (slot >= 0) {
@@ -265,7 +290,7 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     if (written)
         return c->outs[0];
-    c->args[1] = BOOL(views);
+    c->args[1] = BOOL(views || (!drops && read_before(d, from, g))); /* a dropout is its maker's */
     if (!copy)
         doubt_clone(d, g, tensor);
     c->args[2] = BOOL(drops);
@@ -1220,6 +1245,25 @@ resolve_overwrites(struct lowering *l, const char *target)
     return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
 }
 
+/* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
+ * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in between,
+ * which binds as that line does. NULL: on its reader's. */
+static const char *
+makers_line(const struct dynamo *d, const struct group *g, const struct call *maker, const struct call *lost)
+{
+    struct arena *a = d->l->a;
+    const char *made = is_leaf(d->l->p->modules[maker->scope].type) ? fx_outer(a, maker->stack) : maker->stack,
+               *read = fx_line(a, is_leaf(g->type) ? fx_outer(a, lost->stack) : lost->stack);
+    if (target_named(maker->target, "reciprocal"))
+        return made;
+    if (python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
+        return NULL;
+    const char *line = fx_line(a, made);
+    bool hides = !is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
+    bool shows = is_leaf(d->l->p->modules[maker->scope].type) || python_writes(line, maker->target);
+    return hides && shows && !python_writes(line, lost->target) ? NULL : made;
+}
+
 /* Adding 0 or multiplying by 1, or the first of two that bound, dropped by the exporter's optimizer. */
 static int
 lost_identity(struct dynamo *d, const struct group *g, const char *name, int slot)
@@ -1238,11 +1282,16 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     }
     struct call *c = group_call(d, g, arena_printf(d->l->a, "%s.Tensor", spelled_stem(d->l->a, name)), 2);
     const struct call *m = group_maker(d->l->p, slot);
-    if (m && target_named(m->target, "reciprocal") && m->stack && c->stack) {
-        c->stack = m->stack; /* "1 / x" is x.reciprocal() * 1, on its own line: __rtruediv__ in torch/_tensor.py */
-        c->frames = m->frames;
-        group_move(d, d->l->p->ncalls - 1, (int)(m - d->l->p->calls) + 1);
-        c = &d->l->p->calls[m - d->l->p->calls + 1];
+    const char *made = m && m->stack && c->stack ? makers_line(d, g, m, c) : NULL;
+    if (made) {
+        int at = (int)(m - d->l->p->calls), scope = m->scope;
+        c->stack = made;
+        c->scopes = m->scopes;
+        c->frames = fx_frames(d->l->a, made);
+        c->location = fx_location(d->l->a, made);
+        c->scope = is_leaf(d->l->p->modules[scope].type) ? d->l->p->modules[scope].parent : scope;
+        group_move(d, d->l->p->ncalls - 1, at + 1);
+        c = &d->l->p->calls[at + 1];
     }
     struct param *q = learned_number(d, g, name);
     bool left = q && !read_here(d, g, q, "* ", "") && !read_here(d, g, q, "+ ", "");

@@ -4,13 +4,13 @@
 or said to be unsure?
 
     families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [--captured]
-                [-v]
+                [--torchscript] [-v]
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
 other packages the rows of packages.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
-captured by memlint's own export.
+captured by memlint's own export, or by TorchScript's exporter, in training mode too.
 --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
 table. Exit 1 when one is wrong and sure. Needs timm, too.
 """
@@ -37,22 +37,14 @@ SIZES = {
     1: "bos_token_id eos_token_id",
 }
 HEAD = "import torch\nfrom torch import nn\nfrom zoo_base import *\n"
-TIMM = (
-    HEAD
-    + """import timm
+TIMM = HEAD + """import timm
 ZOO = {{"case": image(lambda: timm.create_model("{name}", pretrained=False), {size}, (4,), real_build=True)}}
 """
-)
-VISION = (
-    HEAD
-    + """import torchvision
+VISION = HEAD + """import torchvision
 ZOO = {{"case": image(lambda: torchvision.models.get_model("{name}", weights=None, **{more}), {size}, (4,), \
 real_build=True)}}
 """
-)
-LANGUAGE = (
-    HEAD
-    + """import transformers
+LANGUAGE = HEAD + """import transformers
 class M(nn.Module):
     def __init__(self):
         super().__init__()
@@ -66,7 +58,6 @@ class M(nn.Module):
         return self.model({given}={given}).logits
 ZOO = {{"case": {entry}}}
 """
-)
 TEXT = "text(M, 32, (4,), real_build=True)"
 PICTURE = (
     'Entry(M, lambda b: ({"pixel_values": torch.rand(b, 3, 64, 64)}, torch.zeros(b, dtype=torch.long)), '
@@ -168,18 +159,39 @@ def recorded(bench, name, source, precision):
     return json.load(open(path)) if os.path.exists(path) else None
 
 
+def by_torchscript(bench, file):
+    def export(model, inputs):
+        bench.torch.onnx.export(
+            model,
+            (inputs,),
+            file,
+            dynamo=False,
+            training=bench.torch.onnx.TrainingMode.TRAINING,
+            do_constant_folding=False,
+            input_names=list(inputs),
+            output_names=["output"],
+            dynamic_axes={k: {0: "batch"} for k in inputs},
+        )
+        return bench.onnx.load(file)
+
+    return export
+
+
 def exported(a, bench, name, source, file):
+    if a.torchscript:
+        export = by_torchscript(bench, file + ".tmp")
+        return not bench.take(name + ".ts", source, batch=BATCH // 2, export=export, what=("file",))
     if not a.captured:
         return not bench.take(name, source, batch=BATCH // 2, what=("file",))
     log = bench.file(name, ".captured.log")
     return os.path.exists(file) or steps.apart(log, lambda: captured.capture_case(bench, name))
 
 
-def row(bench, name, precision, truth, capture):
-    of = name + (".captured" if capture else "")
+def row(bench, name, precision, truth, how):
+    of = name + how
     outputs = bench.onnx.load(bench.file(of, ".onnx"), load_external_data=False).graph.output
     options = ["--loss", LIBRARIES[name[:3]][2].format(outputs[0].name)]
-    if not capture:
+    if how != ".captured":
         options += ["--dim", f"batch={BATCH}", *(f"--freeze={p}" for p in truth.get("frozen", ()))]
     return bench.error(of, options, precision, truth)
 
@@ -189,9 +201,10 @@ def run(a, bench):
     models = dict(m for _, make, _ in LIBRARIES.values() for m in make())
     names = [n for n in models if re.search(a.only, n)]
     random.Random(a.seed).shuffle(names)
+    how = ".captured" if a.captured else ".ts" if a.torchscript else ""
     for name in names[: a.count or len(names)]:
         count = counts[LIBRARIES[name[:3]][0]]
-        file = bench.file(name, ".captured.onnx" if a.captured else ".onnx")
+        file = bench.file(name, how + ".onnx")
         if a.kept and not os.path.exists(file):
             continue
         truths = {
@@ -206,7 +219,7 @@ def run(a, bench):
         for precision, truth in truths.items():
             if not truth:
                 continue
-            error, sure, why = row(bench, name, precision, truth, a.captured)
+            error, sure, why = row(bench, name, precision, truth, how)
             verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
             count[verdict] += 1
             if a.v or verdict != "sure right":
@@ -224,6 +237,7 @@ def main():
     ap.add_argument("--count", type=int, default=0, help="so many models; all without it")
     ap.add_argument("--kept", action="store_true", help="only what --keep's folder has: needs no recorder's time")
     ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
+    ap.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
     return steps.on_bench(run, ap.parse_args())
 
 

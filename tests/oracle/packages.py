@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of packages that people install beside PyTorch, a row each: for families.py.
 
-Packages: vit-pytorch, segmentation-models-pytorch, monai, torchaudio, pytorchcv, einops and what the rows import.
+Packages: vit-pytorch, segmentation-models-pytorch, monai, torchaudio, pytorchcv, einops, braindecode, diffusers,
+asteroid, speechbrain, ultralytics and what the rows import.
 """
 
-SOURCE = '''import inspect, torch
+SOURCE = """import inspect, torch
 from torch import nn
 import torch.nn.functional as F
 from zoo_base import *
@@ -20,13 +21,127 @@ def size(model):
 NAME = next(iter(inspect.signature(build().forward).parameters))
 SIZE = size(build())
 ZOO = {{"case": Entry(build, lambda b: ({{NAME: given(b)}}, torch.zeros(b, *SIZE)), F.mse_loss, (4,), real_build=True)}}
-'''
+"""
 
 PICTURE = "torch.rand(b, 3, 64, 64)"
 LARGER = "torch.rand(b, 3, 224, 224)"
 VOLUME = "torch.rand(b, 1, 32, 32, 32)"
 SEQUENCE = "torch.rand(b, 64, 64)"
 TOKENS = "torch.zeros(b, 64, dtype=torch.long)"
+
+BRAINDECODE = """ATCNet AttentionBaseNet AttnSleep BDTCN BENDR BIOT BrainModule CBraMod CTNet CodeBrain ContraWR DANCE DGCNN
+    Deep4Net DeepSleepNet EEGConformer EEGDINO EEGITNet EEGInceptionERP EEGInceptionMI EEGMiner EEGNeX EEGNet EEGPT
+    EEGSimpleConv EEGSym EEGTCNet FBCNet FBLightConvNet FBMSNet HybridNet IFNet LUNA Labram MEDFormer MSVTNet MVPFormer
+    PBT REVE SCCNet SPARCNet SSTDPN STEEGFormer ShallowFBCSPNet SignalJEPA SincShallowNet SleepStagerBlanco2020
+    SleepStagerChambon2018 SyncNet TCFormer TCN TIDNet TSception USleep"""
+DIFFUSERS = """import diffusers
+class M(nn.Module):
+    def __init__(self, model, **given):
+        super().__init__()
+        self.model = model
+    def forward(self, sample):
+        b = sample.shape[0]
+        more = {}
+        names = inspect.signature(self.model.forward).parameters
+        if "timestep" in names:
+            more["timestep"] = torch.full((b,), 10, device=sample.device)
+        if "encoder_hidden_states" in names:
+            more["encoder_hidden_states"] = torch.ones(b, 8, 32, device=sample.device)
+        if "class_labels" in names and "DiT" in type(self.model).__name__:
+            more["class_labels"] = torch.zeros(b, dtype=torch.long, device=sample.device)
+        if "pooled_projections" in names:
+            more["pooled_projections"] = torch.ones(b, 32, device=sample.device)
+        return self.model(sample, **more, return_dict=False)[0]
+"""
+LATENT = "torch.rand(b, 4, 16, 16)"
+DIFFUSION = (
+    (
+        "unet2d",
+        "UNet2DModel(32, block_out_channels=(32, 64), down_block_types=('DownBlock2D', 'AttnDownBlock2D'), "
+        "up_block_types=('AttnUpBlock2D', 'UpBlock2D'), norm_num_groups=8, layers_per_block=1)",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    ("unet1d", "UNet1DModel(sample_size=256, in_channels=2, out_channels=2)", "torch.rand(b, 2, 1024)"),
+    (
+        "unet_condition",
+        "UNet2DConditionModel(16, block_out_channels=(32, 64), layers_per_block=1, norm_num_groups=8, "
+        "down_block_types=('CrossAttnDownBlock2D', 'DownBlock2D'), up_block_types=('UpBlock2D', 'CrossAttnUpBlock2D'), "
+        "cross_attention_dim=32, attention_head_dim=8)",
+        LATENT,
+    ),
+    (
+        "unet_simple_cross",
+        "UNet2DConditionModel(16, block_out_channels=(32, 64), layers_per_block=1, norm_num_groups=8, "
+        "down_block_types=('SimpleCrossAttnDownBlock2D', 'ResnetDownsampleBlock2D'), mid_block_type="
+        "'UNetMidBlock2DSimpleCrossAttn', up_block_types=('ResnetUpsampleBlock2D', 'SimpleCrossAttnUpBlock2D'), "
+        "cross_attention_dim=32, attention_head_dim=8)",
+        LATENT,
+    ),
+    (
+        "dit",
+        "DiTTransformer2DModel(num_attention_heads=4, attention_head_dim=16, num_layers=2, sample_size=16, "
+        "in_channels=4, num_embeds_ada_norm=10)",
+        LATENT,
+    ),
+    (
+        "pixart",
+        "PixArtTransformer2DModel(num_attention_heads=4, attention_head_dim=16, num_layers=2, sample_size=16, "
+        "cross_attention_dim=64, caption_channels=32)",
+        LATENT,
+    ),
+    (
+        "sd3",
+        "SD3Transformer2DModel(sample_size=16, num_layers=2, attention_head_dim=16, num_attention_heads=4, "
+        "joint_attention_dim=32, caption_projection_dim=64, pooled_projection_dim=32, in_channels=4, out_channels=4)",
+        LATENT,
+    ),
+    (
+        "sana",
+        "SanaTransformer2DModel(in_channels=4, out_channels=4, num_attention_heads=4, attention_head_dim=16, "
+        "num_layers=2, num_cross_attention_heads=4, cross_attention_head_dim=16, cross_attention_dim=64, "
+        "caption_channels=32, sample_size=16)",
+        LATENT,
+    ),
+    (
+        "auraflow",
+        "AuraFlowTransformer2DModel(sample_size=16, num_mmdit_layers=1, num_single_dit_layers=1, "
+        "attention_head_dim=16, num_attention_heads=4, joint_attention_dim=32, caption_projection_dim=64, "
+        "pos_embed_max_size=256)",
+        LATENT,
+    ),
+    (
+        "cogview3",
+        "Transformer2DModel(num_attention_heads=4, attention_head_dim=16, in_channels=4, num_layers=2, "
+        "norm_num_groups=4, cross_attention_dim=32)",
+        LATENT,
+    ),
+    (
+        "vae",
+        "AutoencoderKL(block_out_channels=(32, 64), down_block_types=('DownEncoderBlock2D',) * 2, "
+        "up_block_types=('UpDecoderBlock2D',) * 2, norm_num_groups=8)",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    ("vae_tiny", "AutoencoderTiny()", "torch.rand(b, 3, 64, 64)"),
+    (
+        "vae_asymmetric",
+        "AsymmetricAutoencoderKL(down_block_out_channels=(32,), up_block_out_channels=(32,), " "norm_num_groups=8)",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    (
+        "vq",
+        "VQModel(block_out_channels=(32, 64), down_block_types=('DownEncoderBlock2D',) * 2, "
+        "up_block_types=('UpDecoderBlock2D',) * 2, norm_num_groups=8)",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+    (
+        "dc_ae",
+        "AutoencoderDC(in_channels=3, latent_channels=4, encoder_block_out_channels=(32, 64), "
+        "decoder_block_out_channels=(32, 64), encoder_layers_per_block=(1, 1), decoder_layers_per_block=(1, 1), "
+        "encoder_block_types='ResBlock', decoder_block_types='ResBlock', encoder_qkv_multiscales=((), ()), "
+        "decoder_qkv_multiscales=((), ()))",
+        "torch.rand(b, 3, 32, 32)",
+    ),
+)
 
 # package, name, what is imported, the model, its input for a batch of b
 ROWS = (
@@ -839,4 +954,64 @@ ROWS = (
         "torch.rand(b, 3, 256, 256)",
     ),
     ("attention", "resnest", "import resnest.torch", "resnest.torch.resnest50()", PICTURE),
+    *(
+        (
+            "braindecode",
+            name.lower(),
+            "import braindecode.models",
+            f"braindecode.models.{name}(n_chans=22, n_outputs=4, n_times=1000, sfreq=250)",
+            "torch.rand(b, 22, 1000)",
+        )
+        for name in BRAINDECODE.split()
+    ),
+    *(("diffusers", name, DIFFUSERS, f"M(diffusers.{made})", given) for name, made, given in DIFFUSION),
+    *(
+        ("ultralytics", name, "import ultralytics.nn.tasks", f"ultralytics.nn.tasks.{made}", LARGER)
+        for name, made in (
+            ("cls_v8", "ClassificationModel('yolov8n-cls.yaml', nc=10, verbose=False)"),
+            ("cls_v11", "ClassificationModel('yolo11n-cls.yaml', nc=10, verbose=False)"),
+            (
+                "backbone_v8",
+                "BaseModel() if 0 else nn.Sequential(*DetectionModel('yolov8n.yaml', verbose=False).model[:10])",
+            ),
+        )
+    ),
+    *(
+        ("speech", name, imports, made, given)
+        for name, imports, made, given in (
+            (
+                "ecapa",
+                "import speechbrain.lobes.models.ECAPA_TDNN as e",
+                "e.ECAPA_TDNN(40, channels=[64, 64, 64, 64, 192], lin_neurons=32)",
+                "torch.rand(b, 100, 40)",
+            ),
+            (
+                "xvector",
+                "import speechbrain.lobes.models.Xvector as x",
+                "x.Xvector(in_channels=40)",
+                "torch.rand(b, 100, 40)",
+            ),
+            (
+                "crdnn",
+                "import speechbrain.lobes.models.CRDNN as c",
+                "c.CRDNN(input_shape=(4, 64, 40))",
+                "torch.rand(b, 64, 40)",
+            ),
+            (
+                "convtasnet",
+                "import asteroid.models",
+                "asteroid.models.ConvTasNet(2, n_blocks=3, n_repeats=2)",
+                "torch.rand(b, 8000)",
+            ),
+            ("dprnn", "import asteroid.models", "asteroid.models.DPRNNTasNet(2, n_repeats=2)", "torch.rand(b, 8000)"),
+            ("dptnet", "import asteroid.models", "asteroid.models.DPTNet(2, n_repeats=2)", "torch.rand(b, 8000)"),
+            (
+                "sudormrf",
+                "import asteroid.models",
+                "asteroid.models.SuDORMRFNet(2, num_blocks=2)",
+                "torch.rand(b, 8000)",
+            ),
+            ("demask", "import asteroid.models", "asteroid.models.DeMask()", "torch.rand(b, 8000)"),
+        )
+    ),
 )

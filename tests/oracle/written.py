@@ -435,6 +435,68 @@ class M(nn.Module):
         return self.c(x)
 """
 
+BYTES = """
+class M(B):
+    def forward(self, x):
+        h = torch.tanh(self.b(F.gelu(self.a(x))))
+        codes = h.mul(127).add(128).round().byte()
+        return self.b(F.gelu(self.a(codes / 127.0 - 1)))
+"""
+SCALED = """
+class Part(nn.Module):
+    def __init__(self, n, m):
+        super().__init__()
+        self.norm, self.conv, self.short = nn.GroupNorm(4, n), nn.Conv2d(n, m, 3, padding=1), nn.Conv2d(n, m, 1)
+        self.time, self.act, self.scale = nn.Linear(32, m), nn.SiLU(), 1.0
+    def forward(self, x, t):
+        h = self.conv(self.act(self.norm(x)))
+        t = self.act(t)
+        t = self.time(t)[:, :, None, None]
+        h = h + t
+        x = x.contiguous()
+        x = self.short(x)
+        out = (x + h) / self.scale
+        return out
+class Turn(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.inside, self.out = nn.Linear(n, n), nn.Conv2d(n, n, 1)
+    def back(self, h, height):
+        h = h.reshape(h.shape[0], height, height, -1).permute(0, 3, 1, 2).contiguous()
+        return self.out(h)
+    def forward(self, x):
+        h = self.inside(x.flatten(2).transpose(1, 2))
+        h = self.back(h, x.shape[2])
+        return x + h
+class Down(nn.Module):
+    def __init__(self, n, m):
+        super().__init__()
+        self.part, self.turn = Part(n, m), Turn(m)
+    def forward(self, x, t):
+        x = self.part(x, t)
+        x = self.turn(x)
+        return x
+class Up(nn.Module):
+    def __init__(self, n, m):
+        super().__init__()
+        self.parts = nn.ModuleList([Part(n, m), Part(m, m)])
+    def forward(self, x, t):
+        for part in self.parts:
+            x = part(x, t)
+        return x
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.time, self.stem, self.down, self.up = nn.Linear(1, 32), nn.Conv2d(3, 16, 3, 2, 1), Down(16, 32), Up(32, 16)
+        self.last = nn.Linear(16, 10)
+    def forward(self, x):
+        t = self.time(x[:, 0, 0, :1])
+        x = self.stem(x)
+        x = self.down(x, t)
+        x = self.up(x, t)
+        return self.last(x.mean((2, 3)))
+"""
+
 
 def entry(inputs, targets, loss, name="M"):
     return f"Entry({name}, lambda b: ({inputs}, {targets}), lambda out, targets: {loss}, (4,), real_build=True)"
@@ -521,6 +583,8 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for base in ("nf4", "nf4-double")
         for case, precisions in ((ROWS, ("fp32", "bf16")), (HALF, ("fp32",)))
     },
+    "bytes": (BYTES, ROWS, None, [], steps.PRECISIONS),
+    "scaled": (SCALED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
 
