@@ -65,7 +65,13 @@ def main(argv=None):
         parser.add_argument("--no-names", action="store_true", help="without names of modules, files and lines in it")
         parser.add_argument("--optimizer", default="adamw", help="as the program calls it; default adamw")
         parser.add_argument("--precision", default="fp32", help="likewise; default fp32")
-    return commands[argv[0]](parser.parse_args(argv[1:]))
+    options = parser.parse_args(argv[1:])
+    try:
+        return commands[argv[0]](options)
+    except ImportError as error:
+        if type(error).__name__ != "Missing":
+            raise
+        sys.exit(f"memlint: {error}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 
+from . import needs  # noqa: F401, before torch and onnx
 import onnx
 import torch
 

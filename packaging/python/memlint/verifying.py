@@ -20,6 +20,7 @@ import tempfile
 import weakref
 import zipfile
 
+from . import needs  # noqa: F401, before torch and onnx
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
