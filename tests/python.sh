@@ -362,6 +362,14 @@ v = memlint.verify(models.Again($blocks), torch.rand(64, 128), precision='$preci
 assert not v.parts_at, v"
     done
 done
+verified "sizes that follow from an input's numbers, and an input that is a slice" torch "class Rows(torch.nn.Linear):
+    def forward(self, x, labels):
+        rows = (labels >= 0).nonzero()
+        if rows.size(0) > 0:
+            x = x.gather(0, rows.expand(rows.size(0), x.size(1)))
+        return super().forward(x).exp().sum()
+v = memlint.verify(Rows(64, 64), torch.rand(32, 64), torch.zeros(32, 300, dtype=torch.long)[:, 0])
+assert v.exact and v.result.sure and memlint.check(Rows(64, 64), torch.rand(32, 64), torch.zeros(32), batch=64).sure, v"
 verified "a view of what a checkpoint's function writes" torch "class Mask(torch.nn.Linear):
     def mix(self, x):
         x = super().forward(x.exp()).exp()

@@ -451,7 +451,8 @@ class Recorder(SchemaCheckMode):
             c = self.call(torch.ops.aten.copy_.default, (into[0], next(t for t in given if t is not into[0])))
         else:
             c = None if moved else self.call(func, args, kwargs)
-        out = func(*args, **kwargs)
+        found = self.values.found(func, args)
+        out = func(*args, **kwargs) if found is None else found
         if not writes(func) and args and out is args[0]:
             if name not in SAME:
                 return out
@@ -648,10 +649,11 @@ def autocast():
 
 def fake(mode, t, sizes=None, half=False):
     dtype = torch.bfloat16 if half and t.dtype is torch.float32 else t.dtype
+    strides = torch.empty_like(t, device="meta").stride()  # as .to(device) has them: those of what is dense
     with mode:
         if sizes is not None:
             return torch.empty(sizes, dtype=dtype, device=DEVICE)
-        return torch.empty_strided(t.size(), t.stride(), dtype=dtype, device=DEVICE)
+        return torch.empty_strided(t.size(), strides, dtype=dtype, device=DEVICE)
 
 
 @contextlib.contextmanager

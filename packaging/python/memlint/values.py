@@ -84,6 +84,18 @@ class Values:
         low, high = (computed(func, args, kwargs, bound) for bound in BOUNDS)
         return low if low == high else None
 
+    def found(self, func, args):
+        """What nonzero makes of what is known, where it finds all or nothing, whatever the open sizes are; else None."""
+        source = self.source(args[0]) if str(func) == "aten.nonzero.default" else None
+        if source is None:
+            return None
+        low, high = (computed(func, (source,), {}, bound) for bound in BOUNDS)
+        all_of = source.get(0).numel()
+        if len(low) != len(high) or len(low) not in (0, all_of):
+            return None
+        n = args[0].numel() if len(low) else 0
+        return torch.empty((n, args[0].dim()), dtype=torch.long, device=args[0].device)
+
     def noted(self, func, args, kwargs, out):
         """out is what func made."""
         if torch._C._functorch.maybe_current_level() is not None:  # under vmap tensors have no storage
