@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/oracle/gpu.sh on doubles: the oracle's device without memory for PyTorch (MEMLINT_TORCH names a Python that has a
+# tests/oracle/gpu.sh on doubles: the oracle's device without memory for PyTorch (MEMLINT_TORCH names a Python with a
 # build for CUDA), tests/driver.c for the replay. That its steps run and leave what they should; no figure is a GPU's.
 . "$(dirname "$0")/lib.sh"
 oracle=${MEMLINT_SHARED:-$SOURCE/../shared}/oracle

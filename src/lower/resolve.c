@@ -1246,8 +1246,8 @@ resolve_overwrites(struct lowering *l, const char *target)
 }
 
 /* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
- * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in between,
- * which binds as that line does. NULL: on its reader's. */
+ * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in
+ * between, which binds as that line does. NULL: on its reader's. */
 static const char *
 makers_line(const struct dynamo *d, const struct group *g, const struct call *maker, const struct call *lost)
 {

@@ -26,7 +26,7 @@ step() { # step PERCENT NAME COMMAND...: its output is OUT/NAME.txt
     shift 2
     timeout "$seconds" "$@" >"$out/$name.txt" 2>"$out/$name.log" || status=$?
     case $status in
-    0) said=done ;;
+    0) said="done" ;;
     124) said="cut off, the rest is missing" ;;
     *) said="failed: $(tail -1 "$out/$name.log")" failed=1 ;;
     esac
