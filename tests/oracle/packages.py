@@ -31,7 +31,8 @@ TOKENS = "torch.zeros(b, 64, dtype=torch.long)"
 
 BRAINDECODE = """ATCNet AttentionBaseNet AttnSleep BDTCN BENDR BIOT BrainModule CBraMod CTNet CodeBrain ContraWR DANCE
     DGCNN Deep4Net DeepSleepNet EEGConformer EEGDINO EEGITNet EEGInceptionERP EEGInceptionMI EEGMiner EEGNeX EEGNet
-    EEGPT EEGSimpleConv EEGSym EEGTCNet FBCNet FBLightConvNet FBMSNet HybridNet IFNet LUNA Labram MEDFormer MSVTNet MVPFormer
+    EEGPT EEGSimpleConv EEGSym EEGTCNet FBCNet FBLightConvNet FBMSNet HybridNet IFNet LUNA Labram MEDFormer MSVTNet
+    MVPFormer
     PBT REVE SCCNet SPARCNet SSTDPN STEEGFormer ShallowFBCSPNet SignalJEPA SincShallowNet SleepStagerBlanco2020
     SleepStagerChambon2018 SyncNet TCFormer TCN TIDNet TSception USleep"""
 DIFFUSERS = """import diffusers
