@@ -286,11 +286,18 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
         doubt_clone(d, g, tensor);
         return slot;
     }
-    struct call *c = group_call(d, g, written ? "aten.clone.default" : "aten.lost_clone.default", written ? 1 : 3);
+    const bool inside = !written && !views && !drops && read_before(d, from, g); /* a dropout is its maker's */
+    struct call *c = group_call(d, g,
+                                written  ? "aten.clone.default"
+                                : inside ? "aten.contiguous.default"
+                                         : "aten.lost_clone.default",
+                                written || inside ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
-    if (written)
+    if (inside && is_leaf(g->type)) /* a line of the function that calls the reader */
+        c->stack = fx_outer(l->a, stack);
+    if (written || inside)
         return c->outs[0];
-    c->args[1] = BOOL(views || (!drops && read_before(d, from, g))); /* a dropout is its maker's */
+    c->args[1] = BOOL(views);
     if (!copy)
         doubt_clone(d, g, tensor);
     c->args[2] = BOOL(drops);
