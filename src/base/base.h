@@ -287,6 +287,7 @@ enum alternative {
     ALTERNATIVE_NORMS,
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
+    ALTERNATIVE_TURNED, /* contiguous() before a convolution */
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED, /* the most that a buffer or parameter may be which became a constant */
     ALTERNATIVE_LOCALS,

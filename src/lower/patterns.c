@@ -1480,6 +1480,64 @@ unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, in
                    "convolution whose weight lost its name");
 }
 
+/* Of an attribute that lists a number for each of `all` places that at place k. */
+static int64_t
+listed(const struct node *n, const char *name, int all, int k, int64_t otherwise)
+{
+    const struct attr *a = node_attr(n, name);
+    return a && a->type == ATTR_INTS && a->ints && a->n == all ? a->ints[k] : otherwise;
+}
+
+/* What a convolution pads at both sides of a dimension of so many elements, with a filter of so many. */
+static void
+padding_of(const struct node *n, int spatial, int k, int64_t in, int64_t filter, int64_t *left, int64_t *right)
+{
+    const char *mode = node_str(n, "auto_pad", "NOTSET");
+    *left = listed(n, "pads", 2 * spatial, k, 0);
+    *right = listed(n, "pads", 2 * spatial, k + spatial, 0);
+    if (strncmp(mode, "SAME", 4) != 0)
+        return;
+    int64_t stride = listed(n, "strides", spatial, k, 1), span = listed(n, "dilations", spatial, k, 1) * (filter - 1);
+    int64_t all = stride > 0 ? ((in + stride - 1) / stride - 1) * stride + span + 1 - in : 0;
+    all = all > 0 ? all : 0;
+    *left = strcmp(mode, "SAME_LOWER") == 0 ? all - all / 2 : all / 2;
+    *right = all - *left;
+}
+
+/* PyTorch pads both sides alike: padding="same" of an even kernel pads its input beforehand by what one side has more.
+ * both: what the convolution pads then. Source: _convolution_same in native/Convolution.cpp. */
+static bool
+pad_one_side(struct matcher *x, const struct node *n, const struct tensor *w, int64_t *both, struct arg *in)
+{
+    int rank, wrank, spatial = w->rank - 2;
+    const int64_t *size, *filter;
+    if (in->kind != ARG_SLOT || spatial < 1 || !lower_sizes(x->l, tensor_at(x, n->in[0]), &rank, &size) ||
+        !lower_sizes(x->l, w, &wrank, &filter) || rank != spatial + 2)
+        return false;
+    bool more = false;
+    int64_t sides[2 * MAX_RANK], *wide = arena_dup(x->l->a, size, sizeof(*size) * (size_t)rank);
+    for (int k = 0; k < spatial; k++) {
+        int64_t left, right;
+        padding_of(n, spatial, k, size[2 + k], filter[2 + k], &left, &right);
+        both[k] = left < right ? left : right;
+        sides[2 * (spatial - 1 - k)] = left - both[k];
+        sides[2 * (spatial - 1 - k) + 1] = right - both[k];
+        wide[2 + k] += left + right - 2 * both[k];
+        more |= left != right;
+    }
+    if (!more)
+        return true;
+    struct call *c = matcher_call(x, n, "aten.constant_pad_nd.default", 3);
+    c->args[0] = *in;
+    c->args[1] = ints(x, 2 * spatial, sides);
+    c->args[2] = FLT(0);
+    c->rank = rank;
+    c->size = wide;
+    c->outs[0] = lower_slot(x->l);
+    *in = (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+    return true;
+}
+
 static void
 emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1489,13 +1547,22 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
                   !setup_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? matcher_arg(x, n, n->in[2], "bias") : NONE;
+    const struct node *turn = x->by_torch && in.kind == ARG_SLOT ? maker(x, n->in[0]) : NULL;
+    if (turn && node_call(turn) == CALL_PERMUTE) {
+        program_assume(x->l->p, ALTERNATIVE_TURNED,
+                       "what is turned before a convolution is not made contiguous: the file can't tell");
+        if (setup_instead(x->l->s, ALTERNATIVE_TURNED))
+            in = called(x, n, "aten.contiguous.default", in, NONE, NONE, NONE);
+    }
     int spatial = w->rank - 2;
+    int64_t both[MAX_RANK];
+    bool padded = !transposed && pad_one_side(x, n, w, both, &in);
     struct call *c = matcher_call(x, n, target, 9);
     c->args[0] = in;
     c->args[1] = weight;
     c->args[2] = bias;
     c->args[3] = attr_ints(x, n, "strides", 0, 0);
-    c->args[4] = attr_ints(x, n, "pads", 0, spatial);
+    c->args[4] = padded ? ints(x, spatial, both) : attr_ints(x, n, "pads", 0, spatial);
     c->args[5] = attr_ints(x, n, "dilations", 0, 0);
     c->args[6] = BOOL(transposed);
     c->args[7] = attr_ints(x, n, "output_padding", 0, 0);
@@ -2101,7 +2168,16 @@ is_number(const struct matcher *x, const struct node *n)
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from. */
+/* torch.nn's own modules call their parameters so, and no buffer. */
+static bool
+named_weight(const char *name)
+{
+    const char *last = path_last(name);
+    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
+}
+
+/* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from. A
+ * convolution's filter is as often a buffer where no module of torch.nn has it and it kept its name. */
 static bool *
 find_weights(const struct matcher *x)
 {
@@ -2117,10 +2193,11 @@ find_weights(const struct matcher *x)
             product |= strcmp(p->calls[i].target, products[k]) == 0;
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
             const struct aten *op = p->calls[i].op;
+            const struct param *q = op && spelled(p->calls[i].target, CONVOLVES) ? program_param(p, slot) : NULL;
             reads |= data[slot];
             weight[slot] |= product;
             for (int k = 0; k < COUNT(roles) && op; k++)
-                weight[slot] |= aten_arg(op, roles[k]) == r.arg;
+                weight[slot] |= aten_arg(op, roles[k]) == r.arg && (!q || named_weight(q->name));
         }
         for (int k = 0; k < p->calls[i].nouts; k++)
             data[p->calls[i].outs[k]] = reads;
@@ -2129,14 +2206,6 @@ find_weights(const struct matcher *x)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             weight[slot] |= !data[p->calls[i].outs[0]] && weight[p->calls[i].outs[0]];
     return weight;
-}
-
-/* torch.nn's own modules call their parameters so, and no buffer. */
-static bool
-named_weight(const char *name)
-{
-    const char *last = path_last(name);
-    return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0;
 }
 
 static bool
