@@ -370,6 +370,28 @@ verified "sizes that follow from an input's numbers, and an input that is a slic
         return super().forward(x).exp().sum()
 v = memlint.verify(Rows(64, 64), torch.rand(32, 64), torch.zeros(32, 300, dtype=torch.long)[:, 0])
 assert v.exact and v.result.sure and memlint.check(Rows(64, 64), torch.rand(32, 64), torch.zeros(32), batch=64).sure, v"
+verified "a row by a mask, half of it, at another batch too" torch "class Rows(torch.nn.Linear):
+    def forward(self, x, mask):
+        return super().forward(x[mask]).exp().sum()
+mask = torch.arange(32) % 2 == 0
+v = memlint.verify(Rows(64, 64), torch.rand(32, 64), mask)
+half, double = (memlint.check(Rows(64, 64), torch.rand(n, 64), torch.arange(n) % 2 == 0, batch=64) for n in (32, 64))
+assert v.exact and half.sure and half.peak == double.peak, (half, double)"
+verified "experts that topk chooses: exact, and said to be unsure" torch "class Experts(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.experts = torch.nn.Linear(64, 4), torch.nn.ModuleList(torch.nn.Linear(64, 64) for _ in range(4))
+    def forward(self, x):
+        self.gate.to(torch.float32)
+        weight, chosen = self.gate(x).softmax(-1).topk(2)
+        out = torch.zeros_like(x)
+        mask = F.one_hot(chosen, 4).permute(2, 1, 0)
+        for expert in (mask.sum((-1, -2)) > 0).nonzero():
+            which, rows = torch.where(mask[expert].squeeze(0))
+            out.index_add_(0, rows, self.experts[expert](x[rows]) * weight[rows, which, None])
+        return out.sum()
+v = memlint.verify(Experts(), torch.rand(32, 64))
+assert v.exact and not v.result.sure and 'spread evenly' in str(v.result.raw['unexplained']), v"
 verified "a view of what a checkpoint's function writes" torch "class Mask(torch.nn.Linear):
     def mix(self, x):
         x = super().forward(x.exp()).exp()

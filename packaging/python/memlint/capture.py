@@ -37,7 +37,7 @@ from torch._subclasses.fake_tensor import (
 from torch._subclasses.schema_check_mode import SchemaCheckMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, GuardOnDataDependentSymNode, ShapeEnv
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode, _pop_mode_temporarily
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
 from .values import Values
 
@@ -538,8 +538,10 @@ class Recorder(SchemaCheckMode):
 
 
 def is_full(dim=0, start=None, end=None, step=1):
-    return (start is None or (isinstance(start, int) and start == 0)) and step == 1 and (
-        end is None or (isinstance(end, int) and end >= FULL)
+    return (
+        (start is None or (isinstance(start, int) and start == 0))
+        and step == 1
+        and (end is None or (isinstance(end, int) and end >= FULL))
     )
 
 
@@ -657,6 +659,26 @@ def fake(mode, t, sizes=None, half=False):
 
 
 @contextlib.contextmanager
+def unmoved():
+    """Module.to(...) of what parameters are already does nothing, as it does to a tensor: _apply would swap fake ones."""
+    apply = torch.nn.Module._apply
+
+    def apply_once(self, fn, recurse=True):
+        own = [
+            t for m in (self.modules() if recurse else [self]) for t in (*m._parameters.values(), *m._buffers.values())
+        ]
+        with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+            same = all(t is None or fn(t) is t for t in own)
+        return self if same else apply(self, fn, recurse)
+
+    torch.nn.Module._apply = apply_once
+    try:
+        yield
+    finally:
+        torch.nn.Module._apply = apply
+
+
+@contextlib.contextmanager
 def replaced(model, make):
     """The model with parameters and buffers that make(tensor) returns; its own come back. Tied ones stay tied.
     Yields by id of a tensor what stands for it."""
@@ -673,7 +695,8 @@ def replaced(model, make):
                         memo[id(t)] = torch.nn.Parameter(memo[id(t)], t.requires_grad)
                 table[k] = memo[id(t)]
     try:
-        yield memo
+        with unmoved():
+            yield memo
     finally:
         for table, k, t in saved:
             table[k] = t
@@ -857,6 +880,8 @@ def capture(model, args, kwargs, targets, dims, loss: Callable | None, rows=froz
         runs = {k: second if k == precision else tried(variant, first, **how) for k, how in PRECISIONS.items()}
     runs = {k: r if r and r.agrees(first) else None for k, r in runs.items()}
     calls, unsure = first.rec.calls, sorted(first.rec.unsure)
+    if first.rec.values.spread:
+        unsure.append("which places topk or argmax chooses, taken to be spread evenly")
     if any(t.requires_grad for _, t in inputs_of((args, kwargs))):
         unsure.append("gradients of inputs")
     if not first.agrees(second):

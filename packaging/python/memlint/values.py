@@ -4,7 +4,8 @@
 Fake tensors have no numbers. But what was made of the example's inputs and of constants can be computed again, on the
 CPU, when it is asked for: each such tensor is noted with the call that made it, and nothing is computed before. Random
 numbers are taken to be the least and the largest that they can be, and the answer is known where both give the same: a
-layer that is dropped with probability 0 never is."""
+layer that is dropped with probability 0 never is. Which places topk and argmax choose of what is not known is taken to
+be spread evenly, as routers of experts are trained to; what was asked on those grounds is no certainty."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ UNIFORM = {
     "aten.rand_like.default": torch.ops.aten.zeros_like.default,
 }
 BOUNDS = (0, 1 - 2**-24)  # of torch.rand
+CHOOSE = {"aten.topk.default": 1, "aten.max.dim": 1, "aten.argmax.default": 0}  # which result has the places
 
 
 class Made:
@@ -27,7 +29,9 @@ class Made:
 
     def __init__(self, func, args=(), kwargs=None, nth=0, value=None):
         self.func, self.args, self.kwargs, self.nth, self.value = func, args, kwargs or {}, nth, value
-        self.random = str(func) in UNIFORM or any(isinstance(a, Made) and a.random for a in pytree.tree_leaves(args))
+        of = [a for a in pytree.tree_leaves((args, self.kwargs)) if isinstance(a, Made)]
+        self.random = str(func) in UNIFORM or any(a.random for a in of)
+        self.spread = any(a.spread for a in of)  # what it is hangs on places that were taken to be spread evenly
         self.storage = None
 
     def get(self, bound):
@@ -58,9 +62,26 @@ def tensors_of(tree):
     return [t for t in pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
 
 
+def hint(size):
+    return size.node.hint if isinstance(size, torch.SymInt) else size
+
+
+def evenly(places, among):
+    """As many places as a tensor has, of 0 to among - 1, one after the other along its last dimension."""
+    shape = [hint(n) for n in places.shape]
+    count = 1
+    for n in shape:
+        count *= n
+    with _disable_current_modes():
+        made = Made(None, value=(torch.arange(count) % among).view(shape))
+    made.spread = True
+    return made
+
+
 class Values:
     def __init__(self):
         self.made: dict = {}  # by id of a tensor
+        self.spread = False  # something was answered by what is spread evenly
 
     def keep(self, t, made):
         if id(t) not in self.made:
@@ -82,19 +103,39 @@ class Values:
             return None
         args, kwargs = pytree.tree_map_only(torch.Tensor, self.source, (args, kwargs))
         low, high = (computed(func, args, kwargs, bound) for bound in BOUNDS)
-        return low if low == high else None
+        if low != high:
+            return None
+        self.spread |= Made(func, args, kwargs).spread
+        return low
 
-    def found(self, func, args):
-        """What nonzero makes of what is known, where it finds all or nothing, whatever the open sizes are; else None."""
-        source = self.source(args[0]) if str(func) == "aten.nonzero.default" else None
+    def count(self, t):
+        """How many elements of what is known are not zero: the same share at every size; None where that can't be
+        said."""
+        source = self.source(t)
         if source is None:
             return None
-        low, high = (computed(func, (source,), {}, bound) for bound in BOUNDS)
-        all_of = source.get(0).numel()
-        if len(low) != len(high) or len(low) not in (0, all_of):
+        low, high = (len(computed(torch.ops.aten.nonzero.default, (source,), {}, bound)) for bound in BOUNDS)
+        total, size = source.get(0).numel(), t.numel()
+        if low != high:
             return None
-        n = args[0].numel() if len(low) else 0
-        return torch.empty((n, args[0].dim()), dtype=torch.long, device=args[0].device)
+        self.spread |= source.spread
+        return size // (total // low) if low and total % low == 0 else size * low // total if low else 0
+
+    def found(self, func, args):
+        """What nonzero, or an index by a mask, makes where that is known; None where it can't be said."""
+        if str(func) == "aten.nonzero.default":
+            n = self.count(args[0])
+            return None if n is None else torch.empty((n, args[0].dim()), dtype=torch.long, device=args[0].device)
+        if str(func) == "aten.index.Tensor" and any(t is not None and t.dtype is torch.bool for t in args[1]):
+            places = []
+            for t in args[1]:
+                n = self.count(t) if t is not None and t.dtype is torch.bool else 0
+                if n is None:
+                    return None
+                masks = t is not None and t.dtype is torch.bool
+                places += [torch.empty(n, dtype=torch.long, device=t.device)] * t.dim() if masks else [t]
+            return func(args[0], places)
+        return None
 
     def noted(self, func, args, kwargs, out):
         """out is what func made."""
@@ -106,8 +147,15 @@ class Values:
             for key in [k for k, made in self.made.items() if made.storage in written]:
                 del self.made[key]
             return
+        known = all(map(self.source, tensors_of((args, kwargs))))
+        if str(func) in CHOOSE and not known and args[0].dim():
+            places = results[CHOOSE[str(func)]]
+            at = 2 if str(func) == "aten.topk.default" else 1  # of dim
+            dim = args[at] if len(args) > at and args[at] is not None else -1
+            self.keep(places, evenly(places, hint(args[0].shape[dim])))
+            return
         random = torch.Tag.nondeterministic_seeded in func.tags and str(func) not in UNIFORM
-        if random or "empty" in func._schema.name or not all(map(self.source, tensors_of((args, kwargs)))):
+        if random or "empty" in func._schema.name or not known:
             return
         args, kwargs = pytree.tree_map_only(torch.Tensor, self.source, (args, kwargs))
         for nth, t in enumerate(results):

@@ -481,7 +481,7 @@ class Verified:
         if self.parts_at:
             lines.append(f"they part {self.parts_at}")
         if not self.exact:
-            lines.append("to report it, send what .save(\"case.zip\") writes: the file without weights, events")
+            lines.append('to report it, send what .save("case.zip") writes: the file without weights, events')
             lines.append("and versions; names=False leaves out names of modules, variables, files and lines")
         return "\n".join(lines)
 
