@@ -927,12 +927,33 @@ convolve(struct machine *m, struct frame *f, int n, struct arg *a)
     out_add(m, f, OP(m, "squeeze.dim", VAL(dispatch(m, row, n, a, &like)->out[0]), INT(0)));
 }
 
+/* Of padding="same" the input, padded by what one side has more, and what the convolution pads at both. Source:
+ * _convolution_same in Convolution.cpp. */
+static struct value *
+pad_same(struct machine *m, struct frame *f, int64_t *both)
+{
+    int n = V(1)->rank - 2;
+    bool more = false;
+    int64_t dilation[RANK], sides[2 * RANK] = {0};
+    int given = arg_ints(f, 5, dilation, RANK);
+    for (int k = 0; k < n; k++) {
+        int64_t all = (given > 0 ? dilation[given > k ? k : 0] : 1) * (V(1)->size[2 + k] - 1);
+        both[k] = all / 2;
+        sides[2 * (n - 1 - k) + 1] = all % 2;
+        more |= all % 2;
+    }
+    return more ? OP(m, "constant_pad_nd.default", VAL(V(0)), ints_arg(m, 2 * n, sides), FLT(0)) : V(0);
+}
+
 void
 expand_conv(struct machine *m, struct frame *f)
 {
-    struct arg a[] = {
-        VAL(V(0)),   VAL(V(1)), VAL(V(2)),           arg_at(f, 3, INT(1)), arg_at(f, 4, INT(0)), arg_at(f, 5, INT(1)),
-        BOOL(false), INT(0),    arg_at(f, 6, INT(1))};
+    int64_t both[RANK];
+    bool same = f->n > 4 && f->a[4].kind == ARG_TEXT && strcmp(f->a[4].s, "same") == 0;
+    struct value *x = same ? pad_same(m, f, both) : V(0);
+    struct arg padding = same ? ints_arg(m, V(1)->rank - 2, both) : arg_at(f, 4, INT(0));
+    struct arg a[] = {VAL(x),      VAL(V(1)), VAL(V(2)),           arg_at(f, 3, INT(1)), padding, arg_at(f, 5, INT(1)),
+                      BOOL(false), INT(0),    arg_at(f, 6, INT(1))};
     convolve(m, f, COUNT(a), a);
 }
 

@@ -135,6 +135,7 @@ def as_kernels(torch):
 class Bench:
     def __init__(self, memlint, record, export, folder):
         self.memlint, self.folder = os.path.realpath(memlint), folder
+        os.environ.setdefault("MEMLINT", self.memlint)  # for a capture
         self.record = load("record", os.path.realpath(record))
         if "MEMLINT_SHIM" not in os.environ:  # as record.py starts itself
             shim = self.record.build_shim()
