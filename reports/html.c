@@ -1218,8 +1218,9 @@ static const char *
 module_of(struct html *h, const struct tensor_group *g)
 {
     const char *path = g->first->layer;
-    return g->mixed || !path || !*path ? NULL
-                                       : string_clip(h->a, g->count > 1 ? string_pattern(h->a, path) : path, NAME);
+    return g->mixed || !path || !*path
+               ? NULL
+               : string_clip(h->a, g->count > 1 ? string_module_pattern(h->a, path) : path, NAME);
 }
 
 /* at: the row's number, by which the treemap's boxes find it; most: the largest row, for the bar; 0 draws none. */

@@ -123,7 +123,9 @@ const char *string_tail(struct arena *a, const char *s, int max); /* the beginni
 const char *string_op(struct arena *a, const char *s, int max);
 /* A name of the model in a sentence: "`blocks.0`", so that every format can tell it from the words around. */
 const char *string_quote(struct arena *a, const char *s, int max);
-/* "blocks.12.up" as "blocks.*.up", "add_7" as "add": a name with its numbers replaced, and without one at its end. */
+/* "blocks.12.up" as "blocks.*.up", "layer_1" as "layer_*". */
+const char *string_module_pattern(struct arena *a, const char *path);
+/* The same of a tensor's name, without a number at its end: "add_7" as "add". */
 const char *string_pattern(struct arena *a, const char *s);
 /* The same of a path, of which only whole parts are numbers: "h.12.conv1" as "h.*.conv1". */
 const char *string_path_pattern(struct arena *a, const char *path);

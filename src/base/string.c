@@ -120,21 +120,23 @@ string_op(struct arena *a, const char *s, int max)
 }
 
 const char *
-string_pattern(struct arena *a, const char *s)
+string_module_pattern(struct arena *a, const char *path)
 {
-    char *out = arena_alloc(a, strlen(s) + 1), *o = out;
-    while (*s) {
-        size_t digits = strspn(s + (*s == '_'), "0123456789");
-        if (*s == '_' && digits && s[1 + digits] == '\0')
-            break;
-        if (*s != '_' && digits) {
-            *o++ = '*';
-            s += digits;
-        } else {
-            *o++ = *s++;
-        }
+    char *out = arena_alloc(a, strlen(path) + 1), *o = out;
+    for (size_t digits; *path; path += digits ? digits : 1) {
+        digits = strspn(path, "0123456789");
+        *o++ = digits ? '*' : *path;
     }
     return out;
+}
+
+const char *
+string_pattern(struct arena *a, const char *s)
+{
+    size_t n = strlen(s), end = n;
+    while (end && s[end - 1] >= '0' && s[end - 1] <= '9')
+        end--;
+    return string_module_pattern(a, arena_strn(a, s, end && end < n && s[end - 1] == '_' ? end - 1 : n));
 }
 
 const char *

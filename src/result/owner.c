@@ -89,11 +89,46 @@ read_of(const struct owner *o, const struct storage *s)
     return NULL;
 }
 
+/* Operators by the names that people call them by. */
+static const struct {
+    const char *inner, *called;
+} spoken[] = {
+    {"_native_batch_norm_legit_no_training", "batch_norm"},
+    {"_native_batch_norm_legit_functional", "batch_norm"},
+    {"_native_batch_norm_legit", "batch_norm"},
+    {"native_batch_norm", "batch_norm"},
+    {"cudnn_batch_norm", "batch_norm"},
+    {"native_layer_norm", "layer_norm"},
+    {"native_group_norm", "group_norm"},
+    {"native_dropout", "dropout"},
+    {"_log_softmax", "log_softmax"},
+    {"_softmax", "softmax"},
+    {"_to_copy", "to"},
+    {"_scaled_dot_product_flash_attention", "scaled_dot_product_attention"},
+    {"_scaled_dot_product_efficient_attention", "scaled_dot_product_attention"},
+};
+
+/* An operator's name, "add" or "add_7", as people call it; of one that runs backward the operator it belongs to. */
+static const char *
+called(const struct owner *o, const char *name)
+{
+    for (int i = 0; i < COUNT(spoken); i++) {
+        const char *rest = name + strlen(spoken[i].inner);
+        if (strncmp(name, spoken[i].inner, strlen(spoken[i].inner)) == 0 && (!*rest || *rest == '_'))
+            return called(o, arena_printf(o->a, "%s%s", spoken[i].called, rest));
+    }
+    const char *back = strstr(name, "_backward");
+    return back ? arena_strn(o->a, name, (size_t)(back - name)) : name;
+}
+
 const char *
 owner_name(const struct owner *o, const struct storage *s)
 {
-    const char *of = s->name ? s->name : s->call && s->call->name ? s->call->name : s->op;
-    const char *op = arena_strn(o->a, s->op ? s->op : "", strcspn(s->op ? s->op : "", "."));
+    const char *of = s->name                    ? s->name
+                     : s->call && s->call->name ? called(o, s->call->name)
+                     : s->op                    ? called(o, s->op)
+                                                : NULL;
+    const char *op = called(o, arena_strn(o->a, s->op ? s->op : "", strcspn(s->op ? s->op : "", ".")));
     const struct read *r = read_of(o, s);
     bool in_loss = owner_in_loss(o, s->phase, s->call);
     if (s->class == CLASS_WORKSPACE)
@@ -133,7 +168,7 @@ most_in(const struct owner *o, int64_t total, const int64_t *bytes)
     for (int i = 1; i < p->nmodules; i++) {
         if (bytes[i] <= 0)
             continue;
-        const char *name = string_pattern(o->a, p->modules[i].path);
+        const char *name = string_module_pattern(o->a, p->modules[i].path);
         int id = names_find(ids, name), depth = 0;
         for (const char *dot = name; (dot = strchr(dot, '.')); dot++)
             depth++;
@@ -190,7 +225,8 @@ owner_held(const struct owner *o, const struct step *st, const struct live *l, s
     struct held *h = NEWN(o->a, struct held, OTHERS + o->nreads + 1);
     int64_t *saved = NEWN(o->a, int64_t, o->p->nmodules + 1), state[CLASS_COUNT] = {0};
     static const char *const called[CLASS_COUNT] = {[CLASS_BUFFERS] = "buffers",
-                                                    [CLASS_SAVED] = "activations saved for the backward pass",
+                                                    [CLASS_SAVED] =
+                                                        "activations that the model saves for the backward pass",
                                                     [CLASS_TEMPORARIES] = "temporaries of the operators that run",
                                                     [CLASS_WORKSPACE] = "workspaces of cuBLAS and other libraries",
                                                     [CLASS_INPUTS] = "the tensors of the batch",
