@@ -330,36 +330,42 @@ capacity_text(struct arena *a, const struct fit *f)
     return arena_printf(a, "%s of %s", bytes_text(a, f->need), bytes_text(a, f->capacity));
 }
 
-/* Whether it fits: the device asked for, the room of the message, else the smallest that fits and the largest that does
- * not. */
+/* Whether it fits: the device asked for, the room of the message, else the smallest that fits and the next smaller. */
 static const char *
 devices_text(struct arena *a, const struct result *r)
 {
-    const struct fit *fits = NULL, *none = NULL, *own = fits_own(r);
+    const struct fit *fits = NULL, *less = NULL, *own = fits_own(r);
     if (r->oom && r->oom->room >= 0 && !r->setup.device)
         return arena_printf(a, "; it reserves %s, %s than the %s that the message left room for",
                             bytes_text(a, r->peak.reserved), r->peak.reserved > r->oom->room ? "more" : "no more",
                             bytes_text(a, r->oom->room));
-    if (own && own->need >= 0)
-        return arena_printf(
-            a, "; it %s %s: %s%s", strcmp(own->verdict, "tight") == 0 ? "is tight on" : own->verdict,
-            string_clip(a, own->device, 40), capacity_text(a, own),
-            own->largest_batch <= 0 ? "" : arena_printf(a, ", at most batch %lld fits", (long long)own->largest_batch));
-    for (int i = 0; i < r->nfits; i++) {
-        const struct fit *f = &r->fits[i];
-        if (!f->device || !f->verdict)
-            continue;
-        if (strcmp(f->verdict, "fits") == 0)
-            fits = !fits || f->capacity < fits->capacity ? f : fits;
-        if (strcmp(f->verdict, "does not fit") == 0)
-            none = !none || f->capacity > none->capacity ? f : none;
+    if (own && own->need >= 0) {
+        bool named = strcmp(own->device, bytes_text(a, own->capacity)) != 0;
+        const char *s =
+            arena_printf(a, "; it %s %s (%s)", strcmp(own->verdict, "tight") == 0 ? "is tight on" : own->verdict,
+                         string_clip(a, own->device, 40),
+                         named ? capacity_text(a, own) : arena_printf(a, "it takes %s", bytes_text(a, own->need)));
+        return own->largest_batch > 0
+                   ? arena_printf(a, "%s; the largest batch that fits is %lld", s, (long long)own->largest_batch)
+                   : s;
     }
-    const char *s = fits ? arena_printf(a, "; fits %s (%s)", string_clip(a, fits->device, 40), capacity_text(a, fits))
-                    : r->nfits ? "; fits none of the devices listed"
-                               : "";
-    return fits && none
-               ? arena_printf(a, "%s, not %s (%s)", s, string_clip(a, none->device, 40), capacity_text(a, none))
-               : s;
+    for (int i = 0; i < r->nfits; i++)
+        if (r->fits[i].device && r->fits[i].verdict && strcmp(r->fits[i].verdict, "fits") == 0 &&
+            (!fits || r->fits[i].capacity < fits->capacity))
+            fits = &r->fits[i];
+    for (int i = 0; i < r->nfits; i++)
+        if (r->fits[i].device && r->fits[i].verdict && strcmp(r->fits[i].verdict, "fits") != 0 &&
+            (!fits || r->fits[i].capacity <= fits->capacity) && (!less || r->fits[i].capacity > less->capacity))
+            less = &r->fits[i];
+    const char *s = fits   ? arena_printf(a, "; fits %s (%s)", string_clip(a, fits->device, 40), capacity_text(a, fits))
+                    : less ? "; fits none of the devices listed"
+                           : "";
+    return !less ? s
+                 : arena_printf(a, "%s, %s %s (%s)", s,
+                                strcmp(less->verdict, "tight") == 0 ? "tight on"
+                                : fits                              ? "not"
+                                                                    : "not even",
+                                string_clip(a, less->device, 40), capacity_text(a, less));
 }
 
 /* "Peak 5.1 GiB allocated at batch 32" */
@@ -407,7 +413,7 @@ emit_cause(struct arena *a, const struct result *r)
         else if (share >= ALSO)
             s = arena_printf(a, "%s, %s %.0f %%", s, holder_text(a, k), share);
     }
-    char *text = arena_str(a, arena_printf(a, "%s; it comes %s", s, when_text(a, r)));
+    char *text = arena_str(a, arena_printf(a, "%s; the peak comes %s", s, when_text(a, r)));
     *text = *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text;
     return text;
 }
@@ -415,8 +421,8 @@ emit_cause(struct arena *a, const struct result *r)
 bool
 emit_is_small(const struct result *r, const struct finding *f)
 {
-    return f->does && !f->known && f->peak_after >= 0 && f->saves_bytes * 100 < r->peak.allocated &&
-           r->peak.reserved - f->reserved_after < r->peak.reserved / 100;
+    bool reserves = f->saves_bytes <= 0 && r->peak.reserved - f->reserved_after >= r->peak.reserved / 100;
+    return f->does && !f->known && f->peak_after >= 0 && f->saves_bytes * 100 < r->peak.allocated && !reserves;
 }
 
 int

@@ -20,10 +20,10 @@
 enum { ROWS = 4, PLANS = 8, ALL = 10000 };
 
 struct limits {
-    int best, how, said; /* changes in full, lines of Python in each, lines of each message but the first's */
+    int best, how, said; /* changes in full, lines of Python in one, lines of each message but the first's */
     int tensors, layers, listed, assumed;
 };
-static const struct limits screen = {3, 2, 1, 4, 0, 10, 2}, full = {ALL, ALL, ALL, 40, 40, ALL, ALL};
+static const struct limits screen = {3, 12, 1, 4, 0, 10, 2}, full = {ALL, ALL, ALL, 40, 40, ALL, ALL};
 
 struct page {
     FILE *out;
@@ -64,17 +64,35 @@ columns(const char *s, size_t n)
     return wide;
 }
 
-/* How much of a text stands on at most so many lines and ends where a clause does, so that no number is cut off; at
- * least one clause. */
+/* A word, with the unit that stands behind its number: no line ends between them. */
+static size_t
+word_length(const char *s)
+{
+    static const char *const units[] = {"%", "B", "KiB", "MiB", "GiB", "TiB"};
+    size_t n = strcspn(s, " ");
+    for (int i = 0; i < COUNT(units) && n && s[n] && s[n - 1] >= '0' && s[n - 1] <= '9'; i++) {
+        size_t len = strlen(units[i]);
+        if (strncmp(s + n + 1, units[i], len) == 0 && strchr(" ,;:.)", s[n + 1 + len]))
+            return n + 1 + strcspn(s + n + 1, " ");
+    }
+    return n;
+}
+
+/* How much of a text stands on at most so many lines and ends where a clause does, or before brackets, so that no
+ * number is cut off; at least one clause. */
 static size_t
 clauses(const char *text, int room, int most)
 {
     size_t fits = 0;
-    int at = 0, line = 1;
+    int at = 0, line = 1, depth = 0;
     for (const char *word = text; *word; word += strspn(word, " ")) {
-        size_t n = strcspn(word, " ");
+        size_t n = word_length(word);
         int wide = columns(word, n);
-        bool ends = strchr(",;:.", word[n - 1]) || !word[n];
+        if (*word == '(' && !depth && word > text && line <= most)
+            fits = (size_t)(word - 1 - text);
+        for (size_t k = 0; k < n; k++)
+            depth += (word[k] == '(') - (word[k] == ')' && depth);
+        bool ends = !depth && (strchr(",;:.", word[n - 1]) || !word[n]);
         line += at && at + 1 + wide > room;
         at = at && at + 1 + wide <= room ? at + 1 + wide : wide;
         word += n;
@@ -99,7 +117,7 @@ wrap(const struct page *p, const char *prefix, const char *text, int most)
         fits--;
     fputs(prefix, p->out);
     for (const char *word = text, *end = text + fits; word < end; word += n, word += strspn(word, " ")) {
-        n = strcspn(word, " ");
+        n = word_length(word);
         n = word + n > end ? (size_t)(end - word) : n;
         int wide = columns(word, n);
         if (at && at + 1 + wide > room) {
@@ -189,7 +207,7 @@ text_head(const struct page *p, const struct result *r)
     fprintf(p->out, "\n%s", on(p, "1"));
     wrap(p, "", emit_verdict(p->a, r), 4);
     fputs(on(p, "0"), p->out);
-    const char *notes[] = {emit_cause(p->a, r), emit_best(p->a, r), emit_note(r), emit_estimate(p->a, r)};
+    const char *notes[] = {emit_cause(p->a, r), emit_best(p->a, r), emit_estimate(p->a, r)};
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
             wrap(p, "  ", string_clean(p->a, notes[i]), 4);
@@ -197,6 +215,8 @@ text_head(const struct page *p, const struct result *r)
         wrap(p, "  running then: ", emit_operator(p->a, r), 2);
     if (emit_remedy(p->a, r))
         command(p, "  try: ", emit_remedy(p->a, r));
+    if (emit_note(r))
+        wrap(p, "  note: ", string_clean(p->a, emit_note(r)), 4);
     if (swings)
         wrap(p, "  assumed, and worth a look: ", swings, 3);
     if (r->verdict != VERDICT_OK)
@@ -305,7 +325,7 @@ text_timeline(const struct page *p, const struct result *r)
         for (end = i; end < n && r->instants[at[end]].phase == phase;)
             end++;
         int room = end - i - 1;
-        fprintf(p->out, "|%-*.*s", room, room, phase_names[phase]);
+        fprintf(p->out, "|%-*s", room, (int)strlen(phase_names[phase]) <= room ? phase_names[phase] : "");
     }
     fputs("\n", p->out);
 }
@@ -468,10 +488,14 @@ text_recompute(const struct page *p, const struct result *r)
     for (int i = 0; i < n && (!patterns || all); i++)
         if (all || i % step == 0 || i == n - 1 || i == take)
             plan_line(p, r, &r->recompute.front[i], i == take);
-    fprintf(p->out, "  %11s  the lowest, %s, is held by %s\n", "", bytes_text(p->a, r->recompute.front[n - 1].peak),
-            string_clip(p->a, r->recompute.front[n - 1].held_by, p->width - 52));
+    if (*r->recompute.front[n - 1].held_by)
+        wrap(p, "  ",
+             arena_printf(p->a, "what holds the lowest peak of any plan, %s: %s",
+                          bytes_text(p->a, r->recompute.front[n - 1].peak),
+                          string_op(p->a, r->recompute.front[n - 1].held_by, 200)),
+             3);
     if (!all)
-        fprintf(p->out, "  %11s  %d plans of scattered modules are in the other reports\n", "", n);
+        wrap(p, "  ", arena_printf(p->a, "%d plans of scattered modules are in the other reports", n), 2);
     if (all && r->recompute.selective_python)
         lines(p, r->recompute.selective_python, ALL);
     lines(p, r->recompute.python, all ? ALL : 2 * PLANS);
@@ -513,9 +537,8 @@ text_scale(const struct page *p, const struct result *r)
     for (int i = 0; i < s->nways; i++) {
         const struct way *w = &s->ways[i];
         const char *stops = NULL;
-        fprintf(p->out, " %c%-29s", i == s->chosen ? '*' : ' ', w->name);
-        if (!w->strategy)
-            fprintf(p->out, " %10s", bytes_text(p->a, w->on[0].reserved));
+        fprintf(p->out, w->strategy ? " %c%-29s" : " %c%s", i == s->chosen ? '*' : ' ',
+                w->strategy ? w->name : arena_printf(p->a, "%s: %s", w->name, bytes_text(p->a, w->on[0].reserved)));
         for (int c = 0; c < s->ncolumns && w->strategy; c++) {
             stops = w->on[c].stops ? w->on[c].stops : stops;
             if (shows(p, s, c))
@@ -525,8 +548,8 @@ text_scale(const struct page *p, const struct result *r)
         if (stops)
             wrap(p, "    | ", string_clean(p->a, stops), p->limit->said);
         else if (w->strategy && w->on[s->own].allocated >= 0)
-            fprintf(p->out, "    | on %d GPUs %s (%.0f %%) hold most of it, and each sends %s a step\n",
-                    s->gpus[s->own], class_names[w->on[s->own].holder],
+            fprintf(p->out, "    | largest class on %d GPUs: %s, %.0f %%; each sends %s a step\n", s->gpus[s->own],
+                    class_names[w->on[s->own].holder],
                     bytes_percent(w->on[s->own].holder_bytes, w->on[s->own].allocated),
                     bytes_text(p->a, rank_sends(w->on[s->own].exchanged, s->gpus[s->own])));
     }
@@ -534,7 +557,7 @@ text_scale(const struct page *p, const struct result *r)
         bool own = &r->fits[f] == fits_own(r);
         const int *cheapest = s->cheapest + f * s->ncolumns;
         if (r->setup.device ? own : p->limit == &full || (cheapest[0] < 0 && shown++ < PLANS))
-            wrap(p, arena_printf(p->a, "  %-14s ", string_clip(p->a, r->fits[f].device, 14)),
+            wrap(p, arena_printf(p->a, "  cheapest that fits %s: ", string_clip(p->a, r->fits[f].device, 20)),
                  cheapest_ways(p, s, cheapest), ALL);
     }
     if (s->chosen >= 0)
@@ -566,16 +589,33 @@ text_replay(const struct page *p, const struct result *r)
             wrap(p, "  ", facts[i], 5);
 }
 
-/* The best ones with what to write, the names of the others; what only informs stands in the full report. */
+/* Python in whole, or how long it is. */
+static void
+program(const struct page *p, const char *text)
+{
+    int n = 1;
+    for (const char *c = text ? text : ""; *c; c++)
+        n += *c == '\n' && c[1];
+    if (n <= p->limit->how)
+        lines(p, text, ALL);
+    else
+        fprintf(p->out, "  |   %d lines of Python are in the other reports, such as -o report.html\n", n);
+}
+
+/* The change of the headline first with what to write, then others, the names of the rest; what only informs stands in
+ * the full report. */
 static void
 text_findings(const struct page *p, const struct result *r)
 {
     const char *also = "", *hidden = "", *models = "";
     int best = 0, notes = 0, small = p->limit == &full ? 0 : emit_small(r);
+    const struct finding *first = p->limit == &full ? NULL : emit_best_finding(r);
     if (r->nfindings)
         heading(p, "What to change");
-    for (int i = 0; i < r->nfindings; i++) {
-        const struct finding *f = &r->findings[i];
+    for (int i = first ? -1 : 0; i < r->nfindings; i++) {
+        const struct finding *f = i < 0 ? first : &r->findings[i];
+        if (i >= 0 && f == first)
+            continue;
         const char *rule = string_clean(p->a, f->rule), *saves = bytes_text(p->a, f->saves_bytes);
         if (f->suppressed)
             hidden = arena_printf(p->a, "%s%s%s %s", hidden, *hidden ? "; " : "", rule,
@@ -604,17 +644,17 @@ text_findings(const struct page *p, const struct result *r)
         if (f->extra_flops_percent > 0.05)
             fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
         fputc('\n', p->out);
-        wrap(p, "  | ", string_clean(p->a, f->message), p->limit->said + (best == 0));
+        wrap(p, "  | ", string_clean(p->a, f->message), f->nmembers ? 3 : p->limit->said + (best == 0));
         if (f->unless && f->saves_bytes > 0)
             wrap(p, "  | when not to: ", f->unless, p->limit->said);
-        if ((best++ == 0 || p->limit == &full) && f->saves_bytes > 0)
-            lines(p, f->how, p->limit->how);
+        if ((best++ == 0 || p->limit == &full) && f->saves_bytes > 0 && f->how)
+            program(p, f->how);
     }
     if (notes)
-        also = arena_printf(p->a, "%s%s%d note%s", also, *also ? "; " : "", notes, notes == 1 ? "" : "s");
+        also = arena_printf(p->a, "%s%s%d observation%s", also, *also ? "; " : "", notes, notes == 1 ? "" : "s");
     if (small)
-        also = arena_printf(p->a, "%s%s%d that save%s less than 1 %%", also, *also ? "; " : "", small,
-                            small == 1 ? "s" : "");
+        also = arena_printf(p->a, "%s%s%d change%s of less than 1 %%", also, *also ? "; " : "", small,
+                            small == 1 ? "" : "s");
     if (*also)
         wrap(p, "  also: ", also, 2);
     if (*models)

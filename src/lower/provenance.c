@@ -343,8 +343,8 @@ static const struct {
     {"untrained", is_untrained, "nothing is trained, since the file has no parameter: there is no backward pass", NULL,
      false, 0, BY_PRODUCER, 0, true},
     {"evaluation", is_evaluation,
-     "an export in evaluation mode is read as a training step: what that mode removes is put back where the file shows "
-     "its place",
+     "the file was exported after model.eval(); the step trains all the same, with what eval() took out put back where "
+     "the file shows its place",
      "export in training mode", false, 0, BY_PRODUCER, 0},
     {"pytorch", is_pytorch, NULL, NULL, false, 0, BY_PRODUCER, 0},
     {"unknown", is_any, "the file is by %s, and is read as one of PyTorch's", NULL, false, 0, BY_PRODUCER, 0},
