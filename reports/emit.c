@@ -506,6 +506,17 @@ emit_best_changes(const struct result *r, int want, const struct finding **out)
 }
 
 const char *
+emit_title(struct arena *a, const struct finding *f)
+{
+    char *s = arena_str(a, string_clean(a, f->nmembers ? "the best changes together"
+                                           : f->does   ? f->does
+                                           : f->help   ? f->help
+                                                       : f->rule));
+    *s = *s >= 'a' && *s <= 'z' ? (char)(*s - 'a' + 'A') : *s;
+    return s;
+}
+
+const char *
 emit_members(struct arena *a, const struct finding *f)
 {
     const char *s = "";
@@ -762,7 +773,7 @@ emit_change(struct arena *a, const struct layer_change *l)
     int64_t params = l->kind == CHANGE_REMOVED ? l->old.parameters : l->now.parameters;
     int64_t kept = l->now.saved_bytes - l->old.saved_bytes;
     if (l->kind == CHANGE_ADDED || l->kind == CHANGE_REMOVED)
-        return arena_printf(a, "%s, %lld parameters", change_names[l->kind], (long long)params);
+        return arena_printf(a, "%s, %s parameters", change_names[l->kind], count_text(a, params));
     const char *s = "";
     if (l->renamed && l->old.path)
         s = arena_printf(a, ", was %s", string_clip(a, l->old.path, 80));
@@ -819,7 +830,7 @@ emit_changes(struct arena *a, const struct baseline *b, int *n)
     }
     for (int i = 0; i < *n; i++)
         if (all[i].n > 1)
-            all[i].change = arena_printf(a, "%d times: %s", all[i].n, all[i].change);
+            all[i].change = arena_printf(a, "%d modules, each: %s", all[i].n, all[i].change);
     qsort(all, (size_t)*n, sizeof(*all), by_increase);
     return all;
 }

@@ -23,20 +23,6 @@ enum { COLUMNS = 1000, OPEN_ROWS = 30, NAME = 160, BEST = 3, ALIVE = 5, MEMBERS 
 
 /* ---- cells and sections ------------------------------------------------------------------------------------------ */
 
-static const char *
-grouped(struct html *h, int64_t n)
-{
-    char digits[32], out[48], *o = out;
-    int len = snprintf(digits, sizeof(digits), "%lld", (long long)n);
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0 && digits[i - 1] != '-')
-            *o++ = ',';
-        *o++ = digits[i];
-    }
-    *o = '\0';
-    return arena_str(h->a, out);
-}
-
 static void
 section(struct html *h, const char *id, const char *title, const char *below)
 {
@@ -305,7 +291,7 @@ page_header(struct html *h)
         fact(h, html_format(h, "%.*s", (int)n, s));
         s += n + (end ? 2 : 0);
     }
-    fact(h, html_format(h, "%s parameters", grouped(h, r->model.parameters)));
+    fact(h, html_format(h, "%s parameters", count_text(h->a, r->model.parameters)));
     html_close(h);
     const char *verdict = emit_verdict(h->a, r);
     const char *size = bytes_text(h->a, r->ndoubts ? r->peak.certain : r->peak.allocated), *at = strstr(verdict, size);
@@ -449,7 +435,7 @@ timeline_phases(struct html *h)
                   rows > 200 ? html_format(h, "%d more, and %s", rows - 200, phase_names[r->instants[i].phase])
                              : phase_names[r->instants[i].phase],
                   "scope", "row", NULL);
-        cell(h, grouped(h, end - i), end - i);
+        cell(h, count_text(h->a, end - i), end - i);
         cell_mib(h, highest);
         cell_mib(h, instant_bytes(&r->instants[end - 1]));
         html_close(h);
@@ -537,13 +523,13 @@ spans_table(struct html *h)
     if (r->nspans == 0)
         return;
     html_open(h, "details", "class", "twin", NULL);
-    html_leaf(
-        h, "summary",
-        r->nspans == r->nstorages
-            ? html_format(h, "The %s tensors of the step, and at which instants they are alive", grouped(h, r->nspans))
-            : html_format(h, "The %s largest of the step's %s tensors, and at which instants they are alive",
-                          grouped(h, r->nspans), grouped(h, r->nstorages)),
-        NULL);
+    html_leaf(h, "summary",
+              r->nspans == r->nstorages
+                  ? html_format(h, "The %s tensors of the step, and at which instants they are alive",
+                                count_text(h->a, r->nspans))
+                  : html_format(h, "The %s largest of the step's %s tensors, and at which instants they are alive",
+                                count_text(h->a, r->nspans), count_text(h->a, r->nstorages)),
+              NULL);
     lines_open(h, "The largest tensors of the step", "spans", 0);
     html_text(h, "Class");
     for (int i = 0; i < COUNT(head); i++)
@@ -661,11 +647,12 @@ section_timeline(struct html *h)
         return;
     const char *below =
         h->n == r->ninstants
-            ? html_format(h, "In order of execution, not in time: every one of the %s instants.", grouped(h, h->n))
+            ? html_format(h, "In order of execution, not in time: every one of the %s instants.",
+                          count_text(h->a, h->n))
             : html_format(h,
                           "In order of execution, not in time: %s instants in %s columns, each the highest of its "
                           "instants.",
-                          grouped(h, r->ninstants), grouped(h, h->n));
+                          count_text(h->a, r->ninstants), count_text(h->a, h->n));
     section(h, "timeline", "Memory over the step", below);
     html_open(h, "div", "class", "tl", NULL);
     html_open(h, "figure", NULL);
@@ -1360,7 +1347,7 @@ section_alive(struct html *h)
                 h,
                 "%s tensors, %s. A box is a module, area is bytes, colour is class; in the table, tensors that differ "
                 "only in a number are one row.",
-                grouped(h, r->nlive), bytes_text(h->a, r->peak.allocated)));
+                count_text(h->a, r->nlive), bytes_text(h->a, r->peak.allocated)));
     int nclusters;
     const struct cluster *clusters = html_clusters(h, &nclusters);
     svg_treemap(h, clusters, nclusters);
@@ -1374,7 +1361,8 @@ section_alive(struct html *h)
     if (open < n) {
         html_open(h, "details", "class", "twin", "id", "tail", NULL);
         html_leaf(h, "summary",
-                  html_format(h, "%s smaller rows, %s together", grouped(h, n - open), bytes_text(h->a, rest)), NULL);
+                  html_format(h, "%s smaller rows, %s together", count_text(h->a, n - open), bytes_text(h->a, rest)),
+                  NULL);
         tensor_table(h, g, open, n, "Smaller tensors alive at the peak");
         html_close(h);
     }
@@ -1432,7 +1420,7 @@ layer_row(struct html *h, int first, int last, int count, int64_t most)
     if (l->saved_bytes > most / 200)
         svg_bar(h, l->saved_bytes, most, "c-saved");
     html_close(h);
-    html_leaf(h, "td", grouped(h, l->parameters), "class", "r", NULL);
+    html_leaf(h, "td", count_text(h->a, l->parameters), "class", "r", NULL);
     cell_mib(h, l->parameter_bytes);
     cell_mib(h, l->output_bytes);
     html_leaf(h, "td", html_format(h, "%.2f", (double)l->flops / 1e9), "class", "r", NULL);
@@ -1523,11 +1511,11 @@ largest_batch(struct html *h, const struct fit *f)
 {
     const struct grid *g = h->r->grid;
     if (f->largest_batch >= 0)
-        return f->largest_batch ? grouped(h, f->largest_batch) : "none";
+        return f->largest_batch ? count_text(h->a, f->largest_batch) : "none";
     for (int i = g ? g->ncolumns - 1 : -1; i >= 0; i--) {
         int64_t need = grid_need(h->r, f, i);
         if (need >= 0 && need <= f->capacity)
-            return html_format(h, "≥ %s", grouped(h, g->column[i]));
+            return html_format(h, "≥ %s", count_text(h->a, g->column[i]));
     }
     return "not known";
 }
@@ -1544,7 +1532,8 @@ fits_table(struct html *h, const struct fit **fits, int n)
     head[nhead++] = (struct column){"Capacity", "r", NULL};
     for (int i = 0; g && i < g->ncolumns; i++)
         head[nhead++] = (struct column){
-            html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
+            html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), count_text(h->a, g->column[i])), "r",
+            NULL};
     if (!g)
         head[nhead++] = (struct column){"Share", "r", NULL};
     head[nhead++] =
@@ -1580,7 +1569,8 @@ sizes_table(struct html *h, const struct fit **fits, int n)
     head[0] = (struct column){html_format(h, "%s", string_clip(h->a, g->down, 30)), "r", NULL};
     for (int i = 0; i < g->ncolumns; i++)
         head[i + 1] = (struct column){
-            html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), grouped(h, g->column[i])), "r", NULL};
+            html_format(h, "%s %s", i ? "" : string_clip(h->a, g->across, 20), count_text(h->a, g->column[i])), "r",
+            NULL};
     html_leaf(h, "h3",
               html_format(h, "%s and %s: the memory of the device, and the smallest that has it",
                           string_clip(h->a, g->across, 30), string_clip(h->a, g->down, 30)),
@@ -1589,7 +1579,7 @@ sizes_table(struct html *h, const struct fit **fits, int n)
     table_head(h, head, g->ncolumns + 1);
     for (int k = 0; k < g->nrows; k++) {
         html_open(h, "tr", NULL);
-        html_leaf(h, "th", grouped(h, g->row[k]), "scope", "row", "class", "r", NULL);
+        html_leaf(h, "th", count_text(h->a, g->row[k]), "scope", "row", "class", "r", NULL);
         for (int i = 0; i < g->ncolumns; i++) {
             const struct fit *least = NULL;
             int64_t need = -1;
@@ -1644,7 +1634,7 @@ gpu_columns(struct html *h, const char *first, const char *css)
     struct column *head = NEWN(h->a, struct column, s->ncolumns + 1);
     head[0] = (struct column){first, NULL, NULL};
     for (int c = 0; c < s->ncolumns; c++)
-        head[c + 1] = (struct column){html_format(h, "%s%s", grouped(h, s->gpus[c]),
+        head[c + 1] = (struct column){html_format(h, "%s%s", count_text(h->a, s->gpus[c]),
                                                   s->gpus[c] == 1 ? " GPU"
                                                   : c == 1        ? " GPUs"
                                                                   : ""),
@@ -1863,7 +1853,7 @@ section_assumptions(struct html *h)
         assumption(h, "device", "any; kernels as on an H100", "--device");
     for (int i = 0; i < r->setup.ndims; i++)
         assumption(h, html_format(h, "Dimension %s", string_clip(h->a, r->setup.dims[i].name, 40)),
-                   grouped(h, r->setup.dims[i].n),
+                   count_text(h->a, r->setup.dims[i].n),
                    html_format(h, "--dim %s=N", string_clip(h->a, r->setup.dims[i].name, 40)));
     table_end(h);
     if (r->setup.nassumptions) {
@@ -1976,7 +1966,7 @@ changes_table(struct html *h, const char *caption, const struct bar *bars, int n
     if (n == 0)
         return;
     html_open(h, "details", "class", "twin", NULL);
-    html_leaf(h, "summary", html_format(h, "%s: all %s", caption, grouped(h, n)), NULL);
+    html_leaf(h, "summary", html_format(h, "%s: all %s", caption, count_text(h->a, n)), NULL);
     table(h, caption, "sort", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < n; i++) {
@@ -2063,7 +2053,7 @@ page_footer(struct html *h)
     const struct result *r = h->r;
     html_open(h, "footer", NULL);
     html_open(h, "p", NULL);
-    html_printf(h, "Read from the file alone: %s nodes, opset %d", grouped(h, r->model.nodes), r->model.opset);
+    html_printf(h, "Read from the file alone: %s nodes, opset %d", count_text(h->a, r->model.nodes), r->model.opset);
     if (r->model.producer && *r->model.producer)
         html_printf(h, ", written by %s", string_clip(h->a, r->model.producer, 80));
     html_printf(h, ". Nothing was run, and no weight was read. MiB are 1,048,576 bytes; a tensor counts as allocated, "

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 20, FITS = 3, SENTENCE = 2000, MESSAGE = 420, PROGRAM = 1500 };
+enum { TENSORS = 20, ROWS = 12, FITS = 3, SENTENCE = 2000, MESSAGE = 420, PROGRAM = 1500 };
 
 static const char *
 span(struct arena *a, const char *s, int max)
@@ -67,11 +67,31 @@ program(struct arena *a, const char *s)
     return arena_printf(a, "```python\n%s```", text);
 }
 
-static const char *
-markdown_shape(struct arena *a, const struct live_tensor *t)
+/* Tensors that differ in numbers alone are one row. */
+static void
+markdown_tensors(struct arena *a, const struct result *r, FILE *out)
 {
-    const char *shape = code(a, emit_shape(a, t->rank, t->shape));
-    return tensor_slack(t) ? arena_printf(a, "%s, %s of it slack", shape, bytes_text(a, tensor_slack(t))) : shape;
+    int n, rest = 0;
+    const struct tensor_group *g = emit_groups(a, r, &n);
+    fputs("\n<details><summary>Largest tensors alive at the peak</summary>\n\n"
+          "| tensor | bytes | class | type and shape | why it is alive | line |\n"
+          "| --- | ---: | --- | --- | --- | --- |\n",
+          out);
+    for (int i = 0; i < n; i++, g++) {
+        const struct live_tensor *t = g->first;
+        if (i >= ROWS) {
+            rest += g->count;
+            continue;
+        }
+        const char *type = arena_printf(a, "%s %s", string_clean(a, t->dtype), emit_shape(a, t->rank, t->shape));
+        fprintf(out, "| %s%s | %s | %s | %s%s | %s | %s%s |\n", g->count > 1 ? arena_printf(a, "%d × ", g->count) : "",
+                code(a, g->name), bytes_text(a, g->bytes), class_names[t->class], code(a, type),
+                g->slack_bytes ? arena_printf(a, ", %s of it slack", bytes_text(a, g->slack_bytes)) : "",
+                code(a, string_op(a, t->needed_by, 120)), code(a, g->location), g->elsewhere ? " and others" : "");
+    }
+    if (rest)
+        fprintf(out, "\n%d smaller tensors are not listed.\n", rest);
+    fputs("\n</details>\n", out);
 }
 
 static void
@@ -84,18 +104,7 @@ markdown_tables(struct arena *a, const struct result *r, FILE *out)
         if (r->class_bytes[c])
             fprintf(out, "| %s | %s | %.1f %% |\n", class_names[c], bytes_text(a, r->class_bytes[c]),
                     100.0 * (double)r->class_bytes[c] / (double)(r->peak.allocated > 0 ? r->peak.allocated : 1));
-    fputs("\n<details><summary>Largest tensors alive at the peak</summary>\n\n"
-          "| tensor | bytes | class | shape | why it is alive | line |\n| --- | ---: | --- | --- | --- | --- |\n",
-          out);
-    for (int i = 0; i < r->nlive && i < TENSORS; i++) {
-        const struct live_tensor *t = &r->live[i];
-        fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", code(a, t->name), bytes_text(a, t->bytes),
-                class_names[t->class], markdown_shape(a, t), code(a, string_op(a, t->needed_by, 120)),
-                code(a, t->location));
-    }
-    if (r->nlive > TENSORS)
-        fprintf(out, "\n%d smaller tensors are not listed.\n", r->nlive - TENSORS);
-    fputs("\n</details>\n", out);
+    markdown_tensors(a, r, out);
 }
 
 static void
@@ -199,9 +208,9 @@ markdown_patterns(struct arena *a, const struct result *r, FILE *out)
 static void
 markdown_change(struct arena *a, const struct result *r, const struct finding *f, FILE *out)
 {
-    fprintf(out, "%s %s: %s. Saves %s (%.0f %%): peak %s", f->severity, code(a, f->rule), prose(a, f->does),
-            bytes_text(a, f->saves_bytes), bytes_percent(f->saves_bytes, r->peak.allocated),
-            bytes_text(a, f->peak_after));
+    fprintf(out, "**%s** (%s, %s): %s%ssaves %s (%.0f %%), peak %s", prose(a, emit_title(a, f)), code(a, f->rule),
+            f->severity, f->nmembers ? prose(a, f->does) : "", f->nmembers ? "; " : "", bytes_text(a, f->saves_bytes),
+            bytes_percent(f->saves_bytes, r->peak.allocated), bytes_text(a, f->peak_after));
     if (f->extra_flops_percent > 0.05)
         fprintf(out, ", %.1f %% more FLOPs", f->extra_flops_percent);
     fprintf(out, "; %s.", cost_names[f->cost]);
@@ -210,7 +219,8 @@ markdown_change(struct arena *a, const struct result *r, const struct finding *f
     if (f->suppressed)
         fprintf(out, " Suppressed: %s.", code(a, f->suppressed));
     fprintf(out, "\n\n<details><summary>Why%s</summary>\n\n%s\n", f->how ? ", and what to write" : "",
-            span(a, f->message, MESSAGE));
+            f->nmembers ? "All of them at once, measured."
+                        : arena_printf(a, "%s.", prose(a, string_clip(a, f->message, MESSAGE))));
     if (f->how && strlen(f->how) < PROGRAM)
         fprintf(out, "\n%s\n", program(a, f->how));
     else if (f->how)
@@ -249,7 +259,8 @@ markdown_findings(struct arena *a, const struct result *r, FILE *out)
     for (int i = 0; i < r->nfindings; i++) {
         const struct finding *f = &r->findings[i];
         if (!f->known && !is_change(f) && !emit_is_small(r, f) && shown++ < TENSORS)
-            fprintf(out, "- %s %s: %s%s\n", f->severity, code(a, f->rule), span(a, f->message, MESSAGE),
+            fprintf(out, "- %s %s: %s%s\n", f->severity, code(a, f->rule),
+                    prose(a, string_clip(a, f->message, MESSAGE)),
                     f->suppressed ? arena_printf(a, " (suppressed %s)", code(a, f->suppressed)) : "");
     }
     if (shown > TENSORS)
@@ -298,7 +309,7 @@ static void
 markdown_lists(struct arena *a, const struct result *r, FILE *out)
 {
     if (r->nfindings)
-        fputs("\n**Findings**\n\n", out);
+        fputs("\n**What to change**\n\n", out);
     int known = markdown_findings(a, r, out), small = emit_small(r);
     if (small)
         fprintf(out, "- %d that save%s less than 1 %% %s not listed\n", small, small == 1 ? "s" : "",
@@ -308,7 +319,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     markdown_patterns(a, r, out);
     if (r->recompute.nfront)
         fputs("\n<details><summary>Plans of scattered modules</summary>\n\n| checkpointed modules | peak | extra FLOPs "
-              "| selective | operators |\n| --- | ---: | ---: | ---: | "
+              "| if a policy keeps results | if any operators are recomputed |\n| --- | ---: | ---: | ---: | "
               "---: |\n",
               out);
     for (int i = 0; i < r->recompute.nfront; i++) {
@@ -325,7 +336,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);
     for (int i = 0; i < r->setup.nassumptions && i < TENSORS; i++)
-        fprintf(out, "- %s\n", code(a, emit_assumption(a, r, i)));
+        fprintf(out, "- %s\n", span(a, emit_assumption(a, r, i), SENTENCE));
     if (r->setup.nassumptions)
         fputs("\n</details>\n", out);
     if (r->ndoubts)
@@ -354,12 +365,19 @@ bool
 markdown_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
+    static const char *const says[] = {[VERDICT_OK] = "ok",
+                                       [VERDICT_INCONCLUSIVE] = "inconclusive",
+                                       [VERDICT_DOES_NOT_FIT] = "does not fit",
+                                       [VERDICT_GATE_FAILED] = "gate failed"};
     struct arena *a = arena_new();
     const char *notes[] = {emit_estimate(a, r), emit_note(r), emit_swings(a, r)};
-    fprintf(out, "### memlint: %s%s, %s\n\n", r->ndoubts && r->peak.certain ? "at least " : "",
+    fprintf(out, "### memlint: %s%s, %s\n\n",
+            !r->ndoubts       ? "peak "
+            : r->peak.certain ? "at least "
+                              : "",
             r->ndoubts && !r->peak.certain ? "nothing is certain"
                                            : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
-            verdict_names[r->verdict]);
+            says[r->verdict]);
     bool unsure = r->ndoubts || r->provenance.leads; /* then names of the model stand between the words */
     markdown_oom(a, r, out);
     const char *said[] = {emit_verdict(a, r), emit_cause(a, r), emit_best(a, r)};
@@ -370,7 +388,11 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     markdown_peak(a, r, out);
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
-            fprintf(out, "\n%s%s\n", i == 2 ? "Assumed, and worth a look: " : "", span(a, notes[i], SENTENCE));
+            fprintf(out, "\n%s%s\n",
+                    i == 2 ? "Assumed, and worth a look: "
+                    : i    ? "Note: "
+                           : "",
+                    i == 2 ? span(a, notes[i], SENTENCE) : arena_printf(a, "%s.", prose(a, notes[i])));
     if (emit_remedy(a, r))
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     for (int i = 0; i < r->nchecks; i++)

@@ -29,7 +29,7 @@ wider|1|blocks.0.up at net.py:7: weight [256, 64] -> [384, 64], bias [256] -> [3
 longer|1|(outside of the model): targets [16, 64] -> [16, 96], tokens [16, 64] -> [16, 96]
 silu|1|blocks.0.act at net.py:7: ReLU -> SiLU
 untied|1|head at net.py:18: weight [500, 64] added
-deeper|1|blocks.2 at net.py:7: added, 33216 parameters
+deeper|1|blocks.2 at net.py:7: added, 33,216 parameters
 renamed|0|
 EOF
 "$MEMLINT" "$models/base.txt" "$@" --baseline="$models/base.txt" >r.txt

@@ -93,12 +93,11 @@ percent_of(struct advice *x, int64_t bytes)
     return arena_printf(x->a, "%.0f %%", 100.0 * (double)bytes / (double)(x->base.allocated ? x->base.allocated : 1));
 }
 
-/* 867813 as 867,813. */
+/* A name of the model in a message. */
 static const char *
-grouped(struct advice *x, int64_t n)
+quoted(struct advice *x, const char *name)
 {
-    return n < 1000 ? arena_printf(x->a, "%lld", (long long)n)
-                    : arena_printf(x->a, "%s,%03d", grouped(x, n / 1000), (int)(n % 1000));
+    return string_quote(x->a, name, 120);
 }
 
 static const char *
@@ -178,8 +177,9 @@ most_by(struct advice *x, const struct by_operator *b)
 {
     for (int i = 0; i < b->n; i++)
         if (b->n > 1 && b->total[i].bytes > b->wide_bytes / 2)
-            return arena_printf(x->a, " (most of it made by %s%.*s)", aten_space(b->total[i].op),
-                                (int)strcspn(b->total[i].op, "."), b->total[i].op);
+            return arena_printf(x->a, " (most of it made by %s)",
+                                quoted(x, arena_printf(x->a, "%s%.*s", aten_space(b->total[i].op),
+                                                       (int)strcspn(b->total[i].op, "."), b->total[i].op)));
     return "";
 }
 
@@ -388,8 +388,9 @@ say_parts(struct advice *x, const struct edit *e, const struct measured *m)
     (void)e;
     for (int i = 0; i < x->s->p->ncalls; i++)
         norms |= x->s->p->calls[i].op && x->s->p->calls[i].op->whole_batch;
-    return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s%s", grouped(x, n), MICRO_BATCHES,
-                        peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ", n % 8 ? "" : aside(x, to_8_parts),
+    return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s%s", count_text(x->a, n),
+                        MICRO_BATCHES, peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ",
+                        n % 8 ? "" : aside(x, to_8_parts),
                         norms ? ". Batch norm's statistics are then those of a part: not the same training" : "");
 }
 
@@ -448,12 +449,12 @@ say_released(struct advice *x, const struct edit *e, const struct measured *m)
                             "Names of forward methods hold tensors that nothing reads any more; with `del` after each "
                             "one's last use the peak is %s",
                             peak(x, m));
-    return arena_printf(
-        x->a,
-        "%s%s%s still holds %s at the peak, though nothing reads it after %s; with `del` there, and after "
-        "the last use of every such name, the peak is %s",
-        name ? "`" : "A name of a forward method", name ? name : "", name ? "`" : "", bytes_text(x->a, bytes),
-        p->calls[last].location ? p->calls[last].location : p->calls[last].target, peak(x, m));
+    return arena_printf(x->a,
+                        "%s still holds %s at the peak, though nothing reads it after %s; with `del` there, and after "
+                        "the last use of every such name, the peak is %s",
+                        name ? quoted(x, name) : "A name of a forward method", bytes_text(x->a, bytes),
+                        quoted(x, p->calls[last].location ? p->calls[last].location : p->calls[last].target),
+                        peak(x, m));
 }
 
 /* ---- recomputation ----------------------------------------------------------------------------------------------- */
@@ -582,11 +583,11 @@ table_parts(struct advice *x, int64_t n, int64_t *width)
         for (int k = 0; k < p->nparams; k++)
             tied |= p->params[k].tied_to == i;
         *width += edit_elements(q) / n;
-        parts =
-            arena_printf(x->a, "%s%s%s in %s%s", parts, *parts ? ", " : "", grouped(x, edit_elements(q) / n), q->name,
-                         q->rank != 2 || !tied ? ""
-                         : edit_is_table(p, q) ? " (tied to the head)"
-                                               : " (read by nothing but the head tied to it)");
+        parts = arena_printf(x->a, "%s%s%s in %s%s", parts, *parts ? ", " : "", count_text(x->a, edit_elements(q) / n),
+                             quoted(x, q->name),
+                             q->rank != 2 || !tied ? ""
+                             : edit_is_table(p, q) ? " (tied to the head)"
+                                                   : " (read by nothing but the head tied to it)");
     }
     return parts;
 }
@@ -611,7 +612,7 @@ say_half_vocabulary(struct advice *x, const struct edit *e, const struct measure
         x->a,
         "%s vocabulary entries take %s parameters each: %s. One entry costs %s at the peak; with half of "
         "them it is %s",
-        grouped(x, e->size), grouped(x, width), parts,
+        count_text(x->a, e->size), count_text(x->a, width), parts,
         bytes_text(x->a, (x->base.allocated - m->allocated) / (e->size - e->size / 2)), peak(x, m));
 }
 
@@ -619,14 +620,14 @@ static const char *
 say_tied(struct advice *x, const struct edit *e, const struct measured *m)
 {
     return arena_printf(x->a, "%s and %s have the same shape and are not tied; one tensor for both peaks at %s",
-                        e->what, e->with, peak(x, m));
+                        quoted(x, e->what), quoted(x, e->with), peak(x, m));
 }
 
 static const char *
 say_equal_tables(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(x->a, "The tables %s and %s have the same shape; one table for both peaks at %s", e->what,
-                        e->with, peak(x, m));
+    return arena_printf(x->a, "The tables %s and %s have the same shape; one table for both peaks at %s",
+                        quoted(x, e->what), quoted(x, e->with), peak(x, m));
 }
 
 static const char *
@@ -635,21 +636,22 @@ say_shared_table(struct advice *x, const struct edit *e, const struct measured *
     return arena_printf(x->a,
                         "Nothing but the head reads %s; a head that projects to %s columns and reads %s, which has the "
                         "same entries, does without it and peaks at %s",
-                        e->what, grouped(x, e->size), e->with, peak(x, m));
+                        quoted(x, e->what), count_text(x->a, e->size), quoted(x, e->with), peak(x, m));
 }
 
 static const char *
 say_narrow_table(struct advice *x, const struct edit *e, const struct measured *m)
 {
     return arena_printf(x->a, "%s is %s columns wide; with %d and a projection to the old width the peak is %s",
-                        e->what, grouped(x, e->size), NARROW, peak(x, m));
+                        quoted(x, e->what), count_text(x->a, e->size), NARROW, peak(x, m));
 }
 
 static const char *
 say_tables_on_cpu(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(x->a, "With %s%s on the CPU, where an embedding only fetches rows, the peak is %s", e->what,
-                        e->places > 1 ? arena_printf(x->a, " and %d more", e->places - 1) : "", peak(x, m));
+    return arena_printf(x->a, "With %s%s on the CPU, where an embedding only fetches rows, the peak is %s",
+                        quoted(x, e->what), e->places > 1 ? arena_printf(x->a, " and %d more", e->places - 1) : "",
+                        peak(x, m));
 }
 
 static const char *
@@ -659,8 +661,8 @@ say_sparse_tables(struct advice *x, const struct edit *e, const struct measured 
     return arena_printf(x->a,
                         "%s%s gets a gradient for each of its %s entries, though a step reads few of them; with "
                         "sparse=True and torch.optim.%s the peak is %s",
-                        e->what, e->places > 1 ? arena_printf(x->a, ", as %d more,", e->places - 1) : "",
-                        grouped(x, e->size), optimizer_sparse(x->s->s->optimizer, &states), peak(x, m));
+                        quoted(x, e->what), e->places > 1 ? arena_printf(x->a, ", as %d more,", e->places - 1) : "",
+                        count_text(x->a, e->size), optimizer_sparse(x->s->s->optimizer, &states), peak(x, m));
 }
 
 /* ---- structure --------------------------------------------------------------------------------------------------- */
@@ -688,9 +690,9 @@ say_no_bias(struct advice *x, const struct edit *e, const struct measured *m)
 static const char *
 say_unused_parameters(struct advice *x, const struct edit *e, const struct measured *m)
 {
-    return arena_printf(x->a, "Nothing reads %s%s: %s parameters; without %s the peak is %s", e->what,
+    return arena_printf(x->a, "Nothing reads %s%s: %s parameters; without %s the peak is %s", quoted(x, e->what),
                         e->places > 1 ? arena_printf(x->a, " and %d other parameters", e->places - 1) : "",
-                        grouped(x, e->size), e->places > 1 ? "them" : "it", peak(x, m));
+                        count_text(x->a, e->size), e->places > 1 ? "them" : "it", peak(x, m));
 }
 
 static const char *
@@ -752,10 +754,10 @@ say_outliers(struct advice *x, const struct edit *e, const struct measured *m)
     const char *text = "";
     (void)e, (void)m;
     if (heavy)
-        text = arena_printf(x->a, "%s holds %s of the %s of parameters", heavy->path,
+        text = arena_printf(x->a, "%s holds %s of the %s of parameters", quoted(x, heavy->path),
                             bytes_text(x->a, heavy->parameter_bytes), bytes_text(x->a, x->r->model.parameter_bytes));
     return saved ? arena_printf(x->a, "%s%s%s keeps %s for the backward pass, far more than other layers", text,
-                                heavy ? "; " : "", saved->path, bytes_text(x->a, saved->saved_bytes))
+                                heavy ? "; " : "", quoted(x, saved->path), bytes_text(x->a, saved->saved_bytes))
                  : text;
 }
 
@@ -899,11 +901,11 @@ say_dims(struct advice *x, const struct edit *e, const struct measured *m)
         int64_t most = &s->dims[i] == batch ? -1 : fits_largest(x->s, x->r, i);
         if (after < 0)
             continue;
-        text =
-            arena_printf(x->a, "%s%sby %s for each 1 more of %s (%s now%s%s%s%s)", text, *text ? ", " : "",
-                         bytes_text(x->a, (after - x->base.allocated) / by), s->dims[i].name, grouped(x, s->dims[i].n),
-                         from > 1 ? ", the model takes no less than " : "", from > 1 ? grouped(x, from) : "",
-                         most < 0 ? "" : ", the most that fits is ", most < 0 ? "" : grouped(x, most));
+        text = arena_printf(x->a, "%s%sby %s for each 1 more of %s (%s now%s%s%s%s)", text, *text ? ", " : "",
+                            bytes_text(x->a, (after - x->base.allocated) / by), quoted(x, s->dims[i].name),
+                            count_text(x->a, s->dims[i].n), from > 1 ? ", the model takes no less than " : "",
+                            from > 1 ? count_text(x->a, from) : "", most < 0 ? "" : ", the most that fits is ",
+                            most < 0 ? "" : count_text(x->a, most));
     }
     return arena_printf(x->a, "The peak grows %s", *text ? text : "with no dimension");
 }
@@ -931,14 +933,15 @@ static const char *
 say_half_length(struct advice *x, const struct edit *e, const struct measured *m)
 {
     int64_t saves = x->base.allocated - m->allocated, n = e->size, from = edit_shortest(x->s->p, n);
-    const char *least = from > 1 ? arena_printf(x->a, "; the model takes no less than %s", grouped(x, from)) : "";
+    const char *least = from > 1 ? arena_printf(x->a, "; the model takes no less than %s", count_text(x->a, from)) : "";
     const char *most =
-        x->r->setup.device ? arena_printf(x->a, "; the most that fits is %s", grouped(x, longest(x, n))) : "";
+        x->r->setup.device ? arena_printf(x->a, "; the most that fits is %s", count_text(x->a, longest(x, n))) : "";
     return arena_printf(
         x->a,
         "Every sample is padded to the %s of the longest one in the last dimension of %s, %s of the peak a "
         "unit; cut to %s it peaks at %s%s%s",
-        grouped(x, n), e->what, bytes_text(x->a, saves / (n - n / 2)), grouped(x, n / 2), peak(x, m), least, most);
+        count_text(x->a, n), quoted(x, e->what), bytes_text(x->a, saves / (n - n / 2)), count_text(x->a, n / 2),
+        peak(x, m), least, most);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -1275,7 +1278,7 @@ static const struct rule rules[] = {
      .severity = "warning",
      .help = "attention written by hand",
      .unless = "when the weights themselves are returned. With a learned bias as mask the fused kernel saves less",
-     .does = "call F.scaled_dot_product_attention",
+     .does = "replace the attention written by hand with F.scaled_dot_product_attention",
      .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_attention,
@@ -1285,7 +1288,7 @@ static const struct rule rules[] = {
      .severity = "warning",
      .help = "GELU written by hand",
      .unless = "where results must stay bit for bit what they were: they differ by rounding",
-     .does = "call F.gelu",
+     .does = "replace the GELU written by hand with F.gelu",
      .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_gelu,
@@ -1296,7 +1299,7 @@ static const struct rule rules[] = {
      .help = "LayerNorm written by hand",
      .unless = "when the deviation is not `sqrt(variance + eps)`, as in `x.std() + eps`: another formula, which "
                "memlint does not count here",
-     .does = "call F.layer_norm",
+     .does = "replace the LayerNorm written by hand with F.layer_norm",
      .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_layer_norm,
@@ -1306,7 +1309,7 @@ static const struct rule rules[] = {
      .severity = "warning",
      .help = "RMSNorm written by hand",
      .unless = "when the statistics have to be in another precision",
-     .does = "call F.rms_norm",
+     .does = "replace the RMSNorm written by hand with F.rms_norm",
      .cost = COST_FREE,
      .kind = COMBINES,
      .edit = edit_rms_norm,
@@ -1316,7 +1319,7 @@ static const struct rule rules[] = {
      .severity = "warning",
      .help = "autocast to bfloat16",
      .unless = "on devices before Ampere, which have no bfloat16; `float16` needs a `GradScaler`",
-     .does = "run under bf16 autocast",
+     .does = "run forward pass and loss under bf16 autocast",
      .cost = COST_NUMERICS,
      .kind = COMBINES,
      .applies = is_fp32,
@@ -1717,7 +1720,7 @@ rules_run(struct study *s, struct result *r)
             said[i] = r->setup.assumptions[i];
         said[r->setup.nassumptions++].text = arena_printf(
             x.a, "advice is not measured for a graph of more than %s values, or a step of more than %s events",
-            grouped(&x, MOST_VALUES), grouped(&x, MOST_EVENTS));
+            count_text(x.a, MOST_VALUES), count_text(x.a, MOST_EVENTS));
         r->setup.assumptions = said;
         return;
     }

@@ -97,6 +97,7 @@ int64_t to_int(double v);
 
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */
 const char *bytes_text(struct arena *a, int64_t bytes);
+const char *count_text(struct arena *a, int64_t n); /* "1,117,184" */
 /* Reads 24GiB, 24g, 512 MB, 1e9, 1073741824: bytes, or -1. */
 int64_t bytes_parse(const char *text);
 /* Whether two names differ in case, hyphens, underscores and blanks at most. */

@@ -456,6 +456,14 @@ static const struct unit {
 };
 
 const char *
+count_text(struct arena *a, int64_t n)
+{
+    return n < 0      ? arena_printf(a, "-%s", count_text(a, -n))
+           : n < 1000 ? arena_printf(a, "%lld", (long long)n)
+                      : arena_printf(a, "%s,%03d", count_text(a, n / 1000), (int)(n % 1000));
+}
+
+const char *
 bytes_text(struct arena *a, int64_t bytes)
 {
     double b = (double)bytes;

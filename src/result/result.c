@@ -451,15 +451,15 @@ gather_thumbs(struct gather *x)
     r->nthumbs = 2;
     r->thumbs[0] = (struct thumb){
         .name = "parameters and twice the activations",
-        .formula = arena_printf(x->a, "4 bytes x %lld parameters x %d + 2 x 4 bytes x %lld output values at this batch",
-                                (long long)params, n, (long long)outputs),
+        .formula = arena_printf(x->a, "4 bytes x %s parameters x %d + 2 x 4 bytes x %s output values at this batch",
+                                count_text(x->a, params), n, count_text(x->a, outputs)),
         .leaves_out = "that most outputs are dropped or saved once, temporaries of the backward pass, the optimizer's "
                       "own lists, buffers, rounding",
         .bytes = r->rule_of_thumb.total};
     r->thumbs[1] = (struct thumb){
         .name = "sixteen bytes a parameter",
-        .formula = arena_printf(x->a, "16 bytes x %lld parameters + 4 bytes x %lld forward values at this batch + 2 GB",
-                                (long long)params, (long long)outputs),
+        .formula = arena_printf(x->a, "16 bytes x %s parameters + 4 bytes x %s forward values at this batch + 2 GB",
+                                count_text(x->a, params), count_text(x->a, outputs)),
         .leaves_out = "the optimizer chosen, which outputs are kept, temporaries; its 2 GB stand for the CUDA context, "
                       "which is not allocated bytes",
         .bytes = 16 * params + 4 * outputs + INT64_C(2000000000)};
