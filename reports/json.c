@@ -305,6 +305,7 @@ json_tensors(struct json *j, const struct result *r)
         const struct span *s = &r->spans[i];
         json_open(j, NULL, '{');
         json_text(j, "name", s->name);
+        json_text(j, "layer", s->layer);
         json_text(j, "class", class_names[s->class]);
         json_int(j, "bytes", s->bytes);
         json_int(j, "from", s->born + 1);

@@ -21,6 +21,7 @@ struct gather {
     const struct setup *s;
     struct live *l;
     struct owner *owner;
+    struct names *params;
     struct result *r;
     int *moment; /* per instant the event that it shows */
 };
@@ -213,9 +214,9 @@ storage_reason(struct gather *x, const struct storage *s, const struct event *de
 
 /* The module that registered the parameter of that name, or made the call; -1 none. */
 static int
-storage_module(const struct gather *x, const struct names *params, const struct storage *s)
+storage_module(const struct gather *x, const struct storage *s)
 {
-    int i = s->name ? names_find(params, s->name) : -1;
+    int i = s->name ? names_find(x->params, s->name) : -1;
     return s->class == CLASS_WORKSPACE ? -1 : i >= 0 ? x->p->params[i].module : s->call ? s->call->scope : -1;
 }
 
@@ -239,9 +240,6 @@ gather_live(struct gather *x)
 {
     const struct machine *m = x->st->m;
     struct result *r = x->r;
-    struct names *params = names_new(x->a);
-    for (int i = x->p->nparams - 1; i >= 0; i--)
-        names_put(params, x->p->params[i].name, i);
     struct arena *own = arena_new();
     const struct event **birth = NEWN(own, const struct event *, m->nst + 1),
                        **death = NEWN(own, const struct event *, m->nst + 1);
@@ -270,7 +268,7 @@ gather_live(struct gather *x)
         t->born = arena_printf(x->a, "%s, %s%s", phase_names[s->phase], aten_space(s->op), s->op);
         t->needed_by = storage_reason(x, s, death[i]);
         t->node = s->call ? s->call->node : NULL;
-        int module = storage_module(x, params, s);
+        int module = storage_module(x, s);
         t->location = s->call ? s->call->location : module >= 0 ? line[module] : NULL;
         t->layer = module >= 0 ? x->p->modules[module].path : NULL;
         t->born_at = birth[i] ? instant_of(x, (int)(birth[i] - m->ev)) : 0;
@@ -304,7 +302,7 @@ gather_spans(struct gather *x)
     struct life *all = NEWN(own, struct life, m->nst + 1);
     int n = 0;
     for (int i = 0; i < m->nst; i++)
-        all[i] = (struct life){{NULL, m->st[i]->class, m->st[i]->bytes, 0, r->ninstants}, m->st[i]};
+        all[i] = (struct life){{NULL, NULL, m->st[i]->class, m->st[i]->bytes, 0, r->ninstants}, m->st[i]};
     for (int i = 0; i < m->nev; i++) {
         struct span *s = &all[m->ev[i].storage].span;
         *(m->ev[i].birth ? &s->born : &s->died) = instant_of(x, i);
@@ -319,6 +317,8 @@ gather_spans(struct gather *x)
     for (int i = 0; i < r->nspans; i++) {
         r->spans[i] = all[i].span;
         r->spans[i].name = owner_name(x->owner, all[i].st);
+        int module = storage_module(x, all[i].st);
+        r->spans[i].layer = module >= 0 ? x->p->modules[module].path : NULL;
     }
     arena_free(own);
 }
@@ -532,6 +532,9 @@ static void
 gather_step(struct gather *x)
 {
     x->owner = owner_new(x->a, x->p, x->s);
+    x->params = names_new(x->a);
+    for (int i = x->p->nparams - 1; i >= 0; i--)
+        names_put(x->params, x->p->params[i].name, i);
     gather_instants(x);
     gather_peak(x);
     gather_live(x);

@@ -56,7 +56,7 @@ struct instant { /* one change of the allocated bytes in the step */
 };
 
 struct span { /* one storage of the step: alive at the instants from born up to, not with, died */
-    const char *name;
+    const char *name, *layer; /* layer: path of the module it belongs to; NULL outside of the model */
     enum class class;
     int64_t bytes;
     int born, died;
