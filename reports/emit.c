@@ -267,9 +267,9 @@ emit_shape(struct arena *a, int rank, const int64_t *shape)
 }
 
 const char *
-emit_tensor(struct arena *a, const struct live_tensor *t)
+emit_tensor(struct arena *a, const char *name, const char *path)
 {
-    const char *name = t->name ? t->name : "", *path = t->layer;
+    name = name ? name : "";
     bool told = !path || !*path || strstr(name, path); /* a parameter's name begins with its module's */
     return told ? name : arena_printf(a, "%s: %s", path, name);
 }
@@ -297,7 +297,7 @@ emit_groups(struct arena *a, const struct result *r, int *n)
     *n = 0;
     for (int i = 0; i < r->nlive; i++) {
         const struct live_tensor *t = &r->live[i];
-        const char *name = string_pattern(a, string_op(a, emit_tensor(a, t), 1000));
+        const char *name = string_pattern(a, string_op(a, emit_tensor(a, t->name, t->layer), 1000));
         const char *key =
             arena_printf(a, "%d\n%s\n%s\n%s\n%s\n%s", (int)t->class, name, emit_shape(a, t->rank, t->shape), t->dtype,
                          t->born ? t->born : "", t->needed_by ? t->needed_by : "");
@@ -305,7 +305,7 @@ emit_groups(struct arena *a, const struct result *r, int *n)
         if (id < 0) {
             names_put(ids, key, id = *n);
             *PUSH(a, groups, *n, cap) =
-                (struct tensor_group){.name = emit_tensor(a, t), .location = t->location, .first = t};
+                (struct tensor_group){.name = emit_tensor(a, t->name, t->layer), .location = t->location, .first = t};
         }
         struct tensor_group *g = &groups[id];
         if (g->count) /* NOLINT(clang-analyzer-core.NullDereference): PUSH made it */

@@ -92,12 +92,24 @@ cell_class(struct html *h, enum class c)
     html_close(h);
 }
 
-/* A place in the Python source, or a scope. */
+/* A name of the model, or a place in the Python source; what is long has places where a line may end. */
 static void
 code(struct html *h, const char *s)
 {
-    if (s && *s)
-        html_leaf(h, "code", string_op(h->a, s, NAME), NULL);
+    enum { PIECE = 12 };
+    if (!s || !*s)
+        return;
+    html_open(h, "code", NULL);
+    s = string_op(h->a, s, NAME);
+    for (size_t n; strlen(s) > 2 * PIECE; s += n) {
+        n = PIECE + strcspn(s + PIECE, "./");
+        n += s[n] != '\0';
+        html_text(h, arena_strn(h->a, s, n));
+        if (s[n])
+            html_void(h, "wbr", NULL);
+    }
+    html_text(h, s);
+    html_close(h);
 }
 
 /* ---- first screen ------------------------------------------------------------------------------------------------ */
@@ -191,8 +203,8 @@ notice(struct html *h)
     const char *passed = emit_let_pass(h->a, r);
     if (passed)
         html_leaf(h, "p", string_clip(h->a, passed, 2000), NULL);
-    if (r->verdict == VERDICT_OK && !r->gate)
-        return;
+    if ((r->verdict == VERDICT_OK || (r->verdict == VERDICT_DOES_NOT_FIT && !r->ndoubts)) && !r->gate)
+        return; /* the headline says it */
     html_open(h, "p", "class", html_format(h, "notice v-%s", verdict_names[r->verdict]), NULL);
     html_leaf(h, "strong",
               r->verdict == VERDICT_GATE_FAILED    ? "✕ Gate failed: "
@@ -201,11 +213,6 @@ notice(struct html *h)
               NULL);
     if (r->gate)
         html_printf(h, "%s. ", string_clip(h->a, r->gate, 2000));
-    else if (r->verdict == VERDICT_DOES_NOT_FIT && r->oom && !r->setup.device)
-        html_printf(h, "The step reserves %s, and the process could have had %s. ", bytes_text(h->a, r->peak.reserved),
-                    bytes_text(h->a, r->oom->room));
-    else if (r->verdict == VERDICT_DOES_NOT_FIT)
-        html_printf(h, "%s are needed on %s. ", emit_device(h->a, r), string_clip(h->a, r->setup.device, 40));
     if (r->ndoubts) {
         if (emit_estimate(h->a, r))
             html_printf(h, "%s. ", emit_estimate(h->a, r));
@@ -403,7 +410,8 @@ readout(struct html *h)
         const struct live_tensor *t = &r->live[i];
         html_open(h, "li", NULL);
         html_leaf(h, "span", "", "class", html_format(h, "sw s-%s", class_names[t->class]), NULL);
-        html_leaf(h, "span", html_short(h, string_op(h->a, t->name, 60)), "class", "nm", NULL);
+        html_leaf(h, "span", html_short(h, string_op(h->a, emit_tensor(h->a, t->name, t->layer), 100)), "class", "nm",
+                  NULL);
         html_leaf(h, "b", bytes_text(h->a, t->bytes), NULL);
         html_close(h);
         rest -= t->bytes;
@@ -541,7 +549,7 @@ spans_table(struct html *h)
         line_cell(h, html_format(h, "%lld", (long long)s->bytes));
         line_cell(h, html_format(h, "%d", s->born + 1));
         line_cell(h, html_format(h, "%d", s->died));
-        line_cell(h, string_op(h->a, s->name, 60));
+        line_cell(h, string_op(h->a, emit_tensor(h->a, s->name, s->layer), 100));
         line_end(h);
     }
     lines_close(h);
@@ -621,7 +629,10 @@ best_changes(struct html *h)
         html_open(h, "li", NULL);
         html_open(h, "div", NULL);
         html_open(h, "a", "href", html_format(h, "#%s", anchor(h, f)), NULL);
-        html_leaf(h, "b", html_format(h, "%d. %s", i + 1, string_clip(h->a, f->rule, 40)), NULL);
+        html_open(h, "b", NULL);
+        html_printf(h, "%d. ", i + 1);
+        words(h, string_clip(h->a, emit_title(h->a, f), 200));
+        html_close(h);
         html_close(h);
         html_open(h, "p", "class", "ba", NULL);
         html_printf(h, "%s → ", bytes_text(h->a, r->peak.allocated));
@@ -632,7 +643,10 @@ best_changes(struct html *h)
         html_close(h);
         html_close(h);
         svg_after(h, f->peak_after, r->peak.allocated);
-        sentence(h, f->message, "why");
+        html_open(h, "p", "class", "meta", NULL);
+        html_printf(h, "%s, ", cost_names[f->cost]);
+        code(h, f->rule);
+        html_close(h);
         html_close(h);
     }
     html_close(h);
@@ -711,12 +725,15 @@ finding(struct html *h, int i)
     const struct finding *f = &r->findings[i];
     html_open(h, "li", "id", anchor(h, f), NULL);
     html_open(h, "div", NULL);
-    html_leaf(h, "h3", string_clip(h->a, f->rule, 60), NULL);
+    html_open(h, "h3", NULL);
+    words(h, string_clip(h->a, emit_title(h->a, f), 200));
+    html_close(h);
     sentence(h, f->message, "says");
     if (f->unless && f->saves_bytes > 0)
         sentence(h, html_format(h, "When not to: %s", f->unless), "says");
     html_open(h, "p", "class", "meta", NULL);
-    html_printf(h, "%s%s%s", f->saves_bytes > 0 ? cost_names[f->cost] : "", f->saves_bytes > 0 ? ", " : "",
+    code(h, f->rule);
+    html_printf(h, ", %s%s%s", f->saves_bytes > 0 ? cost_names[f->cost] : "", f->saves_bytes > 0 ? ", " : "",
                 f->severity);
     if (f->suppressed)
         html_printf(h, ", suppressed: %s", string_clip(h->a, f->suppressed, 200));
@@ -951,17 +968,14 @@ section_replay(struct html *h)
 static void
 section_oom(struct html *h)
 {
-    static const struct column head[] = {{"Tensor", NULL, NULL},
-                                         {"Bytes", "r", NULL},
-                                         {"Born in", NULL, NULL},
-                                         {"By", NULL, NULL},
-                                         {"Where", NULL, NULL}};
+    static const struct column head[] = {{"Tensor", NULL, NULL}, {"Bytes", "r", NULL}, {"Made in", NULL, NULL}};
     const struct oom *o = h->r->oom;
     if (!o)
         return;
     section(h, "oom", "Out of memory",
-            html_format(h, "PyTorch tried to allocate %s: %s", o->tried < 0 ? "?" : bytes_text(h->a, o->tried),
-                        o->judgement));
+            o->tried < 0
+                ? o->judgement
+                : html_format(h, "PyTorch tried to allocate %s; %s.", bytes_text(h->a, o->tried), o->judgement));
     if (o->nmatches) {
         table(h, "Tensors of that size", "oom", NULL);
         table_head(h, head, COUNT(head));
@@ -971,9 +985,12 @@ section_oom(struct html *h)
         html_open(h, "tr", "class", i == o->likely ? "own" : NULL, NULL);
         html_leaf(h, "td", string_op(h->a, t->name, 120), NULL);
         cell(h, bytes_text(h->a, t->bytes), t->bytes);
-        html_leaf(h, "td", phase_names[t->phase], NULL);
-        html_leaf(h, "td", string_op(h->a, t->op, 60), NULL);
-        html_leaf(h, "td", string_clip(h->a, t->location, 80), NULL);
+        html_open(h, "td", NULL);
+        html_printf(h, "%s, ", phase_names[t->phase]);
+        code(h, t->location ? t->location : t->op);
+        if (t->location)
+            html_leaf(h, "small", string_op(h->a, t->op, 60), NULL);
+        html_close(h);
         html_close(h);
     }
     if (o->nmatches)
@@ -982,7 +999,7 @@ section_oom(struct html *h)
         html_leaf(h, "p", html_format(h, "When the tensor in bold is asked for, %s.", emit_oom(h->a, o)), NULL);
     if (o->navoided) {
         html_open(h, "p", NULL);
-        html_text(h, "With one of these it fits, with what it then reserves: ");
+        html_text(h, "With one of these changes it fits that card, and reserves: ");
         for (int i = 0, n = 0; i < h->r->nfindings; i++) {
             const struct finding *f = &h->r->findings[i];
             if (!emit_avoids(h->r, f))
@@ -1240,7 +1257,7 @@ tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
                 html_printf(h, "and %d more", g->count - MEMBERS + 1);
                 i += g->count - MEMBERS;
             } else {
-                html_text(h, string_op(h->a, emit_tensor(h->a, m), NAME));
+                html_text(h, string_op(h->a, emit_tensor(h->a, m->name, m->layer), NAME));
                 if (g->elsewhere && m->location && *m->location)
                     html_printf(h, ", %s", string_clip(h->a, m->location, 80));
             }
@@ -1411,7 +1428,7 @@ layer_row(struct html *h, int first, int last, int count, int64_t most)
         html_leaf(h, "b",
                   html_format(h, " – %s × %d", string_clip(h->a, last_part(h->r->layers[last].path, '.'), NAME), count),
                   NULL);
-    if (l->type)
+    if (l->type && strcmp(last_part(l->type, '.'), last_part(path, '.')) != 0)
         html_leaf(h, "span", html_format(h, " %s", string_clip(h->a, last_part(l->type, '.'), 60)), "class", "ty",
                   NULL);
     html_close(h);
@@ -1427,6 +1444,13 @@ layer_row(struct html *h, int first, int last, int count, int64_t most)
     html_close(h);
 }
 
+/* A module that has nothing to show: dropout that does not run, the exporter's own. */
+static bool
+is_idle(const struct layer *l)
+{
+    return !l->saved_bytes && !l->parameters && !l->output_bytes && !l->flops;
+}
+
 /* Neighbours that are alike are one line, with the figures of one. */
 static void
 layer_rows(struct html *h, int from, int to, int64_t most)
@@ -1440,7 +1464,8 @@ layer_rows(struct html *h, int from, int to, int64_t most)
             count++;
         }
         bool fold = count >= ALIKE;
-        layer_row(h, i, fold ? last : i, fold ? count : 1, most);
+        if (i == 0 || end > i + 1 || !is_idle(&h->r->layers[i]))
+            layer_row(h, i, fold ? last : i, fold ? count : 1, most);
         layer_rows(h, i + 1, end, most);
         i = fold ? next : end;
     }
@@ -1839,16 +1864,27 @@ section_assumptions(struct html *h)
     static const struct column head[] = {
         {"Node", NULL, NULL}, {"Operator", NULL, NULL}, {"Why", NULL, NULL}, {"What would settle it", NULL, NULL}};
     static const struct column taken[] = {
-        {"", NULL, NULL}, {"Taken", NULL, NULL}, {"Option that says otherwise", NULL, NULL}};
+        {"Choice", NULL, NULL}, {"Taken", NULL, NULL}, {"Option that says otherwise", NULL, NULL}};
     const struct result *r = h->r;
     section(h, "assumptions", "Assumptions",
-            "What the file can't say, what was taken, and the option that says otherwise.");
+            "What the file can't say and was taken for this step; in brackets the option that says otherwise, and what "
+            "it changes.");
+    if (r->setup.nassumptions) {
+        html_open(h, "ul", "class", "assume", NULL);
+        for (int i = 0; i < r->setup.nassumptions; i++)
+            html_leaf(h, "li", string_clip(h->a, emit_assumption(h->a, r, i), 600), NULL);
+        html_close(h);
+    }
+    html_open(h, "details", "class", "twin", "id", "setup", NULL);
+    html_leaf(h, "summary", "Every choice of the set-up", NULL);
     table(h, "The set-up", NULL, NULL);
     table_head(h, taken, COUNT(taken));
     for (int i = 0; i < r->setup.nchoices; i++)
         if (r->setup.choices[i].value)
             assumption(h, r->setup.choices[i].name, string_clip(h->a, r->setup.choices[i].value, 200),
-                       string_clip(h->a, r->setup.choices[i].option, 40));
+                       strcmp(r->setup.choices[i].option, "--assume") == 0
+                           ? html_format(h, "--assume %s=", r->setup.choices[i].name)
+                           : string_clip(h->a, r->setup.choices[i].option, 40));
     if (!r->setup.device)
         assumption(h, "device", "any; kernels as on an H100", "--device");
     for (int i = 0; i < r->setup.ndims; i++)
@@ -1856,12 +1892,7 @@ section_assumptions(struct html *h)
                    count_text(h->a, r->setup.dims[i].n),
                    html_format(h, "--dim %s=N", string_clip(h->a, r->setup.dims[i].name, 40)));
     table_end(h);
-    if (r->setup.nassumptions) {
-        html_open(h, "ul", "class", "assume", NULL);
-        for (int i = 0; i < r->setup.nassumptions; i++)
-            html_leaf(h, "li", string_clip(h->a, emit_assumption(h->a, r, i), 600), NULL);
-        html_close(h);
-    }
+    html_close(h);
     html_close(h);
     if (r->ndoubts == 0)
         return;
@@ -1947,8 +1978,9 @@ waterfall(struct html *h, const char *caption, const struct bar *bars, int n)
         html_open(h, "td", NULL);
         html_text(h, bar.note);
         if (bar.location) {
-            html_text(h, " ");
+            html_open(h, "small", NULL);
             code(h, bar.location);
+            html_close(h);
         }
         html_close(h);
         html_close(h);

@@ -39,7 +39,7 @@ void html_text(struct html *h, const char *s);
 void html_printf(struct html *h, const char *fmt, ...) PRINTF(2, 3);
 const char *html_format(struct html *h, const char *fmt, ...) PRINTF(2, 3);
 
-/* A tensor's name without the operator in brackets at its end, where it is long. */
+/* A tensor's name where it is long: without the operator in brackets at its end, then without its outer modules. */
 const char *html_short(struct html *h, const char *name);
 
 /* In which order classes are stacked, from the bottom: what stays first, what comes and goes last. */

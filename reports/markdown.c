@@ -147,7 +147,7 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
         return;
     fprintf(out, "**Out of memory**: ");
     if (o->tried >= 0)
-        fprintf(out, "PyTorch tried to allocate %s: ", bytes_text(a, o->tried));
+        fprintf(out, "PyTorch tried to allocate %s; ", bytes_text(a, o->tried));
     fprintf(out, "%s.\n\n", string_clean(a, o->judgement));
     for (int i = 0; i < o->nmatches && i < TENSORS; i++) {
         const struct oom_match *t = &o->matches[i];
@@ -160,7 +160,7 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
     if (emit_oom(a, o))
         fprintf(out, "\nWhen it asked, %s.\n", emit_oom(a, o));
     if (o->navoided)
-        fprintf(out, "\nWith one of these it fits: %s.\n", emit_avoided(a, r));
+        fprintf(out, "\nWith one of these changes it fits that card, and reserves: %s.\n", emit_avoided(a, r));
     fputc('\n', out);
 }
 

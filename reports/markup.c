@@ -72,9 +72,13 @@ html_vformat(struct html *h, const char *fmt, va_list ap)
 const char *
 html_short(struct html *h, const char *name)
 {
-    enum { LONG = 28 };
+    enum { LONG = 24 };
     const char *bracket = strstr(name, " (");
-    return bracket && strlen(name) > LONG ? arena_strn(h->a, name, (size_t)(bracket - name)) : name;
+    if (bracket && strlen(name) > LONG)
+        name = arena_strn(h->a, name, (size_t)(bracket - name));
+    for (size_t n; strlen(name) > LONG && name[n = strcspn(name, ". ")] == '.' && strchr(name + n + 1, '.');)
+        name += n + 1;
+    return name;
 }
 
 const char *

@@ -79,7 +79,7 @@ const char *emit_increase(struct arena *a, const struct result *r);
 /* What of the gates was let pass, and why: accepted, or not to be judged. NULL nothing. */
 const char *emit_let_pass(struct arena *a, const struct result *r);
 /* "blocks.0.act: gelu": a tensor by its module and what it is there. */
-const char *emit_tensor(struct arena *a, const struct live_tensor *t);
+const char *emit_tensor(struct arena *a, const char *name, const char *path);
 /* Tensors alive at the peak that differ in the numbers of their names alone, the most bytes first. */
 struct tensor_group {
     const char *name, *location; /* name: of emit_tensor, with * for numbers where it has several; location: of the

@@ -115,15 +115,17 @@ device_too_small(const struct result *r)
 
 enum { RULER = 30 /* the bar's top */, BAR = 30 };
 
-/* Its label stands on the left of the mark or on the right. */
+/* Its label stands on the left of the mark or on the right, as far as there is room. */
 static void
-ruler_device(struct html *h, const struct fit *f, double scale, bool left)
+ruler_device(struct html *h, const struct fit *f, double scale, bool left, double room)
 {
     double x = (double)f->capacity * scale;
     bool fits = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
     const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", string_clip(h->a, f->device, 16));
     const char *at = pct(h, x), *dx = left ? "-3" : "3", *anchor = left ? "end" : "start";
-    const char *q = fitting(h, characters(label), 7.6, left ? x : 1 - x);
+    const char *q = fitting(h, characters(label), 7.6, room);
+    if (!*q)
+        return;
     html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "stroke", "#000",
               "class", "tick", NULL);
     html_leaf(h, "text", label, "x", at, "dx", dx, "y", "15", "text-anchor", anchor, "class",
@@ -186,16 +188,17 @@ svg_ruler(struct html *h)
     }
     x = ruler_part(h, x, r->peak.reserved - r->peak.allocated, scale, "reserved", "#c9c6bd", "held sep", "on-held");
     ruler_part(h, x, r->peak.device - r->peak.reserved, scale, "context", "#e0ddd5", "context sep", "on-held");
-    if (below && (double)below->capacity * scale > 0.12)
-        ruler_device(h, below, scale, true);
+    double at = below ? (double)below->capacity * scale : 0, end = least ? (double)least->capacity * scale : 1;
+    if (below && at > 0.12)
+        ruler_device(h, below, scale, true, at);
     if (far)
         html_leaf(h, "text",
                   html_format(h, "✓ %s, %s →", string_clip(h->a, least->device, 16), bytes_text(h->a, least->capacity)),
                   "x", "100%", "y", "15", "text-anchor", "end", "class", "tk2", NULL);
     else if (least)
-        ruler_device(h, least, scale, (double)least->capacity * scale > 0.8);
-    if (next)
-        ruler_device(h, next, scale, true);
+        ruler_device(h, least, scale, end > 0.8, end > 0.8 ? end - at : 1 - end);
+    if (next) /* beside the label of the one before, which has half of what is between */
+        ruler_device(h, next, scale, true, ((double)next->capacity * scale - end) / 2);
     html_close(h);
 }
 
@@ -670,6 +673,29 @@ fill_box(struct html *of, struct tile *tiles, int n, double x, double y, double 
     squarify(tiles, n, x, y, w, h);
 }
 
+/* The first of labels, of which the longest stands first, that shows where the picture is so wide; else the last. */
+static const char *
+longest(const char *const *labels, int n, double glyph, double share, int wide)
+{
+    for (int i = 0; i < n; i++) {
+        int step = width_for(characters(labels[i]), glyph, share);
+        if (step && step <= wide)
+            return labels[i];
+    }
+    return labels[n - 1];
+}
+
+/* "h.0" of "model.transformer.h.0": so many parts at its end. */
+static const char *
+last_parts(const char *path, int n)
+{
+    const char *at = path + strlen(path);
+    for (; at > path; at--)
+        if (at[-1] == '.' && --n == 0)
+            break;
+    return at;
+}
+
 static void
 treemap_tile(struct html *h, const struct tile *t, enum class c, double width, int64_t rest)
 {
@@ -685,20 +711,20 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width, i
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
     const char *const labels[] = {string_clip(h->a, html_short(h, name), 28),
-                                  string_clip(h->a, html_short(h, name), 15), bytes};
-    const char *label = bytes;
-    for (int i = 0; i < COUNT(labels); i++) { /* the longest that shows in most windows */
-        int step = width_for(characters(labels[i]), 7.4, t->w / width);
-        if (step && step <= (width < 500 ? 320 : 960)) {
-            label = labels[i];
-            break;
-        }
-    }
+                                  string_clip(h->a, html_short(h, name), 15), t->t ? string_pattern(h->a, name) : name,
+                                  bytes};
+    const char *label = longest(labels, COUNT(labels), 7.4, t->w / width, width < 500 ? 320 : 960);
+    const char *less = longest(labels, COUNT(labels), 7.4, t->w / width, width < 500 ? 320 : 640);
     const char *q = fitting(h, characters(label), 7.4, t->w / width);
     if (t->h < 18 || !*q)
         return;
     const char *x = pct(h, t->x / width), *on = html_format(h, "%s on-%s", q, class_names[c]);
     html_leaf(h, "text", label, "x", x, "dx", "5", "y", px(h, t->y + 14), "class", on, NULL);
+    if (less != label && less != bytes && *fitting(h, characters(less), 7.4, t->w / width)) /* until the other shows */
+        html_leaf(h, "text", less, "x", x, "dx", "5", "y", px(h, t->y + 14), "class",
+                  html_format(h, "%s u%d on-%s", fitting(h, characters(less), 7.4, t->w / width),
+                              width_for(characters(label), 7.4, t->w / width), class_names[c]),
+                  NULL);
     const char *also = t->h >= 34 && label != bytes ? fitting(h, characters(bytes), 7.4, t->w / width) : "";
     if (*also)
         html_leaf(h, "text", bytes, "x", x, "dx", "5", "y", px(h, t->y + 30), "class",
@@ -745,11 +771,10 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
     for (int i = 0; i < n; i++) {
         const struct cluster *c = &k[box[i].count];
         struct tile b = box[i];
-        const char *name = string_clip(h->a, c->name, 40), *q = fitting(h, characters(name), 6.8, b.w / width);
-        if (!*q && strrchr(name, '.')) {
-            name = string_clip(h->a, strrchr(name, '.') + 1, 20);
-            q = fitting(h, characters(name), 6.8, b.w / width);
-        }
+        const char *const names[] = {string_clip(h->a, c->name, 40), string_clip(h->a, last_parts(c->name, 2), 30),
+                                     string_clip(h->a, last_parts(c->name, 1), 20)};
+        const char *name = longest(names, COUNT(names), 6.8, b.w / width, width < 500 ? 320 : 640);
+        const char *q = fitting(h, characters(name), 6.8, b.w / width);
         if (b.w <= 0)
             continue;
         if (b.h > 3 * HEAD && *q) {
@@ -873,14 +898,18 @@ svg_front(struct html *h)
                   NULL);
         html_close(h);
         double along = f[i].extra_flops_percent / most;
-        if (i == 0 || i == n - 1 || i == own || (along - named > 0.05 && along < 0.8)) {
-            bool end = i == 0 || i == n - 1;
+        bool last = i && i == n - 1;
+        const char *name = i == 0                       ? "no checkpoints"
+                           : f[i].pattern               ? string_clip(h->a, f[i].pattern, 24)
+                           : r->recompute.npatterns > 1 ? ""
+                                                        : html_format(h, "%d", i);
+        if (i == 0 || last || i == own || (*name && along - named > 0.05 && along < 0.8)) {
             html_leaf(h, "text",
-                      end ? html_format(h, "%s: %s", f[i].nmodules ? html_format(h, "%d", i) : "no checkpoints",
-                                        bytes_text(h->a, f[i].peak))
-                          : html_format(h, "%d", i),
-                      "x", x, "dx", i && end ? "2" : "9", "y", y, "dy", i && end ? "-10" : "-2", "text-anchor",
-                      i && end ? "end" : "start", "class", "tk", NULL);
+                      i == 0 || last || i == own
+                          ? html_format(h, "%s%s%s", name, *name ? ": " : "", bytes_text(h->a, f[i].peak))
+                          : name,
+                      "x", x, "dx", last ? "2" : "9", "y", y, "dy", last ? "-10" : "-4", "text-anchor",
+                      last ? "end" : "start", "class", "tk halo", NULL);
             named = along;
         }
     }
@@ -892,6 +921,8 @@ svg_front(struct html *h)
                               bytes_text(h->a, p->peak), p->extra_flops_percent),
                   NULL);
         html_close(h);
+        html_leaf(h, "text", html_format(h, "%s: %s", string_clip(h->a, p->pattern, 24), bytes_text(h->a, p->peak)),
+                  "x", plan_x(h, &u, p), "dx", "9", "y", plan_y(h, &u, p), "dy", "-6", "class", "tk halo", NULL);
     }
     html_leaf(h, "text", "0 %", "x", "2%", "y", px(h, FRONT_HIGH + 18), "class", "tk", NULL);
     html_leaf(h, "text", html_format(h, "%.1f %% more FLOPs", most), "x", "98%", "y", px(h, FRONT_HIGH + 18),

@@ -176,7 +176,7 @@ text_oom(const struct page *p, const struct result *r)
     wrap(p, "  | ",
          o->tried < 0
              ? o->judgement
-             : arena_printf(p->a, "PyTorch tried to allocate %s: %s", bytes_text(p->a, o->tried), o->judgement),
+             : arena_printf(p->a, "PyTorch tried to allocate %s; %s", bytes_text(p->a, o->tried), o->judgement),
          9);
     if (o->tried >= 0 && !o->nmatches)
         wrap(p, "  | ", "no tensor of this step has that size: is it the same batch, precision and optimizer?", 9);
@@ -194,7 +194,9 @@ text_oom(const struct page *p, const struct result *r)
     if (emit_oom(p->a, o))
         wrap(p, "  | ", arena_printf(p->a, "when > was asked for, %s", emit_oom(p->a, o)), 9);
     if (o->navoided)
-        wrap(p, "  | ", arena_printf(p->a, "with one of these it fits: %s", emit_avoided(p->a, r)), 4);
+        wrap(p, "  | ",
+             arena_printf(p->a, "with one of these changes it fits that card, and reserves: %s", emit_avoided(p->a, r)),
+             4);
 }
 
 static void

@@ -127,6 +127,11 @@
     });
     let first = 0, wide = count, now = peak, pinned = false, from = null;
 
+    function short(name) { // as the page has it
+      name = name.length > 24 ? name.replace(/ \(.*/, "") : name;
+      while (name.length > 24 && /^[^. ]*\..*\./.test(name)) name = name.replace(/^[^.]*\./, "");
+      return name;
+    }
     function entry(kind, name, mib) {
       const li = document.createElement("li"), label = document.createElement("span"), bytes = document.createElement("b");
       if (kind) {
@@ -135,7 +140,7 @@
         li.append(swatch);
       }
       label.className = "nm";
-      label.textContent = name.length > 28 ? name.replace(/ \(.*/, "") : name; // as the page has it
+      label.textContent = short(name);
       bytes.textContent = size(mib);
       li.append(label, bytes);
       return li;
@@ -377,7 +382,7 @@
       button.className = "more";
       button.setAttribute("aria-label", "Card of " + (row.cells[0].querySelector("code") || row.cells[0]).textContent);
       button.addEventListener("click", () => open(row));
-      row.cells[0].append(button);
+      row.cells[0].prepend(button); // it floats
     }
     for (const table of all("table.live")) {
       const rows = Array.from(table.tBodies[0].rows), tail = table.closest("#tail");
@@ -514,6 +519,6 @@
   filter();
   tree();
   addEventListener("beforeprint", () => all("details").forEach((d) => {
-    if (!d.closest("td,th,#words,#tail,#scale") && !d.querySelector("#tlt,#spans")) d.open = true;
+    if (!d.closest("td,th,#words,#tail,#scale,#setup") && !d.querySelector("#tlt,#spans")) d.open = true;
   }));
 })();

@@ -165,19 +165,22 @@ judge(struct arena *a, const struct oom *o)
     if (o->capacity >= 0 && o->tried > o->capacity)
         return "the request alone is larger than the device";
     if (spare >= o->tried)
-        return arena_printf(a,
-                            "fragmentation: PyTorch held %s that no tensor used, more than the request, but in no one "
-                            "piece; expandable segments would have served it",
-                            bytes_text(a, spare));
+        return arena_printf(
+            a,
+            "this is fragmentation: PyTorch held %s that no tensor used, more than the request, but in no one "
+            "piece; expandable segments would have served it",
+            bytes_text(a, spare));
     if (spare >= 0 && o->free >= 0 && spare + o->free >= o->tried)
-        return arena_printf(a,
-                            "fragmentation in part: %s of PyTorch's cache that no tensor used and %s left on the "
-                            "device were enough, but in no one piece; expandable segments may serve it",
-                            bytes_text(a, spare), bytes_text(a, o->free));
+        return arena_printf(
+            a,
+            "this is fragmentation in part: %s of PyTorch's cache that no tensor used and %s left on the "
+            "device were enough, but in no one piece; expandable segments may serve it",
+            bytes_text(a, spare), bytes_text(a, o->free));
     if (others >= o->tried)
         return arena_printf(a, "other processes on the device held %s, more than the request", bytes_text(a, others));
     if (spare >= 0)
-        return arena_printf(a, "not fragmentation: only %s of PyTorch's cache was unused", bytes_text(a, spare));
+        return arena_printf(a, "this is not fragmentation: only %s of PyTorch's cache was unused",
+                            bytes_text(a, spare));
     return "the message does not say how much memory was in use";
 }
 

@@ -108,27 +108,31 @@ static const struct {
     {"_scaled_dot_product_efficient_attention", "scaled_dot_product_attention"},
 };
 
-/* An operator's name, "add" or "add_7", as people call it; of one that runs backward the operator it belongs to. */
+/* An operator's name, "add" or "add_7", as people call it. */
 static const char *
 called(const struct owner *o, const char *name)
 {
-    for (int i = 0; i < COUNT(spoken); i++) {
-        const char *rest = name + strlen(spoken[i].inner);
-        if (strncmp(name, spoken[i].inner, strlen(spoken[i].inner)) == 0 && (!*rest || *rest == '_'))
-            return called(o, arena_printf(o->a, "%s%s", spoken[i].called, rest));
+    for (int i = 0; i < COUNT(spoken) && name; i++) {
+        size_t n = strlen(spoken[i].inner);
+        if (strncmp(name, spoken[i].inner, n) == 0 && (!name[n] || name[n] == '_'))
+            return arena_printf(o->a, "%s%s", spoken[i].called, name + n);
     }
-    const char *back = strstr(name, "_backward");
-    return back ? arena_strn(o->a, name, (size_t)(back - name)) : name;
+    return name;
+}
+
+/* The operator that made it, without its overload; of one that runs backward the operator it belongs to. */
+static const char *
+maker(const struct owner *o, const struct storage *s)
+{
+    const char *op = s->op ? s->op : "", *back = strstr(op, "_backward");
+    return called(o, arena_strn(o->a, op, back ? (size_t)(back - op) : strcspn(op, ".")));
 }
 
 const char *
 owner_name(const struct owner *o, const struct storage *s)
 {
-    const char *of = s->name                    ? s->name
-                     : s->call && s->call->name ? called(o, s->call->name)
-                     : s->op                    ? called(o, s->op)
-                                                : NULL;
-    const char *op = called(o, arena_strn(o->a, s->op ? s->op : "", strcspn(s->op ? s->op : "", ".")));
+    const char *of = called(o, s->name ? s->name : s->call && s->call->name ? s->call->name : s->op);
+    const char *op = maker(o, s);
     const struct read *r = read_of(o, s);
     bool in_loss = owner_in_loss(o, s->phase, s->call);
     if (s->class == CLASS_WORKSPACE)
