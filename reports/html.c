@@ -1327,7 +1327,7 @@ cluster_table(struct html *h, const struct cluster *k, int n)
         }
     html_open(h, "details", "class", "twin", NULL);
     html_leaf(h, "summary", "The picture as a table: modules by classes, MiB", NULL);
-    table(h, "Bytes at the peak by module and class, in MiB", "sort", NULL);
+    table(h, "Bytes at the peak by module and class, in MiB", "sort", "clusters");
     table_head(h, head, classes + 2);
     for (int i = 0; i < n; i++) {
         html_open(h, "tr", NULL);
@@ -1367,6 +1367,12 @@ section_alive(struct html *h)
                 count_text(h->a, r->nlive), bytes_text(h->a, r->peak.allocated)));
     int nclusters;
     const struct cluster *clusters = html_clusters(h, &nclusters);
+    html_open(h, "p", "class", "tools", "id", "maptools", "hidden", "hidden", NULL);
+    html_leaf(h, "label", "Show", "for", "mapof", NULL);
+    html_open(h, "select", "id", "mapof", NULL);
+    html_leaf(h, "option", "the whole peak", NULL);
+    html_close(h);
+    html_close(h);
     svg_treemap(h, clusters, nclusters);
     cluster_table(h, clusters, nclusters);
     html_open(h, "p", "class", "tools", "id", "tools", "hidden", "hidden", NULL);

@@ -777,6 +777,7 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
         const char *q = fitting(h, characters(name), 6.8, b.w / width);
         if (b.w <= 0)
             continue;
+        html_open(h, "g", "data-m", html_format(h, "%d", box[i].count), NULL); /* its row in the table of modules */
         if (b.h > 3 * HEAD && *q) {
             html_leaf(h, "text", name, "x", pct(h, b.x / width), "dx", "2", "y", px(h, b.y + 13), "class",
                       html_format(h, "%s mod", q), NULL);
@@ -791,6 +792,7 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
             treemap_class(h, c, (enum class)in[l].count, &in[l], width, least);
         html_void(h, "rect", "x", pct(h, box[i].x / width), "y", px(h, box[i].y), "width", pct(h, box[i].w / width),
                   "height", px(h, box[i].h), "fill", "none", "class", "frame", NULL);
+        html_close(h);
     }
     html_close(h);
 }

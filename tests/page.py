@@ -497,6 +497,51 @@ r.dataset.n === '1' && r.cells[3].textContent === 'outputs')")
     page.context.close()
 
 
+def check_map(browser, path):
+    """A module of the treemap fills it, and goes back; what a search finds stays bright."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    drawn = """[...document.querySelectorAll('.map svg.wide rect[class*=c-]')].map((r) => [r.getClientRects().length,
+        r.matches('.dim'), ...['x', 'y', 'width', 'height'].map((n) => parseFloat(r.getAttribute(n)).toFixed(2))])
+        .join()"""
+    seen = "[...document.querySelectorAll('.map svg.wide rect[class*=c-]')].filter((r) => r.getClientRects().length)"
+    area = f"{seen}.reduce((sum, r) => sum + r.getBoundingClientRect().width * r.getBoundingClientRect().height, 0)"
+    before, whole = page.evaluate(drawn), page.evaluate(area)
+    modules = page.locator("#mapof option").count()
+    ok(f"{name}: modules to choose: {modules}", modules > 3)
+    for i in range(1, modules):
+        page.select_option("#mapof", index=i)
+        share = page.evaluate(area) / whole
+        ok(f"{name}: module {i} fills the map: {share:.2f}", 0.9 < share < 1.2)
+    page.select_option("#mapof", index=2)
+    again = page.context.new_page()
+    again.goto(page.url)
+    ok(f"{name}: a link shows the module", again.evaluate(drawn) == page.evaluate(drawn) != before)
+    again.close()
+    ok(f"{name}: axe-core with a module", violations(page) == 0)
+    page.focus("#mapof")
+    page.keyboard.press("Escape")
+    ok(f"{name}: and the whole is back", page.evaluate(drawn) == before and "map=" not in page.url)
+    page.locator(".map svg.wide .mod").nth(1).click()
+    ok(f"{name}: a heading opens its module", "map=" in page.url and page.evaluate(drawn) != before)
+    page.keyboard.press("Escape")
+    page.fill("#q", "optimizer state")
+    bright = page.evaluate(f"{seen}.filter((r) => !r.classList.contains('dim')).map((r) => r.getAttribute('class'))")
+    ok(f"{name}: what is found stays bright: {bright[:3]}", bright and all("c-optimizer" in css for css in bright))
+    page.fill("#q", "")
+    ok(f"{name}: and then all is", page.evaluate(drawn) == before)
+    page.locator("#tl").scroll_into_view_if_needed()
+    svg = page.locator("#tl").bounding_box()
+    page.mouse.move(svg["x"] + svg["width"] / 2, svg["y"] + svg["height"] / 2)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(100)
+    ok(f"{name}: the wheel zooms with Ctrl", "wide=" in page.url)
+    ok(f"{name}: map: no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
     for path in pages:
@@ -509,5 +554,6 @@ with sync_playwright() as playwright:
     check_keys(browser, pages[0])
     check_pointer(browser, pages[0])
     check_card(browser, pages[0])
+    check_map(browser, pages[0])
     browser.close()
 print(f"{passed} passed, {failed} failed")

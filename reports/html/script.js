@@ -289,6 +289,12 @@
     svg.addEventListener("pointerleave", (event) => {
       if (event.pointerType === "mouse" && wide === count && !pinned) show(peak);
     });
+    svg.addEventListener("wheel", (event) => { // and two fingers on a touch pad
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      const at = columnOf(event), broad = Math.min(count, Math.max(20, Math.round(wide * (event.deltaY < 0 ? 0.8 : 1.25))));
+      view(Math.round(at - (at - first) * broad / wide), broad);
+    }, { passive: false });
     byId("topeak").addEventListener("click", toPeak);
     byId("zin").addEventListener("click", () => zoom(0.5));
     byId("zout").addEventListener("click", () => zoom(2));
@@ -361,10 +367,14 @@
       field("Alive", life(Number(from.dataset.from), Number(from.dataset.to), n > 1));
       field("Why", reason);
     }
+    function mark(at) { // the boxes of the row whose card is open
+      all(".map rect[data-g]").forEach((box) => box.classList.toggle("sel", box.dataset.g === at));
+    }
     function open(row, box) {
       opener = box || document.activeElement;
       show(row, box);
       card.hidden = false;
+      mark(row.dataset.g);
       keep("card", row.dataset.g);
       live(Number((box || row).dataset.from), Number((box || row).dataset.to));
       title.focus({ preventScroll: true });
@@ -372,6 +382,7 @@
     function shut() {
       if (card.hidden) return;
       card.hidden = true;
+      mark(null);
       keep("card", null);
       live(null);
       if (opener && opener.focus) opener.focus({ preventScroll: true });
@@ -398,6 +409,63 @@
     close.addEventListener("click", shut);
     onKey("Escape", shut);
     if (rows.get(state.get("card"))) open(rows.get(state.get("card")));
+  }
+
+  // The treemap: a module's box fills the picture, where it is chosen or its heading is clicked.
+  function treemap() {
+    const choice = byId("mapof"), names = all("#clusters tbody tr");
+    const maps = all(".map svg").map((svg) => ({ svg, high: parseFloat(svg.getAttribute("height")),
+      groups: all("g[data-m]", svg), boxes: all("rect", svg).map((box) => ({ box,
+        at: ["x", "y", "width", "height"].map((name) => parseFloat(box.getAttribute(name))) })) }));
+    if (!choice || !names.length) return;
+    byId("maptools").hidden = false;
+    for (const row of names) { // before the table is sorted
+      const bytes = row.cells[1].dataset.b;
+      choice.append(new Option(row.cells[0].textContent + ", " + size(bytes / 1048576)));
+    }
+    function name(svg, box, wide, x, y) { // the longest label that has room
+      const [, whole, bytes] = box.querySelector("title").textContent.match(/^(.*), ([^,]*), [^,]*$/);
+      const text = [whole, whole.replace(/ \(.*/, ""), bytes].find((text) => text.length * 7.4 + 10 < wide);
+      if (!text) return;
+      const label = document.createElementNS(svg.namespaceURI, "text");
+      label.setAttribute("class", "zoomed " + box.getAttribute("class").replace(/^c-(\w+).*/, "on-$1"));
+      label.setAttribute("x", x + "%");
+      label.setAttribute("y", y + 15);
+      label.setAttribute("dx", 5);
+      label.textContent = text;
+      svg.append(label);
+    }
+    function show(module) {
+      keep("map", module || null);
+      choice.selectedIndex = module;
+      for (const { svg, high, groups, boxes } of maps) {
+        const own = groups.find((group) => group.dataset.m === String(module - 1));
+        const frame = own && boxes.find(({ box }) => box === own.lastElementChild).at, whole = [0, 0, 100, high];
+        const head = own && own.querySelector(".mod") ? 17 : 0;
+        all(".zoomed", svg).forEach((label) => label.remove());
+        groups.forEach((group) => group.classList.toggle("out", Boolean(own) && group !== own));
+        svg.classList.toggle("one", Boolean(own));
+        for (const { box, at: [x, y, wide, tall] } of boxes) {
+          const inside = own && own.contains(box), top = inside ? head : 0;
+          const [left, upper, broad, deep] = inside ? frame : whole, down = high / (deep - top);
+          const now = { x: (x - left) / broad * 100, y: (y - upper - top) * down, width: wide / broad * 100,
+            height: tall * down };
+          for (const side in now)
+            box.setAttribute(side, now[side] + (side === "x" || side === "width" ? "%" : ""));
+          if (inside && now.height > 18 && box.querySelector("title"))
+            name(svg, box, now.width / 100 * svg.clientWidth, now.x, now.y);
+        }
+      }
+    }
+    choice.addEventListener("change", () => show(choice.selectedIndex));
+    for (const { svg, groups } of maps)
+      svg.addEventListener("click", (event) => {
+        const group = event.target.closest(".mod") && event.target.closest("g[data-m]");
+        if (group) show(Number(group.dataset.m) + 1);
+      });
+    onKey("Escape", () => { if (choice.selectedIndex) show(0); });
+    const asked = Number(state.get("map"));
+    if (asked > 0 && asked <= names.length) show(asked);
   }
 
   // Sorting: a header becomes a button; the first press sorts numbers downwards and texts upwards.
@@ -427,6 +495,7 @@
     if (!input) return;
     byId("tools").hidden = false;
     const rows = tables.flatMap((table) => Array.from(table.tBodies[0].rows));
+    const boxes = all(".map rect[class*=c-]");
     let texts = null;
     input.addEventListener("input", () => {
       texts = texts || rows.map((row) => row.textContent.toLowerCase());
@@ -439,6 +508,8 @@
         mib += Number(row.cells[1].dataset.b) / 1048576;
         inTail = inTail || row.closest("#tail") !== null;
       });
+      const found = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.g));
+      boxes.forEach((box) => box.classList.toggle("dim", words.length > 0 && !found.has(box.dataset.g)));
       byId("qn").textContent = words.length ? shown + " of " + rows.length + " rows, " + size(mib) : "";
       if (words.length && inTail) byId("tail").open = true;
     });
@@ -513,6 +584,7 @@
   });
   copies();
   cards(timeline());
+  treemap();
   opened("tlt", (i, n) => i > 1 && i < n - 1, false);
   opened("spans", (i) => i === 1, true);
   all("table.sort").forEach(sortable);
