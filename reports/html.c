@@ -569,6 +569,7 @@ overlay_radio(struct html *h, const char *id, const char *label, bool checked)
 static void
 overlay_choice(struct html *h)
 {
+    bool patterns = h->r->recompute.npatterns > 1;
     if (h->noverlays == 0)
         return;
     html_open(h, "fieldset", "class", "over", NULL);
@@ -576,11 +577,11 @@ overlay_choice(struct html *h)
     overlay_radio(h, "ovx", "nothing", true);
     for (int i = 0; i < h->noverlays; i++) {
         const struct overlay *o = &h->overlays[i];
-        if (o->plan == 1)
-            html_leaf(h, "span", "checkpoint plan, as numbered below", NULL);
+        if (o->plan && (i == 0 || !o[-1].plan))
+            html_leaf(h, "span", patterns ? "checkpoints" : "checkpoint plan, as numbered below", NULL);
         overlay_radio(h, o->id,
-                      o->plan ? html_format(h, "%d", o->plan)
-                              : html_format(h, "%s: %s", o->name, bytes_text(h->a, o->peak)),
+                      o->plan && !patterns ? html_format(h, "%d", o->plan)
+                                           : html_format(h, "%s: %s", o->name, bytes_text(h->a, o->peak)),
                       false);
     }
     html_close(h);
@@ -596,7 +597,7 @@ add_overlay(struct html *h, const char *name, const struct curve *c, int64_t pea
     h->noverlays++;
 }
 
-/* The best changes, all of them together, and the checkpoint plans. */
+/* The best changes, all of them together, and the checkpoint plans: those that a pattern tells, where there are any. */
 static void
 choose_overlays(struct html *h)
 {
@@ -608,8 +609,11 @@ choose_overlays(struct html *h)
     for (int i = 0; i < r->nfindings; i++)
         if (r->findings[i].nmembers && !r->findings[i].suppressed)
             add_overlay(h, r->findings[i].rule, r->findings[i].after, r->findings[i].peak_after, 0);
-    for (int i = 0; i < r->recompute.nfront; i++)
-        add_overlay(h, html_format(h, "plan %d", i), r->recompute.front[i].after, r->recompute.front[i].peak, i);
+    for (int i = 0; i < r->recompute.nfront; i++) {
+        const struct plan *p = &r->recompute.front[i];
+        if (p->pattern || r->recompute.npatterns <= 1)
+            add_overlay(h, p->pattern ? p->pattern : html_format(h, "plan %d", i), p->after, p->peak, i);
+    }
 }
 
 /* The three best changes, for the first screen. */

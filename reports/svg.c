@@ -906,13 +906,14 @@ svg_front(struct html *h)
                            : r->recompute.npatterns > 1 ? ""
                                                         : html_format(h, "%d", i);
         if (i == 0 || last || i == own || (*name && along - named > 0.05 && along < 0.8)) {
-            html_leaf(h, "text",
-                      i == 0 || last || i == own
-                          ? html_format(h, "%s%s%s", name, *name ? ": " : "", bytes_text(h->a, f[i].peak))
-                          : name,
-                      "x", x, "dx", last ? "2" : "9", "y", y, "dy", last ? "-10" : "-4", "text-anchor",
-                      last ? "end" : "start", "class", "tk halo", NULL);
-            named = along;
+            const char *bytes = bytes_text(h->a, f[i].peak);
+            if (i == 0 || last || i == own)
+                name = html_format(h, "%s%s%s", name, *name ? ": " : "", bytes);
+            html_leaf(h, "text", name, "x", x, "dx", last ? "2" : "9", "y", y, "dy", last ? "-10" : "-4", "text-anchor",
+                      last ? "end" : "start", "class", i == 0 || last ? "tk halo" : "q q800 tk halo", NULL);
+            if (i == own && !last) /* where there is no room for more */
+                html_leaf(h, "text", bytes, "x", x, "dx", "9", "y", y, "dy", "-6", "class", "u800 tk halo", NULL);
+            named = along + (i == own ? 0.2 : 0); /* its label is long */
         }
     }
     if (own < 0 && k > 0) {
