@@ -1426,8 +1426,8 @@ keep_patterns(struct planner *x, const struct front *all)
 }
 
 /* Under a budget the cheapest. Without one the knee: of those with half of the lowest's saving the one that saves most
- * of that for least of its work, both as shares. Source: Satopaa et al., Finding a "Kneedle" in a Haystack, 2011. -1
- * none. */
+ * of that for least of its work, both as shares (Satopaa et al., Finding a "Kneedle" in a Haystack, 2011); patterns that
+ * scattered plans beat by much come last. -1 none. */
 static int
 chosen_of(int n, const struct plan *front, int64_t budget)
 {
@@ -1440,6 +1440,7 @@ chosen_of(int n, const struct plan *front, int64_t budget)
     for (int i = 1; i < n && budget <= 0; i++) {
         double saved = (double)(front[0].peak - front[i].peak) / all;
         double knee = saved - (work > 0 ? front[i].extra_flops_percent / work : 0);
+        knee += front[i].above_front_percent < 0.5; /* a share is at most 1 */
         if (saved >= 0.5 && knee > most) {
             most = knee;
             best = i;
