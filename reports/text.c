@@ -228,8 +228,10 @@ text_head(const struct page *p, const struct result *r)
     if (emit_let_pass(p->a, r))
         wrap(p, "  ", string_clean(p->a, emit_let_pass(p->a, r)), ALL);
     if (!r->provenance.none)
-        fprintf(p->out, "  allocated: %s   reserved: %s   device: %s\n", bytes_text(p->a, r->peak.allocated),
-                bytes_text(p->a, r->peak.reserved), emit_device(p->a, r));
+        wrap(p, "  ",
+             arena_printf(p->a, "allocated: %s, reserved: %s, device: %s", bytes_text(p->a, r->peak.allocated),
+                          bytes_text(p->a, r->peak.reserved), emit_device(p->a, r)),
+             3);
     if (emit_checkpoints(p->a, r))
         fprintf(p->out, "  %s\n", string_clean(p->a, emit_checkpoints(p->a, r)));
 }
@@ -338,7 +340,7 @@ text_live(const struct page *p, const struct result *r)
     if (r->provenance.none)
         return;
     heading(p, "Largest tensors alive then");
-    enum { BEFORE = 28 /* columns of bytes and class */, LEAST = 12, SHAPE = 32 };
+    enum { BEFORE = 28 /* columns of bytes and class */, LEAST = 12, SHAPE = 34 };
     int n, at = 0;
     struct tensor_group *g = emit_groups(p->a, r, &n);
     int64_t rest = 0;
@@ -350,19 +352,21 @@ text_live(const struct page *p, const struct result *r)
             continue;
         }
         const char *shape =
-            string_clip(p->a, arena_printf(p->a, "%s %s", emit_shape(p->a, t->rank, t->shape), t->dtype),
-                        p->width < 90 ? 1 : SHAPE);
+            p->width < 90
+                ? ""
+                : string_clip(p->a, arena_printf(p->a, "  %s %s", emit_shape(p->a, t->rank, t->shape), t->dtype),
+                              SHAPE);
         const char *times = g->count > 1 ? arena_printf(p->a, "%d x ", g->count) : "";
-        int room = p->width - BEFORE - (int)strlen(times) - columns(shape, strlen(shape)) - 2;
+        int room = p->width - BEFORE - (int)strlen(times) - columns(shape, strlen(shape));
         const char *name = string_op(p->a, g->name, room);
-        room -= columns(name, strlen(name)) + 2;
+        room -= columns(name, strlen(name));
         const char *line = g->elsewhere ? arena_printf(p->a, "%s, ...", g->location) : g->location;
         const char *slack = g->slack_bytes ? arena_printf(p->a, "  %s slack", bytes_text(p->a, g->slack_bytes)) : "";
         int more = columns(slack, strlen(slack));
         slack = more <= room ? slack : "";
         room -= *slack ? more : 0;
-        fprintf(p->out, "  %11s  %s%-11s%s  %s%s  %s%s%s%s%s%s\n", bytes_text(p->a, g->bytes), on(p, paint[t->class]),
-                class_names[t->class], on(p, "0"), times, name, on(p, "2"), p->width < 90 ? "" : shape, slack,
+        fprintf(p->out, "  %11s  %s%-11s%s  %s%s%s%s%s%s%s%s\n", bytes_text(p->a, g->bytes), on(p, paint[t->class]),
+                class_names[t->class], on(p, "0"), times, name, on(p, "2"), shape, slack,
                 line && room >= LEAST ? "  " : "", room >= LEAST ? string_tail(p->a, line, room) : "", on(p, "0"));
     }
     if (at)
@@ -418,11 +422,17 @@ text_fits(const struct page *p, const struct result *r)
         wrap(p, "  largest batch: ", s, p->limit->said);
 }
 
-/* Python; a line that is too long goes on after a comma, which lies in brackets there. */
+/* Python; of a line that is too long the comment comes first, and what is left goes on after a comma, which lies in
+ * brackets there. */
 static void
 code(const struct page *p, const char *line)
 {
     size_t in = strspn(line, " "), n;
+    const char *comment = columns(line, strlen(line)) > p->width - 6 ? strstr(line, "  # ") : NULL;
+    if (comment) {
+        code(p, arena_printf(p->a, "%.*s%s", (int)in, line, comment + 2));
+        line = arena_strn(p->a, line, (size_t)(comment - line));
+    }
     for (int indent = 0; *line; indent = (int)in + 8, line += n) {
         bool quoted = line[strspn(line, " ")] == '#';
         n = strlen(line);
@@ -646,7 +656,8 @@ text_findings(const struct page *p, const struct result *r)
         if (f->extra_flops_percent > 0.05)
             fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
         fputc('\n', p->out);
-        wrap(p, "  | ", string_clean(p->a, f->message), f->nmembers ? 3 : p->limit->said + (best == 0));
+        wrap(p, "  | ", string_clean(p->a, f->message),
+             f->nmembers && p->limit != &full ? 3 : p->limit->said + (best == 0));
         if (f->unless && f->saves_bytes > 0)
             wrap(p, "  | when not to: ", f->unless, p->limit->said);
         if ((best++ == 0 || p->limit == &full) && f->saves_bytes > 0 && f->how)
@@ -682,7 +693,7 @@ text_judgements(const struct page *p, const struct result *r)
     if (*thumbs)
         wrap(p, "  rules of thumb: ", thumbs, 3);
     for (int i = 0; i < r->setup.nassumptions && i < p->limit->assumed; i++)
-        wrap(p, i ? "               - " : "  assumed:       ", emit_assumption(p->a, r, i), p->limit->said);
+        wrap(p, i ? "               - " : "  assumed:       ", emit_assumption(p->a, r, i), p->limit->said + 1);
     if (r->setup.nassumptions > p->limit->assumed)
         fprintf(p->out, "%17s%d more\n", "", r->setup.nassumptions - p->limit->assumed);
     for (int i = 0; i < r->ndoubts && i < p->limit->assumed; i++) {

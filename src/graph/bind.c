@@ -501,7 +501,7 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
                                                         : arena_printf(run->a, "--input-shape %s=...",
                                                                     is_pasteable(t->name) ? t->name : "NAME");
             if (!need_bound)
-                graph_doubt(g, t->name, NULL, option, "dimension %s of the input is open", what);
+                graph_doubt(g, t->name, NULL, option, "the size of dimension %s, which the file leaves open", what);
             if (n++ < 16) {
                 list = arena_printf(run->a, "%s%s%s", list, *list ? ", " : "", what);
                 if (!strstr(example, option))
@@ -575,7 +575,7 @@ shapes_bind_open(struct graph *g, const struct setup *s)
             names_put(taken, sym, 1);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
             graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym),
-                        "dimension %s of the input is open: taken as 1", sym)
+                        "the size of dimension %s, which the file leaves open (taken as 1)", sym)
                 ->dim = sym;
         }
     }
