@@ -767,10 +767,11 @@ switch_python(struct arena *a, const struct program *p, const struct pattern *k)
     if (!same || found != k->n || !is_pasteable(path))
         return *path || !same || found != k->n
                    ? NULL
-                   : "model.gradient_checkpointing_enable({\"use_reentrant\": False})  # of Transformers";
-    return arena_printf(
-        a, "model.get_submodule(\"%s\").gradient_checkpointing_enable({\"use_reentrant\": False})  # of Transformers",
-        path);
+                   : "model.gradient_checkpointing_enable({\"use_reentrant\": False})  # switch of Transformers";
+    return arena_printf(a,
+                        "model.get_submodule(\"%s\").gradient_checkpointing_enable({\"use_reentrant\": False})  # of "
+                        "Transformers itself",
+                        path);
 }
 
 static const char *

@@ -993,7 +993,7 @@ HOW(how_autocast, "import torch\n\n"
                   "    loss = loss_fn(out, target)")
 HOW(how_8bit, arena_printf(x->a,
                            "import bitsandbytes\n\n"
-                           "optimizer = %s(model.parameters(), lr=lr)  # and its other arguments",
+                           "optimizer = %s(model.parameters(), lr=lr)  # keep your other arguments",
                            optimizer_in_8bit(x->s->s->optimizer)))
 HOW(how_offload, !optimizer_python(x->s->s->optimizer)
                      ? NULL
@@ -1004,7 +1004,7 @@ HOW(how_offload, !optimizer_python(x->s->s->optimizer)
                                     optimizer_python(x->s->s->optimizer)))
 HOW(how_fused, arena_printf(x->a,
                             "import torch\n\n"
-                            "optimizer = %s(model.parameters(), lr=lr, fused=True)  # and its other arguments",
+                            "optimizer = %s(model.parameters(), lr=lr, fused=True)  # keep your other arguments",
                             optimizer_python(x->s->s->optimizer)))
 HOW(how_del, "loss.backward()\ndel out\noptimizer.step()\ndel loss  # after loss.item()")
 HOW(how_zero, "optimizer.step()\noptimizer.zero_grad(set_to_none=True)")
@@ -1050,19 +1050,20 @@ how_chunks(struct advice *x, const struct edit *e)
     (void)e;
     if (!head || !*head || !is_pasteable(head))
         return NULL;
-    return arena_printf(x->a,
-                        "import torch.nn.functional as F\n"
-                        "from torch.utils.checkpoint import checkpoint\n\n"
-                        "head = model.get_submodule(\"%s\")\n"
-                        "project, head.forward = head.forward, lambda hidden: hidden  # model(batch) ends before it\n\n"
-                        "def part(hidden, target):\n"
-                        "    return F.cross_entropy(project(hidden).flatten(0, -2), target.flatten(), "
-                        "reduction=\"sum\")\n\n"
-                        "def loss_fn(hidden, target):\n"
-                        "    parts = zip(hidden.chunk(%d, -2), target.chunk(%d, -1))\n"
-                        "    return sum(checkpoint(part, h, t, use_reentrant=False) for h, t in parts) / "
-                        "target.numel()",
-                        head, CHUNKS, CHUNKS);
+    return arena_printf(
+        x->a,
+        "import torch.nn.functional as F\n"
+        "from torch.utils.checkpoint import checkpoint\n\n"
+        "head = model.get_submodule(\"%s\")\n"
+        "project, head.forward = head.forward, lambda hidden: hidden  # model(batch) returns what the head reads\n\n"
+        "def part(hidden, target):\n"
+        "    return F.cross_entropy(project(hidden).flatten(0, -2), target.flatten(), "
+        "reduction=\"sum\")\n\n"
+        "def loss_fn(hidden, target):\n"
+        "    parts = zip(hidden.chunk(%d, -2), target.chunk(%d, -1))\n"
+        "    return sum(checkpoint(part, h, t, use_reentrant=False) for h, t in parts) / "
+        "target.numel()",
+        head, CHUNKS, CHUNKS);
 }
 
 static const char *
@@ -1138,7 +1139,7 @@ how_sparse(struct advice *x, const struct edit *e)
                               "weights = [table.weight for table in tables]\n"
                               "others = [p for p in model.parameters() if all(p is not w for w in weights)]\n"
                               "sparse_optimizer = torch.optim.%s(weights, lr=lr)  # its step() after the other's\n"
-                              "optimizer = %s(others, lr=lr)  # and its other arguments",
+                              "optimizer = %s(others, lr=lr)  # keep your other arguments",
                               names, sparse, own);
 }
 
