@@ -190,6 +190,18 @@ report_append(const struct result *r, const struct format *f, const char *path, 
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
+bool
+emit_is_unit(const char *space)
+{
+    static const char *const units[] = {"%", "B", "KiB", "MiB", "GiB", "TiB"};
+    bool found = false;
+    for (int i = 0; i < COUNT(units) && space[-1] >= '0' && space[-1] <= '9'; i++) {
+        size_t n = strlen(units[i]);
+        found |= strncmp(space + 1, units[i], n) == 0 && strchr(" ,;:.)", space[1 + n]);
+    }
+    return found;
+}
+
 const char *
 emit_modules(struct arena *a, const struct plan *p)
 {

@@ -96,7 +96,7 @@ cell_class(struct html *h, enum class c)
 static void
 code(struct html *h, const char *s)
 {
-    enum { PIECE = 12 };
+    enum { PIECE = 12, LEAST = 8 };
     if (!s || !*s)
         return;
     html_open(h, "code", NULL);
@@ -105,7 +105,7 @@ code(struct html *h, const char *s)
         n = PIECE + strcspn(s + PIECE, "./");
         n += s[n] != '\0';
         html_text(h, arena_strn(h->a, s, n));
-        if (s[n])
+        if (strlen(s + n) > LEAST)
             html_void(h, "wbr", NULL);
     }
     html_text(h, s);
@@ -146,10 +146,26 @@ fact(struct html *h, const char *s)
     }
 }
 
+/* A number stays with its unit on one line. */
+static const char *
+bound(struct html *h, const char *s)
+{
+    char *out = arena_alloc(h->a, 2 * strlen(s) + 1), *o = out;
+    for (const char *p = s; *p; p++) {
+        if (*p == ' ' && p > s && emit_is_unit(p))
+            o = stpcpy(o, "\u00a0");
+        else
+            *o++ = *p;
+    }
+    *o = '\0';
+    return out;
+}
+
 /* A sentence, whose names in backquotes are code. */
 static void
 words(struct html *h, const char *s)
 {
+    s = bound(h, s);
     while (*s) {
         size_t n = strcspn(s, "`"), len = s[n] ? strcspn(s + n + 1, "`") : 0;
         if (n)
@@ -1251,7 +1267,7 @@ tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
         html_open(h, "details", NULL);
         html_open(h, "summary", NULL);
         code(h, g->name);
-        html_printf(h, " × %d", g->count);
+        html_printf(h, " ×\u00a0%d", g->count);
         html_close(h);
         html_open(h, "ul", NULL);
         for (int i = 0; i < g->count; i++) {
@@ -1292,8 +1308,7 @@ tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
         html_leaf(h, "small", html_format(h, "since %s", string_op(h->a, t->born, NAME)), NULL);
     html_close(h);
     html_open(h, "td", NULL);
-    if (g->location)
-        html_leaf(h, "code", string_clip(h->a, g->location, 80), NULL);
+    code(h, g->location);
     if (g->elsewhere)
         html_leaf(h, "small", "and other lines", NULL);
     html_close(h);
@@ -1725,7 +1740,9 @@ cheapest_table(struct html *h)
                 fits[kept++] = fits[i];
         left = kept;
         html_open(h, "tr", NULL);
-        html_leaf(h, "th", names, "scope", "row", NULL);
+        html_open(h, "th", "scope", "row", NULL);
+        unbroken(h, names);
+        html_close(h);
         for (int c = 0; c < s->ncolumns; c++)
             if (c == 0 || cheapest[c] != cheapest[c - 1]) {
                 int same = c + 1;

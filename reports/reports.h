@@ -43,6 +43,8 @@ bool emit_is_small(const struct result *r, const struct finding *f);
 int emit_small(const struct result *r);
 /* The operator that runs at the peak and its line; NULL unknown. */
 const char *emit_operator(struct arena *a, const struct result *r);
+/* Whether a space, which is not a text's first character, stands between a number and its unit: no line ends there. */
+bool emit_is_unit(const char *space);
 /* What a finding tells to do, as a heading: "Run under bf16 autocast"; of one that only informs what it is about. */
 const char *emit_title(struct arena *a, const struct finding *f);
 /* The rules of "together", "a, b and c". */

@@ -115,15 +115,22 @@ device_too_small(const struct result *r)
 
 enum { RULER = 30 /* the bar's top */, BAR = 30 };
 
-/* Its label stands on the left of the mark or on the right, as far as there is room. */
+static const char *
+device_label(struct html *h, const struct fit *f)
+{
+    bool fits = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
+    return html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", string_clip(h->a, f->device, 16));
+}
+
+/* Its label stands on the left of the mark or on the right, where there is room; that of beside, which may be NULL, is
+ * in the same room. */
 static void
-ruler_device(struct html *h, const struct fit *f, double scale, bool left, double room)
+ruler_device(struct html *h, const struct fit *f, double scale, bool left, double room, const struct fit *beside)
 {
     double x = (double)f->capacity * scale;
-    bool fits = strcmp(f->verdict, "fits") == 0, tight = strcmp(f->verdict, "tight") == 0;
-    const char *label = html_format(h, "%s %s", fits ? "✓" : tight ? "!" : "✕", string_clip(h->a, f->device, 16));
+    const char *label = device_label(h, f);
     const char *at = pct(h, x), *dx = left ? "-3" : "3", *anchor = left ? "end" : "start";
-    const char *q = fitting(h, characters(label), 7.6, room);
+    const char *q = fitting(h, characters(label) + (beside ? characters(device_label(h, beside)) : 0), 7.4, room);
     if (!*q)
         return;
     html_void(h, "line", "x1", at, "x2", at, "y1", px(h, RULER - 6), "y2", px(h, RULER + BAR + 6), "stroke", "#000",
@@ -190,15 +197,15 @@ svg_ruler(struct html *h)
     ruler_part(h, x, r->peak.device - r->peak.reserved, scale, "context", "#e0ddd5", "context sep", "on-held");
     double at = below ? (double)below->capacity * scale : 0, end = least ? (double)least->capacity * scale : 1;
     if (below && at > 0.12)
-        ruler_device(h, below, scale, true, at);
+        ruler_device(h, below, scale, true, at, NULL);
     if (far)
         html_leaf(h, "text",
                   html_format(h, "✓ %s, %s →", string_clip(h->a, least->device, 16), bytes_text(h->a, least->capacity)),
                   "x", "100%", "y", "15", "text-anchor", "end", "class", "tk2", NULL);
     else if (least)
-        ruler_device(h, least, scale, end > 0.8, end > 0.8 ? end - at : 1 - end);
-    if (next) /* beside the label of the one before, which has half of what is between */
-        ruler_device(h, next, scale, true, ((double)next->capacity * scale - end) / 2);
+        ruler_device(h, least, scale, end > 0.8, end > 0.8 ? end - at : 1 - end, NULL);
+    if (next)
+        ruler_device(h, next, scale, true, (double)next->capacity * scale - end, least);
     html_close(h);
 }
 

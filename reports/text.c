@@ -68,14 +68,8 @@ columns(const char *s, size_t n)
 static size_t
 word_length(const char *s)
 {
-    static const char *const units[] = {"%", "B", "KiB", "MiB", "GiB", "TiB"};
     size_t n = strcspn(s, " ");
-    for (int i = 0; i < COUNT(units) && n && s[n] && s[n - 1] >= '0' && s[n - 1] <= '9'; i++) {
-        size_t len = strlen(units[i]);
-        if (strncmp(s + n + 1, units[i], len) == 0 && strchr(" ,;:.)", s[n + 1 + len]))
-            return n + 1 + strcspn(s + n + 1, " ");
-    }
-    return n;
+    return s[n] && n && emit_is_unit(s + n) ? n + 1 + strcspn(s + n + 1, " ") : n;
 }
 
 /* How much of a text stands on at most so many lines and ends where a clause does, or before brackets, so that no

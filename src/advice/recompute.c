@@ -1427,8 +1427,8 @@ keep_patterns(struct planner *x, const struct front *all)
 }
 
 /* Under a budget the cheapest. Without one the knee: of those with half of the lowest's saving the one that saves most
- * of that for least of its work, both as shares (Satopaa et al., Finding a "Kneedle" in a Haystack, 2011); patterns that
- * scattered plans beat by much come last. -1 none. */
+ * of that for least of its work, both as shares (Satopaa et al., Finding a "Kneedle" in a Haystack, 2011); patterns
+ * that scattered plans beat by much come last. -1 none. */
 static int
 chosen_of(int n, const struct plan *front, int64_t budget)
 {
