@@ -692,6 +692,37 @@ longest(const char *const *labels, int n, double glyph, double share, int wide)
     return labels[n - 1];
 }
 
+/* The length of "add_7" without its number. */
+static size_t
+unnumbered(const char *name)
+{
+    size_t n = strlen(name), end = n;
+    while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    return end > 1 && end < n && name[end - 1] == '_' ? end - 1 : n;
+}
+
+/* The longest of labels that shows in a window of usual width, and where that is too long for a narrower one another
+ * until then. Returns the former. */
+static const char *
+treemap_label(struct html *h, const char *const *labels, int n, double glyph, const struct tile *t, double width,
+              int in, const char *css)
+{
+    double share = t->w / width;
+    const char *label = longest(labels, n, glyph, share, width < 500 ? 320 : 960);
+    const char *less = longest(labels, n - 1, glyph, share, width < 500 ? 320 : 640);
+    const char *const show[] = {label, less};
+    int step = width_for(characters(label), glyph, share), lower = width_for(characters(less), glyph, share);
+    for (int i = 0; i < (lower && lower < step ? 2 : 1); i++) {
+        const char *q = fitting(h, characters(show[i]), glyph, share);
+        if (*q)
+            html_leaf(h, "text", show[i], "x", pct(h, t->x / width), "dx", html_format(h, "%d", in), "y",
+                      px(h, t->y + 14), "class",
+                      i ? html_format(h, "%s u%d %s", q, step, css) : html_format(h, "%s %s", q, css), NULL);
+    }
+    return label;
+}
+
 /* "h.0" of "model.transformer.h.0": so many parts at its end. */
 static const char *
 last_parts(const char *path, int n)
@@ -718,24 +749,16 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width, i
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
     const char *const labels[] = {string_clip(h->a, html_short(h, name), 28),
-                                  string_clip(h->a, html_short(h, name), 15), t->t ? string_pattern(h->a, name) : name,
+                                  string_clip(h->a, html_short(h, name), 15), arena_strn(h->a, name, unnumbered(name)),
                                   bytes};
-    const char *label = longest(labels, COUNT(labels), 7.4, t->w / width, width < 500 ? 320 : 960);
-    const char *less = longest(labels, COUNT(labels), 7.4, t->w / width, width < 500 ? 320 : 640);
-    const char *q = fitting(h, characters(label), 7.4, t->w / width);
-    if (t->h < 18 || !*q)
+    const char *on = html_format(h, "on-%s", class_names[c]);
+    if (t->h < 18)
         return;
-    const char *x = pct(h, t->x / width), *on = html_format(h, "%s on-%s", q, class_names[c]);
-    html_leaf(h, "text", label, "x", x, "dx", "5", "y", px(h, t->y + 14), "class", on, NULL);
-    if (less != label && less != bytes && *fitting(h, characters(less), 7.4, t->w / width)) /* until the other shows */
-        html_leaf(h, "text", less, "x", x, "dx", "5", "y", px(h, t->y + 14), "class",
-                  html_format(h, "%s u%d on-%s", fitting(h, characters(less), 7.4, t->w / width),
-                              width_for(characters(label), 7.4, t->w / width), class_names[c]),
-                  NULL);
+    const char *label = treemap_label(h, labels, COUNT(labels), 7.4, t, width, 5, on);
     const char *also = t->h >= 34 && label != bytes ? fitting(h, characters(bytes), 7.4, t->w / width) : "";
     if (*also)
-        html_leaf(h, "text", bytes, "x", x, "dx", "5", "y", px(h, t->y + 30), "class",
-                  html_format(h, "%s on-%s", also, class_names[c]), NULL);
+        html_leaf(h, "text", bytes, "x", pct(h, t->x / width), "dx", "5", "y", px(h, t->y + 30), "class",
+                  html_format(h, "%s %s", also, on), NULL);
 }
 
 /* The tensors of one class of a cluster in their box. */
@@ -778,16 +801,15 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
     for (int i = 0; i < n; i++) {
         const struct cluster *c = &k[box[i].count];
         struct tile b = box[i];
+        const char *last = string_clip(h->a, last_parts(c->name, 1), 20);
         const char *const names[] = {string_clip(h->a, c->name, 40), string_clip(h->a, last_parts(c->name, 2), 30),
-                                     string_clip(h->a, last_parts(c->name, 1), 20)};
-        const char *name = longest(names, COUNT(names), 6.8, b.w / width, width < 500 ? 320 : 640);
-        const char *q = fitting(h, characters(name), 6.8, b.w / width);
+                                     last, last};
+        bool named = b.h > 3 * HEAD && width_for(characters(names[2]), 6.8, b.w / width);
         if (b.w <= 0)
             continue;
         html_open(h, "g", "data-m", html_format(h, "%d", box[i].count), NULL); /* its row in the table of modules */
-        if (b.h > 3 * HEAD && *q) {
-            html_leaf(h, "text", name, "x", pct(h, b.x / width), "dx", "2", "y", px(h, b.y + 13), "class",
-                      html_format(h, "%s mod", q), NULL);
+        if (named) {
+            treemap_label(h, names, COUNT(names), 6.8, &b, width, 2, "mod");
             b.y += HEAD, b.h -= HEAD + 2, b.w -= 2;
         }
         int classes = 0;
