@@ -783,12 +783,16 @@ finding(struct html *h, int i)
     html_close(h);
 }
 
-enum kind { SAVES, TELLS, SUPPRESSED };
+enum kind { SAVES, MODELS, SMALL, TELLS, SUPPRESSED };
 
 static enum kind
-kind_of(const struct finding *f)
+kind_of(const struct result *r, const struct finding *f)
 {
-    return f->suppressed ? SUPPRESSED : f->saves_bytes > 0 ? SAVES : TELLS;
+    return f->suppressed           ? SUPPRESSED
+           : f->saves_bytes <= 0   ? TELLS
+           : emit_is_small(r, f)   ? SMALL
+           : f->cost == COST_MODEL ? MODELS
+                                   : SAVES;
 }
 
 static void
@@ -796,7 +800,7 @@ findings(struct html *h, enum kind kind, const char *title)
 {
     int n = 0;
     for (int i = 0; i < h->r->nfindings; i++)
-        n += kind_of(&h->r->findings[i]) == kind;
+        n += kind_of(h->r, &h->r->findings[i]) == kind;
     if (n == 0)
         return;
     if (title) {
@@ -805,7 +809,7 @@ findings(struct html *h, enum kind kind, const char *title)
     }
     html_open(h, "ol", "class", "find", NULL);
     for (int i = 0; i < h->r->nfindings; i++)
-        if (kind_of(&h->r->findings[i]) == kind)
+        if (kind_of(h->r, &h->r->findings[i]) == kind)
             finding(h, i);
     html_close(h);
     if (title)
@@ -818,10 +822,12 @@ section_findings(struct html *h)
     if (h->r->nfindings == 0)
         return;
     section(h, "findings", "What to change",
-            "What the best ones save together first, then each alone in the order of what it asks for: nothing, other "
-            "numerics, time, another model, more GPUs; of one kind by what it saves. Every effect was measured by "
-            "simulating the changed step; the filled bar is the peak that stays. Savings do not add up.");
+            "The best ones together first, then each alone in the order of what it asks for: nothing, other numerics, "
+            "time, more GPUs; of one kind by what it saves. Every effect was measured by simulating the changed step; "
+            "the filled bar is the peak that stays. Savings do not add up.");
     findings(h, SAVES, NULL);
+    findings(h, MODELS, "%d that change the model");
+    findings(h, SMALL, "%d that save less than 1 %%");
     findings(h, TELLS, "%d more observations, which change nothing by themselves");
     findings(h, SUPPRESSED, "%d suppressed");
     html_close(h);
@@ -1344,7 +1350,7 @@ cluster_table(struct html *h, const struct cluster *k, int n)
             head[classes + 2] = (struct column){class_names[html_stack[i]], "r", "n"};
             show[classes++] = html_stack[i];
         }
-    html_open(h, "details", "class", "twin", NULL);
+    html_open(h, "details", "class", "twin", "id", "picture", NULL);
     html_leaf(h, "summary", "The picture as a table: modules by classes, MiB", NULL);
     table(h, "Bytes at the peak by module and class, in MiB", "sort", "clusters");
     table_head(h, head, classes + 2);

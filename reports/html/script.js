@@ -591,6 +591,6 @@
   filter();
   tree();
   addEventListener("beforeprint", () => all("details").forEach((d) => {
-    if (!d.closest("td,th,#words,#tail,#scale,#setup") && !d.querySelector("#tlt,#spans")) d.open = true;
+    if (!d.closest("td,th,#words,#tail,#scale,#setup,#picture") && !d.querySelector("#tlt,#spans")) d.open = true;
   }));
 })();
