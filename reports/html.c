@@ -826,10 +826,10 @@ section_findings(struct html *h)
             "time, more GPUs; of one kind by what it saves. Every effect was measured by simulating the changed step; "
             "the filled bar is the peak that stays. Savings do not add up.");
     findings(h, SAVES, NULL);
-    findings(h, MODELS, "%d that change the model");
-    findings(h, SMALL, "%d that save less than 1 %%");
-    findings(h, TELLS, "%d more observations, which change nothing by themselves");
-    findings(h, SUPPRESSED, "%d suppressed");
+    findings(h, MODELS, "Changes of the model: %d");
+    findings(h, SMALL, "Changes that save less than 1 %%: %d");
+    findings(h, TELLS, "Observations, which change nothing by themselves: %d");
+    findings(h, SUPPRESSED, "Suppressed: %d");
     html_close(h);
 }
 
@@ -1167,10 +1167,10 @@ scattered_plans(struct html *h)
                  i == emit_plan_to_take(r), true);
     table_end(h);
     if (*r->recompute.front[n - 1].held_by)
-        html_leaf(h, "p",
-                  html_format(h, "What holds the lowest peak: %s.",
-                              string_clip(h->a, r->recompute.front[n - 1].held_by, 300)),
-                  NULL);
+        html_leaf(
+            h, "p",
+            html_format(h, "What holds the lowest peak: %s.", string_op(h->a, r->recompute.front[n - 1].held_by, 300)),
+            NULL);
     selective_plans(h);
 }
 
