@@ -396,6 +396,11 @@ def check_pointer(browser, path):
         and again.inner_text("#qn") == page.inner_text("#qn") != "",
     )
     again.close()
+    rule = page.evaluate("[...document.querySelectorAll('.find li')].pop().id")
+    page.goto("about:blank")
+    page.goto(Path(path).resolve().as_uri() + "#" + rule)
+    box = page.locator("#" + rule).bounding_box()
+    ok(f"{name}: a link to {rule} opens it: {box}", page.url.endswith("#" + rule) and box and 0 <= box["y"] < 900)
     page.goto("about:blank")
     page.goto(Path(path).resolve().as_uri() + "#at=999999&from=-4&wide=x")
     ok(f"{name}: a link that says nothing sensible shows the whole", page.get_attribute(".areas", "viewBox") == whole)

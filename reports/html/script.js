@@ -14,11 +14,12 @@
   }
 
   // "#at=12&from=0&wide=40&q=mlp": what a link to the page shows; other fragments are places of the page.
-  const state = new URLSearchParams(/^#\w+=/.test(location.hash) ? location.hash.slice(1) : "");
+  const shows = () => /^#\w+=/.test(location.hash), state = new URLSearchParams(shows() ? location.hash.slice(1) : "");
   function keep(name, value) {
     if (value === null || value === "") state.delete(name);
     else state.set(name, value);
     const text = state.toString();
+    if (!text && !shows()) return;
     try {
       history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
     } catch {
