@@ -74,9 +74,9 @@ printf -- '--dim batch=16\n--max-increase=1%%\n--max-peak=79MiB\n--baseline=stor
     commit "one model, and budgets"
 
 branch grows && cp "$models/wider.txt" src/model.txt && commit grows
-most='most by blocks (+1.38 MiB); first blocks.0.up at net.py:7'
+most='the largest part in blocks (+1.38 MiB); first in blocks.0.up at net.py:7'
 pull "grows" 1 "grew by 1.38 MiB (+1.78 %), more than --max-increase 1% (.*); $most"
-said 'Gate failed.*first blocks.0.up at net.py:7: weight \[256, 64\] -> \[384, 64\]'
+said 'Gate failed.*first in blocks.0.up at net.py:7: weight \[256, 64\] -> \[384, 64\]'
 branch shrinks && cp "$models/wider.txt" src/model.txt && commit wider && git checkout -q -B main &&
     cp "$models/base.txt" src/model.txt
 git checkout -q -b shrinks-2 && commit shrinks
@@ -95,7 +95,7 @@ branch batch && sed -i 's/batch=16/batch=32/' .memlint && commit batch
 pull "batch changed in .memlint" 1 \
     'unjudged: the baseline has another set-up (batch 16, now 32), with which the peak was 77.23 MiB, now'
 ok "under its own flags alone" grep -q 'above --max-peak 79MiB' "$work/err"
-said "| the base's flags | 77.23 MiB, ok |"
+said "| the base's flags | peak 77.23 MiB, ok |"
 said "| the branch's own flags | .*above --max-peak 79MiB.*another set-up"
 ok "a job's tests show both" [ -s memlint-out/memlint.xml -a "$(grep -c '<failure' memlint-out/memlint.own.xml)" = 1 ]
 branch batch-and-budget && printf -- '--dim batch=32\n' >.memlint && commit "batch, and no budget"
@@ -146,7 +146,7 @@ said 'Gate unjudged'
 to main && cp "$models/seq-relu.txt" src/other.txt && commit "two models"
 branch several && cp "$models/wider.txt" src/model.txt && cp "$models/base.txt" src/third.txt && commit "one of three"
 list=$'model.txt\n\n  other.txt\r\n' pull "several models, one is red" 1 'memlint: model.txt: the peak grew'
-said '| `model.txt` | .*gate-failed; \*\*Gate failed\*\*: `the peak grew by'
+said '| `model.txt` | .*gate failed; \*\*Gate failed\*\*: `the peak grew by'
 said '| `other.txt` | .*, ok |'
 ok "reports of each" [ -s memlint-out/model.txt.json -a -s memlint-out/other.txt.xml -a -s memlint-out/other.txt.sarif ]
 list=third.txt pull "the base's export makes no such model" 1 'makes no third.txt: nothing was compared'

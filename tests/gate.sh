@@ -8,7 +8,7 @@ cd "$work" || exit 1
 set -- --dim batch=16 --flags=none
 
 peak() { grep -o '"allocated": [0-9]*' "$1" | head -1 | grep -o '[0-9]*'; }
-first() { sed -n 's/^memlint: .*; first //p' err; }
+first() { sed -n 's/^memlint: .*; first in //p' err; }
 
 # ---- pairs: NEW, exit status with --max-increase 1KiB, what the first line of causes says
 while IFS='|' read -r new want culprit; do
@@ -142,17 +142,17 @@ ok "a finding is suppressed, not accepted" grep -q 'and --fail-on note$' err
 # ---- the sentence: whose sign the change has, and the budget as it was typed
 gate 1 --max-increase=1.0%
 ok "as typed: $(cat err)" grep -q \
-    'more than --max-increase 1.0% (790.79 KiB); most by blocks (+1.38 MiB); first blocks.0.up at' err
+    'more than --max-increase 1.0% (790.79 KiB); the largest part in blocks (+1.38 MiB); first in blocks.0.up at' err
 gate 1 --max-increase=1e6 --max-peak=70000KiB
 ok "both as typed: $(cat err)" grep -q 'above --max-peak 70000KiB; .* more than --max-increase 1e6; ' err
 run "$models/wider.txt" "$@" "$base" --max-increase=1e6 --format=markdown
 shapes='weight \[256, 64\] -> \[384, 64\], bias \[256\] -> \[384\]'
 ok "Markdown has the cause" grep -q \
-    'Gate failed.*: `the peak grew by .*first blocks.0.up at net.py:7: '"$shapes"'`$' out
+    'Gate failed.*: `the peak grew by .*first in blocks.0.up at net.py:7: '"$shapes"'`$' out
 # The head, which comes first, went back to a tied one and shrank.
 run "$models/silu.txt" "$@" --baseline="$models/untied.txt" --max-increase=0 -q
 ok "not a layer that shrank: $(cat err)" grep -q \
-    '; most by blocks (+2.00 MiB); first blocks.0.act at net.py:7: ReLU -> SiLU$' err
+    '; the largest part in blocks (+2.00 MiB); first in blocks.0.act at net.py:7: ReLU -> SiLU$' err
 
 # ---- findings that the baseline has, too
 for old in "$models/base.txt" small.json; do
