@@ -681,12 +681,13 @@ section_timeline(struct html *h)
         return;
     const char *below =
         h->n == r->ninstants
-            ? html_format(h, "In order of execution, not in time: every one of the %s instants.",
+            ? html_format(h, "Operators in the order in which they run, without a scale of time: %s instants.",
                           count_text(h->a, h->n))
-            : html_format(h,
-                          "In order of execution, not in time: %s instants in %s columns, each the highest of its "
-                          "instants.",
-                          count_text(h->a, r->ninstants), count_text(h->a, h->n));
+            : html_format(
+                  h,
+                  "Operators in the order in which they run, without a scale of time: %s instants in %s columns, "
+                  "of each the highest.",
+                  count_text(h->a, r->ninstants), count_text(h->a, h->n));
     section(h, "timeline", "Memory over the step", below);
     html_open(h, "div", "class", "tl", NULL);
     html_open(h, "figure", NULL);
@@ -1517,7 +1518,8 @@ section_layers(struct html *h)
         most = r->layers[i].saved_bytes > most ? r->layers[i].saved_bytes : most;
     section(h, "layers", "Layers",
             "A line counts the module with all below it; neighbours that are alike are one line, with the figures of "
-            "one. Saved is what autograd keeps of the module's forward pass for the backward pass.");
+            "one, and modules without figures are left out. Saved is what autograd keeps of the module's forward pass "
+            "for the backward pass.");
     html_open(h, "p", "class", "tools", "id", "laytools", "hidden", "hidden", NULL);
     html_leaf(h, "button", "Open all", "type", "button", "id", "layopen", NULL);
     html_leaf(h, "button", "Close all", "type", "button", "id", "layclose", NULL);
@@ -1672,9 +1674,9 @@ section_fits(struct html *h)
     qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
     section(
         h, "fits", "What fits",
-        "The share of a device's memory that the step takes, the allocator's slack and the CUDA context included: "
-        "✓ fits, the stronger its colour the fuller; ! takes more than 90 %; ✕ takes so many times the memory. Every "
-        "size was run; – was not. The framed size is this report's.");
+        "How much of a device's memory the step takes, with what the allocator holds beyond the tensors and the CUDA "
+        "context: ✓ fits, the stronger its colour the fuller; ! takes more than 90 %; ✕ needs so many times the "
+        "memory; – was not run. The framed size is this report's.");
     fits_table(h, fits, r->nfits);
     if (r->grid && r->grid->nrows > 1)
         sizes_table(h, fits, r->nfits);
@@ -1785,11 +1787,12 @@ section_scale(struct html *h)
         const struct rank_need *need = &s->ways[i / s->ncolumns].on[i % s->ncolumns];
         most = need->allocated >= 0 && need->reserved > most ? need->reserved : most;
     }
-    section(h, "scale", "Several GPUs",
-            "What PyTorch's allocator reserves on each of so many GPUs, every one with this batch: the bar's length; "
-            "its colour is the class that has most of the peak. → is what a GPU sends to the others in a step. Every "
-            "cell is a step that was run. Ways stand in the order of what they cost; checkpoints are around each unit: "
-            "a block of the model.");
+    section(
+        h, "scale", "Several GPUs",
+        "Every cell is a step that was run, with this batch on each GPU: what PyTorch's allocator reserves on one of "
+        "them (the bar), the class that has most of its peak (the bar's colour), and behind → what it sends to the "
+        "others in a step. Ways stand in the order of what they cost; checkpoints are around each block of the "
+        "model.");
     table(h, "Ways to run the step by numbers of GPUs", "fits ways", NULL);
     table_head(h, gpu_columns(h, "Way", "r"), s->ncolumns + 1);
     for (int i = 0; i < s->nways; i++) {

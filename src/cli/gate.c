@@ -117,8 +117,8 @@ culprit(struct arena *a, const struct baseline *b)
     const struct layer_change *l = b->first >= 0 ? &b->layers[b->first] : NULL;
     const char *s = "", *path = l ? emit_layer(a, l, 120) : NULL;
     if (b->most && (!path || strcmp(path, b->most) != 0))
-        s = arena_printf(a, "; the largest part in %s (%s)", *b->most ? string_clip(a, b->most, 120) : "the model itself",
-                         emit_signed(a, b->most_bytes));
+        s = arena_printf(a, "; the largest part in %s (%s)",
+                         *b->most ? string_clip(a, b->most, 120) : "the model itself", emit_signed(a, b->most_bytes));
     return l ? arena_printf(a, "%s; first in %s%s%s: %s", s, path, l->location ? " at " : "",
                             l->location ? l->location : "", emit_change(a, l))
              : s;
