@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c - one screen for people: about forty lines, whatever the model. The format "full" is the same without limits.
+/* text.c - one screen for people: about fifty lines, whatever the model. The format "full" is the same without limits.
  *
  * From top to bottom: the verdict, the three peaks, the peak by class as bars, the step as a small picture, the largest
- * tensors alive at the peak, the best changes, devices, rules of thumb, what was assumed and what is not explained.
+ * tensors alive at the peak, the best changes, devices, what was assumed and what is not explained.
  * Every list is short and ends with a count of the rest: the whole of it is in the HTML and JSON reports. A
  * comparison, checkpoint plans, a replay and an out-of-memory message have been asked for and come on top of the
  * screen.
@@ -680,7 +680,7 @@ text_judgements(const struct page *p, const struct result *r)
     text_replay(p, r);
     fputc('\n', p->out);
     text_fits(p, r);
-    for (int i = 0; i < r->nthumbs; i++)
+    for (int i = 0; i < r->nthumbs && p->limit == &full; i++)
         thumbs = arena_printf(p->a, "%s%s%s: %s (%+.0f %%)", thumbs, *thumbs ? "; " : "",
                               string_clean(p->a, r->thumbs[i].name), bytes_text(p->a, r->thumbs[i].bytes),
                               bytes_percent(r->thumbs[i].bytes - r->peak.allocated, r->peak.allocated));

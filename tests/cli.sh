@@ -203,8 +203,9 @@ for width in 80 100 120; do
     ok "$width: what half precision gives is there" grep -q 'bfloat16 the peak is [0-9.]* GiB' "$work/out"
     ok "$width: nothing ends at a preposition" bash -c "! grep -qE ' (at|is|of|in|the|to) \.\.\.\$' '$work/out'"
 done
-ok "rules of thumb have names" grep -q 'rules of thumb: parameters and twice the activations: ' "$work/out"
 ok "tensors have types" grep -q '\[16384, 8000\] float32' "$work/out"
+"$MEMLINT" examples/tiny_gpt.onnx --dim batch=8 --format=full >"$work/out"
+ok "rules of thumb have names" grep -q 'rules of thumb: parameters and twice the activations: ' "$work/out"
 
 # ---- several models
 cp "$model" "$work/a.onnx"
