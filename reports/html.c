@@ -771,8 +771,8 @@ finding(struct html *h, int i)
         html_printf(h, "%s → ", bytes_text(h->a, r->peak.allocated));
         html_leaf(h, "strong", bytes_text(h->a, f->peak_after), NULL);
         html_leaf(h, "b",
-                  html_format(h, " saves %s, %.0f %%", bytes_text(h->a, f->saves_bytes),
-                              bytes_percent(f->saves_bytes, r->peak.allocated)),
+                  bound(h, html_format(h, " saves %s, %.0f %%", bytes_text(h->a, f->saves_bytes),
+                                       bytes_percent(f->saves_bytes, r->peak.allocated))),
                   NULL);
         if (f->extra_flops_percent > 0.05 || f->extra_flops_percent < -0.05)
             html_printf(h, ", FLOPs %+.1f %%", f->extra_flops_percent);

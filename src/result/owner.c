@@ -108,10 +108,13 @@ static const struct {
     {"_scaled_dot_product_efficient_attention", "scaled_dot_product_attention"},
 };
 
-/* An operator's name, "add" or "add_7", as people call it. */
+/* An operator's name, "add" or "add_7", as people call it; of a node that begins with its scope, "/conv/Conv", the end,
+ * since the module stands beside it. */
 static const char *
 called(const struct owner *o, const char *name)
 {
+    const char *end = name && *name == '/' ? strrchr(name, '/') + 1 : NULL;
+    name = end && *end ? end : name;
     for (int i = 0; i < COUNT(spoken) && name; i++) {
         size_t n = strlen(spoken[i].inner);
         if (strncmp(name, spoken[i].inner, n) == 0 && (!name[n] || name[n] == '_'))
