@@ -802,9 +802,9 @@ treemap(struct html *h, const struct cluster *k, int n, double width, double hei
         const struct cluster *c = &k[box[i].count];
         struct tile b = box[i];
         const char *last = string_clip(h->a, last_parts(c->name, 1), 20);
-        const char *const names[] = {string_clip(h->a, c->name, 40), string_clip(h->a, last_parts(c->name, 2), 30),
-                                     last, last};
-        bool named = b.h > 3 * HEAD && width_for(characters(names[2]), 6.8, b.w / width);
+        const char *const names[] = {string_clip(h->a, c->name, 40), string_clip(h->a, last_parts(c->name, 3), 36),
+                                     string_clip(h->a, last_parts(c->name, 2), 30), last, last};
+        bool named = b.h > 3 * HEAD && width_for(characters(last), 6.8, b.w / width);
         if (b.w <= 0)
             continue;
         html_open(h, "g", "data-m", html_format(h, "%d", box[i].count), NULL); /* its row in the table of modules */
