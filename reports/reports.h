@@ -55,7 +55,7 @@ const char *emit_note(const struct result *r);
 const char *emit_setup(struct arena *a, const struct result *r);
 /* An assumption, with the option that says otherwise and what that changes. */
 const char *emit_assumption(struct arena *a, const struct result *r, int i);
-/* The assumptions whose alternative moves the peak by more than 2 %, "--dropout none: -12.00 MiB (-4.1 %)"; NULL
+/* The assumptions whose alternative moves the peak by more than 2 %, "12.00 MiB (4 %) less with --dropout=none"; NULL
  * none. */
 const char *emit_swings(struct arena *a, const struct result *r);
 /* What the step takes of the device, from the least context to the largest: "2.1 GiB to 3.3 GiB". */

@@ -72,8 +72,8 @@ word_length(const char *s)
     return s[n] && n && emit_is_unit(s + n) ? n + 1 + strcspn(s + n + 1, " ") : n;
 }
 
-/* How much of a text stands on at most so many lines and ends where a clause does, or before brackets, so that no
- * number is cut off; at least one clause. */
+/* How much of a text stands on at most so many lines and ends where a clause does, or before brackets around words, so
+ * that no number is cut off; at least one clause. */
 static size_t
 clauses(const char *text, int room, int most)
 {
@@ -82,7 +82,8 @@ clauses(const char *text, int room, int most)
     for (const char *word = text; *word; word += strspn(word, " ")) {
         size_t n = word_length(word);
         int wide = columns(word, n);
-        if (*word == '(' && !depth && word > text && line <= most)
+        bool number = *word == '(' && strspn(word + 1, "+-0123456789") > strspn(word + 1, "-"); /* "(29 %)" */
+        if (*word == '(' && !number && !depth && word > text && line <= most)
             fits = (size_t)(word - 1 - text);
         for (size_t k = 0; k < n; k++)
             depth += (word[k] == '(') - (word[k] == ')' && depth);
