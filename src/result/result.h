@@ -55,7 +55,7 @@ struct instant { /* one change of the allocated bytes in the step */
     int64_t class_bytes[CLASS_COUNT];
 };
 
-struct span { /* one storage of the step: alive at the instants from born up to, not with, died */
+struct span {                 /* one storage of the step: alive at the instants from born up to, not with, died */
     const char *name, *layer; /* layer: path of the module it belongs to; NULL outside of the model */
     enum class class;
     int64_t bytes;
