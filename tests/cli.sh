@@ -201,6 +201,8 @@ for width in 80 100 120; do
     done
     ok "$width: a path keeps its end" grep -q '^memlint  \.\.\..*/mine.onnx:' "$work/out"
     ok "$width: what half precision gives is there" grep -q 'bfloat16 the peak is [0-9.]* GiB' "$work/out"
+    ok "$width: no program is cut" bash -c "! grep -q '^  |   \.\.\.\$' '$work/out'"
+    ok "$width: no number is parted from its unit" bash -c "! grep -qE '^ *\| ([KMGT]?i?B|%)[ ,;.)]' '$work/out'"
     ok "$width: nothing ends at a preposition" bash -c "! grep -qE ' (at|is|of|in|the|to) \.\.\.\$' '$work/out'"
 done
 ok "tensors have types" grep -q '\[16384, 8000\] float32' "$work/out"
