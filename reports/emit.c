@@ -347,10 +347,14 @@ static const char *
 devices_text(struct arena *a, const struct result *r)
 {
     const struct fit *fits = NULL, *less = NULL, *own = fits_own(r);
-    if (r->oom && r->oom->room >= 0 && !r->setup.device)
-        return arena_printf(a, "; it reserves %s, %s than the %s that the message left room for",
-                            bytes_text(a, r->peak.reserved), r->peak.reserved > r->oom->room ? "more" : "no more",
-                            bytes_text(a, r->oom->room));
+    if (r->oom && r->oom->room >= 0 && !r->setup.device) {
+        const char *s = arena_printf(a, "; it reserves %s, %s than the %s that the message left room for",
+                                     bytes_text(a, r->peak.reserved),
+                                     r->peak.reserved > r->oom->room ? "more" : "no more", bytes_text(a, r->oom->room));
+        return r->oom->largest_batch > 0
+                   ? arena_printf(a, "%s; the largest batch that fits is %lld", s, (long long)r->oom->largest_batch)
+                   : s;
+    }
     if (own && own->need >= 0) {
         bool named = strcmp(own->device, bytes_text(a, own->capacity)) != 0;
         const char *s =

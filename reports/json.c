@@ -657,6 +657,7 @@ json_oom(struct json *j, const struct oom *o)
     json_close(j, ']');
     json_maybe(j, "likely", o->likely);
     json_maybe(j, "room", o->room);
+    json_maybe(j, "largest_batch", o->largest_batch);
     json_maybe(j, "simulated", o->simulated);
     json_open(j, "avoided_by", '[');
     for (int i = 0; i < o->navoided; i++)

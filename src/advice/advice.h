@@ -41,6 +41,8 @@ void rules_list(FILE *out);
 void fits_run(struct study *x, struct result *r, bool all);
 /* The largest size of set-up dimension dim with which the step fits the device of --device, -1 without one. */
 int64_t fits_largest(const struct study *x, const struct result *r, int dim);
+/* The largest batch whose step reserves no more than that; -1 not known. */
+int64_t fits_batch(const struct study *x, const struct result *r, int64_t reserved);
 /* Runs the step with set-up dimension dim at n sizes, ascending, up to the first that reserves more than most bytes,
  * on devices of that kind. reserved: bytes; -1 not run, or the model can't be read so; what is there already is not
  * run again. */

@@ -417,16 +417,27 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     return x;
 }
 
+static int64_t
+largest_within(const struct study *s, int dim, int kind, int64_t limit)
+{
+    struct search x = search_new(s, dim, s->s->dims[dim].n, limit);
+    int64_t size = largest_checked(&x, kind, limit);
+    arena_free(x.own);
+    return size;
+}
+
 int64_t
 fits_largest(const struct study *s, const struct result *r, int dim)
 {
     const struct fit *own = fits_own(r);
-    if (!own)
-        return -1;
-    struct search x = search_new(s, dim, s->s->dims[dim].n, limit_of(own));
-    int64_t size = largest_checked(&x, own->kind, limit_of(own));
-    arena_free(x.own);
-    return size;
+    return own ? largest_within(s, dim, own->kind, limit_of(own)) : -1;
+}
+
+int64_t
+fits_batch(const struct study *s, const struct result *r, int64_t reserved)
+{
+    const struct binding *batch = setup_batch(s->s);
+    return batch && !study_is_large(s) ? largest_within(s, (int)(batch - s->s->dims), r->own_kind, reserved) : -1;
 }
 
 /* The study's runs at sizes of that dimension, the only one that is asked for. */

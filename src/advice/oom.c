@@ -188,7 +188,7 @@ struct oom *
 oom_explain(const struct study *s, struct result *r, const char *text)
 {
     struct oom *o = NEW(s->a, struct oom);
-    *o = (struct oom){-1, -1, -1, -1, -1, -1, -1, NULL, 0, 0, NULL, NULL, -1, -1, -1};
+    *o = (struct oom){-1, -1, -1, -1, -1, -1, -1, NULL, 0, 0, NULL, NULL, -1, -1, -1, -1};
     read_message(o, arena_str(s->a, text));
     o->judgement = judge(s->a, o);
     if (o->tried < 0)
@@ -207,6 +207,7 @@ oom_explain(const struct study *s, struct result *r, const char *text)
                          "%s. The step that is analysed here reserves %s and would have fit: batch, precision, "
                          "optimizer or model was another one",
                          o->judgement, bytes_text(s->a, r->peak.reserved));
+    o->largest_batch = over && !r->ndoubts ? fits_batch(s, r, o->room) : -1;
     o->avoided_by = NEWN(s->a, const char *, r->nfindings + 1);
     for (int i = 0; i < r->nfindings && over; i++) {
         const struct finding *f = &r->findings[i];

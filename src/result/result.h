@@ -243,6 +243,7 @@ struct oom {                                                                  /*
     int likely;              /* the match that fits what was allocated, -1 unknown */
     int64_t room,
         simulated; /* what the process could have had; allocated here when the likely tensor is asked for; -1 unknown */
+    int64_t largest_batch; /* that fits the room; -1 unknown, or all that was asked for does */
 };
 
 /* One thing that was chosen: as an option takes it. */
