@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 20, ROWS = 12, FITS = 3, SENTENCE = 2000, MESSAGE = 420, PROGRAM = 1500 };
+enum { TENSORS = 20, ROWS = 12, FITS = 3, SENTENCE = 2000, MESSAGE = 420, ASSUMED = 300, PROGRAM = 1500 };
 
 static const char *
 span(struct arena *a, const char *s, int max)
@@ -336,7 +336,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);
     for (int i = 0; i < r->setup.nassumptions && i < TENSORS; i++)
-        fprintf(out, "- %s\n", span(a, emit_assumption(a, r, i), SENTENCE));
+        fprintf(out, "- %s\n", span(a, emit_assumption(a, r, i), ASSUMED));
     if (r->setup.nassumptions)
         fputs("\n</details>\n", out);
     if (r->ndoubts)
@@ -388,11 +388,11 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     markdown_peak(a, r, out);
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
-            fprintf(out, "\n%s%s\n",
+            fprintf(out, "\n%s%s%s\n",
                     i == 2 ? "Assumed, and worth a look: "
                     : i    ? "Note: "
                            : "",
-                    i == 2 ? span(a, notes[i], SENTENCE) : arena_printf(a, "%s.", prose(a, notes[i])));
+                    i ? span(a, notes[i], SENTENCE) : prose(a, notes[i]), i ? "" : ".");
     if (emit_remedy(a, r))
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     for (int i = 0; i < r->nchecks; i++)

@@ -75,7 +75,7 @@ hostile(void)
     static const struct doubt doubts[] = {{EVIL, EVIL, EVIL, EVIL}};
     static const struct curve curve = {3, {{1024, PHASE_FORWARD}, {1536, PHASE_BACKWARD}, {512, PHASE_UPDATE}}};
     static struct tensor_growth grown[] = {{EVIL, CLASS_SAVED, 0, 1, 0, 1024}, {EVIL, CLASS_INPUTS, 1, 0, 512, 0}};
-    static struct span spans[] = {{EVIL, CLASS_SAVED, 1024, 0, 2}, {NULL, CLASS_INPUTS, 512, 1, 3}};
+    static struct span spans[] = {{EVIL, EVIL, CLASS_SAVED, 1024, 0, 2}, {NULL, NULL, CLASS_INPUTS, 512, 1, 3}};
     static const int64_t sizes[] = {1, 2};
     static int64_t reserved[] = {1 << 10, 1 << 21, -1, INT64_MAX / 2};
     static const struct grid grid = {EVIL, EVIL, 2, 2, 0, 1, sizes, sizes, {reserved, reserved}};
