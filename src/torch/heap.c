@@ -52,7 +52,7 @@ struct heap {
     int n, cap;
     struct block *b;
     struct pool pool[2];
-    int spare_n, spare_cap, *spare; /* merged away: ids to use again */
+    int spare; /* merged away, -1 none: ids to use again, one behind the other by next */
     int64_t allocated, reserved, top;
     const struct player *play; /* NULL: no device */
 };
@@ -63,25 +63,34 @@ heap_new(struct arena *a, bool expandable)
     struct heap *h = NEW(a, struct heap);
     h->a = a;
     h->expandable = expandable;
+    h->spare = -1;
     h->pool[0].range = h->pool[1].range = -1;
     h->pool[0].page = SMALL_SEGMENT;
     h->pool[1].page = LARGE_SEGMENT;
     return h;
 }
 
-static int
+static inline int
 block_new(struct heap *h, struct block b)
 {
-    if (h->spare_n) {
-        int id = h->spare[--h->spare_n];
-        h->b[id] = b;
-        return id;
+    int id = h->spare;
+    if (id < 0) {
+        *PUSH(h->a, h->b, h->n, h->cap) = b;
+        return h->n - 1;
     }
-    *PUSH(h->a, h->b, h->n, h->cap) = b;
-    return h->n - 1;
+    h->spare = h->b[id].next;
+    h->b[id] = b;
+    return id;
 }
 
-static unsigned
+static inline void
+block_drop(struct heap *h, int id)
+{
+    h->b[id].next = h->spare;
+    h->spare = id;
+}
+
+static inline unsigned
 bin_of(int64_t bytes)
 {
     uint64_t unit = (uint64_t)bytes / MIN_BLOCK;
@@ -90,7 +99,7 @@ bin_of(int64_t bytes)
 }
 
 /* The first free block from that bin on. */
-static struct place
+static inline struct place
 pool_first(const struct pool *p, unsigned bin)
 {
     uint64_t mask = ~UINT64_C(0) << bin % WORD;
@@ -101,7 +110,7 @@ pool_first(const struct pool *p, unsigned bin)
 }
 
 /* Where a block of that size and address stands in its bin or would stand. */
-static int
+static inline int
 bin_at(const struct heap *h, const struct bin *bin, int64_t bytes, int64_t address)
 {
     const int *at = bin->block;
@@ -118,7 +127,7 @@ bin_at(const struct heap *h, const struct bin *bin, int64_t bytes, int64_t addre
 }
 
 /* The smallest free block of at least that size. */
-static struct place
+static inline struct place
 pool_fit(const struct heap *h, const struct pool *p, int64_t bytes)
 {
     unsigned bin = bin_of(bytes);
@@ -149,7 +158,7 @@ pool_insert(struct heap *h, int id)
 }
 
 /* The free block that stands there is taken; its id. */
-static int
+static inline int
 pool_take(struct heap *h, struct pool *p, struct place at)
 {
     struct bin *bin = &p->bin[at.bin];
@@ -162,7 +171,7 @@ pool_take(struct heap *h, struct pool *p, struct place at)
     return id;
 }
 
-static void
+static inline void
 pool_remove(struct heap *h, int id)
 {
     const struct block *b = &h->b[id];
@@ -178,7 +187,7 @@ segment_bytes(int64_t bytes)
 }
 
 /* What follows the first bytes of a block as a block of its own; its id. */
-static int
+static inline int
 split(struct heap *h, int id, int64_t bytes)
 {
     struct block b = h->b[id];
@@ -191,7 +200,7 @@ split(struct heap *h, int id, int64_t bytes)
 }
 
 /* Joins a block with the one that follows it. */
-static void
+static inline void
 absorb_next(struct heap *h, int id)
 {
     int next = h->b[id].next;
@@ -199,7 +208,7 @@ absorb_next(struct heap *h, int id)
     h->b[id].next = h->b[next].next;
     if (h->b[next].next >= 0)
         h->b[h->b[next].next].prev = id;
-    *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = next;
+    block_drop(h, next);
 }
 
 /* A block is free from now on: joined with free neighbours; the id of what it is then. */
@@ -335,7 +344,7 @@ release_cached(struct heap *h)
                 h->play->give(h->play->of, b->address);
                 pool_remove(h, id);
                 h->reserved -= b->bytes;
-                *PUSH(h->a, h->spare, h->spare_n, h->spare_cap) = id;
+                block_drop(h, id);
             }
     }
 }
