@@ -434,6 +434,7 @@ const struct fact fact_table[] = {
     {DIFFUSERS, FACT_BUFFER, "models/embeddings.py: PatchEmbed", .path = "*pos_embed.pos_embed", .beside = "../proj"},
 };
 const int fact_count = COUNT(fact_table);
+enum { BITS = 64, WORDS = (COUNT(fact_table) + BITS - 1) / BITS };
 
 /* What a fact says, as --list=facts has it, and the alternative that is a file's reading without it; ALTERNATIVE_NONE
  * there is no other. */
@@ -513,16 +514,28 @@ stands_beside(const char *beside, const struct place *p)
     return names_find(p->modules, path) >= 0;
 }
 
+/* Of a class, which facts' globs are like it: few classes are asked about often. */
+static const struct like *
+likes(struct lowering *l, const char *class)
+{
+    int at = names_find(l->classes, class);
+    if (at >= 0)
+        return l->likes[at];
+    struct like *like = NEWN(l->a, struct like, fact_count);
+    for (int i = 0; i < fact_count; i++) {
+        const struct fact *f = &fact_table[i];
+        like[i] = (struct like){!f->type || glob_match(f->type, class), f->around && glob_match(f->around, class)};
+    }
+    names_put(l->classes, arena_str(l->a, class), l->nclasses);
+    return *PUSH(l->a, l->likes, l->nclasses, l->cap_classes) = like;
+}
+
 static bool
 holds(const struct fact *f, const struct place *p)
 {
-    bool by_class = f->type || f->around, around = !f->around, not_there = f->path && *f->path == '!';
-    if (by_class != !p->modules || (f->op && (!p->op || strcmp(f->op, p->op) != 0)) ||
-        (f->type && !glob_match(f->type, p->type ? p->type : "")))
-        return false;
-    for (int i = 0; i < COUNT(p->around) && !around; i++)
-        around = p->around[i] && glob_match(f->around, p->around[i]);
-    if (!around || (f->path && glob_match(f->path + not_there, p->path ? p->path : "") == not_there) ||
+    bool not_there = f->path && *f->path == '!';
+    if ((f->op && (!p->op || strcmp(f->op, p->op) != 0)) ||
+        (f->path && glob_match(f->path + not_there, p->path ? p->path : "") == not_there) ||
         (f->beside && !stands_beside(f->beside, p)))
         return false;
     for (int i = 0; i < COUNT(p->line) && p->line[i]; i++)
@@ -531,17 +544,49 @@ holds(const struct fact *f, const struct place *p)
     return true;
 }
 
-static const struct fact *
-next_fact(const struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
+/* The first row from `at` on that is of one of the kinds; fact_count none. */
+static int
+next_of(struct lowering *l, int at, unsigned kinds_wanted)
 {
-    for (f = f ? f + 1 : fact_table; f < fact_table + fact_count; f++)
-        if (kinds_wanted >> f->kind & 1 && !setup_instead(l->s, kinds[f->kind].without) && holds(f, p))
+    if (!l->of_kind) {
+        l->of_kind = NEWN(l->a, uint64_t, FACT_COUNT * WORDS);
+        for (int i = 0; i < fact_count; i++)
+            l->of_kind[fact_table[i].kind * WORDS + i / BITS] |= UINT64_C(1) << i % BITS;
+    }
+    uint64_t from = ~UINT64_C(0) << at % BITS;
+    for (int word = at / BITS; word < WORDS; word++, from = ~UINT64_C(0)) {
+        uint64_t rows = 0;
+        for (unsigned left = kinds_wanted; left; left &= left - 1)
+            rows |= l->of_kind[__builtin_ctz(left) * WORDS + word] & from;
+        if (rows)
+            return word * BITS + __builtin_ctzll(rows);
+    }
+    return fact_count;
+}
+
+static const struct fact *
+next_fact(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
+{
+    const struct like *type = likes(l, p->type ? p->type : ""), *around[COUNT(p->around)];
+    int n = 0;
+    for (int i = 0; i < COUNT(p->around); i++)
+        if (p->around[i])
+            around[n++] = likes(l, p->around[i]);
+    for (int at = f ? (int)(f - fact_table) + 1 : 0; (at = next_of(l, at, kinds_wanted)) < fact_count; at++) {
+        f = &fact_table[at];
+        if (setup_instead(l->s, kinds[f->kind].without))
+            continue;
+        bool by_class = f->type || f->around, like = type[at].type && !f->around;
+        for (int i = 0; i < n && !like; i++)
+            like = type[at].type && around[i][at].around;
+        if (by_class == !p->modules && like && holds(f, p))
             return f;
+    }
     return NULL;
 }
 
 bool
-fact_holds(const struct lowering *l, unsigned kinds_wanted, const struct place *p)
+fact_holds(struct lowering *l, unsigned kinds_wanted, const struct place *p)
 {
     return next_fact(l, NULL, kinds_wanted, p) != NULL;
 }

@@ -16,6 +16,12 @@ struct lowering {
     struct names *modules; /* path to module */
     int *slot_of;          /* per tensor of the graph; -1 none: constants, shapes */
     bool *facts;           /* which of facts.c were used; NULL none */
+    uint64_t *of_kind;     /* of facts.c, which rows are of a kind, as bits; NULL not asked yet */
+    struct names *classes; /* by class of modules, of each of facts.c whether its globs are like it */
+    int nclasses, cap_classes;
+    const struct like {
+        bool type, around;
+    } * *likes;
 };
 
 struct lowering *lowering_new(struct graph *g, const struct setup *s);
@@ -157,7 +163,7 @@ struct place {
  * used. */
 const struct fact *fact_next(struct lowering *l, const struct fact *f, unsigned kinds, const struct place *p);
 /* Whether there is one; none counts as used. */
-bool fact_holds(const struct lowering *l, unsigned kinds, const struct place *p);
+bool fact_holds(struct lowering *l, unsigned kinds, const struct place *p);
 /* The first of a module's class; NULL none. */
 const struct fact *fact_of(struct lowering *l, const char *type, enum fact_kind kind);
 /* It does not hold after all: it is not used. */
