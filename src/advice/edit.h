@@ -23,7 +23,9 @@ struct edit {
     const char *what, *with; /* names of the model that the edit is about */
     int nnames, cap_names;   /* likewise, where there may be many: parameters */
     const char **names;
-    bool reload; /* other dimensions: the program is made again */
+    bool reload;                                     /* other dimensions: the program is made again */
+    void (*look)(const struct step *st, void *seen); /* at the edited step; NULL nobody */
+    void *seen;
 };
 
 /* An edit of s and p; both stay as they are. */

@@ -18,8 +18,8 @@ struct advice {
     struct study *s;
     struct result *r;
     struct arena *a;
-    struct measured base;
-    int nregions; /* checkpoint: its modules, found once, and the Python that wraps them */
+    struct measured base, *alone; /* alone: after each rule's edit */
+    int nregions;                 /* checkpoint: its modules, found once, and the Python that wraps them */
     struct region *regions;
     const char *wrapped, *wrapping;
     const char *local; /* del-locals: the name, NULL unknown */
@@ -62,7 +62,7 @@ measure(struct advice *x, struct edit *e)
     const struct program *p = e->reload ? fits_program(x->s, x->r, a, &e->setup) : e->program;
     struct measured m = {.allocated = -1};
     if (p)
-        m = measure_step(p, &e->setup, NULL, NULL);
+        m = measure_step(p, &e->setup, e->look, e->seen);
     arena_free(a);
     return m;
 }
@@ -122,12 +122,6 @@ is_fp32(struct advice *x)
 }
 
 static void
-to_autocast(struct edit *e)
-{
-    e->setup.precision = precision_find("amp-bf16");
-}
-
-static void
 to_bf16(struct edit *e)
 {
     e->setup.precision = precision_find("bf16");
@@ -171,6 +165,16 @@ add_by_operator(const struct step *st, void *to)
     }
 }
 
+static void
+to_autocast(struct edit *e)
+{
+    struct by_operator *b = NEW(e->a, struct by_operator);
+    b->a = e->a;
+    e->setup.precision = precision_find("amp-bf16");
+    e->look = add_by_operator;
+    e->seen = b;
+}
+
 /* " (most of it made by aten._to_copy)"; "" nothing makes most. */
 static const char *
 most_by(struct advice *x, const struct by_operator *b)
@@ -192,14 +196,13 @@ say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
         if (edit_owns(q) && q->rank > 1 && !edit_is_table(x->s->p, q))
             weights += 2 * edit_elements(q);
     }
-    struct by_operator b = {.a = x->a};
-    measure_step(e->program, &e->setup, add_by_operator, &b);
-    const char *wide = b.wide_bytes
-                           ? arena_printf(x->a, "%s stays in fp32%s", bytes_text(x->a, b.wide_bytes), most_by(x, &b))
+    const struct by_operator *b = e->seen;
+    const char *wide = b->wide_bytes
+                           ? arena_printf(x->a, "%s stays in fp32%s", bytes_text(x->a, b->wide_bytes), most_by(x, b))
                            : "nothing stays in fp32";
-    const char *kept = b.narrow_bytes + b.wide_bytes
+    const char *kept = b->narrow_bytes + b->wide_bytes
                            ? arena_printf(x->a, "Of what is saved for the backward pass then %s is in bfloat16, %s. ",
-                                          bytes_text(x->a, b.narrow_bytes), wide)
+                                          bytes_text(x->a, b->narrow_bytes), wide)
                            : "";
     return arena_printf(x->a,
                         "Under torch.autocast with bfloat16 the peak is %s. %sDuring the forward pass it also keeps "
@@ -1645,8 +1648,11 @@ combine(struct advice *x)
         if (chosen[n]->kind != COMBINES || chosen[n]->cost == COST_MODEL)
             continue;
         struct arena *own = arena_new();
-        struct edit e = edit_with(x, own, chosen, n + 1);
-        struct measured m = measure(x, &e);
+        struct measured m = x->alone[chosen[n] - rules];
+        if (n) {
+            struct edit e = edit_with(x, own, chosen, n + 1);
+            m = measure(x, &e);
+        }
         arena_free(own);
         if (m.allocated < 0 || best.allocated - m.allocated < x->base.allocated / WORTH)
             continue;
@@ -1696,6 +1702,7 @@ run(struct advice *x, const struct rule *k)
         k->edit(&e);
         e.reload = k->edits == ANEW;
         m = e.places || k->edits >= SETUP ? measure(x, &e) : (struct measured){.allocated = -1};
+        x->alone[k - rules] = m;
     }
     bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
                                       : x->base.allocated - m.allocated > x->base.allocated / WORTH;
@@ -1726,6 +1733,7 @@ rules_run(struct study *s, struct result *r)
         return;
     }
     r->findings = NEWN(x.a, struct finding, COUNT(rules) + 1);
+    x.alone = NEWN(x.a, struct measured, COUNT(rules));
     for (int i = 0; i < COUNT(rules); i++) {
         study_tell(s, "trying changes", i, COUNT(rules));
         run(&x, &rules[i]);
