@@ -26,6 +26,7 @@ struct edit {
     bool reload;                                     /* other dimensions: the program is made again */
     void (*look)(const struct step *st, void *seen); /* at the edited step; NULL nobody */
     void *seen;
+    const struct measured *known; /* the step with this edit alone, where it was run already; NULL it was not */
 };
 
 /* An edit of s and p; both stay as they are. */

@@ -821,6 +821,7 @@ add_plan(struct planner *x, struct front *f, const struct level *l, const unsign
 struct trial {
     unsigned char *option; /* the plan that was run last */
     int64_t peak;
+    struct measured m;
 };
 
 /* Runs the cheapest plan under the budget; the model may be off, so that more than one is tried. */
@@ -831,10 +832,10 @@ try_budget(struct planner *x, struct front *f, const struct level *l, int64_t bu
     int64_t aim = budget, over = 0;
     for (; tries && aim > 0 && solve(l, aim, option); tries--) {
         if (memcmp(option, last->option, (size_t)l->n) != 0) {
-            struct measured m = run_plan(x, l, option, NULL, NULL);
-            add_plan(x, f, l, option, &m, NULL);
+            last->m = run_plan(x, l, option, NULL, NULL);
+            add_plan(x, f, l, option, &last->m, NULL);
             memcpy(last->option, option, (size_t)l->n);
-            last->peak = m.allocated;
+            last->peak = last->m.allocated;
             over = 0;
         }
         if (last->peak <= budget)
@@ -902,7 +903,7 @@ static void
 add_plans(struct planner *x, struct front *f, const struct level *l, int steps, int64_t asked)
 {
     int64_t low = l->all.allocated, high = x->base.allocated;
-    struct trial last = {NEWN(x->a, unsigned char, l->n + 1), high};
+    struct trial last = {.option = NEWN(x->a, unsigned char, l->n + 1), .peak = high};
     if (!l->n)
         return;
     for (int k = 0; k < steps && low < high; k++)
@@ -1191,7 +1192,7 @@ add_patterns(struct planner *x, struct front *f)
 /* The pattern with 19 in 20 parts of what any of them saves, at the least work; NULL where none saves a tenth of the
  * peak. */
 static const struct pattern *
-best_pattern(struct planner *x)
+best_pattern(struct planner *x, struct measured *after)
 {
     const struct pattern *best = NULL;
     int64_t least = x->base.allocated;
@@ -1207,6 +1208,7 @@ best_pattern(struct planner *x)
         if (m[i].allocated <= least + (x->base.allocated - least) / 20 && m[i].recomputed_flops < flops) {
             flops = m[i].recomputed_flops;
             best = &x->patterns[i];
+            *after = m[i];
         }
     return best;
 }
@@ -1518,13 +1520,14 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
 }
 
 bool
-recompute_level(const struct study *s, struct result *r, struct program *p, const char **names, const char **python)
+recompute_level(const struct study *s, struct result *r, struct program *p, struct measured *after, const char **names,
+                const char **python)
 {
     struct planner x = planner_new(s, r);
     struct level levels[MOST_LEVELS];
     struct front tried = {0};
     find_patterns(&x, MOST_PATTERNS / 2);
-    const struct pattern *k = best_pattern(&x);
+    const struct pattern *k = best_pattern(&x, after);
     if (k) {
         unsigned char *whole;
         struct level l = level_of_pattern(&x, k, &whole);
@@ -1537,14 +1540,16 @@ recompute_level(const struct study *s, struct result *r, struct program *p, cons
     if (!n)
         return false;
     struct level all = mixed(&x, levels, n), *l = &all;
-    struct trial t = {NEWN(x.a, unsigned char, all.n + 1), INT64_MAX};
+    struct trial t = {.option = NEWN(x.a, unsigned char, all.n + 1), .peak = INT64_MAX};
     int64_t low = levels[0].all.allocated + levels[0].all.allocated / 1000, step = (x.base.allocated - low) / 64;
     for (int k = 0; k < 6 && t.peak > low; k++) /* the model may be too careful */
         try_budget(&x, &tried, l, low + step * k, 2, &t);
     if (t.peak > low) {
         l = &levels[0];
         memset(t.option, WHOLE, (size_t)l->n);
+        t.m = l->all;
     }
+    *after = t.m;
     put_regions(&x, l, t.option, p);
     struct plan q = {.modules = NEWN(x.a, const char *, l->n + 1)};
     for (int i = 0; i < l->n; i++)

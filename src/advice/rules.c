@@ -19,8 +19,9 @@ struct advice {
     struct result *r;
     struct arena *a;
     struct measured base, *alone; /* alone: after each rule's edit */
-    int nregions;                 /* checkpoint: its modules, found once, and the Python that wraps them */
+    int nregions; /* checkpoint: its modules, found once, the step with them, and the Python that wraps them */
     struct region *regions;
+    struct measured checkpointed;
     const char *wrapped, *wrapping;
     const char *local; /* del-locals: the name, NULL unknown */
 };
@@ -475,7 +476,7 @@ to_checkpoints(struct edit *e)
     struct advice *x = e->advice;
     struct program *p = e->program;
     if (!x->regions) {
-        recompute_level(x->s, x->r, p, &x->wrapped, &x->wrapping);
+        recompute_level(x->s, x->r, p, &x->checkpointed, &x->wrapped, &x->wrapping);
         x->nregions = p->nregions;
         x->regions = arena_dup(x->a, p->nregions ? p->regions : &(struct region){0},
                                sizeof(*x->regions) * (size_t)(p->nregions ? p->nregions : 1));
@@ -484,6 +485,7 @@ to_checkpoints(struct edit *e)
     memcpy(r, x->regions, sizeof(*r) * (size_t)x->nregions);
     p->regions = r;
     p->nregions = e->places = x->nregions;
+    e->known = &x->checkpointed;
 }
 
 static const char *
@@ -1701,7 +1703,7 @@ run(struct advice *x, const struct rule *k)
     if (k->edit) {
         k->edit(&e);
         e.reload = k->edits == ANEW;
-        m = e.places || k->edits >= SETUP ? measure(x, &e) : (struct measured){.allocated = -1};
+        m = !e.places && k->edits < SETUP ? (struct measured){.allocated = -1} : e.known ? *e.known : measure(x, &e);
         x->alone[k - rules] = m;
     }
     bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved
