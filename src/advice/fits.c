@@ -140,6 +140,18 @@ same_sizes(const struct program *p, const struct program *q)
     return same;
 }
 
+static void
+keep_tape(struct search *x, const struct tape *t, int64_t size)
+{
+    if (!t->whole)
+        return;
+    (void)PUSH(x->own, x->tapes, x->ntapes, x->cap_tapes);
+    int at = x->ntapes - 1;
+    for (; at > 0 && x->tapes[at - 1].size > size; at--)
+        x->tapes[at] = x->tapes[at - 1];
+    x->tapes[at] = (struct taped){size, *t, NULL};
+}
+
 /* Runs the engine, and keeps what it asked of the allocator. */
 static struct measured
 run_engine(struct search *x, const struct program *p, const struct setup *s, int64_t size)
@@ -149,17 +161,22 @@ run_engine(struct search *x, const struct program *p, const struct setup *s, int
     struct setup taped = *s;
     taped.tape = &t;
     struct measured m = measure_step(p, &taped, NULL, NULL);
-    if (t.whole) {
-        t.request = arena_dup(x->own, t.request, sizeof(*t.request) * (size_t)t.n);
-        t.ask = arena_dup(x->own, t.ask, sizeof(*t.ask) * (size_t)t.nasks);
-        (void)PUSH(x->own, x->tapes, x->ntapes, x->cap_tapes);
-        int at = x->ntapes - 1;
-        for (; at > 0 && x->tapes[at - 1].size > size; at--)
-            x->tapes[at] = x->tapes[at - 1];
-        x->tapes[at] = (struct taped){size, t, NULL};
-    }
+    t.request = arena_dup(x->own, t.request, sizeof(*t.request) * (size_t)t.n);
+    t.ask = arena_dup(x->own, t.ask, sizeof(*t.ask) * (size_t)t.nasks);
+    keep_tape(x, &t, size);
     arena_free(a);
     return m;
+}
+
+/* The bytes that are allocated at that size; the study's own step was run already. */
+static int64_t
+run_first(struct search *x, const struct program *p, const struct setup *s, int64_t size)
+{
+    const struct study *own = x->s;
+    if (p != own->p || !own->tape)
+        return run_engine(x, p, s, size).allocated;
+    keep_tape(x, own->tape, size);
+    return live_run(own->st)->peak_bytes;
 }
 
 static bool
@@ -400,8 +417,8 @@ search_new(const struct study *s, int dim, int64_t first, int64_t most)
     if (base && third) {
         struct setup at = setup_at(&x, a, kind, first), next = setup_at(&x, a, kind, other);
         step_holds(base, &at);
-        struct measured m = run_engine(&x, base, &at, first), n = run_engine(&x, third, &next, other);
-        int64_t slope = (n.allocated - m.allocated) / (other - first), away = most / (slope > 0 ? slope : 1);
+        int64_t low = run_first(&x, base, &at, first), high = run_first(&x, third, &next, other);
+        int64_t slope = (high - low) / (other - first), away = most / (slope > 0 ? slope : 1);
         x.far_size = first + 3 + (away < MOST_SIZE / 2 ? away : MOST_SIZE / 2);
         x.far_size += x.far_size == other;
         x.model = own > first ? s->p : base;

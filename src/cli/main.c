@@ -511,14 +511,18 @@ analyse(const struct run *x)
     if (!find_modules(a, p, &own, &e))
         return refuse(x, &e);
     progress_tell("running the step", 0, 0);
+    struct tape tape = {.a = a, .own = a, .whole = true}, *taped = is_read(o) && g->nt <= MOST_VALUES ? &tape : NULL;
+    own.tape = taped;
     struct step *st = step_run(p, s);
+    own.tape = NULL;
     recompute_check(st);
     if (o->dump == DUMP_STEP) {
         progress_end();
         step_dump(st, stdout);
         return finish_stdout();
     }
-    struct study study = {.a = a, .file = f, .s = s, .p = p, .st = st, .reload = reload, .tell = progress_tell};
+    struct study study = {
+        .a = a, .file = f, .s = s, .p = p, .st = st, .tape = taped, .reload = reload, .tell = progress_tell};
     assume_doubt(&study);
     struct result *r = result_build(g, p, st, s);
     if (is_read(o)) {
