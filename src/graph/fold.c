@@ -143,6 +143,17 @@ fold(struct infer *I, kernel f)
     keep(I, 0, c);
 }
 
+/* Likewise a kernel that knows nothing where it doesn't know all of them; of no elements all are known. */
+static void
+fold_known(struct infer *I, kernel f)
+{
+    bool known = true;
+    for (int k = 0; k < I->nin; k++)
+        known &= in(I, k) && in(I, k)->value;
+    if (known || (out(I, 0) && tensor_elements(out(I, 0)) == 0))
+        fold(I, f);
+}
+
 static int64_t
 wrap_add(int64_t a, int64_t b)
 {
@@ -230,7 +241,7 @@ cast(const struct fold *F, struct num a)
     }                                                                                 \
     void fold_##name(struct infer *I)                                                 \
     {                                                                                 \
-        fold(I, name##_kernel);                                                       \
+        fold_known(I, name##_kernel);                                                 \
     }
 
 #define EITHER(ints, floats) (F->is_float ? from_float(floats) : from_int(ints))
@@ -287,7 +298,7 @@ add_kernel(const struct fold *F, const struct num *x, int n)
 void
 fold_add(struct infer *I)
 {
-    fold(I, add_kernel);
+    fold_known(I, add_kernel);
 }
 
 static struct num
