@@ -199,26 +199,39 @@ is_straight(const struct taped *before, struct taped *from, const struct taped *
     return from->straight == to->tape.request;
 }
 
+/* The tapes of a device on both sides of a size, and those beyond them; NULL there is none. */
+struct neighbours {
+    struct taped *before, *lo, *hi, *behind;
+};
+
+static struct neighbours
+neighbours_of(const struct search *x, int sm, int64_t size)
+{
+    struct neighbours n = {NULL};
+    for (int i = 0; i < x->ntapes && !n.behind; i++) {
+        struct taped *t = &x->tapes[i];
+        if (!devices_have(t->tape.alike, sm) || (t->size < FIRST && t->size != size))
+            continue;
+        if (t->size <= size && (!n.lo || n.lo->size < t->size)) {
+            n.before = n.lo;
+            n.lo = t;
+        }
+        if (t->size >= size && n.hi && n.hi->size < t->size)
+            n.behind = t;
+        n.hi = t->size >= size && !n.hi ? t : n.hi;
+    }
+    return n;
+}
+
 /* What a run at that size would reserve, where tapes tell: one of that size, or those on both sides of it. -1: they
  * don't. *same: devices whose run reserves it. */
 static int64_t
 played(struct search *x, const struct setup *s, int64_t size, struct devices *same)
 {
-    struct taped *lo = NULL, *hi = NULL, *before = NULL, *behind = NULL;
     int sm = device_sm(s->device);
-    for (int i = 0; i < x->ntapes && !behind; i++) {
-        struct taped *t = &x->tapes[i];
-        if (!devices_have(t->tape.alike, sm) || (t->size < FIRST && t->size != size))
-            continue;
-        if (t->size <= size && (!lo || lo->size < t->size)) {
-            before = lo;
-            lo = t;
-        }
-        if (t->size >= size && hi && hi->size < t->size)
-            behind = t;
-        hi = t->size >= size && !hi ? t : hi;
-    }
-    if (!lo || !hi || (lo->size < hi->size && !(x->far && is_straight(before, lo, hi, behind))))
+    const struct neighbours n = neighbours_of(x, sm, size);
+    struct taped *lo = n.lo, *hi = n.hi;
+    if (!lo || !hi || (lo->size < hi->size && !(x->far && is_straight(n.before, lo, hi, n.behind))))
         return -1;
     struct line l = {lo->size, hi->size, size, true};
     struct devices p = lo->tape.same, q = hi->tape.same;
@@ -268,6 +281,19 @@ run_far(struct search *x, struct arena *a, const struct setup *s, int64_t size)
         run_engine(x, p, s, x->far_size);
 }
 
+/* A run right beside the next smaller one, which tells whether sizes from there on lie on lines; not where one did. */
+static void
+run_beside(struct search *x, struct arena *a, const struct setup *s, int64_t size)
+{
+    const struct neighbours n = neighbours_of(x, device_sm(s->device), size);
+    const struct program *p = NULL;
+    if (n.lo && n.hi && n.lo->size + 1 < size && n.lo->tape.n == n.hi->tape.n &&
+        !(n.before && n.before->size == n.lo->size - 1) && !(n.behind && n.behind->size == n.hi->size + 1))
+        p = program_at(x, a, n.lo->size + 1);
+    if (p)
+        run_engine(x, p, s, n.lo->size + 1);
+}
+
 static int64_t
 run_at(struct search *x, int kind, int64_t size, bool sought)
 {
@@ -283,11 +309,18 @@ run_at(struct search *x, int kind, int64_t size, bool sought)
     while (like < x->nruns && !(x->runs[like].size == size && devices_have(x->runs[like].same, device_sm(s.device))))
         like++;
     struct run r = {kind, size, -1, sought, {0, 0}};
-    run_far(x, a, &s, size);
     if (like < x->nruns) {
         r.reserved = x->runs[like].reserved;
         r.same = x->runs[like].same;
-    } else if ((r.reserved = played(x, &s, size, &r.same)) < 0) {
+    } else {
+        run_far(x, a, &s, size);
+        r.reserved = played(x, &s, size, &r.same);
+        if (r.reserved < 0) {
+            run_beside(x, a, &s, size);
+            r.reserved = played(x, &s, size, &r.same);
+        }
+    }
+    if (r.reserved < 0 && like == x->nruns) {
         const struct program *p = size >= FIRST ? program_at(x, a, size) : NULL;
         struct measured m = p ? run_engine(x, p, &s, size) : run_file(x, kind, size);
         r.reserved = m.reserved;
