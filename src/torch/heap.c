@@ -23,7 +23,8 @@ enum {
 
 struct block {
     int64_t address, bytes;
-    int prev, next;                /* neighbours in the segment, -1 none */
+    struct block *prev, *next;     /* neighbours in the segment, NULL none; of a spare one the next of them */
+    uint16_t bin;                  /* of a free one, where it stands */
     bool is_free, large, unmapped; /* unmapped: addresses of an expandable range without memory */
 };
 
@@ -33,10 +34,11 @@ enum { BIN_BITS = 3 };
 #define WORD 64u
 struct pool {
     struct bin {
-        int n, cap, *block;
+        int n, cap;
+        struct block **block;
     } bin[BINS];
     uint64_t filled[BINS / WORD]; /* bits of bins that are not empty */
-    int range;                    /* expandable: first block of the range, -1 none yet */
+    struct block *range;          /* expandable: first block of the range, NULL none yet */
     int64_t page;
 };
 
@@ -49,10 +51,8 @@ struct place {
 struct heap {
     struct arena *a;
     bool expandable;
-    int n, cap;
-    struct block *b;
     struct pool pool[2];
-    int spare; /* merged away, -1 none: ids to use again, one behind the other by next */
+    struct block *spare; /* merged away, to use again */
     int64_t allocated, reserved, top;
     const struct player *play; /* NULL: no device */
 };
@@ -63,31 +63,30 @@ heap_new(struct arena *a, bool expandable)
     struct heap *h = NEW(a, struct heap);
     h->a = a;
     h->expandable = expandable;
-    h->spare = -1;
-    h->pool[0].range = h->pool[1].range = -1;
     h->pool[0].page = SMALL_SEGMENT;
     h->pool[1].page = LARGE_SEGMENT;
     return h;
 }
 
-static inline int
-block_new(struct heap *h, struct block b)
+/* ---- free blocks: a request does all of it several times, so they are pieces of their callers -------------------- */
+
+static inline struct block *
+block_new(struct heap *h, int64_t address, int64_t bytes, bool large)
 {
-    int id = h->spare;
-    if (id < 0) {
-        *PUSH(h->a, h->b, h->n, h->cap) = b;
-        return h->n - 1;
-    }
-    h->spare = h->b[id].next;
-    h->b[id] = b;
-    return id;
+    struct block *b = h->spare;
+    if (b)
+        h->spare = b->next;
+    else
+        b = NEW(h->a, struct block);
+    *b = (struct block){.address = address, .bytes = bytes, .large = large};
+    return b;
 }
 
 static inline void
-block_drop(struct heap *h, int id)
+block_drop(struct heap *h, struct block *b)
 {
-    h->b[id].next = h->spare;
-    h->spare = id;
+    b->next = h->spare;
+    h->spare = b;
 }
 
 static inline unsigned
@@ -111,11 +110,11 @@ pool_first(const struct pool *p, unsigned bin)
 
 /* Where a block of that size and address stands in its bin or would stand. */
 static inline int
-bin_at(const struct heap *h, const struct bin *bin, int64_t bytes, int64_t address)
+bin_at(const struct bin *bin, int64_t bytes, int64_t address)
 {
-    const int *at = bin->block;
-    for (unsigned n = (unsigned)bin->n, half; n;) {
-        const struct block *b = &h->b[at[half = n / 2]];
+    int at = 0;
+    for (int n = bin->n, half; n;) {
+        const struct block *b = bin->block[at + (half = n / 2)];
         if (b->bytes > bytes || (b->bytes == bytes && b->address >= address)) {
             n = half;
         } else {
@@ -123,15 +122,15 @@ bin_at(const struct heap *h, const struct bin *bin, int64_t bytes, int64_t addre
             n -= half + 1;
         }
     }
-    return (int)(at - bin->block);
+    return at;
 }
 
 /* The smallest free block of at least that size. */
 static inline struct place
-pool_fit(const struct heap *h, const struct pool *p, int64_t bytes)
+pool_fit(const struct pool *p, int64_t bytes)
 {
     unsigned bin = bin_of(bytes);
-    int at = bin_at(h, &p->bin[bin], bytes, -1);
+    int at = bin_at(&p->bin[bin], bytes, -1);
     return at < p->bin[bin].n ? (struct place){bin, at} : pool_first(p, bin + 1);
 }
 
@@ -142,42 +141,40 @@ pool_next(const struct pool *p, struct place at)
 }
 
 static void
-pool_insert(struct heap *h, int id)
+pool_insert(struct heap *h, struct block *b)
 {
-    struct block *b = &h->b[id];
     struct pool *p = &h->pool[b->large];
     unsigned i = bin_of(b->bytes);
     struct bin *bin = &p->bin[i];
-    int at = bin_at(h, bin, b->bytes, b->address);
+    int at = bin_at(bin, b->bytes, b->address);
     (void)PUSH(h->a, bin->block, bin->n, bin->cap);
     if (at < bin->n - 1)
-        memmove(&bin->block[at + 1], &bin->block[at], sizeof(int) * (size_t)(bin->n - 1 - at));
-    bin->block[at] = id;
+        memmove(&bin->block[at + 1], &bin->block[at], sizeof(*bin->block) * (size_t)(bin->n - 1 - at));
+    bin->block[at] = b;
     p->filled[i / WORD] |= UINT64_C(1) << i % WORD;
+    b->bin = (uint16_t)i;
     b->is_free = true;
 }
 
-/* The free block that stands there is taken; its id. */
-static inline int
-pool_take(struct heap *h, struct pool *p, struct place at)
+/* The free block that stands there is taken. */
+static inline struct block *
+pool_take(struct pool *p, struct place at)
 {
     struct bin *bin = &p->bin[at.bin];
-    int id = bin->block[at.at];
+    struct block *b = bin->block[at.at];
     if (at.at < --bin->n)
-        memmove(&bin->block[at.at], &bin->block[at.at + 1], sizeof(int) * (size_t)(bin->n - at.at));
+        memmove(&bin->block[at.at], &bin->block[at.at + 1], sizeof(*bin->block) * (size_t)(bin->n - at.at));
     if (!bin->n)
         p->filled[at.bin / WORD] &= ~(UINT64_C(1) << at.bin % WORD);
-    h->b[id].is_free = false;
-    return id;
+    b->is_free = false;
+    return b;
 }
 
 static inline void
-pool_remove(struct heap *h, int id)
+pool_remove(struct heap *h, const struct block *b)
 {
-    const struct block *b = &h->b[id];
     struct pool *p = &h->pool[b->large];
-    unsigned bin = bin_of(b->bytes);
-    (void)pool_take(h, p, (struct place){bin, bin_at(h, &p->bin[bin], b->bytes, b->address)});
+    (void)pool_take(p, (struct place){b->bin, bin_at(&p->bin[b->bin], b->bytes, b->address)});
 }
 
 static int64_t
@@ -186,48 +183,49 @@ segment_bytes(int64_t bytes)
     return bytes <= SMALL ? SMALL_SEGMENT : bytes < LARGE_FROM ? LARGE_SEGMENT : (bytes + ROUND - 1) / ROUND * ROUND;
 }
 
-/* What follows the first bytes of a block as a block of its own; its id. */
-static inline int
-split(struct heap *h, int id, int64_t bytes)
+/* What follows the first bytes of a block as a block of its own. */
+static inline struct block *
+split(struct heap *h, struct block *b, int64_t bytes)
 {
-    struct block b = h->b[id];
-    int tail = block_new(h, (struct block){b.address + bytes, b.bytes - bytes, id, b.next, false, b.large, b.unmapped});
-    if (b.next >= 0)
-        h->b[b.next].prev = tail;
-    h->b[id].next = tail;
-    h->b[id].bytes = bytes;
+    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->large);
+    tail->unmapped = b->unmapped;
+    tail->prev = b;
+    tail->next = b->next;
+    if (b->next)
+        b->next->prev = tail;
+    b->next = tail;
+    b->bytes = bytes;
     return tail;
 }
 
 /* Joins a block with the one that follows it. */
 static inline void
-absorb_next(struct heap *h, int id)
+absorb_next(struct heap *h, struct block *b)
 {
-    int next = h->b[id].next;
-    h->b[id].bytes += h->b[next].bytes;
-    h->b[id].next = h->b[next].next;
-    if (h->b[next].next >= 0)
-        h->b[h->b[next].next].prev = id;
+    struct block *next = b->next;
+    b->bytes += next->bytes;
+    b->next = next->next;
+    if (b->next)
+        b->next->prev = b;
     block_drop(h, next);
 }
 
-/* A block is free from now on: joined with free neighbours; the id of what it is then. */
-static int
-join_free(struct heap *h, int id)
+/* A block is free from now on: joined with free neighbours; what it is then. */
+static struct block *
+join_free(struct heap *h, struct block *b)
 {
-    int prev = h->b[id].prev;
-    if (prev >= 0 && h->b[prev].is_free) {
+    struct block *prev = b->prev;
+    if (prev && prev->is_free) {
         pool_remove(h, prev);
         absorb_next(h, prev);
-        id = prev;
+        b = prev;
     }
-    int next = h->b[id].next;
-    if (next >= 0 && h->b[next].is_free) {
-        pool_remove(h, next);
-        absorb_next(h, id);
+    if (b->next && b->next->is_free) {
+        pool_remove(h, b->next);
+        absorb_next(h, b);
     }
-    pool_insert(h, id);
-    return id;
+    pool_insert(h, b);
+    return b;
 }
 
 void
@@ -241,88 +239,88 @@ heap_play(struct heap *h, const struct player *p)
 static struct replay_range
 range_of(const struct heap *h, bool large)
 {
-    return (struct replay_range){large, h->b[h->pool[large].range].address, h->pool[large].page};
+    return (struct replay_range){large, h->pool[large].range->address, h->pool[large].page};
 }
 
 /* The lowest place where free and unmapped blocks side by side have that many bytes. Source: find_expandable_block. */
-static int
+static struct block *
 find_room(struct heap *h, bool large, int64_t bytes)
 {
     struct pool *p = &h->pool[large];
-    if (p->range < 0) /* longer than any device is large */
-        p->range = block_new(h, (struct block){RANGE_BYTES * large, RANGE_BYTES, -1, -1, false, large, true});
-    for (int id = p->range;; id = h->b[id].next) {
-        if (!h->b[id].unmapped)
+    if (!p->range) { /* longer than any device is large */
+        p->range = block_new(h, RANGE_BYTES * large, RANGE_BYTES, large);
+        p->range->unmapped = true;
+    }
+    for (struct block *b = p->range;; b = b->next) {
+        if (!b->unmapped)
             continue;
         int64_t room = 0;
-        int first = h->b[id].prev >= 0 && h->b[h->b[id].prev].is_free ? h->b[id].prev : id;
-        for (int k = first; k >= 0 && room < bytes && (h->b[k].is_free || h->b[k].unmapped); k = h->b[k].next)
-            room += h->b[k].bytes;
+        struct block *first = b->prev && b->prev->is_free ? b->prev : b;
+        for (const struct block *k = first; k && room < bytes && (k->is_free || k->unmapped); k = k->next)
+            room += k->bytes;
         if (room >= bytes)
             return first;
     }
 }
 
-/* Maps the pages of an unmapped block's first bytes; the free block that has them, -1: the device refuses. Source:
+/* Maps the pages of an unmapped block's first bytes; the free block that has them, NULL: the device refuses. Source:
  * map_block. */
-static int
-map_block(struct heap *h, int id, int64_t bytes)
+static struct block *
+map_block(struct heap *h, struct block *b, int64_t bytes)
 {
-    struct block b = h->b[id];
-    int64_t page = h->pool[b.large].page;
-    bytes = div_up(bytes < b.bytes ? bytes : b.bytes, page) * page;
-    if (h->play && !h->play->map(h->play->of, range_of(h, b.large), b.address, bytes))
-        return -1;
-    if (bytes < b.bytes)
-        split(h, id, bytes);
-    h->b[id].unmapped = false;
+    int64_t page = h->pool[b->large].page;
+    bytes = div_up(bytes < b->bytes ? bytes : b->bytes, page) * page;
+    if (h->play && !h->play->map(h->play->of, range_of(h, b->large), b->address, bytes))
+        return NULL;
+    if (bytes < b->bytes)
+        split(h, b, bytes);
+    b->unmapped = false;
     h->reserved += bytes;
-    return join_free(h, id);
+    return join_free(h, b);
 }
 
 /* Source: try_allocate_expandable_block. */
-static int
+static struct block *
 grow_range(struct heap *h, int64_t bytes, bool large)
 {
-    int id = find_room(h, large, bytes);
-    if (h->b[id].unmapped)
-        id = map_block(h, id, bytes);
-    while (id >= 0 && h->b[id].bytes < bytes)
-        id = map_block(h, h->b[id].next, bytes - h->b[id].bytes);
-    if (id >= 0)
-        pool_remove(h, id);
-    return id;
+    struct block *b = find_room(h, large, bytes);
+    if (b->unmapped)
+        b = map_block(h, b, bytes);
+    while (b && b->bytes < bytes)
+        b = map_block(h, b->next, bytes - b->bytes);
+    if (b)
+        pool_remove(h, b);
+    return b;
 }
 
-/* The pages that lie inside of a free block go back; the id of what is unmapped then, or of the block itself. Source:
+/* The pages that lie inside of a free block go back; what is unmapped then, or the block itself. Source:
  * unmap_block. */
-static int
-unmap_block(struct heap *h, int id)
+static struct block *
+unmap_block(struct heap *h, struct block *b)
 {
-    struct block b = h->b[id];
-    struct replay_range r = range_of(h, b.large);
-    int64_t from = r.base + div_up(b.address - r.base, r.page) * r.page,
-            to = r.base + (b.address + b.bytes - r.base) / r.page * r.page;
+    struct replay_range r = range_of(h, b->large);
+    int64_t from = r.base + div_up(b->address - r.base, r.page) * r.page,
+            to = r.base + (b->address + b->bytes - r.base) / r.page * r.page;
     if (from >= to)
-        return id;
-    pool_remove(h, id);
-    if (to < b.address + b.bytes)
-        pool_insert(h, split(h, id, to - b.address));
-    if (from > b.address) {
-        int middle = split(h, id, from - b.address);
-        pool_insert(h, id);
-        id = middle;
+        return b;
+    pool_remove(h, b);
+    if (to < b->address + b->bytes)
+        pool_insert(h, split(h, b, to - b->address));
+    if (from > b->address) {
+        struct block *middle = split(h, b, from - b->address);
+        pool_insert(h, b);
+        b = middle;
     }
     h->play->unmap(h->play->of, from, to - from, r.page);
     h->reserved -= to - from;
-    h->b[id].unmapped = true;
-    if (h->b[id].next >= 0 && h->b[h->b[id].next].unmapped)
-        absorb_next(h, id);
-    if (h->b[id].prev >= 0 && h->b[h->b[id].prev].unmapped) {
-        id = h->b[id].prev;
-        absorb_next(h, id);
+    b->unmapped = true;
+    if (b->next && b->next->unmapped)
+        absorb_next(h, b);
+    if (b->prev && b->prev->unmapped) {
+        b = b->prev;
+        absorb_next(h, b);
     }
-    return id;
+    return b;
 }
 
 /* ---- the device -------------------------------------------------------------------------------------------------- */
@@ -332,48 +330,47 @@ static void
 release_cached(struct heap *h)
 {
     for (int large = 0; large < 2; large++) {
-        for (int id = h->pool[large].range; id >= 0; id = h->b[id].next)
-            if (h->b[id].is_free)
-                id = unmap_block(h, id);
+        for (struct block *b = h->pool[large].range; b; b = b->next)
+            if (b->is_free)
+                b = unmap_block(h, b);
         for (unsigned i = BINS; i-- > 0 && !h->expandable;)
             for (int k = h->pool[large].bin[i].n - 1; k >= 0; k--) {
-                int id = h->pool[large].bin[i].block[k];
-                struct block *b = &h->b[id];
-                if (b->prev >= 0 || b->next >= 0)
+                struct block *b = h->pool[large].bin[i].block[k];
+                if (b->prev || b->next)
                     continue;
                 h->play->give(h->play->of, b->address);
-                pool_remove(h, id);
+                pool_remove(h, b);
                 h->reserved -= b->bytes;
-                block_drop(h, id);
+                block_drop(h, b);
             }
     }
 }
 
-/* A free block of at least that size where no pool had one, -1: the device refuses. */
-static int
+/* A free block of at least that size where no pool had one, NULL: the device refuses. */
+static struct block *
 grow(struct heap *h, int64_t bytes, bool large)
 {
     if (h->expandable)
         return grow_range(h, bytes, large);
     int64_t seg = segment_bytes(bytes);
     if (h->play && !h->play->take(h->play->of, h->top, seg))
-        return -1;
-    int id = block_new(h, (struct block){h->top, seg, -1, -1, false, large, false});
+        return NULL;
+    struct block *b = block_new(h, h->top, seg, large);
     h->top += seg;
     h->reserved += seg;
-    return id;
+    return b;
 }
 
 /* The same, at once or after what is cached went back; without the device where it still refuses. */
-static int
+static struct block *
 grow_or_refuse(struct heap *h, int64_t bytes, bool large)
 {
-    int id = grow(h, bytes, large);
-    if (id >= 0)
-        return id;
+    struct block *b = grow(h, bytes, large);
+    if (b)
+        return b;
     release_cached(h);
-    if ((id = grow(h, bytes, large)) >= 0)
-        return id;
+    if ((b = grow(h, bytes, large)))
+        return b;
     h->play->refuse(h->play->of, segment_bytes(bytes));
     return grow(h, bytes, large);
 }
@@ -382,10 +379,10 @@ grow_or_refuse(struct heap *h, int64_t bytes, bool large)
 
 /* What a free block counts as when the best fit is sought: one of a range can grow. Source: get_free_block. */
 static int64_t
-fit_bytes(const struct heap *h, int id)
+fit_bytes(const struct pool *p, struct place at)
 {
-    int next = h->b[id].next;
-    return h->b[id].bytes + (next >= 0 && h->b[next].unmapped ? h->b[next].bytes : 0);
+    const struct block *b = p->bin[at.bin].block[at.at];
+    return b->bytes + (b->next && b->next->unmapped ? b->next->bytes : 0);
 }
 
 static int64_t
@@ -394,45 +391,45 @@ block_round(int64_t bytes)
     return bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
 }
 
-int
+struct block *
 heap_malloc(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
     bool large = bytes > SMALL;
     struct pool *p = &h->pool[large];
-    struct place at = pool_fit(h, p, bytes), next;
+    struct place at = pool_fit(p, bytes), next;
     while (h->expandable && at.bin < BINS && (next = pool_next(p, at)).bin < BINS &&
-           fit_bytes(h, p->bin[next.bin].block[next.at]) < fit_bytes(h, p->bin[at.bin].block[at.at]))
+           fit_bytes(p, next) < fit_bytes(p, at))
         at = next;
-    int id = at.bin < BINS ? pool_take(h, p, at) : grow_or_refuse(h, bytes, large);
-    int64_t rest = h->b[id].bytes - bytes;
+    struct block *b = at.bin < BINS ? pool_take(p, at) : grow_or_refuse(h, bytes, large);
+    int64_t rest = b->bytes - bytes;
     if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
-        pool_insert(h, split(h, id, bytes));
-    h->allocated += h->b[id].bytes;
+        pool_insert(h, split(h, b, bytes));
+    h->allocated += b->bytes;
     if (h->play)
-        h->play->block(h->play->of, h->b[id].address, h->b[id].bytes, h->allocated);
-    return id;
+        h->play->block(h->play->of, b->address, b->bytes, h->allocated);
+    return b;
 }
 
 void
-heap_free(struct heap *h, int id)
+heap_free(struct heap *h, struct block *b)
 {
-    h->allocated -= h->b[id].bytes;
-    (void)join_free(h, id);
+    h->allocated -= b->bytes;
+    (void)join_free(h, b);
 }
 
 void
 heap_pass(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    if (h->expandable || pool_fit(h, &h->pool[bytes > SMALL], bytes).bin == BINS)
+    if (h->expandable || pool_fit(&h->pool[bytes > SMALL], bytes).bin == BINS)
         heap_free(h, heap_malloc(h, bytes));
 }
 
 int64_t
-heap_block_bytes(const struct heap *h, int block)
+heap_block_bytes(const struct block *b)
 {
-    return h->b[block].bytes;
+    return b->bytes;
 }
 
 int64_t

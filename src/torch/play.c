@@ -170,7 +170,7 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
     s->block = heap_malloc(s->heap, s->requested);
     tell(m, s, e);
     if (m->real)
-        s->bytes = heap_block_bytes(s->heap, s->block);
+        s->bytes = heap_block_bytes(s->block);
     m->live_bytes += s->bytes;
     int64_t reserved = machine_reserved(m);
     m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
@@ -301,16 +301,16 @@ blocks_between(struct machine *m, const struct ask *from, const struct ask *to, 
 
 /* Takes the blocks and gives them back, the last first. */
 static void
-pass(struct heap *h, const struct workspaces *b, int *id)
+pass(struct heap *h, const struct workspaces *b, struct block **taken)
 {
     for (int i = 0, n = 0; i < b->n; i++)
         if (b->bytes[i] && !n && !b->bytes[i + 1])
             heap_pass(h, b->bytes[i++]);
         else if (b->bytes[i])
-            id[n++] = heap_malloc(h, b->bytes[i]);
+            taken[n++] = heap_malloc(h, b->bytes[i]);
         else
             while (n)
-                heap_free(h, id[--n]);
+                heap_free(h, taken[--n]);
 }
 
 /* Whether the block of a request goes back at once. */
@@ -324,7 +324,8 @@ int64_t
 tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s)
 {
     struct arena *a = arena_new();
-    int most = 1, *block = NEWN(a, int, from->n + 1);
+    int most = 1;
+    struct block **block = NEWN(a, struct block *, from->n + 1);
     struct machine m = {.a = a, .keep = a, .s = s, .real = s->accumulate_eager, .sm = device_sm(s->device)};
     struct workspaces *blocks = NEWN(a, struct workspaces, from->nasks + 1);
     for (int i = 0; i < from->nasks; i++) {
@@ -332,14 +333,14 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
         most = blocks[i].n > most ? blocks[i].n : most;
         l->straight &= !blocks[i].elsewhere;
     }
-    int *id = NEWN(a, int, most);
+    struct block **taken = NEWN(a, struct block *, most);
     struct heap *h = heap_new(a, s->expandable);
     for (int i = 0; i < from->n && l->straight; i++) {
         struct request r = from->request[i];
         if (r.kind == REQUEST_FREE) {
             heap_free(h, block[r.number]);
         } else if (r.kind == REQUEST_ASK) {
-            pass(h, &blocks[r.number], id);
+            pass(h, &blocks[r.number], taken);
         } else {
             int64_t bytes = r.kind == REQUEST_ASKED ? blocks[r.number].bytes[0]
                                                     : line_at(l, (int64_t)r.number, (int64_t)to->request[i].number);

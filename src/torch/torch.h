@@ -53,8 +53,8 @@ void aten_list(FILE *out);
 
 /* A block of device memory from birth to death. */
 struct storage {
-    int id, at, refs, block; /* id: its place in machine.st; at: in the trace; block: the heap's */
-    int64_t bytes;           /* rounded up to 512 as the CUDA allocator rounds */
+    int id, at, refs; /* id: its place in machine.st; at: in the trace */
+    int64_t bytes;    /* rounded up to 512 as the CUDA allocator rounds */
     int64_t requested;
     enum class class;
     enum phase phase;        /* of birth */
@@ -71,7 +71,8 @@ struct storage {
     bool asked;               /* an ask takes it and gives it back */
     int ask;                  /* that tells its size: 1 and up, in tape.ask; 0 none */
     int request;              /* of the tape, for its block */
-    struct heap *heap;        /* where its block is */
+    struct heap *heap;        /* where its block is: */
+    struct block *block;
 };
 
 struct gnode;
@@ -104,6 +105,7 @@ struct machine;
 struct derivative;
 struct rule_read;
 struct heap;
+struct block;
 struct player;
 
 /* One running call: arguments by position, outputs. */
@@ -706,12 +708,12 @@ struct heap;
 /* From now on segments are taken from a device. */
 void heap_play(struct heap *h, const struct player *p);
 struct heap *heap_new(struct arena *a, bool expandable);
-/* A block for that many bytes; its id. */
-int heap_malloc(struct heap *h, int64_t bytes);
-void heap_free(struct heap *h, int block);
+/* A block for that many bytes. */
+struct block *heap_malloc(struct heap *h, int64_t bytes);
+void heap_free(struct heap *h, struct block *b);
 /* The same as a block that is freed at once; no device is told. */
 void heap_pass(struct heap *h, int64_t bytes);
-int64_t heap_block_bytes(const struct heap *h, int block); /* what allocated counts: unsplit slack included */
+int64_t heap_block_bytes(const struct block *b); /* what allocated counts: unsplit slack included */
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
 int64_t machine_reserved(const struct machine *m); /* of all streams */

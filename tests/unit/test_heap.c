@@ -9,7 +9,7 @@ enum { MIB = 1 << 20 };
 
 static struct arena *a;
 static struct heap *h;
-static int block[16];
+static struct block *block[16];
 
 /* Allocates into a slot, or frees it when bytes is 0; then both counters must stand as given. */
 static void
@@ -117,19 +117,19 @@ test_random(void)
 {
     uint64_t seed = 12345;
     int64_t held[64] = {0};
-    int id[64];
+    struct block *taken[64];
     begin(false);
     for (int i = 0; i < 20000; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         int slot = (int)(seed >> 33) % 64;
         int64_t sum = 0, was = heap_reserved(h);
         if (held[slot]) {
-            heap_free(h, id[slot]);
+            heap_free(h, taken[slot]);
             held[slot] = 0;
         } else {
             int64_t bytes = (int64_t)(seed >> 40) % (1 << (10 + (seed >> 20) % 15)) + 1;
-            id[slot] = heap_malloc(h, bytes);
-            held[slot] = heap_block_bytes(h, id[slot]);
+            taken[slot] = heap_malloc(h, bytes);
+            held[slot] = heap_block_bytes(taken[slot]);
             if (held[slot] < bytes)
                 CU_FAIL("a block smaller than its request");
         }
@@ -140,7 +140,7 @@ test_random(void)
     }
     for (int k = 0; k < 64; k++)
         if (held[k])
-            heap_free(h, id[k]);
+            heap_free(h, taken[k]);
     CU_ASSERT_EQUAL(heap_allocated(h), 0);
     arena_free(a);
 }

@@ -396,7 +396,7 @@ test_retry(void)
     struct arena *a = arena_new();
     struct replay r;
     struct heap *h = heap_on(a, &r, false, 80 * MiB);
-    int first = heap_malloc(h, 30 * MiB);
+    struct block *first = heap_malloc(h, 30 * MiB);
     (void)heap_malloc(h, 30 * MiB);
     heap_free(h, first);
     (void)heap_malloc(h, 40 * MiB);
@@ -419,8 +419,8 @@ test_pages(void)
     struct arena *a = arena_new();
     struct replay r;
     struct heap *h = heap_on(a, &r, true, 62 * MiB);
-    int first = heap_malloc(h, 30 * MiB); /* of 20 MiB pages: two */
-    int second = heap_malloc(h, 15 * MiB);
+    struct block *first = heap_malloc(h, 30 * MiB); /* of 20 MiB pages: two */
+    struct block *second = heap_malloc(h, 15 * MiB);
     CU_ASSERT_EQUAL(device.used, 60 * MiB);
     heap_free(h, first);
     (void)heap_malloc(h, 4 * MiB); /* the hole is [4, 30) then: it holds no whole page */
@@ -436,7 +436,8 @@ test_pages(void)
 
     a = arena_new();
     h = heap_on(a, &r, true, 64 * MiB);
-    int small[64], n = 0;
+    int n = 0;
+    struct block *small[64];
     first = heap_malloc(h, 30 * MiB);
     second = heap_malloc(h, 15 * MiB); /* [30, 45) */
     heap_free(h, first);
@@ -474,7 +475,7 @@ test_fragmentation(void)
         struct arena *a = arena_new();
         struct replay r;
         struct heap *h = heap_on(a, &r, expandable, 200 * MiB);
-        int first = heap_malloc(h, 30 * MiB);
+        struct block *first = heap_malloc(h, 30 * MiB);
         (void)heap_malloc(h, 30 * MiB);
         heap_free(h, first);
         (void)heap_malloc(h, 40 * MiB);
@@ -502,15 +503,15 @@ test_random(void)
         struct replay r;
         struct heap *h = heap_on(a, &r, i % 2, (24 + i / 2) * MiB);
         int64_t given = 0;
-        int id[40];
+        struct block *taken[40];
         bool held[40] = {false};
         for (int k = 0; k < 3000 && !r.refused; k++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             int slot = (int)(seed >> 33) % COUNT(held);
             if (held[slot])
-                heap_free(h, id[slot]);
+                heap_free(h, taken[slot]);
             else
-                id[slot] = heap_malloc(h, (int64_t)(seed >> 40) % (1 << (10 + (seed >> 20) % 15)) + 1);
+                taken[slot] = heap_malloc(h, (int64_t)(seed >> 40) % (1 << (10 + (seed >> 20) % 15)) + 1);
             held[slot] = !held[slot];
             if (!r.refused && (heap_reserved(h) != device.used || heap_reserved(h) != r.held))
                 CU_FAIL("the device holds something else");
