@@ -484,17 +484,49 @@ lines_close(struct html *h)
     html_close(h);
 }
 
+/* A line is written at once. */
+static void
+line_put(struct html *h, const char *s)
+{
+    for (; *s; s++)
+        *PUSH(h->a, h->line, h->nline, h->cap_line) = *s;
+}
+
 static void
 line_end(struct html *h)
 {
+    *PUSH(h->a, h->line, h->nline, h->cap_line) = '\0';
+    html_text(h, h->line);
     xmlTextWriterWriteString(h->w, XML("\n"));
+    h->nline = 0;
 }
 
 static void
 line_cell(struct html *h, const char *s)
 {
-    html_text(h, ", ");
-    html_text(h, s);
+    line_put(h, ", ");
+    line_put(h, s);
+}
+
+static void
+line_number(struct html *h, int64_t n)
+{
+    char digits[32], *p = &digits[sizeof(digits) - 1];
+    long long left = n;
+    *p = '\0';
+    do
+        *--p = (char)('0' + llabs(left % 10));
+    while (left /= 10);
+    if (n < 0)
+        *--p = '-';
+    line_put(h, p);
+}
+
+static void
+line_count(struct html *h, int64_t n)
+{
+    line_put(h, ", ");
+    line_number(h, n);
 }
 
 /* The numbers behind the picture, which the script reads too. */
@@ -517,7 +549,7 @@ timeline_table(struct html *h)
     html_leaf(h, "summary", "The timeline as a table", NULL);
     timeline_phases(h);
     lines_open(h, "The timeline's columns, in bytes", "tlt", peak);
-    html_text(h, "Instant");
+    line_put(h, "Instant");
     line_cell(h, "Phase");
     line_cell(h, "Total");
     for (int i = 0; i < n; i++)
@@ -526,11 +558,11 @@ timeline_table(struct html *h)
     line_end(h);
     for (int k = 0; k < h->n; k++) {
         const struct instant *at = &r->instants[h->columns[k]];
-        html_printf(h, "%d", h->columns[k] + 1);
+        line_number(h, h->columns[k] + 1);
         line_cell(h, phase_names[at->phase]);
-        line_cell(h, html_format(h, "%lld", (long long)instant_bytes(at)));
+        line_count(h, instant_bytes(at));
         for (int i = 0; i < n; i++)
-            line_cell(h, html_format(h, "%lld", (long long)at->class_bytes[show[i]]));
+            line_count(h, at->class_bytes[show[i]]);
         line_cell(h, string_op(h->a, at->op, 60));
         line_end(h);
     }
@@ -555,16 +587,16 @@ spans_table(struct html *h)
                                 count_text(h->a, r->nspans), count_text(h->a, r->nstorages)),
               NULL);
     lines_open(h, "The largest tensors of the step", "spans", 0);
-    html_text(h, "Class");
+    line_put(h, "Class");
     for (int i = 0; i < COUNT(head); i++)
         line_cell(h, head[i]);
     line_end(h);
     for (int i = 0; i < r->nspans; i++) {
         const struct span *s = &r->spans[i];
-        html_text(h, class_names[s->class]);
-        line_cell(h, html_format(h, "%lld", (long long)s->bytes));
-        line_cell(h, html_format(h, "%d", s->born + 1));
-        line_cell(h, html_format(h, "%d", s->died));
+        line_put(h, class_names[s->class]);
+        line_count(h, s->bytes);
+        line_count(h, s->born + 1);
+        line_count(h, s->died);
         line_cell(h, string_op(h->a, emit_tensor(h->a, s->name, s->layer), 100));
         line_end(h);
     }

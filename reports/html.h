@@ -22,6 +22,8 @@ struct html {
     const struct result *r;
     int n, *columns; /* the instants that the timeline shows */
     int *row;        /* of each tensor alive at the peak its row in their table */
+    int nline, cap_line;
+    char *line; /* of a table as lines, being made */
     int noverlays;
     struct overlay overlays[OVERLAYS];
 };

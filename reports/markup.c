@@ -57,18 +57,6 @@ html_text(struct html *h, const char *s)
     xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));
 }
 
-static const char *
-html_vformat(struct html *h, const char *fmt, va_list ap)
-{
-    va_list again;
-    va_copy(again, ap);
-    size_t n = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
-    va_end(again);
-    char *s = arena_alloc(h->a, n);
-    vsnprintf(s, n, fmt, ap);
-    return s;
-}
-
 const char *
 html_short(struct html *h, const char *name)
 {
@@ -86,7 +74,7 @@ html_format(struct html *h, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    const char *s = html_vformat(h, fmt, ap);
+    const char *s = arena_vprintf(h->a, fmt, ap);
     va_end(ap);
     return s;
 }
@@ -96,6 +84,6 @@ html_printf(struct html *h, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    html_text(h, html_vformat(h, fmt, ap));
+    html_text(h, arena_vprintf(h->a, fmt, ap));
     va_end(ap);
 }

@@ -32,6 +32,7 @@ void *arena_dup(struct arena *a, const void *p, size_t bytes);
 char *arena_str(struct arena *a, const char *s);
 char *arena_strn(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap);
 /* Grows an arena array to hold at least n elements; the old contents are kept. Returns the (moved) array. */
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);

@@ -231,7 +231,7 @@ arena_str(struct arena *a, const char *s)
     return arena_strn(a, s, strlen(s));
 }
 
-static char *
+char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
     char text[256];
