@@ -228,13 +228,14 @@ find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
     return true;
 }
 
-/* File to program. What *s leaves open is bound in it. NULL: see e. */
+/* File to program; first: of the same file, NULL none. What *s leaves open is bound in it. NULL: see e. */
 static struct program *
-program_of(const struct onnx_file *f, struct arena *a, struct setup *s, struct err *e)
+program_of(const struct onnx_file *f, const struct program *first, struct arena *a, struct setup *s, struct err *e)
 {
     struct graph *g = onnx_graph(a, f, e);
     if (!g)
         return NULL;
+    g->frames = first ? first->frames : NULL;
     *s = shapes_bind_open(g, s);
     s->unroll = true;
     lower_setup(g, a, s);
@@ -246,7 +247,7 @@ static struct program *
 reload(const struct study *x, struct arena *a, struct setup *s)
 {
     struct err e;
-    return program_of(x->file, a, s, &e);
+    return program_of(x->file, x->p, a, s, &e);
 }
 
 static volatile sig_atomic_t interrupted;
@@ -325,7 +326,7 @@ older(const struct run *x, const char *path, struct err *e)
     for (int i = 0; i < own.ndims; i++) /* an older model may lack a dimension */
         own.dims[i].place = "--baseline";
     const struct onnx_file *f = onnx_read(a, path, e);
-    struct program *p = f ? program_of(f, a, &own, e) : NULL;
+    struct program *p = f ? program_of(f, NULL, a, &own, e) : NULL;
     for (int i = 0; p && i < p->graph->nidle; i++)
         say(x, arena_printf(a, "%s: %s", path, p->graph->idle[i]));
     if (!p)

@@ -7,6 +7,7 @@
 
 struct setup;   /* base/setup.h */
 struct binding; /* likewise */
+struct frames;  /* program/program.h */
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
@@ -111,7 +112,8 @@ struct function {
 
 struct graph {
     struct arena *arena;
-    const char *file;                                           /* as given on the command line */
+    struct frames *frames; /* python.c's, of the file's first program; NULL this is it */
+    const char *file;      /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
     const char *packaged;  /* the domain "pkg.torch.VERSION", which torch.onnx.dynamo_export imports; NULL no such */
     int ir_version, opset; /* opset of the default domain */

@@ -172,7 +172,8 @@ struct program {
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
-struct frames *frames_new(struct arena *a);          /* python.c */
+/* Of a program's stacks; before: of the file's first program, which outlives it, NULL none. */
+struct frames *frames_new(struct arena *a, struct frames *before);
 /* The innermost frame of a stack; NULL none. */
 const char *python_inner(const char *stack);
 bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or functions */

@@ -61,7 +61,14 @@ struct frames { /* of a program's calls and of its copies', each read once */
     struct reading { /* by the texts' addresses: calls have them in common */
         const char *stack, *scopes;
         struct stack read;
-    } * reading; /* open addressing, cap_read is a power of two */
+    } * reading;           /* open addressing, cap_read is a power of two */
+    struct frames *before; /* of the file's first program, which outlives this one; NULL none */
+    struct names *texts;   /* for such others, whose texts stand elsewhere: of a stack the last in `known` */
+    int nknown;
+    struct known {
+        const struct reading *of;
+        int older; /* of the same stack, -1 none */
+    } * known;
 };
 
 struct round { /* of a loop whose body is one line: the call's, which is the line's frame and where it ends */
@@ -85,10 +92,11 @@ struct tracer {
 };
 
 struct frames *
-frames_new(struct arena *a)
+frames_new(struct arena *a, struct frames *before)
 {
     struct frames *f = NEW(a, struct frames);
     f->a = a;
+    f->before = before;
     f->spots = names_new(a);
     f->places = names_new(a);
     return f;
@@ -274,8 +282,10 @@ static int
 place_number(struct frames *f, const char *place)
 {
     int number = names_find(f->places, place);
+    if (number < 0 && f->before)
+        number = names_find(f->before->places, place);
     if (number < 0)
-        names_put(f->places, place, number = f->nplaces++);
+        names_put(f->places, place, number = 2 * f->nplaces++ + (f->before != NULL)); /* apart from those before */
     return number;
 }
 
@@ -334,6 +344,40 @@ reading_at(const struct frames *f, const char *stack, const char *scopes)
     return &f->reading[at];
 }
 
+static const char *
+or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* What was read of stacks, by their text. */
+static void
+index_readings(struct frames *f)
+{
+    f->texts = names_new(f->a);
+    f->known = NEWN(f->a, struct known, f->nread + 1);
+    f->nknown = 0;
+    for (int i = 0; i < f->cap_read; i++) {
+        const struct reading *r = &f->reading[i];
+        if (!r->stack)
+            continue;
+        f->known[f->nknown] = (struct known){r, names_find(f->texts, r->stack)};
+        names_put(f->texts, r->stack, f->nknown++);
+    }
+}
+
+/* The reading of texts like a call's; NULL none. */
+static const struct reading *
+read_before(struct frames *f, const struct call *c)
+{
+    if (f->nknown < f->nread)
+        index_readings(f);
+    int at = f->nread ? names_find(f->texts, c->stack) : -1;
+    while (at >= 0 && strcmp(or_empty(f->known[at].of->scopes), or_empty(c->scopes)) != 0)
+        at = f->known[at].older;
+    return at >= 0 ? f->known[at].of : NULL;
+}
+
 static struct stack
 read_stack(struct tracer *t, const struct call *c)
 {
@@ -351,7 +395,8 @@ read_stack(struct tracer *t, const struct call *c)
     }
     struct reading *r = reading_at(f, c->stack, c->scopes);
     if (!r->stack) {
-        *r = (struct reading){c->stack, c->scopes, parse_stack(f, c)};
+        const struct reading *known = f->before ? read_before(f->before, c) : NULL;
+        *r = (struct reading){c->stack, c->scopes, known ? known->read : parse_stack(f, c)};
         f->nread++;
     }
     return r->read;
