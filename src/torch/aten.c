@@ -2499,8 +2499,10 @@ const int aten_count = COUNT(aten_table);
 bool
 aten_takes(const struct aten *op, const struct arg *a, int n)
 {
-    const char *takes = op->takes ? op->takes : ".";
+    const char *takes = op->takes;
     int image = -1;
+    if (!takes)
+        return n > 0 && a->kind == ARG_VALUE && a->v;
     for (int i = 0; takes[i]; i++) {
         if (takes[i] == '-')
             continue;

@@ -1336,7 +1336,7 @@ untracked(struct machine *m, struct value *made, const struct value *v, bool in_
 static void
 copy_arguments(struct machine *m, const struct frame *f, bool before_result)
 {
-    const char *order = m->real && f->op->order ? f->op->order : "";
+    const char *order = f->op->order;
     for (int i = 0; i < f->n && order[i]; i++) {
         bool taken = order[i] != '.' && !isupper(order[i]) != before_result;
         struct value *v = f->a[i].kind == ARG_VALUE && taken ? f->a[i].v : NULL;
@@ -1379,9 +1379,11 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     m->grad_mode = recording && op->grad == COMPOSITE;
     bool top = m->checkpoint && recording && op->grad != COMPOSITE; /* where a dispatch mode sees it */
     if (!top || !take_results(m, f)) {
-        copy_arguments(m, f, true);
+        if (m->real && op->order)
+            copy_arguments(m, f, true);
         op->run(m, f);
-        copy_arguments(m, f, false);
+        if (m->real && op->order)
+            copy_arguments(m, f, false);
     }
     if (top)
         cache_results(m, f);

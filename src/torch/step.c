@@ -485,7 +485,7 @@ loss_of(struct arena *a, const struct program *p, const struct setup *s)
         for (int k = 0; k < s->nterms; k++)
             if (strcmp(s->terms[k].output, out->name) == 0)
                 of[i] = usual_loss(s->terms[k].loss, out);
-        if (i == own || (!s->nterms && own < 0 && (reaches_more(p, reached, out->slot) || i == 0)))
+        if (i == own || (!s->nterms && own < 0 && (p->noutputs == 1 || reaches_more(p, reached, out->slot) || i == 0)))
             of[i] = usual_loss(s->loss, out);
     }
     arena_free(work);
