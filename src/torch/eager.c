@@ -1404,9 +1404,11 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
 struct value *
 op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
 {
-    const struct aten *op = aten_find(name);
-    assert(op);
-    struct frame *f = dispatch(m, op, n, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = in_place});
+    struct named *row = &m->named[((uintptr_t)name >> 3) % COUNT(m->named)];
+    if (row->name != name)
+        *row = (struct named){name, aten_find(name)};
+    assert(row->op);
+    struct frame *f = dispatch(m, row->op, n, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = in_place});
     return f->nout ? f->out[0] : NULL;
 }
 

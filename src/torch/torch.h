@@ -309,7 +309,11 @@ struct machine {
     } * casts;                       /* autocast's weight cache */
     double flops;                    /* of the running forward */
     struct derivative **derivatives; /* parsed derivatives, by row */
-    const struct rule_read **rules;  /* of cudnn.c, likewise */
+    struct named {
+        const char *name;
+        const struct aten *op;
+    } named[64];                    /* rows that OP named last, by the literal's address */
+    const struct rule_read **rules; /* of cudnn.c, likewise */
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
@@ -401,6 +405,7 @@ bool call_on(struct machine *m, const struct call *c, const struct arg *from, in
 struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
+/* The first result of the row of that name, which has to be a literal or a table's; NULL none. */
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
 /* The same, over its first argument if in_place. */
 struct value *op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place);
