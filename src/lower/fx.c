@@ -62,14 +62,16 @@ fx_entry(struct arena *a, const char *list, int from_end)
 const char *
 fx_location(struct arena *a, const char *stack)
 {
-    const char *best = NULL, *number = NULL;
+    static const char packages[] = "site-packages/";
+    const char *best = NULL, *number = NULL, *library = stack ? strstr(stack, packages) : NULL;
     int length = 0;
-    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
+    for (const char *p = stack; p && (p = python_frame(p)); p++) {
         const char *file = p + 6, *end = strchr(file, '"'), *line = end ? strstr(end, "line ") : NULL;
         if (!line || line - end > 4)
             continue;
-        const char *library = best ? strstr(file, "site-packages/") : NULL;
-        if (library && library < end)
+        while (library && library < file)
+            library = strstr(library + 1, packages);
+        if (best && library && library < end)
             continue;
         best = file;
         length = (int)(end - file);
@@ -133,7 +135,7 @@ fx_frames(struct arena *a, const char *stack)
 {
     const char **list = NULL;
     int n = 0, cap = 0;
-    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++) {
+    for (const char *p = stack; p && (p = python_frame(p)); p++) {
         const char *end = strchr(p, '\n');
         *PUSH(a, list, n, cap) = end ? arena_strn(a, p, (size_t)(end - p)) : arena_str(a, p);
     }

@@ -104,7 +104,7 @@ static int
 count_frames(const char *stack)
 {
     int n = 0;
-    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
+    for (const char *p = stack; p && (p = python_frame(p)); p++)
         n++;
     return n;
 }
@@ -126,7 +126,7 @@ line_in_frame(struct arena *a, const char *maker, const char *reader)
     const char *p = maker;
     int frames = count_frames(reader);
     for (int i = 0; p && i < frames; i++)
-        p = strstr(p + (i > 0), "File \"");
+        p = python_frame(p + (i > 0));
     const char *text = p ? strchr(p, '\n') : NULL;
     return text ? arena_strn(a, text + 1 + strspn(text + 1, " "), strcspn(text + 1 + strspn(text + 1, " "), "\n")) : "";
 }
@@ -1690,7 +1690,7 @@ twin_input(const struct dynamo *d, const struct group *g, const char *name)
 static const char *
 argument_frame(struct arena *a, const char *stack, const char *stem)
 {
-    for (const char *s = stack; s && strstr(s, "File \"");) {
+    for (const char *s = stack; s && python_frame(s);) {
         s = fx_outer(a, s);
         const char *line = fx_line(a, s), *behind = python_calls(line, stem);
         int open = 0;
@@ -1712,7 +1712,7 @@ resolve_last(struct dynamo *d, const struct group *g, int slot)
                *next = at + 1 < d->ngroups ? l->g->n[d->groups[at + 1].nodes[0]].stack : NULL;
     for (int i = 0; i < COUNT(traceless) && stack; i++)
         for (const char *s = traceless[i].last && strstr(stack, traceless[i].stem) ? stack : "";
-             strstr(s, "File \"") && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
+             python_frame(s) && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
             if (python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
                 struct call *c = group_call(d, g, traceless[i].target, 1);
                 c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};

@@ -5,6 +5,8 @@
 
 #include "graph/graph.h"
 
+#include <string.h>
+
 /* ---- program.c, python.c ----------------------------------------------------------------------------------------- */
 
 /* An argument of a framework call. In a program tensors are slots; while a call runs they are values. */
@@ -174,6 +176,14 @@ struct program {
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */
 /* Of a program's stacks; before: of the file's first program, which outlives it, NULL none. */
 struct frames *frames_new(struct arena *a, struct frames *before);
+/* The first frame from there on in the text of a stack; NULL none. */
+static inline const char *
+python_frame(const char *p)
+{
+    while ((p = strchr(p, 'F')) && strncmp(p, "File \"", 6) != 0)
+        p++;
+    return p;
+}
 /* The innermost frame of a stack; NULL none. */
 const char *python_inner(const char *stack);
 bool python_in_torch(const char *stack); /* it is of PyTorch's own modules or functions */

@@ -318,7 +318,7 @@ parse_stack(struct frames *f, const struct call *c)
     int n = 0, depth = 0, cap = 0;
     const char **scope = scope_list(f->a, c->scopes, &n);
     int nscopes = n - 1; /* the last entry is the call itself */
-    for (const char *p = c->stack ? c->stack : ""; (p = strstr(p, "File \""));) {
+    for (const char *p = c->stack ? c->stack : ""; (p = python_frame(p));) {
         const char *end = strchr(p, '\n'), *line = strstr(p, "\", line "), *in = line ? strstr(line, ", in ") : NULL;
         if (!end || !in || in > end)
             break;
@@ -1414,7 +1414,7 @@ python_place(const struct program *p, int from)
 static const char *
 next_frame(struct arena *a, const char **at, const char **text)
 {
-    const char *p = *at ? strstr(*at, "File \"") : NULL, *end = p ? strchr(p, '\n') : NULL;
+    const char *p = *at ? python_frame(*at) : NULL, *end = p ? strchr(p, '\n') : NULL;
     if (!end)
         return NULL;
     const char *line = end + 1 + strspn(end + 1, " ");
@@ -1568,7 +1568,7 @@ const char *
 python_inner(const char *stack)
 {
     const char *last = NULL;
-    for (const char *p = stack; p && (p = strstr(p, "File \"")); p++)
+    for (const char *p = stack; p && (p = python_frame(p)); p++)
         last = p;
     return last;
 }
@@ -2328,7 +2328,10 @@ python_hides(const struct program *p)
 static bool
 is_traced(const struct call *c)
 {
-    return c->stack && strstr(c->stack, "File \"<eval_with_key>");
+    const char *p = c->stack ? python_frame(c->stack) : NULL;
+    while (p && strncmp(p, "File \"<eval_with_key>", 21) != 0)
+        p = python_frame(p + 1);
+    return p != NULL;
 }
 
 bool
