@@ -514,20 +514,60 @@ stands_beside(const char *beside, const struct place *p)
     return names_find(p->modules, path) >= 0;
 }
 
-/* Of a class, which facts' globs are like it: few classes are asked about often. */
+/* Which rows: a bit each. */
+struct rows {
+    uint64_t word[WORDS];
+};
+
+/* What is asked of all rows hundreds of times, found out once. */
+struct fact_index {
+    struct rows of_kind[FACT_COUNT], by_class, anywhere; /* anywhere: whatever is around */
+    struct names *classes;
+    int n, cap;
+    struct like {
+        const char *class;
+        struct rows type, around; /* whose globs are like it */
+    } * *like;
+};
+
+static void
+row_set(struct rows *r, int at, bool is)
+{
+    r->word[at / BITS] |= (uint64_t)is << at % BITS;
+}
+
+static void
+index_facts(struct lowering *l)
+{
+    struct fact_index *x = l->fact_index = NEW(l->a, struct fact_index);
+    x->classes = names_new(l->a);
+    for (int i = 0; i < fact_count; i++) {
+        const struct fact *f = &fact_table[i];
+        row_set(&x->of_kind[f->kind], i, true);
+        row_set(&x->by_class, i, f->type || f->around);
+        row_set(&x->anywhere, i, !f->around);
+    }
+}
+
 static const struct like *
 likes(struct lowering *l, const char *class)
 {
-    int at = names_find(l->classes, class);
+    struct fact_index *x = l->fact_index;
+    for (int i = 0; i < x->n; i++) /* modules have their classes' names in common */
+        if (x->like[i]->class == class)
+            return x->like[i];
+    int at = names_find(x->classes, class);
     if (at >= 0)
-        return l->likes[at];
-    struct like *like = NEWN(l->a, struct like, fact_count);
+        return x->like[at];
+    struct like *like = NEW(l->a, struct like);
+    like->class = arena_str(l->a, class);
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
-        like[i] = (struct like){!f->type || glob_match(f->type, class), f->around && glob_match(f->around, class)};
+        row_set(&like->type, i, !f->type || glob_match(f->type, class));
+        row_set(&like->around, i, f->around && glob_match(f->around, class));
     }
-    names_put(l->classes, arena_str(l->a, class), l->nclasses);
-    return *PUSH(l->a, l->likes, l->nclasses, l->cap_classes) = like;
+    names_put(x->classes, like->class, x->n);
+    return *PUSH(l->a, x->like, x->n, x->cap) = like;
 }
 
 static bool
@@ -544,43 +584,31 @@ holds(const struct fact *f, const struct place *p)
     return true;
 }
 
-/* The first row from `at` on that is of one of the kinds; fact_count none. */
-static int
-next_of(struct lowering *l, int at, unsigned kinds_wanted)
-{
-    if (!l->of_kind) {
-        l->of_kind = NEWN(l->a, uint64_t, FACT_COUNT * WORDS);
-        for (int i = 0; i < fact_count; i++)
-            l->of_kind[fact_table[i].kind * WORDS + i / BITS] |= UINT64_C(1) << i % BITS;
-    }
-    uint64_t from = ~UINT64_C(0) << at % BITS;
-    for (int word = at / BITS; word < WORDS; word++, from = ~UINT64_C(0)) {
-        uint64_t rows = 0;
-        for (unsigned left = kinds_wanted; left; left &= left - 1)
-            rows |= l->of_kind[__builtin_ctz(left) * WORDS + word] & from;
-        if (rows)
-            return word * BITS + __builtin_ctzll(rows);
-    }
-    return fact_count;
-}
-
 static const struct fact *
 next_fact(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const struct place *p)
 {
+    if (!l->fact_index)
+        index_facts(l);
+    const struct fact_index *x = l->fact_index;
     const struct like *type = likes(l, p->type ? p->type : ""), *around[COUNT(p->around)];
-    int n = 0;
+    int n = 0, at = f ? (int)(f - fact_table) + 1 : 0;
     for (int i = 0; i < COUNT(p->around); i++)
         if (p->around[i])
             around[n++] = likes(l, p->around[i]);
-    for (int at = f ? (int)(f - fact_table) + 1 : 0; (at = next_of(l, at, kinds_wanted)) < fact_count; at++) {
-        f = &fact_table[at];
-        if (setup_instead(l->s, kinds[f->kind].without))
-            continue;
-        bool by_class = f->type || f->around, like = type[at].type && !f->around;
-        for (int i = 0; i < n && !like; i++)
-            like = type[at].type && around[i][at].around;
-        if (by_class == !p->modules && like && holds(f, p))
-            return f;
+    uint64_t from = ~UINT64_C(0) << at % BITS;
+    for (int word = at / BITS; word < WORDS; word++, from = ~UINT64_C(0)) {
+        uint64_t wanted = 0, like = x->anywhere.word[word];
+        for (unsigned left = kinds_wanted; left; left &= left - 1)
+            wanted |= x->of_kind[__builtin_ctz(left)].word[word] & from;
+        for (int i = 0; i < n && wanted; i++)
+            like |= around[i]->around.word[word];
+        like &= type->type.word[word] & (p->modules ? ~x->by_class.word[word] : x->by_class.word[word]);
+        for (; wanted; wanted &= wanted - 1) {
+            int bit = __builtin_ctzll(wanted);
+            f = &fact_table[word * BITS + bit];
+            if (!setup_instead(l->s, kinds[f->kind].without) && like >> bit & 1 && holds(f, p))
+                return f;
+        }
     }
     return NULL;
 }

@@ -19,7 +19,6 @@ lowering_new(struct graph *g, const struct setup *s)
     l->p->frames = frames_new(l->a, g->frames);
     l->slots = names_new(l->a);
     l->modules = names_new(l->a);
-    l->classes = names_new(l->a);
     l->slot_of = NEWN(l->a, int, g->nt + 1);
     memset(l->slot_of, -1, sizeof(int) * (size_t)(g->nt + 1));
     return l;

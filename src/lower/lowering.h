@@ -12,16 +12,11 @@ struct lowering {
     struct graph *g;
     const struct setup *s;
     struct program *p;
-    struct names *slots;   /* name in the traced program to slot */
-    struct names *modules; /* path to module */
-    int *slot_of;          /* per tensor of the graph; -1 none: constants, shapes */
-    bool *facts;           /* which of facts.c were used; NULL none */
-    uint64_t *of_kind;     /* of facts.c, which rows are of a kind, as bits; NULL not asked yet */
-    struct names *classes; /* by class of modules, of each of facts.c whether its globs are like it */
-    int nclasses, cap_classes;
-    const struct like {
-        bool type, around;
-    } * *likes;
+    struct names *slots;           /* name in the traced program to slot */
+    struct names *modules;         /* path to module */
+    int *slot_of;                  /* per tensor of the graph; -1 none: constants, shapes */
+    bool *facts;                   /* which of facts.c were used; NULL none */
+    struct fact_index *fact_index; /* of facts.c; NULL not asked yet */
 };
 
 struct lowering *lowering_new(struct graph *g, const struct setup *s);
