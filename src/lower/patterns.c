@@ -2168,6 +2168,19 @@ is_number(const struct matcher *x, const struct node *n)
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
+/* Which arguments of a row are called like a weight, as bits. */
+static unsigned
+weights_of(const struct aten *op)
+{
+    static const char *const roles[] = {"weight", "bias", "v", "g", "params"};
+    unsigned bits = 0;
+    for (int k = 0; k < COUNT(roles) && op; k++) {
+        int at = aten_arg(op, roles[k]);
+        bits |= at >= 0 ? 1u << at : 0;
+    }
+    return bits;
+}
+
 /* torch.nn's own modules call their parameters so, and no buffer. */
 static bool
 named_weight(const char *name)
@@ -2181,23 +2194,24 @@ named_weight(const char *name)
 static bool *
 find_weights(const struct matcher *x)
 {
-    static const char *const roles[] = {"weight", "bias", "v", "g", "params"};
     static const char *const products[] = {"aten.matmul.default", "aten.einsum.default", "aten.addmm.default"};
     const struct program *p = x->l->p;
     bool *weight = NEWN(x->l->a, bool, p->nslots + 1), *data = NEWN(x->l->a, bool, p->nslots + 1);
     for (int i = 0; i < p->ninputs; i++)
         data[p->inputs[i].slot] = true;
+    const struct aten *op = NULL;
+    unsigned called_so = 0;
     for (int i = 0, slot; i < p->ncalls; i++) {
         bool reads = false, product = false;
+        called_so = p->calls[i].op == op ? called_so : weights_of(p->calls[i].op);
+        op = p->calls[i].op;
         for (int k = 0; k < COUNT(products); k++)
             product |= strcmp(p->calls[i].target, products[k]) == 0;
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;) {
-            const struct aten *op = p->calls[i].op;
-            const struct param *q = op && spelled(p->calls[i].target, CONVOLVES) ? program_param(p, slot) : NULL;
+            bool called = called_so >> r.arg & 1;
+            const struct param *q = called && spelled(p->calls[i].target, CONVOLVES) ? program_param(p, slot) : NULL;
             reads |= data[slot];
-            weight[slot] |= product;
-            for (int k = 0; k < COUNT(roles) && op; k++)
-                weight[slot] |= aten_arg(op, roles[k]) == r.arg && (!q || named_weight(q->name));
+            weight[slot] |= product || (called && (!q || named_weight(q->name)));
         }
         for (int k = 0; k < p->calls[i].nouts; k++)
             data[p->calls[i].outs[k]] = reads;
