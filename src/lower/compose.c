@@ -29,6 +29,7 @@ struct reader {
     struct matcher *x;
     const struct node *n;
     struct arg made[26];
+    const char *target; /* of the last call: long sums have one */
 };
 
 static struct arg expression(struct reader *r);
@@ -176,8 +177,10 @@ call(struct reader *r, const char *name, int n, const struct arg *args)
     bool in_place;
     name = out_of_place(r->l->a, name, &in_place);
     bool number = n == 2 && (args[1].kind == ARG_INT || args[1].kind == ARG_FLOAT);
-    struct call *c = matcher_call(
-        r->x, r->n, arena_printf(r->l->a, "%s%s", aten_space(name), number && w->by_number ? w->by_number : name), n);
+    const char *space = aten_space(name), *row = number && w->by_number ? w->by_number : name;
+    if (!r->target || strncmp(r->target, space, strlen(space)) != 0 || strcmp(r->target + strlen(space), row) != 0)
+        r->target = arena_printf(r->l->a, "%s%s", space, row);
+    struct call *c = matcher_call(r->x, r->n, r->target, n);
     memcpy(c->args, args, sizeof(*args) * (size_t)n);
     if (in_place)
         lower_in_place(r->l, c);
