@@ -29,7 +29,7 @@ trace_begin(struct machine *m)
     for (int i = 0; i < t->nst; i++) /* room of what nobody knows any more */
         if (t->st[i]->refs == 0)
             *PUSH(m->keep, m->spare, m->nspare, m->cap_spare) = t->st[i];
-    t->nst = t->nev = t->nnotes = 0;
+    t->nst = t->nev = t->nnotes = t->times = 0;
     t->before = m->nst;
     for (int i = 0; i < m->nst; i++) {
         *PUSH(t->a, t->st, t->nst, t->cap_st) = m->st[i];
@@ -96,6 +96,60 @@ static bool
 lives(const struct storage *s)
 {
     return s->refs > 0 && !s->empty;
+}
+
+void
+trace_round(struct machine *m)
+{
+    struct step_trace *t = &m->trace;
+    t->round[0] = t->round[1];
+    t->round[1] = (struct round){t->nev, t->nst};
+}
+
+static bool
+asks_like(const struct ask *p, const struct ask *q)
+{
+    return p->blocks == q->blocks && p->n == q->n && p->of_bytes == q->of_bytes &&
+           memcmp(p->of, q->of, p->of_bytes) == 0;
+}
+
+/* Whether an event of the last micro-batch is that of the one before it at the same place: a birth of as much, the
+ * death of what was born at the same place of its own or of the micro-batch before, an ask for the same. */
+static bool
+same_event(const struct machine *m, const struct event *e, const struct event *f)
+{
+    const struct step_trace *t = &m->trace;
+    const int from = t->round[0].st, to = t->round[1].st;
+    if (e->birth != f->birth || e->phase != f->phase || e->op != f->op || e->call != f->call)
+        return false;
+    if (e->storage < 0 || f->storage < 0) {
+        const struct note *p = e->storage < 0 && f->storage < 0 ? &t->note[-1 - e->storage] : NULL,
+                          *q = p ? &t->note[-1 - f->storage] : NULL;
+        if (!p || p->name || q->name)
+            return false;
+        const struct ask *x = &m->tape->ask[p->ask], *y = &m->tape->ask[q->ask];
+        return asks_like(x, y) && memcmp(x->number, y->number, sizeof(*x->number) * (size_t)x->n) == 0;
+    }
+    if (f->storage < to)
+        return !f->birth && f->storage >= from && e->storage < from;
+    const struct storage *s = t->st[e->storage], *o = t->st[f->storage];
+    return e->storage - from == f->storage - to && s->requested == o->requested && s->heap == o->heap && !s->stays &&
+           !o->stays && !s->ask && !o->ask;
+}
+
+bool
+trace_settles(struct machine *m, int times)
+{
+    struct step_trace *t = &m->trace;
+    const struct round *r = t->round;
+    int n = r[1].ev - r[0].ev;
+    bool same = !m->reducer && !m->shards && !m->collectives && t->nev - r[1].ev == n;
+    for (int i = 0; i < n && same; i++)
+        same = same_event(m, &t->ev[r[0].ev + i], &t->ev[r[1].ev + i]);
+    for (int i = r[0].st; i < r[1].st && same; i++)
+        same = !lives(t->st[i]);
+    t->times = same ? times : 0;
+    return same;
 }
 
 bool
@@ -223,8 +277,15 @@ trace_play(struct machine *m, bool again, bool reported)
     const struct player *p = m->s ? m->s->player : NULL;
     struct arena *own = arena_new();
     struct storage **old = again ? leavings(m, own) : NULL;
+    struct storage **now = arena_dup(own, t->st, sizeof(*now) * (size_t)t->nst), **was = NULL;
+    const struct round *r = t->round; /* that is played over again: with storages of its own, was: those before */
     int end = reported ? t->at[TRACE_END] : t->nev;
-    for (int i = 0, mark = 0; i <= end; i++) {
+    for (int i = 0, mark = 0, left = t->times; i <= end; i++) {
+        if (left > 0 && i == r[1].ev) {
+            left--;
+            i = r[0].ev;
+            was = arena_dup(own, now + r[0].st, sizeof(*was) * (size_t)(r[1].st - r[0].st));
+        }
         for (; mark < TRACE_END && t->at[mark] <= i; mark++) {
             t->bytes[mark] = m->live_bytes;
             if (p && mark == TRACE_LOOP && t->at[mark] >= 0)
@@ -237,7 +298,11 @@ trace_play(struct machine *m, bool again, bool reported)
         const struct value *v = n && n->name ? *n->name : NULL;
         if (n && !n->name)
             put_on_tape(m, REQUEST_ASK, n->ask);
-        struct storage *s = e->storage < 0 ? NULL : t->st[e->storage];
+        struct storage *s = e->storage < 0 ? NULL : now[e->storage];
+        if (was && s && i < r[1].ev && e->birth)
+            s = now[e->storage] = arena_dup(m->keep, t->st[e->storage], sizeof(*s));
+        else if (was && s && i < r[1].ev && e->storage < r[0].st)
+            s = was[t->ev[i - r[0].ev + r[1].ev].storage - r[0].st];
         for (int k = 0; again && v && k < v->ntail; k++)
             let_go(m, old[v->tail[k]->at], e, reported);
         if (again && v && v->st->bytes)
@@ -263,8 +328,7 @@ tapes_alike(const struct tape *x, const struct tape *y)
     }
     for (int i = 0; i < x->nasks && same; i++) {
         const struct ask *p = &x->ask[i], *q = &y->ask[i];
-        same = p->blocks == q->blocks && p->n == q->n && p->of_bytes == q->of_bytes &&
-               memcmp(p->of, q->of, p->of_bytes) == 0;
+        same = asks_like(p, q);
     }
     return same;
 }

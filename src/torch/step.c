@@ -1628,6 +1628,9 @@ iteration(struct script *x, struct step *st)
     for (int i = 0; notes_kernels(m) && !x->s->kernels->counted && i < x->s->kernels->n; i++)
         x->s->kernels->kernel[i].count = 0;
     for (int k = 0; k < micro; k++) {
+        const struct cudnn_use used = m->cudnn;
+        const double recomputed = st->recomputed_flops;
+        trace_round(m);
         if (k)
             drop_batch(x);
         make_inputs(x);
@@ -1653,6 +1656,15 @@ iteration(struct script *x, struct step *st)
         for (int i = 0; i < x->p->noutputs && loop->del; i++)
             drop(x, &x->outs[i]);
         m->phase = PHASE_UPDATE;
+        int left = micro - 1 - k;
+        if (k > 1 && left && !notes_kernels(m) && trace_settles(m, left)) { /* the first makes the gradients */
+            st->recomputed_flops += left * (st->recomputed_flops - recomputed);
+            m->cudnn.kernels += left * (m->cudnn.kernels - used.kernels);
+            m->cudnn.asked += left * (m->cudnn.asked - used.asked);
+            m->cudnn.ruled += left * (m->cudnn.ruled - used.ruled);
+            m->cudnn.unknown += left * (m->cudnn.unknown - used.unknown);
+            k += left;
+        }
         if (k == micro - 1)
             run_update(x);
         trace_mark(m, TRACE_STEP);

@@ -272,6 +272,10 @@ struct step_trace {
         struct value **name; /* that is bound anew; NULL: */
         int ask;             /* index into tape.ask */
     } * note;
+    struct round {
+        int ev, st; /* events and storages before it */
+    } round[2];     /* the last two micro-batches; the first of them is played so many times more: */
+    int times;
     int at[TRACE_MARKS]; /* events before the mark; -1: it was not passed */
     int64_t bytes[TRACE_END];
 };
@@ -343,6 +347,11 @@ void trace_begin(struct machine *m);
 void trace_birth(struct machine *m, struct storage *s);
 void trace_death(struct machine *m, const struct storage *s);
 void trace_mark(struct machine *m, enum trace_mark at);
+/* A micro-batch begins. */
+void trace_round(struct machine *m);
+/* Whether the last two did the same, and each lets go of what the one before it left: then so would those behind them,
+ * and that many more are played without being run. */
+bool trace_settles(struct machine *m, int times);
 /* A name is bound anew that holds nothing yet; what it holds at the iteration's end dies here in the next one. */
 void trace_unbind(struct machine *m, struct value **name);
 /* Its place on a tape. */
