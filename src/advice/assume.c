@@ -53,8 +53,9 @@ static const double OPEN = 0.5;
 static const struct {
     const char *option; /* NULL: none says so */
     void (*change)(struct setup *s);
-    bool runs; /* it changes how the program runs, not what the program is */
-    bool open; /* neither is the usual one: where the alternative moves the peak by more than OPEN, it is a doubt */
+    bool runs;  /* it changes how the program runs, not what the program is */
+    bool names; /* likewise, by nothing but how long its names hold */
+    bool open;  /* neither is the usual one: where the alternative moves the peak by more than OPEN, it is a doubt */
     const char *what;    /* is open, in a word */
     const char *settles; /* says which it is */
     enum sure sure;      /* what is certain then */
@@ -104,7 +105,8 @@ static const struct {
                                  .what = "torch.utils.checkpoint",
                                  .settles = "--recompute=none or --recompute=NAMES says which",
                                  .sure = SURE_UPDATE},
-    [ALTERNATIVE_LOCALS] = {.open = true,
+    [ALTERNATIVE_LOCALS] = {.names = true,
+                            .open = true,
                             .what = "locals",
                             .settles = "an export with dynamo=True has the lines",
                             .sure = SURE_UPDATE},
@@ -112,11 +114,13 @@ static const struct {
                            .what = "dtype",
                            .settles = "a cast in a line of forward says which",
                            .sure = SURE_UPDATE},
-    [ALTERNATIVE_FUNCTIONS] = {.open = true,
+    [ALTERNATIVE_FUNCTIONS] = {.names = true,
+                               .open = true,
                                .what = "locals",
                                .settles = "a file of memlint.export says how long",
                                .sure = SURE_UPDATE},
-    [ALTERNATIVE_WEIGHTS] = {.open = true,
+    [ALTERNATIVE_WEIGHTS] = {.names = true,
+                             .open = true,
                              .what = "attention",
                              .settles = "a file of memlint.export says how long",
                              .sure = SURE_UPDATE},
@@ -125,7 +129,8 @@ static const struct {
                             .what = "bitsandbytes",
                             .settles = "the GPU says which; above that many rows there is one way",
                             .sure = SURE_UPDATE},
-    [ALTERNATIVE_TRACED] = {.open = true,
+    [ALTERNATIVE_TRACED] = {.names = true,
+                            .open = true,
                             .what = "locals",
                             .settles = "an export whose forward has no such region has the lines",
                             .sure = SURE_UPDATE},
@@ -144,24 +149,36 @@ measure(const struct study *x, int64_t peak, bool again, struct setup *s, int64_
     return p != NULL;
 }
 
+/* The same of other names: where they hold what they held, nothing runs. */
+static int64_t
+measure_names(const struct study *x, int64_t peak, const struct setup *s)
+{
+    struct arena *a = arena_new();
+    struct graph g;
+    struct program p = program_apart(x->p, &g, a);
+    p.held = NULL;
+    step_holds(&p, s);
+    bool same = memcmp(p.held, x->p->held, sizeof(*p.held) * (size_t)p.nslots) == 0;
+    int64_t effect = same ? 0 : measure_step(&p, s, NULL, NULL).allocated - peak;
+    arena_free(a);
+    return effect;
+}
+
 static void
 measure_one(const struct study *x, int64_t peak, struct assumption *q)
 {
     struct setup s = *x->s;
-    struct study other = *x;
-    struct program same = *x->p;
-    bool again = !rows[q->alternative].runs;
-    if (rows[q->alternative].change) {
+    bool asked = s.parallel || rows[q->alternative].change || x->p->asked >> q->alternative & 1;
+    if (rows[q->alternative].change)
         rows[q->alternative].change(&s);
-    } else {
+    else
         s.instead |= 1u << q->alternative;
-        if (!s.parallel && !(x->p->asked >> q->alternative & 1)) { /* only how long names hold may be asked for it */
-            same.held = NULL;
-            again = false;
-        }
+    if (rows[q->alternative].names && !asked) {
+        q->effect_bytes = measure_names(x, peak, &s);
+        q->measured = true;
+    } else {
+        q->measured = measure(x, peak, asked && !rows[q->alternative].runs, &s, &q->effect_bytes);
     }
-    other.p = &same;
-    q->measured = measure(&other, peak, again, &s, &q->effect_bytes);
 }
 
 void

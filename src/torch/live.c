@@ -95,18 +95,26 @@ curve_of_step(struct arena *a, const struct step *st)
     return curve_of(m->nev, bytes, phase);
 }
 
+struct program
+program_apart(const struct program *p, struct graph *g, struct arena *a)
+{
+    struct program q = *p;
+    *g = *p->graph;
+    g->arena = q.arena = a;
+    g->parent = NULL;
+    g->doubts = NULL;
+    q.assumptions = NULL;
+    g->ndoubts = g->cap_doubts = q.nassumptions = q.cap_assumptions = 0;
+    q.graph = g;
+    return q;
+}
+
 struct measured
 measure_step(const struct program *p, const struct setup *s, void (*look)(const struct step *st, void *to), void *to)
 {
     struct arena *a = arena_new();
-    struct graph g = *p->graph; /* doubts and assumptions were said by the first run */
-    struct program q = *p;
-    g.arena = q.arena = a;
-    g.parent = NULL;
-    g.doubts = NULL;
-    q.assumptions = NULL;
-    g.ndoubts = g.cap_doubts = q.nassumptions = q.cap_assumptions = 0;
-    q.graph = &g;
+    struct graph g;
+    struct program q = program_apart(p, &g, a); /* doubts and assumptions were said by the first run */
     struct step *st = step_run(&q, s);
     const struct live *l = live_run(st);
     const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;

@@ -710,6 +710,8 @@ devices_have(struct devices d, int sm)
 {
     return d.from <= sm && sm < d.below;
 }
+/* p with doubts and assumptions of its own, none yet, which live in a; *g is its graph. */
+struct program program_apart(const struct program *p, struct graph *g, struct arena *a);
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
