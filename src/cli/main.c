@@ -235,7 +235,7 @@ program_of(const struct onnx_file *f, const struct program *first, struct arena 
     struct graph *g = onnx_graph(a, f, e);
     if (!g)
         return NULL;
-    g->frames = first ? first->frames : NULL;
+    g->first = first;
     *s = shapes_bind_open(g, s);
     s->unroll = true;
     lower_setup(g, a, s);

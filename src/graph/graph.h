@@ -7,7 +7,7 @@
 
 struct setup;   /* base/setup.h */
 struct binding; /* likewise */
-struct frames;  /* program/program.h */
+struct program; /* program/program.h */
 
 /* ---- the graph --------------------------------------------------------------------------------------------------- */
 
@@ -112,8 +112,8 @@ struct function {
 
 struct graph {
     struct arena *arena;
-    struct frames *frames; /* python.c's, of the file's first program; NULL this is it */
-    const char *file;      /* as given on the command line */
+    const struct program *first; /* that the file became, of which others take what its text alone tells; NULL none */
+    const char *file;            /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
     const char *packaged;  /* the domain "pkg.torch.VERSION", which torch.onnx.dynamo_export imports; NULL no such */
     int ir_version, opset; /* opset of the default domain */

@@ -16,7 +16,7 @@ lowering_new(struct graph *g, const struct setup *s)
     l->p = NEW(l->a, struct program);
     l->p->arena = l->a;
     l->p->graph = g;
-    l->p->frames = frames_new(l->a, g->frames);
+    l->p->frames = frames_new(l->a, g->first ? g->first->frames : NULL);
     l->slots = names_new(l->a);
     l->modules = names_new(l->a);
     l->slot_of = NEWN(l->a, int, g->nt + 1);

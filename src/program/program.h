@@ -168,6 +168,7 @@ struct program {
     unsigned asked;        /* bits 1 << enum alternative: with none of the others it would be another program */
     int *held;             /* python_holds, which step_holds asks once */
     const char **held_by;  /* and the names, NULL where an expression holds it */
+    unsigned held_most;    /* what it was asked with */
     struct frames *frames; /* of the calls' stacks, as far as they were read */
     bool captured;         /* by memlint's own export: nothing had to be told from lines */
     bool release;          /* an edit: no Python name holds a tensor longer than operators read it */
@@ -253,6 +254,8 @@ enum holds { HOLD_LOCALS = 1, HOLD_FUNCTIONS = 2, HOLD_TRACED = 4, HOLD_WEIGHTS 
  * that they can hold, where no stack tells, in functions other than forward, in what was traced without its lines, in
  * tuples that attention returns. by: the name that holds it, NULL none. */
 int *python_holds(const struct program *p, unsigned most, const char ***by);
+/* Whether all that it reads is the same in both. */
+bool python_holds_alike(const struct program *p, const struct program *q);
 /* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that
  * a function of attention returns beside its result. What can't be told apart is a doubt. */
 void python_attributes(struct program *p);

@@ -2424,6 +2424,49 @@ hold_weights(struct tracer *t, int *until)
     }
 }
 
+static bool
+same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool
+same_slots(int n, const struct arg *p, const struct arg *q)
+{
+    bool same = true;
+    for (int i = 0; i < n && same; i++) {
+        same = p[i].kind == q[i].kind;
+        if (same && p[i].kind == ARG_SLOT)
+            same = p[i].i == q[i].i && same_text(p[i].s, q[i].s);
+        else if (same && p[i].kind == ARG_LIST)
+            same = p[i].n == q[i].n && same_slots(p[i].n, p[i].list, q[i].list);
+    }
+    return same;
+}
+
+bool
+python_holds_alike(const struct program *p, const struct program *q)
+{
+    bool same =
+             p->ncalls == q->ncalls && p->nslots == q->nslots && p->nparams == q->nparams && p->nmodules == q->nmodules,
+         stacks = false;
+    for (int i = 0; i < p->nmodules && same; i++)
+        same = p->modules[i].parent == q->modules[i].parent && same_text(p->modules[i].path, q->modules[i].path) &&
+               same_text(p->modules[i].type, q->modules[i].type);
+    for (int i = 0; i < p->nparams && same; i++)
+        same = p->params[i].slot == q->params[i].slot && p->params[i].rank == q->params[i].rank;
+    for (int i = 0; i < p->ncalls && same; i++) {
+        const struct call *c = &p->calls[i], *d = &q->calls[i];
+        same = c->op == d->op && c->scope == d->scope && c->in_place == d->in_place && c->nouts == d->nouts &&
+               c->nargs == d->nargs && c->kept == d->kept && c->attribute == d->attribute &&
+               same_text(c->target, d->target) && same_text(c->node, d->node) && same_text(c->stack, d->stack) &&
+               same_text(c->scopes, d->scopes) && memcmp(c->outs, d->outs, sizeof(*c->outs) * (size_t)c->nouts) == 0 &&
+               same_slots(c->nargs, c->args, d->args);
+        stacks |= c->stack != NULL;
+    }
+    return same && stacks; /* without stacks sizes tell */
+}
+
 int *
 python_holds(const struct program *p, unsigned most, const char ***by)
 {

@@ -1927,13 +1927,18 @@ assume_loss(struct program *p, const struct loss **of)
 void
 step_holds(struct program *p, const struct setup *s)
 {
+    const struct program *first = p->graph->first;
     if (p->held)
         return;
-    p->held = python_holds(
-        p,
+    p->held_most =
         HOLD_LOCALS * setup_instead(s, ALTERNATIVE_LOCALS) | HOLD_FUNCTIONS * setup_instead(s, ALTERNATIVE_FUNCTIONS) |
-            HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) | HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED),
-        &p->held_by);
+        HOLD_WEIGHTS * setup_instead(s, ALTERNATIVE_WEIGHTS) | HOLD_TRACED * !setup_instead(s, ALTERNATIVE_TRACED);
+    if (first && first->held && first->held_most == p->held_most && python_holds_alike(p, first)) {
+        p->held = first->held;
+        p->held_by = first->held_by;
+        return; /* the first program's report says what follows */
+    }
+    p->held = python_holds(p, p->held_most, &p->held_by);
     if (python_traced(p))
         program_assume(p, ALTERNATIVE_TRACED,
                        "names of what runs under torch.no_grad hold what a product reads until that was read, "
