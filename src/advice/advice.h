@@ -82,8 +82,8 @@ bool recompute_modules(struct arena *a, struct program *p, const char *globs, co
 /* A doubt for each region that PyTorch refuses to run. */
 void recompute_check(const struct step *st);
 /* Puts the modules under checkpoint in p that a pattern tells, with nearly the lowest peak of any, at the least work;
- * where no pattern saves much, those that give the lowest peak within a thousandth; false when none can be. *after: that
- * step; *names: in a sentence. */
+ * where no pattern saves much, those that give the lowest peak within a thousandth; false when none can be. *after: the
+ * step with them; *names: in a sentence. */
 bool recompute_level(const struct study *x, struct result *r, struct program *p, struct measured *after,
                      const char **names, const char **python);
 /* How to reverse a chain of equal steps, [values * (steps + 1) + n]: forward evaluations, the gradients' not among

@@ -1703,7 +1703,10 @@ run(struct advice *x, const struct rule *k)
     if (k->edit) {
         k->edit(&e);
         e.reload = k->edits == ANEW;
-        m = !e.places && k->edits < SETUP ? (struct measured){.allocated = -1} : e.known ? *e.known : measure(x, &e);
+        if (e.places || k->edits >= SETUP)
+            m = e.known ? *e.known : measure(x, &e);
+        else
+            m.allocated = -1;
         x->alone[k - rules] = m;
     }
     bool lowers = k->kind == RESERVES ? m.reserved < x->base.reserved

@@ -10,6 +10,7 @@
  */
 #include "torch/torch.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -252,6 +253,7 @@ find_room(struct heap *h, bool large, int64_t bytes)
         p->range->unmapped = true;
     }
     for (struct block *b = p->range;; b = b->next) {
+        assert(b); /* at the range's end there is room */
         if (!b->unmapped)
             continue;
         int64_t room = 0;
