@@ -118,6 +118,44 @@ test_loops(void)
     arena_free(a);
 }
 
+static bool
+same_event(const struct step *x, int i, const struct step *y, int k)
+{
+    const struct event *e = &x->m->ev[i], *f = &y->m->ev[k];
+    return e->birth == f->birth && e->phase == f->phase && e->op == f->op &&
+           x->m->st[e->storage]->bytes == y->m->st[f->storage]->bytes;
+}
+
+/* Micro-batches behind the third are played, not run: each is one more of what is between the first and the last. */
+static void
+test_micro_batches(void)
+{
+    enum { MOST = 7, RUN = 3 };
+    struct arena *own[MOST + 1];
+    struct step *st[MOST + 1];
+    for (int n = RUN - 1; n <= MOST; n++) {
+        st[n] = simulate((struct setup){.loop = loop_find("accumulate-N"), .micro_batches = n});
+        own[n] = a;
+    }
+    int more = st[RUN]->m->nev - st[RUN - 1]->m->nev;
+    for (int n = RUN + 1; n <= MOST; n++) {
+        const struct step *x = st[RUN], *y = st[n];
+        const struct live *l = live_run(y);
+        int from = 0, to = 0;
+        while (from < x->m->nev && same_event(x, from, y, from))
+            from++;
+        while (to < x->m->nev && same_event(x, x->m->nev - 1 - to, y, y->m->nev - 1 - to))
+            to++;
+        CU_ASSERT_EQUAL(y->m->trace.times, n - RUN);
+        CU_ASSERT_EQUAL(y->m->nev, x->m->nev + (n - RUN) * more);
+        CU_ASSERT(from + to >= x->m->nev);
+        CU_ASSERT_EQUAL(l->peak_bytes, live_run(x)->peak_bytes);
+        CU_ASSERT_EQUAL(l->peak_bytes, live_recount(y, l->peak));
+    }
+    for (int n = RUN - 1; n <= MOST; n++)
+        arena_free(own[n]);
+}
+
 /* Real tensors take cuBLAS's workspace on both threads, and cuBLASLt's on the one that adds a bias. */
 static void
 test_workspaces(void)
@@ -137,5 +175,6 @@ suite_step(void)
     CU_add_test(s, "frozen parameters", test_frozen);
     CU_add_test(s, "inference", test_inference);
     CU_add_test(s, "loops", test_loops);
+    CU_add_test(s, "micro-batches", test_micro_batches);
     CU_add_test(s, "workspaces", test_workspaces);
 }
