@@ -277,7 +277,7 @@ trace_play(struct machine *m, bool again, bool reported)
     const struct player *p = m->s ? m->s->player : NULL;
     struct arena *own = arena_new();
     struct storage **old = again ? leavings(m, own) : NULL;
-    struct storage **now = arena_dup(own, t->st, sizeof(*now) * (size_t)t->nst), **was = NULL;
+    struct storage **now = t->times ? arena_dup(own, t->st, sizeof(*now) * (size_t)t->nst) : t->st, **was = NULL;
     const struct round *r = t->round; /* that is played over again: with storages of its own, was: those before */
     int end = reported ? t->at[TRACE_END] : t->nev;
     for (int i = 0, mark = 0, left = t->times; i <= end; i++) {
