@@ -660,7 +660,7 @@ def fake(mode, t, sizes=None, half=False):
 
 @contextlib.contextmanager
 def unmoved():
-    """Module.to(...) of what parameters are already does nothing, as it does to a tensor: _apply would swap fake ones."""
+    """Module.to(...) of what parameters are already does nothing, as to a tensor: _apply would swap fake ones."""
     apply = torch.nn.Module._apply
 
     def apply_once(self, fn, recurse=True):
