@@ -205,17 +205,17 @@ for width in 80 100 120; do
     ok "$width: no number is parted from its unit" bash -c "! grep -qE '^ *\| ([KMGT]?i?B|%)[ ,;.)]' '$work/out'"
     ok "$width: nothing ends at a preposition" bash -c "! grep -qE ' (at|is|of|in|the|to) \.\.\.\$' '$work/out'"
 done
-at() { "$MEMLINT" examples/tiny_gpt.onnx --dim batch="$1" --format=json | sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p'; }
+at() { "$MEMLINT" "$SOURCE"/examples/tiny_gpt.onnx --dim batch="$1" --format=json | sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p'; }
 message="CUDA out of memory. Tried to allocate 128.00 MiB. GPU 0 has a total capacity of 1.00 GiB of which 100.00 MiB \
 is free. Of the allocated memory 300.00 MiB is allocated by PyTorch, and 20.00 MiB is reserved by PyTorch but \
 unallocated."
-n=$("$MEMLINT" examples/tiny_gpt.onnx --dim batch=64 --explain-oom="$message" | tr -d '\n|' | tr -s ' ' |
+n=$("$MEMLINT" "$SOURCE"/examples/tiny_gpt.onnx --dim batch=64 --explain-oom="$message" | tr -d '\n|' | tr -s ' ' |
     sed -n 's/.*message left room for; the largest batch that fits is \([0-9]*\).*/\1/p')
 room=$((420 << 20))
 ok "batch ${n:-?} fits what the message left" [ "$(at "${n:-999}")" -le $room ]
 ok "and no larger one" [ "$(at $((${n:-0} + 1)))" -gt $room ]
 ok "tensors have types" grep -q '\[16384, 8000\] float32' "$work/out"
-"$MEMLINT" examples/tiny_gpt.onnx --dim batch=8 --format=full >"$work/out"
+"$MEMLINT" "$SOURCE"/examples/tiny_gpt.onnx --dim batch=8 --format=full >"$work/out"
 ok "rules of thumb have names" grep -q 'rules of thumb: parameters and twice the activations: ' "$work/out"
 
 # ---- several models

@@ -1552,7 +1552,7 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
         program_assume(x->l->p, ALTERNATIVE_TURNED,
                        "what is turned before a convolution is not made contiguous: the file can't tell");
         if (setup_instead(x->l->s, ALTERNATIVE_TURNED))
-            in = called(x, n, "aten.contiguous.default", in, NONE, NONE, NONE);
+            in = called(x, n, "aten.contiguous.default", in, none, none, none);
     }
     int spatial = w->rank - 2;
     int64_t both[MAX_RANK];
