@@ -206,7 +206,8 @@ for width in 80 100 120; do
     ok "$width: nothing ends at a preposition" bash -c "! grep -qE ' (at|is|of|in|the|to) \.\.\.\$' '$work/out'"
 done
 at() { # at BATCH: the bytes reserved
-    "$MEMLINT" "$SOURCE"/examples/tiny_gpt.onnx --dim batch="$1" --format=json | sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p'
+    "$MEMLINT" "$SOURCE"/examples/tiny_gpt.onnx --dim batch="$1" --format=json |
+        sed -n 's/^ *"reserved": \([0-9]*\),$/\1/p'
 }
 message="CUDA out of memory. Tried to allocate 128.00 MiB. GPU 0 has a total capacity of 1.00 GiB of which 100.00 MiB \
 is free. Of the allocated memory 300.00 MiB is allocated by PyTorch, and 20.00 MiB is reserved by PyTorch but \
