@@ -1480,12 +1480,13 @@ unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, in
                    "convolution whose weight lost its name");
 }
 
-/* Of an attribute that lists a number for each of `all` places that at place k. */
+/* Of an attribute that lists a number for each of `all` places that at place k, where a window may have it. */
 static int64_t
 listed(const struct node *n, const char *name, int all, int k, int64_t otherwise)
 {
     const struct attr *a = node_attr(n, name);
-    return a && a->type == ATTR_INTS && a->ints && a->n == all ? a->ints[k] : otherwise;
+    bool given = a && a->type == ATTR_INTS && a->ints && a->n == all;
+    return given && a->ints[k] >= -MAX_WINDOW && a->ints[k] <= MAX_WINDOW ? a->ints[k] : otherwise;
 }
 
 /* What a convolution pads at both sides of a dimension of so many elements, with a filter of so many. */
@@ -1518,6 +1519,8 @@ pad_one_side(struct matcher *x, const struct node *n, const struct tensor *w, in
     int64_t sides[2 * MAX_RANK], *wide = arena_dup(x->l->a, size, sizeof(*size) * (size_t)rank);
     for (int k = 0; k < spatial; k++) {
         int64_t left, right;
+        if (size[2 + k] > MAX_WINDOW || filter[2 + k] > MAX_WINDOW)
+            return false;
         padding_of(n, spatial, k, size[2 + k], filter[2 + k], &left, &right);
         both[k] = left < right ? left : right;
         sides[2 * (spatial - 1 - k)] = left - both[k];

@@ -937,7 +937,9 @@ pad_same(struct machine *m, struct frame *f, int64_t *both)
     int64_t dilation[RANK], sides[2 * RANK] = {0};
     int given = arg_ints(f, 5, dilation, RANK);
     for (int k = 0; k < n; k++) {
-        int64_t all = (given > 0 ? dilation[given > k ? k : 0] : 1) * (V(1)->size[2 + k] - 1);
+        int64_t all;
+        if (!mul_ok(given > 0 ? dilation[given > k ? k : 0] : 1, V(1)->size[2 + k] - 1, &all) || all > MAX_WINDOW)
+            all = 0;
         both[k] = all / 2;
         sides[2 * (n - 1 - k) + 1] = all % 2;
         more |= all % 2;
@@ -949,7 +951,7 @@ void
 expand_conv(struct machine *m, struct frame *f)
 {
     int64_t both[RANK];
-    bool same = f->n > 4 && f->a[4].kind == ARG_TEXT && strcmp(f->a[4].s, "same") == 0;
+    bool same = f->n > 4 && f->a[4].kind == ARG_TEXT && strcmp(f->a[4].s, "same") == 0 && V(1) && V(1)->rank > 2;
     struct value *x = same ? pad_same(m, f, both) : V(0);
     struct arg padding = same ? ints_arg(m, V(1)->rank - 2, both) : arg_at(f, 4, INT(0));
     struct arg a[] = {VAL(x),      VAL(V(1)), VAL(V(2)),           arg_at(f, 3, INT(1)), padding, arg_at(f, 5, INT(1)),
