@@ -451,8 +451,7 @@ class Recorder(SchemaCheckMode):
             c = self.call(torch.ops.aten.copy_.default, (into[0], next(t for t in given if t is not into[0])))
         else:
             c = None if moved else self.call(func, args, kwargs)
-        found = self.values.found(func, args)
-        out = func(*args, **kwargs) if found is None else found
+        out = self.values.run(func, args, kwargs)
         if not writes(func) and args and out is args[0]:
             if name not in SAME:
                 return out

@@ -21,7 +21,11 @@ UNIFORM = {
     "aten.rand_like.default": torch.ops.aten.zeros_like.default,
 }
 BOUNDS = (0, 1 - 2**-24)  # of torch.rand
-CHOOSE = {"aten.topk.default": 1, "aten.max.dim": 1, "aten.argmax.default": 0}  # which result has the places
+CHOOSE = {  # which result has the places, and which argument says along what dimension
+    "aten.topk.default": (1, 2),
+    "aten.max.dim": (1, 1),
+    "aten.argmax.default": (0, 1),
+}
 
 
 class Made:
@@ -121,21 +125,21 @@ class Values:
         self.spread |= source.spread
         return size // (total // low) if low and total % low == 0 else size * low // total if low else 0
 
-    def found(self, func, args):
-        """What nonzero, or an index by a mask, makes where that is known; None where it can't be said."""
+    def run(self, func, args, kwargs):
+        """The call, on fake tensors; what nonzero or an index by a mask makes has the size that is known of it."""
         if str(func) == "aten.nonzero.default":
             n = self.count(args[0])
-            return None if n is None else torch.empty((n, args[0].dim()), dtype=torch.long, device=args[0].device)
-        if str(func) == "aten.index.Tensor" and any(t is not None and t.dtype is torch.bool for t in args[1]):
-            places = []
-            for t in args[1]:
-                n = self.count(t) if t is not None and t.dtype is torch.bool else 0
-                if n is None:
-                    return None
-                masks = t is not None and t.dtype is torch.bool
-                places += [torch.empty(n, dtype=torch.long, device=t.device)] * t.dim() if masks else [t]
-            return func(args[0], places)
-        return None
+            if n is not None:
+                return torch.empty((n, args[0].dim()), dtype=torch.long, device=args[0].device)
+        if str(func) == "aten.index.Tensor":
+            masks = [t is not None and t.dtype is torch.bool for t in args[1]]
+            found = [self.count(t) if mask else 0 for t, mask in zip(args[1], masks)]
+            if any(masks) and None not in found:
+                places = []
+                for t, mask, n in zip(args[1], masks, found):
+                    places += [torch.empty(n, dtype=torch.long, device=t.device)] * t.dim() if mask else [t]
+                return func(args[0], places)
+        return func(*args, **kwargs)
 
     def noted(self, func, args, kwargs, out):
         """out is what func made."""
@@ -149,10 +153,9 @@ class Values:
             return
         known = all(map(self.source, tensors_of((args, kwargs))))
         if str(func) in CHOOSE and not known and args[0].dim():
-            places = results[CHOOSE[str(func)]]
-            at = 2 if str(func) == "aten.topk.default" else 1  # of dim
+            nth, at = CHOOSE[str(func)]
             dim = args[at] if len(args) > at and args[at] is not None else -1
-            self.keep(places, evenly(places, hint(args[0].shape[dim])))
+            self.keep(results[nth], evenly(results[nth], hint(args[0].shape[dim])))
             return
         random = torch.Tag.nondeterministic_seeded in func.tags and str(func) not in UNIFORM
         if random or "empty" in func._schema.name or not known:
