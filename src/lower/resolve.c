@@ -143,6 +143,14 @@ is_leaf(const char *type)
     return leaf;
 }
 
+/* Of a call in a module of that class the stack that ends with the line of the model: a module that calls no others has
+ * one more frame. */
+static const char *
+own_stack(struct arena *a, const char *type, const char *stack)
+{
+    return is_leaf(type) ? fx_outer(a, stack) : stack;
+}
+
 /* A dropout in the function that calls the reader, where that is a module that calls nothing: not a part of it. */
 static int
 drop_around(struct dynamo *d, const struct group *g, int slot, const char *stack)
@@ -162,7 +170,7 @@ drop_apart(struct dynamo *d, const struct group *g, int tensor)
     struct arena *a = d->l->a;
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
     const char *made = from < 0 ? NULL : d->l->g->n[from].stack;
-    const char *read = is_leaf(g->type) ? fx_outer(a, d->l->g->n[g->last].stack) : d->l->g->n[g->last].stack;
+    const char *read = own_stack(a, g->type, d->l->g->n[g->last].stack);
     if (!made || !read || at < 0)
         return -1;
     const char *maker = line_in_frame(a, made, read), *reader = fx_line(a, read),
@@ -276,8 +284,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     }
     if (!written && !strstr(made, ".contiguous(") && after_gap(d, g->path) && resolve_drops(d, g, tensor))
         return drop_in_gap(d, g, l->slot_of[tensor], drops_in_place(d, g, spelled_bare(DROPOUT)));
-    const char *stack = l->g->n[g->last].stack, *caller = is_leaf(g->type) ? fx_line(l->a, fx_outer(l->a, stack)) : "";
-    bool here = !strstr(read, "drop") && (makes_contiguous(read) || makes_contiguous(caller));
+    const char *stack = own_stack(l->a, g->type, l->g->n[g->last].stack);
+    bool here = !strstr(read, "drop") && (makes_contiguous(read) || makes_contiguous(fx_line(l->a, stack)));
     bool copy = copied || strstr(made, ".contiguous(") || turned_inside(d, from, made),
          views = copy || here || target_views(g->target);
     bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
@@ -293,8 +301,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
                                          : "aten.lost_clone.default",
                                 written || inside ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
-    if (inside && is_leaf(g->type)) /* a line of the function that calls the reader */
-        c->stack = fx_outer(l->a, stack);
+    if (inside) /* a line of the function that calls the reader */
+        c->stack = stack;
     if (written || inside)
         return c->outs[0];
     c->args[1] = BOOL(views);
@@ -1259,15 +1267,15 @@ static const char *
 makers_line(const struct dynamo *d, const struct group *g, const struct call *maker, const struct call *lost)
 {
     struct arena *a = d->l->a;
-    const char *made = is_leaf(d->l->p->modules[maker->scope].type) ? fx_outer(a, maker->stack) : maker->stack,
-               *read = fx_line(a, is_leaf(g->type) ? fx_outer(a, lost->stack) : lost->stack);
+    const char *type = d->l->p->modules[maker->scope].type, *made = own_stack(a, type, maker->stack),
+               *read = fx_line(a, own_stack(a, g->type, lost->stack));
     if (target_named(maker->target, "reciprocal"))
         return made;
     if (python_writes(read, lost->target) || strcmp(maker->target, lost->target) == 0)
         return NULL;
     const char *line = fx_line(a, made);
     bool hides = !is_leaf(g->type) && !python_writes(read, g->target); /* a function, which may begin with it */
-    bool shows = is_leaf(d->l->p->modules[maker->scope].type) || python_writes(line, maker->target);
+    bool shows = is_leaf(type) || python_writes(line, maker->target);
     return hides && shows && !python_writes(line, lost->target) ? NULL : made;
 }
 
