@@ -1587,10 +1587,11 @@ another_module(struct arena *a, const char *m, const char *reader, const char *r
 {
     const char *made = "", *read = "", *below = m, *under = r, *from, *to, *stack = NULL;
     while ((from = next_frame(a, &below, &made)) && (to = next_frame(a, &under, &read))) {
-        struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
-        if (same_function(from, to) && strcmp(from, to) != 0 && binds_it.whole && binds_it.nbindings == 1 &&
-            mentions(&reads_it, binds_it.binding[0].name))
-            stack = arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
+        if (same_function(from, to) && strcmp(from, to) != 0) {
+            struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
+            if (binds_it.whole && binds_it.nbindings == 1 && mentions(&reads_it, binds_it.binding[0].name))
+                stack = arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
+        }
         m = below;
         r = under;
     }
