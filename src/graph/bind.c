@@ -473,6 +473,18 @@ bind_all(struct shapes *run, const struct setup *s, struct err *e)
     return true;
 }
 
+/* The option that gives an input its sizes, 8 where the file leaves one open: "--input-shape x=8x3x224x224". */
+static const char *
+example_shape(struct shapes *run, const struct tensor *t)
+{
+    const char *sizes = t->rank > 0 ? "" : "...";
+    for (int d = 0; d < t->rank; d++) {
+        int64_t n = t->dims[d].n < 0 ? 8 : t->dims[d].n;
+        sizes = arena_printf(run->a, "%s%s%lld", sizes, d ? "x" : "", (long long)n);
+    }
+    return arena_printf(run->a, "--input-shape %s=%s", is_pasteable(t->name) ? t->name : "NAME", sizes);
+}
+
 /* Lists what is still open in the inputs, as doubts or, where it must be known, as an error. */
 static bool
 check_open(struct shapes *run, bool need_bound, struct err *e)
@@ -498,8 +510,7 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
             names_put(seen, what, 1);
             const char *option = named && is_name(what) ? arena_printf(run->a, "--dim %s=8", what)
                                  : d == 0 && leading    ? "--dim batch=8"
-                                                        : arena_printf(run->a, "--input-shape %s=...",
-                                                                    is_pasteable(t->name) ? t->name : "NAME");
+                                                        : example_shape(run, t);
             if (!need_bound)
                 graph_doubt(g, t->name, NULL, option, "the size of dimension %s, which the file leaves open", what);
             if (n++ < 16) {
@@ -543,6 +554,16 @@ graph_number(const struct graph *g, const char *expression)
     return g->shapes ? eval(g->shapes, expression) : -1;
 }
 
+/* Such an input is given its whole shape by --input-shape. */
+static bool
+has_nameless(const struct tensor *t)
+{
+    bool nameless = false;
+    for (int d = 0; d < t->rank; d++)
+        nameless |= t->dims[d].n < 0 && !(t->dims[d].sym && is_name(t->dims[d].sym));
+    return nameless;
+}
+
 struct setup
 shapes_bind_open(struct graph *g, const struct setup *s)
 {
@@ -574,7 +595,7 @@ shapes_bind_open(struct graph *g, const struct setup *s)
                 continue;
             names_put(taken, sym, 1);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
-            graph_doubt(g, t->name, NULL, arena_printf(g->arena, "--dim %s=8", sym),
+            graph_doubt(g, t->name, NULL, has_nameless(t) ? NULL : arena_printf(g->arena, "--dim %s=8", sym),
                         "the size of dimension %s, which the file leaves open (taken as 1)", sym)
                 ->dim = sym;
         }

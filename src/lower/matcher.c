@@ -81,7 +81,7 @@ matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *rol
     if (t->producer >= 0 && !x->data[t->producer] && !matcher_constant(x, tensor))
         return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
     if (matcher_constant(x, tensor)) {
-        struct param *q = matcher_param(x, tensor, n, role, false, !t->is_initializer);
+        struct param *q = matcher_param(x, tensor, n, role, false, !t->is_initializer && !x->in_constants);
         x->l->slot_of[tensor] = q->slot;
         return (struct arg){.kind = ARG_SLOT, .i = q->slot};
     }

@@ -17,6 +17,7 @@ struct matcher {
     int *written, nwritten, cap_written; /* calls that write into a part of a tensor, by index or through a view */
     struct names *params;                /* initializer (or alias) name to param */
     bool by_torch;                       /* PyTorch's exporter wrote the file */
+    bool in_constants;                   /* another converter did, and keeps weights in Constant nodes */
 };
 
 /* ---- constants and parameters ------------------------------------------------------------------------------------ */

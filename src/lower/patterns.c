@@ -2193,7 +2193,8 @@ named_weight(const char *name)
 }
 
 /* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from. A
- * convolution's filter is as often a buffer where no module of torch.nn has it and it kept its name. */
+ * convolution's filter is as often a buffer where no module of torch.nn has it and it kept its name, in PyTorch's
+ * files. */
 static bool *
 find_weights(const struct matcher *x)
 {
@@ -2214,7 +2215,7 @@ find_weights(const struct matcher *x)
             bool called = called_so >> r.arg & 1;
             const struct param *q = called && spelled(p->calls[i].target, CONVOLVES) ? program_param(p, slot) : NULL;
             reads |= data[slot];
-            weight[slot] |= product || (called && (!q || named_weight(q->name)));
+            weight[slot] |= product || (called && (!q || x->in_constants || named_weight(q->name)));
         }
         for (int k = 0; k < p->calls[i].nouts; k++)
             data[p->calls[i].outs[k]] = reads;
@@ -2223,6 +2224,17 @@ find_weights(const struct matcher *x)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
             weight[slot] |= !data[p->calls[i].outs[0]] && weight[p->calls[i].outs[0]];
     return weight;
+}
+
+/* Other converters write weights as Constant nodes (paddle2onnx/mapper/exporter.cc until it had initializers, spox);
+ * PyTorch's exporters write none so. */
+static bool
+keeps_weights_in_constants(const struct matcher *x)
+{
+    bool initializer = false;
+    for (int i = 0; i < x->g->nt; i++)
+        initializer |= x->g->t[i].is_initializer && x->g->t[i].rank > 1 && dtypes[x->g->t[i].dtype].is_float;
+    return !x->by_torch && !initializer;
 }
 
 static bool
@@ -2243,6 +2255,9 @@ find_buffers(struct matcher *x, const struct names *modules)
     const struct graph *g = x->g;
     const bool *weight = find_weights(x);
     const struct tensor *open = NULL;
+    for (int i = 0; i < p->nparams && x->in_constants; i++)
+        if (p->params[i].kind == PARAM_TRAINED && !weight[p->params[i].slot])
+            p->params[i].kind = PARAM_BUFFER;
     for (int i = 0; i < g->nt && x->by_torch; i++) {
         int at = g->t[i].is_initializer ? names_find(x->params, g->t[i].name) : -1;
         if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_weight(g->t[i].name))
@@ -2381,6 +2396,7 @@ lower_patterns(struct lowering *l)
     x.covered = NEWN(l->a, bool, l->g->nn + 1);
     x.match = NEWN(l->a, const struct pattern *, l->g->nn + 1);
     x.by_torch = l->g->producer && strcmp(l->g->producer, "pytorch") == 0;
+    x.in_constants = keeps_weights_in_constants(&x);
     find_data(&x);
     for (int i = 0; i < l->g->nn; i++)
         if (node_call(&l->g->n[i]) == CALL_IDENTITY && x.data[i] && !broken(&l->g->n[i]) &&

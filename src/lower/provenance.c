@@ -42,6 +42,7 @@ static const struct producer {
     {"jax2onnx", FRAMEWORK, "JAX, by jax2onnx"},
     {"jax", FRAMEWORK, "JAX"},
     {"paddle", FRAMEWORK, "Paddle, by Paddle2ONNX", "paddlepaddle graph"},
+    {"paddle2onnx", FRAMEWORK, "Paddle, by Paddle2ONNX", "model from paddlepaddle"},
     {"mxnet", FRAMEWORK, "MXNet", "mxnet_converted_model"},
     {"cntk", FRAMEWORK, "CNTK"},
     {"chainer", FRAMEWORK, "Chainer"},
@@ -108,6 +109,7 @@ struct file {
     bool recorded;                         /* PyTorch's own record of the program is there */
     bool inserted;                         /* a tool put a node in */
     bool layers;                           /* operators that have weights, where these may be computed */
+    bool constants;                        /* a parameter that is trained is a Constant node's */
     int data;                              /* initializers of floats */
     int weights, trained;                  /* floats of two and more dimensions and not one number; parameters */
 };
@@ -269,6 +271,13 @@ is_folded(const struct file *f)
            f->producer->kind == PYTORCH;
 }
 
+/* No exporter of PyTorch writes a weight as a Constant node. */
+static bool
+is_of_constants(const struct file *f)
+{
+    return f->weights == 0 && f->trained > 0 && !f->recorded && f->constants;
+}
+
 static bool
 is_pytorch(const struct file *f)
 {
@@ -342,6 +351,9 @@ static const struct {
      0},
     {"untrained", is_untrained, "nothing is trained, since the file has no parameter: there is no backward pass", NULL,
      false, 0, BY_PRODUCER, 0, true},
+    {"unknown", is_of_constants,
+     "the file keeps weights in Constant nodes, as no exporter of PyTorch does: which of them are trained is not told",
+     NULL, true, SURE_MODEL, BY_PRODUCER, 0},
     {"evaluation", is_evaluation,
      "the file was exported after model.eval(); the step trains all the same, with what eval() took out put back where "
      "the file shows its place",
@@ -403,8 +415,11 @@ provenance_find(struct program *p, const struct setup *s)
         f.weights += is_weight(&g->t[i]);
         f.data += g->t[i].is_initializer && dtypes[g->t[i].dtype].is_float;
     }
-    for (int i = 0; i < p->nparams; i++)
+    for (int i = 0; i < p->nparams; i++) {
+        int t = p->params[i].kind == PARAM_TRAINED ? graph_find(g, p->params[i].name) : -1;
         f.trained += p->params[i].kind == PARAM_TRAINED;
+        f.constants |= t >= 0 && g->t[t].producer >= 0;
+    }
     look_at_nodes(&f);
     int i = 0;
     while (rows[i].holds && !rows[i].holds(&f))
