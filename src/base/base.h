@@ -226,6 +226,11 @@ dtype_is_half(enum dtype t)
 {
     return t == DT_FLOAT16 || t == DT_BFLOAT16;
 }
+static inline bool
+dtype_is_complex(enum dtype t)
+{
+    return t == DT_COMPLEX64 || t == DT_COMPLEX128;
+}
 
 /* ---- what passes tell and reports show --------------------------------------------------------------------------- */
 

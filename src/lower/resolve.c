@@ -1031,6 +1031,18 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 
 /* ---- duplicates, identities, casts ------------------------------------------------------------------------------- */
 
+/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
+ * alone is itself. */
+enum { DETACHES = 2 };
+static const struct {
+    const char *stem, *target;
+    bool list; /* takes a list of tensors */
+    bool last; /* its name may be lost with what read it */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
+                 {"view_as_complex", "aten.view_as_complex.default", false, false},
+                 {"detach", "aten.detach.default", false, true},
+                 {"cat", "aten.cat.default", true, false}};
+
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
 constant_input(const struct dynamo *d, const struct group *g, bool strict)
@@ -1067,17 +1079,28 @@ constant_index(const struct dynamo *d, const struct group *g, int position)
     return -1;
 }
 
-/* The buffer whose data the group reads, or the parameter that no call names: all of it, under other sizes. */
+static bool
+is_traceless(const char *name)
+{
+    bool is = false;
+    for (int i = 0; i < COUNT(traceless); i++)
+        is |= spelled_as(name, traceless[i].stem);
+    return is;
+}
+
+/* The buffer whose data the group reads, or the parameter that no call names: all of it, under other sizes or as
+ * complex numbers. */
 static const struct param *
 sliced_input(struct dynamo *d, const struct group *g, const char *name)
 {
     const struct graph *gr = d->l->g;
+    const bool traceless = is_traceless(name);
     for (int k = 0; k < g->nnodes; k++) {
         const struct node *n = &gr->n[g->nodes[k]];
         for (int i = 0; i < n->nin; i++) {
             const struct param *q = n->in[i] < 0 ? NULL : params_called(d, gr->t[n->in[i]].name);
             bool *named = q ? &d->referenced[q - d->l->p->params] : NULL;
-            if (q && (q->kind == PARAM_BUFFER || (!spelled_as(name, "slice") && !*named))) {
+            if (q && (q->kind == PARAM_BUFFER || (!spelled_as(name, "slice") && (traceless || !*named)))) {
                 *named = true;
                 return q;
             }
@@ -1318,18 +1341,6 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
     }
     return c->outs[0];
 }
-
-/* Calls that leave nothing in a file: complex numbers are pairs there, gradients do not exist, and what is joined
- * alone is itself. */
-enum { DETACHES = 2 };
-static const struct {
-    const char *stem, *target;
-    bool list; /* takes a list of tensors */
-    bool last; /* its name may be lost with what read it */
-} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
-                 {"view_as_complex", "aten.view_as_complex.default", false, false},
-                 {"detach", "aten.detach.default", false, true},
-                 {"cat", "aten.cat.default", true, false}};
 
 static bool
 ends_statement(const char *target)
@@ -1730,15 +1741,6 @@ resolve_last(struct dynamo *d, const struct group *g, int slot)
     return slot;
 }
 
-static bool
-is_traceless(const char *name)
-{
-    bool is = false;
-    for (int i = 0; i < COUNT(traceless); i++)
-        is |= spelled_as(name, traceless[i].stem);
-    return is;
-}
-
 static int
 lost_traceless(struct dynamo *d, const struct group *g, const char *name, int slot)
 {
@@ -1856,10 +1858,12 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
     inner = spelled_as(name, traceless[DETACHES].stem) ? lost_inside(d, g, NULL) : -1;
     if (inner >= 0)
         return lost_traceless(d, g, name, inner);
-    if (*used >= nspare && (spelled(name, MAY_SLICE) || target_is(spelled_stem(l->a, name), TARGET_KEEPS))) {
+    bool traceless = is_traceless(name);
+    if (*used >= nspare &&
+        (traceless || spelled(name, MAY_SLICE) || target_is(spelled_stem(l->a, name), TARGET_KEEPS))) {
         const struct param *q = sliced_input(d, g, name);
         if (q)
-            return q->slot;
+            return traceless ? lost_traceless(d, g, name, q->slot) : q->slot;
     }
     if (*used >= nspare) {
         const struct aten *was = aten_find(spelled_stem(l->a, name));
@@ -1877,8 +1881,8 @@ resolve_lost(struct dynamo *d, const struct group *g, const char *name, int posi
         t = inside < 0 ? constant_input(d, g, !was || !was->shaped) : -1;
         if (t >= 0 || inside >= 0)
             return t >= 0 ? resolve_constant(d, g, name, t) : inside;
-        bool tensor = !position || spelled(name, COPIES) || is_traceless(name) ||
-                      reads_interior(d, g); /* "mul" may be of sizes */
+        bool tensor =
+            !position || spelled(name, COPIES) || traceless || reads_interior(d, g); /* "mul" may be of sizes */
         if (!tensor || constant_input(d, g, false) >= 0)
             return -1;
         if (reads_interior(d, g) ||

@@ -842,18 +842,21 @@ node_make(struct machine *m, struct frame *f)
 {
     const struct derivative *r = rule_of(m, f->op);
     int nin = 0;
-    bool any = false;
+    bool any = false, complex = false;
     for (int i = 0; i < f->n; i++) {
         int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
         bool diff = differentiable(r, i);
         for (int k = 0; k < n; k++) {
             const struct arg *a = f->a[i].kind == ARG_LIST ? &f->a[i].list[k] : &f->a[i];
             any |= diff && a->kind == ARG_VALUE && a->v->requires_grad;
+            complex |= a->kind == ARG_VALUE && dtype_is_complex(a->v->dtype);
         }
         nin += n;
     }
     if (!any)
         return;
+    if (complex && !f->op->complex && f->nout && f->out[0] && !f->out[0]->is_view)
+        m->uncertain = f->op;
     struct gnode *g = NEW(m->a, struct gnode);
     g->op = f->op;
     g->call = m->call;
@@ -1593,12 +1596,14 @@ settle(struct machine *m, int mark, struct value *v, struct value *w)
     return w;
 }
 
-/* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Source:
- * validate_outputs in torch/csrc/autograd/engine.cpp. */
+/* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Of a real input it
+ * is the real parts. Source: validate_outputs in torch/csrc/autograd/engine.cpp, handle_r_to_c in FunctionsManual.cpp. */
 static struct value *
 fit_to(struct machine *m, struct value *v, const struct value *to)
 {
     int mark = scope_begin(m), lead = v->rank - to->rank;
+    if (dtype_is_complex(v->dtype) && !dtype_is_complex(to->dtype))
+        v = settle(m, mark, v, OP(m, "real.default", VAL(v)));
     struct value *w = v;
     bool differs = lead != 0;
     for (int i = 0; i < to->rank && lead >= 0; i++)

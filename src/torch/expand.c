@@ -63,18 +63,11 @@ expand_to(struct machine *m, struct frame *f)
         out_add(m, f, OP(m, "_to_copy.default", VAL(v), DTYPE(t), format < f->n ? f->a[format] : NONE));
 }
 
-static bool
-is_complex(enum dtype t)
-{
-    return t == DT_COMPLEX64 || t == DT_COMPLEX128;
-}
-
-/* A complex gradient of a real tensor is seen by its real parts: handle_r_to_c in FunctionsManual.cpp. */
 void
 expand_to_like(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
-    if (is_complex(v->dtype) && !is_complex(V(1)->dtype))
+    if (dtype_is_complex(v->dtype) && !dtype_is_complex(V(1)->dtype))
         v = OP(m, "real.default", VAL(v));
     out_add(m, f, to(m, v, V(1)->dtype));
 }
@@ -1102,7 +1095,7 @@ expand_prelu(struct machine *m, struct frame *f)
 void
 expand_conj(struct machine *m, struct frame *f)
 {
-    bool complex = V(0) && (V(0)->dtype == DT_COMPLEX64 || V(0)->dtype == DT_COMPLEX128);
+    bool complex = V(0) && dtype_is_complex(V(0)->dtype);
     out_add(m, f, complex ? OP(m, "_conj.default", VAL(V(0))) : V(0));
 }
 

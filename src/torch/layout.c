@@ -158,7 +158,7 @@ layout_dim(int64_t d, int rank)
 static int
 category(enum dtype t)
 {
-    return t == DT_COMPLEX64 || t == DT_COMPLEX128 ? 4 : dtypes[t].is_float ? 3 : t == DT_BOOL ? 1 : 2;
+    return dtype_is_complex(t) ? 4 : dtypes[t].is_float ? 3 : t == DT_BOOL ? 1 : 2;
 }
 
 enum dtype

@@ -125,6 +125,7 @@ run_where(struct machine *m, struct frame *f)
 void
 run_contiguous(struct machine *m, struct frame *f)
 {
+    pointwise_resolve(m, f, 0, f->over ? 0 : 1);
     if (f->over)
         run_unary(m, f);
     else
@@ -349,6 +350,7 @@ run_sum(struct machine *m, struct frame *f)
 {
     int64_t size[RANK];
     int rank = pointwise_reduced(f, 1, 2, size);
+    pointwise_resolve(m, f, 0, 1);
     out_add(m, f, value_new(m, sum_type(f), rank, size, NULL));
     sum_scratch(m, f, 1, sum_type(f));
 }

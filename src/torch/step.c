@@ -950,7 +950,7 @@ static bool
 contradicts(const struct call *c, const struct frame *f)
 {
     const struct value *v = f->nout ? f->out[0] : NULL;
-    bool pairs = v && (v->dtype == DT_COMPLEX64 || v->dtype == DT_COMPLEX128);
+    bool pairs = v && dtype_is_complex(v->dtype);
     int64_t n = 1;
     for (int i = 0; i < c->rank; i++)
         n *= c->size[i];
@@ -1019,6 +1019,10 @@ run_call(struct script *x, int at, double *flops)
                                                    .want = ~0u,
                                                    .in_place = c->in_place && op == c->op});
         m->untracked = false;
+        if (m->uncertain && x->first && !x->p->graph->ndoubts)
+            graph_doubt(x->p->graph, c->node, doubted_name(c), NULL,
+                        "what the gradient of %s makes of complex numbers is not known", m->uncertain->name);
+        m->uncertain = NULL;
         for (int k = 0; c->anew && k < f->nout; k++)
             value_restride(m, f->out[k]);
         m->grad_mode = recording;

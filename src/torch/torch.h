@@ -155,6 +155,7 @@ struct aten {
     bool shaped;   /* an argument called size, shape or repeats is what the file states, however the text spells it */
     bool wraps;    /* wrap_opt_if: keeps an argument for one of several gradients, else for one alone */
     bool subclass; /* its result is of a subclass of Tensor */
+    bool complex;  /* its formulas hold for complex numbers, too, and so do those of every view */
     bool keeps_result; /* in place, autograd saves the result; else a clone of what is overwritten, if it needs that */
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
@@ -301,6 +302,7 @@ struct machine {
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
     const char *op;
+    const struct aten *uncertain; /* whose derivative is not known for the complex numbers that it read; NULL none */
     const struct call *call;
     bool grad_mode, autocast;
     bool untracked; /* a call of the program runs with gradients switched off */

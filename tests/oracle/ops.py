@@ -347,6 +347,35 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "broadcast_to": "x[:, :1].broadcast_to(x.shape) * x",
     "polar": "torch.view_as_real(torch.polar(x.detach().abs(), x.detach()))[..., 0] * x",
     "rotary_complex": "rotate(x)",
+    # complex numbers: z is made of x
+    **{
+        f"complex_{n}": f"(lambda z: {e})(torch.complex(x, x.cos()))"
+        for n, e in {
+            "mul": "(z * z.roll(1, 1)).real",
+            "mul_real": "(x * z).imag + (z * x).real",
+            "scale": "(z * 2j).real",
+            "mask": "(z * torch.sigmoid(z.abs())).real",
+            "div": "(z / (z + 2)).real",
+            "div_real": "(z / (x.abs() + 1)).real + (x / (z + 2)).real",
+            "sum": "(z + x).real + (x - z).imag",
+            "mean": "(z - z.mean(1, keepdim=True) + z.sum(-1, keepdim=True)).real",
+            "matmul": "(z @ z.transpose(-1, -2) @ z).real",
+            "einsum": "torch.einsum('btx,bsx->bts', z, z).abs() @ x",
+            "conj": "(z * z.roll(1, 1).conj()).real",
+            "exp": "(torch.exp(z) * z.log()).real",
+            "phase": "(torch.exp(1j * x) * z).real",
+            "pow": "(z**2 + z**3 + z.sqrt()).real",
+            "sin": "(z.sin() + z.cos()).real",
+            "inverse": "(1 / (z + 2) + (z + 2).rsqrt()).real",
+            "gates": "(z.tanh() * z.sigmoid()).real",
+            "pick": "torch.cat((z[:, [0, 1]], z.roll(1, 1)[:, :6]), 1).abs()",
+            "where": "torch.where(x > 0, z, -z).masked_fill(x > 1, 0).real",
+            "scan": "(z.cumsum(1) + z.flip(1) + z.repeat(1, 2, 1)[:, ::2]).real",
+            "write": "written(z)",
+            "angle": "z.angle()",
+            "sgn": "torch.sgn(z).real",
+        }.items()
+    },
     "logical_not": "x * (x > 0).logical_not()",
     "cummax": "x.cummax(1)[0]",
     # signals, graphs, densities: as their programs write them
@@ -699,14 +728,16 @@ OPEN = {
     **dict.fromkeys(
         ("bucketize", "stft_window", "block_diag"), "constants that are arguments are folded, and their calls with them"
     ),
-    **dict.fromkeys(
-        ("gumbel_hard", "std_mean", "loss_triplet_distance"), "exported as its arithmetic: a doubt"
-    ),
+    **dict.fromkeys(("gumbel_hard", "std_mean", "loss_triplet_distance"), "exported as its arithmetic: a doubt"),
     "any_all": "a mask that two calls read is inside the first one",
     "multihead_weights": "the layer that nobody reads is lost with its weights' sizes",
     "spectral_norm": "its buffers are updated by calls that nobody reads",
     "lstm_bidirectional": "its weights are folded into others of another layout",
-    "iadd": "of a function without a module the file names its caller's line",
+    **dict.fromkeys(
+        ("iadd", "complex_sum", "complex_mean"), "of a function without a module the file names its caller's line"
+    ),
+    "complex_mul_real": "of two promotions of one operand the exporter keeps one",
+    "complex_angle": "its gradient of complex numbers is not known: a doubt",
 }
 
 ZOO = """
@@ -734,6 +765,10 @@ def assign_rows(x):
     return y * 2
 def twice(x):
     return (x.exp() * x).tanh() * 2
+def written(z):
+    out = torch.zeros_like(z)
+    out[:, :4] = z[:, :4] * z[:, 4:]
+    return out.real
 def rotate(x):
     c = torch.view_as_complex(x.reshape(*x.shape[:-1], 16, 2))
     a = x.detach()[..., :16] * 2

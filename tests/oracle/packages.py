@@ -3,7 +3,7 @@
 """Models of packages that people install beside PyTorch, a row each: for families.py.
 
 Packages: vit-pytorch, segmentation-models-pytorch, monai, torchaudio, pytorchcv, einops, braindecode, diffusers,
-asteroid, speechbrain, ultralytics and what the rows import.
+asteroid, speechbrain, ultralytics, neuraloperator and what the rows import.
 """
 
 SOURCE = """import inspect, torch
@@ -28,6 +28,64 @@ LARGER = "torch.rand(b, 3, 224, 224)"
 VOLUME = "torch.rand(b, 1, 32, 32, 32)"
 SEQUENCE = "torch.rand(b, 64, 64)"
 TOKENS = "torch.zeros(b, 64, dtype=torch.long)"
+
+SPECTRA = """import torchaudio, torchaudio.transforms as T
+class Fourier(nn.Module):
+    "mixes tokens by the real part of a transform in two dimensions, as FNet does"
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.norm = nn.Linear(64, 128), nn.Linear(128, 64), nn.LayerNorm(64)
+    def forward(self, x):
+        x = self.norm(x + torch.fft.fft2(x).real)
+        return x + self.down(F.gelu(self.up(x)))
+class Filter(nn.Module):
+    "a learned filter in the frequencies of a picture, as GFNet has it"
+    def __init__(self, h=16, w=9, c=32):
+        super().__init__()
+        self.weight, self.fc = nn.Parameter(torch.randn(h, w, c, 2) * 0.02), nn.Linear(c, c)
+    def forward(self, x):
+        x = torch.fft.rfft2(x, dim=(1, 2), norm="ortho") * torch.view_as_complex(self.weight)
+        return self.fc(torch.fft.irfft2(x, s=(16, 16), dim=(1, 2), norm="ortho"))
+class Spectral(nn.Module):
+    "weights of the first modes of a sequence, as FNO has them"
+    def __init__(self, c=16, modes=12):
+        super().__init__()
+        self.w = nn.Parameter(torch.rand(c, c, modes, dtype=torch.cfloat) / c)
+        self.skip, self.modes = nn.Conv1d(c, c, 1), modes
+    def forward(self, x):
+        f = torch.fft.rfft(x)
+        out = torch.zeros_like(f)
+        out[:, :, :self.modes] = torch.einsum("bix,iox->box", f[:, :, :self.modes], self.w)
+        return F.gelu(torch.fft.irfft(out, n=x.shape[-1]) + self.skip(x))
+class Front(nn.Module):
+    "a spectrogram before convolutions"
+    def __init__(self, front, features):
+        super().__init__()
+        self.front = front
+        self.net = nn.Sequential(nn.Conv1d(features, 32, 3), nn.BatchNorm1d(32), nn.ReLU(), nn.Conv1d(32, 8, 3))
+    def forward(self, x):
+        return self.net(self.front(x))
+class Magnitude(nn.Module):
+    def __init__(self, n=256, learned=False):
+        super().__init__()
+        self.n, self.window = n, nn.Parameter(torch.hann_window(n)) if learned else None
+        if not learned:
+            self.register_buffer("hann", torch.hann_window(n))
+    def forward(self, x):
+        w = self.hann if self.window is None else self.window
+        return torch.stft(x, self.n, self.n // 4, window=w, return_complex=True).abs()
+class Mask(nn.Module):
+    "a mask over a spectrogram, and back to the waveform"
+    def __init__(self, n=256):
+        super().__init__()
+        self.n = n
+        self.register_buffer("hann", torch.hann_window(n))
+        self.net = nn.Sequential(nn.Conv1d(n // 2 + 1, 64, 3, padding=1), nn.ReLU(), nn.Conv1d(64, n // 2 + 1, 1))
+    def forward(self, x):
+        s = torch.stft(x, self.n, self.n // 4, window=self.hann, return_complex=True)
+        return torch.istft(s * self.net(s.abs()).sigmoid(), self.n, self.n // 4, window=self.hann, length=x.shape[-1])
+"""
+WAVE = "torch.rand(b, 8000)"
 
 BRAINDECODE = """ATCNet AttentionBaseNet AttnSleep BDTCN BENDR BIOT BrainModule CBraMod CTNet CodeBrain ContraWR DANCE
     DGCNN Deep4Net DeepSleepNet EEGConformer EEGDINO EEGITNet EEGInceptionERP EEGInceptionMI EEGMiner EEGNeX EEGNet
@@ -1013,6 +1071,39 @@ ROWS = (
                 "torch.rand(b, 8000)",
             ),
             ("demask", "import asteroid.models", "asteroid.models.DeMask()", "torch.rand(b, 8000)"),
+        )
+    ),
+    *(
+        ("spectral", name, SPECTRA, made, given)
+        for name, made, given in (
+            ("fourier", "nn.Sequential(Fourier(), Fourier())", SEQUENCE),
+            ("filter", "nn.Sequential(Filter(), nn.GELU(), Filter())", "torch.rand(b, 16, 16, 32)"),
+            (
+                "modes",
+                "nn.Sequential(nn.Conv1d(2, 16, 1), Spectral(), Spectral(), nn.Conv1d(16, 1, 1))",
+                "torch.rand(b, 2, 64)",
+            ),
+            ("stft", "Front(Magnitude(), 129)", WAVE),
+            ("stft_learned", "Front(Magnitude(learned=True), 129)", WAVE),
+            ("mel", "Front(T.MelSpectrogram(16000, 256, n_mels=32), 32)", WAVE),
+            ("mel_db", "Front(nn.Sequential(T.MelSpectrogram(16000, 256, n_mels=32), T.AmplitudeToDB()), 32)", WAVE),
+            ("mfcc", "Front(T.MFCC(16000, 20, melkwargs={'n_fft': 256, 'n_mels': 32}), 20)", WAVE),
+            ("mask", "Mask()", WAVE),
+        )
+    ),
+    *(
+        ("neuralop", name, "import neuralop.models as op", f"op.{made}", given)
+        for name, made, given in (
+            ("fno1d", "FNO((8,), 2, 1, 16, n_layers=2)", "torch.rand(b, 2, 64)"),
+            ("fno2d", "FNO((8, 8), 3, 1, 16, n_layers=2)", "torch.rand(b, 3, 32, 32)"),
+            ("tfno", "TFNO((8, 8), 3, 1, 16, n_layers=2, rank=0.1)", "torch.rand(b, 3, 32, 32)"),
+            ("fno3d", "FNO((4, 4, 4), 1, 1, 8, n_layers=2)", "torch.rand(b, 1, 16, 16, 16)"),
+            (
+                "uno",
+                "UNO(3, 1, 16, uno_out_channels=[16, 16, 16], uno_n_modes=[[8, 8]] * 3, "
+                "uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]], n_layers=3)",
+                "torch.rand(b, 3, 32, 32)",
+            ),
         )
     ),
 )

@@ -219,8 +219,6 @@ BROUGHT = "memlint.copy_to_device.default"  # an operator of the program's table
 SAME = {f"aten.{op}" for op in ("to.dtype", "to.dtype_layout", "to.device", "to.other", "type_as.default")}
 SAME |= {f"aten.{op}.default" for op in ("contiguous", "_to_copy")}
 DROPOUT = re.compile(r"aten\.(feature_)?(alpha_)?dropout_?\.")
-# What has complex arguments and needs no conjugates in its gradient.
-REAL = re.compile(r"aten\.(_?fft|_?fft_\w+|stft|istft|abs|cat|add|sub|constant_pad_nd)\.")
 # What makes no tensor of its own, or is asked of tensors alone.
 QUIET = re.compile(r"aten\.(sym_\w+|size|stride|is_\w+|lift|lift_fresh|_local_scalar_dense|item)\.|prim\.|profiler\.")
 
@@ -461,9 +459,6 @@ class Recorder(SchemaCheckMode):
             if not moved and any(t.requires_grad for t in tensors_of(out)):
                 self.unsure.add("what leaves the device, whose gradient comes back")
             return out
-        numbers = [t for t in given if t.is_complex() and t.requires_grad and not shares(t, results[0])]
-        if numbers and not REAL.match(name):
-            self.unsure.add("products of complex numbers, whose gradients make conjugates")
         if moved:  # from another device
             c = self.brought(results[0])
         self.calls.append(c)
