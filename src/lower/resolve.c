@@ -1411,6 +1411,15 @@ viewed(const struct program *p, const struct call *c)
     return c;
 }
 
+static bool
+has_gradient(const struct lowering *l, int slot)
+{
+    bool *grows = lower_trained(l->p, l->a);
+    for (int i = 0; i < l->p->ncalls; i++)
+        lower_grows(&l->p->calls[i], grows);
+    return grows[slot];
+}
+
 /* What a call that runs again reads: made again, too, where the reader's line writes it more often than it was called,
  * or calls it no more often than the reader, in a loop; where it is a subscript of what was one expression; or where
  * a function that both lines call made it. */
@@ -1443,6 +1452,13 @@ operand_again(struct dynamo *d, const struct group *g, const struct call *reader
                                    !(strchr(line, '[') && (picks(m->target) || picks(reader->target))));
     bool made = (part && strchr(line, '[')) || written > calls || round || shared;
     if (!made) {
+        bool hidden = !view && !written && reader && m->op && m->op->grad && strcmp(m->stack, stack) == 0 &&
+                      !target_is(m->target, TARGET_COPIES) && strcmp(before, stack) == 0;
+        if (hidden && has_gradient(d->l, slot)) /* a function that the line calls made both */
+            graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op,
+                        "an export by memlint.export, which has every call",
+                        "the exporter merged %s with an equal call of this line, and perhaps %s, which a function made",
+                        spelled_bare(reader->target), spelled_bare(m->target));
         const struct call *base = d->again && elsewhere ? viewed(p, m) : NULL;
         if (base && python_again(d->l->a, base->target, base->stack, stack))
             graph_doubt(d->l->g, d->l->g->n[g->last].name, d->l->g->n[g->last].op, NULL,

@@ -1597,7 +1597,8 @@ settle(struct machine *m, int mark, struct value *v, struct value *w)
 }
 
 /* The gradient must have its input's shape and type: reduce what was broadcast, cast what was cast. Of a real input it
- * is the real parts. Source: validate_outputs in torch/csrc/autograd/engine.cpp, handle_r_to_c in FunctionsManual.cpp. */
+ * is the real parts. Source: validate_outputs in torch/csrc/autograd/engine.cpp; handle_r_to_c in FunctionsManual.cpp
+ * beside it. */
 static struct value *
 fit_to(struct machine *m, struct value *v, const struct value *to)
 {
