@@ -250,17 +250,15 @@ turned_inside(const struct dynamo *d, int from, const char *line)
            !python_writes(line, d->groups[at].target) && !python_calls(line, "rearrange");
 }
 
-/* Whether another group read what a node makes as it was: a copy behind that is its reader's, not its maker's. */
+/* Whether another call read it as it was: a copy behind that is its reader's, not its maker's. */
 static bool
-read_before(const struct dynamo *d, int from, const struct group *g)
+read_before(const struct program *p, int slot)
 {
-    int at = from < 0 ? -1 : d->group_of[from];
-    const char *name = at < 0 ? NULL : arena_printf(d->l->a, "%%%s", d->groups[at].fx_name);
-    for (int k = at + 1; at >= 0 && &d->groups[k] < g; k++)
-        for (const char *p = d->groups[k].args; p && (p = strstr(p, name));)
-            if (!python_name(p += strlen(name)) && !isdigit((unsigned char)*p))
-                return true;
-    return false;
+    bool read = false;
+    for (int i = p->ncalls - 1, r; i >= 0 && !read && p->calls[i].outs[0] != slot; i--)
+        for (struct call_reads reads = {&p->calls[i]}; !read && (r = next_read(&reads)) >= 0;)
+            read = r == slot;
+    return read;
 }
 
 /* A clone that vanished: dropout in evaluation mode, or the copy of contiguous() and reshape. Layout tells, when it
@@ -294,7 +292,8 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
         doubt_clone(d, g, tensor);
         return slot;
     }
-    const bool inside = !written && !views && !drops && read_before(d, from, g); /* a dropout is its maker's */
+    const bool inside =
+        !written && !views && !drops && read_before(l->p, l->slot_of[tensor]); /* a dropout is its maker's */
     struct call *c = group_call(d, g,
                                 written  ? "aten.clone.default"
                                 : inside ? "aten.contiguous.default"
