@@ -682,6 +682,64 @@ emit_glu(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* Piece k, from 1, of chunk(): from what the piece before ends with to k * ((size + chunks - 1) / chunks), all of it
+ * computed from the shape. Returns the node that divides, NULL none. Source: prim_constant_chunk in
+ * torch/onnx/_internal/torchscript_exporter/symbolic_opset11.py. */
+static const struct node *
+chunk_of(const struct matcher *x, const struct node *n, double *k)
+{
+    enum { START = 1, END, AXES, INPUTS };
+    const struct node *end = is(n, "Slice") && n->nin == INPUTS ? maker(x, n->in[END]) : NULL;
+    const struct node *by = end && is(end, "Mul") && matcher_number(x, end->in[1], k) ? maker(x, end->in[0]) : NULL;
+    const struct node *sum = by && is(by, "Div") ? maker(x, by->in[0]) : NULL;
+    const struct node *size = sum && is(sum, "Add") ? maker(x, sum->in[0]) : NULL;
+    const struct node *shape = size && is(size, "Gather") ? maker(x, size->in[0]) : NULL;
+    return shape && is(shape, "Shape") && shape->in[0] == n->in[0] && size->in[1] == n->in[AXES] ? by : NULL;
+}
+
+/* The first of the pieces stands for the call. */
+static bool
+match_chunk(struct matcher *x, const struct node *n)
+{
+    double k, other, chunks, axis;
+    const struct node *by = x->by_torch ? chunk_of(x, n, &k) : NULL;
+    if (!by || !matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis) || k > chunks)
+        return false;
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    for (int i = 0; i < t->nusers; i++) {
+        const struct node *m = &x->g->n[t->users[i]];
+        if (m < n && chunk_of(x, m, &other) == by) {
+            cover(x, n);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+emit_chunk(struct matcher *x, const struct node *n)
+{
+    double k, chunks, axis;
+    const struct node *by = chunk_of(x, n, &k);
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    struct arg in = matcher_arg(x, n, n->in[0], "input");
+    if (!matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis))
+        return;
+    struct call *c = matcher_call(x, n, "aten.chunk.default", 3);
+    c->args[0] = in;
+    c->args[1] = INT(to_int(chunks));
+    c->args[2] = INT(to_int(axis));
+    c->nouts = (int)chunks;
+    c->outs = NEWN(x->l->a, int, c->nouts);
+    for (int i = 0; i < c->nouts; i++)
+        c->outs[i] = lower_slot(x->l);
+    for (int i = 0; i < t->nusers; i++) {
+        const struct node *m = &x->g->n[t->users[i]];
+        if (chunk_of(x, m, &k) == by && k >= 1 && k <= c->nouts)
+            set_slot(x, m->out[0], c->outs[(int)k - 1]);
+    }
+}
+
 /* mish: x times the tanh of its softplus. */
 static const struct node *
 mish_inner(const struct matcher *x, const struct node *n, const struct node **tanh)
@@ -989,6 +1047,7 @@ static const struct pattern {
     {"Div", 0, match_rsqrt, emit_rsqrt},
     {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
+    {"Slice", 0, match_chunk, emit_chunk},
 };
 
 /* ---- one to one -------------------------------------------------------------------------------------------------- */

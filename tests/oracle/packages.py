@@ -85,6 +85,37 @@ class Mask(nn.Module):
         s = torch.stft(x, self.n, self.n // 4, window=self.hann, return_complex=True)
         return torch.istft(s * self.net(s.abs()).sigmoid(), self.n, self.n // 4, window=self.hann, length=x.shape[-1])
 """
+ONE = """
+class One(nn.Module):
+    "with the other argument that the model wants"
+    def __init__(self, model, other):
+        super().__init__()
+        self.model, self.other = model, other
+    def forward(self, x):
+        if self.other is None:
+            out = self.model(x, None) if "FT" in type(self.model).__name__ else self.model(x)
+        elif self.other == 0:
+            out = self.model(torch.zeros(x.shape[0], 2, dtype=torch.long, device=x.device), x)
+        else:
+            out = self.model(x, torch.ones(x.shape[0], device=x.device))
+        return out[0] if isinstance(out, tuple) else out
+class First(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+    def forward(self, x):
+        return self.model(x)[0]
+"""
+GRAPH = """import torch_geometric.nn.models as g
+class Graph(nn.Module):
+    "a graph whose edges are fixed, as a grid is"
+    def __init__(self, model, n=120):
+        super().__init__()
+        self.model = model
+        self.register_buffer("edges", torch.arange(2 * n).view(2, n) % 40)
+    def forward(self, x):
+        return self.model(x, self.edges)
+"""
 WAVE = "torch.rand(b, 8000)"
 
 BRAINDECODE = """ATCNet AttentionBaseNet AttnSleep BDTCN BENDR BIOT BrainModule CBraMod CTNet CodeBrain ContraWR DANCE
@@ -1104,6 +1135,144 @@ ROWS = (
                 "uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]], n_layers=3)",
                 "torch.rand(b, 3, 32, 32)",
             ),
+        )
+    ),
+    *(
+        ("more", name, imports + ONE, made, given)
+        for name, imports, made, given in (
+            (
+                "ft_transformer",
+                "import rtdl_revisiting_models as r",
+                "One(r.FTTransformer(n_cont_features=16, cat_cardinalities=[], d_out=4, n_blocks=2, d_block=32, "
+                "attention_n_heads=4, attention_dropout=0.2, ffn_d_hidden=None, ffn_d_hidden_multiplier=2, "
+                "ffn_dropout=0.1, residual_dropout=0.0), None)",
+                "torch.rand(b, 16)",
+            ),
+            (
+                "rtdl_mlp",
+                "import rtdl_revisiting_models as r",
+                "r.MLP(d_in=16, d_out=4, n_blocks=3, d_block=64, dropout=0.1)",
+                "torch.rand(b, 16)",
+            ),
+            (
+                "rtdl_resnet",
+                "import rtdl_revisiting_models as r",
+                "r.ResNet(d_in=16, d_out=4, n_blocks=2, d_block=32, d_hidden=None, d_hidden_multiplier=2.0, "
+                "dropout1=0.1, dropout2=0.0)",
+                "torch.rand(b, 16)",
+            ),
+            (
+                "tab_transformer",
+                "from tab_transformer_pytorch import TabTransformer",
+                "One(TabTransformer(categories=(10, 5), num_continuous=16, dim=32, dim_out=4, depth=2, heads=4, "
+                "attn_dropout=0.1, ff_dropout=0.1), 0)",
+                "torch.rand(b, 16)",
+            ),
+            (
+                "tabnet",
+                "from pytorch_tabnet.tab_network import TabNet",
+                "One(TabNet(16, 4, group_attention_matrix=torch.eye(16)), None)",
+                "torch.rand(b, 16)",
+            ),
+            (
+                "performer",
+                "from performer_pytorch import Performer",
+                "Performer(dim=64, depth=2, heads=4, dim_head=16, causal=False)",
+                SEQUENCE,
+            ),
+            (
+                "linformer",
+                "from linformer import Linformer",
+                "Linformer(dim=64, seq_len=64, depth=2, heads=4, k=16, dropout=0.1)",
+                SEQUENCE,
+            ),
+            (
+                "perceiver",
+                "from perceiver_pytorch import Perceiver",
+                "Perceiver(input_channels=3, input_axis=2, num_freq_bands=4, max_freq=10.0, depth=2, num_latents=16, "
+                "latent_dim=64, num_classes=10)",
+                "torch.rand(b, 32, 32, 3)",
+            ),
+            (
+                "conformer",
+                "from conformer import Conformer",
+                "Conformer(dim=64, depth=2, dim_head=16, heads=4)",
+                SEQUENCE,
+            ),
+            (
+                "open_clip_visual",
+                "import open_clip",
+                "open_clip.model.VisionTransformer(64, 16, 64, 2, 4, 4.0, output_dim=32)",
+                PICTURE,
+            ),
+            (
+                "open_clip_text",
+                "import open_clip",
+                "open_clip.transformer.TextTransformer(context_length=32, vocab_size=500, width=64, heads=4, layers=2)",
+                "torch.zeros(b, 32, dtype=torch.long)",
+            ),
+            (
+                "open_clip_resnet",
+                "import open_clip.modified_resnet as m",
+                "m.ModifiedResNet([1, 1, 1, 1], 32, 4, image_size=64, width=16)",
+                PICTURE,
+            ),
+            ("kornia_hardnet", "import kornia.feature as k", "k.HardNet(False)", "torch.rand(b, 1, 32, 32)"),
+            ("kornia_sosnet", "import kornia.feature as k", "k.SOSNet(False)", "torch.rand(b, 1, 32, 32)"),
+            (
+                "kornia_vit",
+                "from kornia.models import vit",
+                "vit.VisionTransformer(image_size=64, patch_size=16, embed_dim=64, depth=2, num_heads=4)",
+                PICTURE,
+            ),
+            (
+                "quantizer",
+                "from vector_quantize_pytorch import FSQ",
+                "First(nn.Sequential(nn.Linear(64, 4), FSQ([8, 5, 5, 5])))",
+                SEQUENCE,
+            ),
+            (
+                "diffusion_unet",
+                "from denoising_diffusion_pytorch import Unet",
+                "One(Unet(dim=16, dim_mults=(1, 2), channels=3, flash_attn=False), torch.ones(1))",
+                "torch.rand(b, 3, 32, 32)",
+            ),
+            (
+                "nystrom",
+                "from nystrom_attention import Nystromformer",
+                "Nystromformer(dim=64, depth=2, heads=4, dim_head=16, num_landmarks=16)",
+                SEQUENCE,
+            ),
+            (
+                "axial",
+                "from axial_attention import AxialImageTransformer",
+                "AxialImageTransformer(dim=16, depth=2, heads=2, reversible=False)",
+                "torch.rand(b, 16, 16, 16)",
+            ),
+            ("gmlp", "from g_mlp_pytorch import gMLP", "gMLP(dim=64, depth=2, seq_len=64)", SEQUENCE),
+            (
+                "gmlp_vision",
+                "from g_mlp_pytorch import gMLPVision",
+                "gMLPVision(image_size=64, patch_size=16, num_classes=10, dim=64, depth=2)",
+                PICTURE,
+            ),
+            (
+                "mlp_mixer",
+                "from mlp_mixer_pytorch import MLPMixer",
+                "MLPMixer(image_size=64, channels=3, patch_size=16, dim=64, depth=2, num_classes=10, dropout=0.1)",
+                PICTURE,
+            ),
+            (
+                "lambda",
+                "from lambda_networks import LambdaLayer",
+                "nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), LambdaLayer(dim=32, dim_out=32, r=7, dim_k=16, heads=4, "
+                "dim_u=1), nn.Conv2d(32, 4, 1))",
+                "torch.rand(b, 3, 16, 16)",
+            ),
+            ("gcn", GRAPH, "Graph(g.GCN(16, 32, 2, 4, dropout=0.1))", "torch.rand(40 * b, 16)"),
+            ("gat", GRAPH, "Graph(g.GAT(16, 32, 2, 4, heads=2))", "torch.rand(40 * b, 16)"),
+            ("sage", GRAPH, "Graph(g.GraphSAGE(16, 32, 2, 4))", "torch.rand(40 * b, 16)"),
+            ("gin", GRAPH, "Graph(g.GIN(16, 32, 2, 4))", "torch.rand(40 * b, 16)"),
         )
     ),
 )
