@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """memlint over a folder of files from anywhere: does it crash, what does it answer, and where do doubts begin?
 
-    wild.py MEMLINT FOLDER [-j N] [--seconds N] [--most N] [--list] [-- OPTION...]
+    wild.py MEMLINT FOLDER [-j N] [--seconds N] [--most N] [--list | --follow] [-- OPTION...]
 
 Every *.onnx below FOLDER is read once, with the options given. Printed: exit codes and verdicts; of refusals the
 message; of where files are from the verdicts; of doubts the operator that is their first root, with the files where it
-is that and those where it is any, and an example. --list prints a line a file instead. Exit 1 when one crashed or took
-longer than --seconds.
+is that and those where it is any, and an example. --list prints a line a file instead. --follow pastes the command that
+a report says to try, and prints what came of it. Exit 1 when one crashed or took longer than --seconds, or a pasted
+command was refused.
 """
 
-import argparse, collections, concurrent.futures, json, os, re, subprocess, sys
+import argparse, collections, concurrent.futures, json, os, re, shlex, subprocess, sys
 
 
 def files(folder):
@@ -37,6 +38,20 @@ def ask(memlint, path, options, seconds):
     return path, code, answer["verdict"], answer["provenance"]["kind"], roots, message
 
 
+def follow(memlint, path, options, seconds):
+    """(what came of the command that the report says to try, the command)"""
+    said = subprocess.run([memlint, path, *options], capture_output=True, text=True, errors="replace", timeout=seconds)
+    remedy = re.search(r"^  try: ((?:.*\\\n)*.*)", said.stdout, re.M)
+    command = shlex.split(remedy[1].replace("\\\n", " ")) if remedy and remedy[1].startswith("memlint ") else None
+    if not command:
+        return "in Python" if remedy else "nothing to try", ""
+    if any("..." in word for word in command):
+        return "to be filled in", shlex.join(command)
+    again = subprocess.run([memlint, *command[1:]], capture_output=True, text=True, errors="replace", timeout=seconds)
+    verdict = "inconclusive" if "\n  inconclusive" in again.stdout else "conclusive"
+    return f"exit {again.returncode}, {verdict if again.returncode == 0 else again.stderr.strip()}", shlex.join(command)
+
+
 def refusal(message, path):
     """A message without names and numbers, so that equal ones are counted."""
     message = re.sub(r"^memlint: ", "", message).replace(path, "FILE")
@@ -57,8 +72,17 @@ def main():
     ap.add_argument("--seconds", type=int, default=60)
     ap.add_argument("--most", type=int, default=30, help="rows of a table")
     ap.add_argument("--list", action="store_true")
+    ap.add_argument("--follow", action="store_true", help="paste the commands that reports say to try")
     ap.add_argument("options", nargs="*")
     a = ap.parse_args()
+    if a.follow:
+        with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
+            came = list(pool.map(lambda path: follow(a.memlint, path, a.options, a.seconds), files(a.folder)))
+        count("what came of it", collections.Counter(what for what, _ in came), a.most)
+        refused = [r for r in came if r[0].startswith("exit") and not r[0].startswith("exit 0")]
+        for what, command in refused:
+            print(f"{what}\n    {command}")
+        return bool(refused)
     with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
         rows = list(pool.map(lambda path: ask(a.memlint, path, a.options, a.seconds), files(a.folder)))
     bad = [r for r in rows if isinstance(r[1], str)]
