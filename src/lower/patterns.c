@@ -682,6 +682,13 @@ emit_glu(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+static const struct node *
+made_by(const struct matcher *x, const struct node *n, int k, const char *op, int inputs)
+{
+    const struct node *m = n ? maker(x, n->in[k]) : NULL;
+    return m && is(m, op) && m->nin == inputs ? m : NULL;
+}
+
 /* Piece k, from 1, of chunk(): from what the piece before ends with to k * ((size + chunks - 1) / chunks), all of it
  * computed from the shape. Returns the node that divides, NULL none. Source: prim_constant_chunk in
  * torch/onnx/_internal/torchscript_exporter/symbolic_opset11.py. */
@@ -689,21 +696,23 @@ static const struct node *
 chunk_of(const struct matcher *x, const struct node *n, double *k)
 {
     enum { START = 1, END, AXES, INPUTS };
-    const struct node *end = is(n, "Slice") && n->nin == INPUTS ? maker(x, n->in[END]) : NULL;
-    const struct node *by = end && is(end, "Mul") && matcher_number(x, end->in[1], k) ? maker(x, end->in[0]) : NULL;
-    const struct node *sum = by && is(by, "Div") ? maker(x, by->in[0]) : NULL;
-    const struct node *size = sum && is(sum, "Add") ? maker(x, sum->in[0]) : NULL;
-    const struct node *shape = size && is(size, "Gather") ? maker(x, size->in[0]) : NULL;
-    return shape && is(shape, "Shape") && shape->in[0] == n->in[0] && size->in[1] == n->in[AXES] ? by : NULL;
+    const struct node *end = is(n, "Slice") && n->nin == INPUTS ? made_by(x, n, END, "Mul", 2) : NULL;
+    const struct node *by = made_by(x, end, 0, "Div", 2),
+                      *size = made_by(x, made_by(x, by, 0, "Add", 2), 0, "Gather", 2),
+                      *shape = made_by(x, size, 0, "Shape", 1);
+    bool own = shape && shape->in[0] == n->in[0] && size->in[1] == n->in[AXES];
+    return own && matcher_number(x, end->in[1], k) ? by : NULL;
 }
 
 /* The first of the pieces stands for the call. */
 static bool
 match_chunk(struct matcher *x, const struct node *n)
 {
+    enum { MOST = 1024 }; /* pieces: a file that has few may say any number */
     double k, other, chunks, axis;
     const struct node *by = x->by_torch ? chunk_of(x, n, &k) : NULL;
-    if (!by || !matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis) || k > chunks)
+    if (!by || !matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis) ||
+        !(chunks >= 1 && chunks <= MOST && k >= 1 && k <= chunks))
         return false;
     const struct tensor *t = tensor_at(x, n->in[0]);
     for (int i = 0; i < t->nusers; i++) {
