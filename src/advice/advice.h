@@ -66,6 +66,12 @@ void grid_run(struct study *x, struct result *r);
 /* Fills r->scale; false and *why where --units names no module. Nothing is filled where the number is in doubt. */
 bool scale_run(const struct study *x, struct result *r, const char **why);
 
+/* ---- wrap.c: Python for several GPUs ----------------------------------------------------------------------------- */
+
+/* What wraps a model as s->parallel says, NULL one GPU, after the process group is there; checkpoint: every unit, too.
+ * "" nothing; NULL where a module's name could be more than a name. */
+const char *ranks_python(struct arena *a, const struct program *p, const struct setup *s, bool checkpoint);
+
 /* ---- oom.c: PyTorch's out-of-memory message ---------------------------------------------------------------------- */
 
 /* Reads the message and looks for the tensors of this step that could have asked; r has its findings already. A step

@@ -846,7 +846,7 @@ static void
 to_shards(struct edit *e)
 {
     const char *why;
-    e->setup.parallel = parallel_find("fsdp");
+    e->setup.parallel = parallel_find(e->a, "fsdp");
     e->setup.gpus = GPUS;
     unit_modules(e->a, e->program, NULL, &why);
 }

@@ -24,7 +24,8 @@ struct scaler {
     struct arena *a;
     const struct result *r;
     struct scale *scale;
-    const struct program *program[WAYS]; /* NULL: this model has no such way */
+    const struct parallel *strategy[WAYS]; /* NULL: one GPU */
+    const struct program *program[WAYS];   /* NULL: this model has no such way */
     struct rank_need *runs[DEVICE_KINDS][WAYS][COLUMNS];
 };
 
@@ -50,17 +51,11 @@ look(const struct step *st, void *to)
         l->need->stops = arena_str(l->a, g->doubts[0].why);
 }
 
-static const struct parallel *
-strategy_of(int way)
-{
-    return ladder[way].strategy ? parallel_find(ladder[way].strategy) : NULL;
-}
-
 static struct setup
 setup_of(const struct scaler *x, int way, int column)
 {
     struct setup s = *x->s->s;
-    s.parallel = strategy_of(way);
+    s.parallel = x->strategy[way];
     s.gpus = x->scale->gpus[column];
     return s;
 }
@@ -83,7 +78,7 @@ measure(struct scaler *x, int kind, int way, int column)
 static const struct rank_need *
 run(struct scaler *x, int kind, int way, int column)
 {
-    const struct parallel *how = strategy_of(way);
+    const struct parallel *how = x->strategy[way];
     int at = !how ? 0 : how->shards || how->partitions ? column : 1;
     struct rank_need **need = &x->runs[kind][way][at];
     if (!*need)
@@ -112,79 +107,6 @@ cheapest(struct scaler *x, const struct fit *f, int column)
             return i;
     }
     return -1;
-}
-
-/* ---- Python ------------------------------------------------------------------------------------------------------ */
-
-/* A module's path as a regular expression: "layers\.3", with any number for its numbers "layers\.\d+". */
-static const char *
-expression(struct arena *a, const char *path, bool any)
-{
-    const char *text = "";
-    for (const char *s = path; *s;) {
-        size_t n = strcspn(s, ".");
-        bool number = any && strspn(s, "0123456789") == n;
-        text = arena_printf(a, "%s%s%.*s", text, s == path ? "" : "\\.", number ? 3 : (int)n, number ? "\\d+" : s);
-        s += n + (s[n] == '.');
-    }
-    return text;
-}
-
-/* A regular expression for the units' names, that of no other module; NULL where a name could be more than one. */
-static const char *
-pattern_of(struct arena *a, const struct program *p)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
-    struct names *units = names_new(a), *others = names_new(a), *seen = names_new(a);
-    const char *all = "";
-    for (int i = 0; i < p->nunits; i++) {
-        names_put(units, p->units[i].module, i);
-        if (p->units[i].module[strspn(p->units[i].module, letters)])
-            return NULL;
-    }
-    for (int i = 1; i < p->nmodules; i++)
-        if (names_find(units, p->modules[i].path) < 0)
-            names_put(others, expression(a, p->modules[i].path, true), i);
-    for (int i = 0; i < p->nunits; i++) {
-        const char *one = expression(a, p->units[i].module, true);
-        if (names_find(others, one) >= 0)
-            one = expression(a, p->units[i].module, false);
-        if (names_find(seen, one) < 0)
-            all = arena_printf(a, "%s%s%s", all, *all ? "|" : "", one);
-        names_put(seen, one, i);
-    }
-    return all;
-}
-
-/* What wraps the model so, after the process group is there. */
-static const char *
-python_of(const struct scaler *x, int way, const char *pattern)
-{
-    struct arena *a = x->a;
-    const struct rung *rung = &ladder[way];
-    const struct parallel *how = strategy_of(way);
-    bool units = *pattern && (rung->checkpoint || (how && how->shards));
-    const char *optimizer = optimizer_python(x->s->s->optimizer), *s = units ? "import re\n" : "";
-    if (rung->checkpoint)
-        s = arena_printf(a, "%sfrom torch.utils.checkpoint import checkpoint\n", s);
-    if (how)
-        s = arena_printf(a, "%s%s\n%s", s, how->import, how->before ? arena_printf(a, "\n%s", how->before) : "");
-    if (units)
-        s = arena_printf(a, "%s\nunits = re.compile(r\"%s\")\nfor name, module in model.named_modules():\n", s,
-                         pattern);
-    if (units)
-        s = arena_printf(a, "%s    if not units.fullmatch(name):\n        continue\n", s);
-    if (rung->checkpoint)
-        s = arena_printf(a, "%s%s\n", s, checkpoint_module);
-    if (how && how->shards && units)
-        s = arena_printf(a, "%s    fully_shard(module%s)\n", s, how->arguments);
-    if (how)
-        s = arena_printf(a, "%s%s(model%s)", s, how->shards ? "fully_shard" : "\nmodel = DistributedDataParallel",
-                         how->arguments);
-    if (how && how->partitions && optimizer)
-        s = arena_printf(a, "%s\noptimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=%s, lr=lr)", s,
-                         optimizer);
-    return s;
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
@@ -237,18 +159,19 @@ scale_run(const struct study *s, struct result *r, const char **why)
     struct scale *scale = NEW(s->a, struct scale);
     struct scaler *x = NEW(s->a, struct scaler);
     *x = (struct scaler){.s = s, .a = s->a, .r = r, .scale = scale};
-    const char *pattern = pattern_of(s->a, wrapped);
     columns_of(scale, s->a, s->s->gpus);
     scale->ways = NEWN(s->a, struct way, WAYS);
     for (int i = 0; i < WAYS; i++) {
         if (!(x->program[i] = program_of(x, wrapped, i)))
             continue;
+        x->strategy[i] = ladder[i].strategy ? parallel_find(s->a, ladder[i].strategy) : NULL;
         study_tell(s, "trying several GPUs", i, WAYS);
         struct way *w = &scale->ways[scale->nways++];
         w->rung = i;
         w->name = name_of(s->a, &ladder[i]);
         w->strategy = ladder[i].strategy;
-        w->python = pattern ? python_of(x, i, pattern) : NULL;
+        const struct setup own = setup_of(x, i, scale->own);
+        w->python = ranks_python(s->a, x->program[i], &own, ladder[i].checkpoint);
         w->on = NEWN(s->a, struct rank_need, scale->ncolumns);
         for (int c = 0; c < scale->ncolumns; c++)
             w->on[c] = has_column(i, c) ? *run(x, r->own_kind, i, c) : (struct rank_need){.allocated = -1};

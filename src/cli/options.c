@@ -295,8 +295,8 @@ static const char *
 read_parallel(struct reader *r, const char *arg)
 {
     r->o->scale = strcmp(arg, AUTO) == 0;
-    r->o->setup.parallel = parallel_find(arg);
-    return NULL;
+    r->o->setup.parallel = parallel_find(r->a, arg);
+    return r->o->scale || r->o->setup.parallel ? NULL : unknown_word(r, &strategies, arg);
 }
 
 static const char *
@@ -892,9 +892,10 @@ static const struct row {
     {NULL, "loop", "NAME", "training loop: plain (default), accumulate-N or another of --list=loops", 0, read_loop,
      true, &loops, true},
     {NULL, "parallel", "HOW",
-     "several GPUs, of which the first one's memory is told: one of --list=parallel, as PyTorch runs it; auto adds a "
-     "table of 1 to 1,024 GPUs and the cheapest way that fits each device",
-     0, read_parallel, true, &strategies},
+     "several GPUs, of which the first one's memory is told: one of --list=parallel, as PyTorch runs it, with "
+     "commas between options as in fsdp:meta,bf16; auto adds a table of 1 to 1,024 GPUs and the cheapest way that fits "
+     "each device",
+     0, read_parallel, true, &strategies, true},
     {NULL, "gpus", "N", "how many GPUs --parallel has; 8 without it", 0, read_gpus, true},
     {NULL, "units", "GLOB",
      "modules that --parallel=fsdp shards one by one, tensor cuts and pipeline hands out, with * and commas; without "

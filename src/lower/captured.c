@@ -270,7 +270,7 @@ capture_node(struct capture *x, int at)
 /* The row that memlint.units describes, NULL none: what no row has (another bucket or type, a model that is not wrapped
  * itself) stays a doubt. */
 static const struct parallel *
-wrapped(const char *units)
+wrapped(struct arena *a, const char *units)
 {
     static const struct {
         const char *row, *line, *says, *without[2];
@@ -289,7 +289,7 @@ wrapped(const char *units)
         for (int k = 0; k < COUNT(rows[i].without) && rows[i].without[k]; k++)
             is &= !strstr(units, rows[i].without[k]);
         if (is && (strncmp(units, "ddp", 3) != 0 || strstr(units, " bucket=26214400 ")))
-            return parallel_find(rows[i].row);
+            return parallel_find(a, rows[i].row);
     }
     return NULL;
 }
@@ -299,7 +299,7 @@ static void
 setup_units(const struct graph *g, struct arena *a, struct setup *s)
 {
     const char *p = graph_metadata(g, "memlint.units"), *world = p ? strstr(p, " world=") : NULL;
-    const struct parallel *how = p && world && !s->parallel ? wrapped(p) : NULL;
+    const struct parallel *how = p && world && !s->parallel ? wrapped(a, p) : NULL;
     int gpus = how ? atoi(world + strlen(" world=")) : 0;
     if (gpus < 2)
         return;

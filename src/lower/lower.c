@@ -151,10 +151,10 @@ lower_run(struct graph *g, const struct setup *setup)
         graph_doubt(g, "model", "optimizer", "--torch=2.0, or another --optimizer",
                     "what %s makes in PyTorch %d.%d, one parameter after another, is not known",
                     optimizer_python(s->optimizer), by / 100, by % 100);
-    if (s->mode == MODE_TRAINING && s->parallel && s->parallel->shards)
+    if (s->mode == MODE_TRAINING && s->parallel && s->parallel->shards && !s->parallel->on_meta)
         program_assume(l->p, ALTERNATIVE_NONE,
                        "each rank builds the whole model on its GPU before fully_shard, and what that took stays "
-                       "reserved: built on the meta device, then to_empty(), it would not be");
+                       "reserved: built on the meta device, as with fsdp:meta, it would not be");
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);

@@ -48,6 +48,9 @@ storage_new(struct machine *m, int64_t bytes)
                           .bytes = (bytes + BLOCK - 1) / BLOCK * BLOCK};
     if (!s->bytes) /* an empty tensor allocates nothing */
         return s;
+    s->empty = m->on_meta;
+    if (s->empty)
+        return s;
     s->heap = m->stream ? m->stream : m->heap;
     trace_birth(m, s);
     return s;
@@ -162,9 +165,13 @@ value_empty(struct machine *m, struct value *v)
 }
 
 void
-value_fill(struct machine *m, struct value *v, int64_t elements)
+value_refill(struct machine *m, struct value *v, enum class class, int64_t elements)
 {
+    m->fresh = class;
+    m->fresh_name = v->st->name;
     struct storage *old = v->st, *st = storage_new(m, dtype_bytes(v->dtype, elements));
+    m->fresh = CLASS_TEMPORARIES;
+    m->fresh_name = NULL;
     st->dtype = v->dtype;
     st->rank = old->rank;
     memcpy(st->size, old->size, sizeof(st->size));

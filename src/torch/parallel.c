@@ -18,84 +18,119 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DDP        "from torch.nn.parallel import DistributedDataParallel"
-#define FSDP(more) "from torch.distributed.fsdp import " more "fully_shard"
+#define DDP  "from torch.nn.parallel import DistributedDataParallel"
+#define FSDP "from torch.distributed.fsdp import fully_shard"
 static const struct parallel strategies[] = {
-    {.name = "ddp",
-     .help = "DistributedDataParallel: a flat copy of the gradients beside them",
-     .import = DDP,
-     .arguments = ""},
+    {.name = "ddp", .help = "DistributedDataParallel: a flat copy of the gradients beside them", .import = {DDP}},
     {.name = "ddp:bucket-view",
      .help = "the same with gradient_as_bucket_view=True: gradients are views of the copy",
-     .import = DDP,
      .arguments = ", gradient_as_bucket_view=True",
      .bucket_view = true},
     {.name = "ddp:static-graph",
      .help = "the same with static_graph=True",
-     .import = DDP,
      .arguments = ", static_graph=True",
      .maps = true},
     {.name = "ddp:find-unused",
      .help = "the same with find_unused_parameters=True: outputs are cloned, buckets keep the model's order",
-     .import = DDP,
      .arguments = ", find_unused_parameters=True",
      .maps = true,
      .finds_unused = true},
     {.name = "zero1",
      .help = "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
-     .import = "from torch.distributed.optim import ZeroRedundancyOptimizer\n" DDP,
-     .arguments = "",
+     .import = {"from torch.distributed.optim import ZeroRedundancyOptimizer", DDP},
      .partitions = true},
-    {.name = "fsdp",
-     .help = "fully_shard of every unit of --units and of the model",
-     .import = FSDP(""),
-     .arguments = "",
-     .shards = true},
+    {.name = "fsdp", .help = "fully_shard of every unit of --units and of the model", .import = {FSDP}, .shards = true},
+    {.name = "fsdp:meta",
+     .help = "the same for a model on the meta device: no rank ever has the whole of it, to_empty() makes the shares",
+     .on_meta = true},
     {.name = "fsdp:no-reshard",
      .help = "the same with reshard_after_forward=False: parameters stay whole until their backward pass",
-     .import = FSDP(""),
      .arguments = ", reshard_after_forward=False",
-     .shards = true,
      .keeps = true},
     {.name = "fsdp:hybrid",
      .help = "the same over nodes of 8 GPUs: shares within a node, the same ones on each node",
-     .import = "from torch.distributed.device_mesh import init_device_mesh\n" FSDP(""),
+     .import = {"from torch.distributed.device_mesh import init_device_mesh"},
      .before = "mesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size() // 8, 8), "
                "mesh_dim_names=(\"node\", \"gpu\"))\n",
      .arguments = ", mesh=mesh",
-     .within = 8,
-     .shards = true},
+     .within = 8},
     {.name = "fsdp:bf16",
      .help = "the same with MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
-     .import = FSDP("MixedPrecisionPolicy, "),
+     .import = {"from torch.distributed.fsdp import MixedPrecisionPolicy"},
      .arguments = ", mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
-     .shards = true,
      .low = DT_BFLOAT16},
     {.name = "fsdp:cpu-offload",
      .help = "the same with CPUOffloadPolicy(): shares of parameters, gradients and states are the host's",
-     .import = FSDP("CPUOffloadPolicy, "),
+     .import = {"from torch.distributed.fsdp import CPUOffloadPolicy"},
      .arguments = ", offload_policy=CPUOffloadPolicy()",
-     .shards = true,
      .offloads = true},
     {.name = "tensor",
      .help = "parallelize_module: linear layers of every unit by columns (ColwiseParallel) and rows (RowwiseParallel)",
      .tensor = true},
     {.name = "tensor:sequence",
      .help = "the same with SequenceParallel: between linear layers a rank has its part of the sequence",
-     .tensor = true,
      .sequence = true},
     {.name = "pipeline",
      .help = "Schedule1F1B: a stage of the units on each GPU; a batch is one micro-batch of --loop=accumulate-N",
      .pipeline = true},
 };
 
-const struct parallel *
-parallel_find(const char *name)
+/* A way with one more of its options. */
+static void
+add_option(struct arena *a, struct parallel *to, const struct parallel *o)
 {
-    for (int i = 0; i < COUNT(strategies); i++)
-        if (strcmp(strategies[i].name, name) == 0)
-            return &strategies[i];
-    return NULL;
+    bool first = !strchr(to->name, ':');
+    to->name = arena_printf(a, "%s%c%s", to->name, first ? ':' : ',', strchr(o->name, ':') + 1);
+    to->arguments = arena_printf(a, "%s%s", to->arguments, o->arguments ? o->arguments : "");
+    to->before = o->before ? o->before : to->before;
+    for (int i = 0, n = 0; i < COUNT(o->import) && o->import[i]; i++) {
+        while (to->import[n])
+            n++;
+        to->import[n] = o->import[i];
+    }
+    to->bucket_view |= o->bucket_view;
+    to->finds_unused |= o->finds_unused;
+    to->maps |= o->maps;
+    to->on_meta |= o->on_meta;
+    to->keeps |= o->keeps;
+    to->offloads |= o->offloads;
+    to->sequence |= o->sequence;
+    to->within = o->within ? o->within : to->within;
+    to->low = o->low != DT_UNDEFINED ? o->low : to->low;
+}
+
+static bool
+names_option(const char *options, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = options; at; at = strchr(at, ','), at += at != NULL)
+        if (strncmp(at, name, n) == 0 && (!at[n] || at[n] == ','))
+            return true;
+    return false;
+}
+
+const struct parallel *
+parallel_find(struct arena *a, const char *text)
+{
+    size_t n = strcspn(text, ":");
+    const char *options = text[n] ? text + n + 1 : NULL;
+    struct parallel *found = NULL;
+    int left = options ? 1 : 0;
+    for (const char *at = options; at && (at = strchr(at, ',')); at++)
+        left++;
+    for (int i = 0; i < COUNT(strategies); i++) {
+        const struct parallel *row = &strategies[i];
+        if (strncmp(row->name, text, n) != 0 || (row->name[n] && row->name[n] != ':'))
+            continue;
+        if (!row->name[n]) {
+            found = arena_dup(a, row, sizeof(*row));
+            found->arguments = "";
+        } else if (names_option(options, row->name + n + 1)) {
+            add_option(a, found, row);
+            left--;
+        }
+    }
+    return left ? NULL : found;
 }
 
 const char *

@@ -78,14 +78,14 @@ lower(const struct shards *x, enum dtype t)
     return x->how->low != DT_UNDEFINED && dtypes[t].is_float ? x->how->low : t;
 }
 
-static struct value *
-make_share(struct shards *x, const struct shard *k)
+struct value *
+shards_born(const struct shards *x, const struct value *v)
 {
     int64_t size[RANK];
-    memcpy(size, k->v->size, sizeof(*size) * (size_t)k->v->rank);
-    if (k->v->rank)
+    memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
+    if (v->rank)
         size[0] = (size[0] + x->gpus - 1) / x->gpus;
-    return value_born(x->m, EMPTY, CLASS_PARAMETERS, k->v->st->name, k->dtype, k->v->rank, size);
+    return value_born(x->m, EMPTY, CLASS_PARAMETERS, v->st->name, v->dtype, v->rank, size);
 }
 
 void
@@ -94,8 +94,8 @@ shards_build(struct shards *x)
     for (int i = 1; i <= x->nunits; i++) {
         struct unit *u = &x->unit[i % x->nunits]; /* the model last */
         for (int k = 0; k < u->n; k++)
-            if (!x->how->offloads)
-                *u->all[k].local = make_share(x, &u->all[k]);
+            if (!x->how->offloads && !*u->all[k].local)
+                *u->all[k].local = shards_born(x, u->all[k].v);
         for (int k = 0; k < u->n; k++) {
             value_empty(x->m, u->all[k].v);
             u->all[k].whole = false;
@@ -126,18 +126,25 @@ share_of(const struct unit *u)
     return sum;
 }
 
-/* foreach_all_gather. Shares that are the host's come to the device first; those of another type are cast into one
- * buffer. */
+/* foreach_all_gather. Shares of another type are cast into one buffer; those that are the host's come to the device
+ * first, and are cast there one by one. */
 static void
 gather(struct shards *x, struct unit *u)
 {
     if (u->gathered || is_whole(u))
         return;
     struct value **brought = NEWN(x->m->a, struct value *, u->n), *cast = NULL;
-    if (x->how->low != DT_UNDEFINED)
+    if (x->how->low != DT_UNDEFINED && !x->how->offloads)
         cast = buffer(x, GATHER, CLASS_TEMPORARIES, "cast shares", x->how->low, share_of(u));
-    for (int i = 0; i < u->n && x->how->offloads; i++)
-        brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", u->all[i].v->dtype, u->all[i].padded);
+    for (int i = 0; i < u->n && x->how->offloads; i++) {
+        const struct shard *k = &u->all[i];
+        brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", k->dtype, k->padded);
+        if (k->v->dtype == k->dtype)
+            continue;
+        struct value *whole = brought[i];
+        brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "cast share", k->v->dtype, k->padded);
+        value_drop(x->m, whole);
+    }
     u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
     ranks_exchange(x->m, u->gathered->st->requested, 1);
     value_drop(x->m, cast);
@@ -153,13 +160,9 @@ copy_out(struct shards *x, struct unit *u)
     for (int i = 0; i < u->n; i++) {
         struct shard *k = &u->all[i];
         m->op = EMPTY;
-        m->fresh = CLASS_PARAMETERS;
-        m->fresh_name = k->v->st->name;
-        value_fill(m, k->v, k->padded * x->gpus);
+        value_refill(m, k->v, CLASS_PARAMETERS, k->padded * x->gpus);
         k->whole = true;
     }
-    m->fresh = CLASS_TEMPORARIES;
-    m->fresh_name = NULL;
 }
 
 static void

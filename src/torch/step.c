@@ -518,6 +518,7 @@ struct script {
         const struct param *param;
         struct value *v, *grad, *state[MOST_STATES], *local, *whole_grad; /* sharded: v is whole at times */
     } * params;
+    const struct moved *moves; /* of params, in the order in which a model moves to a device */
     struct value **inputs, **targets, **outs, *loss;
     const struct loss **loss_of; /* per output, NULL none */
     bool first;                  /* iteration: doubts are noted once */
@@ -592,6 +593,7 @@ moves(const struct script *x)
     return m;
 }
 
+/* The parameters' memory; of those on the meta device there is none, but what would have it is known. */
 static void
 build_model(struct script *x)
 {
@@ -603,9 +605,10 @@ build_model(struct script *x)
         if (q->rank >= 0 && q->tied_to < 0 && (!x->stage || x->stage->reads[q->slot]))
             x->params[x->nparams++].param = q;
     }
-    const struct moved *m = moves(x);
+    x->moves = moves(x);
+    x->m->on_meta = x->sharded && x->s->parallel->on_meta;
     for (int i = 0; i < x->nparams; i++) {
-        struct trained *t = &x->params[m[i].of];
+        struct trained *t = &x->params[x->moves[i].of];
         const struct param *q = t->param;
         t->v = value_born(x->m, "empty.memory_format", param_is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
                           x->sharded_low || q->is_exact ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank,
@@ -613,6 +616,20 @@ build_model(struct script *x)
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);
+    }
+    x->m->on_meta = false;
+}
+
+/* to_empty(): shares of parameters, and whole buffers. With CPU offload shares are the host's, and buffers are moved. */
+static void
+leave_meta(struct script *x)
+{
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[x->moves[i].of];
+        if (!param_is_state(t->param) && !x->s->parallel->offloads)
+            t->local = shards_born(x->m->shards, t->v);
+        else if (param_is_state(t->param))
+            value_refill(x->m, t->v, CLASS_BUFFERS, value_elements(t->v));
     }
 }
 
@@ -659,6 +676,8 @@ shard(struct script *x)
         int of = unit[t->param->slot] < 0 ? 0 : unit[t->param->slot];
         shards_add(m->shards, of, t->v, &t->local, has_update(t) ? &t->whole_grad : NULL, &t->grad);
     }
+    if (x->s->parallel->on_meta)
+        leave_meta(x);
     shards_build(m->shards);
     x->swapped = NEWN(m->a, int, x->p->nslots + 1);
     x->unswapped = NEWN(m->a, struct value *, x->p->nslots + 1);

@@ -23,7 +23,8 @@ const struct precision *precision_find(const char *name);
 const struct packing *packing_find(const char *name);
 const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
-const struct parallel *parallel_find(const char *name);
+/* "fsdp:meta,bf16": a way of --list=parallel, with any of its options in any order; NULL where one is unknown. */
+const struct parallel *parallel_find(struct arena *a, const char *text);
 /* "adam+amsgrad+fused": a row with switches of --list=optimizers; NULL where one is unknown, or the row has it not. */
 const struct optimizer *optimizer_read(struct arena *a, const char *text);
 void optimizer_switch_list(FILE *out);
@@ -290,6 +291,7 @@ struct machine {
     struct storage **st, **spare; /* alive when the reported step began, then those that it made */
     int nev, cap_ev;
     struct event *ev;                      /* of the reported step */
+    bool on_meta;                          /* what is made has no memory */
     struct heap *heap, *side[2], *stream;  /* those of collectives; where blocks come from now, NULL heap */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
@@ -503,9 +505,9 @@ void checkpoint_end(struct machine *m, int nmade, struct value **made); /* made:
 /* Whether a selective region runs: its dispatch mode makes composites avoid writing in place. */
 bool under_mode(const struct machine *m);
 
-/* v's storage gives its memory back, and gets memory for so many elements; views of before have none. */
+/* v's storage gives its memory back, and gets memory for so many elements, of a class; views of before have none. */
 void value_empty(struct machine *m, struct value *v);
-void value_fill(struct machine *m, struct value *v, int64_t elements);
+void value_refill(struct machine *m, struct value *v, enum class class, int64_t elements);
 /* v[0..n) become what a node hands on that runs when all their gradients are there; v's node runs after the unit's
  * parameters are whole. */
 void gate_make(struct machine *m, int unit, int n, struct value **v);
@@ -521,21 +523,24 @@ void backward_from(struct machine *m, int n, struct value **roots, struct value 
 
 /* ---- parallel.c: one rank of several GPUs ------------------------------------------------------------------------ */
 
-/* A row: how GPUs share a step. */
+/* How GPUs share a step: a row, or one with several of its options, whose rows have what these add. */
+enum { PYTHON_IMPORTS = 6 };
 struct parallel {
     const char *name, *help;
-    const char *import, *before, *arguments; /* Python's, of what wraps a module; before: a line above, or NULL */
-    bool bucket_view;                        /* DDP: gradients are views of their buckets */
-    bool finds_unused;                       /* DDP: a parameter may have no gradient; buckets stay as they were made */
-    bool maps;                               /* DDP: a number for each parameter says whether it was used */
-    int within;                              /* GPUs of a node, in which shares stay; 0: there are no nodes */
-    bool partitions;                         /* each rank updates its own parameters alone */
-    bool shards;                             /* fully_shard: parameters are whole while their unit runs */
-    bool keeps;                              /* and from their forward pass to their backward pass */
-    bool offloads;                           /* a rank's shares are the host's */
-    bool pipeline;                           /* a GPU runs a stage of the model */
-    bool sequence;                           /* tensor parallelism, and between linear layers along the sequence */
-    bool tensor;                             /* tensor parallelism: linear layers are cut by columns and rows */
+    const char *import[PYTHON_IMPORTS]; /* lines of Python, NULL behind the last */
+    const char *before, *arguments;     /* a line above, or NULL; of what wraps a module */
+    bool bucket_view;                   /* DDP: gradients are views of their buckets */
+    bool finds_unused;                  /* DDP: a parameter may have no gradient; buckets stay as they were made */
+    bool maps;                          /* DDP: a number for each parameter says whether it was used */
+    int within;                         /* GPUs of a node, in which shares stay; 0: there are no nodes */
+    bool partitions;                    /* each rank updates its own parameters alone */
+    bool shards;                        /* fully_shard: parameters are whole while their unit runs */
+    bool on_meta;                       /* no rank had the whole model: to_empty() makes its shares */
+    bool keeps;                         /* and from their forward pass to their backward pass */
+    bool offloads;                      /* a rank's shares are the host's */
+    bool pipeline;                      /* a GPU runs a stage of the model */
+    bool sequence;                      /* tensor parallelism, and between linear layers along the sequence */
+    bool tensor;                        /* tensor parallelism: linear layers are cut by columns and rows */
     enum dtype low; /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
@@ -563,6 +568,9 @@ const char *reducer_forward(struct reducer *r);
 struct shards *shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits);
 void shards_add(struct shards *x, int unit, struct value *v, struct value **local, struct value **whole_grad,
                 struct value **local_grad);
+/* The rank's share of a parameter, in its type. */
+struct value *shards_born(const struct shards *x, const struct value *v);
+/* Shares of those that have none yet; all parameters cease to be whole. */
 void shards_build(struct shards *x);
 /* What a unit is handed, in the type of its parameters. */
 struct value *shards_cast(const struct shards *x, struct value *v);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wrap.c - the Python that shares a model among GPUs, as torchrun's processes run it once the process group is there.
+ *
+ * It begins with `model`, as the script has it, and with `lr` where an optimizer is made. Names of modules stand in
+ * regular expressions, so that a list of sixty blocks is one line.
+ */
+#include "advice/advice.h"
+#include "base/setup.h"
+
+#include <string.h>
+
+/* A module's path as a regular expression: "layers\.3", with any number for its numbers "layers\.\d+". */
+static const char *
+expression(struct arena *a, const char *path, bool any)
+{
+    const char *text = "";
+    for (const char *s = path; *s;) {
+        size_t n = strcspn(s, ".");
+        bool number = any && strspn(s, "0123456789") == n;
+        text = arena_printf(a, "%s%s%.*s", text, s == path ? "" : "\\.", number ? 3 : (int)n, number ? "\\d+" : s);
+        s += n + (s[n] == '.');
+    }
+    return text;
+}
+
+/* A regular expression for the units' names, that of no other module; NULL where a name could be more than one. */
+static const char *
+pattern_of(struct arena *a, const struct program *p)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    struct names *units = names_new(a), *others = names_new(a), *seen = names_new(a);
+    const char *all = "";
+    for (int i = 0; i < p->nunits; i++) {
+        names_put(units, p->units[i].module, i);
+        if (p->units[i].module[strspn(p->units[i].module, letters)])
+            return NULL;
+    }
+    for (int i = 1; i < p->nmodules; i++)
+        if (names_find(units, p->modules[i].path) < 0)
+            names_put(others, expression(a, p->modules[i].path, true), i);
+    for (int i = 0; i < p->nunits; i++) {
+        const char *one = expression(a, p->units[i].module, true);
+        if (names_find(others, one) >= 0)
+            one = expression(a, p->units[i].module, false);
+        if (names_find(seen, one) < 0)
+            all = arena_printf(a, "%s%s%s", all, *all ? "|" : "", one);
+        names_put(seen, one, i);
+    }
+    return all;
+}
+
+static const char *
+imports_of(struct arena *a, const struct parallel *how)
+{
+    const char *s = "";
+    for (int i = 0; i < COUNT(how->import) && how->import[i]; i++)
+        s = arena_printf(a, "%s%s\n", s, how->import[i]);
+    return s;
+}
+
+/* What to_empty() leaves to do: with CPU offload buffers belong on the GPU, and nothing has values yet. */
+static const char *
+leave_meta(struct arena *a, const struct parallel *how)
+{
+    return arena_printf(a,
+                        "\nmodel.to_empty(device=\"%s\")%s\n"
+                        "# now give it values: torch.distributed.checkpoint.load reads each rank's shares, and buffers "
+                        "that\n# no checkpoint has are computed again",
+                        how->offloads ? "cpu" : "cuda",
+                        how->offloads ? "\nfor module in model.modules():\n"
+                                        "    for name, buffer in module.named_buffers(recurse=False):\n"
+                                        "        setattr(module, name, buffer.to(\"cuda\"))"
+                                      : "");
+}
+
+const char *
+ranks_python(struct arena *a, const struct program *p, const struct setup *setup, bool checkpoint)
+{
+    const struct parallel *how = setup->parallel;
+    const char *pattern = pattern_of(a, p), *optimizer = optimizer_python(setup->optimizer);
+    if (!pattern)
+        return NULL;
+    bool units = *pattern && (checkpoint || (how && how->shards));
+    const char *s = units ? "import re\n" : "";
+    if (checkpoint)
+        s = arena_printf(a, "%sfrom torch.utils.checkpoint import checkpoint\n", s);
+    if (how)
+        s = arena_printf(a, "%s%s%s%s", s, imports_of(a, how), how->before ? "\n" : "", how->before ? how->before : "");
+    if (how && how->on_meta)
+        s = arena_printf(a, "%s\n# model is built under torch.device(\"meta\")\n", s);
+    if (units)
+        s = arena_printf(a, "%s%sunits = re.compile(r\"%s\")\nfor name, module in model.named_modules():\n", s,
+                         how && how->on_meta ? "" : "\n", pattern);
+    if (units)
+        s = arena_printf(a, "%s    if not units.fullmatch(name):\n        continue\n", s);
+    if (checkpoint)
+        s = arena_printf(a, "%s%s\n", s, checkpoint_module);
+    if (how && how->shards && units)
+        s = arena_printf(a, "%s    fully_shard(module%s)\n", s, how->arguments);
+    if (how)
+        s = arena_printf(a, "%s%s(model%s)", s, how->shards ? "fully_shard" : "\nmodel = DistributedDataParallel",
+                         how->arguments);
+    if (how && how->on_meta)
+        s = arena_printf(a, "%s%s", s, leave_meta(a, how));
+    if (how && how->partitions && optimizer)
+        s = arena_printf(a, "%s\noptimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=%s, lr=lr)", s,
+                         optimizer);
+    return s;
+}
