@@ -1173,10 +1173,50 @@ results_of(struct script *x, const struct region *r, struct value ***made)
     return n;
 }
 
+/* The model's outputs as DistributedDataParallel returns them. */
+static void
+hand_back(struct script *x)
+{
+    const struct program *p = x->p;
+    struct value **made = NEWN(x->m->a, struct value *, p->noutputs + 1);
+    int mark = scope_begin(x->m);
+    for (int i = 0; i < p->noutputs; i++)
+        if (x->slot[p->outputs[i].slot])
+            made[i] = reducer_output(x->m, x->slot[p->outputs[i].slot]);
+    scope_end(x->m, mark, 0, NULL);
+    for (int i = 0; i < p->noutputs; i++) {
+        struct value **out = &x->slot[p->outputs[i].slot];
+        if (made[i] && made[i] != *out) {
+            value_drop(x->m, *out);
+            *out = made[i];
+        }
+    }
+}
+
+/* The wrapped model has returned: calls from `end` on are not its own. */
+static void
+leave_model(struct script *x, int end)
+{
+    const struct program *p = x->p;
+    int slot;
+    for (int i = 0; i < p->noutputs && x->m->shards; i++)
+        if (x->slot[p->outputs[i].slot])
+            gate_opens(x->slot[p->outputs[i].slot], 0);
+    for (int i = end; i < p->ncalls && x->m->shards; i++)
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            if (x->slot[slot] && x->seen[slot] >= 0)
+                gate_opens(x->slot[slot], 0);
+    if (x->m->shards)
+        shards_leave(x->m->shards, 0);
+    if (x->m->reducer)
+        hand_back(x);
+}
+
 /* The model has returned: the name of its output is rebound, and what runs now is the loss. */
 static void
-enter_loss(struct script *x)
+enter_loss(struct script *x, int first)
 {
+    leave_model(x, first);
     x->m->phase = PHASE_LOSS;
     for (int i = 0; i < x->p->noutputs; i++)
         if (x->slot[x->p->outputs[i].slot])
@@ -1295,7 +1335,7 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
             if (!is_earlier(x, r))
                 enter_region(x, r);
         if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
-            enter_loss(x);
+            enter_loss(x, i);
         run_call(x, i, flops);
         while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again) {
             struct value **made;
@@ -1350,26 +1390,6 @@ drop_loss(struct script *x, int n)
         m->captives[i] = m->captives[n + i];
 }
 
-/* The model's outputs as DistributedDataParallel returns them. */
-static void
-hand_back(struct script *x)
-{
-    const struct program *p = x->p;
-    struct value **made = NEWN(x->m->a, struct value *, p->noutputs + 1);
-    int mark = scope_begin(x->m);
-    for (int i = 0; i < p->noutputs; i++)
-        if (x->slot[p->outputs[i].slot])
-            made[i] = reducer_output(x->m, x->slot[p->outputs[i].slot]);
-    scope_end(x->m, mark, 0, NULL);
-    for (int i = 0; i < p->noutputs; i++) {
-        struct value **out = &x->slot[p->outputs[i].slot];
-        if (made[i] && made[i] != *out) {
-            value_drop(x->m, *out);
-            *out = made[i];
-        }
-    }
-}
-
 static void
 run_model(struct script *x, double *flops)
 {
@@ -1409,13 +1429,8 @@ run_model(struct script *x, double *flops)
     forget_gathered(m);
     while (x->nsplit)
         value_drop(m, x->split[--x->nsplit]);
-    for (int i = 0; i < p->noutputs && m->shards; i++)
-        if (x->slot[p->outputs[i].slot])
-            gate_opens(x->slot[p->outputs[i].slot], 0);
-    if (m->shards)
-        shards_leave(m->shards, 0);
-    if (m->reducer)
-        hand_back(x);
+    if (m->phase == PHASE_FORWARD)
+        leave_model(x, p->ncalls);
     for (int i = 0; i < p->noutputs; i++) {
         struct value **from = &x->slot[p->outputs[i].slot], *out = *from;
         bool is_made = x->seen[p->outputs[i].slot] >= 0; /* no parameter, which is the model's, too */
