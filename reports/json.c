@@ -476,6 +476,23 @@ json_scale(struct json *j, const struct result *r)
 }
 
 static void
+json_ranks(struct json *j, const struct ranks *k)
+{
+    if (!k)
+        return;
+    json_open(j, "parallel", '{');
+    json_text(j, "kind", k->kind);
+    json_int(j, "gpus", k->gpus);
+    json_open(j, "units", '[');
+    for (int i = 0; i < k->nunits; i++)
+        json_text(j, NULL, k->units[i]);
+    json_close(j, ']');
+    json_int(j, "bytes_sent", rank_sends(k->exchanged, k->gpus));
+    json_text(j, "python", k->python);
+    json_close(j, '}');
+}
+
+static void
 json_recompute(struct json *j, const struct result *r)
 {
     if (!r->recompute.nfront)
@@ -693,6 +710,7 @@ json_judgements(struct json *j, const struct result *r)
     }
     json_close(j, ']');
     json_grid(j, r);
+    json_ranks(j, r->ranks);
     json_scale(j, r);
     json_recompute(j, r);
     json_replay(j, r);

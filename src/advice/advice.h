@@ -68,6 +68,8 @@ bool scale_run(const struct study *x, struct result *r, const char **why);
 
 /* ---- wrap.c: Python for several GPUs ----------------------------------------------------------------------------- */
 
+/* Fills r->ranks of a training step on several GPUs. */
+void ranks_run(const struct study *x, struct result *r);
 /* What wraps a model as s->parallel says, NULL one GPU, after the process group is there; checkpoint: every unit, too.
  * "" nothing; NULL where a module's name could be more than a name. */
 const char *ranks_python(struct arena *a, const struct program *p, const struct setup *s, bool checkpoint);

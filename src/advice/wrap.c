@@ -107,3 +107,21 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *setup
                          optimizer);
     return s;
 }
+
+void
+ranks_run(const struct study *x, struct result *r)
+{
+    const struct program *p = x->p;
+    if (!x->s->parallel || x->s->mode != MODE_TRAINING)
+        return;
+    struct ranks *k = NEW(x->a, struct ranks);
+    *k = (struct ranks){.kind = x->s->parallel->name,
+                        .gpus = x->s->gpus,
+                        .nunits = p->nunits,
+                        .units = NEWN(x->a, const char *, p->nunits + 1),
+                        .exchanged = x->st->m->exchanged,
+                        .python = ranks_python(x->a, p, x->s, false)};
+    for (int i = 0; i < p->nunits; i++)
+        k->units[i] = p->units[i].module;
+    r->ranks = k;
+}

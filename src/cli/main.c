@@ -536,6 +536,7 @@ analyse(const struct run *x)
             grid_run(&study, r);
         fits_run(&study, r, all);
     }
+    ranks_run(&study, r);
     e.place = s->units;
     if (o->scale && !scale_run(&study, r, &e.message))
         return refuse(x, &e);

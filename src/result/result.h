@@ -221,6 +221,15 @@ struct scale {
     int chosen;          /* for the set-up's device and --gpus; -1 none */
 };
 
+/* --parallel with one of its ways, which the numbers are of. */
+struct ranks {
+    const char *kind;
+    int gpus, nunits;
+    const char **units;
+    int64_t exchanged;  /* bytes a step that go around all GPUs */
+    const char *python; /* as struct way's */
+};
+
 struct thumb { /* a rule of thumb beside memlint's number */
     const char *name, *formula, *leaves_out;
     int64_t bytes;
@@ -306,6 +315,7 @@ struct result {
     struct fit *fits;
     const struct grid *grid;   /* NULL: there is no dimension to vary */
     const struct scale *scale; /* --parallel=auto, else NULL */
+    const struct ranks *ranks; /* another --parallel, else NULL */
     int nfindings;
     struct finding *findings;
     struct {
