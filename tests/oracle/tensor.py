@@ -223,7 +223,7 @@ def differences(command, truth, rows):
     answer = json.loads(subprocess.run([*command, "--format=json"], capture_output=True, text=True).stdout)
     got = {"peak": answer["peak"]["allocated"], "reserved": answer["peak"]["reserved"], **answer["allocated_after"]}
     rows.append([os.path.basename(command[1]), " ".join(command[2:]), *map(str, truth.values())])
-    return [f"{k} {got[k] - truth[k]:+d} of {truth[k]}" for k in truth if got.get(k) != truth[k]]
+    return [f"{k} {got.get(k, 0) - truth[k]:+d} of {truth[k]}" for k in truth if got.get(k, 0) != truth[k]]
 
 
 def pack(path, folder, rows):
