@@ -211,7 +211,7 @@ find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
     if (s->recompute && !recompute_modules(a, p, s->recompute, &e->message))
         return false;
     e->place = s->units;
-    if (s->parallel && !unit_modules(a, p, s->units, &e->message))
+    if ((s->parallel || s->units) && !unit_modules(a, p, s->units, &e->message))
         return false;
     e->place = "--parallel";
     const struct parallel *how = s->mode == MODE_TRAINING ? s->parallel : NULL;

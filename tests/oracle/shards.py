@@ -153,6 +153,12 @@ PLAN = [
     ("t5", "fsdp", 6, "adamw", "fp32"),
     ("t5", "fsdp:meta", 12, "adamw", "fp32"),
     ("t5", "zero1", 12, "adamw", "fp32"),
+    ("gpt-large", "fsdp", 8, "adamw", "fp32", "--recompute=blocks.?"),
+    ("gpt-large", "fsdp:meta,bf16", 12, "adamw", "fp32", "--recompute=blocks.?"),
+    ("gpt-large", "fsdp:meta,cpu-offload", 6, "adamw", "fp32", "--recompute=blocks.?"),
+    ("vit", "fsdp", 6, "adamw", "fp32", "--recompute=model.vit.encoder.layer.?"),
+    ("vit", "ddp", 6, "adamw", "fp32", "--recompute=model.vit.encoder.layer.?"),
+    ("llama", "fsdp:bf16", 3, "adamw", "fp32", "--recompute=model.model.layers.?"),
     ("gpt", "fsdp", 6, "adamw", "fp32", "--loop=accumulate-4"),
     ("gpt", "ddp", 6, "adamw", "fp32", "--loop=accumulate-4"),
     ("gpt", "fsdp:meta", 6, "sgd", "fp32", "--loop=late-zero"),
@@ -192,10 +198,18 @@ def measure(record, case, python, path):
     entry = types.SimpleNamespace(inputs=inputs, loss=tensor.cross_entropy, loss_name="cross-entropy", real_build=False)
     entry.build = functools.partial(tensor.on_meta, build) if "meta" in how else functools.partial(on_host, build)
     record.spread = functools.partial(spread, how, python)
-    loop = next((o.partition("=")[2] for o in more if o.startswith("--loop=")), "plain")
-    parallel = "zero1" if how == "zero1" else how
+    said = dict(option.lstrip("-").split("=") for option in more)
     truth = record.record(
-        name, entry, batch, optimizer, precision, loop, parallel=parallel, world=world, units=units.split(",")
+        name,
+        entry,
+        batch,
+        optimizer,
+        precision,
+        said.get("loop", "plain"),
+        checkpoint=said["recompute"].split(",") if "recompute" in said else (),
+        parallel=how,
+        world=world,
+        units=units.split(","),
     )
     with open(path, "w") as f:
         json.dump(truth, f)
