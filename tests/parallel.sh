@@ -49,8 +49,8 @@ END
 ok "the cheapest way" python3 "$work/first.py" "$work/auto.json"
 run "$model" --dim batch=8 --parallel=auto --units=absent
 ok "units that are not there: $(cat "$work/err")" grep -q "no module called absent" "$work/err"
-run "$model" --dim batch=8 --parallel=auto --units='blocks.?,absent'
-ok "some units that are not there are a doubt" grep -q "absent: no module of that name runs as one piece" "$work/out"
+run "$model" --dim batch=8 --parallel=auto --units='blocks.?,absent' --format=full
+ok "some units that are not there are a doubt" grep -q "absent (fully_shard): no module of that name" "$work/out"
 run "$model" --dim batch=8 --parallel=auto --device=1MiB
 ok "nothing fits, and it is said" grep -q "none fits on any number" "$work/out"
 

@@ -50,12 +50,18 @@ pattern_of(struct arena *a, const struct program *p)
 }
 
 static const char *
+or_empty(const char *s)
+{
+    return s ? s : "";
+}
+
+static const char *
 imports_of(struct arena *a, const struct parallel *how)
 {
-    const char *s = "";
-    for (int i = 0; i < COUNT(how->import) && how->import[i]; i++)
-        s = arena_printf(a, "%s%s\n", s, how->import[i]);
-    return s;
+    const char *s = or_empty(how->import);
+    return how->shards
+               ? arena_printf(a, "%sfrom torch.distributed.fsdp import %sfully_shard\n", s, or_empty(how->policy))
+               : s;
 }
 
 /* What to_empty() leaves to do: with CPU offload buffers belong on the GPU, and nothing has values yet. */
@@ -85,7 +91,7 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *setup
     if (checkpoint)
         s = arena_printf(a, "%sfrom torch.utils.checkpoint import checkpoint\n", s);
     if (how)
-        s = arena_printf(a, "%s%s%s%s", s, imports_of(a, how), how->before ? "\n" : "", how->before ? how->before : "");
+        s = arena_printf(a, "%s%s%s%s", s, imports_of(a, how), how->before ? "\n" : "", or_empty(how->before));
     if (how && how->on_meta)
         s = arena_printf(a, "%s\n# model is built under torch.device(\"meta\")\n", s);
     if (units)
@@ -96,10 +102,10 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *setup
     if (checkpoint)
         s = arena_printf(a, "%s%s\n", s, checkpoint_module);
     if (how && how->shards && units)
-        s = arena_printf(a, "%s    fully_shard(module%s)\n", s, how->arguments);
+        s = arena_printf(a, "%s    fully_shard(module%s)\n", s, or_empty(how->arguments));
     if (how)
         s = arena_printf(a, "%s%s(model%s)", s, how->shards ? "fully_shard" : "\nmodel = DistributedDataParallel",
-                         how->arguments);
+                         or_empty(how->arguments));
     if (how && how->on_meta)
         s = arena_printf(a, "%s%s", s, leave_meta(a, how));
     if (how && how->partitions && optimizer)

@@ -18,10 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DDP  "from torch.nn.parallel import DistributedDataParallel"
-#define FSDP "from torch.distributed.fsdp import fully_shard"
+#define DDP "from torch.nn.parallel import DistributedDataParallel\n"
 static const struct parallel strategies[] = {
-    {.name = "ddp", .help = "DistributedDataParallel: a flat copy of the gradients beside them", .import = {DDP}},
+    {.name = "ddp", .help = "DistributedDataParallel: a flat copy of the gradients beside them", .import = DDP},
     {.name = "ddp:bucket-view",
      .help = "the same with gradient_as_bucket_view=True: gradients are views of the copy",
      .arguments = ", gradient_as_bucket_view=True",
@@ -37,9 +36,9 @@ static const struct parallel strategies[] = {
      .finds_unused = true},
     {.name = "zero1",
      .help = "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
-     .import = {"from torch.distributed.optim import ZeroRedundancyOptimizer", DDP},
+     .import = "from torch.distributed.optim import ZeroRedundancyOptimizer\n" DDP,
      .partitions = true},
-    {.name = "fsdp", .help = "fully_shard of every unit of --units and of the model", .import = {FSDP}, .shards = true},
+    {.name = "fsdp", .help = "fully_shard of every unit of --units and of the model", .shards = true},
     {.name = "fsdp:meta",
      .help = "the same for a model on the meta device: no rank ever has the whole of it, to_empty() makes the shares",
      .on_meta = true},
@@ -49,19 +48,19 @@ static const struct parallel strategies[] = {
      .keeps = true},
     {.name = "fsdp:hybrid",
      .help = "the same over nodes of 8 GPUs: shares within a node, the same ones on each node",
-     .import = {"from torch.distributed.device_mesh import init_device_mesh"},
+     .import = "from torch.distributed.device_mesh import init_device_mesh\n",
      .before = "mesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size() // 8, 8), "
                "mesh_dim_names=(\"node\", \"gpu\"))\n",
      .arguments = ", mesh=mesh",
      .within = 8},
     {.name = "fsdp:bf16",
      .help = "the same with MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
-     .import = {"from torch.distributed.fsdp import MixedPrecisionPolicy"},
+     .policy = "MixedPrecisionPolicy, ",
      .arguments = ", mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
      .low = DT_BFLOAT16},
     {.name = "fsdp:cpu-offload",
      .help = "the same with CPUOffloadPolicy(): shares of parameters, gradients and states are the host's",
-     .import = {"from torch.distributed.fsdp import CPUOffloadPolicy"},
+     .policy = "CPUOffloadPolicy, ",
      .arguments = ", offload_policy=CPUOffloadPolicy()",
      .offloads = true},
     {.name = "tensor",
@@ -75,19 +74,23 @@ static const struct parallel strategies[] = {
      .pipeline = true},
 };
 
+/* Both of two texts, of which either may be NULL. */
+static const char *
+joined(struct arena *a, const char *s, const char *t)
+{
+    return s && t ? arena_printf(a, "%s%s", s, t) : s ? s : t;
+}
+
 /* A way with one more of its options. */
 static void
 add_option(struct arena *a, struct parallel *to, const struct parallel *o)
 {
     bool first = !strchr(to->name, ':');
     to->name = arena_printf(a, "%s%c%s", to->name, first ? ':' : ',', strchr(o->name, ':') + 1);
-    to->arguments = arena_printf(a, "%s%s", to->arguments, o->arguments ? o->arguments : "");
+    to->arguments = joined(a, to->arguments, o->arguments);
+    to->import = joined(a, to->import, o->import);
+    to->policy = joined(a, o->policy, to->policy);
     to->before = o->before ? o->before : to->before;
-    for (int i = 0, n = 0; i < COUNT(o->import) && o->import[i]; i++) {
-        while (to->import[n])
-            n++;
-        to->import[n] = o->import[i];
-    }
     to->bucket_view |= o->bucket_view;
     to->finds_unused |= o->finds_unused;
     to->maps |= o->maps;
@@ -124,7 +127,6 @@ parallel_find(struct arena *a, const char *text)
             continue;
         if (!row->name[n]) {
             found = arena_dup(a, row, sizeof(*row));
-            found->arguments = "";
         } else if (names_option(options, row->name + n + 1)) {
             add_option(a, found, row);
             left--;

@@ -620,7 +620,7 @@ build_model(struct script *x)
     x->m->on_meta = false;
 }
 
-/* to_empty(): shares of parameters, and whole buffers. With CPU offload shares are the host's, and buffers are moved. */
+/* to_empty() makes shares and whole buffers; with CPU offload shares are the host's, and buffers are moved. */
 static void
 leave_meta(struct script *x)
 {
@@ -663,17 +663,38 @@ units_of_slots(const struct script *x)
     return of;
 }
 
+/* What fully_shard refuses of a parameter, whose unit has trained ones of the type like; NULL nothing. Source:
+ * _verify_managed_param and _init_mp_dtypes in _fsdp_init.py and _fsdp_param_group.py of
+ * torch/distributed/fsdp/_fully_shard.
+ */
+static const char *
+refused(const struct trained *t, enum dtype like)
+{
+    if (!t->v->rank)
+        return "has no dimensions, which fully_shard refuses: with one dimension of one element it takes it";
+    if (has_update(t) && like != DT_UNDEFINED && like != t->v->dtype)
+        return "has another type than others that its unit trains, which fully_shard refuses";
+    return NULL;
+}
+
 static void
 shard(struct script *x)
 {
     struct machine *m = x->m;
     const int *unit = units_of_slots(x);
+    enum dtype *type = NEWN(m->a, enum dtype, x->p->nunits + 1);
     m->shards = shards_new(m, x->s->parallel, x->s->gpus, x->p->nunits + 1);
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[i];
         if (param_is_state(t->param))
             continue;
         int of = unit[t->param->slot] < 0 ? 0 : unit[t->param->slot];
+        const char *why = refused(t, type[of]);
+        if (why)
+            graph_doubt(x->p->graph, t->param->name, "fully_shard", NULL, "%s %s", t->param->name, why)->sure =
+                SURE_MODEL;
+        if (has_update(t))
+            type[of] = t->v->dtype;
         shards_add(m->shards, of, t->v, &t->local, has_update(t) ? &t->whole_grad : NULL, &t->grad);
     }
     if (x->s->parallel->on_meta)

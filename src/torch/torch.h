@@ -524,24 +524,23 @@ void backward_from(struct machine *m, int n, struct value **roots, struct value 
 /* ---- parallel.c: one rank of several GPUs ------------------------------------------------------------------------ */
 
 /* How GPUs share a step: a row, or one with several of its options, whose rows have what these add. */
-enum { PYTHON_IMPORTS = 6 };
 struct parallel {
     const char *name, *help;
-    const char *import[PYTHON_IMPORTS]; /* lines of Python, NULL behind the last */
-    const char *before, *arguments;     /* a line above, or NULL; of what wraps a module */
-    bool bucket_view;                   /* DDP: gradients are views of their buckets */
-    bool finds_unused;                  /* DDP: a parameter may have no gradient; buckets stay as they were made */
-    bool maps;                          /* DDP: a number for each parameter says whether it was used */
-    int within;                         /* GPUs of a node, in which shares stay; 0: there are no nodes */
-    bool partitions;                    /* each rank updates its own parameters alone */
-    bool shards;                        /* fully_shard: parameters are whole while their unit runs */
-    bool on_meta;                       /* no rank had the whole model: to_empty() makes its shares */
-    bool keeps;                         /* and from their forward pass to their backward pass */
-    bool offloads;                      /* a rank's shares are the host's */
-    bool pipeline;                      /* a GPU runs a stage of the model */
-    bool sequence;                      /* tensor parallelism, and between linear layers along the sequence */
-    bool tensor;                        /* tensor parallelism: linear layers are cut by columns and rows */
-    enum dtype low; /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
+    const char *import, *policy;    /* Python: lines; names of torch.distributed.fsdp with ", " behind; or NULL */
+    const char *before, *arguments; /* a line above, and of what wraps a module; or NULL */
+    bool bucket_view;               /* DDP: gradients are views of their buckets */
+    bool finds_unused;              /* DDP: a parameter may have no gradient; buckets stay as they were made */
+    bool maps;                      /* DDP: a number for each parameter says whether it was used */
+    int within;                     /* GPUs of a node, in which shares stay; 0: there are no nodes */
+    bool partitions;                /* each rank updates its own parameters alone */
+    bool shards;                    /* fully_shard: parameters are whole while their unit runs */
+    bool on_meta;                   /* no rank had the whole model: to_empty() makes its shares */
+    bool keeps;                     /* and from their forward pass to their backward pass */
+    bool offloads;                  /* a rank's shares are the host's */
+    bool pipeline;                  /* a GPU runs a stage of the model */
+    bool sequence;                  /* tensor parallelism, and between linear layers along the sequence */
+    bool tensor;                    /* tensor parallelism: linear layers are cut by columns and rows */
+    enum dtype low;                 /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 
 /* What happens between ranks while backward runs; NULL nothing. */
