@@ -10,6 +10,9 @@
  *     all of them alive, whatever the sizes between;
  *   - what forward calls before any doubt hold while they run, as in inference, where autograd keeps nothing.
  *
+ * Of several GPUs that is what the first rank has: its shares, the states that the optimizer surely gives it, of a
+ * pipeline's stage nothing.
+ *
  * Gradients are not alive during the forward pass, so the larger of these two counts. Bytes that autograd would save
  * are not counted: an unknown operator may end the gradient's way.
  */
@@ -172,13 +175,31 @@ forward_bytes(const struct certain *x)
     return bytes > inputs ? bytes - inputs : 0;
 }
 
+/* What a rank has of a parameter, as sizes; false: nothing for certain. */
+static bool
+own_sizes(const struct certain *x, const struct param *q, int64_t *size)
+{
+    const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
+    memcpy(size, q->size, sizeof(*size) * (size_t)(q->rank < 0 ? 0 : q->rank));
+    if (!how || param_is_state(q))
+        return true;
+    if (how->shards && q->rank > 0)
+        size[0] = div_up(size[0], parallel_within(how, x->s->gpus));
+    return !how->offloads;
+}
+
 int64_t
 certain_bytes(const struct step *st)
 {
     const struct program *p = st->program;
     struct certain x = {.p = p, .s = st->setup, .a = arena_new()};
-    int64_t model = 0, states = 0, grads = 0, forward = 0;
+    int64_t model = 0, states = 0, grads = 0, forward = 0, size[MAX_RANK];
     bool training = x.s->mode == MODE_TRAINING;
+    const struct parallel *how = training ? x.s->parallel : NULL;
+    if (how && how->pipeline) {
+        arena_free(x.a);
+        return 0;
+    }
     find_doubted(&x);
     x.unsure = NEWN(x.a, bool, p->nslots + 1);
     x.reaches = NEWN(x.a, bool, p->nslots + 1);
@@ -186,17 +207,18 @@ certain_bytes(const struct step *st)
     find_reaching(&x);
     for (int i = 0; i < p->nparams; i++) {
         const struct param *q = &p->params[i];
-        if (x.unsure[q->slot] || q->tied_to >= 0 || q->kind == PARAM_CONSTANT)
+        if (x.unsure[q->slot] || q->tied_to >= 0 || q->kind == PARAM_CONSTANT || !own_sizes(&x, q, size))
             continue;
         enum dtype t = precision_type(x.s->precision, q->dtype);
-        int64_t bytes = bytes_of(t, q->rank, q->size);
+        int64_t bytes = bytes_of(t, q->rank, size);
         if (x.sure == SURE_UPDATE && bytes == bytes_of(t, 0, NULL)) /* other exporters have constants so */
             continue;
         model = bytes_add(model, bytes);
         if (!training || q->kind != PARAM_TRAINED || !x.reaches[q->slot] || !dtypes[q->dtype].is_float)
             continue;
         grads = bytes_add(grads, bytes);
-        states = bytes_add(states, optimizer_state_bytes(x.s->optimizer, t, q->rank, q->size));
+        if (!how || !how->partitions)
+            states = bytes_add(states, optimizer_state_bytes(x.s->optimizer, t, q->rank, size));
     }
     for (int i = 0; i < p->ninputs; i++)
         model = bytes_add(model, input_bytes(&x, &p->inputs[i]));

@@ -280,7 +280,7 @@ shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits)
     struct shards *x = NEW(m->keep, struct shards);
     x->m = m;
     x->how = how;
-    x->gpus = how->within && how->within < gpus ? how->within : gpus;
+    x->gpus = parallel_within(how, gpus);
     x->nunits = nunits;
     x->unit = NEWN(m->keep, struct unit, nunits + 1);
     x->order = NEWN(m->keep, int, nunits + 1);

@@ -551,6 +551,13 @@ struct collectives {
     void (*finish)(struct machine *m);                     /* the whole backward pass has ended */
 };
 
+/* Among how many of the GPUs shares of the model lie. */
+static inline int
+parallel_within(const struct parallel *how, int gpus)
+{
+    return how->within && how->within < gpus ? how->within : gpus;
+}
+
 struct reducer *reducer_new(struct machine *m, const struct parallel *how);
 /* A parameter and where its gradient is bound, at rising addresses; with grad NULL a buffer, which is broadcast. */
 void reducer_add(struct reducer *r, const struct value *v, struct value **grad);
