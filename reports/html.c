@@ -1750,7 +1750,8 @@ need_cell(struct html *h, const struct rank_need *need, int gpus, int64_t most, 
             html_format(h, "%s %.0f %%", class_names[need->holder], bytes_percent(need->holder_bytes, need->allocated)),
             NULL);
     if (need->allocated >= 0 && !need->stops && gpus > 1)
-        html_leaf(h, "small", html_format(h, "→ %s", bytes_text(h->a, rank_sends(need->exchanged, gpus))), NULL);
+        html_leaf(h, "small", html_format(h, "→ %s", bytes_text(h->a, rank_sends(need->exchanged, need->passed, gpus))),
+                  NULL);
     html_close(h);
 }
 

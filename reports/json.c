@@ -421,7 +421,7 @@ need_reserved(const struct rank_need *need, int gpus)
 static int64_t
 need_sent(const struct rank_need *need, int gpus)
 {
-    return rank_sends(need->exchanged, gpus);
+    return rank_sends(need->exchanged, need->passed, gpus);
 }
 
 static void
@@ -487,7 +487,7 @@ json_ranks(struct json *j, const struct ranks *k)
     for (int i = 0; i < k->nunits; i++)
         json_text(j, NULL, k->units[i]);
     json_close(j, ']');
-    json_int(j, "bytes_sent", rank_sends(k->exchanged, k->gpus));
+    json_int(j, "bytes_sent", rank_sends(k->exchanged, k->passed, k->gpus));
     json_text(j, "python", k->python);
     json_close(j, '}');
 }

@@ -529,6 +529,12 @@ cheapest_ways(const struct page *p, const struct scale *s, const int *cheapest)
     return *text ? text : "none fits on any number";
 }
 
+static const char *
+cell(const struct page *p, const struct rank_need *need)
+{
+    return need->allocated < 0 ? "-" : need->stops ? "stops" : bytes_text(p->a, need->reserved);
+}
+
 static void
 text_scale(const struct page *p, const struct result *r)
 {
@@ -549,7 +555,7 @@ text_scale(const struct page *p, const struct result *r)
         for (int c = 0; c < s->ncolumns && w->strategy; c++) {
             stops = w->on[c].stops ? w->on[c].stops : stops;
             if (shows(p, s, c))
-                fprintf(p->out, " %10s", w->on[c].stops ? "stops" : bytes_text(p->a, w->on[c].reserved));
+                fprintf(p->out, " %10s", cell(p, &w->on[c]));
         }
         fputc('\n', p->out);
         if (stops)
@@ -558,7 +564,7 @@ text_scale(const struct page *p, const struct result *r)
             fprintf(p->out, "    | largest class on %d GPUs: %s, %.0f %%; each sends %s a step\n", s->gpus[s->own],
                     class_names[w->on[s->own].holder],
                     bytes_percent(w->on[s->own].holder_bytes, w->on[s->own].allocated),
-                    bytes_text(p->a, rank_sends(w->on[s->own].exchanged, s->gpus[s->own])));
+                    bytes_text(p->a, rank_sends(w->on[s->own].exchanged, w->on[s->own].passed, s->gpus[s->own])));
     }
     for (int f = 0, shown = 0; f < r->nfits; f++) {
         bool own = &r->fits[f] == fits_own(r);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# --parallel=auto: every cell of the table is the run of that way alone; the cheapest way is the first that fits; what
-# the Python says is run where there is PyTorch (MEMLINT_TORCH names a Python that has it), in a fake process group.
+# --parallel=auto: every cell of the table is the run of that way alone; the cheapest way is the first that fits. The
+# Python of all ways is run where there is PyTorch (MEMLINT_TORCH names a Python that has it), in a fake process group.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
 export PYTHONDONTWRITEBYTECODE=1
@@ -15,7 +15,7 @@ import json, sys
 scale = json.load(open(sys.argv[1]))["scale"]
 for way in scale["ways"]:
     for i, n in enumerate(scale["gpus"]):
-        if way["parallel"] and n in (2, 12, 64):
+        if way["allocated"][i] is not None and way["parallel"] and n in (2, 12, 64):
             print(way["parallel"], n, "yes" if "checkpoints" in way["name"] else "no",
                   way["allocated"][i], way["reserved"][i])
 END
@@ -59,34 +59,74 @@ if ! "$python" -c 'import torch' 2>/dev/null; then
     echo "skipped: the printed Python: $python has no torch"
     finish
 fi
+# The Python of every way, on the model of tests/oracle/tensor.py, whose file is in its archive.
+mkdir "$work/gpt"
+tar xJf "$SOURCE/tests/oracle/tensor.tar.xz" -C "$work/gpt" gpt.onnx
 cat >"$work/code.py" <<'END'
 import json, sys
 import torch
 import torch.distributed as dist
 from torch.testing._internal.distributed.fake_pg import FakeStore
 sys.path.insert(0, sys.argv[2])
-from tiny_gpt import example
-dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
-way = json.load(open(sys.argv[1]))["scale"]["ways"][int(sys.argv[3])]
-made, *inputs = example()
-model, lr = made, 1e-3
-scope = {"model": model, "torch": torch, "lr": lr}
-exec(way["python"], scope)
+from tensor import GPT
+kind, gpus, python, checkpoints = json.load(open(sys.argv[1]))[int(sys.argv[3])]
+dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=gpus)
+with torch.device("meta" if "meta" in kind else "cpu"):
+    made = GPT()
+tokens = torch.zeros(2, 128, dtype=torch.long)
+loss = lambda out, targets: torch.nn.functional.cross_entropy(out.flatten(0, 1), targets.flatten())
+scope = {"model": made, "torch": torch, "lr": 1e-3, "inputs": (tokens,), "loss": loss, "device": torch.device("cpu")}
+exec(python.replace('"cuda"', '"cpu"'), scope)
 model = scope["model"]
-optimizer = scope.get("optimizer") or torch.optim.AdamW(model.parameters(), lr=lr)
-flat = [x for i in inputs for x in (i if isinstance(i, (tuple, list)) else [i])]
-for _ in range(2):
-    model(*flat).float().mean().backward()
+layers = {n: m for n, m in made.named_modules() if isinstance(m, torch.nn.Linear)}
+placed = {n: m.weight.placements[0].dim for n, m in layers.items() if hasattr(m.weight, "placements")}
+if kind == "tensor": # by columns is along dimension 0 of a weight
+    assert placed == {n: int(n.endswith((".out", ".down"))) for n in layers if "blocks" in n}, placed
+    from torch.distributed.tensor.experimental import implicit_replication
+if kind == "pipeline":
+    schedule, optimizer = scope["schedule"], torch.optim.AdamW(scope["stage"].submod.parameters(), lr=1e-3)
+    schedule.step(tokens.repeat(gpus, 1), return_outputs=False)
     optimizer.step()
+    sys.exit(0)
+optimizer = scope.get("optimizer") or torch.optim.AdamW(model.parameters(), lr=1e-3)
+for _ in range(2):
+    loss(model(tokens).float(), tokens).backward()
+    if kind == "tensor":
+        with implicit_replication():
+            optimizer.step()
+    else:
+        optimizer.step()
     optimizer.zero_grad()
 sharded = sum(type(m).__name__.startswith("FSDP") for m in made.modules())
-blocks = len(made.blocks)
-assert sharded == (blocks + 1 if "fsdp" in way["name"] else 0), sharded
-assert ("checkpoint" in way["name"]) == all("forward" in vars(b) for b in made.blocks)
+assert sharded == (len(made.blocks) + 1 if "fsdp" in kind else 0), sharded
+assert checkpoints == all("forward" in vars(b) for b in made.blocks)
 END
-ways=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["scale"]["ways"]))' "$work/auto.json")
-for ((i = 1; i < ways; i++)); do
-    "$python" "$work/code.py" "$work/auto.json" "$SOURCE/examples" "$i" >"$work/log" 2>&1
-    ok "the Python of way $i: $(tail -3 "$work/log")" [ $? = 0 ]
+cat >"$work/programs.py" <<'END'
+import json, subprocess, sys
+memlint, model, out = sys.argv[1:]
+def run(how, gpus):
+    command = [memlint, model, "--dim=batch=2", f"--parallel={how}", f"--gpus={gpus}", "--units=blocks.?"]
+    return json.loads(subprocess.run([*command, "--format=json"], capture_output=True, text=True).stdout)
+rows = subprocess.run([memlint, "--list=parallel"], capture_output=True, text=True).stdout.splitlines()
+kinds = [row.split("\t")[0] for row in rows]
+programs = []
+for kind in [*kinds, "fsdp:meta,bf16", "fsdp:meta,bf16,cpu-offload", "ddp:bucket-view,find-unused"]:
+    gpus = 8 if "hybrid" in kind else 2
+    said = run(kind, gpus)["parallel"]
+    assert said["kind"] == kind and said["gpus"] == gpus and said["units"] == ["blocks.0", "blocks.1"], said
+    assert said["bytes_sent"] > 0, said
+    if kind != "tensor:sequence": # how its modules are called decides about their styles
+        programs.append([kind, gpus, said["python"], False])
+for way in run("auto", 2)["scale"]["ways"]:
+    if way["parallel"]:
+        programs.append([way["parallel"], 2, way["python"], "checkpoints" in way["name"]])
+json.dump(programs, open(out, "w"))
+print(len(programs))
+END
+programs=$(python3 "$work/programs.py" "$MEMLINT" "$work/gpt/gpt.onnx" "$work/programs.json")
+ok "every way has its Python" [ "${programs:-0}" -gt 20 ]
+for ((i = 0; i < ${programs:-0}; i++)); do
+    "$python" "$work/code.py" "$work/programs.json" "$SOURCE/tests/oracle" "$i" >"$work/log" 2>&1
+    ok "the Python of program $i: $(tail -3 "$work/log")" [ $? = 0 ]
 done
 finish

@@ -79,13 +79,11 @@ leave_meta(struct arena *a, const struct parallel *how)
                                       : "");
 }
 
-const char *
-ranks_python(struct arena *a, const struct program *p, const struct setup *setup, bool checkpoint)
+/* fully_shard and DistributedDataParallel: of the model, and of every unit. */
+static const char *
+wrapped(struct arena *a, const struct parallel *how, const struct setup *setup, const char *pattern, bool checkpoint)
 {
-    const struct parallel *how = setup->parallel;
-    const char *pattern = pattern_of(a, p), *optimizer = optimizer_python(setup->optimizer);
-    if (!pattern)
-        return NULL;
+    const char *optimizer = optimizer_python(setup->optimizer);
     bool units = *pattern && (checkpoint || (how && how->shards));
     const char *s = units ? "import re\n" : "";
     if (checkpoint)
@@ -114,6 +112,69 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *setup
     return s;
 }
 
+/* "blocks.*.up, blocks.*.q" as a regular expression. */
+static const char *
+layers(struct arena *a, const char *names)
+{
+    const char *s = "";
+    for (const char *at = names; *at; at++)
+        s = *at == '*'                  ? arena_printf(a, "%s\\d+", s)
+            : *at == '.'                ? arena_printf(a, "%s\\.", s)
+            : strncmp(at, ", ", 2) == 0 ? arena_printf(a, "%s|", s)
+            : *at == ' '                ? s
+                                        : arena_printf(a, "%s%c", s, *at);
+    return s;
+}
+
+static const char *
+cut_layers(struct arena *a, const struct program *p)
+{
+    return arena_printf(
+        a,
+        "import re\nfrom torch.distributed.device_mesh import init_device_mesh\n"
+        "from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module\n"
+        "\nmesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size(),))\n"
+        "styles = {r\"%s\": ColwiseParallel(), r\"%s\": RowwiseParallel()}\n"
+        "for name, module in model.named_modules():\n"
+        "    for names, style in styles.items():\n"
+        "        if re.fullmatch(names, name):\n"
+        "            parallelize_module(module, mesh, style)\n"
+        "# a module that keeps a number of heads gets its part of them: module.num_heads //= mesh.size()\n"
+        "# and the optimizer steps under torch.distributed.tensor.experimental.implicit_replication()",
+        layers(a, p->columns), layers(a, p->rows));
+}
+
+/* Stages begin where the units are shared evenly. */
+static const char *
+split(struct arena *a, const struct program *p, const struct setup *s)
+{
+    const char *spec = "";
+    for (int i = 1; i < s->gpus; i++)
+        spec = arena_printf(a, "%s    \"%s\": SplitPoint.BEGINNING,\n", spec,
+                            p->units[stage_first(p->nunits, s->gpus, i)].module);
+    return arena_printf(a,
+                        "from torch.distributed.pipelining import Schedule1F1B, SplitPoint, pipeline\n"
+                        "\n# inputs: the arguments of a micro-batch; loss: a function of output and targets\n"
+                        "starts = {\n%s}\nstages = pipeline(model, mb_args=inputs, split_spec=starts)\n"
+                        "stage = stages.build_stage(torch.distributed.get_rank(), device)\n"
+                        "schedule = Schedule1F1B(stage, n_microbatches=%d, loss_fn=loss)\n"
+                        "# the first rank: schedule.step(*batch, return_outputs=False), the last one: "
+                        "schedule.step(target=targets,\n# return_outputs=False), the others: schedule.step()",
+                        spec, s->micro_batches > 1 ? s->micro_batches : s->gpus);
+}
+
+const char *
+ranks_python(struct arena *a, const struct program *p, const struct setup *s, bool checkpoint)
+{
+    const struct parallel *how = s->parallel;
+    const char *pattern = pattern_of(a, p);
+    if (!pattern || (how && how->sequence))
+        return NULL;
+    return how && how->tensor     ? cut_layers(a, p)
+           : how && how->pipeline ? split(a, p, s)
+                                  : wrapped(a, how, s, pattern, checkpoint);
+}
+
 void
 ranks_run(const struct study *x, struct result *r)
 {
@@ -126,6 +187,7 @@ ranks_run(const struct study *x, struct result *r)
                         .nunits = p->nunits,
                         .units = NEWN(x->a, const char *, p->nunits + 1),
                         .exchanged = x->st->m->exchanged,
+                        .passed = x->st->m->passed,
                         .python = ranks_python(x->a, p, x->s, false)};
     for (int i = 0; i < p->nunits; i++)
         k->units[i] = p->units[i].module;

@@ -165,13 +165,14 @@ struct program {
     const struct region *units; /* that fully_shard wraps, in order, apart from each other */
     int *parts;  /* with sequence parallelism what the units read that goes along the sequence: slots, -1 behind them */
     int *wholes; /* and what is read of them behind the units */
-    unsigned asked;        /* bits 1 << enum alternative: with none of the others it would be another program */
-    int *held;             /* python_holds, which step_holds asks once */
-    const char **held_by;  /* and the names, NULL where an expression holds it */
-    unsigned held_most;    /* what it was asked with */
-    struct frames *frames; /* of the calls' stacks, as far as they were read */
-    bool captured;         /* by memlint's own export: nothing had to be told from lines */
-    bool release;          /* an edit: no Python name holds a tensor longer than operators read it */
+    const char *columns, *rows; /* linear layers that GPUs share, "blocks.*.up, blocks.*.q"; NULL none */
+    unsigned asked;             /* bits 1 << enum alternative: with none of the others it would be another program */
+    int *held;                  /* python_holds, which step_holds asks once */
+    const char **held_by;       /* and the names, NULL where an expression holds it */
+    unsigned held_most;         /* what it was asked with */
+    struct frames *frames;      /* of the calls' stacks, as far as they were read */
+    bool captured;              /* by memlint's own export: nothing had to be told from lines */
+    bool release;               /* an edit: no Python name holds a tensor longer than operators read it */
 };
 
 void program_dump(const struct program *p, FILE *f); /* --dump=calls */

@@ -196,14 +196,15 @@ struct rank_need {
     int64_t allocated, reserved; /* peaks, bytes; -1: no such cell */
     enum class holder;           /* which class is largest at the peak, and its bytes */
     int64_t holder_bytes;
-    int64_t exchanged; /* bytes a step that go around all GPUs */
-    const char *stops; /* why PyTorch doesn't run it; NULL it does */
+    int64_t exchanged, passed; /* bytes a step that go around all GPUs, and from this one to another */
+    const char *stops;         /* why PyTorch doesn't run it; NULL it does */
 };
-/* Of bytes that go around n GPUs, what each sends. Source: nccl-tests, doc/PERFORMANCE.md. */
+/* What one of n GPUs sends in a step, of bytes that go around all with those that it passes on. Source: nccl-tests,
+ * doc/PERFORMANCE.md. */
 static inline int64_t
-rank_sends(int64_t exchanged, int n)
+rank_sends(int64_t exchanged, int64_t passed, int n)
 {
-    return exchanged - exchanged / n;
+    return bytes_add(exchanged - exchanged / n, passed);
 }
 struct way {
     int rung;             /* its place among all ways */
@@ -226,8 +227,8 @@ struct ranks {
     const char *kind;
     int gpus, nunits;
     const char **units;
-    int64_t exchanged;  /* bytes a step that go around all GPUs */
-    const char *python; /* as struct way's */
+    int64_t exchanged, passed; /* as struct rank_need's */
+    const char *python;        /* as struct way's */
 };
 
 struct thumb { /* a rule of thumb beside memlint's number */

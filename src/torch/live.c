@@ -126,6 +126,7 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
                          .flops = st->forward_flops,
                          .recomputed_flops = st->recomputed_flops,
                          .exchanged = st->m->exchanged,
+                         .passed = st->m->passed,
                          .same = st->m->same,
                          .curve = curve_of_step(a, st)};
     if (look)

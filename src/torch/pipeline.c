@@ -12,13 +12,18 @@
 #include "base/setup.h"
 #include "torch/torch.h"
 
+int
+stage_first(int units, int stages, int stage)
+{
+    int each = units / stages, more = units % stages;
+    return stage * each + (stage < more ? stage : more);
+}
+
 /* The first call of a stage, from the units shared evenly. */
 static int
 begin_of(const struct program *p, int stages, int stage)
 {
-    int each = p->nunits / stages, more = p->nunits % stages;
-    int unit = stage * each + (stage < more ? stage : more);
-    return stage == 0 ? 0 : stage == stages ? p->ncalls : p->units[unit].first;
+    return stage == 0 ? 0 : stage == stages ? p->ncalls : p->units[stage_first(p->nunits, stages, stage)].first;
 }
 
 const struct program *

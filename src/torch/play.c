@@ -157,7 +157,7 @@ trace_repeats(const struct machine *m)
 {
     const struct step_trace *t = &m->trace;
     struct arena *own = arena_new();
-    int *held = NEWN(own, int, t->nst + 1); /* by names that were noted */
+    int *held = NEWN(own, int, t->nst + 1);      /* by names that were noted */
     bool repeats = !m->reducer && !m->ncaptives; /* whose buckets are made anew in the second */
     for (int i = 0; i < t->nnotes; i++) {
         const struct value *v = t->note[i].name ? *t->note[i].name : NULL;

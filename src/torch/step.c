@@ -1812,6 +1812,14 @@ score(struct script *x, int at)
     x->loss = NULL;
 }
 
+/* To the stage beside it; v NULL nothing. */
+static void
+pass_on(struct machine *m, const struct value *v)
+{
+    if (v)
+        m->passed = bytes_add(m->passed, dtype_bytes(v->dtype, value_elements(v)));
+}
+
 static void
 stage_forward(struct script *x, int at)
 {
@@ -1833,6 +1841,7 @@ stage_forward(struct script *x, int at)
     for (int k = 0; k < g->nout; k++) {
         x->made[at * g->nout + k] = x->slot[g->out[k]];
         x->slot[g->out[k]] = NULL;
+        pass_on(m, x->made[at * g->nout + k]);
     }
     for (int i = 0; i < p->noutputs && g->is_last; i++) {
         struct value **from = &x->slot[p->outputs[i].slot];
@@ -1866,6 +1875,7 @@ stage_backward(struct script *x, int at)
     for (int k = 0; k < g->nin; k++) {
         drop(x, &x->sent[k]);
         x->sent[k] = x->returned[at * g->nin + k];
+        pass_on(m, x->sent[k]);
         x->returned[at * g->nin + k] = NULL;
     }
 }
@@ -1936,7 +1946,7 @@ run_iterations(struct script *x, struct step *st)
             struct arena *a = arena_new();
             m->a = a;
             x->first = i == 0;
-            m->exchanged = 0;
+            m->exchanged = m->passed = 0;
             trace_begin(m);
             if (x->stage)
                 stage_iteration(x);

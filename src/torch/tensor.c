@@ -431,16 +431,42 @@ run_all(struct cutter *x)
 
 /* ---- what is written --------------------------------------------------------------------------------------------- */
 
+/* The path of a call's module, with * for numbers; but for those inside of its unit, where these tell modules apart. */
+static const char *
+name_of(const struct cutter *x, int call, const enum role *role, const char **pattern)
+{
+    const struct program *p = x->p;
+    const char *path = p->modules[p->calls[call].scope].path;
+    bool same = true;
+    int unit = 0;
+    for (int i = 1; i < p->nmodules && same; i++)
+        same = role[i] == x->role[call] || strcmp(pattern[i], x->layer[call]) != 0;
+    while (unit < p->nunits && p->units[unit].end <= call)
+        unit++;
+    if (same || unit == p->nunits)
+        return x->layer[call];
+    const char *own = p->units[unit].module;
+    return arena_printf(x->a, "%s%s", string_path_pattern(x->a, own), path + strlen(own));
+}
+
 static const char *
 layers_of(const struct cutter *x, enum role role)
 {
     struct names *seen = names_new(x->a);
-    const char *text = "";
+    enum role *of = NEWN(x->a, enum role, x->p->nmodules + 1);
+    const char *text = "", **pattern = NEWN(x->a, const char *, x->p->nmodules + 1);
+    for (int i = 0; i < x->p->nmodules; i++)
+        pattern[i] = string_path_pattern(x->a, x->p->modules[i].path);
     for (int i = 0; i < x->p->ncalls; i++)
-        if (x->role[i] == role && x->layer[i] && names_find(seen, x->layer[i]) < 0) {
-            names_put(seen, x->layer[i], i);
-            text = arena_printf(x->a, "%s%s%s", text, *text ? ", " : "", x->layer[i]);
-        }
+        if (x->role[i] != WHOLE)
+            of[x->p->calls[i].scope] = x->role[i];
+    for (int i = 0; i < x->p->ncalls; i++) {
+        const char *name = x->role[i] == role && x->layer[i] ? name_of(x, i, of, pattern) : NULL;
+        if (!name || names_find(seen, name) >= 0)
+            continue;
+        names_put(seen, name, i);
+        text = arena_printf(x->a, "%s%s%s", text, *text ? ", " : "", name);
+    }
     return text;
 }
 
@@ -523,6 +549,8 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
         return false;
     }
     write_program(&x);
+    p->columns = layers_of(&x, COLUMNS);
+    p->rows = layers_of(&x, ROWS);
     if (s->parallel->sequence) {
         p->parts = x.parts;
         p->wholes = x.wholes;
@@ -530,7 +558,7 @@ tensor_cut(struct arena *a, struct program *p, const struct setup *s, const char
     program_assume(p, ALTERNATIVE_NONE,
                    "%d GPUs share linear layers by columns (%s) and by rows (%s); all else is whole on each of them, "
                    "and modules know their part of the heads, by which fused layers are ordered",
-                   s->gpus, layers_of(&x, COLUMNS), layers_of(&x, ROWS));
+                   s->gpus, p->columns, p->rows);
     if (s->parallel->sequence)
         program_assume(p, ALTERNATIVE_NONE,
                        "what units hand on goes along dimension 1 (SequenceParallel), and a module gathers its input "

@@ -299,6 +299,7 @@ struct machine {
     const struct value *gathers;           /* what a module gathered along the sequence, and the result; NULL nothing */
     struct value *gathered;
     int64_t exchanged;                  /* bytes that go around all GPUs in the reported step */
+    int64_t passed;                     /* and that go from this one to another */
     int64_t live_bytes, reserved_bytes; /* reserved: the most in the reported step */
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
@@ -615,6 +616,8 @@ struct stage {
     int warmup;  /* forward passes before the first backward pass, the most graphs that are alive at once */
     int nin, nout, *in, *out; /* slots that it is sent, that it sends on */
 };
+/* The first of the units that a stage has. */
+int stage_first(int units, int stages, int stage);
 /* The program of s->stage of s->gpus, the units being p->units: p with the stage's parts of its regions. */
 const struct program *stage_of(struct arena *a, const struct program *p, const struct setup *s, struct stage **stage);
 /* Sets s->stage to the one with the highest peak, and s->micro_batches, where nobody said how many, to as many as there
@@ -693,7 +696,7 @@ struct measured {
     enum phase phase;               /* of the peak */
     const char *op, *location;      /* that runs then, NULL none; of the model's call that it belongs to */
     double flops, recomputed_flops; /* of a forward, of the second ones */
-    int64_t exchanged;              /* bytes, between GPUs */
+    int64_t exchanged, passed;      /* bytes, between GPUs: struct machine's */
     struct devices same;            /* struct machine's; none where convolutions run, which each device does its way */
     struct curve curve;
 };
