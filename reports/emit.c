@@ -876,6 +876,17 @@ emit_let_pass(struct arena *a, const struct result *r)
 /* ---- the replay -------------------------------------------------------------------------------------------------- */
 
 const char *
+emit_ranks(struct arena *a, const struct ranks *k)
+{
+    return arena_printf(a, "Each of %d GPUs under %s sends %s a step%s.", k->gpus, k->kind,
+                        bytes_text(a, rank_sends(k->exchanged, k->passed, k->gpus)),
+                        k->nunits ? arena_printf(a, "; %d %s, from %s to %s", k->nunits,
+                                                 k->nunits > 1 ? "units" : "unit", string_quote(a, k->units[0], 80),
+                                                 string_quote(a, k->units[k->nunits - 1], 80))
+                                  : "");
+}
+
+const char *
 emit_replay(struct arena *a, const struct replay *q)
 {
     const char *name = string_clip(a, q->d->name, 60);

@@ -342,7 +342,7 @@ page_nav(struct html *h)
         {"baseline", "Baseline", r->baseline != NULL},      {"replay", "Replay", r->replay != NULL},
         {"findings", "What to change", r->nfindings > 0},   {"recompute", "Checkpoints", r->recompute.nfront > 0},
         {"alive", "Alive at the peak", r->nlive > 0},       {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0 && !r->ndoubts}, {"scale", "Several GPUs", r->scale != NULL},
+        {"fits", "What fits", r->nfits > 0 && !r->ndoubts}, {"scale", "Several GPUs", r->scale || r->ranks},
         {"thumbs", "Rules of thumb", r->nthumbs > 0},       {"assumptions", "Assumptions", true},
         {"doubts", "Not explained", r->ndoubts > 0},        {"words", "Words", true},
     };
@@ -1809,6 +1809,21 @@ way_code(struct html *h, const struct way *w, bool open)
 }
 
 static void
+section_ranks(struct html *h)
+{
+    const struct ranks *k = h->r->ranks;
+    if (!k)
+        return;
+    section(h, "scale", "Several GPUs",
+            "All numbers of this report are one GPU's, as PyTorch runs the step there; the Python makes the model so "
+            "once the process group is there.");
+    html_leaf(h, "p", emit_ranks(h->a, k), NULL);
+    if (k->python)
+        html_lines(h, k->python);
+    html_close(h);
+}
+
+static void
 section_scale(struct html *h)
 {
     const struct result *r = h->r;
@@ -2196,6 +2211,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_alive(&h);
     section_layers(&h);
     section_fits(&h);
+    section_ranks(&h);
     section_scale(&h);
     section_thumbs(&h);
     section_assumptions(&h);

@@ -164,6 +164,17 @@ markdown_oom(struct arena *a, const struct result *r, FILE *out)
     fputc('\n', out);
 }
 
+static void
+markdown_ranks(struct arena *a, const struct ranks *k, FILE *out)
+{
+    if (!k)
+        return;
+    fprintf(out, "\n<details><summary>Several GPUs: the Python</summary>\n\n%s\n", prose(a, emit_ranks(a, k)));
+    if (k->python && strlen(k->python) < PROGRAM)
+        fprintf(out, "\n%s\n", program(a, k->python));
+    fputs("\n</details>\n", out);
+}
+
 /* Few numbers of GPUs, with that of --gpus. */
 static void
 markdown_scale(struct arena *a, const struct result *r, FILE *out)
@@ -332,6 +343,7 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     if (r->recompute.nfront)
         fputs("\n</details>\n", out);
     markdown_fits(a, r, out);
+    markdown_ranks(a, r->ranks, out);
     markdown_scale(a, r, out);
     if (r->setup.nassumptions)
         fputs("\n<details><summary>Assumptions</summary>\n\n", out);

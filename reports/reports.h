@@ -113,6 +113,8 @@ int emit_columns(const struct result *r, int want, int *at);
 /* What the message held beside what the step holds when it asks, and whether they match; NULL where either is
  * unknown. */
 const char *emit_oom(struct arena *a, const struct oom *o);
+/* What one of several GPUs sends, and the units. */
+const char *emit_ranks(struct arena *a, const struct ranks *k);
 /* The outcome of a replay; that the step was another device's, NULL it was not; whether it was steady, NULL unknown; a
  * kernel by its shapes; what its library said of all convolutions or products, NULL there are none. */
 const char *emit_replay(struct arena *a, const struct replay *q);

@@ -578,6 +578,16 @@ text_scale(const struct page *p, const struct result *r)
 }
 
 static void
+text_ranks(const struct page *p, const struct ranks *k)
+{
+    if (!k)
+        return;
+    heading(p, "Several GPUs: the Python");
+    wrap(p, "  ", emit_ranks(p->a, k), 3);
+    lines(p, k->python, p->limit == &full ? ALL : 2 * PLANS);
+}
+
+static void
 text_replay(const struct page *p, const struct result *r)
 {
     const struct replay *q = r->replay;
@@ -682,6 +692,7 @@ text_judgements(const struct page *p, const struct result *r)
 {
     const char *thumbs = "";
     text_findings(p, r);
+    text_ranks(p, r->ranks);
     text_scale(p, r);
     text_recompute(p, r);
     text_replay(p, r);

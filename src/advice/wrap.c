@@ -132,7 +132,8 @@ cut_layers(struct arena *a, const struct program *p)
     return arena_printf(
         a,
         "import re\nfrom torch.distributed.device_mesh import init_device_mesh\n"
-        "from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module\n"
+        "from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel\n"
+        "from torch.distributed.tensor.parallel import parallelize_module\n"
         "\nmesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size(),))\n"
         "styles = {r\"%s\": ColwiseParallel(), r\"%s\": RowwiseParallel()}\n"
         "for name, module in model.named_modules():\n"
@@ -182,14 +183,16 @@ ranks_run(const struct study *x, struct result *r)
     if (!x->s->parallel || x->s->mode != MODE_TRAINING)
         return;
     struct ranks *k = NEW(x->a, struct ranks);
-    *k = (struct ranks){.kind = x->s->parallel->name,
+    const struct parallel *how = x->s->parallel;
+    int nunits = how->shards || how->tensor || how->pipeline ? p->nunits : 0;
+    *k = (struct ranks){.kind = how->name,
                         .gpus = x->s->gpus,
-                        .nunits = p->nunits,
-                        .units = NEWN(x->a, const char *, p->nunits + 1),
+                        .nunits = nunits,
+                        .units = NEWN(x->a, const char *, nunits + 1),
                         .exchanged = x->st->m->exchanged,
                         .passed = x->st->m->passed,
                         .python = ranks_python(x->a, p, x->s, false)};
-    for (int i = 0; i < p->nunits; i++)
+    for (int i = 0; i < nunits; i++)
         k->units[i] = p->units[i].module;
     r->ranks = k;
 }
