@@ -107,8 +107,8 @@ wrapped(struct arena *a, const struct parallel *how, const struct setup *setup, 
     if (how && how->on_meta)
         s = arena_printf(a, "%s%s", s, leave_meta(a, how));
     if (how && how->partitions && optimizer)
-        s = arena_printf(a, "%s\noptimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=%s, lr=lr)", s,
-                         optimizer);
+        s = arena_printf(a, "%s\noptimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=%s, lr=lr%s)",
+                         s, optimizer, optimizer_switched(setup->optimizer));
     return s;
 }
 
@@ -164,6 +164,21 @@ split(struct arena *a, const struct program *p, const struct setup *s)
                         spec, s->micro_batches > 1 ? s->micro_batches : s->gpus);
 }
 
+static const char *
+engine(struct arena *a, const struct setup *s)
+{
+    const char *optimizer = optimizer_python(s->optimizer);
+    return arena_printf(
+        a,
+        "import deepspeed\n\noptimizer = %s(model.parameters(), lr=lr%s)\nconfig = {\n"
+        "    \"train_micro_batch_size_per_gpu\": batch,\n    \"zero_optimization\": {\"stage\": 2},\n"
+        "    \"zero_allow_untested_optimizer\": True,\n%s}\n"
+        "model, optimizer, _, _ = deepspeed.initialize(model=model, optimizer=optimizer, config=config)\n"
+        "# in the loop: model.backward(loss), then model.step()",
+        optimizer ? optimizer : "torch.optim.AdamW", optimizer_switched(s->optimizer),
+        s->precision == precision_find("bf16") ? "    \"bf16\": {\"enabled\": True},\n" : "");
+}
+
 const char *
 ranks_python(struct arena *a, const struct program *p, const struct setup *s, bool checkpoint)
 {
@@ -171,7 +186,8 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *s, bo
     const char *pattern = pattern_of(a, p);
     if (!pattern || (how && how->sequence))
         return NULL;
-    return how && how->tensor     ? cut_layers(a, p)
+    return how && how->flattens   ? engine(a, s)
+           : how && how->tensor   ? cut_layers(a, p)
            : how && how->pipeline ? split(a, p, s)
                                   : wrapped(a, how, s, pattern, checkpoint);
 }

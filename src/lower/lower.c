@@ -155,6 +155,11 @@ lower_run(struct graph *g, const struct setup *setup)
         program_assume(l->p, ALTERNATIVE_NONE,
                        "each rank builds the whole model on its GPU before fully_shard, and what that took stays "
                        "reserved: built on the meta device, as with fsdp:meta, it would not be");
+    if (s->mode == MODE_TRAINING && s->parallel && s->parallel->flattens)
+        program_assume(l->p, ALTERNATIVE_NONE,
+                       "DeepSpeed 0.19.8 has its default settings but for the stage: reduce_bucket_size is 500,000,000 "
+                       "elements, which a rank has whatever the model needs, gradients are contiguous and reduced "
+                       "without overlap, and the optimizer is PyTorch's");
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);

@@ -216,8 +216,9 @@ certain_bytes(const struct step *st)
         model = bytes_add(model, bytes);
         if (!training || q->kind != PARAM_TRAINED || !x.reaches[q->slot] || !dtypes[q->dtype].is_float)
             continue;
-        grads = bytes_add(grads, bytes);
-        if (!how || !how->partitions)
+        if (!how || !how->flattens)
+            grads = bytes_add(grads, bytes);
+        if (!how || !(how->partitions || how->flattens))
             states = bytes_add(states, optimizer_state_bytes(x.s->optimizer, t, q->rank, size));
     }
     for (int i = 0; i < p->ninputs; i++)

@@ -63,6 +63,10 @@ static const struct parallel strategies[] = {
      .policy = "CPUOffloadPolicy, ",
      .arguments = ", offload_policy=CPUOffloadPolicy()",
      .offloads = true},
+    {.name = "deepspeed:zero2",
+     .help = "deepspeed.initialize with \"stage\": 2: flat parameters, gradients in buckets, states of a part",
+     .import = "import deepspeed\n",
+     .flattens = true},
     {.name = "tensor",
      .help = "parallelize_module: linear layers of every unit by columns (ColwiseParallel) and rows (RowwiseParallel)",
      .tensor = true},
@@ -125,6 +129,8 @@ parallel_find(struct arena *a, const char *text)
         const struct parallel *row = &strategies[i];
         if (strncmp(row->name, text, n) != 0 || (row->name[n] && row->name[n] != ':'))
             continue;
+        if (!found && strcmp(row->name, text) == 0)
+            return row;
         if (!row->name[n]) {
             found = arena_dup(a, row, sizeof(*row));
         } else if (names_option(options, row->name + n + 1)) {

@@ -157,8 +157,8 @@ trace_repeats(const struct machine *m)
 {
     const struct step_trace *t = &m->trace;
     struct arena *own = arena_new();
-    int *held = NEWN(own, int, t->nst + 1);      /* by names that were noted */
-    bool repeats = !m->reducer && !m->ncaptives; /* whose buckets are made anew in the second */
+    int *held = NEWN(own, int, t->nst + 1);                         /* by names that were noted */
+    bool repeats = (!m->collectives || m->shards) && !m->ncaptives; /* buckets of gradients are none's to hold */
     for (int i = 0; i < t->nnotes; i++) {
         const struct value *v = t->note[i].name ? *t->note[i].name : NULL;
         for (int k = 0; v && k < v->ntail; k++)

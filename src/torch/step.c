@@ -57,13 +57,14 @@ struct optimizer {
         EACH_NEGATES, /* grad = grads[i], or what zip has; then grad = -grad */
         EACH_STATE    /* as EACH_CHOOSES, and at last grad = its state */
     } loop;
-    bool loops;          /* foreach=False, by a switch */
-    bool negates, adds;  /* the gradients, by a switch or the row: maximize, weight_decay */
-    const char *python;  /* its class; NULL none */
-    bool fused;          /* it takes fused=True on CUDA, whose update makes no lists */
-    const char *in_8bit; /* the class that keeps the same states in 8 bits; NULL none */
-    const char *sparse;  /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
-    const char *caveat;  /* said in the reports; NULL where records agree */
+    bool loops;           /* foreach=False, by a switch */
+    bool negates, adds;   /* the gradients, by a switch or the row: maximize, weight_decay */
+    const char *python;   /* its class; NULL none */
+    const char *switched; /* arguments of that which the row is with; NULL none */
+    bool fused;           /* it takes fused=True on CUDA, whose update makes no lists */
+    const char *in_8bit;  /* the class that keeps the same states in 8 bits; NULL none */
+    const char *sparse; /* the class that updates a parameter from a sparse gradient, with as many states; NULL none */
+    const char *caveat; /* said in the reports; NULL where records agree */
 };
 
 /* Arguments of an optimizer that change what it keeps or makes: "adam+amsgrad+fused". */
@@ -114,6 +115,7 @@ static const struct optimizer optimizers[] = {
      .help = "torch.optim.SGD with momentum: one state",
      .loop = EACH_STATE,
      .python = "torch.optim.SGD",
+     .switched = ", momentum=0.9",
      .fused = true,
      .states = 1},
     {.name = "momentum-decay",
@@ -121,6 +123,7 @@ static const struct optimizer optimizers[] = {
      .loop = EACH_STATE,
      .adds = true,
      .python = "torch.optim.SGD",
+     .switched = ", momentum=0.9, weight_decay=1e-4",
      .fused = true,
      .states = 1,
      .lists = {"_foreach_add.List"}},
@@ -404,6 +407,12 @@ optimizer_python(const struct optimizer *o)
 }
 
 const char *
+optimizer_switched(const struct optimizer *o)
+{
+    return o->switched ? o->switched : "";
+}
+
+const char *
 optimizer_in_8bit(const struct optimizer *o)
 {
     return o->in_8bit;
@@ -606,13 +615,16 @@ build_model(struct script *x)
             x->params[x->nparams++].param = q;
     }
     x->moves = moves(x);
+    bool engine = x->s->mode == MODE_TRAINING && x->s->parallel && x->s->parallel->flattens; /* casts no buffers */
     x->m->on_meta = x->sharded && x->s->parallel->on_meta;
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[x->moves[i].of];
         const struct param *q = t->param;
         t->v = value_born(x->m, "empty.memory_format", param_is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                          x->sharded_low || q->is_exact ? q->dtype : precision_type(x->s->precision, q->dtype), q->rank,
-                          q->size);
+                          x->sharded_low || q->is_exact || (engine && param_is_state(q))
+                              ? q->dtype
+                              : precision_type(x->s->precision, q->dtype),
+                          q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);
@@ -715,6 +727,23 @@ reduce(struct script *x)
     reducer_build(m->reducer);
 }
 
+/* DeepSpeed's optimizer has one parameter, which stands behind the model's. */
+static void
+flatten(struct script *x)
+{
+    struct machine *m = x->m;
+    struct trained *own = &x->params[x->nparams];
+    struct param *q = NEW(m->keep, struct param);
+    *q = (struct param){.name = "flat parameters", .kind = PARAM_TRAINED, .tied_to = -1};
+    m->zero = zero_new(m, x->s->gpus);
+    for (int i = 0; i < x->nparams; i++)
+        if (has_update(&x->params[i]))
+            zero_add(m->zero, x->params[i].v, &x->params[i].grad);
+    *own = (struct trained){.param = q, .v = zero_build(m->zero)};
+    x->updated = NEWN(m->a, int, 1);
+    x->updated[x->nupdated++] = x->nparams;
+}
+
 /* The parameters of this rank's optimizer, and what shares gradients with other ranks. */
 static void
 spread(struct script *x)
@@ -722,6 +751,10 @@ spread(struct script *x)
     struct machine *m = x->m;
     const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
     int64_t *elements = NEWN(m->a, int64_t, x->nparams + 1);
+    if (how && how->flattens) {
+        flatten(x);
+        return;
+    }
     if (how && !how->tensor && !how->pipeline)
         (how->shards ? shard : reduce)(x);
     x->updated = NEWN(m->a, int, x->nparams + 1);
@@ -1621,6 +1654,8 @@ run_update(struct script *x)
     const bool loops = o->loop && (o->loops || m->torch < FOREACH_SINCE);
     struct value *names[LOCALS] = {NULL};
     m->phase = PHASE_UPDATE;
+    if (m->zero)
+        x->params[x->nparams].grad = zero_flatten(m->zero);
     make_states(x);
     m->grad_mode = false;
     int mark = scope_begin(m);
@@ -1658,6 +1693,8 @@ run_update(struct script *x)
     }
     for (int i = 0; i < LOCALS; i++)
         value_drop(m, names[i]);
+    if (m->zero && x->params[x->nparams].grad)
+        drop(x, &x->params[x->nparams].grad);
     for (int i = 0; i < x->nparams && x->s->parallel && x->s->parallel->partitions; i++)
         if (has_update(&x->params[i])) /* by one rank, which sends it to the others */
             ranks_exchange(m, x->params[i].v->st->requested, 1);

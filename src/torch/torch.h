@@ -38,6 +38,8 @@ bool optimizer_told(const struct optimizer *o, int torch);
 const char *optimizer_text(const struct optimizer *o); /* as optimizer_read takes it */
 /* Its Python class, and the one that keeps the same states in 8 bits; NULL none. */
 const char *optimizer_python(const struct optimizer *o);
+/* Arguments of that class which the row is with, ", momentum=0.9"; "" none. */
+const char *optimizer_switched(const struct optimizer *o);
 const char *optimizer_in_8bit(const struct optimizer *o);
 /* The class of torch.optim that updates a parameter from a sparse gradient in its place, NULL none, and how many
  * states it keeps. */
@@ -295,6 +297,7 @@ struct machine {
     struct heap *heap, *side[2], *stream;  /* those of collectives; where blocks come from now, NULL heap */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
+    struct zero *zero;                     /* of DeepSpeed; NULL none */
     struct reducer *reducer;               /* of several GPUs; NULL of one */
     const struct value *gathers;           /* what a module gathered along the sequence, and the result; NULL nothing */
     struct value *gathered;
@@ -538,6 +541,7 @@ struct parallel {
     bool on_meta;                   /* no rank had the whole model: to_empty() makes its shares */
     bool keeps;                     /* and from their forward pass to their backward pass */
     bool offloads;                  /* a rank's shares are the host's */
+    bool flattens;                  /* DeepSpeed's ZeRO-2 */
     bool pipeline;                  /* a GPU runs a stage of the model */
     bool sequence;                  /* tensor parallelism, and between linear layers along the sequence */
     bool tensor;                    /* tensor parallelism: linear layers are cut by columns and rows */
@@ -583,6 +587,13 @@ void shards_build(struct shards *x);
 struct value *shards_cast(const struct shards *x, struct value *v);
 void shards_enter(struct shards *x, int unit); /* its forward pass begins */
 void shards_leave(struct shards *x, int unit); /* and ends */
+/* DeepSpeed's ZeRO-2, of the parameters that the optimizer has, in its order and at rising addresses of grad. */
+struct zero *zero_new(struct machine *m, int gpus);
+void zero_add(struct zero *z, struct value *v, struct value **grad);
+/* The rank's part of them all, which its optimizer updates. */
+struct value *zero_build(struct zero *z);
+/* Before the update: the gradient of that part, for the caller; NULL none. */
+struct value *zero_flatten(struct zero *z);
 /* Bytes go around all GPUs: once in an all-gather, a reduce-scatter and a broadcast, twice in an all-reduce. */
 void ranks_exchange(struct machine *m, int64_t bytes, int times);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Steps under DeepSpeed's ZeRO: rank 0 of a fake process group, PyTorch's own CUDA allocator, no GPU.
+
+    zero.py MEMLINT RECORD.PY --keep DIR [--only REGEX] [--pack FILE]
+
+Every case is a model of shards.py, and its step by the Python that memlint prints; peaks and phases are compared to the
+byte. Needs DeepSpeed 0.19.8 with nothing built: its source on PYTHONPATH will do. --pack writes an archive for
+tests/ranks.sh. Exit 1 where a case is not exact.
+"""
+
+import gc, json, os, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import shards, steps, tensor
+
+import torch
+
+# model, way, ranks, optimizer, precision
+PLAN = [
+    ("gpt", "deepspeed:zero2", 2, "adamw", "fp32"),
+    ("gpt", "deepspeed:zero2", 48, "adamw", "fp32"),
+    ("gpt-large", "deepspeed:zero2", 8, "adamw", "fp32"),
+    ("gpt-large", "deepspeed:zero2", 3, "sgd", "fp32"),
+    ("tied", "deepspeed:zero2", 6, "adamw", "fp32"),
+    ("scaled", "deepspeed:zero2", 3, "adamw", "fp32"),
+    ("scaled", "deepspeed:zero2", 12, "momentum", "fp32"),
+    ("vit", "deepspeed:zero2", 12, "adamw", "fp32"),
+    ("lora", "deepspeed:zero2", 6, "adamw", "fp32"),
+    ("convnext", "deepspeed:zero2", 6, "adamw", "fp32"),
+    ("llama", "deepspeed:zero2", 4, "adamw", "bf16"),
+    ("gpt-large", "deepspeed:zero2", 8, "adamw", "bf16"),
+    ("gpt", "deepspeed:zero2", 48, "adamw", "bf16"),
+]
+
+
+def measure(record, case, python, path):
+    import torch.distributed as dist
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    name, _, world, optimizer, _ = case
+    build, inputs, _, batch = shards.CASES[name]
+    os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE=str(world), MASTER_ADDR="localhost", MASTER_PORT="29511")
+    dist.init_process_group("fake", rank=0, world_size=world, store=FakeStore())
+    model = shards.on_host(build)
+    scope = {"model": model, "torch": torch, "lr": 1e-3, "batch": batch}
+    exec(python, scope)
+    import deepspeed.runtime.zero.stage_1_and_2 as runtime
+
+    runtime.is_invalid_grad_norm = lambda _: False  # no kernel wrote a norm: what is read back may be anything
+    model = scope["model"]
+    gc.collect()
+    now = lambda: gc.collect(0) and 0 or torch.cuda.memory_allocated()
+    marks = {"model": now()}
+    for step in range(3):
+        if step == 2:
+            torch.cuda.reset_peak_memory_stats()
+        with torch.device("cuda"):
+            given, targets = inputs(batch)
+        marks["inputs"] = now()
+        out = model(*given)
+        out = getattr(out, "logits", out)
+        loss = tensor.cross_entropy(out, targets)
+        marks["forward"] = now()
+        model.backward(loss)
+        marks["backward"] = now()
+        model.step()
+        marks["step"] = now()
+        del given, targets
+    truth = {"peak": torch.cuda.max_memory_allocated(), "reserved": torch.cuda.max_memory_reserved(), **marks}
+    with open(path, "w") as f:
+        json.dump(truth, f)
+
+
+def compare(a, record, name, how, world, optimizer, precision, rows):
+    batch = shards.CASES[name][3]
+    model = os.path.join(a.keep, f"{name}.onnx")
+    case = (name, how, world, optimizer, precision)
+    path = os.path.join(a.keep, ".".join(map(str, case)).replace(":", "-"))
+    if not os.path.exists(model) and not steps.apart(model + ".log", lambda: shards.capture(name, model)):
+        return "not captured: " + steps.reason(model + ".log")
+    command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
+    command += [f"--parallel={how}", f"--gpus={world}"]
+    p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
+    if p.returncode:
+        return p.stderr.strip()
+    python = json.loads(p.stdout)["parallel"]["python"]
+    if not os.path.exists(path) and not steps.apart(path + ".log", lambda: measure(record, case, python, path)):
+        return "not recorded: " + steps.reason(path + ".log")
+    return "  ".join(tensor.differences(command, json.load(open(path)), rows)) or "exact"
+
+
+def main():
+    return tensor.run(tensor.arguments(__doc__).parse_args(), PLAN, compare)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
