@@ -1835,12 +1835,13 @@ section_scale(struct html *h)
         const struct rank_need *need = &s->ways[i / s->ncolumns].on[i % s->ncolumns];
         most = need->allocated >= 0 && need->reserved > most ? need->reserved : most;
     }
-    section(
-        h, "scale", "Several GPUs",
-        "Every cell is a step that was run, with this batch on each GPU: what PyTorch's allocator reserves on one of "
-        "them (the bar), the class that has most of its peak (the bar's colour), and behind → what it sends to the "
-        "others in a step. Ways stand in the order of what they cost; checkpoints are around each block of the "
-        "model.");
+    section(h, "scale", "Several GPUs",
+            "Every cell is a step that was run, with this batch on each GPU (under tensor parallelism on all together, "
+            "of a "
+            "pipeline as a micro-batch): what PyTorch's allocator reserves on one of "
+            "them (the bar), the class that has most of its peak (the bar's colour), and behind → what it sends to the "
+            "others in a step. Ways stand in the order of what they cost; checkpoints are around each block of the "
+            "model.");
     table(h, "Ways to run the step by numbers of GPUs", "fits ways", NULL);
     table_head(h, gpu_columns(h, "Way", "r"), s->ncolumns + 1);
     for (int i = 0; i < s->nways; i++) {
