@@ -58,6 +58,12 @@ static const struct parallel strategies[] = {
      .policy = "MixedPrecisionPolicy, ",
      .arguments = ", mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)",
      .low = DT_BFLOAT16},
+    {.name = "fsdp:bf16-reduce",
+     .help = "the same with MixedPrecisionPolicy(param_dtype=torch.bfloat16): gradients are reduced in it, too",
+     .policy = "MixedPrecisionPolicy, ",
+     .arguments = ", mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16)",
+     .low = DT_BFLOAT16,
+     .reduces_low = true},
     {.name = "fsdp:cpu-offload",
      .help = "the same with CPUOffloadPolicy(): shares of parameters, gradients and states are the host's",
      .policy = "CPUOffloadPolicy, ",
@@ -101,6 +107,7 @@ add_option(struct arena *a, struct parallel *to, const struct parallel *o)
     to->on_meta |= o->on_meta;
     to->keeps |= o->keeps;
     to->offloads |= o->offloads;
+    to->reduces_low |= o->reduces_low;
     to->sequence |= o->sequence;
     to->within = o->within ? o->within : to->within;
     to->low = o->low != DT_UNDEFINED ? o->low : to->low;
@@ -134,6 +141,8 @@ parallel_find(struct arena *a, const char *text)
         if (!row->name[n]) {
             found = arena_dup(a, row, sizeof(*row));
         } else if (names_option(options, row->name + n + 1)) {
+            if (row->low != DT_UNDEFINED && found->low != DT_UNDEFINED) /* one policy or the other */
+                return NULL;
             add_option(a, found, row);
             left--;
         }

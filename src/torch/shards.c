@@ -231,26 +231,32 @@ behind(struct machine *m, int unit)
     struct unit *u = &x->unit[unit];
     enum class class = m->fresh;
     int64_t elements = 0;
-    enum dtype t = DT_UNDEFINED;
+    enum dtype own = DT_UNDEFINED;
     if (u->behind)
         return;
     u->behind = true;
     for (int i = 0; i < u->n; i++)
         if (u->all[i].whole_grad && *u->all[i].whole_grad) {
             elements = bytes_add(elements, u->all[i].padded);
-            t = u->all[i].dtype;
+            own = u->all[i].dtype;
         }
     give_back(x, u);
     if (!elements)
         return;
     drop(x, &x->reduced);
     int64_t all = elements * x->gpus;
+    enum dtype t = x->how->reduces_low ? lower(x, own) : own;
     x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
     ranks_exchange(m, x->reduced->st->requested, 1);
     for (int i = 0; i < u->n; i++)
         if (u->all[i].whole_grad)
             drop(x, u->all[i].whole_grad);
     struct value *share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
+    if (t != own) {
+        struct value *low = share;
+        share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", own, elements);
+        value_drop(m, low);
+    }
     for (int i = 0; i < u->n && !x->how->offloads; i++) {
         struct shard *k = &u->all[i];
         if (!k->whole_grad || *k->local_grad) /* added in place */

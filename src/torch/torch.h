@@ -545,6 +545,7 @@ struct parallel {
     bool pipeline;                  /* a GPU runs a stage of the model */
     bool sequence;                  /* tensor parallelism, and between linear layers along the sequence */
     bool tensor;                    /* tensor parallelism: linear layers are cut by columns and rows */
+    bool reduces_low;               /* gradients are reduced in that type, then cast */
     enum dtype low;                 /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };
 

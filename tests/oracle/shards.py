@@ -123,6 +123,8 @@ PLAN = [
     ("gpt-large", "fsdp:meta,hybrid", 16, "adamw", "fp32"),
     ("gpt-large", "fsdp:hybrid,bf16", 16, "adamw", "fp32"),
     ("gpt-large", "fsdp:bf16,cpu-offload", 12, "sgd", "fp32"),
+    ("gpt-large", "fsdp:meta,bf16-reduce", 8, "adamw", "fp32"),
+    ("llama", "fsdp:bf16-reduce,cpu-offload", 6, "adamw", "fp32"),
     ("tied", "fsdp:meta", 8, "adamw", "fp32"),
     ("tied", "fsdp", 3, "adamw", "fp32"),
     ("tied", "ddp", 3, "adamw", "fp32"),
