@@ -39,7 +39,7 @@ struct unit {
 struct shards {
     struct machine *m;
     const struct parallel *how;
-    int gpus, nunits;
+    int gpus, nodes, nunits; /* gpus: among which shares lie; as many again on each of the nodes */
     struct unit *unit;
     int *order, norder;          /* units whose forward pass has ended */
     struct value *last_gathered; /* of the unit that runs forward */
@@ -126,6 +126,16 @@ share_of(const struct unit *u)
     return sum;
 }
 
+/* An all-gather or a reduce-scatter. */
+static void
+exchange(struct shards *x, int64_t bytes)
+{
+    if (x->nodes == 1)
+        ranks_exchange(x->m, bytes, 1);
+    else /* within a node */
+        x->m->passed = bytes_add(x->m->passed, bytes - bytes / x->gpus);
+}
+
 /* foreach_all_gather. Shares of another type are cast into one buffer; those that are the host's come to the device
  * first, and are cast there one by one. */
 static void
@@ -146,7 +156,7 @@ gather(struct shards *x, struct unit *u)
         value_drop(x->m, whole);
     }
     u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
-    ranks_exchange(x->m, u->gathered->st->requested, 1);
+    exchange(x, u->gathered->st->requested);
     value_drop(x->m, cast);
     for (int i = 0; i < u->n; i++)
         value_drop(x->m, brought[i]);
@@ -247,7 +257,9 @@ behind(struct machine *m, int unit)
     int64_t all = elements * x->gpus;
     enum dtype t = x->how->reduces_low ? lower(x, own) : own;
     x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
-    ranks_exchange(m, x->reduced->st->requested, 1);
+    exchange(x, x->reduced->st->requested);
+    int64_t part = x->reduced->st->requested / x->gpus; /* which nodes reduce among each other: an all-reduce */
+    m->passed = bytes_add(m->passed, 2 * (part - part / x->nodes));
     for (int i = 0; i < u->n; i++)
         if (u->all[i].whole_grad)
             drop(x, u->all[i].whole_grad);
@@ -287,6 +299,7 @@ shards_new(struct machine *m, const struct parallel *how, int gpus, int nunits)
     x->m = m;
     x->how = how;
     x->gpus = parallel_within(how, gpus);
+    x->nodes = gpus / x->gpus;
     x->nunits = nunits;
     x->unit = NEWN(m->keep, struct unit, nunits + 1);
     x->order = NEWN(m->keep, int, nunits + 1);
