@@ -106,6 +106,8 @@ wrapped(struct arena *a, const struct parallel *how, const struct setup *setup, 
                          or_empty(how->arguments));
     if (how && how->on_meta)
         s = arena_printf(a, "%s%s", s, leave_meta(a, how));
+    if (how && how->loop)
+        s = arena_printf(a, "%s%s", s, how->loop);
     if (how && how->partitions && optimizer)
         s = arena_printf(a, "%s\noptimizer = ZeroRedundancyOptimizer(model.parameters(), optimizer_class=%s, lr=lr%s)",
                          s, optimizer, optimizer_switched(setup->optimizer));

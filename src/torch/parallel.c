@@ -64,6 +64,10 @@ static const struct parallel strategies[] = {
      .arguments = ", mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16)",
      .low = DT_BFLOAT16,
      .reduces_low = true},
+    {.name = "fsdp:no-sync",
+     .help = "the same with set_requires_gradient_sync(False) but for a step's last micro-batch: whole gradients wait",
+     .loop = "\n# in the loop: model.set_requires_gradient_sync(is_last) before each micro-batch",
+     .waits = true},
     {.name = "fsdp:cpu-offload",
      .help = "the same with CPUOffloadPolicy(): shares of parameters, gradients and states are the host's",
      .policy = "CPUOffloadPolicy, ",
@@ -101,6 +105,7 @@ add_option(struct arena *a, struct parallel *to, const struct parallel *o)
     to->import = joined(a, to->import, o->import);
     to->policy = joined(a, o->policy, to->policy);
     to->before = o->before ? o->before : to->before;
+    to->loop = o->loop ? o->loop : to->loop;
     to->bucket_view |= o->bucket_view;
     to->finds_unused |= o->finds_unused;
     to->maps |= o->maps;
@@ -108,6 +113,7 @@ add_option(struct arena *a, struct parallel *to, const struct parallel *o)
     to->keeps |= o->keeps;
     to->offloads |= o->offloads;
     to->reduces_low |= o->reduces_low;
+    to->waits |= o->waits;
     to->sequence |= o->sequence;
     to->within = o->within ? o->within : to->within;
     to->low = o->low != DT_UNDEFINED ? o->low : to->low;

@@ -24,8 +24,9 @@ enum stream { GATHER, REDUCE };
 
 struct shard {
     struct value *v, **local, **whole_grad, **local_grad;
-    enum dtype dtype; /* of the share, and of reduced gradients */
-    int64_t padded;   /* elements of a rank's share */
+    struct value *waiting; /* the gradient of earlier micro-batches, in the type that it is reduced in; NULL none */
+    enum dtype dtype;      /* of the share, and of reduced gradients */
+    int64_t padded;        /* elements of a rank's share */
     bool whole;
 };
 
@@ -53,7 +54,7 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
     struct unit *u = &x->unit[unit];
     int64_t rows = v->rank ? v->size[0] : 1, inner = rows ? value_elements(v) / rows : 0;
     *PUSH(x->m->keep, u->all, u->n, u->cap) =
-        (struct shard){v, local, whole_grad, local_grad, v->dtype, (rows + x->gpus - 1) / x->gpus * inner, true};
+        (struct shard){v, local, whole_grad, local_grad, NULL, v->dtype, (rows + x->gpus - 1) / x->gpus * inner, true};
 }
 
 static struct value *
@@ -234,6 +235,29 @@ before(struct machine *m, int unit)
     m->fresh = class;
 }
 
+/* accumulate_unsharded_grad_if_needed: a gradient is added to the one that waits. */
+static void
+join_waiting(struct shards *x, struct unit *u)
+{
+    for (int i = 0; i < u->n; i++)
+        if (u->all[i].waiting && *u->all[i].whole_grad)
+            drop(x, u->all[i].whole_grad);
+}
+
+/* to_accumulated_grad_if_needed: gradients of another type than they are reduced in wait as copies. */
+static void
+keep_waiting(struct shards *x, struct unit *u)
+{
+    for (int i = 0; i < u->n; i++) {
+        struct shard *k = &u->all[i];
+        if (!k->whole_grad || !*k->whole_grad || k->v->dtype == k->dtype || x->how->reduces_low)
+            continue;
+        k->waiting =
+            value_born(x->m, "_to_copy.default", CLASS_GRADIENTS, k->v->st->name, k->dtype, k->v->rank, k->v->size);
+        drop(x, k->whole_grad);
+    }
+}
+
 static void
 behind(struct machine *m, int unit)
 {
@@ -245,8 +269,15 @@ behind(struct machine *m, int unit)
     if (u->behind)
         return;
     u->behind = true;
+    join_waiting(x, u);
+    if (x->how->waits && m->more_micro_batches) {
+        give_back(x, u);
+        keep_waiting(x, u);
+        m->fresh = class;
+        return;
+    }
     for (int i = 0; i < u->n; i++)
-        if (u->all[i].whole_grad && *u->all[i].whole_grad) {
+        if (u->all[i].waiting || (u->all[i].whole_grad && *u->all[i].whole_grad)) {
             elements = bytes_add(elements, u->all[i].padded);
             own = u->all[i].dtype;
         }
@@ -260,9 +291,11 @@ behind(struct machine *m, int unit)
     exchange(x, x->reduced->st->requested);
     int64_t part = x->reduced->st->requested / x->gpus; /* which nodes reduce among each other: an all-reduce */
     m->passed = bytes_add(m->passed, 2 * (part - part / x->nodes));
-    for (int i = 0; i < u->n; i++)
+    for (int i = 0; i < u->n; i++) {
+        drop(x, &u->all[i].waiting);
         if (u->all[i].whole_grad)
             drop(x, u->all[i].whole_grad);
+    }
     struct value *share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
     if (t != own) {
         struct value *low = share;

@@ -1745,6 +1745,7 @@ iteration(struct script *x, struct step *st)
         if (loop->zero_late)
             zero_grad(x);
         m->phase = PHASE_BACKWARD;
+        m->more_micro_batches = k + 1 < micro;
         if (x->loss)
             backward(m, x->loss);
         m->op = NULL;

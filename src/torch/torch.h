@@ -311,8 +311,9 @@ struct machine {
     const struct aten *uncertain; /* whose derivative is not known for the complex numbers that it read; NULL none */
     const struct call *call;
     bool grad_mode, autocast;
-    bool untracked; /* a call of the program runs with gradients switched off */
-    enum dtype low; /* autocast's type */
+    bool more_micro_batches; /* the running one is not the step's last */
+    bool untracked;          /* a call of the program runs with gradients switched off */
+    enum dtype low;          /* autocast's type */
     int seq, npool, cap_pool;
     struct value **pool; /* what the running C++ frames hold */
     int ncast, cap_cast;
@@ -531,6 +532,7 @@ void backward_from(struct machine *m, int n, struct value **roots, struct value 
 struct parallel {
     const char *name, *help;
     const char *import, *policy;    /* Python: lines; names of torch.distributed.fsdp with ", " behind; or NULL */
+    const char *loop;               /* lines behind all, about the loop; or NULL */
     const char *before, *arguments; /* a line above, and of what wraps a module; or NULL */
     bool bucket_view;               /* DDP: gradients are views of their buckets */
     bool finds_unused;              /* DDP: a parameter may have no gradient; buckets stay as they were made */
@@ -545,6 +547,7 @@ struct parallel {
     bool pipeline;                  /* a GPU runs a stage of the model */
     bool sequence;                  /* tensor parallelism, and between linear layers along the sequence */
     bool tensor;                    /* tensor parallelism: linear layers are cut by columns and rows */
+    bool waits;                     /* gradients are reduced in a step's last backward pass alone */
     bool reduces_low;               /* gradients are reduced in that type, then cast */
     enum dtype low;                 /* of whole parameters, of a unit's inputs and gradients; DT_UNDEFINED their own */
 };

@@ -9,7 +9,7 @@ memlint's Python makes of it with fully_shard; peaks and phases are compared to 
 with nullgpu.cpp beside it. --pack writes an archive for tests/ranks.sh. Exit 1 where a case is not exact.
 """
 
-import functools, json, os, subprocess, sys
+import functools, itertools, json, os, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -109,6 +109,7 @@ CASES = {
     "again": (Again, tensor.text, "blocks.?", 4),
     "t5": (t5, tensor.text, "model.encoder.block.?,model.decoder.block.?", 4),
 }
+MICRO = 4  # batches of a step under --loop=accumulate-4
 # model, way, ranks, optimizer, precision, more of memlint's options
 PLAN = [
     ("gpt", "fsdp", 8, "adamw", "fp32"),
@@ -161,6 +162,10 @@ PLAN = [
     ("vit", "fsdp", 6, "adamw", "fp32", "--recompute=model.vit.encoder.layer.?"),
     ("vit", "ddp", 6, "adamw", "fp32", "--recompute=model.vit.encoder.layer.?"),
     ("llama", "fsdp:bf16", 3, "adamw", "fp32", "--recompute=model.model.layers.?"),
+    ("gpt-large", "fsdp:no-sync", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("gpt-large", "fsdp:meta,bf16,no-sync", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("llama", "fsdp:bf16-reduce,no-sync", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("scaled", "fsdp:no-reshard,no-sync", 12, "sgd", "fp32", "--loop=accumulate-4"),
     ("gpt", "fsdp", 6, "adamw", "fp32", "--loop=accumulate-4"),
     ("gpt", "ddp", 6, "adamw", "fp32", "--loop=accumulate-4"),
     ("gpt", "fsdp:meta", 6, "sgd", "fp32", "--loop=late-zero"),
@@ -177,6 +182,10 @@ def spread(how, python, model, _how, world, units):
     if how.startswith("fsdp"):
         scope = {"model": model, "torch": torch}
         exec(python, scope)
+        if "no-sync" in how:
+            calls = itertools.count()
+            sync = lambda m, _: m.set_requires_gradient_sync(next(calls) % MICRO == MICRO - 1)
+            scope["model"].register_forward_pre_hook(sync)
         return scope["model"], units
     keywords = {"bucket-view": "gradient_as_bucket_view", "static-graph": "static_graph"}
     keywords["find-unused"] = "find_unused_parameters"
