@@ -306,6 +306,15 @@ unused = torch.nn.parallel.DistributedDataParallel(net(), find_unused_parameters
 assert said(unused).endswith(" view=0 static=0 unused=1"), said(unused)
 r = memlint.check(model, torch.rand(4, 64), loss="sum")
 assert r.sure and r.raw["setup"]["parallel"] == "fsdp, 4 GPUs", (r.unexplained, r.raw["setup"])
+from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy
+with torch.device("meta"):
+    model = net()
+how = {"mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16), "offload_policy": CPUOffloadPolicy()}
+fully_shard(model[0], **how)
+fully_shard(model, **how)
+assert said(model).endswith("reshard=1 param=bfloat16 reduce=bfloat16 offload=1 meta=1"), said(model)
+r = memlint.check(model, torch.rand(4, 64, device="meta"), loss="sum")
+assert r.raw["setup"]["parallel"] == "fsdp:meta,bf16-reduce,cpu-offload, 4 GPUs", r.raw["setup"]
 try:
     said(FullyShardedDataParallel(net(), device_id=torch.device("cpu")))
     raise AssertionError("captured")

@@ -267,31 +267,42 @@ capture_node(struct capture *x, int at)
     set_region(x, n, first);
 }
 
-/* The row that memlint.units describes, NULL none: what no row has (another bucket or type, a model that is not wrapped
- * itself) stays a doubt. */
+/* The way that memlint.units describes, with its options, NULL none: what no row has (another bucket or type, a model
+ * that is not wrapped itself) stays a doubt. */
 static const struct parallel *
 wrapped(struct arena *a, const char *units)
 {
     static const struct {
-        const char *row, *line, *says, *without[2];
-    } rows[] = {
-        {"ddp:bucket-view", "ddp . ", " view=1", {" static=1", " unused=1"}},
-        {"ddp:static-graph", "ddp . ", " static=1", {" view=1", " unused=1"}},
-        {"ddp:find-unused", "ddp . ", " unused=1", {" view=1", " static=1"}},
-        {"ddp", "ddp . ", " view=0", {" static=1", " unused=1"}},
-        {"fsdp:bf16", "fully_shard . ", " param=bfloat16", {" shard=", " param=float"}},
-        {"fsdp:hybrid", "fully_shard . ", " shard=8 reshard=1", {" param="}},
-        {"fsdp", "fully_shard . ", " reshard=1", {" param=", " shard="}},
-        {"fsdp:no-reshard", "fully_shard . ", " reshard=0", {" param=", " shard="}},
+        const char *way, *says, *option; /* option NULL: a way of its own */
+    } words[] = {
+        {"ddp", "ddp . ", NULL},
+        {"ddp", " view=1", "bucket-view"},
+        {"ddp", " static=1", "static-graph"},
+        {"ddp", " unused=1", "find-unused"},
+        {"fsdp", "fully_shard . ", NULL},
+        {"fsdp", " meta=1", "meta"},
+        {"fsdp", " shard=8", "hybrid"},
+        {"fsdp", " param=bfloat16 reduce=float32", "bf16"},
+        {"fsdp", " param=bfloat16 reduce=bfloat16", "bf16-reduce"},
+        {"fsdp", " offload=1", "cpu-offload"},
     };
-    for (int i = 0; i < COUNT(rows); i++) {
-        bool is = strstr(units, rows[i].line) && strstr(units, rows[i].says);
-        for (int k = 0; k < COUNT(rows[i].without) && rows[i].without[k]; k++)
-            is &= !strstr(units, rows[i].without[k]);
-        if (is && (strncmp(units, "ddp", 3) != 0 || strstr(units, " bucket=26214400 ")))
-            return parallel_find(a, rows[i].row);
+    const char *way = NULL, *text = NULL;
+    for (int i = 0; i < COUNT(words); i++) {
+        if (!strstr(units, words[i].says) || (way && strcmp(way, words[i].way) != 0))
+            continue;
+        way = words[i].option ? way : words[i].way;
+        if (way)
+            text = words[i].option ? arena_printf(a, "%s%c%s", text, strchr(text, ':') ? ',' : ':', words[i].option)
+                                   : words[i].way;
     }
-    return NULL;
+    if (!way || (*way == 'd' && !strstr(units, " bucket=26214400 ")))
+        return NULL;
+    if ((strstr(units, " shard=") && !strstr(text, "hybrid")) || (strstr(units, " param=") && !strstr(text, "bf16")) ||
+        (strstr(units, " reduce=") && !strstr(text, "bf16")))
+        return NULL;
+    if (*way == 'f' && !strstr(units, " reshard=1"))
+        text = arena_printf(a, "%s%cno-reshard", text, strchr(text, ':') ? ',' : ':');
+    return parallel_find(a, text);
 }
 
 /* The lines of memlint.units as --parallel, --gpus and --units say it. */

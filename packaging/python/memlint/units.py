@@ -27,7 +27,7 @@ def inside(model):
 
 def lines(model):
     """The units of a model, a line each: "ddp . world=8 bucket=26214400 view=0 static=0 unused=0", "fully_shard
-    layers.0 world=8 reshard=1 param=bfloat16", over nodes "fully_shard . world=32 shard=8 reshard=1". A dot is the
+    layers.0 world=8 reshard=1 param=bfloat16 reduce=float32 offload=1 meta=1", over nodes "fully_shard . world=32 shard=8 reshard=1". A dot is the
     model itself."""
     found = []
     if inside(model) is not model:
@@ -46,8 +46,12 @@ def lines(model):
                 words += [f"world={mesh.mesh.size()}"]
                 words += [f"shard={mesh.shard_mesh_size}"] if mesh.shard_mesh_size != mesh.mesh.size() else []
                 words += [f"reshard={int(bool(group.post_forward_mesh_info))}"]
-                param = group.mp_policy.param_dtype
-                words += [f"param={str(param).split('.')[-1]}"] if param else []
+                policy = group.mp_policy
+                reduce = policy.reduce_dtype or policy.param_dtype
+                words += [f"param={str(policy.param_dtype).split('.')[-1]}"] if policy.param_dtype else []
+                words += [f"reduce={str(reduce).split('.')[-1]}"] if reduce else []
+                words += ["offload=1"] if "CPU" in type(group.offload_policy).__name__ else []
+                words += ["meta=1"] if any(p.sharded_param.is_meta for p in group.fsdp_params) else []
             found.append(" ".join(words))
     return found
 
