@@ -128,23 +128,58 @@ layers(struct arena *a, const char *names)
     return s;
 }
 
+static const char shared_heads[] =
+    "# a module that keeps a number of heads gets its part of them: module.num_heads //= mesh.size()\n"
+    "# and the optimizer steps under torch.distributed.tensor.experimental.implicit_replication()";
+
 static const char *
 cut_layers(struct arena *a, const struct program *p)
+{
+    return arena_printf(a,
+                        "import re\nfrom torch.distributed.device_mesh import init_device_mesh\n"
+                        "from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel\n"
+                        "from torch.distributed.tensor.parallel import parallelize_module\n"
+                        "\nmesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size(),))\n"
+                        "styles = {r\"%s\": ColwiseParallel(), r\"%s\": RowwiseParallel()}\n"
+                        "for name, module in model.named_modules():\n"
+                        "    for names, style in styles.items():\n"
+                        "        if re.fullmatch(names, name):\n"
+                        "            parallelize_module(module, mesh, style)\n"
+                        "%s",
+                        layers(a, p->columns), layers(a, p->rows), shared_heads);
+}
+
+/* The same along the sequence: what has columns gathers once for them, norms and what is between have a part. */
+static const char *
+cut_sequence(struct arena *a, const struct program *p, const char *units)
 {
     return arena_printf(
         a,
         "import re\nfrom torch.distributed.device_mesh import init_device_mesh\n"
-        "from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel\n"
-        "from torch.distributed.tensor.parallel import parallelize_module\n"
+        "from torch.distributed.tensor import Replicate, Shard\n"
+        "from torch.distributed.tensor.parallel import ColwiseParallel, PrepareModuleInput, PrepareModuleOutput\n"
+        "from torch.distributed.tensor.parallel import RowwiseParallel, SequenceParallel, parallelize_module\n"
         "\nmesh = init_device_mesh(\"cuda\", (torch.distributed.get_world_size(),))\n"
-        "styles = {r\"%s\": ColwiseParallel(), r\"%s\": RowwiseParallel()}\n"
-        "for name, module in model.named_modules():\n"
-        "    for names, style in styles.items():\n"
-        "        if re.fullmatch(names, name):\n"
-        "            parallelize_module(module, mesh, style)\n"
-        "# a module that keeps a number of heads gets its part of them: module.num_heads //= mesh.size()\n"
-        "# and the optimizer steps under torch.distributed.tensor.experimental.implicit_replication()",
-        layers(a, p->columns), layers(a, p->rows));
+        "part, whole = Shard(1), Replicate()\nunits = re.compile(r\"%s\")\n"
+        "columns = re.compile(r\"%s\")\nrows = re.compile(r\"%s\")\n"
+        "blocks = {name: module for name, module in model.named_modules() if units.fullmatch(name)}\n"
+        "for name, module in model.named_modules():\n    within = name.rpartition(\".\")[0]\n"
+        "    linear = any(isinstance(m, torch.nn.Linear) for m in module.modules())\n"
+        "    if columns.fullmatch(name): # a unit's own has to gather by itself\n"
+        "        style = ColwiseParallel(input_layouts=part if within in blocks else whole)\n"
+        "    elif rows.fullmatch(name):\n        style = RowwiseParallel(output_layouts=part)\n"
+        "    elif within in blocks and not linear and any(True for _ in module.parameters()): # norms\n"
+        "        style = SequenceParallel(use_local_output=True)\n"
+        "    elif name not in blocks and any(columns.fullmatch(f\"{name}.{child}\") for child, _ in "
+        "module.named_children()):\n"
+        "        style = PrepareModuleInput(input_layouts=part, desired_input_layouts=whole)\n"
+        "    else:\n        continue\n    parallelize_module(module, mesh, style)\nblocks = list(blocks.values())\n"
+        "begin = PrepareModuleInput(input_layouts=whole, desired_input_layouts=part, use_local_output=True)\n"
+        "parallelize_module(blocks[0], mesh, begin)\n"
+        "end = PrepareModuleOutput(output_layouts=part, desired_output_layouts=whole)\n"
+        "parallelize_module(blocks[-1], mesh, end)\n"
+        "# a module that is called with keywords has input_kwarg_layouts and desired_input_kwarg_layouts instead\n%s",
+        units, layers(a, p->columns), layers(a, p->rows), shared_heads);
 }
 
 /* Stages begin where the units are shared evenly. */
@@ -186,9 +221,10 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *s, bo
 {
     const struct parallel *how = s->parallel;
     const char *pattern = pattern_of(a, p);
-    if (!pattern || (how && how->sequence))
+    if (!pattern)
         return NULL;
     return how && how->flattens   ? engine(a, s)
+           : how && how->sequence ? cut_sequence(a, p, pattern)
            : how && how->tensor   ? cut_layers(a, p)
            : how && how->pipeline ? split(a, p, s)
                                   : wrapped(a, how, s, pattern, checkpoint);
