@@ -309,7 +309,8 @@ assert r.sure and r.raw["setup"]["parallel"] == "fsdp, 4 GPUs", (r.unexplained, 
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy
 with torch.device("meta"):
     model = net()
-how = {"mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16), "offload_policy": CPUOffloadPolicy()}
+policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16)
+how = {"mesh": mesh, "mp_policy": policy, "offload_policy": CPUOffloadPolicy()}
 fully_shard(model[0], **how)
 fully_shard(model, **how)
 assert said(model).endswith("reshard=1 param=bfloat16 reduce=bfloat16 offload=1 meta=1"), said(model)
