@@ -27,8 +27,8 @@ def inside(model):
 
 def lines(model):
     """The units of a model, a line each: "ddp . world=8 bucket=26214400 view=0 static=0 unused=0", "fully_shard
-    layers.0 world=8 reshard=1 param=bfloat16 reduce=float32 offload=1 meta=1", over nodes "fully_shard . world=32 shard=8 reshard=1". A dot is the
-    model itself."""
+    layers.0 world=8 reshard=1 param=bfloat16 reduce=float32 offload=1 meta=1", over nodes "fully_shard . world=32
+    shard=8 reshard=1". A dot is the model itself."""
     found = []
     if inside(model) is not model:
         world, view = model.process_group.size(), model.gradient_as_bucket_view
