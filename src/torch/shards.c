@@ -20,7 +20,7 @@
 
 static const char EMPTY[] = "empty.memory_format";
 
-enum stream { GATHER, REDUCE };
+enum stream { GATHER, REDUCE, ALL_REDUCE };
 
 struct shard {
     struct value *v, **local, **whole_grad, **local_grad;
@@ -34,6 +34,7 @@ struct unit {
     int n, cap;
     struct shard *all;
     struct value *gathered; /* asked for, not yet copied from */
+    struct value *low;      /* what nodes reduce among each other, until the backward pass has ended */
     bool back, behind;      /* its backward pass has begun; is over */
 };
 
@@ -285,6 +286,7 @@ behind(struct machine *m, int unit)
     if (!elements)
         return;
     drop(x, &x->reduced);
+    drop(x, &u->low);
     int64_t all = elements * x->gpus;
     enum dtype t = x->how->reduces_low ? lower(x, own) : own;
     x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
@@ -299,8 +301,11 @@ behind(struct machine *m, int unit)
     struct value *share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
     if (t != own) {
         struct value *low = share;
-        share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", own, elements);
-        value_drop(m, low);
+        share = buffer(x, x->how->within ? ALL_REDUCE : REDUCE, CLASS_GRADIENTS, "reduced gradients", own, elements);
+        if (x->how->within)
+            u->low = low;
+        else
+            value_drop(m, low);
     }
     for (int i = 0; i < u->n && !x->how->offloads; i++) {
         struct shard *k = &u->all[i];
@@ -320,6 +325,8 @@ finish(struct machine *m)
     struct shards *x = m->shards;
     for (int i = x->nunits; i >= 1; i--)
         behind(m, i % x->nunits);
+    for (int i = 0; i < x->nunits; i++)
+        drop(x, &x->unit[i].low);
     drop(x, &x->reduced);
 }
 

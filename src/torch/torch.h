@@ -294,7 +294,7 @@ struct machine {
     int nev, cap_ev;
     struct event *ev;                      /* of the reported step */
     bool on_meta;                          /* what is made has no memory */
-    struct heap *heap, *side[2], *stream;  /* those of collectives; where blocks come from now, NULL heap */
+    struct heap *heap, *side[3], *stream;  /* those of collectives; where blocks come from now, NULL heap */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
     struct zero *zero;                     /* of DeepSpeed; NULL none */
