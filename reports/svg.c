@@ -359,8 +359,8 @@ timeline_phases(struct html *h)
                       "class", "phl", NULL);
         const char *q = fitting(h, characters(phase_names[phase]), 7.5, share);
         if (*q)
-            html_leaf(h, "text", phase_names[phase], "x", pct(h, x), "dx", "1", "y", under, "data-x", at, "class",
-                      html_format(h, "%s phn", q), NULL);
+            html_leaf(h, "text", phase_names[phase], "x", pct(h, x), "dx", "1", "y", under, "data-x", at, "data-end",
+                      html_format(h, "%d", end), "class", html_format(h, "%s phn", q), NULL);
         else if (runs <= NARROW)
             html_leaf(h, "text", phase_names[phase], "x", pct(h, x + share / 2), "y", below, "data-x",
                       html_format(h, "%.1f", (i + end) / 2.0), "text-anchor",

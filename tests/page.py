@@ -415,6 +415,69 @@ def check_pointer(browser, path):
     page.context.close()
 
 
+def check_overview(browser, path):
+    """The small picture of the whole step: what is shown is dragged, resized, chosen anew, and moved by keys."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    mini = page.locator(".mini").bounding_box()
+    count = float(page.get_attribute(".areas", "viewBox").split()[2])
+
+    def shown():
+        left, _, wide, _ = map(float, page.get_attribute(".areas", "viewBox").split())
+        return left, wide
+
+    def drag(begin, *ways):
+        page.mouse.move(mini["x"] + mini["width"] * begin, mini["y"] + mini["height"] / 2)
+        page.mouse.down()
+        for at in ways:
+            page.mouse.move(mini["x"] + mini["width"] * at, mini["y"] + mini["height"] / 2)
+        page.mouse.up()
+        return shown()
+
+    def close(got, left, wide):
+        return abs(got[0] - left * count) <= 1.5 and abs(got[1] - wide * count) <= 1.5
+
+    ok(f"{name}: the overview has the timeline's classes", page.locator(".mini path").count() >= 4)
+    got = drag(0.4, 0.5, 0.7)
+    ok(f"{name}: a drag over the overview zooms: {got}", close(got, 0.4, 0.3))
+    got = drag(0.5, 0.4, 0.3)
+    ok(f"{name}: its middle is moved: {got}", close(got, 0.2, 0.3))
+    got = drag(0.2, 0.15, 0.1)
+    ok(f"{name}: its left end: {got}", close(got, 0.1, 0.4))
+    got = drag(0.5, 0.55, 0.6)
+    ok(f"{name}: its right end: {got}", close(got, 0.1, 0.5))
+    got = drag(0.75)
+    ok(f"{name}: a click brings it there: {got}", close(got, 0.5, 0.5))
+    got = drag(0.75, 0.2)
+    ok(f"{name}: and not beyond the start: {got}", close(got, 0, 0.5))
+    page.keyboard.press("ArrowRight")
+    ok(f"{name}: an arrow moves it by a tenth: {shown()}", close(shown(), 0.05, 0.5))
+    page.keyboard.press("End")
+    ok(f"{name}: End: {shown()}", close(shown(), 0.5, 0.5))
+    page.keyboard.press("+")
+    ok(f"{name}: + zooms: {shown()}", abs(shown()[1] - count / 4) <= 1.5)
+    said = page.get_attribute(".mini", "aria-valuetext")
+    ok(f"{name}: and it is said: {said}", said == page.inner_text("#zsaid") and said.startswith("columns "))
+    again = page.context.new_page()
+    again.goto(page.url)
+    ok(
+        f"{name}: a link shows the part",
+        again.get_attribute(".mini .part", "x") == page.get_attribute(".mini .part", "x"),
+    )
+    again.close()
+    page.keyboard.press("Escape")
+    ok(f"{name}: Escape shows the whole step", shown() == (0, count) and "wide=" not in page.url)
+    page.keyboard.press("-")
+    page.keyboard.press("+")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    ok(f"{name}: arrows move it where nothing has the focus: {shown()}", 0 <= shown()[0] < count / 2)
+    ok(f"{name}: axe-core with a part", violations(page) == 0)
+    ok(f"{name}: overview: no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
 def check_print(browser, path):
     """On A4 (186 mm between its margins) nothing sticks out, no column is a letter wide and no bar is missing."""
     name = Path(path).name
@@ -558,6 +621,7 @@ with sync_playwright() as playwright:
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
     check_pointer(browser, pages[0])
+    check_overview(browser, pages[0])
     check_card(browser, pages[0])
     check_map(browser, pages[0])
     browser.close()

@@ -57,9 +57,10 @@
   }
 
   // Keys that belong to a field that is being typed into are not the page's.
-  function onKey(key, action) {
+  function onKey(key, action, nowhere) { // nowhere: only where nothing has the focus
     document.addEventListener("keydown", (event) => {
-      const typing = event.target.tagName === "INPUT" && event.target.type === "search";
+      const typing = nowhere ? event.target !== document.body
+        : event.target.tagName === "INPUT" && event.target.type === "search";
       if (event.key !== key || typing || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       action();
@@ -107,6 +108,97 @@
     }, { once: true });
   }
 
+  // The whole step below the timeline, and in it the part that the timeline shows: its middle is dragged, and its ends;
+  // a drag elsewhere chooses another part. The function that is returned draws the part.
+  function overview(svg, areas, count, timeline) {
+    const make = (name, attributes, parent) => {
+      const made = document.createElementNS(svg.namespaceURI, name);
+      for (const attribute in attributes) made.setAttribute(attribute, attributes[attribute]);
+      parent.append(made);
+      return made;
+    };
+    const high = 34, least = Math.min(20, count), box = document.createElement("div");
+    box.className = "mini";
+    box.tabIndex = 0;
+    for (const [name, value] of [["role", "slider"], ["aria-label", "The part of the step that is shown"],
+      ["aria-valuemin", 1], ["aria-valuemax", count], ["aria-keyshortcuts", "ArrowLeft ArrowRight Home End + - Escape"]])
+      box.setAttribute(name, value);
+    box.title = "The whole step. Drag to choose what is shown above; arrows move it, + and − zoom, Escape shows all.";
+    const picture = make("svg", { width: "100%", height: high, "aria-hidden": true }, box);
+    const bands = make("svg", { width: "100%", height: high, viewBox: "0 0 " + count + " 1000",
+      preserveAspectRatio: "none" }, picture);
+    for (const path of all(":scope > path", areas)) bands.append(path.cloneNode());
+    const shades = [0, 1].map(() => make("rect", { class: "shade", y: 0, height: high }, picture));
+    const part = make("rect", { class: "part", y: 0.75, height: high - 1.5 }, picture);
+    const grips = [0, 1].map(() => make("rect", { class: "grip", y: high / 2 - 8, width: 5, height: 16, rx: 2 }, picture));
+    svg.after(box);
+    let now = { first: 0, wide: count }, drag = null;
+
+    function draw(first, wide) {
+      const from = (first / count) * 100, to = ((first + wide) / count) * 100;
+      const lie = (rect, begin, end) => {
+        rect.setAttribute("x", begin + "%");
+        rect.setAttribute("width", end - begin + "%");
+      };
+      now = { first, wide };
+      lie(shades[0], 0, from);
+      lie(shades[1], to, 100);
+      lie(part, from, to);
+      [from, to].forEach((at, i) => {
+        grips[i].setAttribute("x", at + "%");
+        grips[i].setAttribute("transform", "translate(" + (i ? -5 : 0) + ")");
+      });
+      box.classList.toggle("all", wide === count);
+      box.setAttribute("aria-valuenow", first + 1);
+      box.setAttribute("aria-valuetext", wide === count ? "the whole step"
+        : "columns " + (first + 1) + " to " + (first + wide) + " of " + count);
+    }
+    function columnOf(event) {
+      const at = box.getBoundingClientRect();
+      return Math.max(0, Math.min(count, ((event.clientX - at.left) / at.width) * count));
+    }
+    // What a press at a column takes hold of: an end of the part, its middle, or nothing: then it is an end of a new one.
+    function hold(at, near) {
+      const { first, wide } = now, end = first + wide;
+      if (wide < count && Math.abs(at - first) < near) return { still: end };
+      if (wide < count && Math.abs(at - end) < near) return { still: first };
+      return wide < count && at > first && at < end ? { by: at - first } : { still: at, fresh: true };
+    }
+    function pull(at) {
+      if ("by" in drag) timeline.view(Math.round(at - drag.by), now.wide);
+      else if (!drag.fresh || Math.abs(at - drag.still) > 2) {
+        const from = Math.round(Math.min(at, drag.still)), broad = Math.max(least, Math.round(Math.abs(at - drag.still)));
+        timeline.view(at < drag.still ? Math.max(0, Math.round(drag.still) - broad) : from, broad);
+        drag.moved = true;
+      }
+    }
+    box.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      drag = hold(columnOf(event), (9 / box.clientWidth) * count);
+      box.setPointerCapture(event.pointerId);
+      box.focus({ preventScroll: true });
+      event.preventDefault();
+    });
+    box.addEventListener("pointermove", (event) => { if (drag) pull(columnOf(event)); });
+    box.addEventListener("pointerup", (event) => { // a click moves the part there
+      if (drag && drag.fresh && !drag.moved) timeline.view(Math.round(columnOf(event) - now.wide / 2), now.wide);
+      drag = null;
+    });
+    box.addEventListener("pointercancel", () => { drag = null; });
+    box.addEventListener("keydown", (event) => {
+      const { first, wide } = now, step = Math.max(1, Math.round(wide / 10));
+      const to = { ArrowLeft: first - step, ArrowDown: first - step, ArrowRight: first + step, ArrowUp: first + step,
+        PageUp: first - wide, PageDown: first + wide, Home: 0, End: count }[event.key];
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape" && wide < count) timeline.view(0, count);
+      else if (to !== undefined) timeline.view(to, wide);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    return draw;
+  }
+
   // Timeline: the tables below the picture say what is allocated in each column, and by what.
   function timeline() {
     const svg = byId("tl"), data = lines("tlt"), range = byId("at");
@@ -127,6 +219,7 @@
       return { mark, names, shift, share: 1 - (Number(mark.getAttribute(names[0])) + shift - frame[0]) / frame[1] };
     });
     let first = 0, wide = count, now = peak, pinned = false, from = null;
+    const mini = overview(svg, areas, count, { view: (begin, broad) => view(begin, broad) });
 
     function short(name) { // as the page has it
       name = name.length > 24 ? name.replace(/ \(.*/, "") : name;
@@ -198,10 +291,12 @@
         for (const name of names) mark.setAttribute(name, frame[0] + frame[1] * (1 - share / part) - shift);
         mark.classList.toggle("high", share / part > 1.001);
       }
+      const room = svg.clientWidth;
       for (const mark of all("[data-x]", svg)) {
         const from = Number(mark.dataset.x), broad = Number(mark.dataset.w || 0), end = Math.min(from + broad, first + wide);
-        const begin = broad || mark.tagName === "text" && mark.classList.contains("phn") ? Math.max(from, first) : from;
-        const out = broad ? end <= begin : begin < first || begin >= first + wide;
+        const name = mark.dataset.end, begin = broad || name ? Math.max(from, first) : from; // a phase's
+        const out = broad ? end <= begin : begin < first || begin >= first + wide || name && wide < count &&
+          (Math.min(Number(name), first + wide) - begin) / wide * room < 8 * mark.textContent.length;
         mark.classList.toggle("out", out);
         for (const name of ["x", "x1", "x2", "cx"])
           if (mark.hasAttribute(name)) mark.setAttribute(name, x(begin) + "%");
@@ -213,6 +308,7 @@
       }
       byId("zall").disabled = wide === count;
       byId("zsaid").textContent = wide === count ? "" : "columns " + (first + 1) + " to " + (first + wide) + " of " + count;
+      mini(first, wide);
       place();
     }
     function columnOf(event) {
@@ -303,7 +399,9 @@
     onKey("0", toPeak);
     onKey("+", () => zoom(0.5));
     onKey("-", () => zoom(2));
-    onKey("Escape", () => pin(null));
+    onKey("Escape", () => pinned ? pin(null) : view(0, count));
+    for (const [key, way] of [["ArrowLeft", -1], ["ArrowRight", 1]])
+      onKey(key, () => { if (wide < count) view(first + way * Math.max(1, Math.round(wide / 10)), wide); }, true);
     const column = (name, other) => {
       const n = Number(state.get(name) ?? other);
       return Number.isInteger(n) && n >= 0 && n < count + 1 ? n : other;
