@@ -5,9 +5,9 @@
  * another way but the style sheet and the script, which are our own and allowed by their hash. The page's policy allows
  * nothing else, so nothing leaves it. Strings of the model become text, never an attribute, a script or an id.
  *
- * Everything is in the page before any script runs: tables are tables, long tails are folded in details, pictures have
- * their numbers beside them, the longest as lines. The script only sorts, filters, folds the tree of layers and
- * reads the numbers back: what is allocated under the pointer, and a tensor's card.
+ * Everything is in the page before any script runs: tables are tables, long tails are folded in details, and what
+ * pictures are made of stands at its end, as JSON (data.c). The script only sorts, filters, folds the tree of layers and
+ * reads that: what is allocated under the pointer, a tensor's card, the rows of tables that are opened.
  *
  * Repeated modules are folded: tensors that differ in nothing but the numbers in their names (blocks.0.fc, blocks.1.fc)
  * are one row, its members inside. A row's bytes are its members' sum, and no tensor is left out.
@@ -19,7 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 1000, OPEN_ROWS = 30, NAME = 160, BEST = 3, ALIVE = 5, MEMBERS = 40 };
+enum {
+    COLUMNS = 1000,
+    OPEN_ROWS = 30, /* of tensors: those behind are folded */
+    ROWS = 120,     /* of tensors: those behind are in the data alone, of which a script makes rows */
+    LINES = 400,    /* of layers, likewise: from the highest level on as many levels as that has room for */
+    BEST = 3,
+    ALIVE = 5
+};
 
 /* ---- cells and sections ------------------------------------------------------------------------------------------ */
 
@@ -109,6 +116,17 @@ code(struct html *h, const char *s)
             html_void(h, "wbr", NULL);
     }
     html_text(h, s);
+    html_close(h);
+}
+
+/* What only the data at the page's end have, where no script makes a table of it. */
+static void
+in_data(struct html *h, const char *says)
+{
+    html_open(h, "p", "class", "ss plain", NULL);
+    html_printf(h, "%s ", says);
+    html_leaf(h, "a", "the end of the page", "href", "#data", NULL);
+    html_text(h, ", as JSON.");
     html_close(h);
 }
 
@@ -338,13 +356,21 @@ page_nav(struct html *h)
         const char *id, *title;
         bool there;
     } links[] = {
-        {"oom", "Out of memory", r->oom != NULL},           {"timeline", "Timeline", h->n > 1},
-        {"baseline", "Baseline", r->baseline != NULL},      {"replay", "Replay", r->replay != NULL},
-        {"findings", "What to change", r->nfindings > 0},   {"recompute", "Checkpoints", r->recompute.nfront > 0},
-        {"alive", "Alive at the peak", r->nlive > 0},       {"layers", "Layers", r->nlayers > 0},
-        {"fits", "What fits", r->nfits > 0 && !r->ndoubts}, {"scale", "Several GPUs", r->scale || r->ranks},
-        {"thumbs", "Rules of thumb", r->nthumbs > 0},       {"assumptions", "Assumptions", true},
-        {"doubts", "Not explained", r->ndoubts > 0},        {"words", "Words", true},
+        {"oom", "Out of memory", r->oom != NULL},
+        {"timeline", "Timeline", h->n > 1},
+        {"baseline", "Baseline", r->baseline != NULL},
+        {"replay", "Replay", r->replay != NULL},
+        {"findings", "What to change", r->nfindings > 0},
+        {"recompute", "Checkpoints", r->recompute.nfront > 0},
+        {"alive", "Alive at the peak", r->nlive > 0},
+        {"layers", "Layers", r->nlayers > 0},
+        {"fits", "What fits", r->nfits > 0 && !r->ndoubts},
+        {"scale", "Several GPUs", r->scale || r->ranks},
+        {"thumbs", "Rules of thumb", r->nthumbs > 0},
+        {"assumptions", "Assumptions", true},
+        {"doubts", "Not explained", r->ndoubts > 0},
+        {"words", "Words", true},
+        {"numbers", "Numbers", true},
     };
     html_open(h, "nav", "aria-label", "Sections", NULL);
     for (int i = 0; i < COUNT(links); i++)
@@ -467,114 +493,29 @@ timeline_phases(struct html *h)
     table_end(h);
 }
 
-/* A table as lines, bytes exact: the script makes a table of them when they are opened. A cell each would be half of
- * the page's elements. The last column alone has a string of the model, which may have commas. */
+/* A table that the script makes of the page's data when its details are opened. */
 static void
-lines_open(struct html *h, const char *caption, const char *id, int peak)
+late_table(struct html *h, const char *id, const char *caption)
 {
-    html_open(h, "div", "class", "sx", "role", "region", "aria-label", caption, "tabindex", "0", NULL);
-    html_open(h, "pre", "class", "rows", "id", id, "data-peak", html_format(h, "%d", peak), "data-instants",
-              html_format(h, "%d", h->r->ninstants), NULL);
-}
-
-static void
-lines_close(struct html *h)
-{
-    html_close(h);
+    html_open(h, "div", "class", "sx", "role", "region", "aria-label", caption, "tabindex", "0", "id", id, NULL);
+    in_data(h, "Its numbers stand at");
     html_close(h);
 }
 
-/* A line is written at once. */
-static void
-line_put(struct html *h, const char *s)
-{
-    for (; *s; s++)
-        *PUSH(h->a, h->line, h->nline, h->cap_line) = *s;
-}
-
-static void
-line_end(struct html *h)
-{
-    *PUSH(h->a, h->line, h->nline, h->cap_line) = '\0';
-    html_text(h, h->line);
-    xmlTextWriterWriteString(h->w, XML("\n"));
-    h->nline = 0;
-}
-
-static void
-line_cell(struct html *h, const char *s)
-{
-    line_put(h, ", ");
-    line_put(h, s);
-}
-
-static void
-line_number(struct html *h, int64_t n)
-{
-    char digits[32], *p = &digits[sizeof(digits) - 1];
-    long long left = n;
-    *p = '\0';
-    do
-        *--p = (char)('0' + llabs(left % 10));
-    while (left /= 10);
-    if (n < 0)
-        *--p = '-';
-    line_put(h, p);
-}
-
-static void
-line_count(struct html *h, int64_t n)
-{
-    line_put(h, ", ");
-    line_number(h, n);
-}
-
-/* The numbers behind the picture, which the script reads too. */
 static void
 timeline_table(struct html *h)
 {
-    const struct result *r = h->r;
-    enum class show[CLASS_COUNT];
-    int n = 0, peak = 0;
-    for (int i = 0; i < CLASS_COUNT; i++) {
-        bool ever = false;
-        for (int k = 0; k < h->n && !ever; k++)
-            ever = r->instants[h->columns[k]].class_bytes[html_stack[i]] != 0;
-        if (ever)
-            show[n++] = html_stack[i];
-    }
-    for (int k = 0; k < h->n; k++)
-        peak = h->columns[k] == r->peak.instant ? k : peak;
     html_open(h, "details", "class", "twin", NULL);
     html_leaf(h, "summary", "The timeline as a table", NULL);
     timeline_phases(h);
-    lines_open(h, "The timeline's columns, in bytes", "tlt", peak);
-    line_put(h, "Instant");
-    line_cell(h, "Phase");
-    line_cell(h, "Total");
-    for (int i = 0; i < n; i++)
-        line_cell(h, class_names[show[i]]);
-    line_cell(h, "Operator");
-    line_end(h);
-    for (int k = 0; k < h->n; k++) {
-        const struct instant *at = &r->instants[h->columns[k]];
-        line_number(h, h->columns[k] + 1);
-        line_cell(h, phase_names[at->phase]);
-        line_count(h, instant_bytes(at));
-        for (int i = 0; i < n; i++)
-            line_count(h, at->class_bytes[show[i]]);
-        line_cell(h, string_op(h->a, at->op, 60));
-        line_end(h);
-    }
-    lines_close(h);
+    late_table(h, "tlt", "The timeline's columns, in MiB");
     html_close(h);
 }
 
-/* From which instant to which the largest storages are alive: what the script lists for any of them. */
+/* From which instant to which the largest storages are alive. */
 static void
 spans_table(struct html *h)
 {
-    static const char *const head[] = {"Bytes", "From", "To", "Tensor"};
     const struct result *r = h->r;
     if (r->nspans == 0)
         return;
@@ -586,21 +527,7 @@ spans_table(struct html *h)
                   : html_format(h, "The %s largest of the step's %s tensors, and at which instants they are alive",
                                 count_text(h->a, r->nspans), count_text(h->a, r->nstorages)),
               NULL);
-    lines_open(h, "The largest tensors of the step", "spans", 0);
-    line_put(h, "Class");
-    for (int i = 0; i < COUNT(head); i++)
-        line_cell(h, head[i]);
-    line_end(h);
-    for (int i = 0; i < r->nspans; i++) {
-        const struct span *s = &r->spans[i];
-        line_put(h, class_names[s->class]);
-        line_count(h, s->bytes);
-        line_count(h, s->born + 1);
-        line_count(h, s->died);
-        line_cell(h, string_op(h->a, emit_tensor(h->a, s->name, s->layer), 100));
-        line_end(h);
-    }
-    lines_close(h);
+    late_table(h, "spans", "The largest tensors of the step");
     html_close(h);
 }
 
@@ -1242,18 +1169,18 @@ section_recompute(struct html *h)
 static struct tensor_group *
 fold_rest(struct html *h, struct tensor_group *groups, int *n)
 {
-    enum { ROWS = 1000 };
-    int nclusters, kept = ROWS;
-    if (*n <= ROWS + CLASS_COUNT)
+    enum { MOST = 1000 };
+    int nclusters, kept = MOST;
+    if (*n <= MOST + CLASS_COUNT)
         return groups;
     const struct cluster *k = html_clusters(h, &nclusters);
     int *row = NEWN(h->a, int, nclusters *CLASS_COUNT), *of = NEWN(h->a, int, h->r->nlive);
     for (int i = 0; i < nclusters; i++)
         for (int m = 0; m < k[i].n; m++)
             of[k[i].member[m]] = i;
-    struct tensor_group *out = NEWN(h->a, struct tensor_group, ROWS + nclusters * CLASS_COUNT);
-    memcpy(out, groups, sizeof(*out) * ROWS);
-    for (int g = ROWS; g < *n; g++)
+    struct tensor_group *out = NEWN(h->a, struct tensor_group, MOST + nclusters * CLASS_COUNT);
+    memcpy(out, groups, sizeof(*out) * MOST);
+    for (int g = MOST; g < *n; g++)
         for (int m = 0; m < groups[g].count; m++) {
             int i = groups[g].member[m], *at = &row[of[i] * CLASS_COUNT + (int)h->r->live[i].class];
             if (*at == 0) {
@@ -1269,36 +1196,12 @@ fold_rest(struct html *h, struct tensor_group *groups, int *n)
     return out;
 }
 
-static const char *
-last_part(const char *s, char by)
-{
-    const char *at = s ? strrchr(s, by) : NULL;
-    return at ? at + 1 : s;
-}
-
-/* The module of all, with * for numbers; NULL none. */
-static const char *
-module_of(struct html *h, const struct tensor_group *g)
-{
-    const char *path = g->first->layer;
-    return g->mixed || !path || !*path
-               ? NULL
-               : string_clip(h->a, g->count > 1 ? string_module_pattern(h->a, path) : path, NAME);
-}
-
-/* at: the row's number, by which the treemap's boxes find it; most: the largest row, for the bar; 0 draws none. */
+/* at: the row's number in the data; most: the largest row, for the bar; 0 draws none. */
 static void
 tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
 {
     const struct live_tensor *t = g->first;
-    int from = t->born_at, to = t->dies_at;
-    for (int i = 0; i < g->count; i++) {
-        const struct live_tensor *m = &h->r->live[g->member[i]];
-        from = m->born_at < from ? m->born_at : from;
-        to = m->dies_at > to ? m->dies_at : to;
-    }
-    html_open(h, "tr", "data-g", html_format(h, "%d", at), "data-n", html_format(h, "%d", g->count), "data-from",
-              html_format(h, "%d", from + 1), "data-to", html_format(h, "%d", to), NULL);
+    html_open(h, "tr", "data-g", html_format(h, "%d", at), NULL);
     html_open(h, "th", "scope", "row", NULL);
     if (g->count == 1) {
         code(h, g->name);
@@ -1328,8 +1231,6 @@ tensor_row(struct html *h, const struct tensor_group *g, int at, int64_t most)
     html_close(h);
     cell_mib(h, g->bytes);
     html_open(h, "td", "class", most ? "b" : NULL, NULL);
-    if (module_of(h, g))
-        html_leaf(h, "span", module_of(h, g), "hidden", "hidden", NULL);
     if (most)
         svg_bar(h, g->bytes, most, html_class(h, t->class));
     html_close(h);
@@ -1408,7 +1309,9 @@ section_alive(struct html *h)
     if (r->nlive == 0)
         return;
     int n;
-    struct tensor_group *g = fold_rest(h, emit_groups(h->a, r, &n), &n);
+    struct tensor_group *g = h->group = fold_rest(h, emit_groups(h->a, r, &n), &n);
+    h->ngroups = n;
+    h->written = n < ROWS ? n : ROWS;
     int open = n < OPEN_ROWS + 10 ? n : OPEN_ROWS;
     int64_t rest = 0;
     for (int i = open; i < n; i++)
@@ -1444,7 +1347,9 @@ section_alive(struct html *h)
         html_leaf(h, "summary",
                   html_format(h, "%s smaller rows, %s together", count_text(h->a, n - open), bytes_text(h->a, rest)),
                   NULL);
-        tensor_table(h, g, open, n, "Smaller tensors alive at the peak");
+        tensor_table(h, g, open, h->written, "Smaller tensors alive at the peak");
+        if (h->written < n)
+            in_data(h, html_format(h, "%s more rows stand at", count_text(h->a, n - h->written)));
         html_close(h);
     }
     html_close(h);
@@ -1481,19 +1386,20 @@ alike(const struct result *r, int i, int k, int n)
 }
 
 static void
-layer_row(struct html *h, int first, int last, int count, int64_t most)
+layer_row(struct html *h, const struct layer_line *line, int64_t most)
 {
-    const struct layer *l = &h->r->layers[first];
+    const struct layer *l = &h->r->layers[line->first];
     const char *path = l->path && *l->path ? l->path : "(model)";
     html_open(h, "tr", "data-d", html_format(h, "%d", l->depth), NULL);
     html_open(h, "th", "scope", "row", "class", html_format(h, "d%d", l->depth > 12 ? 12 : l->depth), NULL);
-    html_leaf(h, "code", string_clip(h->a, l->depth > 1 ? last_part(path, '.') : path, NAME), NULL);
-    if (count > 1)
+    html_leaf(h, "code", string_clip(h->a, l->depth > 1 ? html_last(path, '.') : path, NAME), NULL);
+    if (line->count > 1)
         html_leaf(h, "b",
-                  html_format(h, " – %s × %d", string_clip(h->a, last_part(h->r->layers[last].path, '.'), NAME), count),
+                  html_format(h, " – %s × %d", string_clip(h->a, html_last(h->r->layers[line->last].path, '.'), NAME),
+                              line->count),
                   NULL);
-    if (l->type && strcmp(last_part(l->type, '.'), last_part(path, '.')) != 0)
-        html_leaf(h, "span", html_format(h, " %s", string_clip(h->a, last_part(l->type, '.'), 60)), "class", "ty",
+    if (l->type && strcmp(html_last(l->type, '.'), html_last(path, '.')) != 0)
+        html_leaf(h, "span", html_format(h, " %s", string_clip(h->a, html_last(l->type, '.'), 60)), "class", "ty",
                   NULL);
     html_close(h);
     cell_mib(h, l->saved_bytes);
@@ -1517,7 +1423,7 @@ is_idle(const struct layer *l)
 
 /* Neighbours that are alike are one line, with the figures of one. */
 static void
-layer_rows(struct html *h, int from, int to, int64_t most)
+layer_lines(struct html *h, int from, int to)
 {
     enum { ALIKE = 3 };
     for (int i = from; i < to;) {
@@ -1529,10 +1435,25 @@ layer_rows(struct html *h, int from, int to, int64_t most)
         }
         bool fold = count >= ALIKE;
         if (i == 0 || end > i + 1 || !is_idle(&h->r->layers[i]))
-            layer_row(h, i, fold ? last : i, fold ? count : 1, most);
-        layer_rows(h, i + 1, end, most);
+            *PUSH(h->a, h->line, h->nlines, h->cap_lines) = (struct layer_line){i, fold ? last : i, fold ? count : 1};
+        layer_lines(h, i + 1, end);
         i = fold ? next : end;
     }
+}
+
+/* Down to which depth lines have rows. */
+static int
+deepest(const struct html *h)
+{
+    int deep = 1;
+    for (int n = 0; n <= LINES && deep < 64; deep++) {
+        n = 0;
+        for (int i = 0; i < h->nlines; i++)
+            n += h->r->layers[h->line[i].first].depth <= deep + 1;
+        if (n > LINES)
+            break;
+    }
+    return deep;
 }
 
 static void
@@ -1560,8 +1481,17 @@ section_layers(struct html *h)
     html_close(h);
     table(h, "Modules of the model", "layers", "lay");
     table_head(h, head, COUNT(head));
-    layer_rows(h, 0, r->nlayers, most);
+    layer_lines(h, 0, r->nlayers);
+    int deep = deepest(h), left = 0;
+    for (int i = 0; i < h->nlines; i++) {
+        bool told = r->layers[h->line[i].first].depth <= deep;
+        left += !told;
+        if (told)
+            layer_row(h, &h->line[i], most);
+    }
     table_end(h);
+    if (left)
+        in_data(h, html_format(h, "%s lines of deeper modules stand at", count_text(h->a, left)));
     html_close(h);
 }
 
@@ -2164,6 +2094,23 @@ section_words(struct html *h)
     html_close(h);
 }
 
+/* What pictures and tables are made of; without a script it is read as it is. */
+static void
+section_data(struct html *h)
+{
+    section(h, "numbers", "Numbers", NULL);
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(h, "summary",
+              "What the pictures and tables show, as JSON: each a list of columns, then of rows; in bytes", NULL);
+    html_open(h, "div", "class", "sx", "role", "region", "aria-label", "The page's numbers", "tabindex", "0", NULL);
+    html_open(h, "pre", "class", "rows", "id", "data", NULL);
+    html_data(h);
+    html_close(h);
+    html_close(h);
+    html_close(h);
+    html_close(h);
+}
+
 static void
 page_footer(struct html *h)
 {
@@ -2184,7 +2131,7 @@ bool
 html_write(const struct result *r, FILE *out, bool colour, int width)
 {
     (void)colour, (void)width;
-    struct html h = {.a = arena_new(), .r = r};
+    struct html h = {.a = arena_new(), .r = r, .out = out};
     h.columns = NEWN(h.a, int, r->ninstants + 1);
     h.n = emit_columns(r, COLUMNS, h.columns);
     choose_overlays(&h);
@@ -2217,6 +2164,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_thumbs(&h);
     section_assumptions(&h);
     section_words(&h);
+    section_data(&h);
     html_close(&h);
     page_footer(&h);
     html_close(&h);

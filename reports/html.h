@@ -16,14 +16,21 @@ struct overlay {           /* another step over the timeline */
 
 enum { OVERLAYS = 32 };
 
+struct layer_line { /* a line of the layers: a module, or neighbours that are alike, from the first to the last */
+    int first, last, count;
+};
+
 struct html {
     xmlTextWriterPtr w;
+    FILE *out; /* where w writes */
     struct arena *a;
     const struct result *r;
-    int n, *columns; /* the instants that the timeline shows */
-    int *row;        /* of each tensor alive at the peak its row in their table */
-    int nline, cap_line;
-    char *line; /* of a table as lines, being made */
+    int n, *columns;      /* the instants that the timeline shows */
+    int *row;             /* of each tensor alive at the peak its row in their table */
+    int ngroups, written; /* written: so many of the groups are rows of a table, the others are in the data alone */
+    struct tensor_group *group;
+    int nlines, cap_lines;
+    struct layer_line *line;
     int noverlays;
     struct overlay overlays[OVERLAYS];
 };
@@ -43,10 +50,16 @@ const char *html_format(struct html *h, const char *fmt, ...) PRINTF(2, 3);
 
 /* A tensor's name where it is long: without the operator in brackets at its end, then without its outer modules. */
 const char *html_short(struct html *h, const char *name);
+/* What stands behind the last of that character in s, which may be NULL; s where there is none. */
+const char *html_last(const char *s, char by);
 
 /* In which order classes are stacked, from the bottom: what stays first, what comes and goes last. */
 extern const enum class html_stack[CLASS_COUNT];
 const char *html_class(struct html *h, enum class c); /* the CSS class that paints it */
+
+/* What the pictures and tables are made of, as JSON: the content of an element that has been opened (data.c). */
+void html_data(struct html *h);
+enum { NAME = 160, MEMBERS = 40 }; /* characters of a name; names of tensors that one row lists */
 
 void svg_timeline(struct html *h);
 void svg_both(struct html *h); /* the timeline and the baseline's, which has a curve */

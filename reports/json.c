@@ -25,7 +25,8 @@ json_string(struct json *j, const char *s)
             fputs("\\ufffd", j->out);
         else if (c == '"' || c == '\\')
             fprintf(j->out, "\\%c", (int)c);
-        else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0xfff0 && c <= 0xffff))
+        else if ((j->html && strchr("<>&", (int)c)) || c < 0x20 || (c >= 0x7f && c < 0xa0) ||
+                 (c >= 0x2028 && c <= 0x202e) || (c >= 0xfff0 && c <= 0xffff))
             fprintf(j->out, "\\u%04x", c);
         else
             fwrite(s, 1, (size_t)n, j->out);
@@ -40,9 +41,9 @@ json_next(struct json *j, const char *key)
     uint64_t bit = UINT64_C(1) << j->depth;
     if (j->depth) {
         if (j->some & bit)
-            fputs(j->lines && j->depth <= 2 ? "," : ", ", j->out);
+            fputs(j->html || (j->lines && j->depth <= 2) ? "," : ", ", j->out);
         if (j->lines && j->depth <= 2)
-            fprintf(j->out, "\n%*s", j->depth * 2, "");
+            fprintf(j->out, "\n%*s", j->html ? 0 : j->depth * 2, "");
     }
     j->some |= bit;
     if (key) {
@@ -65,7 +66,7 @@ json_close(struct json *j, char bracket)
     bool some = j->some >> j->depth & 1;
     j->depth--;
     if (some && j->lines && j->depth < 2)
-        fprintf(j->out, "\n%*s", j->depth * 2, "");
+        fprintf(j->out, "\n%*s", j->html ? 0 : j->depth * 2, "");
     fputc(bracket, j->out);
 }
 

@@ -8,6 +8,7 @@
 struct json {
     FILE *out;
     bool lines; /* break lines and indent */
+    bool html;  /* no character that HTML gives a meaning; lines without indent */
     int depth;
     uint64_t some; /* bit d: something was written at depth d */
 };

@@ -70,6 +70,13 @@ html_short(struct html *h, const char *name)
 }
 
 const char *
+html_last(const char *s, char by)
+{
+    const char *at = s ? strrchr(s, by) : NULL;
+    return at ? at + 1 : s;
+}
+
+const char *
 html_format(struct html *h, const char *fmt, ...)
 {
     va_list ap;

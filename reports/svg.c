@@ -739,13 +739,14 @@ treemap_tile(struct html *h, const struct tile *t, enum class c, double width, i
 {
     const char *name = t->t ? string_op(h->a, t->t->name, 60) : html_format(h, "%d small", t->count);
     const char *bytes = bytes_text(h->a, t->t ? t->t->bytes : rest);
-    bool one = t->t != NULL;
+    int row = t->t ? h->row[t->t - h->r->live] : -1;
+    bool own = t->t && h->group[row].count > 1; /* otherwise the row's figures are the box's */
     html_open(h, "rect", "x", pct(h, t->x / width), "y", px(h, t->y), "width", pct(h, t->w / width), "height",
               px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2", html_class(h, c)), "data-g",
-              one ? html_format(h, "%d", h->row[t->t - h->r->live]) : NULL, "data-bytes",
-              one ? html_format(h, "%lld", (long long)t->t->bytes) : NULL, "data-from",
-              one ? html_format(h, "%d", t->t->born_at + 1) : NULL, "data-to",
-              one ? html_format(h, "%d", t->t->dies_at) : NULL, NULL);
+              t->t ? html_format(h, "%d", row) : NULL, "data-bytes",
+              own ? html_format(h, "%lld", (long long)t->t->bytes) : NULL, "data-from",
+              own ? html_format(h, "%d", t->t->born_at + 1) : NULL, "data-to",
+              own ? html_format(h, "%d", t->t->dies_at) : NULL, NULL);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
     const char *const labels[] = {string_clip(h->a, html_short(h, name), 28),

@@ -4,6 +4,7 @@
 usage: page.py BROWSER FOLDER PAGE...   prints a line for each check that fails, and "N passed, N failed" at the end
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -38,9 +39,8 @@ def page_of(browser, path, scheme="light", width=1280, script=True):
     return page
 
 
-# Seconds of the browser's main thread: other than the clock's, they are nearly the same beside other tests. Two busy
-# cores took 0.21 to 0.30.
-OPENS = 0.5
+# Seconds of the browser's main thread: other than the clock's, they are nearly the same beside other tests.
+OPENS = 0.3
 
 
 def quickest(browser, path, took):
@@ -70,7 +70,7 @@ def check_reading(browser, path, schemes=("light", "dark")):
         ok(f"{name}: no request leaves the page: {page.asked[1:]}", len(page.asked) == 1)
         took = quickest(browser, path, page.took)
         ok(f"{name}: opens in {OPENS} s of the main thread: {took:.2f} s", took < OPENS)
-        ok(f"{name}: below 1.5 MB", Path(path).stat().st_size < 1_500_000)
+        ok(f"{name}: below 1 MB", Path(path).stat().st_size < 1_000_000)
         rows = page.evaluate("""async () => { // all of the page: what is folded is opened, every row stays
             document.querySelectorAll('details').forEach((d) => { d.open = true; });
             await new Promise((done) => setTimeout(done, 200));
@@ -124,6 +124,10 @@ def check_without_script(browser, path):
         page.keyboard.press("Space")
         ok(f"{name}: an overlay by keyboard, without script", page.locator(".ov0").is_visible())
     page.context.close()
+
+
+def data_of(page):
+    return json.loads(page.text_content("#data"))
 
 
 def mebibytes(text):
@@ -207,6 +211,52 @@ def check_colours(browser, path):
         page.context.close()
 
 
+def check_data(browser, path):
+    """Rows that only the data have are made when they are asked for, and are what they would be in the page."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    data = data_of(page)
+    tensors = [dict(zip(data["tensors"][0], row)) for row in data["tensors"][1:]]
+    count = "document.querySelectorAll('table.live tbody tr').length"
+    before = page.evaluate(count)
+    ok(f"{name}: {before} of {len(tensors)} rows before", before <= 120 and before < len(tensors))
+    page.fill("#q", tensors[-1]["tensor"].split(" ")[0])
+    ok(f"{name}: a search makes the rows: {page.evaluate(count)}", page.evaluate(count) == len(tensors))
+    found = re.match(r"(\d+) of (\d+) rows", page.inner_text("#qn"))
+    ok(
+        f"{name}: and finds: {found}",
+        found and int(found[1]) == page.locator("table.live tbody tr:visible").count() > 0,
+    )
+    page.fill("#q", "")
+    told = page.evaluate("""[...document.querySelectorAll('table.live tbody tr')].map((tr) => [Number(tr.dataset.g),
+        Number(tr.cells[1].dataset.b), tr.cells[3].textContent, tr.cells[0].querySelectorAll('button.more').length])""")
+    wrong = [t for t in told if t[1:] != [tensors[t[0]]["bytes"], tensors[t[0]]["class"], 1]]
+    ok(f"{name}: each row is its tensor: {wrong[:2]}", not wrong)
+    first, last = page.evaluate("""() => { // what the page writes and what the script makes have the same form
+        const form = (tr) => [...tr.cells].map((td) => [td.tagName, td.className.replace(/^b$/, ''), [...td.children].map((
+            child) => child.tagName).filter((n) => !['WBR', 'svg', 'DETAILS', 'SMALL'].includes(n)).join()].join(' '));
+        const rows = [...document.querySelectorAll('table.live tbody tr')].filter((tr) => tr.cells[4].textContent &&
+            tr.cells[6].querySelector('code') && !tr.cells[0].querySelector('details') && !tr.cells[5].querySelector('code'));
+        return [form(rows[0]), form(rows[rows.length - 1])]; }""")
+    ok(f"{name}: rows have one form: {first} {last}", first == last)
+    lines = page.locator("#lay tbody tr").count()
+    ok(f"{name}: {lines} of {len(data['layers']) - 1} layers before", lines <= 400 and lines < len(data["layers"]) - 1)
+    page.click("#layopen")
+    depth = page.evaluate("[...document.querySelectorAll('#lay tbody tr')].map((tr) => Number(tr.dataset.d))")
+    ok(f"{name}: all layers are opened in their order", depth == [row[0] for row in data["layers"][1:]])
+    ok(f"{name}: data: axe-core with all rows", violations(page) == 0)
+    ok(f"{name}: data: no complaint: {page.said}", not page.said)
+    page.context.close()
+    page = page_of(browser, path, script=False)
+    text = page.text_content("#data")
+    ok(f"{name}: without script the data are told where rows are missing", page.locator(".plain a").count() >= 3)
+    ok(
+        f"{name}: and have nothing that HTML would read",
+        not set("<>&") & set(Path(path).read_text().split('id="data">')[1].split("</pre>")[0]) and json.loads(text),
+    )
+    page.context.close()
+
+
 def check_sandbox(browser, path):
     """As servers of continuous integration show what a job left: no scripts, no styles in the page."""
     name = Path(path).name
@@ -264,7 +314,7 @@ def check_keys(browser, path):
         await new Promise((done) => setTimeout(done, 50));
         return [before, document.querySelectorAll('#tlt tr').length, document.querySelectorAll('#spans tr').length]; \
 }""")
-    ok(f"{name}: tables of lines are built when opened: {built}", built[0] == 0 and built[1] > 20 and built[2] > 20)
+    ok(f"{name}: tables of the data are built when opened: {built}", built[0] == 0 and built[1] > 20 and built[2] > 20)
     rows = page.evaluate("""() => { // the classes of every instant add up to its total
         const rows = [...document.querySelectorAll('#tlt tbody tr')].map((r) => [...r.cells].slice(2, -1).map((c) => \
 Number(c.textContent)));
@@ -379,8 +429,7 @@ def check_pointer(browser, path):
     page.mouse.up()
     left, top, wide, tall = map(float, page.get_attribute(".areas", "viewBox").split())
     ok(f"{name}: a drag zooms: {left} {wide}", 0 < left < wide < 0.2 * float(whole.split()[2]))
-    rows = page.evaluate("document.getElementById('tlt').textContent.trim().split('\\n')")
-    rows = [int(row.split(", ")[2]) for row in rows[1:]]
+    rows = [row[3] for row in data_of(page)["timeline"][1:]]
     share = max(rows[int(left) : int(left + wide)]) / max(rows)
     ok(f"{name}: and rescales to {share:.3f} of the peak", abs(tall / 1000 - share) < 1e-4 and top + tall == 1000)
     ok(f"{name}: the pin stays", page.inner_text("#rd-h") == pinned[0])
@@ -506,8 +555,9 @@ def check_card(browser, path):
     name = Path(path).name
     page = page_of(browser, path)
     rows = page.locator("table.live >> nth=0").locator("tbody tr")
-    i = page.evaluate("[...document.querySelector('table.live').tBodies[0].rows].findIndex((r) => \
-r.dataset.n === '1' && r.cells[3].textContent === 'outputs')")
+    data = data_of(page)
+    tensors = [dict(zip(data["tensors"][0], row)) for row in data["tensors"][1:]]
+    i = next(i for i, t in enumerate(tensors) if t["count"] == 1 and t["class"] == "outputs")
     row = rows.nth(i)
     button = row.locator("button.more")
     button.focus()
@@ -523,11 +573,10 @@ r.dataset.n === '1' && r.cells[3].textContent === 'outputs')")
         and said["Why"]
         and said["Made in"],
     )
-    born = int(row.get_attribute("data-from"))
+    born, dies = tensors[i]["from"], tensors[i]["to"]
     ok(f"{name}: its birth is pinned at {born}", f"pinned at instant {born}" in page.inner_text("#zpin"))
     mark, shown = page.locator("#tl .life").bounding_box(), page.locator("#tl").bounding_box()
-    lines = page.evaluate("document.getElementById('tlt').textContent.trim().split('\\n').map((l) => parseInt(l))")[1:]
-    dies = int(row.get_attribute("data-to"))
+    lines = [row[0] for row in data["timeline"][1:]]
     share = sum(born <= at <= dies for at in lines) / len(lines)
     ok(f"{name}: its life is marked: {mark}", abs(mark["width"] / shown["width"] - share) < 0.01)
     ok(f"{name}: the card is in the address", "card=" in page.url)
@@ -551,7 +600,8 @@ r.dataset.n === '1' && r.cells[3].textContent === 'outputs')")
             const row = document.querySelector(`tr[data-g="${box.dataset.g}"]`);
             const said = [...document.querySelectorAll('#card dd')].map((dd) => dd.textContent);
             n++;
-            wrong += !said[0].startsWith(Number(box.dataset.bytes).toLocaleString('en') + ' (')
+            const bytes = box.dataset.bytes || row.cells[1].dataset.b;
+            wrong += !said[0].startsWith(Number(bytes).toLocaleString('en') + ' (')
                 || said[1] !== row.cells[3].textContent || !box.classList.contains('c-' + said[1])
                 || !row.cells[4].textContent.startsWith(said[2]);
         }
@@ -618,6 +668,7 @@ with sync_playwright() as playwright:
         check_numbers(browser, path)
         check_print(browser, path)
     check_colours(browser, pages[0])
+    check_data(browser, pages[-1])
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
     check_pointer(browser, pages[0])

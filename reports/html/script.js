@@ -1,17 +1,49 @@
 // What the page does beyond being read: the timeline's readout, pin and zoom, sorting, the filter, the tree of layers,
 // copies. What was pinned, zoomed and searched stands behind the address, so that a link shows it again.
-// All numbers come from the page's own tables; the script adds no text of the model's but as textContent.
+// All numbers come from the JSON at the page's end; the script adds no text of the model's but as textContent.
 "use strict";
 (function () {
   const byId = (id) => document.getElementById(id);
   const all = (selector, root) => Array.from((root || document).querySelectorAll(selector));
 
-  function size(mib) {
-    const steps = [[1024 * 1024, "TiB"], [1024, "GiB"], [1, "MiB"], [1 / 1024, "KiB"]];
-    for (const [unit, name] of steps)
-      if (mib >= unit) return (mib / unit).toFixed(2) + " " + name;
-    return Math.round(mib * 1048576) + " B";
+  // Tables are lists, the first row the columns' names: what a name's place is, and the rows.
+  const data = JSON.parse(byId("data").textContent);
+  function table(name) {
+    const [head, ...rows] = data[name], at = {};
+    head.forEach((column, i) => { at[column] = i; });
+    return { head, rows, at };
   }
+  const make = (name, css, text, parent) => {
+    const made = document.createElement(name);
+    if (css) made.className = css;
+    if (text !== undefined) made.textContent = text;
+    if (parent) parent.append(made);
+    return made;
+  };
+
+  const draw = (name, attributes, parent) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const attribute in attributes) made.setAttribute(attribute, attributes[attribute]);
+    parent.append(made);
+    return made;
+  };
+
+  function size(bytes) {
+    const steps = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
+    for (const [unit, name] of steps)
+      if (bytes >= unit) return (bytes / unit).toFixed(2) + " " + name;
+    return Math.round(bytes) + " B";
+  }
+  function mebibytes(row, bytes, digits) {
+    const cell = row.insertCell();
+    cell.textContent = (bytes / 2 ** 20).toFixed(digits);
+    cell.dataset.b = bytes;
+    return cell;
+  }
+  // A text whose names in backquotes are code.
+  const marked = (text, parent) => text.split("`").forEach((part, i) => {
+    if (part) parent.append(i % 2 ? make("code", "", part) : part);
+  });
 
   // "#at=12&from=0&wide=40&q=mlp": what a link to the page shows; other fragments are places of the page.
   const shows = () => /^#\w+=/.test(location.hash), state = new URLSearchParams(shows() ? location.hash.slice(1) : "");
@@ -67,74 +99,54 @@
     });
   }
 
-  // What the page has as lines, of whose columns the last may have commas, becomes a table when it is opened: bytes in MiB, exact under the pointer.
-  function lines(id) {
-    const pre = byId(id);
-    const [head, ...rows] = pre ? pre.textContent.replace(/\n$/, "").split("\n").map((line) => line.split(", ")) : [];
-    for (const row of rows) row.push(row.splice(head.length - 1).join(", "));
-    return pre && { pre, head, rows };
-  }
-  function opened(id, inBytes, sorts) {
-    const data = lines(id);
-    if (!data) return;
-    data.pre.closest("details").addEventListener("toggle", () => {
-      const table = document.createElement("table"), caption = table.createCaption();
-      const head = table.createTHead().insertRow(), body = table.createTBody();
-      const region = data.pre.parentNode;
-      caption.className = "vh";
-      caption.textContent = region.getAttribute("aria-label").replace("in bytes", "in MiB");
-      data.head.forEach((name, i) => {
-        const th = document.createElement("th"), number = /^[0-9]+$/.test(data.rows[0][i]);
+  // The table of a region is made when its details are opened: bytes in MiB, exact under the pointer.
+  function opened(id, name, columns, isBytes, peak) {
+    const region = byId(id), { rows, at } = table(name), sorts = peak === undefined;
+    if (!region) return;
+    region.closest("details").addEventListener("toggle", () => {
+      const made = make("table", "", undefined), caption = make("caption", "vh", region.getAttribute("aria-label"));
+      const head = made.createTHead().insertRow(), body = made.createTBody();
+      made.prepend(caption);
+      for (const column of columns) {
+        const number = typeof rows[0][at[column]] === "number", th = make("th", number ? "r" : "", undefined, head);
         th.scope = "col";
-        th.textContent = name === "Bytes" ? "MiB" : name;
-        th.className = number ? "r" : "";
+        th.textContent = column === "bytes" ? "MiB" : column[0].toUpperCase() + column.slice(1);
         if (sorts) th.dataset.sort = number ? "n" : "s";
-        head.append(th);
-      });
-      data.rows.forEach((cells, k) => {
-        const row = body.insertRow();
-        if (String(k) === data.pre.dataset.peak && !sorts) row.className = "peak";
-        cells.forEach((text, i) => {
-          const cell = row.insertCell();
-          const mib = inBytes(i, cells.length);
-          cell.textContent = mib && text !== "0" ? (Number(text) / 1048576).toFixed(2) : text;
-          if (mib) cell.dataset.b = text;
-          else if (head.cells[i].className) cell.className = "r";
+      }
+      rows.forEach((row, k) => {
+        const line = body.insertRow();
+        if (k === peak) line.className = "peak";
+        columns.forEach((column, i) => {
+          const value = row[at[column]];
+          if (isBytes(column)) mebibytes(line, value, value ? 2 : 0);
+          else make("td", head.cells[i].className, value, line);
         });
       });
-      table.id = id;
-      data.pre.replaceWith(table);
-      if (sorts) sortable(table);
+      region.replaceChildren(made);
+      if (sorts) sortable(made);
     }, { once: true });
   }
 
   // The whole step below the timeline, and in it the part that the timeline shows: its middle is dragged, and its ends;
   // a drag elsewhere chooses another part. The function that is returned draws the part.
   function overview(svg, areas, count, timeline) {
-    const make = (name, attributes, parent) => {
-      const made = document.createElementNS(svg.namespaceURI, name);
-      for (const attribute in attributes) made.setAttribute(attribute, attributes[attribute]);
-      parent.append(made);
-      return made;
-    };
-    const high = 34, least = Math.min(20, count), box = document.createElement("div");
-    box.className = "mini";
+    const high = 34, least = Math.min(20, count), box = make("div", "mini");
     box.tabIndex = 0;
     for (const [name, value] of [["role", "slider"], ["aria-label", "The part of the step that is shown"],
       ["aria-valuemin", 1], ["aria-valuemax", count], ["aria-keyshortcuts", "ArrowLeft ArrowRight Home End + - Escape"]])
       box.setAttribute(name, value);
     box.title = "The whole step. Drag to choose what is shown above; arrows move it, + and − zoom, Escape shows all.";
-    const picture = make("svg", { width: "100%", height: high, "aria-hidden": true }, box);
-    const bands = make("svg", { width: "100%", height: high, viewBox: "0 0 " + count + " 1000",
+    const picture = draw("svg", { width: "100%", height: high, "aria-hidden": true }, box);
+    const bands = draw("svg", { width: "100%", height: high, viewBox: "0 0 " + count + " 1000",
       preserveAspectRatio: "none" }, picture);
     for (const path of all(":scope > path", areas)) bands.append(path.cloneNode());
-    const shades = [0, 1].map(() => make("rect", { class: "shade", y: 0, height: high }, picture));
-    const part = make("rect", { class: "part", y: 0.75, height: high - 1.5 }, picture);
-    const grips = [0, 1].map(() => make("rect", { class: "grip", y: high / 2 - 8, width: 5, height: 16, rx: 2 }, picture));
+    const shades = [0, 1].map(() => draw("rect", { class: "shade", y: 0, height: high }, picture));
+    const part = draw("rect", { class: "part", y: 0.75, height: high - 1.5 }, picture);
+    const grips = [0, 1].map(() => draw("rect", { class: "grip", y: high / 2 - 8, width: 5, height: 16, rx: 2 }, picture));
     svg.after(box);
     let now = { first: 0, wide: count }, drag = null;
 
-    function draw(first, wide) {
+    function show(first, wide) {
       const from = (first / count) * 100, to = ((first + wide) / count) * 100;
       const lie = (rect, begin, end) => {
         rect.setAttribute("x", begin + "%");
@@ -196,21 +208,16 @@
       event.preventDefault();
       event.stopPropagation();
     });
-    return draw;
+    return show;
   }
 
-  // Timeline: the tables below the picture say what is allocated in each column, and by what.
+  // Timeline: the data say what is allocated in each column, and by what.
   function timeline() {
-    const svg = byId("tl"), data = lines("tlt"), range = byId("at");
-    if (!svg || !data) return null;
-    const order = ([instant, phase, ...more]) => [instant, phase, more.pop(), ...more];
-    const names = order(data.head);
-    const rows = data.rows.map((row) => order(row).map((cell, i) => (i < 3 ? cell : Number(cell) / 1048576)));
-    const count = rows.length, peak = Number(data.pre.dataset.peak);
+    const svg = byId("tl"), range = byId("at"), { head: names, rows } = table("timeline");
+    if (!svg) return null;
+    const count = rows.length, peak = data.peak;
     const cursor = svg.querySelector(".cur"), areas = svg.querySelector(".areas"), list = byId("rd-l");
-    const spans = (lines("spans") || { rows: [] }).rows.map(([kind, bytes, from, to, name]) => {
-      return { name, kind, mib: Number(bytes) / 1048576, from: Number(from), to: Number(to) };
-    });
+    const spans = table("spans").rows.map(([kind, bytes, from, to, name]) => ({ name, kind, bytes, from, to }));
     const written = Array.from(list.childNodes, (node) => node.cloneNode(true));
     const most = list.children.length - 1;
     const frame = ["y", "height"].map((name) => Number(areas.getAttribute(name)));
@@ -226,37 +233,31 @@
       while (name.length > 24 && /^[^. ]*\..*\./.test(name)) name = name.replace(/^[^.]*\./, "");
       return name;
     }
-    function entry(kind, name, mib) {
-      const li = document.createElement("li"), label = document.createElement("span"), bytes = document.createElement("b");
-      if (kind) {
-        const swatch = document.createElement("span");
-        swatch.className = "sw s-" + kind;
-        li.append(swatch);
-      }
-      label.className = "nm";
-      label.textContent = short(name);
-      bytes.textContent = size(mib);
-      li.append(label, bytes);
+    function entry(kind, name, bytes) {
+      const li = make("li");
+      if (kind) make("span", "sw s-" + kind, undefined, li);
+      make("span", "nm", short(name), li);
+      make("b", "", size(bytes), li);
       return li;
     }
 
     function show(at) {
-      const row = rows[at], total = row[3], instant = Number(row[0]);
+      const row = rows[at], total = row[3], instant = row[0];
       now = at;
       byId("rd-h").textContent = at === peak ? "At the peak" : "At instant " + row[0];
       byId("rd-t").textContent = size(total);
       byId("rd-w").textContent = row[1] + ", " + row[2];
       for (const td of all("[data-c]", byId("rd"))) {
-        const mib = row[names.indexOf(td.dataset.c)] || 0;
-        td.textContent = size(mib);
-        td.nextElementSibling.textContent = (total ? (mib / total) * 100 : 0).toFixed(1) + " %";
+        const bytes = row[names.indexOf(td.dataset.c)] || 0;
+        td.textContent = size(bytes);
+        td.nextElementSibling.textContent = (total ? (bytes / total) * 100 : 0).toFixed(1) + " %";
       }
       if (at === peak) {
         list.replaceChildren(...written.map((node) => node.cloneNode(true)));
       } else {
         const alive = spans.filter((s) => s.from <= instant && instant <= s.to).slice(0, most);
-        const rest = alive.reduce((sum, s) => sum - s.mib, total);
-        list.replaceChildren(...alive.map((s) => entry(s.kind, s.name, s.mib)), entry("", "all others", Math.max(0, rest)));
+        const rest = alive.reduce((sum, s) => sum - s.bytes, total);
+        list.replaceChildren(...alive.map((s) => entry(s.kind, s.name, s.bytes)), entry("", "all others", Math.max(0, rest)));
       }
       range.value = at;
       range.setAttribute("aria-valuetext", row[1] + ", " + row[2] + ", " + size(total));
@@ -324,14 +325,9 @@
       place();
     }
     // A tensor's life: its birth is pinned. null: none.
-    const life = document.createElementNS(svg.namespaceURI, "rect");
-    life.setAttribute("class", "life out");
-    life.setAttribute("x", 0);
-    life.setAttribute("y", frame[0]);
-    life.setAttribute("height", frame[1]);
-    svg.append(life);
+    const life = draw("rect", { class: "life out", x: 0, y: frame[0], height: frame[1] }, svg);
     function live(born, dies) {
-      const find = (test) => rows.findIndex((row) => test(Number(row[0])));
+      const find = (test) => rows.findIndex((row) => test(row[0]));
       const from = born === null ? -1 : find((at) => at >= born), end = find((at) => at > dies);
       life.dataset.x = from < 0 ? -1 : from;
       life.dataset.w = from < 0 ? 0 : Math.max(1, (end < 0 ? count : end) - from);
@@ -340,11 +336,7 @@
       view(first, wide);
     }
     // A drag zooms to what it went over; a click pins an instant, and another one there lets it go.
-    const drag = document.createElementNS(svg.namespaceURI, "rect");
-    drag.setAttribute("class", "drag out");
-    drag.setAttribute("y", frame[0]);
-    drag.setAttribute("height", frame[1]);
-    svg.append(drag);
+    const drag = draw("rect", { class: "drag out", y: frame[0], height: frame[1] }, svg);
     function move(event) {
       const at = columnOf(event);
       if (from !== null && at !== from) {
@@ -412,14 +404,65 @@
     return live;
   }
 
+  // The tensors alive at the peak. The largest have rows in the page; the others' are made when they are asked for.
+  function tensors() {
+    const { head, rows } = table("tensors"), tail = byId("tail"), tables = all("table.live");
+    const list = rows.map((row) => Object.fromEntries(head.map((column, i) => [column, row[i]])));
+    const trs = tables.flatMap((made) => Array.from(made.tBodies[0].rows)), written = trs.length;
+    list.forEach((tensor, g) => { tensor.g = g; });
+
+    function name(cell, tensor) {
+      if (tensor.count === 1) return make("code", "", tensor.tensor, cell);
+      const details = make("details", "", undefined, cell), summary = make("summary", "", undefined, details);
+      make("code", "", tensor.tensor, summary);
+      summary.append(" ×\u00a0" + tensor.count);
+      const names = make("ul", "", undefined, details);
+      for (const member of tensor.members) make("li", "", member, names);
+    }
+    function row(tensor, body) {
+      const tr = body.insertRow(), th = make("th", "", undefined, tr);
+      tr.dataset.g = tensor.g;
+      th.scope = "row";
+      name(th, tensor);
+      mebibytes(tr, tensor.bytes, 1);
+      tr.insertCell();
+      const kind = tr.insertCell(), type = tr.insertCell(), why = tr.insertCell(), line = tr.insertCell();
+      make("span", "sw s-" + tensor.class, undefined, kind);
+      kind.append(tensor.class);
+      type.className = "sh";
+      type.textContent = tensor.type;
+      if (tensor.slack) make("small", "", size(tensor.slack) + " of it slack", type);
+      marked(tensor.why, why);
+      if (tensor.since) make("small", "", "since " + tensor.since, why);
+      if (tensor.line) make("code", "", tensor.line, line);
+      if (tensor.more_lines) make("small", "", "and other lines", line);
+      return tr;
+    }
+    const made = [];
+    function ready(tr) {
+      for (const action of made) action(tr, list[tr.dataset.g]);
+    }
+    function fill() { // once
+      if (!tail || tail.dataset.filled) return;
+      tail.dataset.filled = "yes";
+      const body = tail.querySelector("tbody");
+      for (const tensor of list.slice(written)) trs.push(row(tensor, body));
+      trs.filter((tr) => tail.contains(tr)).forEach(ready);
+    }
+    if (tail) tail.addEventListener("toggle", fill, { once: true });
+    // What is done with every row: at once with those that are seen, with others when they are.
+    function each(action) {
+      made.push(action);
+      for (const tr of trs) if (!tail || tail.dataset.filled || !tail.contains(tr)) action(tr, list[tr.dataset.g]);
+    }
+    return { list, trs, tail, fill, each };
+  }
+
   // The card of a row, or of a box of the treemap: all that the page knows of a tensor, its life on the timeline.
-  function cards(live) {
-    const rows = new Map(all("tr[data-g]").map((row) => [row.dataset.g, row]));
-    if (!rows.size || !live) return;
-    const [card, title, list, bar, to, close] = ["div", "h3", "dl", "p", "button", "button"].map((name) =>
-      document.createElement(name));
-    const total = Number(byId("tlt").dataset.instants), exact = (bytes) => Number(bytes).toLocaleString("en");
-    const texts = (cell) => Array.from(cell.childNodes, (node) => node.textContent).filter(Boolean);
+  function cards(live, { list, each }) {
+    if (!list.length || !live) return;
+    const [card, title, fields, bar, to, close] = ["div", "h3", "dl", "p", "button", "button"].map((name) => make(name));
+    const total = data.instants, exact = (bytes) => Number(bytes).toLocaleString("en");
     let opener = null;
     card.id = "card";
     card.hidden = true;
@@ -431,15 +474,13 @@
     close.textContent = "Close";
     to.type = close.type = "button";
     bar.append(to, close);
-    card.append(title, list, bar);
+    card.append(title, fields, bar);
     byId("main").append(card);
 
     function field(name, text) {
       if (!text) return;
-      const dt = document.createElement("dt"), dd = document.createElement("dd");
-      dt.textContent = name;
-      dd.textContent = text;
-      list.append(dt, dd);
+      make("dt", "", name, fields);
+      make("dd", "", text, fields);
     }
     function life(from, to, several) {
       const span = from === 1 && to === total ? "the whole step"
@@ -447,35 +488,35 @@
           (to === total ? "its end" : "instant " + exact(to) + " of " + exact(total));
       return several ? span + ", the first to the last of them" : span;
     }
-    function show(row, box) {
-      const [name, mib, bar, kind, shape, why, line] = row.cells, n = box ? 1 : Number(row.dataset.n);
-      const bytes = box ? box.dataset.bytes : mib.dataset.b, from = box || row;
-      const since = why.querySelector("small"), all = why.textContent;
-      const reason = since ? all.slice(0, -since.textContent.length) : all;
+    // A box has figures of its own where its row has several tensors.
+    const figures = (tensor, box) => box && box.dataset.bytes
+      ? { bytes: Number(box.dataset.bytes), from: Number(box.dataset.from), to: Number(box.dataset.to) } : tensor;
+    function show(tensor, box) {
+      const n = box ? 1 : tensor.count, { bytes, from, to } = figures(tensor, box);
       title.textContent = box ? box.querySelector("title").textContent.replace(/, [^,]*, [^,]*$/, "")
-        : (name.querySelector("summary") || name).textContent;
-      list.replaceChildren();
-      field("Bytes", exact(bytes) + " (" + size(bytes / 1048576) + ")" + (n > 1 ? ", " + n + " tensors together" : ""));
-      field("Class", kind.textContent);
-      const [type, slack] = texts(shape);
-      field("Type and shape", type);
-      if (n === Number(row.dataset.n)) field("Of it slack", slack && slack.replace(" of it slack", ""));
-      field("Module", bar.textContent);
-      field("Line", texts(line).join(" "));
-      field("Made in", since && since.textContent.replace(/^since /, ""));
-      field("Alive", life(Number(from.dataset.from), Number(from.dataset.to), n > 1));
-      field("Why", reason);
+        : tensor.tensor + (n > 1 ? " ×\u00a0" + n : "");
+      fields.replaceChildren();
+      field("Bytes", exact(bytes) + " (" + size(bytes) + ")" + (n > 1 ? ", " + n + " tensors together" : ""));
+      field("Class", tensor.class);
+      field("Type and shape", tensor.type);
+      if (n === tensor.count && tensor.slack) field("Of it slack", size(tensor.slack));
+      field("Module", tensor.module);
+      field("Line", tensor.line + (tensor.more_lines ? " and other lines" : ""));
+      field("Made in", tensor.since);
+      field("Alive", life(from, to, n > 1));
+      field("Why", tensor.why.replace(/`/g, ""));
     }
     function mark(at) { // the boxes of the row whose card is open
       all(".map rect[data-g]").forEach((box) => box.classList.toggle("sel", box.dataset.g === at));
     }
-    function open(row, box) {
+    function open(tensor, box) {
+      const { from, to } = figures(tensor, box);
       opener = box || document.activeElement;
-      show(row, box);
+      show(tensor, box);
       card.hidden = false;
-      mark(row.dataset.g);
-      keep("card", row.dataset.g);
-      live(Number((box || row).dataset.from), Number((box || row).dataset.to));
+      mark(String(tensor.g));
+      keep("card", tensor.g);
+      live(from, to);
       title.focus({ preventScroll: true });
     }
     function shut() {
@@ -486,28 +527,22 @@
       live(null);
       if (opener && opener.focus) opener.focus({ preventScroll: true });
     }
-    function button(row) {
-      const button = document.createElement("button");
+    each((tr, tensor) => {
+      const button = make("button", "more");
       button.type = "button";
-      button.className = "more";
-      button.setAttribute("aria-label", "Card of " + (row.cells[0].querySelector("code") || row.cells[0]).textContent);
-      button.addEventListener("click", () => open(row));
-      row.cells[0].prepend(button); // it floats
-    }
-    for (const table of all("table.live")) {
-      const rows = Array.from(table.tBodies[0].rows), tail = table.closest("#tail");
-      if (tail) tail.addEventListener("toggle", () => rows.forEach(button), { once: true });
-      else rows.forEach(button);
-    }
+      button.setAttribute("aria-label", "Card of " + tensor.tensor);
+      button.addEventListener("click", () => open(tensor));
+      tr.cells[0].prepend(button); // it floats
+    });
     for (const map of all(".map"))
       map.addEventListener("click", (event) => {
-        const box = event.target.closest("rect[data-g]"), row = box && rows.get(box.dataset.g);
-        if (row) open(row, box);
+        const box = event.target.closest("rect[data-g]");
+        if (box) open(list[box.dataset.g], box);
       });
     to.addEventListener("click", () => byId("timeline").scrollIntoView());
     close.addEventListener("click", shut);
     onKey("Escape", shut);
-    if (rows.get(state.get("card"))) open(rows.get(state.get("card")));
+    if (list[state.get("card")]) open(list[state.get("card")]);
   }
 
   // The treemap: a module's box fills the picture, where it is chosen or its heading is clicked.
@@ -520,19 +555,14 @@
     byId("maptools").hidden = false;
     for (const row of names) { // before the table is sorted
       const bytes = row.cells[1].dataset.b;
-      choice.append(new Option(row.cells[0].textContent + ", " + size(bytes / 1048576)));
+      choice.append(new Option(row.cells[0].textContent + ", " + size(Number(bytes))));
     }
     function name(svg, box, wide, x, y) { // the longest label that has room
       const [, whole, bytes] = box.querySelector("title").textContent.match(/^(.*), ([^,]*), [^,]*$/);
       const text = [whole, whole.replace(/ \(.*/, ""), bytes].find((text) => text.length * 7.4 + 10 < wide);
       if (!text) return;
-      const label = document.createElementNS(svg.namespaceURI, "text");
-      label.setAttribute("class", "zoomed " + box.getAttribute("class").replace(/^c-(\w+).*/, "on-$1"));
-      label.setAttribute("x", x + "%");
-      label.setAttribute("y", y + 15);
-      label.setAttribute("dx", 5);
-      label.textContent = text;
-      svg.append(label);
+      draw("text", { class: "zoomed " + box.getAttribute("class").replace(/^c-(\w+).*/, "on-$1"), x: x + "%", y: y + 15,
+        dx: 5 }, svg).textContent = text;
     }
     function show(module) {
       keep("map", module || null);
@@ -589,30 +619,28 @@
     });
   }
 
-  function filter() {
-    const input = byId("q"), tables = all("table.live");
+  function filter({ list, trs, tail, fill, each }) {
+    const input = byId("q"), boxes = all(".map rect[class*=c-]");
     if (!input) return;
     byId("tools").hidden = false;
-    const rows = tables.flatMap((table) => Array.from(table.tBodies[0].rows));
-    const boxes = all(".map rect[class*=c-]");
-    let texts = null;
+    const texts = [], open = trs.filter((tr) => !tail || !tail.contains(tr)).length;
+    let found = null;
+    const text = (t) => texts[t.g] = texts[t.g] || [t.tensor, t.class, t.type, t.why, t.since, t.line, t.module,
+      ...t.members, trs[t.g] ? trs[t.g].textContent : ""].join(" ").toLowerCase();
+    each((tr, tensor) => { tr.hidden = found !== null && !found.has(tensor); });
     input.addEventListener("input", () => {
-      texts = texts || rows.map((row) => row.textContent.toLowerCase());
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      let shown = 0, mib = 0, inTail = false;
-      rows.forEach((row, i) => {
-        row.hidden = !words.every((word) => texts[i].includes(word));
-        if (row.hidden) return;
-        shown++;
-        mib += Number(row.cells[1].dataset.b) / 1048576;
-        inTail = inTail || row.closest("#tail") !== null;
-      });
-      const found = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.g));
-      boxes.forEach((box) => box.classList.toggle("dim", words.length > 0 && !found.has(box.dataset.g)));
-      byId("qn").textContent = words.length ? shown + " of " + rows.length + " rows, " + size(mib) : "";
-      if (words.length && inTail) byId("tail").open = true;
+      found = words.length ? new Set(list.filter((tensor) => words.every((word) => text(tensor).includes(word)))) : null;
+      const shown = Array.from(found || []), bytes = shown.reduce((sum, tensor) => sum + tensor.bytes, 0);
+      if (shown.some((tensor) => tensor.g >= open)) {
+        fill();
+        tail.open = true;
+      }
+      for (const tr of trs) tr.hidden = found !== null && !found.has(list[tr.dataset.g]);
+      boxes.forEach((box) => box.classList.toggle("dim", found !== null && !found.has(list[box.dataset.g])));
+      byId("qn").textContent = found ? shown.length + " of " + list.length + " rows, " + size(bytes) : "";
+      keep("q", input.value);
     });
-    input.addEventListener("input", () => keep("q", input.value));
     if (state.get("q")) {
       input.value = state.get("q");
       input.dispatchEvent(new Event("input"));
@@ -620,56 +648,81 @@
     onKey("/", () => input.focus());
   }
 
-  // Layers: rows with rows below them fold; deep trees begin folded.
+  // Layers: rows with rows below them fold; deep trees begin folded, and rows that the page lacks are made when shown.
   function tree() {
-    const table = byId("lay");
-    if (!table) return;
-    const rows = Array.from(table.tBodies[0].rows), depth = rows.map((row) => Number(row.dataset.d));
-    const open = [], buttons = [];
+    const lay = byId("lay"), { rows: lines, at } = table("layers");
+    if (!lay) return;
+    const written = Array.from(lay.tBodies[0].rows), depth = lines.map((line) => line[at.depth]);
+    const deepest = Math.max(...written.map((row) => Number(row.dataset.d)));
+    const most = Math.max(1, ...lines.map((line) => line[at.saved]));
+    const rows = depth.map((d) => d <= deepest ? written.shift() : null), open = [], buttons = [];
+    const last = (path) => path.slice(path.lastIndexOf(".") + 1);
+
+    function row(i) {
+      const [d, module, to, alike, type, saved, parameters, weights, outputs, flops] = lines[i];
+      const tr = make("tr"), th = make("th", "d" + Math.min(d, 12), undefined, tr);
+      tr.dataset.d = d;
+      th.scope = "row";
+      make("code", "", d > 1 ? last(module) : module, th);
+      if (alike > 1) make("b", "", " – " + to + " × " + alike, th);
+      if (type && type !== last(module)) make("span", "ty", " " + type, th);
+      mebibytes(tr, saved, 1);
+      const bar = make("td", "b", undefined, tr);
+      if (saved > most / 200) {
+        const svg = draw("svg", { class: "bar", width: "100%", height: 12, "aria-hidden": true }, bar);
+        draw("rect", { class: "c-saved", width: saved / most * 100 + "%", height: 12 }, svg);
+      }
+      make("td", "r", parameters.toLocaleString("en"), tr);
+      mebibytes(tr, weights, 1);
+      mebibytes(tr, outputs, 1);
+      make("td", "r", (flops / 1e9).toFixed(2), tr);
+      return tr;
+    }
     function update() {
-      let hidden = Infinity;
-      rows.forEach((row, i) => {
-        if (depth[i] <= hidden) hidden = Infinity;
-        row.hidden = depth[i] > hidden;
-        if (!row.hidden && open[i] === false) hidden = depth[i];
+      let hidden = Infinity, before = null;
+      depth.forEach((d, i) => {
+        if (d <= hidden) hidden = Infinity;
+        if (d <= hidden && !rows[i]) {
+          rows[i] = row(i);
+          before.after(rows[i]);
+          folding(i);
+        }
+        if (!rows[i]) return;
+        before = rows[i];
+        before.hidden = d > hidden;
+        if (buttons[i]) buttons[i].setAttribute("aria-expanded", open[i]);
+        if (d <= hidden && open[i] === false) hidden = d;
       });
-      buttons.forEach((button, i) => button.setAttribute("aria-expanded", open[i]));
     }
     let level = 1;
     for (let d = 1; d < 12; d++)
       if (depth.filter((x) => x <= d).length <= 40) level = d;
-    rows.forEach((row, i) => {
-      if (!(depth[i + 1] > depth[i])) return;
-      const button = buttons[i] = document.createElement("button");
-      open[i] = depth[i] < level;
+    depth.forEach((d, i) => { if (depth[i + 1] > d) open[i] = d < level; });
+    function folding(i) {
+      if (open[i] === undefined) return;
+      const button = buttons[i] = make("button");
       button.type = "button";
-      button.setAttribute("aria-label", "Show what is in " + row.cells[0].textContent);
-      row.cells[0].prepend(button);
+      button.setAttribute("aria-label", "Show what is in " + rows[i].cells[0].textContent);
+      rows[i].cells[0].prepend(button);
       button.addEventListener("click", () => {
         open[i] = !open[i];
         update();
       });
-    });
+    }
     function every(value) {
-      buttons.forEach((button, i) => { open[i] = value; });
+      open.forEach((_, i) => { open[i] = value; });
       update();
     }
-    // Figures as written, bytes exact, one line a row of the page; a module's path is that of the rows above it.
-    function tsv() {
-      const path = [], lines = [all("thead th", table).map((th) => th.textContent.replace("MiB", "bytes")).join("\t")];
-      rows.forEach((row, i) => {
-        path.length = depth[i];
-        const own = Array.from(row.cells[0].childNodes).filter((n) => n.tagName === "CODE" || n.tagName === "B");
-        path[depth[i]] = own.map((n) => n.textContent).join("");
-        const name = depth[i] ? path.slice(1).join(".") : path[0];
-        const figures = Array.from(row.cells).slice(1).filter((td) => !td.classList.contains("b"));
-        lines.push([name, ...figures.map((td) => td.dataset.b || td.textContent.replace(/,/g, ""))].join("\t"));
-      });
-      return lines.join("\n") + "\n";
+    function tsv() { // figures exact, a line each
+      const head = ["Module", "Saved, bytes", "Parameters", "Weights, bytes", "Outputs, bytes", "Forward FLOP"];
+      const name = (line) => line[at.module] + (line[at.alike] > 1 ? " – " + line[at.to] + " × " + line[at.alike] : "");
+      const of = (line) => [name(line), ...["saved", "parameters", "weights", "outputs", "flops"].map((c) => line[at[c]])];
+      return [head, ...lines.map(of)].map((cells) => cells.join("\t")).join("\n") + "\n";
     }
     function copy() {
-      copyText(tsv(), "The layers as TSV", byId("laytools"), byId("laysaid"), byId("laytsv"), rows.length + " lines copied");
+      copyText(tsv(), "The layers as TSV", byId("laytools"), byId("laysaid"), byId("laytsv"), lines.length + " lines copied");
     }
+    rows.forEach((tr, i) => { if (tr) folding(i); });
     byId("laytools").hidden = false;
     byId("layopen").addEventListener("click", () => every(true));
     byId("layclose").addEventListener("click", () => every(false));
@@ -681,15 +734,18 @@
     const td = event.target.closest("td[data-b]");
     if (td) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
   });
+  const alive = tensors(), steps = table("timeline").head;
   copies();
-  cards(timeline());
+  cards(timeline(), alive);
   treemap();
-  opened("tlt", (i, n) => i > 1 && i < n - 1, false);
-  opened("spans", (i) => i === 1, true);
+  opened("tlt", "timeline", ["instant", "phase", ...steps.slice(3), "operator"], (name) => steps.indexOf(name) > 2,
+    data.peak);
+  opened("spans", "spans", table("spans").head, (name) => name === "bytes");
+  all(".plain").forEach((words) => words.remove());
   all("table.sort").forEach(sortable);
-  filter();
+  filter(alive);
   tree();
   addEventListener("beforeprint", () => all("details").forEach((d) => {
-    if (!d.closest("td,th,#words,#tail,#scale,#setup,#picture") && !d.querySelector("#tlt,#spans")) d.open = true;
+    if (!d.closest("td,th,#words,#tail,#scale,#setup,#picture,#numbers") && !d.querySelector("#tlt,#spans")) d.open = true;
   }));
 })();
