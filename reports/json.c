@@ -10,6 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* What a string of JSON has as it is, also within HTML. */
+#define PLAIN " !#$%'()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+
 void
 json_string(struct json *j, const char *s)
 {
@@ -18,9 +21,14 @@ json_string(struct json *j, const char *s)
         return;
     }
     fputc('"', j->out);
-    for (int n; *s; s += n ? n : 1) {
+    while (*s) {
+        size_t plain = strspn(s, j->html ? PLAIN : PLAIN "<>&");
         uint32_t c = 0xfffd;
-        n = string_utf8(s, &c);
+        fwrite(s, 1, plain, j->out);
+        s += plain;
+        if (!*s)
+            break;
+        int n = string_utf8(s, &c);
         if (n == 0)
             fputs("\\ufffd", j->out);
         else if (c == '"' || c == '\\')
@@ -30,6 +38,7 @@ json_string(struct json *j, const char *s)
             fprintf(j->out, "\\u%04x", c);
         else
             fwrite(s, 1, (size_t)n, j->out);
+        s += n ? n : 1;
     }
     fputc('"', j->out);
 }
@@ -253,9 +262,37 @@ json_live(struct json *j, const struct result *r)
         json_text(j, "node", t->node);
         json_text(j, "location", t->location);
         json_text(j, "layer", t->layer);
+        if (r->nsegments) {
+            json_maybe(j, "segment", t->segment);
+            json_int(j, "offset", t->offset);
+        }
         json_close(j, '}');
     }
     json_close(j, ']');
+}
+
+/* The tensors above say where they lie in these; lists of one length, as long as there are segments. */
+static void
+json_segments(struct json *j, const struct result *r)
+{
+    static const char *const key[] = {"stream", "bytes", "allocated", "largest_free", "tensors"};
+    if (!r->nsegments)
+        return;
+    json_open(j, "segments", '{');
+    json_open(j, "pool", '[');
+    for (int i = 0; i < r->nsegments; i++)
+        json_text(j, NULL, r->segments[i].large ? "large" : "small");
+    json_close(j, ']');
+    for (int k = 0; k < COUNT(key); k++) {
+        json_open(j, key[k], '[');
+        for (int i = 0; i < r->nsegments; i++) {
+            const struct segment *s = &r->segments[i];
+            const int64_t value[] = {s->stream, s->bytes, s->used, s->largest_free, s->ntensors};
+            json_int(j, NULL, value[k]);
+        }
+        json_close(j, ']');
+    }
+    json_close(j, '}');
 }
 
 /* Instants and tensors of the step are counted from 1. At most that many are written. */
@@ -852,6 +889,7 @@ json_object(const struct result *r, FILE *out, bool lines)
     json_checks(&j, r);
     json_peak(&j, r);
     json_live(&j, r);
+    json_segments(&j, r);
     json_timeline(&j, r);
     json_tensors(&j, r);
     json_layers(&j, r);

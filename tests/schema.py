@@ -7,6 +7,7 @@ A REPORT is one JSON object, or with the ending .jsonl one a line. NAMEs are def
 Prints "ok NAME" or "no NAME: why" for each check; exits 1 where one failed. The schema itself allows more keys, for
 readers of later reports; here it allows none, so that a key which is written and not described fails.
 """
+
 import copy
 import json
 import sys
@@ -71,6 +72,31 @@ def broken(report):
         yield f"{key} of another kind", other
 
 
+def wrong_segments(report):
+    """What of a report's segments and of the places of tensors in them can't be."""
+    segments, live = report.get("segments"), report["live_at_peak"]
+    if not segments:
+        return None
+    n = len(segments["bytes"])
+    if any(len(column) != n for column in segments.values()):
+        return "segments in lists of several lengths"
+    if not sum(segments["allocated"]) == report["peak"]["allocated"] <= sum(segments["bytes"]):
+        return "segments whose tensors are not the peak"
+    if sum(segments["bytes"]) > report["peak"]["reserved"]:
+        return "segments that are more than is reserved"
+    inside = [[] for _ in range(n)]
+    for t in live:
+        inside[t["segment"]].append((t["offset"], t["offset"] + t["bytes"]))
+    for i, blocks in enumerate(inside):
+        blocks.sort()
+        ends = [0] + [end for _, end in blocks]
+        starts = [start for start, _ in blocks] + [segments["bytes"][i]]
+        gaps = [start - end for start, end in zip(starts, ends)]
+        if min(gaps) < 0 or max(gaps) != segments["largest_free"][i] or len(blocks) != segments["tensors"][i]:
+            return f"blocks of segment {i} that lie over each other, or out of it: {gaps}"
+    return None
+
+
 def wrong_of(report):
     """What of a report's timeline and tensors does not agree with its peak; nothing where all does."""
     time, tensors, peak = report["timeline"], report["tensors"], report["peak"]["allocated"]
@@ -96,6 +122,8 @@ def wrong_of(report):
     for at, all in zip(time["instant"], time["allocated"]):
         if sum(t["bytes"] for t in tensors["largest"] if t["from"] <= at <= t["to"]) > all:
             return f"tensors alive at {at} that are more than is allocated"
+    if wrong := wrong_segments(report):
+        return wrong
     plans = report.get("recompute", {"chosen": None, "chosen_pattern": None})
     if None not in (plans["chosen"], plans["chosen_pattern"]):
         taken = plans["front"][plans["chosen"]]["pattern"], plans["patterns"][plans["chosen_pattern"]]["pattern"]

@@ -21,6 +21,10 @@ written oom --loss=sum --explain-oom=tests/cases/oom/new.msg tests/cases/oom/mes
 written tensors --loss=sum --explain-oom=tests/cases/oom/middle.msg tests/cases/oom/messages.txt
 written inconclusive tests/cases/sure/gap.txt
 written checkpointed tests/cases/step/checkpoint-every.txt --loss=sum '--recompute=h.*'
+for set_up in --allocator=expandable "--parallel=ddp --gpus=4" "--parallel=fsdp --gpus=4" --loop=accumulate-4; do
+    read -ra words <<<"$set_up"
+    written "set-up-${words[0]#--}" examples/tiny_gpt.onnx --dim batch=4 "${words[@]}"
+done
 sed -n '/^<ir_version/,/^}/p; /^END/q' tests/driver.sh >"$work/images.txt"
 mkdir "$work/lib"
 for name in libcuda.so.1 libnvidia-ml.so.1 libcudnn.so.9 libcublasLt.so.13; do ln -s "$DRIVER" "$work/lib/$name"; done

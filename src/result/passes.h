@@ -27,6 +27,12 @@ struct choice *choices_of(struct arena *a, const struct setup *s, int *n);
 struct choice *choices_stored(struct arena *a, const char *(*value)(const void *from, const char *name),
                               const void *from, int *n);
 
+/* segments.c: fills r->segments but for what tensors say; the segment of a storage's block, -1 unknown; what the places
+ * of r->live say of them. */
+void segments_gather(struct arena *a, const struct machine *m, struct result *r);
+int segments_find(const struct machine *m, const struct result *r, const struct storage *s);
+void segments_fill(struct result *r);
+
 /* certain.c: the least that the step allocates at its peak whatever the doubts turn out to be, bytes. */
 int64_t certain_bytes(const struct step *st);
 

@@ -254,6 +254,7 @@ gather_live(struct gather *x)
     for (int i = 0; i < m->nst; i++)
         r->nlive += x->l->alive[i];
     r->live = NEWN(x->a, struct live_tensor, r->nlive + 1);
+    segments_gather(x->a, m, r);
     for (int i = 0, n = 0; i < m->nst; i++) {
         const struct storage *s = m->st[i];
         if (!x->l->alive[i])
@@ -273,9 +274,12 @@ gather_live(struct gather *x)
         t->layer = module >= 0 ? x->p->modules[module].path : NULL;
         t->born_at = birth[i] ? instant_of(x, (int)(birth[i] - m->ev)) : 0;
         t->dies_at = death[i] ? instant_of(x, (int)(death[i] - m->ev)) : r->ninstants;
+        t->segment = segments_find(m, r, s);
+        t->offset = t->segment < 0 ? 0 : s->address - r->segments[t->segment].address;
     }
     arena_free(own);
     qsort(r->live, (size_t)r->nlive, sizeof(*r->live), larger);
+    segments_fill(r);
 }
 
 /* ---- the largest storages of the step ---------------------------------------------------------------------------- */

@@ -23,6 +23,18 @@ struct live_tensor {  /* one storage alive at the peak */
     const char *location;  /* "file.py:123", else the scope; of a parameter where its module runs first; NULL none */
     const char *layer;     /* path of the module it belongs to; NULL outside of the model */
     int born_at, dies_at;  /* as of a span: index of its first instant, and behind its last */
+    int segment;           /* in which its block lies, and where in it; -1 unknown */
+    int64_t offset;
+};
+
+/* One segment that the allocator holds of the device at the peak, with blocks cut from it. */
+struct segment {
+    int stream;          /* 0 that of the model, 1 and 2 those of collectives */
+    bool large;          /* for requests of more than 1 MiB */
+    int64_t address;     /* segments of a stream in the order in which they were taken */
+    int64_t bytes, used; /* used: by blocks */
+    int64_t largest_free;
+    int ntensors;
 };
 
 struct held {                /* tensors alive at the peak that are one thing to whoever wrote the program */
@@ -299,6 +311,8 @@ struct result {
     int64_t class_bytes[CLASS_COUNT]; /* at the peak */
     int nlive;
     struct live_tensor *live; /* largest first */
+    int nsegments;
+    struct segment *segments; /* all that are reserved at the peak; none where blocks are not those of a GPU */
     int nheld;
     struct held *held; /* all of live, largest first */
     int nlayers;

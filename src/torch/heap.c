@@ -55,7 +55,10 @@ struct heap {
     struct pool pool[2];
     struct block *spare; /* merged away, to use again */
     int64_t allocated, reserved, top;
-    const struct player *play; /* NULL: no device */
+    int64_t mapped[2]; /* of the expandable ranges */
+    int nsegments, cap_segments;
+    struct heap_segment *segment; /* all that were ever taken */
+    const struct player *play;    /* NULL: no device */
 };
 
 struct heap *
@@ -278,6 +281,7 @@ map_block(struct heap *h, struct block *b, int64_t bytes)
         split(h, b, bytes);
     b->unmapped = false;
     h->reserved += bytes;
+    h->mapped[b->large] += bytes;
     return join_free(h, b);
 }
 
@@ -358,6 +362,7 @@ grow(struct heap *h, int64_t bytes, bool large)
     if (h->play && !h->play->take(h->play->of, h->top, seg))
         return NULL;
     struct block *b = block_new(h, h->top, seg, large);
+    *PUSH(h->a, h->segment, h->nsegments, h->cap_segments) = (struct heap_segment){h->top, seg, large};
     h->top += seg;
     h->reserved += seg;
     return b;
@@ -426,6 +431,24 @@ heap_pass(struct heap *h, int64_t bytes)
     bytes = block_round(bytes);
     if (h->expandable || pool_fit(&h->pool[bytes > SMALL], bytes).bin == BINS)
         heap_free(h, heap_malloc(h, bytes));
+}
+
+struct heap_mark
+heap_mark(const struct heap *h)
+{
+    return (struct heap_mark){h->expandable ? 2 : h->nsegments, {h->mapped[0], h->mapped[1]}};
+}
+
+struct heap_segment
+heap_segment(const struct heap *h, const struct heap_mark *at, int i)
+{
+    return h->expandable ? (struct heap_segment){RANGE_BYTES * i, at->mapped[i], i == 1} : h->segment[i];
+}
+
+int64_t
+heap_block_address(const struct block *b)
+{
+    return b->address;
 }
 
 int64_t

@@ -185,6 +185,20 @@ machine_reserved(const struct machine *m)
     return sum;
 }
 
+struct heap *
+machine_heap(const struct machine *m, int stream)
+{
+    return stream ? m->side[stream - 1] : m->heap;
+}
+
+void
+machine_mark(struct machine *m)
+{
+    m->most_bytes = m->live_bytes;
+    for (int i = 0; i < STREAMS; i++)
+        m->at_most[i] = machine_heap(m, i) ? heap_mark(machine_heap(m, i)) : (struct heap_mark){0};
+}
+
 static void
 tell(const struct machine *m, const struct storage *s, const struct event *e)
 {
@@ -222,6 +236,7 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
     if (m->tape)
         m->tape->whole &= s->heap == m->heap;
     s->block = heap_malloc(s->heap, s->requested);
+    s->address = heap_block_address(s->block);
     tell(m, s, e);
     if (m->real)
         s->bytes = heap_block_bytes(s->block);
@@ -230,6 +245,8 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
     m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
+    if (reported && m->live_bytes > m->most_bytes)
+        machine_mark(m);
     if (reported)
         report(m, s, e);
 }

@@ -2001,6 +2001,7 @@ run_iterations(struct script *x, struct step *st)
             st->before = m->nst;
             st->before_bytes = m->live_bytes;
             m->reserved_bytes = machine_reserved(m);
+            machine_mark(m);
         }
         trace_play(m, again, last);
     }

@@ -76,6 +76,7 @@ struct storage {
     int request;              /* of the tape, for its block */
     struct heap *heap;        /* where its block is: */
     struct block *block;
+    int64_t address; /* of the block, when it was taken */
 };
 
 struct gnode;
@@ -284,6 +285,13 @@ struct step_trace {
     int64_t bytes[TRACE_END];
 };
 
+/* How much a heap held of the device at a moment: so many segments, or so much of a pool's expandable one. */
+struct heap_mark {
+    int nsegments;
+    int64_t mapped[2];
+};
+enum { STREAMS = 3 }; /* the machine's heap, and those of collectives */
+
 struct machine {
     struct arena *a;    /* of the running iteration */
     struct arena *keep; /* of the run */
@@ -304,6 +312,8 @@ struct machine {
     int64_t exchanged;                  /* bytes that go around all GPUs in the reported step */
     int64_t passed;                     /* and that go from this one to another */
     int64_t live_bytes, reserved_bytes; /* reserved: the most in the reported step */
+    int64_t most_bytes;                 /* allocated in the reported step, and what each stream's heap held then: */
+    struct heap_mark at_most[STREAMS];
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -764,9 +774,21 @@ void heap_free(struct heap *h, struct block *b);
 /* The same as a block that is freed at once; no device is told. */
 void heap_pass(struct heap *h, int64_t bytes);
 int64_t heap_block_bytes(const struct block *b); /* what allocated counts: unsplit slack included */
+int64_t heap_block_address(const struct block *b);
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
 int64_t machine_reserved(const struct machine *m); /* of all streams */
+/* Where the reported step's bytes are at their highest so far: what each heap holds now (play.c). */
+void machine_mark(struct machine *m);
+/* The heap of a stream, NULL: the step has no such stream. */
+struct heap *machine_heap(const struct machine *m, int stream);
+struct heap_mark heap_mark(const struct heap *h);
+/* The i-th segment of those that a heap held at that moment, i from 0 to nsegments - 1, in the order of addresses;
+ * bytes 0: none of that pool. Only of a heap that gave none back, which one without a device doesn't. */
+struct heap_segment {
+    int64_t address, bytes;
+    bool large; /* for requests of more than 1 MiB */
+} heap_segment(const struct heap *h, const struct heap_mark *at, int i);
 
 /* ---- kernels.c: which kernels of libraries a step runs ----------------------------------------------------------- */
 
