@@ -135,6 +135,36 @@ tensors(struct html *h, struct json *j)
     json_close(j, ']');
 }
 
+/* Segments that are alike, one after the other in the picture's order, are one line. */
+static void
+segments(struct html *h, struct json *j)
+{
+    static const char *const head[] = {"pool",    "stream",    "segments", "bytes",
+                                       "tensors", "allocated", "free",     "largest free piece"};
+    const struct result *r = h->r;
+    columns(j, "segments", head, COUNT(head));
+    for (int i = 0, end; i < r->nsegments && h->order; i = end) {
+        const struct segment *s = &r->segments[h->order[i]];
+        for (end = i + 1; end < r->nsegments; end++) {
+            const struct segment *o = &r->segments[h->order[end]];
+            if (o->large != s->large || o->stream != s->stream || o->bytes != s->bytes || o->used != s->used ||
+                o->largest_free != s->largest_free || o->ntensors != s->ntensors)
+                break;
+        }
+        json_open(j, NULL, '[');
+        json_text(j, NULL, s->large ? "large" : "small");
+        json_int(j, NULL, s->stream);
+        json_int(j, NULL, end - i);
+        json_int(j, NULL, s->bytes);
+        json_int(j, NULL, s->ntensors);
+        json_int(j, NULL, s->used);
+        json_int(j, NULL, s->bytes - s->used);
+        json_int(j, NULL, s->largest_free);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
 static void
 layers(struct html *h, struct json *j)
 {
@@ -171,6 +201,7 @@ html_data(struct html *h)
     timeline(h, &j);
     spans(h, &j);
     tensors(h, &j);
+    segments(h, &j);
     layers(h, &j);
     json_close(&j, '}');
 }

@@ -6,8 +6,8 @@
  * nothing else, so nothing leaves it. Strings of the model become text, never an attribute, a script or an id.
  *
  * Everything is in the page before any script runs: tables are tables, long tails are folded in details, and what
- * pictures are made of stands at its end, as JSON (data.c). The script only sorts, filters, folds the tree of layers and
- * reads that: what is allocated under the pointer, a tensor's card, the rows of tables that are opened.
+ * pictures are made of stands at its end, as JSON (data.c). The script only sorts, filters, folds the tree of layers,
+ * and reads that: what is allocated under the pointer, a tensor's card, the rows of tables that are opened.
  *
  * Repeated modules are folded: tensors that differ in nothing but the numbers in their names (blocks.0.fc, blocks.1.fc)
  * are one row, its members inside. A row's bytes are its members' sum, and no tensor is left out.
@@ -363,6 +363,7 @@ page_nav(struct html *h)
         {"findings", "What to change", r->nfindings > 0},
         {"recompute", "Checkpoints", r->recompute.nfront > 0},
         {"alive", "Alive at the peak", r->nlive > 0},
+        {"segments", "Allocator", html_segments_matter(r)},
         {"layers", "Layers", r->nlayers > 0},
         {"fits", "What fits", r->nfits > 0 && !r->ndoubts},
         {"scale", "Several GPUs", r->scale || r->ranks},
@@ -1355,6 +1356,89 @@ section_alive(struct html *h)
     html_close(h);
 }
 
+/* ---- segments ---------------------------------------------------------------------------------------------------- */
+
+static int64_t
+free_of(const struct segment *s)
+{
+    return s->bytes - s->used;
+}
+
+/* The order of the picture: large ones first, of these the ones that have most free. */
+static int *
+segment_order(struct html *h)
+{
+    const struct segment *s = h->r->segments;
+    int *order = NEWN(h->a, int, h->r->nsegments + 1);
+    for (int i = 0; i < h->r->nsegments; i++) { /* by insertion, from behind: most are full, and stay where they are */
+        int k = i;
+        for (; k > 0; k--) {
+            const struct segment *p = &s[order[k - 1]];
+            if (p->large > s[i].large || (p->large == s[i].large && free_of(p) >= free_of(&s[i])))
+                break;
+            order[k] = order[k - 1];
+        }
+        order[k] = i;
+    }
+    return order;
+}
+
+/* Where what is reserved beyond the tensors lies. */
+static const char *
+segment_words(struct html *h)
+{
+    const struct result *r = h->r;
+    int64_t all = 0, whole = 0, largest = 0, slack = 0;
+    int nwhole = 0;
+    for (int i = 0; i < r->nsegments; i++) {
+        const struct segment *s = &r->segments[i];
+        all = bytes_add(all, s->bytes);
+        largest = s->largest_free > largest ? s->largest_free : largest;
+        if (!s->ntensors)
+            whole = bytes_add(whole, s->bytes), nwhole++;
+    }
+    for (int i = 0; i < r->nlive; i++)
+        slack = bytes_add(slack, tensor_slack(&r->live[i]));
+    int64_t between = all - r->peak.allocated - whole;
+    const char *s = html_format(
+        h, "At the peak PyTorch's allocator holds %s of the device in %s: %s are tensors", bytes_text(h->a, all),
+        html_format(h, r->nsegments == 1 ? "%s segment" : "%s segments", count_text(h->a, r->nsegments)),
+        bytes_text(h->a, r->peak.allocated));
+    if (slack)
+        s = html_format(h, "%s (%s of it slack, the rest of blocks that were not worth splitting)", s,
+                        bytes_text(h->a, slack));
+    if (between)
+        s = html_format(h, "%s, %s are free between them", s, bytes_text(h->a, between));
+    if (nwhole)
+        s = html_format(h, "%s, and %s are %d segments without a tensor, which torch.cuda.empty_cache() gives back", s,
+                        bytes_text(h->a, whole), nwhole);
+    s = html_format(h,
+                    "%s. The largest free piece has %s; a request for more takes new memory from the device. Colours "
+                    "are those of the classes, grey is free, a pale end is slack.",
+                    s, bytes_text(h->a, largest));
+    if (r->peak.reserved > all)
+        s = html_format(h, "%s Before or after the peak, up to %s are reserved.", s,
+                        bytes_text(h->a, r->peak.reserved));
+    return s;
+}
+
+/* Only where the allocator holds more than the tensors. */
+static void
+section_segments(struct html *h)
+{
+    const struct result *r = h->r;
+    if (!html_segments_matter(r))
+        return;
+    h->order = segment_order(h);
+    section(h, "segments", "What the allocator holds beyond them", segment_words(h));
+    svg_segments(h, h->order);
+    html_open(h, "details", "class", "twin", NULL);
+    html_leaf(h, "summary", "The picture as a table: segments, those that are alike on one line, MiB", NULL);
+    late_table(h, "segs", "Segments of the allocator, in MiB");
+    html_close(h);
+    html_close(h);
+}
+
 /* ---- layers, devices, rules of thumb ----------------------------------------------------------------------------- */
 
 /* The layer behind i and all below it. */
@@ -2157,6 +2241,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     section_findings(&h);
     section_recompute(&h);
     section_alive(&h);
+    section_segments(&h);
     section_layers(&h);
     section_fits(&h);
     section_ranks(&h);

@@ -31,6 +31,7 @@ struct html {
     struct tensor_group *group;
     int nlines, cap_lines;
     struct layer_line *line;
+    int *order; /* of the segments */
     int noverlays;
     struct overlay overlays[OVERLAYS];
 };
@@ -43,6 +44,8 @@ void html_close(struct html *h);
 /* An element with text only; a void element (no end tag). */
 void html_leaf(struct html *h, const char *name, const char *text, ...) __attribute__((sentinel));
 void html_void(struct html *h, const char *name, ...) __attribute__((sentinel));
+/* An attribute of the element that has just been opened. */
+void html_number(struct html *h, const char *name, int64_t n);
 /* Text: the one place where escaping happens is below these. */
 void html_text(struct html *h, const char *s);
 void html_printf(struct html *h, const char *fmt, ...) PRINTF(2, 3);
@@ -56,6 +59,16 @@ const char *html_last(const char *s, char by);
 /* In which order classes are stacked, from the bottom: what stays first, what comes and goes last. */
 extern const enum class html_stack[CLASS_COUNT];
 const char *html_class(struct html *h, enum class c); /* the CSS class that paints it */
+
+/* Whether the allocator holds more than the tensors at the peak, and it is known where. */
+static inline bool
+html_segments_matter(const struct result *r)
+{
+    int64_t all = 0;
+    for (int i = 0; i < r->nsegments; i++)
+        all += r->segments[i].bytes;
+    return all > r->peak.allocated;
+}
 
 /* What the pictures and tables are made of, as JSON: the content of an element that has been opened (data.c). */
 void html_data(struct html *h);
@@ -75,6 +88,8 @@ struct cluster { /* tensors alive at the peak that belong to one module, or to n
 /* The modules that are large enough to be seen apart, largest first; together they are all tensors. */
 struct cluster *html_clusters(struct html *h, int *n);
 void svg_treemap(struct html *h, const struct cluster *k, int n);
+/* The allocator's segments in that order, with the tensors of the peak in them. */
+void svg_segments(struct html *h, const int *order);
 void svg_after(struct html *h, int64_t after, int64_t whole);
 void svg_step(struct html *h, double from, double to, double low, double high, const char *css);
 /* A bar inside a table: part of whole. */

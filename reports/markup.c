@@ -52,6 +52,12 @@ html_void(struct html *h, const char *name, ...)
 }
 
 void
+html_number(struct html *h, const char *name, int64_t n)
+{
+    xmlTextWriterWriteFormatAttribute(h->w, XML(name), "%lld", (long long)n);
+}
+
+void
 html_text(struct html *h, const char *s)
 {
     xmlTextWriterWriteString(h->w, XML(string_clean(h->a, s)));

@@ -734,19 +734,29 @@ last_parts(const char *path, int n)
     return at;
 }
 
+/* Of the box of a tensor, which may be NULL: its row in the data, and what is not the row's because it has others. */
+static void
+tensor_figures(struct html *h, const struct live_tensor *t)
+{
+    if (!t)
+        return;
+    int row = h->row[t - h->r->live];
+    html_number(h, "data-g", row);
+    if (h->group[row].count == 1)
+        return;
+    html_number(h, "data-bytes", t->bytes);
+    html_number(h, "data-from", t->born_at + 1);
+    html_number(h, "data-to", t->dies_at);
+}
+
 static void
 treemap_tile(struct html *h, const struct tile *t, enum class c, double width, int64_t rest)
 {
     const char *name = t->t ? string_op(h->a, t->t->name, 60) : html_format(h, "%d small", t->count);
     const char *bytes = bytes_text(h->a, t->t ? t->t->bytes : rest);
-    int row = t->t ? h->row[t->t - h->r->live] : -1;
-    bool own = t->t && h->group[row].count > 1; /* otherwise the row's figures are the box's */
     html_open(h, "rect", "x", pct(h, t->x / width), "y", px(h, t->y), "width", pct(h, t->w / width), "height",
-              px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2", html_class(h, c)), "data-g",
-              t->t ? html_format(h, "%d", row) : NULL, "data-bytes",
-              own ? html_format(h, "%lld", (long long)t->t->bytes) : NULL, "data-from",
-              own ? html_format(h, "%d", t->t->born_at + 1) : NULL, "data-to",
-              own ? html_format(h, "%d", t->t->dies_at) : NULL, NULL);
+              px(h, t->h), "fill", fill[c], "class", html_format(h, "%s sep2", html_class(h, c)), NULL);
+    tensor_figures(h, t->t);
     html_leaf(h, "title", html_format(h, "%s, %s, %s", name, bytes, class_names[c]), NULL);
     html_close(h);
     const char *const labels[] = {string_clip(h->a, html_short(h, name), 28),
@@ -835,6 +845,194 @@ svg_treemap(struct html *h, const struct cluster *k, int n)
     html_open(h, "figure", "class", "map", NULL);
     treemap(h, k, n, 1000, 440, "wide", "mw");
     treemap(h, k, n, 380, 560, "narrow", "mn");
+    html_close(h);
+}
+
+/* ---- segments: what the allocator holds, on lines of equal length ------------------------------------------------ */
+
+enum { SEGMENT_HIGH = 22, SEGMENT_LINE = 27, SEGMENT_BOXES = 400 };
+
+struct strip {   /* lines over which bytes run on, as words do */
+    double line; /* bytes */
+    double at;
+};
+
+/* What is too small for a box of its own. */
+struct crumbs {
+    int ntensors, nsegments;
+    int64_t used, free, class_bytes[CLASS_COUNT], each; /* each: of the segments, -1 they differ */
+};
+
+/* So many of the next bytes, as a box on every line that they reach. */
+static void
+strip_boxes(struct html *h, struct strip *s, int64_t bytes, const char *paint, const char *css, const char *title,
+            const struct live_tensor *t)
+{
+    double left = (double)bytes;
+    while (left > s->line / 1e6) {
+        double row = floor(s->at / s->line + 1e-9), from = fmax(s->at - row * s->line, 0);
+        double part = fmin(left, s->line - from);
+        html_open(h, "rect", "x", pct(h, from / s->line), "y", px(h, row * SEGMENT_LINE), "width",
+                  pct(h, part / s->line), "height", px(h, SEGMENT_HIGH), "fill", paint, "class", css, NULL);
+        tensor_figures(h, t);
+        if (title)
+            html_leaf(h, "title", title, NULL);
+        html_close(h);
+        s->at += part;
+        left -= part;
+    }
+}
+
+/* A label in the box that begins there, on its first line, where it has room. */
+static void
+strip_label(struct html *h, const struct strip *s, double from, int64_t bytes, const char *name, const char *size,
+            const char *css)
+{
+    double row = floor(from / s->line + 1e-9), x = fmax(from - row * s->line, 0);
+    struct tile t = {.x = x, .y = row * SEGMENT_LINE + 1, .w = fmin((double)bytes, s->line - x)};
+    const char *const labels[] = {string_clip(h->a, html_short(h, name), 28),
+                                  string_clip(h->a, html_short(h, name), 15), arena_strn(h->a, name, unnumbered(name)),
+                                  size};
+    treemap_label(h, labels, COUNT(labels), 7.4, &t, s->line, 5, css);
+}
+
+static void
+strip_free(struct html *h, struct strip *s, int64_t bytes)
+{
+    double from = s->at;
+    const char *size = bytes_text(h->a, bytes);
+    strip_boxes(h, s, bytes, "#ebe8e0", "free", html_format(h, "free, %s", size), NULL);
+    strip_label(h, s, from, bytes, html_format(h, "free %s", size), size, "");
+}
+
+static void
+strip_tensor(struct html *h, struct strip *s, const struct live_tensor *t)
+{
+    int64_t slack = tensor_slack(t);
+    double from = s->at;
+    const char *name = string_op(h->a, t->name, 60), *size = bytes_text(h->a, t->bytes);
+    const char *title = html_format(h, "%s, %s, %s", name, size, class_names[t->class]);
+    strip_boxes(h, s, t->bytes, fill[t->class], html_format(h, "%s sep2", html_class(h, t->class)), title, t);
+    struct strip end = {s->line, from + (double)(t->bytes - slack)};
+    if ((double)slack > s->line / 500)
+        strip_boxes(h, &end, slack, "#fff", "slack", html_format(h, "slack, %s, of %s", bytes_text(h->a, slack), name),
+                    NULL);
+    strip_label(h, s, from, t->bytes, name, size, html_format(h, "on-%s", class_names[t->class]));
+}
+
+static void
+strip_crumbs(struct html *h, struct strip *s, struct crumbs *c)
+{
+    enum class most = 0;
+    for (int i = 1; i < CLASS_COUNT; i++)
+        most = c->class_bytes[i] > c->class_bytes[most] ? (enum class)i : most;
+    const char *what =
+        html_format(h, "%s%s tensors, %s, most of it %s",
+                    !c->nsegments ? ""
+                    : c->each < 0 ? html_format(h, "%d segments: ", c->nsegments)
+                                  : html_format(h, "%d segments of %s: ", c->nsegments, bytes_text(h->a, c->each)),
+                    count_text(h->a, c->ntensors), bytes_text(h->a, c->used), class_names[most]);
+    if (c->used)
+        strip_boxes(h, s, c->used, fill[most], html_format(h, "%s", html_class(h, most)), what, NULL);
+    if (c->free)
+        strip_boxes(h, s, c->free, "#ebe8e0", "free", html_format(h, "free beside %s", what), NULL);
+    *c = (struct crumbs){.each = -1};
+}
+
+/* Tensors in the order of their places. */
+static int
+by_place(const void *x, const void *y)
+{
+    const struct live_tensor *p = *(const struct live_tensor *const *)x, *q = *(const struct live_tensor *const *)y;
+    return p->segment != q->segment ? (p->segment > q->segment) - (p->segment < q->segment)
+                                    : (p->offset > q->offset) - (p->offset < q->offset);
+}
+
+/* One segment, whose tensors are t[0..n) in order. */
+static void
+strip_segment(struct html *h, struct strip *s, const struct segment *of, const struct live_tensor *const *t, int n,
+              double least)
+{
+    struct crumbs c = {.each = -1};
+    struct strip frame = *s;
+    int64_t at = 0;
+    for (int i = 0; i <= n; i++) {
+        int64_t gap = (i < n ? t[i]->offset : of->bytes) - at;
+        bool large = (double)gap >= least;
+        if (large && (c.used || c.free))
+            strip_crumbs(h, s, &c);
+        if (large)
+            strip_free(h, s, gap);
+        else
+            c.free += gap;
+        if (i == n)
+            break;
+        at = t[i]->offset + t[i]->bytes;
+        if ((double)t[i]->bytes >= least) {
+            if (c.used || c.free)
+                strip_crumbs(h, s, &c);
+            strip_tensor(h, s, t[i]);
+        } else {
+            c.ntensors++;
+            c.used += t[i]->bytes;
+            c.class_bytes[t[i]->class] += t[i]->bytes;
+        }
+    }
+    if (c.used || c.free)
+        strip_crumbs(h, s, &c);
+    strip_boxes(h, &frame, of->bytes, "none", "frame", NULL, NULL);
+}
+
+void
+svg_segments(struct html *h, const int *order)
+{
+    const struct result *r = h->r;
+    const struct live_tensor **t = NEWN(h->a, const struct live_tensor *, r->nlive + 1);
+    int *first = NEWN(h->a, int, r->nsegments + 1), n = 0;
+    int64_t sum = 0;
+    for (int i = 0; i < r->nlive; i++)
+        if (r->live[i].segment >= 0)
+            t[n++] = &r->live[i];
+    qsort(t, (size_t)n, sizeof(*t), by_place);
+    for (int i = 0, k = 0; i < r->nsegments; i++) {
+        while (k < n && t[k]->segment < i)
+            k++;
+        first[i] = k;
+        sum = bytes_add(sum, r->segments[i].bytes);
+    }
+    double root = sqrt(r->nsegments), lines = root < 4 ? 4 : root > 12 ? 12 : ceil(root);
+    double least = (double)sum / SEGMENT_BOXES;
+    struct strip s = {.line = (double)sum / lines};
+    struct crumbs c = {.each = -1};
+    html_open(h, "figure", "class", "map", NULL);
+    html_open(h, "svg", "class", "segs", "role", "img", "width", "100%", "height", px(h, lines * SEGMENT_LINE),
+              "aria-labelledby", "sg-t sg-d", NULL);
+    describe(h, "sg", "What the allocator holds at the peak, segment by segment",
+             "Segments follow each other on lines of equal length, those with the most free bytes first. Of each the "
+             "blocks in the order of their addresses, coloured by class, and what is free between them. The table "
+             "below has the numbers.");
+    for (int i = 0; i < r->nsegments; i++) {
+        const struct segment *of = &r->segments[order[i]];
+        int k = first[order[i]];
+        if ((double)of->bytes >= least) {
+            if (c.nsegments)
+                strip_crumbs(h, &s, &c);
+            strip_segment(h, &s, of, t + k, of->ntensors, least);
+            continue;
+        }
+        c.each = !c.nsegments || c.each == of->bytes ? of->bytes : -1;
+        c.nsegments++;
+        c.ntensors += of->ntensors;
+        c.used += of->used;
+        c.free += of->bytes - of->used;
+        for (int m = k; m < k + of->ntensors; m++)
+            c.class_bytes[t[m]->class] += t[m]->bytes;
+        if ((double)(c.used + c.free) >= least)
+            strip_crumbs(h, &s, &c);
+    }
+    if (c.nsegments)
+        strip_crumbs(h, &s, &c);
+    html_close(h);
     html_close(h);
 }
 

@@ -211,6 +211,44 @@ def check_colours(browser, path):
         page.context.close()
 
 
+def check_segments(browser, path):
+    """The allocator's segments: areas are bytes, what is free is told, a block opens its tensor's card."""
+    name = Path(path).name
+    page = page_of(browser, path)
+    head, *rows = data_of(page)["segments"]
+    told = [dict(zip(head, row)) for row in rows]
+    all_bytes, free = (sum(t["segments"] * t[what] for t in told) for what in ("bytes", "free"))
+    drawn = """(css) => [...document.querySelectorAll('.segs rect:not(.frame,.slack)' + css)].reduce((sum, r) =>
+        sum + parseFloat(r.getAttribute('width')) / 100, 0)"""
+    share = page.evaluate(drawn, ".free") / page.evaluate(drawn, "")
+    ok(f"{name}: {share:.4f} of the segments' picture is free", free > 0 and abs(share - free / all_bytes) < 0.002)
+    said = page.inner_text("#segments .ss")
+    ok(f"{name}: the sentence has the same: {said}", f"{free / 2**20:.2f} MiB are free" in said)
+    page.evaluate("document.querySelector('#segs').closest('details').open = true")
+    page.wait_for_timeout(50)
+    ok(f"{name}: its table has a row for each: {len(told)}", page.locator("#segs tbody tr").count() == len(told))
+    wrong = page.evaluate("""() => { // of every block: the card has its bytes and its class
+        let wrong = 0, n = 0;
+        for (const box of document.querySelectorAll('.segs rect[data-g]')) {
+            box.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+            const said = [...document.querySelectorAll('#card dd')].map((dd) => dd.textContent);
+            const [, size, kind] = box.querySelector('title').textContent.match(/, ([^,]*), ([^,]*)$/);
+            n++;
+            wrong += !said[0].includes('(' + size + ')') || said[1] !== kind
+                || !document.querySelector('.map .wide rect.sel, .map .narrow rect.sel');
+        }
+        return [wrong, n]; }""")
+    ok(f"{name}: blocks open their cards: {wrong}", wrong[0] == 0 and wrong[1] > 5)
+    page.keyboard.press("Escape")
+    page.fill("#q", "optimizer state")
+    ok(f"{name}: a search dims other blocks", 0 < page.locator(".segs rect.dim").count() < wrong[1] + 99)
+    page.set_viewport_size({"width": 400, "height": 900})
+    ok(f"{name}: segments fit a phone", page.locator(".segs").bounding_box()["width"] <= 400)
+    ok(f"{name}: segments: axe-core", violations(page) == 0)
+    ok(f"{name}: segments: no complaint: {page.said}", not page.said)
+    page.context.close()
+
+
 def check_data(browser, path):
     """Rows that only the data have are made when they are asked for, and are what they would be in the page."""
     name = Path(path).name
@@ -233,10 +271,12 @@ def check_data(browser, path):
     wrong = [t for t in told if t[1:] != [tensors[t[0]]["bytes"], tensors[t[0]]["class"], 1]]
     ok(f"{name}: each row is its tensor: {wrong[:2]}", not wrong)
     first, last = page.evaluate("""() => { // what the page writes and what the script makes have the same form
-        const form = (tr) => [...tr.cells].map((td) => [td.tagName, td.className.replace(/^b$/, ''), [...td.children].map((
-            child) => child.tagName).filter((n) => !['WBR', 'svg', 'DETAILS', 'SMALL'].includes(n)).join()].join(' '));
-        const rows = [...document.querySelectorAll('table.live tbody tr')].filter((tr) => tr.cells[4].textContent &&
-            tr.cells[6].querySelector('code') && !tr.cells[0].querySelector('details') && !tr.cells[5].querySelector('code'));
+        const inner = (td) => [...td.children].map((child) => child.tagName).filter((name) =>
+            !['WBR', 'svg', 'DETAILS', 'SMALL'].includes(name)).join();
+        const css = (td) => td.className.replace(/^b$/, '');
+        const form = (tr) => [...tr.cells].map((td) => [td.tagName, css(td), inner(td)].join(' '));
+        const rows = [...document.querySelectorAll('table.live tbody tr')].filter(({ cells }) => cells[4].textContent &&
+            cells[6].querySelector('code') && !cells[0].querySelector('details') && !cells[5].querySelector('code'));
         return [form(rows[0]), form(rows[rows.length - 1])]; }""")
     ok(f"{name}: rows have one form: {first} {last}", first == last)
     lines = page.locator("#lay tbody tr").count()
@@ -669,6 +709,7 @@ with sync_playwright() as playwright:
         check_print(browser, path)
     check_colours(browser, pages[0])
     check_data(browser, pages[-1])
+    check_segments(browser, pages[0])
     check_sandbox(browser, pages[0])
     check_keys(browser, pages[0])
     check_pointer(browser, pages[0])

@@ -548,7 +548,7 @@
   // The treemap: a module's box fills the picture, where it is chosen or its heading is clicked.
   function treemap() {
     const choice = byId("mapof"), names = all("#clusters tbody tr");
-    const maps = all(".map svg").map((svg) => ({ svg, high: parseFloat(svg.getAttribute("height")),
+    const maps = all(".map .wide, .map .narrow").map((svg) => ({ svg, high: parseFloat(svg.getAttribute("height")),
       groups: all("g[data-m]", svg), boxes: all("rect", svg).map((box) => ({ box,
         at: ["x", "y", "width", "height"].map((name) => parseFloat(box.getAttribute(name))) })) }));
     if (!choice || !names.length) return;
@@ -741,6 +741,9 @@
   opened("tlt", "timeline", ["instant", "phase", ...steps.slice(3), "operator"], (name) => steps.indexOf(name) > 2,
     data.peak);
   opened("spans", "spans", table("spans").head, (name) => name === "bytes");
+  const streams = table("segments").rows.some((row) => row[1] > 0);
+  opened("segs", "segments", table("segments").head.filter((name) => streams || name !== "stream"), (name) => ["bytes", "allocated", "free", "largest free piece"]
+    .includes(name));
   all(".plain").forEach((words) => words.remove());
   all("table.sort").forEach(sortable);
   filter(alive);
