@@ -927,7 +927,7 @@ strip_crumbs(struct html *h, struct strip *s, struct crumbs *c)
     for (int i = 1; i < CLASS_COUNT; i++)
         most = c->class_bytes[i] > c->class_bytes[most] ? (enum class)i : most;
     const char *what =
-        html_format(h, "%s%s tensors, %s, most of it %s",
+        html_format(h, c->ntensors == 1 ? "%s%s tensor, %s, %s" : "%s%s tensors, %s, most of it %s",
                     !c->nsegments ? ""
                     : c->each < 0 ? html_format(h, "%d segments: ", c->nsegments)
                                   : html_format(h, "%d segments of %s: ", c->nsegments, bytes_text(h->a, c->each)),

@@ -292,7 +292,7 @@
         for (const name of names) mark.setAttribute(name, frame[0] + frame[1] * (1 - share / part) - shift);
         mark.classList.toggle("high", share / part > 1.001);
       }
-      const room = svg.clientWidth;
+      const room = wide < count ? svg.clientWidth : 0; // asked for, it lays the page out
       for (const mark of all("[data-x]", svg)) {
         const from = Number(mark.dataset.x), broad = Number(mark.dataset.w || 0), end = Math.min(from + broad, first + wide);
         const name = mark.dataset.end, begin = broad || name ? Math.max(from, first) : from; // a phase's
