@@ -459,6 +459,8 @@ def check_pointer(browser, path):
         page.mouse.up()
 
     click(0.25)
+    hidden = page.locator("#tl .out:not(.life, .drag)").count()
+    ok(f"{name}: all marks of the timeline are shown, but for {hidden}", hidden == 0)
     pinned = page.inner_text("#rd-h"), page.inner_text("#rd-t"), page.inner_text("#rd-l")
     to(0.6)
     ok(f"{name}: a click pins an instant", (page.inner_text("#rd-h"), page.inner_text("#rd-t")) == pinned[:2])

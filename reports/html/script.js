@@ -296,8 +296,9 @@
       for (const mark of all("[data-x]", svg)) {
         const from = Number(mark.dataset.x), broad = Number(mark.dataset.w || 0), end = Math.min(from + broad, first + wide);
         const name = mark.dataset.end, begin = broad || name ? Math.max(from, first) : from; // a phase's
-        const out = broad ? end <= begin : begin < first || begin >= first + wide || name && wide < count &&
-          (Math.min(Number(name), first + wide) - begin) / wide * room < 8 * mark.textContent.length;
+        const out = broad ? end <= begin : begin < first || begin >= first + wide ||
+          (Boolean(name) && wide < count &&
+            (Math.min(Number(name), first + wide) - begin) / wide * room < 8 * mark.textContent.length);
         mark.classList.toggle("out", out);
         for (const name of ["x", "x1", "x2", "cx"])
           if (mark.hasAttribute(name)) mark.setAttribute(name, x(begin) + "%");

@@ -268,6 +268,7 @@ struct planner {
     const struct study *s;
     struct result *r;
     struct measured base;
+    int64_t worth; /* plans with a higher peak save too little to be told */
     const bool *keeps[COUNT(policies)];
     bool policy_works[COUNT(policies)];
     int64_t grade[GRADES]; /* inner dimensions, falling; 0 none */
@@ -923,22 +924,25 @@ by_peak(const void *a, const void *b)
                                                              : 0;
 }
 
-/* Keeps the plans that no other beats in both: from the highest peak to the lowest, each with more work. */
+/* Keeps the step as it is, then of the plans below that peak those that no other beats in both: from the highest peak
+ * to the lowest, each with more work. */
 static void
-keep_front(struct front *front)
+keep_front(struct front *front, int64_t below)
 {
     enum { TIE = 4096 };
     struct plan *f = front->plan;
-    int n = 0;
+    int n = 0, first = 0;
     if (!f)
         return;
     qsort(f, (size_t)front->n, sizeof(*f), by_peak);
+    while (first < front->n && f[first].nmodules)
+        first++;
     for (int i = 0; i < front->n; i++) {
         bool beaten = false;
         for (int k = 0; k < front->n; k++)
             beaten |= k != i && f[k].extra_flops_percent <= f[i].extra_flops_percent && f[k].peak <= f[i].peak + TIE &&
                       (f[k].extra_flops_percent < f[i].extra_flops_percent || f[k].peak + TIE < f[i].peak || k < i);
-        f[i].beaten = beaten;
+        f[i].beaten = f[i].nmodules ? beaten || f[i].peak > below : i != first;
     }
     for (int i = 0; i < front->n; i++)
         if (!f[i].beaten)
@@ -1401,7 +1405,7 @@ static void
 show(struct planner *x, const struct front *all, int *n, struct plan **to)
 {
     struct front f = {.n = all->n, .plan = arena_dup(x->a, all->plan, sizeof(*all->plan) * (size_t)all->n)};
-    keep_front(&f);
+    keep_front(&f, x->worth);
     *n = f.n;
     *to = f.plan;
 }
@@ -1423,7 +1427,7 @@ keep_patterns(struct planner *x, const struct front *all)
         if (!q->nmodules || (q->pattern && q->peak < x->base.allocated && q->above_front_percent <= NEAR_FRONT))
             *PUSH(x->a, f.plan, f.n, f.cap) = *q;
     }
-    keep_front(&f);
+    keep_front(&f, x->worth);
     x->r->recompute.npatterns = f.n;
     x->r->recompute.patterns = f.plan;
 }
@@ -1462,6 +1466,7 @@ recompute_plan(const struct study *s, struct result *r, int64_t budget)
     int steps = s->p->ncalls < LARGE      ? 8
                 : s->p->ncalls < HUGE_ONE ? 4
                                           : 2; /* and half as many again for plans of modules */
+    x.worth = x.base.allocated - (budget > 0 ? 0 : x.base.allocated / 100);
     add_plan(&x, &f, NULL, NULL, &x.base, NULL);
     for (int i = 0; i < n; i++) {
         const struct level *finer = NULL;
