@@ -40,6 +40,7 @@ timeline(struct html *h, struct json *j)
         peak = h->columns[k] == r->peak.instant ? k : peak;
     json_int(j, "instants", r->ninstants);
     json_int(j, "peak", peak);
+    json_int(j, "digits", h->digits);
     columns(j, "timeline", head, 4 + n);
     for (int k = 0; k < h->n; k++) {
         const struct instant *at = &r->instants[h->columns[k]];

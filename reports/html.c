@@ -25,7 +25,8 @@ enum {
     ROWS = 120,     /* of tensors: those behind are in the data alone, of which a script makes rows */
     LINES = 400,    /* of layers, likewise: from the highest level on as many levels as that has room for */
     BEST = 3,
-    ALIVE = 5
+    ALIVE = 5,
+    DIGITS_FROM = 64 << 20 /* bytes of the peak: tables of smaller ones show thousandths of a MiB */
 };
 
 /* ---- cells and sections ------------------------------------------------------------------------------------------ */
@@ -86,7 +87,7 @@ cell(struct html *h, const char *text, int64_t value)
 static void
 cell_mib(struct html *h, int64_t bytes)
 {
-    html_leaf(h, "td", html_format(h, "%.1f", (double)bytes / (1 << 20)), "data-b",
+    html_leaf(h, "td", html_format(h, "%.*f", h->digits, (double)bytes / (1 << 20)), "data-b",
               html_format(h, "%lld", (long long)bytes), NULL);
 }
 
@@ -782,10 +783,16 @@ section_findings(struct html *h)
 {
     if (h->r->nfindings == 0)
         return;
+    int n = 0;
+    for (int i = 0; i < h->r->nfindings; i++)
+        n += kind_of(h->r, &h->r->findings[i]) == SAVES;
     section(h, "findings", "What to change",
-            "The best ones together first, then each alone in the order of what it asks for: nothing, other numerics, "
-            "time, more GPUs; of one kind by what it saves. Every effect was measured by simulating the changed step; "
-            "the filled bar is the peak that stays. Savings do not add up.");
+            n == 0 ? "No change that was tried lowers the peak by 1 % and leaves the model as it is."
+                   : "The best ones together first, then each alone in the order of what it asks for: nothing, other "
+                     "numerics, "
+                     "time, more GPUs; of one kind by what it saves. Every effect was measured by simulating the "
+                     "changed step; "
+                     "the filled bar is the peak that stays. Savings do not add up.");
     findings(h, SAVES, NULL);
     findings(h, MODELS, "Changes of the model: %d");
     findings(h, SMALL, "Changes that save less than 1 %%: %d");
@@ -1061,7 +1068,7 @@ selective_plans(struct html *h)
         "products, its attention or its convolutions. memlint --list=policies has the policies; with a number, as in "
         "+products:512, only products whose inner dimension is as large: those that cost much for their size.",
         NULL);
-    table(h, "Selective plans, from the highest peak to the lowest", "selective", NULL);
+    table(h, "Selective plans, from the highest peak to the lowest", "plans selective", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < r->recompute.nselective; i++)
         plan_row(h, &r->recompute.selective[i], html_format(h, "s%d", i), false, false);
@@ -1079,7 +1086,7 @@ pattern_plans(struct html *h)
                                          {"", "b", NULL},
                                          {"How many", NULL, NULL}};
     const struct result *r = h->r;
-    table(h, "Plans told by a pattern, from the highest peak to the lowest", "plans", NULL);
+    table(h, "Plans told by a pattern, from the highest peak to the lowest", "plans told", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < r->recompute.npatterns; i++) {
         const struct plan *p = &r->recompute.patterns[i];
@@ -1135,6 +1142,25 @@ scattered_plans(struct html *h)
     selective_plans(h);
 }
 
+/* What the lines of the picture are. */
+static void
+front_key(struct html *h)
+{
+    const struct result *r = h->r;
+    html_open(h, "p", "class", "key", NULL);
+    html_leaf(h, "span", "", "class", "sw s-pk", NULL);
+    html_text(h, "modules under checkpoint");
+    if (r->recompute.nselective > 1) {
+        html_leaf(h, "span", "", "class", "sw s-fs", NULL);
+        html_text(h, "if a policy keeps results");
+    }
+    if (r->recompute.noperators > 1) {
+        html_leaf(h, "span", "", "class", "sw s-fo", NULL);
+        html_text(h, "if any operators are recomputed");
+    }
+    html_close(h);
+}
+
 static void
 section_recompute(struct html *h)
 {
@@ -1151,6 +1177,7 @@ section_recompute(struct html *h)
         html_lines(h, r->recompute.python);
     html_leaf(h, "h3", "Peak and extra FLOPs of every plan that no other beats; the plan to take is larger", NULL);
     html_open(h, "figure", NULL);
+    front_key(h);
     svg_front(h);
     html_close(h);
     if (patterns) {
@@ -1400,18 +1427,21 @@ segment_words(struct html *h)
     for (int i = 0; i < r->nlive; i++)
         slack = bytes_add(slack, tensor_slack(&r->live[i]));
     int64_t between = all - r->peak.allocated - whole;
-    const char *s = html_format(
-        h, "At the peak PyTorch's allocator holds %s of the device in %s: %s are tensors", bytes_text(h->a, all),
-        html_format(h, r->nsegments == 1 ? "%s segment" : "%s segments", count_text(h->a, r->nsegments)),
-        bytes_text(h->a, r->peak.allocated));
+    const char *s =
+        html_format(h, "At the peak it holds %s of the device in %s: %s are tensors", bytes_text(h->a, all),
+                    html_format(h, r->nsegments == 1 ? "%s segment" : "%s segments", count_text(h->a, r->nsegments)),
+                    bytes_text(h->a, r->peak.allocated));
     if (slack)
         s = html_format(h, "%s (%s of it slack, the rest of blocks that were not worth splitting)", s,
                         bytes_text(h->a, slack));
     if (between)
         s = html_format(h, "%s, %s are free between them", s, bytes_text(h->a, between));
     if (nwhole)
-        s = html_format(h, "%s, and %s are %d segments without a tensor, which torch.cuda.empty_cache() gives back", s,
-                        bytes_text(h->a, whole), nwhole);
+        s = html_format(h,
+                        nwhole == 1 ? "%s, and a segment of %s has no tensor: torch.cuda.empty_cache() gives it back"
+                                    : "%s, and segments of %s together have no tensor: torch.cuda.empty_cache() "
+                                      "gives them back",
+                        s, bytes_text(h->a, whole));
     s = html_format(h,
                     "%s. The largest free piece has %s; a request for more takes new memory from the device. Colours "
                     "are those of the classes, grey is free, a pale end is slack.",
@@ -1430,7 +1460,7 @@ section_segments(struct html *h)
     if (!html_segments_matter(r))
         return;
     h->order = segment_order(h);
-    section(h, "segments", "What the allocator holds beyond them", segment_words(h));
+    section(h, "segments", "What PyTorch's allocator holds", segment_words(h));
     svg_segments(h, h->order);
     html_open(h, "details", "class", "twin", NULL);
     html_leaf(h, "summary", "The picture as a table: segments, those that are alike on one line, MiB", NULL);
@@ -1624,6 +1654,30 @@ largest_batch(struct html *h, const struct fit *f)
     return "not known";
 }
 
+/* The card of an out-of-memory message: what PyTorch's allocator could have had of it, beside what steps reserve. */
+static void
+message_row(struct html *h)
+{
+    const struct result *r = h->r;
+    const struct grid *g = r->grid;
+    const struct oom *o = r->oom;
+    if (!o || o->room < 0)
+        return;
+    html_open(h, "tr", "class", "own", NULL);
+    html_leaf(h, "th", "the message's card", "scope", "row", NULL);
+    html_leaf(h, "td", bytes_text(h->a, o->room), "class", "r", NULL);
+    for (int k = 0; g && k < g->ncolumns; k++)
+        share_cell(h, g->reserved[r->own_kind][g->own_row * g->ncolumns + k], o->room, k == g->own_column);
+    if (!g)
+        share_cell(h, r->peak.reserved, o->room, true);
+    html_leaf(h, "td",
+              o->largest_batch < 0 ? ""
+              : o->largest_batch   ? count_text(h->a, o->largest_batch)
+                                   : "none",
+              "class", "r", NULL);
+    html_close(h);
+}
+
 /* Devices of one size are one row. */
 static void
 fits_table(struct html *h, const struct fit **fits, int n)
@@ -1642,8 +1696,10 @@ fits_table(struct html *h, const struct fit **fits, int n)
         head[nhead++] = (struct column){"Share", "r", NULL};
     head[nhead++] =
         (struct column){g ? html_format(h, "Largest %s", string_clip(h->a, g->across, 20)) : "Largest", "r", NULL};
-    table(h, "Devices by sizes: the share of the device that a step takes", "fits", NULL);
+    table(h, "Devices by sizes: the share of the device that a step takes",
+          html_format(h, "fits sizes k%d", g ? g->ncolumns : 1), NULL);
     table_head(h, head, nhead);
+    message_row(h);
     for (int i = 0, end; i < n; i = end) {
         const char *names = string_clip(h->a, fits[i]->device, 60);
         for (end = i + 1; end < n && fits[end]->capacity == fits[i]->capacity && fits[end]->need == fits[i]->need &&
@@ -1723,6 +1779,13 @@ section_fits(struct html *h)
         "How much of a device's memory the step takes, with what the allocator holds beyond the tensors and the CUDA "
         "context: ✓ fits, the stronger its colour the fuller; ! takes more than 90 %; ✕ needs so many times the "
         "memory; – was not run. The framed size is this report's.");
+    if (r->oom && r->oom->room >= 0)
+        html_leaf(h, "p",
+                  html_format(h,
+                              "The first row is the card of the message: of it PyTorch's allocator could have had %s, "
+                              "which stands beside what the step reserves.",
+                              bytes_text(h->a, r->oom->room)),
+                  "class", "ss", NULL);
     fits_table(h, fits, r->nfits);
     if (r->grid && r->grid->nrows > 1)
         sizes_table(h, fits, r->nfits);
@@ -1746,12 +1809,19 @@ gpu_columns(struct html *h, const char *first, const char *css)
     return head;
 }
 
+static const char *
+gpus_text(struct html *h, int n)
+{
+    return html_format(h, n == 1 ? "%s GPU" : "%s GPUs", count_text(h->a, n));
+}
+
 /* What the allocator reserves on one GPU, beside the most of all cells, the class that has most of the peak, and what
  * is sent. */
 static void
 need_cell(struct html *h, const struct rank_need *need, int gpus, int64_t most, bool own)
 {
-    html_open(h, "td", "class", own ? "r here" : "r", NULL);
+    const char *css = need->allocated < 0 && !need->stops ? "r na" : own ? "r here" : "r";
+    html_open(h, "td", "class", css, "data-h", gpus_text(h, gpus), NULL);
     if (need->allocated < 0 || need->stops)
         html_text(h, need->stops ? "stops" : "–");
     else
@@ -1782,7 +1852,7 @@ cheapest_table(struct html *h)
         fits[i] = &r->fits[i];
     qsort(fits, (size_t)r->nfits, sizeof(*fits), by_capacity);
     html_leaf(h, "h3", "The cheapest way that fits, the context and NCCL's buffers included", NULL);
-    table(h, "Devices by numbers of GPUs: the first way that fits", "ways", NULL);
+    table(h, "Devices by numbers of GPUs: the first way that fits", "ways cheap", NULL);
     table_head(h, gpu_columns(h, "Devices", NULL), s->ncolumns + 1);
     while (left) {
         const int *cheapest = s->cheapest + (fits[0] - r->fits) * s->ncolumns;
@@ -1804,7 +1874,11 @@ cheapest_table(struct html *h)
                 while (same < s->ncolumns && cheapest[same] == cheapest[c])
                     same++;
                 html_leaf(h, "td", cheapest[c] < 0 ? "✕ none" : s->ways[cheapest[c]].name, "colspan",
-                          same > c + 1 ? html_format(h, "%d", same - c) : NULL, NULL);
+                          same > c + 1 ? html_format(h, "%d", same - c) : NULL, "data-h",
+                          same > c + 1 ? html_format(h, "%s to %s", count_text(h->a, s->gpus[c]),
+                                                     gpus_text(h, s->gpus[same - 1]))
+                                       : gpus_text(h, s->gpus[c]),
+                          NULL);
             }
         html_close(h);
     }
@@ -2218,6 +2292,7 @@ html_write(const struct result *r, FILE *out, bool colour, int width)
     struct html h = {.a = arena_new(), .r = r, .out = out};
     h.columns = NEWN(h.a, int, r->ninstants + 1);
     h.n = emit_columns(r, COLUMNS, h.columns);
+    h.digits = r->peak.allocated >= DIGITS_FROM ? 1 : 3;
     choose_overlays(&h);
     fputs("<!DOCTYPE html>\n", out);
     h.w = xml_writer(out);

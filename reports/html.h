@@ -32,6 +32,7 @@ struct html {
     int nlines, cap_lines;
     struct layer_line *line;
     int *order; /* of the segments */
+    int digits; /* of MiB in tables */
     int noverlays;
     struct overlay overlays[OVERLAYS];
 };

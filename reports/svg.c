@@ -1064,16 +1064,12 @@ front_line(struct html *h, const struct ruler *u, const struct plan *from, const
     html_close(h);
 }
 
-/* Another front in the same picture, named at its start, dy pixels below. */
+/* Another front in the same picture. */
 static void
-other_front(struct html *h, const struct ruler *u, const char *name, const char *class, const char *dy, int n,
-            const struct plan *f)
+other_front(struct html *h, const struct ruler *u, const char *class, int n, const struct plan *f)
 {
     for (int i = 1; i < n; i++)
         front_line(h, u, &f[i - 1], class);
-    if (n > 1)
-        html_leaf(h, "text", name, "x", plan_x(h, u, f), "dx", "6", "y", plan_y(h, u, f), "dy", dy, "class", "tk halo",
-                  NULL);
 }
 
 /* Peak against extra FLOPs. */
@@ -1112,8 +1108,8 @@ svg_front(struct html *h)
     html_open(h, "line", "x1", "0", "x2", "100%", "y1", px(h, FRONT_HIGH), "y2", px(h, FRONT_HIGH), "class", "g0",
               NULL);
     html_close(h);
-    other_front(h, &u, "if operators are chosen", "fo", "16", no, r->recompute.operators);
-    other_front(h, &u, "if results are kept", "fs", "-6", ns, r->recompute.selective);
+    other_front(h, &u, "fo", no, r->recompute.operators);
+    other_front(h, &u, "fs", ns, r->recompute.selective);
     for (int i = 0; i < n; i++) {
         const char *x = plan_x(h, &u, &f[i]), *y = plan_y(h, &u, &f[i]);
         if (i)

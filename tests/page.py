@@ -86,6 +86,13 @@ def check_reading(browser, path, schemes=("light", "dark")):
             ok(f"{name}: no sideways scrolling at {width}: {wide}", wide <= width)
             if path == pages[0] or width == 1280:
                 page.screenshot(path=f"{folder}/{Path(path).stem}-{width}-{scheme}.png", full_page=True)
+    page.set_viewport_size({"width": 400, "height": 900})
+    boxes = page.evaluate("""[...document.querySelectorAll('.sx')].filter((box) => box.clientHeight > 0 &&
+        !box.closest('.twin') && box.scrollWidth > box.clientWidth + 1).map((box) => box.getAttribute('aria-label'))""")
+    ok(f"{name}: at 400 pixels no table scrolls: {boxes}", not boxes)
+    cut = page.evaluate("""[...document.querySelectorAll('.sizes td')].filter((td) => td.scrollWidth >
+        td.clientWidth + 1).map((td) => td.textContent)""")
+    ok(f"{name}: and no size is cut: {cut[:4]}", not cut)
     page.context.close()
 
 

