@@ -75,7 +75,8 @@ ok "the table's size at batch 32: ${told:-?}, a run: ${own:-?}" [ "${told:-0}" =
 
 tried=
 if command -v tidy >/dev/null; then
-    tidy -e -q --show-warnings no "$work"/{small,wider,oom,large}.html >"$work/tidy" 2>&1 # its warnings are about HTML 4
+    # Its warnings are about HTML 4.
+    tidy -e -q --show-warnings no "$work"/{small,wider,oom,large}.html >"$work/tidy" 2>&1
     ok "tidy: $(head -3 "$work/tidy")" [ ! -s "$work/tidy" ]
     tried="$tried tidy"
 fi

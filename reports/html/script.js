@@ -750,6 +750,6 @@
   filter(alive);
   tree();
   addEventListener("beforeprint", () => all("details").forEach((d) => {
-    if (!d.closest("td,th,#words,#tail,#scale,#setup,#picture,#numbers") && !d.querySelector("#tlt,#spans")) d.open = true;
+    if (!d.closest("td,th,#words,#tail,#scale,#setup,#picture,#numbers") && !d.querySelector("#spans,#segs")) d.open = true;
   }));
 })();
