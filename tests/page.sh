@@ -89,7 +89,8 @@ if [ -n "$python" ] && command -v java >/dev/null && "$python" -c 'import html5v
 fi
 if [ -n "$browser" ] && [ -n "$python" ]; then
     mkdir -p "${MEMLINT_SHOTS:=$work/shots}"
-    timeout 600 "$python" tests/page.py "$browser" "$MEMLINT_SHOTS" "$work"/{small,wider,oom,large}.html >"$work/page" 2>&1
+    timeout 600 "$python" tests/page.py "$browser" "$MEMLINT_SHOTS" "$work"/{small,wider,oom,large}.html \
+        >"$work/page" 2>&1
     grep -v 'passed, [0-9]* failed' "$work/page"
     read -r p _ f _ < <(grep 'passed, [0-9]* failed' "$work/page")
     passed=$((passed + ${p:-0})) failed=$((failed + ${f:-1}))
