@@ -72,6 +72,18 @@ word_length(const char *s)
     return s[n] && n && emit_is_unit(s + n) ? n + 1 + strcspn(s + n + 1, " ") : n;
 }
 
+/* So much of a word as has room on a line, up to where a path or a list goes on if there is such a place. */
+static size_t
+word_part(const char *s, size_t n, int room)
+{
+    size_t fits = 0, place = 0;
+    for (size_t i = 0; i <= n && columns(s, i) <= room; i++) {
+        fits = (s[i] & 0xc0) != 0x80 ? i : fits;
+        place = i && strchr("/.,", s[i - 1]) ? i : place;
+    }
+    return place ? place : fits ? fits : n;
+}
+
 /* How much of a text stands on at most so many lines and ends where a clause does, or before brackets around words, so
  * that no number is cut off; at least one clause. */
 static size_t
@@ -83,7 +95,7 @@ clauses(const char *text, int room, int most)
         size_t n = word_length(word);
         int wide = columns(word, n);
         bool number = *word == '(' && strspn(word + 1, "+-0123456789") > strspn(word + 1, "-"); /* "(29 %)" */
-        if (*word == '(' && !number && !depth && word > text && line <= most)
+        if (*word == '(' && !number && !depth && word > text && line <= most && at + 4 <= room)
             fits = (size_t)(word - 1 - text);
         for (size_t k = 0; k < n; k++)
             depth += (word[k] == '(') - (word[k] == ')' && depth);
@@ -115,14 +127,22 @@ wrap(const struct page *p, const char *prefix, const char *text, int most)
         n = word_length(word);
         n = word + n > end ? (size_t)(end - word) : n;
         int wide = columns(word, n);
-        if (at && at + 1 + wide > room) {
+        if (wide > room) {
+            n = word_part(word, n, at && at + 8 < room ? room - at - 1 : room);
+            wide = columns(word, n);
+        }
+        bool inside = word > text && word[-1] != ' '; /* what is left of a word */
+        if (at && at + !inside + wide > room) {
             fprintf(p->out, "\n%*s| ", in - 2, "");
             at = 0;
         }
-        fprintf(p->out, "%s%.*s", at ? " " : "", (int)n, word);
-        at += (at > 0) + wide;
+        fprintf(p->out, "%s%.*s", at && !inside ? " " : "", (int)n, word);
+        at += (at && !inside) + wide;
     }
-    fputs(cut ? " ...\n" : "\n", p->out);
+    if (cut && at + 4 > room)
+        fprintf(p->out, "\n%*s| ...\n", in - 2, "");
+    else
+        fputs(cut ? " ...\n" : "\n", p->out);
 }
 
 /* A command over lines that a shell reads as one; an option stands with its argument. */
@@ -228,7 +248,7 @@ text_head(const struct page *p, const struct result *r)
                           bytes_text(p->a, r->peak.reserved), emit_device(p->a, r)),
              3);
     if (emit_checkpoints(p->a, r))
-        fprintf(p->out, "  %s\n", string_clean(p->a, emit_checkpoints(p->a, r)));
+        wrap(p, "  ", string_clean(p->a, emit_checkpoints(p->a, r)), 3);
 }
 
 /* Classes of less than a percent are one line. */
@@ -266,16 +286,17 @@ text_baseline(const struct page *p, const struct result *r)
     if (!b)
         return;
     heading(p, "Against the baseline");
-    fprintf(p->out, "  %s: %s\n", string_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r));
+    wrap(p, "  ", arena_printf(p->a, "%s: %s", string_clip(p->a, b->file, p->width / 2), emit_increase(p->a, r)), 3);
     for (int i = 0; i < b->ndiffers; i++)
-        fprintf(p->out, "  another set-up: %s\n", string_clip(p->a, b->differs[i], p->width - 20));
+        wrap(p, "  another set-up: ", string_clip(p->a, b->differs[i], 200), 3);
     int n;
     const struct change_group *g = emit_changes(p->a, b, &n);
     for (int i = 0; i < n && i < p->limit->listed; i++, g++) {
-        fprintf(p->out, "  %12s  %s%s%s\n", emit_signed(p->a, g->increase_bytes),
-                string_clip(p->a, g->name, p->width / 2), g->location ? "  " : "",
-                string_clip(p->a, g->location, p->width / 3));
-        fprintf(p->out, "  %12s  %s%s%s\n", "", on(p, "2"), string_clip(p->a, g->change, p->width - 16), on(p, "0"));
+        wrap(p, arena_printf(p->a, "  %12s  ", emit_signed(p->a, g->increase_bytes)),
+             arena_printf(p->a, "%s%s%s", string_clip(p->a, g->name, p->width), g->location ? " at " : "",
+                          string_clip(p->a, g->location, p->width)),
+             3);
+        wrap(p, arena_printf(p->a, "  %12s| ", ""), string_clip(p->a, g->change, 300), 2);
     }
     if (n > p->limit->listed)
         fprintf(p->out, "  %12s  %d more changes\n", "", n - p->limit->listed);
@@ -298,8 +319,9 @@ text_timeline(const struct page *p, const struct result *r)
 {
     static const char *const level[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     enum { BESIDE = 15 /* margins, and "1023.99 MiB" */, MOST = 82 };
-    int *at = NEWN(p->a, int, r->ninstants + 1),
-        n = emit_columns(r, p->width - BESIDE < MOST ? p->width - BESIDE : MOST, at);
+    int *at = NEWN(p->a, int, r->ninstants + 1), room = p->width - BESIDE < MOST ? p->width - BESIDE : MOST, n;
+    for (int want = room; (n = emit_columns(r, want, at)) > room && want > 2; want--)
+        ; /* phases and the peak may want more */
     int64_t peak = r->peak.allocated;
     if (n < 2 || peak <= 0)
         return;
@@ -359,7 +381,7 @@ text_live(const struct page *p, const struct result *r)
         const char *slack = g->slack_bytes ? arena_printf(p->a, "  %s slack", bytes_text(p->a, g->slack_bytes)) : "";
         int more = columns(slack, strlen(slack));
         slack = more <= room ? slack : "";
-        room -= *slack ? more : 0;
+        room -= *slack ? more + 2 : 2; /* with the gap before the line */
         fprintf(p->out, "  %11s  %s%-11s%s  %s%s%s%s%s%s%s%s\n", bytes_text(p->a, g->bytes), on(p, paint[t->class]),
                 class_names[t->class], on(p, "0"), times, name, on(p, "2"), shape, slack,
                 line && room >= LEAST ? "  " : "", room >= LEAST ? string_tail(p->a, line, room) : "", on(p, "0"));
@@ -488,13 +510,15 @@ text_recompute(const struct page *p, const struct result *r)
     if (patterns && all)
         heading(p, "Plans of scattered modules");
     if (!patterns || all)
-        fprintf(p->out,
-                "  %11s  %7s  %9s  %9s  modules; beside the FLOPs those for this peak if a policy\n"
-                "  %11s  %7s  %9s  %9s  keeps results, and if any operators are recomputed\n",
-                "peak", "FLOPs", "if kept", "if any", "", "", "", "");
+        fprintf(p->out, "  %11s  %7s  %9s  %9s  modules\n", "peak", "FLOPs", "if kept", "if any");
     for (int i = 0; i < n && (!patterns || all); i++)
         if (all || i % step == 0 || i == n - 1 || i == take)
             plan_line(p, r, &r->recompute.front[i], i == take);
+    if (!patterns || all)
+        wrap(p, "  ",
+             "beside the FLOPs stand those for the same peak if a policy keeps results, and if any operators are "
+             "recomputed",
+             3);
     if (*r->recompute.front[n - 1].held_by)
         wrap(p, "  ",
              arena_printf(p->a, "what holds the lowest peak of any plan, %s: %s",
@@ -513,7 +537,8 @@ static bool
 shows(const struct page *p, const struct scale *s, int column)
 {
     int n = s->gpus[column];
-    return column > 0 && (p->limit == &full || column == s->own || n == 2 || n == 64 || n == 1024);
+    bool room = p->width >= 80; /* for more than two */
+    return column > 0 && (p->limit == &full || column == s->own || n == 64 || (room && (n == 2 || n == 1024)));
 }
 
 /* "one GPU; 2 GPUs: zero1; 8 GPUs: ddp": for each number of GPUs from which on another way is the first that fits. */
@@ -541,7 +566,8 @@ text_scale(const struct page *p, const struct result *r)
     const struct scale *s = r->scale;
     if (!s)
         return;
-    heading(p, "Several GPUs with this batch on each: what the allocator reserves on one");
+    heading(p, "Several GPUs");
+    wrap(p, "  ", "what the allocator reserves on one of them, with this batch on each", 2);
     fprintf(p->out, "  %-29s", "GPUs");
     for (int c = 0; c < s->ncolumns; c++)
         if (shows(p, s, c))
@@ -561,10 +587,13 @@ text_scale(const struct page *p, const struct result *r)
         if (stops)
             wrap(p, "    | ", string_clean(p->a, stops), p->limit->said);
         else if (w->strategy && w->on[s->own].allocated >= 0)
-            fprintf(p->out, "    | largest class on %d GPUs: %s, %.0f %%; each sends %s a step\n", s->gpus[s->own],
-                    class_names[w->on[s->own].holder],
-                    bytes_percent(w->on[s->own].holder_bytes, w->on[s->own].allocated),
-                    bytes_text(p->a, rank_sends(w->on[s->own].exchanged, w->on[s->own].passed, s->gpus[s->own])));
+            wrap(p, "    | ",
+                 arena_printf(
+                     p->a, "largest class on %d GPUs: %s, %.0f %%; each sends %s a step", s->gpus[s->own],
+                     class_names[w->on[s->own].holder],
+                     bytes_percent(w->on[s->own].holder_bytes, w->on[s->own].allocated),
+                     bytes_text(p->a, rank_sends(w->on[s->own].exchanged, w->on[s->own].passed, s->gpus[s->own]))),
+                 ALL);
     }
     for (int f = 0, shown = 0; f < r->nfits; f++) {
         bool own = &r->fits[f] == fits_own(r);
@@ -622,7 +651,8 @@ program(const struct page *p, const char *text)
     if (n <= p->limit->how)
         lines(p, text, ALL);
     else
-        fprintf(p->out, "  |   %d lines of Python are in the other reports, such as -o report.html\n", n);
+        wrap(p, "  | ", arena_printf(p->a, "%d lines of Python are in the other reports, such as -o report.html", n),
+             ALL);
 }
 
 /* The change of the headline first with what to write, then others, the names of the rest; what only informs stands in
@@ -659,14 +689,14 @@ text_findings(const struct page *p, const struct result *r)
                        : arena_printf(p->a, "%s%s%s -%s", also, *also ? ", " : "", rule, saves);
             continue;
         }
-        fprintf(p->out, "  %s%s%s %s", on(p, strcmp(f->severity, "note") == 0 ? "36" : "33"), f->severity, on(p, "0"),
-                rule);
+        const char *head = arena_printf(p->a, "%s%s%s %s", on(p, strcmp(f->severity, "note") == 0 ? "36" : "33"),
+                                        f->severity, on(p, "0"), rule);
         if (f->saves_bytes > 0)
-            fprintf(p->out, ": saves %s%s%s (%.0f %%), peak %s", on(p, "1"), saves, on(p, "0"),
-                    bytes_percent(f->saves_bytes, r->peak.allocated), bytes_text(p->a, f->peak_after));
+            head = arena_printf(p->a, "%s: saves %s%s%s (%.0f %%), peak %s", head, on(p, "1"), saves, on(p, "0"),
+                                bytes_percent(f->saves_bytes, r->peak.allocated), bytes_text(p->a, f->peak_after));
         if (f->extra_flops_percent > 0.05)
-            fprintf(p->out, ", FLOPs %+.1f %%", f->extra_flops_percent);
-        fputc('\n', p->out);
+            head = arena_printf(p->a, "%s, FLOPs %+.1f %%", head, f->extra_flops_percent);
+        wrap(p, "  ", head, ALL);
         wrap(p, "  | ", string_clean(p->a, f->message),
              f->nmembers && p->limit != &full ? 3 : p->limit->said + (best == 0));
         if (f->unless && f->saves_bytes > 0)
