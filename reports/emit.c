@@ -721,10 +721,14 @@ emit_assumption(struct arena *a, const struct result *r, int i)
 {
     const struct assumption *q = &r->setup.assumptions[i];
     const char *option = string_clean(a, q->option);
-    const char *effect =
-        q->measured ? arena_printf(a, ": %s%s", emit_signed(a, q->effect_bytes), q->option ? "" : " if not") : "";
-    return arena_printf(a, "%s%s%s%s%s", string_clean(a, q->text), q->option ? " (" : "", option, effect,
-                        q->option ? ")" : "");
+    const char *effect = !q->measured          ? NULL
+                         : !q->effect_bytes    ? "no difference"
+                         : q->effect_bytes < 0 ? arena_printf(a, "%s less", bytes_text(a, -q->effect_bytes))
+                                               : arena_printf(a, "%s more", bytes_text(a, q->effect_bytes));
+    if (q->option)
+        return arena_printf(a, "%s (%s%s%s)", string_clean(a, q->text), option, effect ? ": " : "",
+                            effect ? effect : "");
+    return arena_printf(a, effect ? "%s (if not: %s)" : "%s", string_clean(a, q->text), effect);
 }
 
 const char *
@@ -911,7 +915,7 @@ emit_oom(struct arena *a, const struct oom *o)
     if (o->simulated < 0 || o->allocated < 0)
         return NULL;
     double off = bytes_percent(o->simulated - o->allocated, o->allocated);
-    return arena_printf(a, "the message had %s allocated, the step here has %s (%+.1f %%): %s",
+    return arena_printf(a, "PyTorch had %s allocated by the message, the simulated step has %s (%+.1f %%): %s",
                         bytes_text(a, o->allocated), bytes_text(a, o->simulated), off,
                         off > -NEAR && off < NEAR ? "they match"
                                                   : "they don't match, so batch, precision, optimizer or model may be "

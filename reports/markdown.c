@@ -323,8 +323,10 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
         fputs("\n**What to change**\n\n", out);
     int known = markdown_findings(a, r, out), small = emit_small(r);
     if (small)
-        fprintf(out, "- %d that save%s less than 1 %% %s not listed\n", small, small == 1 ? "s" : "",
-                small == 1 ? "is" : "are");
+        fprintf(out,
+                small == 1 ? "- %d change that saves less than 1 %% is not listed\n"
+                           : "- %d changes that save less than 1 %% are not listed\n",
+                small);
     if (known)
         fprintf(out, "- %d that the baseline has, too, are left out\n", known);
     markdown_patterns(a, r, out);
@@ -342,7 +344,8 @@ markdown_lists(struct arena *a, const struct result *r, FILE *out)
     }
     if (r->recompute.nfront)
         fputs("\n</details>\n", out);
-    markdown_fits(a, r, out);
+    if (!r->ndoubts)
+        markdown_fits(a, r, out);
     markdown_ranks(a, r->ranks, out);
     markdown_scale(a, r, out);
     if (r->setup.nassumptions)

@@ -84,6 +84,8 @@ def check_reading(browser, path, schemes=("light", "dark")):
             page.emulate_media(color_scheme=scheme)
             wide = page.evaluate("document.documentElement.scrollWidth")
             ok(f"{name}: no sideways scrolling at {width}: {wide}", wide <= width)
+            if path == pages[0] and width != 1280:  # that is above
+                ok(f"{name}: axe-core at {width}, {scheme}", violations(page) == 0)
             if path == pages[0] or width == 1280:
                 page.screenshot(path=f"{folder}/{Path(path).stem}-{width}-{scheme}.png", full_page=True)
     page.set_viewport_size({"width": 400, "height": 900})

@@ -616,7 +616,7 @@ say_half_vocabulary(struct advice *x, const struct edit *e, const struct measure
     return arena_printf(
         x->a,
         "%s vocabulary entries take %s parameters each: %s. One entry costs %s at the peak; with half of "
-        "them it is %s",
+        "them the peak is %s",
         count_text(x->a, e->size), count_text(x->a, width), parts,
         bytes_text(x->a, (x->base.allocated - m->allocated) / (e->size - e->size / 2)), peak(x, m));
 }
@@ -766,13 +766,6 @@ say_outliers(struct advice *x, const struct edit *e, const struct measured *m)
                  : text;
 }
 
-static bool
-always(struct advice *x)
-{
-    (void)x;
-    return true;
-}
-
 static void
 to_expandable(struct edit *e)
 {
@@ -810,6 +803,12 @@ graph_bytes(struct advice *x)
 {
     int64_t n = x->s->st->after.forward - x->s->st->after.inputs;
     return n > 0 ? n : 0;
+}
+
+static bool
+keeps_graph(struct advice *x)
+{
+    return graph_bytes(x) > 0;
 }
 
 static const char *
@@ -1499,7 +1498,7 @@ static const struct rule rules[] = {
      .help = "the peak of evaluation, and without no_grad",
      .cost = COST_FREE,
      .kind = INFORMS,
-     .applies = always,
+     .applies = keeps_graph,
      .edit = to_inference,
      .edits = ANEW,
      .message = say_inference,
@@ -1509,7 +1508,7 @@ static const struct rule rules[] = {
      .help = "the leak total_loss += loss",
      .cost = COST_FREE,
      .kind = INFORMS,
-     .applies = always,
+     .applies = keeps_graph,
      .message = say_loss_item,
      .how = how_loss_item},
     {.id = "dimensions",

@@ -662,8 +662,8 @@ fact_assume(struct lowering *l)
     l->p->facts = arena_dup(l->a, l->facts, sizeof(bool) * (size_t)fact_count);
     for (const struct fact *f = fact_table; f < fact_table + fact_count; f++)
         if (l->facts[f - fact_table] && kinds[f->kind].without)
-            program_assume(l->p, kinds[f->kind].without, "what the sources of %s %s say: %s", f->library, f->version,
-                           told(l, f));
+            program_assume(l->p, kinds[f->kind].without, "the source of %s %s says, and the file does not: %s",
+                           f->library, f->version, told(l, f));
 }
 
 /* The classes of a module and of the nearest one around it that is called. */
