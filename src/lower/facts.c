@@ -437,34 +437,38 @@ const int fact_count = COUNT(fact_table);
 enum { BITS = 64, WORDS = (COUNT(fact_table) + BITS - 1) / BITS };
 
 /* What a fact says, as --list=facts has it, and the alternative that is a file's reading without it; ALTERNATIVE_NONE
- * there is no other. */
+ * there is no other. told: the same as a clause, where that is none. */
 static const struct {
     const char *says;
     enum alternative without;
+    const char *told;
 } kinds[FACT_COUNT] = {
     [FACT_ADDS_MASK] = {"adds a mask of the batch's size to what that operator made", ALTERNATIVE_FACT_OPERATORS},
-    [FACT_BUFFER] = {"a buffer", ALTERNATIVE_FACT_PARAMETERS},
+    [FACT_BUFFER] = {"a buffer", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a buffer"},
     [FACT_DROPS] = {"drops out after the operator", ALTERNATIVE_FACT_DROPOUT},
     [FACT_DROPPED] = {"dropout by default"},
     [FACT_DROPS_APART] = {"drops out in a line of its own"},
     [FACT_DROPS_RESULT] = {"drops out what leaves the module", ALTERNATIVE_FACT_DROPOUT},
-    [FACT_ALONE] = {"alone is trained", ALTERNATIVE_FACT_PARAMETERS},
-    [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS},
+    [FACT_ALONE] = {"alone is trained", ALTERNATIVE_FACT_PARAMETERS, "nothing else is trained"},
+    [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS, "the parameter is frozen"},
     [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
-    [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE},
-    [FACT_NORM_BACK] = {"fp32 inside, back before the weight", ALTERNATIVE_FACT_CASTS},
-    [FACT_NORM_BACK_AT_END] = {"fp32 inside, back at the end", ALTERNATIVE_FACT_CASTS},
-    [FACT_NORM_TO_WEIGHT] = {"fp32 for the square, then the weight's type", ALTERNATIVE_FACT_CASTS},
+    [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE, "the operator runs in place"},
+    [FACT_NORM_BACK] = {"fp32 inside, back before the weight", ALTERNATIVE_FACT_CASTS,
+                        "the norm computes in fp32 up to its weight"},
+    [FACT_NORM_BACK_AT_END] = {"fp32 inside, back at the end", ALTERNATIVE_FACT_CASTS,
+                               "the norm computes in fp32 up to its end"},
+    [FACT_NORM_TO_WEIGHT] = {"fp32 for the square, then the weight's type", ALTERNATIVE_FACT_CASTS,
+                             "the norm computes its square in fp32, the rest in the weight's type"},
     [FACT_OFTEN_IN_PLACE] = {"in place as often as not"},
-    [FACT_ONE_OPERATOR] = {"one operator", ALTERNATIVE_FACT_OPERATORS},
-    [FACT_OUT_OF_PLACE] = {"not in place", ALTERNATIVE_FACT_IN_PLACE},
+    [FACT_ONE_OPERATOR] = {"one operator", ALTERNATIVE_FACT_OPERATORS, "what the file has as several is one operator"},
+    [FACT_OUT_OF_PLACE] = {"not in place", ALTERNATIVE_FACT_IN_PLACE, "the operator does not run in place"},
     [FACT_RESULT_TO_INPUT] = {"casts its result to its input's type", ALTERNATIVE_FACT_CASTS},
     [FACT_RESULT_TO_QUERY] = {"casts its result to the query's type", ALTERNATIVE_FACT_CASTS},
     [FACT_RESULT_TO_VALUE] = {"casts its result to the value's type", ALTERNATIVE_FACT_CASTS},
     [FACT_SIZE] = {"type and size"},
-    [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS},
+    [FACT_TRAINED] = {"a parameter", ALTERNATIVE_FACT_PARAMETERS, "the tensor is a parameter"},
     [FACT_UNDROPPED] = {"no dropout by default", ALTERNATIVE_FACT_DROPOUT},
-    [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS},
+    [FACT_WEIGHT_NORM] = {"weight norm", ALTERNATIVE_FACT_OPERATORS, "the weight has a weight norm"},
 };
 
 /* Lines that contradict a fact: a whole statement like that, and like none of the others. */
@@ -647,7 +651,8 @@ told(struct lowering *l, const struct fact *f)
             strcmp(k->library, f->library) != 0)
             continue;
         l->facts[k - fact_table] = false;
-        const char *one = arena_printf(l->a, "%s (%s)", kinds[k->kind].says, k->source);
+        const char *told = kinds[k->kind].told ? kinds[k->kind].told : kinds[k->kind].says;
+        const char *one = arena_printf(l->a, "%s (%s)", told, k->source);
         if (!strstr(text, one) && n++ < MOST)
             text = arena_printf(l->a, "%s%s%s", text, *text ? ", " : "", one);
     }
