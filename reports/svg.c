@@ -932,10 +932,14 @@ strip_crumbs(struct html *h, struct strip *s, struct crumbs *c)
                     : c->each < 0 ? html_format(h, "%d segments: ", c->nsegments)
                                   : html_format(h, "%d segments of %s: ", c->nsegments, bytes_text(h->a, c->each)),
                     count_text(h->a, c->ntensors), bytes_text(h->a, c->used), class_names[most]);
+    struct strip frame = *s;
+    int64_t whole = c->used + c->free;
     if (c->used)
-        strip_boxes(h, s, c->used, fill[most], html_format(h, "%s", html_class(h, most)), what, NULL);
+        strip_boxes(h, s, c->used, fill[most], html_class(h, most), what, NULL);
     if (c->free)
         strip_boxes(h, s, c->free, "#ebe8e0", "free", html_format(h, "free beside %s", what), NULL);
+    if (c->nsegments)
+        strip_boxes(h, &frame, whole, "none", "frame", NULL, NULL);
     *c = (struct crumbs){.each = -1};
 }
 

@@ -83,8 +83,8 @@
       said.setAttribute("role", "status");
       bar.append(button, said);
       pre.before(bar);
-      button.addEventListener("click", () => copyText(pre.textContent.trimEnd() + "\n", "The program", bar, said, button,
-        "copied"));
+      button.addEventListener("click", () =>
+        copyText(pre.textContent.trimEnd() + "\n", "The program", bar, said, button, "copied"));
     });
   }
 
@@ -133,7 +133,8 @@
     const high = 34, least = Math.min(20, count), box = make("div", "mini");
     box.tabIndex = 0;
     for (const [name, value] of [["role", "slider"], ["aria-label", "The part of the step that is shown"],
-      ["aria-valuemin", 1], ["aria-valuemax", count], ["aria-keyshortcuts", "ArrowLeft ArrowRight Home End + - Escape"]])
+      ["aria-valuemin", 1], ["aria-valuemax", count],
+      ["aria-keyshortcuts", "ArrowLeft ArrowRight Home End + - Escape"]])
       box.setAttribute(name, value);
     box.title = "The whole step. Drag to choose what is shown above; arrows move it, + and − zoom, Escape shows all.";
     const picture = draw("svg", { width: "100%", height: high, "aria-hidden": true }, box);
@@ -142,7 +143,8 @@
     for (const path of all(":scope > path", areas)) bands.append(path.cloneNode());
     const shades = [0, 1].map(() => draw("rect", { class: "shade", y: 0, height: high }, picture));
     const part = draw("rect", { class: "part", y: 0.75, height: high - 1.5 }, picture);
-    const grips = [0, 1].map(() => draw("rect", { class: "grip", y: high / 2 - 8, width: 5, height: 16, rx: 2 }, picture));
+    const grip = { class: "grip", y: high / 2 - 8, width: 5, height: 16, rx: 2 };
+    const grips = [0, 1].map(() => draw("rect", grip, picture));
     svg.after(box);
     let now = { first: 0, wide: count }, drag = null;
 
@@ -169,7 +171,7 @@
       const at = box.getBoundingClientRect();
       return Math.max(0, Math.min(count, ((event.clientX - at.left) / at.width) * count));
     }
-    // What a press at a column takes hold of: an end of the part, its middle, or nothing: then it is an end of a new one.
+    // What a press at a column takes hold of: an end of the part, its middle, or nothing, which is an end of a new one.
     function hold(at, near) {
       const { first, wide } = now, end = first + wide;
       if (wide < count && Math.abs(at - first) < near) return { still: end };
@@ -179,7 +181,8 @@
     function pull(at) {
       if ("by" in drag) timeline.view(Math.round(at - drag.by), now.wide);
       else if (!drag.fresh || Math.abs(at - drag.still) > 2) {
-        const from = Math.round(Math.min(at, drag.still)), broad = Math.max(least, Math.round(Math.abs(at - drag.still)));
+        const from = Math.round(Math.min(at, drag.still));
+        const broad = Math.max(least, Math.round(Math.abs(at - drag.still)));
         timeline.view(at < drag.still ? Math.max(0, Math.round(drag.still) - broad) : from, broad);
         drag.moved = true;
       }
@@ -257,7 +260,8 @@
       } else {
         const alive = spans.filter((s) => s.from <= instant && instant <= s.to).slice(0, most);
         const rest = alive.reduce((sum, s) => sum - s.bytes, total);
-        list.replaceChildren(...alive.map((s) => entry(s.kind, s.name, s.bytes)), entry("", "all others", Math.max(0, rest)));
+        list.replaceChildren(...alive.map((s) => entry(s.kind, s.name, s.bytes)),
+          entry("", "all others", Math.max(0, rest)));
       }
       range.value = at;
       range.setAttribute("aria-valuetext", row[1] + ", " + row[2] + ", " + size(total));
@@ -294,7 +298,8 @@
       }
       const room = wide < count ? svg.clientWidth : 0; // asked for, it lays the page out
       for (const mark of all("[data-x]", svg)) {
-        const from = Number(mark.dataset.x), broad = Number(mark.dataset.w || 0), end = Math.min(from + broad, first + wide);
+        const from = Number(mark.dataset.x), broad = Number(mark.dataset.w || 0);
+        const end = Math.min(from + broad, first + wide);
         const name = mark.dataset.end, begin = broad || name ? Math.max(from, first) : from; // a phase's
         const out = broad ? end <= begin : begin < first || begin >= first + wide ||
           (Boolean(name) && wide < count &&
@@ -309,7 +314,8 @@
         if (broad) mark.setAttribute("width", Math.max(0, (end - begin) / wide) * 100 + "%");
       }
       byId("zall").disabled = wide === count;
-      byId("zsaid").textContent = wide === count ? "" : "columns " + (first + 1) + " to " + (first + wide) + " of " + count;
+      byId("zsaid").textContent = wide === count ? ""
+        : "columns " + (first + 1) + " to " + (first + wide) + " of " + count;
       mini(first, wide);
       place();
     }
@@ -382,7 +388,8 @@
     svg.addEventListener("wheel", (event) => { // and two fingers on a touch pad
       if (!event.ctrlKey) return;
       event.preventDefault();
-      const at = columnOf(event), broad = Math.min(count, Math.max(20, Math.round(wide * (event.deltaY < 0 ? 0.8 : 1.25))));
+      const at = columnOf(event), by = event.deltaY < 0 ? 0.8 : 1.25;
+      const broad = Math.min(count, Math.max(20, Math.round(wide * by)));
       view(Math.round(at - (at - first) * broad / wide), broad);
     }, { passive: false });
     byId("topeak").addEventListener("click", toPeak);
@@ -462,7 +469,8 @@
   // The card of a row, or of a box of the treemap: all that the page knows of a tensor, its life on the timeline.
   function cards(live, { list, each }) {
     if (!list.length || !live) return;
-    const [card, title, fields, bar, to, close] = ["div", "h3", "dl", "p", "button", "button"].map((name) => make(name));
+    const [card, title, fields, bar, to, close] = ["div", "h3", "dl", "p", "button", "button"]
+      .map((name) => make(name));
     const total = data.instants, exact = (bytes) => Number(bytes).toLocaleString("en");
     let opener = null;
     card.id = "card";
@@ -614,7 +622,8 @@
         const value = (cell) => Number(cell.dataset.b || cell.dataset.v || cell.textContent);
         const key = (row) => number ? value(row.cells[column]) : row.cells[column].textContent;
         const sorted = Array.from(body.rows).map((row) => [key(row), row]);
-        sorted.sort((a, b) => (number ? a[0] - b[0] : a[0].localeCompare(b[0], "en", { numeric: true })) * (up ? 1 : -1));
+        const order = (a, b) => number ? a - b : a.localeCompare(b, "en", { numeric: true });
+        sorted.sort((a, b) => order(a[0], b[0]) * (up ? 1 : -1));
         body.append(...sorted.map((pair) => pair[1]));
       });
     });
@@ -631,7 +640,8 @@
     each((tr, tensor) => { tr.hidden = found !== null && !found.has(tensor); });
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      found = words.length ? new Set(list.filter((tensor) => words.every((word) => text(tensor).includes(word)))) : null;
+      const fits = (tensor) => words.every((word) => text(tensor).includes(word));
+      found = words.length ? new Set(list.filter(fits)) : null;
       const shown = Array.from(found || []), bytes = shown.reduce((sum, tensor) => sum + tensor.bytes, 0);
       if (shown.some((tensor) => tensor.g >= open)) {
         fill();
@@ -716,12 +726,14 @@
     }
     function tsv() { // figures exact, a line each
       const head = ["Module", "Saved, bytes", "Parameters", "Weights, bytes", "Outputs, bytes", "Forward FLOP"];
-      const name = (line) => line[at.module] + (line[at.alike] > 1 ? " – " + line[at.to] + " × " + line[at.alike] : "");
-      const of = (line) => [name(line), ...["saved", "parameters", "weights", "outputs", "flops"].map((c) => line[at[c]])];
+      const alike = (line) => line[at.alike] > 1 ? " – " + line[at.to] + " × " + line[at.alike] : "";
+      const figures = ["saved", "parameters", "weights", "outputs", "flops"].map((column) => at[column]);
+      const of = (line) => [line[at.module] + alike(line), ...figures.map((i) => line[i])];
       return [head, ...lines.map(of)].map((cells) => cells.join("\t")).join("\n") + "\n";
     }
     function copy() {
-      copyText(tsv(), "The layers as TSV", byId("laytools"), byId("laysaid"), byId("laytsv"), lines.length + " lines copied");
+      copyText(tsv(), "The layers as TSV", byId("laytools"), byId("laysaid"), byId("laytsv"),
+        lines.length + " lines copied");
     }
     rows.forEach((tr, i) => { if (tr) folding(i); });
     byId("laytools").hidden = false;
@@ -731,7 +743,7 @@
     update();
   }
 
-  addEventListener("pointerover", (event) => { // a large page has ten thousand such cells: one is told when it is looked at
+  addEventListener("pointerover", (event) => { // a large page has many such cells: one is told when it is looked at
     const td = event.target.closest("td[data-b]");
     if (td) td.title = Number(td.dataset.b).toLocaleString("en") + " bytes";
   });
@@ -742,14 +754,16 @@
   opened("tlt", "timeline", ["instant", "phase", ...steps.slice(3), "operator"], (name) => steps.indexOf(name) > 2,
     data.peak);
   opened("spans", "spans", table("spans").head, (name) => name === "bytes");
-  const streams = table("segments").rows.some((row) => row[1] > 0);
-  opened("segs", "segments", table("segments").head.filter((name) => streams || name !== "stream"), (name) => ["bytes", "allocated", "free", "largest free piece"]
-    .includes(name));
+  const { head: held, rows: segments, at: segment } = table("segments");
+  const streams = segments.some((row) => row[segment.stream] > 0);
+  opened("segs", "segments", held.filter((name) => streams || name !== "stream"),
+    (name) => ["bytes", "allocated", "free", "largest free piece"].includes(name));
   all(".plain").forEach((words) => words.remove());
   all("table.sort").forEach(sortable);
   filter(alive);
   tree();
   addEventListener("beforeprint", () => all("details").forEach((d) => {
-    if (!d.closest("td,th,#words,#tail,#scale,#setup,#picture,#numbers") && !d.querySelector("#spans,#segs")) d.open = true;
+    const folded = "td,th,#words,#tail,#scale,#setup,#picture,#numbers";
+    if (!d.closest(folded) && !d.querySelector("#spans,#segs")) d.open = true;
   }));
 })();
