@@ -594,11 +594,12 @@ unknown_text(struct arena *a, const struct result *r)
         for (int k = i; k < r->ndoubts && d->op; k++)
             n += r->doubts[k].op && strcmp(r->doubts[k].op, key) == 0 &&
                  (k == i || !d->node || !r->doubts[k].node || strcmp(r->doubts[k].node, d->node) != 0);
-        const char *what = !d->op  ? string_clip(a, key, SENTENCE)
-                           : n > 1 ? arena_printf(a, "%s, %d times", string_op(a, key, 48), n)
-                           : !d->node || !*d->node
-                               ? string_op(a, key, 48)
-                               : arena_printf(a, "%s at %s", string_op(a, key, 48), string_clip(a, d->node, 48));
+        const char *what =
+            !d->op  ? string_clip(a, key, SENTENCE)
+            : n > 1 ? arena_printf(a, "%s, %d times", string_quote(a, string_op(a, key, 48), 48), n)
+            : !d->node || !*d->node
+                ? string_quote(a, string_op(a, key, 48), 48)
+                : arena_printf(a, "%s at %s", string_quote(a, string_op(a, key, 48), 48), string_quote(a, d->node, 48));
         s = arena_printf(a, "%s%s%s", s, *s ? "; " : "", what);
     }
     return kinds > SHOWN ? arena_printf(a, "%s; and %d more", s, kinds - SHOWN) : s;

@@ -338,10 +338,13 @@ page_header(struct html *h)
     const char *verdict = emit_verdict(h->a, r);
     const char *size = bytes_text(h->a, r->ndoubts ? r->peak.certain : r->peak.allocated), *at = strstr(verdict, size);
     html_open(h, "h1", NULL);
-    unbroken(h, html_format(h, "%.*s", (int)(at ? at - verdict : 0), verdict));
+    words(h, html_format(h, "%.*s", (int)(at ? at - verdict : 0), verdict));
     if (at)
         html_leaf(h, "em", size, NULL);
-    unbroken(h, at ? at + strlen(size) : verdict);
+    if (r->ndoubts || r->provenance.leads)
+        words(h, at ? at + strlen(size) : verdict);
+    else
+        unbroken(h, at ? at + strlen(size) : verdict);
     html_close(h);
     summary(h);
     notice(h);

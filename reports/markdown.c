@@ -393,13 +393,11 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
             r->ndoubts && !r->peak.certain ? "nothing is certain"
                                            : bytes_text(a, r->ndoubts ? r->peak.certain : r->peak.allocated),
             says[r->verdict]);
-    bool unsure = r->ndoubts || r->provenance.leads; /* then names of the model stand between the words */
     markdown_oom(a, r, out);
     const char *said[] = {emit_verdict(a, r), emit_cause(a, r), emit_best(a, r)};
     for (int i = 0; i < COUNT(said); i++)
         if (said[i])
-            fprintf(out, "%s%s\n\n", i || !unsure ? prose(a, said[i]) : span(a, said[i], SENTENCE),
-                    i || !unsure ? "." : "");
+            fprintf(out, "%s.\n\n", prose(a, said[i]));
     markdown_peak(a, r, out);
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
@@ -407,7 +405,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
                     i == 2 ? "Assumed, and worth a look: "
                     : i    ? "Note: "
                            : "",
-                    i ? span(a, notes[i], SENTENCE) : prose(a, notes[i]), i ? "" : ".");
+                    i == 2 ? span(a, notes[i], SENTENCE) : prose(a, notes[i]), i == 2 ? "" : ".");
     if (emit_remedy(a, r))
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     for (int i = 0; i < r->nchecks; i++)

@@ -7,8 +7,8 @@
 command -v xz >/dev/null || skip "no xz"
 tar -xJf "$SOURCE/tests/oracle/foreign.tar.xz" -C "$work" || exit 1
 
-said() { # said TEXT FORMAT: the text is in the output, however lines and marks break it
-    tr '\n' ' ' <"$work/out" | sed 's/ *| / /g; s/<[^>]*>//g' | grep -qiF -- "$1"
+said() { # said TEXT FORMAT: the text is in the output, however lines and marks break it, backquotes apart
+    tr '\n' ' ' <"$work/out" | sed 's/ *| / /g; s/<[^>]*>//g; s/`//g' | grep -qiF -- "$1"
 }
 verdict() { # verdict: the sentence under which all of a page stands
     sed -n '/^$/,/^  [^|]/p' "$work/out" | sed -n '2p'

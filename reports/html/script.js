@@ -640,8 +640,8 @@
     each((tr, tensor) => { tr.hidden = found !== null && !found.has(tensor); });
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const fits = (tensor) => words.every((word) => text(tensor).includes(word));
-      found = words.length ? new Set(list.filter(fits)) : null;
+      const matches = (tensor) => words.every((word) => text(tensor).includes(word));
+      found = words.length ? new Set(list.filter(matches)) : null;
       const shown = Array.from(found || []), bytes = shown.reduce((sum, tensor) => sum + tensor.bytes, 0);
       if (shown.some((tensor) => tensor.g >= open)) {
         fill();

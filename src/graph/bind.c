@@ -497,7 +497,8 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
     for (int i = 0; i < g->nin; i++) {
         const struct tensor *t = &g->t[g->in[i]];
         if (shapes_overflow(t))
-            graph_doubt(g, t->name, NULL, NULL, "the size of the input %s overflows 64 bits", t->name);
+            graph_doubt(g, t->name, NULL, NULL, "the size of the input %s overflows 64 bits",
+                        string_quote(g->arena, t->name, 80));
         if (*t->wrap || (t->rank < 0 && t->dtype == DT_STRING))
             continue;
         for (int d = 0; d < t->rank || (t->rank < 0 && d < 1); d++) {
@@ -512,7 +513,8 @@ check_open(struct shapes *run, bool need_bound, struct err *e)
                                  : d == 0 && leading    ? "--dim batch=8"
                                                         : example_shape(run, t);
             if (!need_bound)
-                graph_doubt(g, t->name, NULL, option, "the size of dimension %s, which the file leaves open", what);
+                graph_doubt(g, t->name, NULL, option, "the size of dimension %s, which the file leaves open",
+                            string_quote(g->arena, what, 80));
             if (n++ < 16) {
                 list = arena_printf(run->a, "%s%s%s", list, *list ? ", " : "", what);
                 if (!strstr(example, option))
@@ -596,7 +598,8 @@ shapes_bind_open(struct graph *g, const struct setup *s)
             names_put(taken, sym, 1);
             *PUSH(g->arena, own.dims, own.ndims, cap) = (struct binding){sym, 1};
             graph_doubt(g, t->name, NULL, has_nameless(t) ? NULL : arena_printf(g->arena, "--dim %s=8", sym),
-                        "the size of dimension %s, which the file leaves open (taken as 1)", sym)
+                        "the size of dimension %s, which the file leaves open (taken as 1)",
+                        string_quote(g->arena, sym, 80))
                 ->dim = sym;
         }
     }

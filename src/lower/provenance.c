@@ -426,9 +426,8 @@ provenance_find(struct program *p, const struct setup *s)
     while (rows[i].holds && !rows[i].holds(&f))
         i++;
     const struct node *n = rows[i].of == BY_OPERATOR ? f.found[rows[i].found] : NULL;
-    const char *of = n            ? arena_printf(g->arena, "%s%s%s", n->domain, *n->domain ? "." : "", n->op)
-                     : f.producer ? f.producer->is
-                                  : g->producer;
+    const char *op = n ? arena_printf(g->arena, "%s%s%s", n->domain, *n->domain ? "." : "", n->op) : g->producer;
+    const char *of = !n && f.producer ? f.producer->is : string_quote(g->arena, op ? op : "", 80);
     const char *mark = rows[i].text ? strstr(rows[i].text, "%s") : NULL;
     struct provenance r = {rows[i].kind, rows[i].text, rows[i].leads, rows[i].none};
     if (mark)
