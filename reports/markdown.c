@@ -397,7 +397,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
     const char *said[] = {emit_verdict(a, r), emit_cause(a, r), emit_best(a, r)};
     for (int i = 0; i < COUNT(said); i++)
         if (said[i])
-            fprintf(out, "%s.\n\n", prose(a, said[i]));
+            fprintf(out, "%s.\n\n", prose(a, string_clean(a, said[i])));
     markdown_peak(a, r, out);
     for (int i = 0; i < COUNT(notes); i++)
         if (notes[i])
@@ -405,7 +405,7 @@ markdown_write(const struct result *r, FILE *out, bool colour, int width)
                     i == 2 ? "Assumed, and worth a look: "
                     : i    ? "Note: "
                            : "",
-                    i == 2 ? span(a, notes[i], SENTENCE) : prose(a, notes[i]), i == 2 ? "" : ".");
+                    i == 2 ? span(a, notes[i], SENTENCE) : prose(a, string_clean(a, notes[i])), i == 2 ? "" : ".");
     if (emit_remedy(a, r))
         fprintf(out, "\nTry %s\n", code(a, emit_remedy(a, r)));
     for (int i = 0; i < r->nchecks; i++)
