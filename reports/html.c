@@ -883,7 +883,7 @@ replay_steps(struct html *h, const struct replay *q)
     const char *steady = emit_steps(h->a, q);
     if (steady)
         html_leaf(h, "p", html_format(h, "%s.", steady), NULL);
-    table(h, "Steps", NULL, NULL);
+    table(h, "Steps", "steps", NULL);
     table_head(h, head, COUNT(head));
     for (int i = 0; i < q->nsteps; i++) {
         const struct replayed_step *s = &q->steps[i];
