@@ -231,7 +231,7 @@ is_touched(const struct file *f)
         bool result = *t->name == '/' && strstr(t->name, "_output_");
         bool between = t->declared_rank >= 0 && t->producer >= 0 && !t->is_output && t->wrap && !*t->wrap &&
                        !strchr(t->name, '#'); /* a branch's result, which the format has stated */
-        for (int u = 0; u < t->nusers; u++) /* what a cast reads got the sizes of its result: unroll.c */
+        for (int u = 0; u < t->nusers; u++)   /* what a cast reads got the sizes of its result: unroll.c */
             between &= node_call(&f->g->n[t->users[u]]) != CALL_CAST;
         touched = (t->is_initializer && result) || (between && graph_torch(f->g) >= 201);
     }

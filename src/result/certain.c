@@ -180,7 +180,8 @@ static bool
 own_sizes(const struct certain *x, const struct param *q, int64_t *size)
 {
     const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
-    memcpy(size, q->size, sizeof(*size) * (size_t)(q->rank < 0 ? 0 : q->rank));
+    if (q->rank > 0)
+        memcpy(size, q->size, sizeof(*size) * (size_t)q->rank);
     if (!how || param_is_state(q))
         return true;
     if (how->shards && q->rank > 0)
