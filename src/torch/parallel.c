@@ -146,7 +146,7 @@ parallel_find(struct arena *a, const char *text)
             return row;
         if (!row->name[n]) {
             found = arena_dup(a, row, sizeof(*row));
-        } else if (names_option(options, row->name + n + 1)) {
+        } else if (found && names_option(options, row->name + n + 1)) {
             if (row->low != DT_UNDEFINED && found->low != DT_UNDEFINED) /* one policy or the other */
                 return NULL;
             add_option(a, found, row);
