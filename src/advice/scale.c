@@ -2,13 +2,12 @@
 /* scale.c - the step on 1 to 1,024 GPUs: what each of them needs, and for every device the cheapest way that fits.
  *
  * Every cell is a step that was run, with the same batch on each GPU, or on all together under tensor parallelism, or
- * as a micro-batch of a pipeline. Ways stand in the order of what they cost: one
- * that comes later sends more, or computes or copies more; behind those that leave a model as it is stand those that
- * cut it, tensor parallelism and a pipeline. They are for the GPUs of one node, where links are fast: "tensor model
- * parallelism should generally be used up to degree g when using g-GPU servers" (Narayanan et al., Efficient
- * Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, arXiv:2104.04473, section 3.2); and as many
- * stages as a longer pipeline has would all have to be run. A model that as a whole takes more than a rank's step does
- * is built on the meta device. Devices of another kind run their own steps, as far as
+ * as a micro-batch of a pipeline. Ways stand in the order of what they cost: one that comes later sends more, or
+ * computes or copies more; behind those that leave a model as it is stand those that cut it, tensor parallelism and a
+ * pipeline. They are for the GPUs of one node: links between nodes are too slow for what tensor parallelism sends
+ * (Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, arXiv:2104.04473,
+ * section 3.2), and as many stages as a longer pipeline has would all have to be run. A model that as a whole takes
+ * more than a rank's step does is built on the meta device. Devices of another kind run their own steps, as far as
  * these are needed to find the first way that fits.
  */
 #include "advice/edit.h"
