@@ -571,15 +571,6 @@ emit_best(struct arena *a, const struct result *r)
                               s, bytes_text(a, f->reserved_after), bytes_text(a, room));
 }
 
-/* A doubt about the whole model; of an assumption whose other side moves the peak (assume.c) the assumption alone. */
-static const char *
-model_doubt(struct arena *a, const struct doubt *d, int most)
-{
-    const char *other = strstr(d->why, "; otherwise the peak is ");
-    const char *text = other ? arena_printf(a, "whether %.*s", (int)(other - d->why), d->why) : d->why;
-    return string_clip(a, text, most);
-}
-
 /* Doubts of one operator are one, and those of the same words: "GatherND, 3 times; dimension batch of the input is
  * open". */
 static const char *
@@ -604,8 +595,9 @@ unknown_text(struct arena *a, const struct result *r)
             n += r->doubts[k].op && strcmp(r->doubts[k].op, key) == 0 &&
                  (k == i || !d->node || !r->doubts[k].node || strcmp(r->doubts[k].node, d->node) != 0);
         const char *what =
-            !d->op                                     ? string_clip(a, key, SENTENCE)
-            : d->node && strcmp(d->node, "model") == 0 ? model_doubt(a, d, SENTENCE)
+            !d->op       ? string_clip(a, key, SENTENCE)
+            : d->assumed ? string_clip(a, arena_printf(a, "whether %s", d->assumed), SENTENCE)
+            : d->node && strcmp(d->node, "model") == 0 ? string_clip(a, d->why, SENTENCE)
             : n > 1 ? arena_printf(a, "%s, %d times", string_quote(a, string_op(a, key, 48), 48), n)
             : !d->node || !*d->node
                 ? string_quote(a, string_op(a, key, 48), 48)

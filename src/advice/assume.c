@@ -196,10 +196,13 @@ assume_doubt(const struct study *x)
         peak = peak < 0 ? live_run(x->st)->peak_bytes : peak;
         measure_one(x, peak, q);
         double percent = peak > 0 ? 100.0 * (double)q->effect_bytes / (double)peak : 0;
-        if (q->measured && (percent > OPEN || percent < -OPEN))
+        if (!q->measured || (percent <= OPEN && percent >= -OPEN))
+            continue;
+        struct doubt *d =
             graph_doubt(x->p->graph, "model", rows[q->alternative].what, NULL, "%s; otherwise the peak is %+.1f %%: %s",
-                        q->text, percent, rows[q->alternative].settles)
-                ->sure = rows[q->alternative].sure;
+                        q->text, percent, rows[q->alternative].settles);
+        d->sure = rows[q->alternative].sure;
+        d->assumed = q->text;
     }
 }
 

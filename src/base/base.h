@@ -278,6 +278,7 @@ struct doubt {
                 SURE_NOTHING
     } sure;
     const char *dim;      /* it is about this dimension, which was taken as 1; NULL about none */
+    const char *assumed;  /* it is about this assumption, the other side of which moves the peak; NULL about none */
     int64_t effect_bytes; /* peak at 8 less the peak at 1, where assume_measure ran it; else 0 */
 };
 /* What a file can't show is assumed, and the step run with the alternative too: rows of assume.c. */
