@@ -281,7 +281,7 @@ wrapped(struct arena *a, const char *units)
         {"ddp", " unused=1", "find-unused"},
         {"fsdp", "fully_shard . ", NULL},
         {"fsdp", " meta=1", "meta"},
-        {"fsdp", " shard=8", "hybrid"},
+        {"fsdp", " shard=8 ", "hybrid"},
         {"fsdp", " param=bfloat16 reduce=float32", "bf16"},
         {"fsdp", " param=bfloat16 reduce=bfloat16", "bf16-reduce"},
         {"fsdp", " offload=1", "cpu-offload"},
@@ -292,8 +292,7 @@ wrapped(struct arena *a, const char *units)
             continue;
         way = words[i].option ? way : words[i].way;
         if (way)
-            text = words[i].option ? arena_printf(a, "%s%c%s", text, strchr(text, ':') ? ',' : ':', words[i].option)
-                                   : words[i].way;
+            text = words[i].option ? parallel_with(a, text, words[i].option) : words[i].way;
     }
     if (!way || (*way == 'd' && !strstr(units, " bucket=26214400 ")))
         return NULL;
@@ -301,7 +300,7 @@ wrapped(struct arena *a, const char *units)
         (strstr(units, " reduce=") && !strstr(text, "bf16")))
         return NULL;
     if (*way == 'f' && !strstr(units, " reshard=1"))
-        text = arena_printf(a, "%s%cno-reshard", text, strchr(text, ':') ? ',' : ':');
+        text = parallel_with(a, text, "no-reshard");
     return parallel_find(a, text);
 }
 

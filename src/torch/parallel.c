@@ -95,12 +95,17 @@ joined(struct arena *a, const char *s, const char *t)
     return s && t ? arena_printf(a, "%s%s", s, t) : s ? s : t;
 }
 
+const char *
+parallel_with(struct arena *a, const char *way, const char *option)
+{
+    return arena_printf(a, "%s%c%s", way, strchr(way, ':') ? ',' : ':', option);
+}
+
 /* A way with one more of its options. */
 static void
 add_option(struct arena *a, struct parallel *to, const struct parallel *o)
 {
-    bool first = !strchr(to->name, ':');
-    to->name = arena_printf(a, "%s%c%s", to->name, first ? ':' : ',', strchr(o->name, ':') + 1);
+    to->name = parallel_with(a, to->name, strchr(o->name, ':') + 1);
     to->arguments = joined(a, to->arguments, o->arguments);
     to->import = joined(a, to->import, o->import);
     to->policy = joined(a, o->policy, to->policy);

@@ -25,6 +25,8 @@ const struct loss *loss_find(const char *name);
 const struct loop *loop_find(const char *name);
 /* "fsdp:meta,bf16": a way of --list=parallel, with any of its options in any order; NULL where one is unknown. */
 const struct parallel *parallel_find(struct arena *a, const char *text);
+/* A way's text with one more option: "fsdp" and "meta", "fsdp:meta" and "bf16". */
+const char *parallel_with(struct arena *a, const char *way, const char *option);
 /* "adam+amsgrad+fused": a row with switches of --list=optimizers; NULL where one is unknown, or the row has it not. */
 const struct optimizer *optimizer_read(struct arena *a, const char *text);
 void optimizer_switch_list(FILE *out);
