@@ -75,16 +75,15 @@ def main():
     ap.add_argument("--follow", action="store_true", help="paste the commands that reports say to try")
     ap.add_argument("options", nargs="*")
     a = ap.parse_args()
+    with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
+        of_each = follow if a.follow else ask
+        rows = list(pool.map(lambda path: of_each(a.memlint, path, a.options, a.seconds), files(a.folder)))
     if a.follow:
-        with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
-            came = list(pool.map(lambda path: follow(a.memlint, path, a.options, a.seconds), files(a.folder)))
-        count("what came of it", collections.Counter(what for what, _ in came), a.most)
-        refused = [r for r in came if r[0].startswith("exit") and not r[0].startswith("exit 0")]
+        count("what came of it", collections.Counter(what for what, _ in rows), a.most)
+        refused = [r for r in rows if r[0].startswith("exit") and not r[0].startswith("exit 0")]
         for what, command in refused:
             print(f"{what}\n    {command}")
         return bool(refused)
-    with concurrent.futures.ThreadPoolExecutor(a.j) as pool:
-        rows = list(pool.map(lambda path: ask(a.memlint, path, a.options, a.seconds), files(a.folder)))
     bad = [r for r in rows if isinstance(r[1], str)]
     if a.list:
         for path, code, verdict, kind, roots, message in rows:

@@ -55,7 +55,7 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
     struct unit *u = &x->unit[unit];
     int64_t rows = v->rank ? v->size[0] : 1, inner = rows ? value_elements(v) / rows : 0;
     *PUSH(x->m->keep, u->all, u->n, u->cap) =
-        (struct shard){v, local, whole_grad, local_grad, NULL, v->dtype, (rows + x->gpus - 1) / x->gpus * inner, true};
+        (struct shard){v, local, whole_grad, local_grad, NULL, v->dtype, div_up(rows, x->gpus) * inner, true};
 }
 
 static struct value *
@@ -86,7 +86,7 @@ shards_born(const struct shards *x, const struct value *v)
     int64_t size[RANK];
     memcpy(size, v->size, sizeof(*size) * (size_t)v->rank);
     if (v->rank)
-        size[0] = (size[0] + x->gpus - 1) / x->gpus;
+        size[0] = div_up(size[0], x->gpus);
     return value_born(x->m, EMPTY, CLASS_PARAMETERS, v->st->name, v->dtype, v->rank, size);
 }
 

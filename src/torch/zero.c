@@ -119,12 +119,12 @@ reduce(struct zero *z)
         const struct piece *k = &z->all[z->collected[i]];
         if (is_own(z, k) && !z->own)
             z->own = flat(m, CLASS_GRADIENTS, "the rank's parameters", t, own);
-        if (is_own(z, k))
+        if (is_own(z, k)) {
             move(m, k, z->own);
-        else
+        } else {
             value_drop(m, *k->grad);
-        if (!is_own(z, k))
             *k->grad = NULL;
+        }
     }
     z->ncollected = 0;
     z->filled = 0;
