@@ -680,9 +680,9 @@ emit_remedy(struct arena *a, const struct result *r)
         names_put(seen, remedy, 1);
         s = arena_printf(a, "%s %s", s, remedy);
     }
+    const char *file = *s ? string_shell(a, r->model.file) : NULL;
     if (*s)
-        return arena_printf(a, "memlint %s%s%s", is_pasteable(r->model.file) ? r->model.file : "MODEL", said_text(a, r),
-                            string_clean(a, s));
+        return arena_printf(a, "memlint %s%s%s", file ? file : "MODEL", said_text(a, r), string_clean(a, s));
     bool pytorch = r->model.producer && strncmp(r->model.producer, "pytorch", strlen("pytorch")) == 0;
     return r->ndoubts && pytorch && !r->provenance.none ? "memlint.export(model, *inputs, path=\"model.onnx\")" : NULL;
 }

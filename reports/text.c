@@ -145,6 +145,19 @@ wrap(const struct page *p, const char *prefix, const char *text, int most)
         fputs(cut ? " ...\n" : "\n", p->out);
 }
 
+/* How long the word of a command is: a blank in quotes is part of it. */
+static size_t
+command_word(const char *word)
+{
+    size_t n = 0;
+    for (bool quoted = false; word[n] && (quoted || word[n] != ' '); n++)
+        if (word[n] == '\'')
+            quoted = !quoted;
+        else if (word[n] == '\\' && !quoted && word[n + 1])
+            n++;
+    return n;
+}
+
 /* A command over lines that a shell reads as one; an option stands with its argument. */
 static void
 command(const struct page *p, const char *prefix, const char *text)
@@ -152,9 +165,9 @@ command(const struct page *p, const char *prefix, const char *text)
     int in = columns(prefix, strlen(prefix)), at = in;
     fputs(prefix, p->out);
     for (const char *word = text; *word; word += strspn(word, " ")) {
-        size_t n = strcspn(word, " ");
+        size_t n = command_word(word);
         if (strncmp(word, "--", 2) == 0 && !memchr(word, '=', n) && word[n])
-            n += 1 + strcspn(word + n + 1, " ");
+            n += 1 + command_word(word + n + 1);
         int wide = columns(word, n);
         if (at > in && at + 1 + wide > p->width - 2) {
             fprintf(p->out, " \\\n%*s", in, "");

@@ -74,4 +74,16 @@ for option in --freeze=blocks.* --dropout=none '--assume attention=math' '--assu
     ok "$option is no other set-up" [ "$code" = 1 ]
     ok "$option is not in the set-up" grep -q '"setup_differs": \["' "$work/out"
 done
+
+# ---- what a report says to try can be pasted, whatever the file is called
+while IFS= read -r name; do
+    mkdir -p "$work/$(dirname "./$name")" && cp "$SOURCE/examples/tiny_gpt.onnx" "$work/$name"
+    "$MEMLINT" "$work/$name" | awk '/^  try: / { on = sub(/^  try: memlint/, "\"$MEMLINT\" -q") } on { print }
+        !/\\$/ { on = 0 }' >"$work/try.sh"
+    ok "$name: what it says to try runs" env MEMLINT="$MEMLINT" bash -e "$work/try.sh"
+done <<'END'
+two words.onnx
+it's $HOME "é" (1) & more.onnx
+a folder whose name has many words in it/and another one that has as many of them/so that it is wrapped.onnx
+END
 finish

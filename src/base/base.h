@@ -125,6 +125,9 @@ const char *string_tail(struct arena *a, const char *s, int max); /* the beginni
 const char *string_op(struct arena *a, const char *s, int max);
 /* A name of the model in a sentence: "`blocks.0`", so that every format can tell it from the words around. */
 const char *string_quote(struct arena *a, const char *s, int max);
+/* A path as a word that a POSIX shell reads, in single quotes where it needs them; NULL: it has characters that are not
+ * printed. */
+const char *string_shell(struct arena *a, const char *path);
 /* "blocks.12.up" as "blocks.*.up", "layer_1" as "layer_*". */
 const char *string_module_pattern(struct arena *a, const char *path);
 /* The same of a tensor's name, without a number at its end: "add_7" as "add". */

@@ -164,6 +164,21 @@ string_quote(struct arena *a, const char *s, int max)
     return out;
 }
 
+const char *
+string_shell(struct arena *a, const char *path)
+{
+    if (!path || !*path || string_clean(a, path) != path)
+        return NULL;
+    if (is_pasteable(path))
+        return path;
+    char *out = arena_alloc(a, 4 * strlen(path) + sizeof("./''")), *o = out;
+    o += sprintf(o, "%s'", *path == '-' ? "./" : "");
+    for (const char *p = path; *p; p++)
+        o += sprintf(o, *p == '\'' ? "'\\''" : "%c", *p);
+    memcpy(o, "'", sizeof("'"));
+    return out;
+}
+
 bool
 string_ends(const char *s, const char *with)
 {
