@@ -28,4 +28,6 @@ for what in versions tools; do
     done <"$SOURCE/tests/oracle/$what.tsv"
     rm -r "$work/files"
 done
+# What optimizers make in their update, by version, as tests/oracle/updates.py recorded it.
+ok "updates" python3 "$SOURCE/tests/oracle/updates.py" "$MEMLINT" --table "$SOURCE/tests/oracle/updates.tsv"
 finish

@@ -148,8 +148,8 @@ lower_run(struct graph *g, const struct setup *setup)
                                             "which keeps gradients, the step has"
                                           : "");
     if (s->mode == MODE_TRAINING && !optimizer_told(s->optimizer, by))
-        graph_doubt(g, "model", "optimizer", "--torch=2.0, or another --optimizer",
-                    "what %s makes in PyTorch %d.%d, one parameter after another, is not known",
+        graph_doubt(g, "model", "optimizer", "--torch=2.11, or another --optimizer",
+                    "what %s makes in PyTorch %d.%d is not known",
                     optimizer_python(s->optimizer), by / 100, by % 100);
     if (s->mode == MODE_TRAINING && s->parallel && s->parallel->shards && !s->parallel->on_meta)
         program_assume(l->p, ALTERNATIVE_NONE,

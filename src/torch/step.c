@@ -40,6 +40,11 @@ struct optimizer {
         REMADE_DROPPED, /* before the other lists are made */
         REMADE_REUSED   /* for the last of the other lists */
     } remade_kind;
+    /* what versions before `until` made instead, where remade is always REMADE_KEPT; none: it is not written down */
+    struct optimizer_before {
+        int until; /* 201 of 2.1; 0: it is as now since FOREACH_SINCE */
+        const char *lists[3];
+    } before;
     bool counts; /* it counts steps, on the device where it is fused: a number for each parameter */
     bool on_device;
     /* one parameter after another: operators whose results live together */
@@ -138,6 +143,7 @@ static const struct optimizer optimizers[] = {
      .in_8bit = "bitsandbytes.optim.Adam8bit",
      .states = 2,
      .lists = {"_foreach_sqrt.default"},
+     .before = {201, {"_foreach_sqrt.default", "_foreach_add.Scalar"}},
      .sparse = "SparseAdam"},
     {.name = "adamw",
      .help = "torch.optim.AdamW: as Adam",
@@ -150,6 +156,7 @@ static const struct optimizer optimizers[] = {
      .in_8bit = "bitsandbytes.optim.AdamW8bit",
      .states = 2,
      .lists = {"_foreach_sqrt.default"},
+     .before = {201, {"_foreach_sqrt.default", "_foreach_add.Scalar"}},
      .sparse = "SparseAdam"},
     {.name = "rmsprop",
      .help = "torch.optim.RMSprop: one state, one list",
@@ -163,19 +170,22 @@ static const struct optimizer optimizers[] = {
      .python = "torch.optim.Adamax",
      .states = 2,
      .lists = {"_foreach_abs.default"},
-     .remade_kind = REMADE_REUSED},
+     .remade_kind = REMADE_REUSED,
+     .before = {203}},
     {.name = "nadam",
      .help = "torch.optim.NAdam: as Adam",
      .loop = EACH_NEGATES,
      .locals = {{{"div.Tensor", "sqrt.default"}}},
      .python = "torch.optim.NAdam",
      .states = 2,
-     .lists = {"_foreach_sqrt.default"}},
+     .lists = {"_foreach_sqrt.default"},
+     .before = {201, {"_foreach_sqrt.default", "_foreach_add.Scalar"}}},
     {.name = "radam",
      .help = "torch.optim.RAdam: as Adam",
      .python = "torch.optim.RAdam",
      .states = 2,
-     .lists = {"_foreach_sqrt.default"}},
+     .lists = {"_foreach_sqrt.default"},
+     .before = {201, {"_foreach_sqrt.default", "_foreach_div.ScalarList", "ones_like.default"}}},
     {.name = "adadelta",
      .help = "torch.optim.Adadelta: two states, two lists",
      .loop = EACH_NEGATES,
@@ -191,6 +201,7 @@ static const struct optimizer optimizers[] = {
      .states = 1,
      .at_construction = true,
      .lists = {"_foreach_sqrt.default", "_foreach_mul.ScalarList"},
+     .before = {201},
      .remade_kind = REMADE_REUSED,
      .sparse = "Adagrad"},
     {.name = "adafactor",
@@ -375,6 +386,7 @@ optimizer_read(struct arena *a, const char *text)
     if (fused) {
         o->loop = EACH_UNTOLD;
         memset(o->lists, 0, sizeof(o->lists));
+        o->before = (struct optimizer_before){0};
         o->remade = NULL;
         o->on_device = o->counts;
     }
@@ -397,7 +409,11 @@ optimizer_text(const struct optimizer *o)
 bool
 optimizer_told(const struct optimizer *o, int torch)
 {
-    return torch >= FOREACH_SINCE || o->loop || !o->lists[0];
+    enum { ONE_LIST_SINCE = 201 }; /* of negated gradients, to which the decay is added in place */
+    const bool foreach = torch >= FOREACH_SINCE && !o->loops;
+    if (foreach && torch < ONE_LIST_SINCE && o->negates && o->adds)
+        return false;
+    return foreach ? torch >= o->before.until || o->before.lists[0] : o->loop || !o->lists[0];
 }
 
 const char *
@@ -1652,6 +1668,9 @@ run_update(struct script *x)
     struct machine *m = x->m;
     const struct optimizer *o = x->s->optimizer;
     const bool loops = o->loop && (o->loops || m->torch < FOREACH_SINCE);
+    const bool before = m->torch < o->before.until;
+    const char *const *lists = before ? o->before.lists : o->lists;
+    const enum remade_kind remade = before ? REMADE_KEPT : o->remade_kind;
     struct value *names[LOCALS] = {NULL};
     m->phase = PHASE_UPDATE;
     if (m->zero)
@@ -1662,13 +1681,13 @@ run_update(struct script *x)
     for (int group = 0; group <= x->p->ngroups && !loops; group++) {
         if (o->remade)
             update_list(x, group, o->remade);
-        if (o->remade_kind == REMADE_DROPPED) {
+        if (remade == REMADE_DROPPED) {
             scope_end(m, mark, 0, NULL);
             mark = scope_begin(m);
         }
-        for (int k = 0; k < COUNT(o->lists) && o->lists[k]; k++)
-            if (!o->remade || o->remade_kind != REMADE_REUSED || (k + 1 < COUNT(o->lists) && o->lists[k + 1]))
-                update_list(x, group, o->lists[k]);
+        for (int k = 0; k < COUNT(o->lists) && lists[k]; k++)
+            if (!o->remade || remade != REMADE_REUSED || (k + 1 < COUNT(o->lists) && lists[k + 1]))
+                update_list(x, group, lists[k]);
         scope_end(m, mark, 0, NULL); /* lists die from their end */
         mark = scope_begin(m);
     }
