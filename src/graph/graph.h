@@ -116,6 +116,7 @@ struct graph {
     const char *file;            /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
     const char *packaged;  /* the domain "pkg.torch.VERSION", which torch.onnx.dynamo_export imports; NULL no such */
+    bool runtime;          /* a domain of ONNX Runtime's own layouts is imported, as in all that it saves */
     int ir_version, opset; /* opset of the default domain */
     int nmetadata, cap_metadata;
     struct metadata {

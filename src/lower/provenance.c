@@ -31,6 +31,8 @@ static const struct producer {
     {"onnxruntime", TOOL, "ONNX Runtime's optimizer"},
     {"onnx.quantize", TOOL, "ONNX Runtime's quantizer"},
     {"onnx.optimizer", TOOL, "onnxoptimizer"},
+    {"onnx.utils.extract_model", TOOL, "onnx.utils.extract_model"},
+    {"onnx.compose", TOOL, "onnx.compose"},
     {"onnx-simplifier", TOOL, "onnx-simplifier"},
     {"onnxsim", TOOL, "onnx-simplifier"},
     {"onnxslim", TOOL, "OnnxSlim"},
@@ -107,6 +109,8 @@ struct file {
     const struct producer *producer;       /* NULL unknown */
     const struct node *found[CLASSIC + 1]; /* the first of each kind */
     bool recorded;                         /* PyTorch's own record of the program is there */
+    bool partly;                           /* of its nodes alone */
+    bool scoped;                           /* nodes and results are named as TorchScript's exporter names them */
     bool inserted;                         /* a tool put a node in */
     bool layers;                           /* operators that have weights, where these may be computed */
     bool constants;                        /* a parameter that is trained is a Constant node's */
@@ -165,6 +169,13 @@ is_tools(const struct file *f)
     return f->producer && f->producer->kind == TOOL && !f->g->signature;
 }
 
+/* ONNX Runtime keeps the producer of what it optimized, inlines functions and removes operators at every level. */
+static bool
+is_saved(const struct file *f)
+{
+    return f->g->runtime && !f->g->signature;
+}
+
 static bool
 is_foreign(const struct file *f)
 {
@@ -193,8 +204,9 @@ is_stripped(const struct file *f)
     bool script = false;
     for (int i = 0; i < f->g->nn && f->g->opset >= 21; i++)
         script |= *f->g->n[i].name == '/';
-    return f->producer && f->producer->kind == PYTORCH && !f->recorded &&
-           ((f->g->ir_version >= 10 && !script) || (f->g->producer_version && strchr(f->g->producer_version, '+')));
+    return f->partly ||
+           (f->producer && f->producer->kind == PYTORCH && !f->recorded &&
+            ((f->g->ir_version >= 10 && !script) || (f->g->producer_version && strchr(f->g->producer_version, '+'))));
 }
 
 /* Weights are inputs then in TorchScript's files, and names that nothing defines in others. */
@@ -225,7 +237,7 @@ static bool
 is_touched(const struct file *f)
 {
     bool script = f->producer && f->producer->kind == PYTORCH && !f->recorded;
-    bool touched = f->inserted || (script && has_gaps(f->g));
+    bool touched = f->inserted || (script && has_gaps(f->g)) || (f->scoped && !f->producer);
     for (int i = 0; i < f->g->nt && script && !touched; i++) {
         const struct tensor *t = &f->g->t[i];
         bool result = *t->name == '/' && strstr(t->name, "_output_");
@@ -329,6 +341,8 @@ static const struct {
      "analyse the file that torch.onnx.export wrote", true, SURE_NOTHING, BY_OPERATOR, FUSED},
     {"converted", is_tools, "the file was written by %s, which changes what PyTorch recorded",
      "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
+    {"converted", is_saved, "the file was saved by ONNX Runtime, which changes what PyTorch's exporter wrote",
+     "analyse the file that torch.onnx.export wrote", true, SURE_MODEL, BY_PRODUCER, 0},
     {"not-a-network", is_weightless, "exported from %s, without weights: there is nothing that PyTorch trains", NULL,
      true, SURE_NOTHING, BY_PRODUCER, 0, true, true},
     {"foreign", is_foreign,
@@ -373,14 +387,24 @@ begins(const char *s, const char *with)
     return true;
 }
 
+/* "/layer/Conv_output_0" of "/layer/Conv": torch/csrc/jit/passes/onnx/naming.cpp. */
+static bool
+is_result_of(const struct tensor *t, const struct node *n)
+{
+    size_t most = strlen(n->name);
+    return strncmp(t->name, n->name, most) == 0 && strcmp(t->name + most, "_output_0") == 0;
+}
+
 static void
 look_at_nodes(struct file *f)
 {
     const struct graph *g = f->g;
-    f->recorded = g->signature != NULL || f->p->captured;
+    const bool whole = g->signature != NULL || f->p->captured;
+    f->recorded = whole;
     for (int i = 0; i < g->nn; i++) {
         const struct node *n = &g->n[i];
         f->recorded |= n->fx || n->stack || n->classes;
+        f->scoped |= *n->name == '/' && n->nout && is_result_of(&g->t[n->out[0]], n);
         for (int k = 0; k < COUNT(layers); k++)
             f->layers |= node_call(n) == layers[k];
         for (int k = 0; k < COUNT(inserted) && node_call(n) == CALL_CAST && !n->made; k++)
@@ -392,6 +416,7 @@ look_at_nodes(struct file *f)
                 break;
             }
     }
+    f->partly = f->recorded && !whole && !g->packaged;
 }
 
 static bool

@@ -16,7 +16,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import steps, versions
 
-PACKAGES = ("onnx<1.20", "onnxsim", "onnxslim", "onnxruntime", "onnxconverter-common", "onnxoptimizer", "sympy")
+PACKAGES = (
+    "onnx<1.20",
+    "onnxsim",
+    "onnxslim",
+    "onnxruntime",
+    "onnxconverter-common",
+    "onnxoptimizer",
+    "sympy",
+    "onnxscript",
+    "onnx-graphsurgeon",
+)
 
 
 # ---- the tools -------------------------------------------------------------------------------------------------------
@@ -81,6 +91,32 @@ def halved(keep):
     return run
 
 
+def extracted(path, to):
+    import onnx
+
+    m = onnx.load(path)
+    onnx.utils.extract_model(path, to, [i.name for i in m.graph.input], [o.name for o in m.graph.output])
+
+
+def cleaned(path, to):
+    import onnx, onnx_graphsurgeon
+
+    graph = onnx_graphsurgeon.import_onnx(onnx.load(path))
+    onnx.save(onnx_graphsurgeon.export_onnx(graph.cleanup().toposort()), to)
+
+
+def rewritten(path, to):
+    import onnx, onnxscript.optimizer
+
+    onnx.save(onnxscript.optimizer.optimize(onnx.load(path)), to)
+
+
+def prepared(path, to):
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    quant_pre_process(path, to)
+
+
 def quantized(path, to):
     from onnxruntime.quantization import quantize_dynamic
 
@@ -93,12 +129,17 @@ TOOLS = {
     "onnxoptimizer": optimized,
     "version-converter": converted,
     "shape-inference": inferred,
+    "extract-model": extracted,
+    "graphsurgeon": cleaned,
+    "onnxscript": rewritten,
+    "ort-disabled": runtime("DISABLE_ALL"),
     "ort-basic": runtime("ENABLE_BASIC"),
     "ort-extended": runtime("ENABLE_EXTENDED"),
     "ort-all": runtime("ENABLE_ALL"),
     "ort-transformers": transformer,
     "fp16": halved(False),
     "fp16-keep-io": halved(True),
+    "ort-prepare": prepared,
     "ort-quantize": quantized,
 }
 
