@@ -1022,16 +1022,53 @@ run_efficient_attention(struct machine *m, struct frame *f)
     attention_flops(m, q, k, v);
 }
 
-enum { RNG_PACKED = 207 }; /* the version from which flash attention keeps seed and offset in one tensor */
+enum {
+    FLASH_2 = 202,   /* the version from which FlashAttention 2 runs, which keeps the order of strides */
+    RNG_PACKED = 207 /* and that from which flash attention keeps seed and offset in one tensor */
+};
 
-/* The output takes the query's order of strides ([B, S, H, D] views transposed). Source:
- * meta__scaled_dot_product_flash_attention. */
+/* As a tensor, which before FlashAttention 2 lies as [B, S, H, D] whatever its strides. */
+static struct value *
+flash_like(struct machine *m, const struct value *v)
+{
+    const int64_t stride[] = {v->size[1] * v->size[2] * v->size[3], v->size[3], v->size[1] * v->size[3], 1};
+    return m->torch < FLASH_2 ? value_new(m, v->dtype, 4, v->size, stride) : layout_like(m, v, v->dtype);
+}
+
+/* Operands of the first FlashAttention are rows of all sequences, copied where these lie apart. */
+static void
+flash_rows(struct machine *m, const struct value *v)
+{
+    if (v->stride[0] != v->stride[2] * v->size[2])
+        value_new(m, v->dtype, 4, v->size, NULL);
+}
+
+/* It goes over keys in blocks, and then adds up in fp32. Source: mha_fwd and mha_bwd in transformers/cuda/flash_attn/
+ * fmha_api.cpp of 2.1. */
+static void
+flash_sums(struct machine *m, const struct value *q, const struct value *k)
+{
+    const int64_t block = q->size[3] > 64 ? 128 : 256;
+    if (k->size[2] > block)
+        value_new(m, DT_FLOAT, 4, q->size, NULL);
+}
+
+/* The output takes the query's order of strides ([B, S, H, D] views transposed); before FlashAttention 2 rows of
+ * log-sum-exp are padded to 16. Source: meta__scaled_dot_product_flash_attention, in 2.1 meta__scaled_dot_product_flash
+ * of torch/_meta_registrations.py. */
 void
 run_flash_attention(struct machine *m, struct frame *f)
 {
     struct value *q = V(0), *k = V(1), *v = V(2);
-    int64_t lse[] = {q->size[0], q->size[1], q->size[2]}, two = 2;
-    out_add(m, f, layout_like(m, q, q->dtype));
+    int64_t rows = m->torch < FLASH_2 ? div_up(q->size[2], 16) * 16 : q->size[2];
+    int64_t lse[] = {q->size[0], q->size[1], rows}, two = 2;
+    int mark = scope_begin(m);
+    for (int i = 0; i < 3 && m->torch < FLASH_2; i++)
+        flash_rows(m, V(i));
+    out_add(m, f, flash_like(m, q));
+    if (m->torch < FLASH_2)
+        flash_sums(m, q, k);
+    scope_end(m, mark, 1, f->out);
     out_add(m, f, value_new(m, DT_FLOAT, 3, lse, NULL));
     bool packed = m->torch >= RNG_PACKED;
     out_add(m, f, packed ? value_new(m, DT_UINT64, 1, &two, NULL) : value_new(m, DT_INT64, 0, NULL, NULL));
@@ -1133,14 +1170,23 @@ void
 run_flash_attention_backward(struct machine *m, struct frame *f)
 {
     struct value *q = V(1);
+    const bool first = m->torch < FLASH_2;
     int mark = scope_begin(m);
-    if (m->real) {
+    for (int i = 0; i < 4 && first; i++)
+        flash_rows(m, V(i));
+    if (m->real && !first) {
         copy_heads(m, V(0));
         copy_heads(m, V(5));
     }
     for (int i = 1; i < 4; i++)
-        out_add(m, f, layout_like(m, V(i), V(i)->dtype));
-    if (m->real) {
+        out_add(m, f, flash_like(m, V(i)));
+    if (m->real && first) {
+        int64_t sums[] = {q->size[0], q->size[1], div_up(q->size[2], 16) * 16};
+        m->fresh = CLASS_WORKSPACE;
+        value_new(m, DT_FLOAT, 3, sums, NULL);
+        flash_sums(m, q, V(2));
+        m->fresh = CLASS_TEMPORARIES;
+    } else if (m->real) {
         int64_t rows = div_up(q->size[2], 128) * 128, head = q->size[3] <= 192 ? div_up(q->size[3], 32) * 32 : 256;
         int64_t sums[] = {q->size[0], q->size[1], rows}, wide[] = {q->size[0], rows, q->size[1], head};
         m->fresh = CLASS_WORKSPACE;

@@ -12,10 +12,10 @@ gives, and as what is left of it without the reserved bytes, which is one machin
 import argparse, importlib.util, json, os, statistics, subprocess, sys, tarfile, tempfile
 
 # Percent, by the beginning of a row's id; the longest counts. What has no bound is shown, with the reason.
-BOUNDS = {"llmfs-orig": .3, "llmfs-bf16": .3, "vitl-64-adam-fp32": .5, "bert-": 1.2,
-          "vitl-4-adam-bf16-accumulate-4": 1}
+BOUNDS = {"llmfs-orig": .3, "llmfs-bf16": .3, "vitl-64": .5, "vitl-4-adam": 1.2, "vitl-4-sgd": .3,
+          "bert-": 1.2}
 OPEN = {"llmfs-native": "TorchScript's export has lost what the program's attention was",
-        "vitl-": "a nightly build of 2.1; in half precision layer norms and attention of that build are not known",
+        "vitl-16": "a nightly build of 2.1",
         "opt350": "the library's model has changed since",
         "xmem-convnext": "another allocator's version; NVML less its first sample",
         "xmem-": "NVML less its first sample",
@@ -43,7 +43,8 @@ def models(a, tmp, good):
         path = next((p for p in (os.path.join(tmp, r.get("onnx") or "none"),) if os.path.isfile(p)), None)
         if not path or r["id"].endswith("less-context"):
             continue
-        out = ask(a, path, r["memlint_options"] + ["--torch=" + v for k, v in NIGHTLY.items() if r["torch"].startswith(k)])
+        version = ["--torch=" + v for k, v in NIGHTLY.items() if r["torch"].startswith(k)]
+        out = ask(a, path, r["memlint_options"] + version)
         peak, truth = out["peak"], r["published_bytes"]
         took = {"allocated_after_step": out["allocated_after"]["step"], "nvml-first": peak["reserved"]}
         is_ = took.get(r["figure"], peak.get(r["figure"]))
