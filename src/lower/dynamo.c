@@ -192,6 +192,7 @@ lower_dynamo(struct lowering *l)
         pieces_lower(&d, at);
         g->done = true;
     }
+    masks_sweep(&d);
     lower_lost_outputs(&d);
     params_tie(&d);
     if (graph_torch(l->g) >= CLONES_NO_MORE && !d.trained)

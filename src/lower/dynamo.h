@@ -47,7 +47,9 @@ struct dynamo {
     } norm;
     struct {
         int bias, slot;
-    } masked;        /* a position bias, and with the mask that the exporter folded away */
+    } masked; /* a position bias, and with the mask that the exporter folded away */
+    int ntraced, cap_traced;
+    int *traced;     /* slots of what only the trace has, a mask first */
     int body_params; /* parameters that the group being lowered has got by param_in_body */
     int norigins, cap_origins;
     struct origin {
@@ -67,6 +69,16 @@ ends_with(const char *s, const char *end)
     size_t n = strlen(s), m = strlen(end);
     return n >= m && strcmp(s + n - m, end) == 0;
 }
+
+/* ---- masks.c ----------------------------------------------------------------------------------------------------- */
+
+/* The same of a mask of which the file has nothing but its name, before arguments are resolved. */
+void masks_lost(const struct dynamo *d, const struct group *g, struct arg *args, int n);
+/* Takes an attention's mask away where only the trace has it, and repeated heads with it; a doubt where that can't be
+ * told. How many arguments there are then. */
+int masks_leave(struct dynamo *d, const struct group *g, struct arg *args, int n);
+/* Takes the calls away that made it. */
+void masks_sweep(struct dynamo *d);
 
 /* ---- fx.c: the exporter's text ----------------------------------------------------------------------------------- */
 

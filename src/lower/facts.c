@@ -16,13 +16,14 @@
 
 #include <string.h>
 
-#define TORCHVISION  "torchvision", "0.26"
-#define TRANSFORMERS "Transformers", "4.57"
-#define TIMM         "timm", "1.0"
-#define ACTIVATION   "torch.nn.modules.activation.*"
-#define DIFFUSERS    "diffusers", "0.35"
-#define PEFT         "PEFT", "0.21"
-#define PYTORCH      "PyTorch", "2.11"
+#define TORCHVISION    "torchvision", "0.26"
+#define TRANSFORMERS   "Transformers", "4.57"
+#define TRANSFORMERS_5 "Transformers", "5.24"
+#define TIMM           "timm", "1.0"
+#define ACTIVATION     "torch.nn.modules.activation.*"
+#define DIFFUSERS      "diffusers", "0.35"
+#define PEFT           "PEFT", "0.21"
+#define PYTORCH        "PyTorch", "2.11"
 
 /* library, version, kind, source, what it says in numbers or names; then where. Transformers' files are named without
  * their folder. */
@@ -228,6 +229,8 @@ const struct fact fact_table[] = {
      .type = "*parametrizations._WeightNorm"},
     {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", "unsqueeze.default", .around = "*T5Attention",
      .op = "add.Tensor"},
+    {TRANSFORMERS_5, FACT_MASKS_TRACE, "masking_utils.py: sdpa_mask", "expand", .around = "transformers.models.*",
+     .op = "scaled_dot_product_attention.default"},
 
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
      * counts. */
@@ -420,6 +423,8 @@ const struct fact fact_table[] = {
      .path = "*.pooler.dense.bias"},
     {TRANSFORMERS, FACT_SIZE, "modeling_rope_utils.py: _compute_default_rope_parameters", "float 128", .type = "*",
      .path = "*.inv_freq"},
+    {TRANSFORMERS_5, FACT_SIZE, "modeling_llama.py: LlamaRotaryEmbedding", "float 128", .type = "*",
+     .path = "*.rotary_emb.*inv_freq"},
 
     /* Parameters that the constructor freezes. */
     {TRANSFORMERS, FACT_FROZEN, "modeling_pegasus.py: PegasusSinusoidalPositionalEmbedding",
@@ -453,6 +458,8 @@ static const struct {
     [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS, "the parameter is frozen"},
     [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
     [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE, "the operator runs in place"},
+    [FACT_MASKS_TRACE] = {"makes a mask of no input for the trace alone, and ends with that operator",
+                          ALTERNATIVE_FACT_OPERATORS},
     [FACT_NORM_BACK] = {"fp32 inside, back before the weight", ALTERNATIVE_FACT_CASTS,
                         "the norm computes in fp32 up to its weight"},
     [FACT_NORM_BACK_AT_END] = {"fp32 inside, back at the end", ALTERNATIVE_FACT_CASTS,

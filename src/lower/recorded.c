@@ -1053,6 +1053,7 @@ recorded_call(struct dynamo *d, struct group *g)
         lower_sizes(l, &l->g->t[out], &rank, &size);
     for (int i = 0; i < n; i++)
         resolve_known(d, &args[i], &missing);
+    masks_lost(d, g, args, n);
     keep_number(d, g, op, args, n);
     if (missing && out >= 0 && merged(d, g, out))
         return 0;
@@ -1138,6 +1139,7 @@ recorded_call(struct dynamo *d, struct group *g)
     if (norm)
         norm_input(d, g, norm->kind == FACT_NORM_TO_WEIGHT, args, n);
     add_lost_mask(d, g, args, n, rank, size);
+    n = masks_leave(d, g, args, n);
     bool either = false;
     int like = type_of(d, g, target, args, n, &either);
     if (like >= 0) {

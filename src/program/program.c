@@ -41,6 +41,8 @@ static const struct {
     {"lost_clone", TARGET_LOST | TARGET_COPIES},
     {"lost_view", TARGET_LOST},
     {"copy_slices", TARGET_WRITES},
+    {"folded", TARGET_FOLDED},
+    {"gt", TARGET_EXCEEDS},
     {"clone", TARGET_CLONES},
     {"_fft_c2r", TARGET_COPIES_INPUT},
     {"permute", TARGET_REORDERS},

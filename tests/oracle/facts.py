@@ -12,10 +12,11 @@ old exporter's.
 
 Printed: a line a step, then a line a fact with how many steps use it, and how many of these are exact, in doubt and
 wrong. Exit 1 when a step is wrong that is not in OPEN. --pack leaves steps out that use no fact which the others
-don't. Needs timm and diffusers, too.
+don't. Needs timm and diffusers, too. Facts of Transformers 5 are shown in an environment with it: --pack FILE --add
+then adds to what the run with Transformers 4 has packed.
 """
 
-import collections, fnmatch, glob, importlib, inspect, os, re, subprocess, sys
+import collections, fnmatch, glob, importlib, inspect, os, re, subprocess, sys, tarfile, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps
@@ -23,7 +24,7 @@ import steps
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
 KIND = {
     r"^(gpt_neo_attention|t5_dense)": "casts",
-    r"_(ts-eval|sdpa)$|^(encoder|swin_attention)": "drops",
+    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|five_\w+)": "drops",
 }  # which events are compared
 # files without buffers; a tensor that is no buffer, which records don't count
 UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"
@@ -443,8 +444,7 @@ SD3_TAKES = (
 SIDES = {"alexnet": "64", "vgg": "14"}
 IDS, WINDOW = '"x": ids(2, 8)', '"x": torch.rand(2, 16, 32)'
 TEXT = (
-    "vocab_size=64, hidden_size=32, "
-    "max_position_embeddings=300"
+    "vocab_size=64, hidden_size=32, " "max_position_embeddings=300"
 )  # the exporter folds a table of 8,192 numbers with what reads it
 MODELS = {  # name: exporter, expression of self.op, inputs, result
     **{
@@ -700,8 +700,7 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
             ),
             "repghost_module": "timm.models.repghost.RepGhostModule(32, 32)",
             "res2net": (
-                "timm.models.res2net.Bottle2neck(32, 8, base_width=32, act_layer=nn.ReLU, "
-                "norm_layer=nn.BatchNorm2d)"
+                "timm.models.res2net.Bottle2neck(32, 8, base_width=32, act_layer=nn.ReLU, " "norm_layer=nn.BatchNorm2d)"
             ),
             "resnest": "timm.models.resnest.ResNestBottleneck(32, 8)",
             "resnet": "timm.models.resnet.BasicBlock(32, 32)",
@@ -794,7 +793,8 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         "x, None",
     ),
     **{
-        "diffusers_sd3_" + e: (
+        "diffusers_sd3_"
+        + e: (
             e,
             SD3,
             SD3_TAKES,
@@ -956,6 +956,47 @@ OPEN = {
 }
 WHOLE = ("type and size", "frozen", "one operator")  # what a layer alone can't show
 
+# Transformers 5, in a run of its own. A fake tensor it takes for a trace's, and can't ask whether sequences are packed:
+# they are not. When a table of positions is made, which a file folds, no line says: so dropouts are compared, and
+# what is allocated before.
+FIVE = """
+import torch, transformers, transformers.masking_utils as masking, transformers.utils.import_utils as asked
+from torch import nn
+from zoo_base import *
+asked.is_fake_tensor, packed = lambda t: False, masking.find_packed_sequence_indices
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        config = transformers.{name}Config(vocab_size=64, {sizes})
+        config._attn_implementation, config.use_cache = "sdpa", False
+        self.model = transformers.{name}For{head}(config)
+    def forward(self, input_ids):
+        masking.find_packed_sequence_indices = packed if torch.compiler.is_exporting() else lambda positions: None
+        return self.model(input_ids=input_ids).logits
+ZOO = {{"case": Entry(M, lambda b: ({{"input_ids": ids(2, {length})}}, TARGETS), cross_entropy, real_build=True)}}
+"""
+FIVES = {
+    "five_llama": dict(
+        name="Llama",
+        head="CausalLM",
+        length=8,
+        sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, num_key_value_heads=2",
+    ),
+    "five_mistral": dict(
+        name="Mistral",
+        head="CausalLM",
+        length=64,
+        sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, "
+        "num_key_value_heads=2, sliding_window=None",
+    ),
+    "five_distilbert": dict(
+        name="DistilBert",
+        head="MaskedLM",
+        length=8,
+        sizes="dim=32, n_layers=2, n_heads=2, hidden_dim=64, max_position_embeddings=300",
+    ),
+}
+
 
 def cases(facts, a, log):
     """{name: (source, exporter)} of the facts."""
@@ -974,12 +1015,18 @@ def cases(facts, a, log):
             tried[name] = name in out
         return tried.get(name, False)
 
+    import transformers
+
+    if int(transformers.__version__.split(".")[0]) >= 5:
+        for name, words in FIVES.items():
+            put(name, lambda: FIVE.format(**words))
+        return out
     for f in facts:
         f = dict(zip(COLUMNS, f.split("\t")))
         file, name = re.match(r"(\S+): (\w+)", f["source"]).groups()
         stem = re.sub(r"^(configuration|modeling)_|\.py$", "", file)
         classes = f["type"] != "-" or f["around"] != "-"
-        if f["library"] != "Transformers":
+        if f["library"] != "Transformers" or f["version"] >= "5":
             continue
         if f["type"].endswith("Norm"):
             for module, cls in classes_like(f["type"]):
@@ -1053,7 +1100,7 @@ def counted(name):
 
 
 def run(a, bench):
-    import torch, torchvision, transformers, timm, diffusers
+    import transformers
 
     transformers.logging.set_verbosity_error()
     facts = rows(bench.memlint, "--list=facts")
@@ -1094,14 +1141,23 @@ def run(a, bench):
                 )
             if verdict != "exact" and (a.v or (verdict == "wrong" and not why)):
                 print(*steps.first_difference(truth, got), sep="\n", flush=True)
+    packed = a.pack and a.pack.replace(".tar.xz", ".tsv")
+    old = [line.rstrip("\n").rpartition("\t") for line in open(packed)][1:] if a.add else []
+    for f, _, names in old:
+        shown.get(f, {"exact": []})["exact"] += names.split()
     lacking = [f for f in facts if not shown[f]["exact"]] if not a.only else []
     for f in facts:
         if any(shown[f].values()):
             print(*(len(shown[f][k]) for k in ("exact", "doubt", "wrong")), f, sep="\t")
     print(*(f"no exact step shows: {f}" for f in lacking), sep="\n")
     if a.pack:
-        steps.pack(bench.folder, a.pack, exact, whole=counted)
-        with open(a.pack.replace(".tar.xz", ".tsv"), "w") as out:
+        with tempfile.TemporaryDirectory() as there:
+            if a.add:
+                with tarfile.open(a.pack) as t:
+                    taken = {name for name, *_ in exact}
+                    t.extractall(there, [m for m in t if m.name.split(".")[0] not in taken], filter="data")
+            steps.pack(bench.folder, a.pack, exact, also=there, whole=counted)
+        with open(packed, "w") as out:
             print(
                 "# facts of --list=facts, then the steps of facts.tar.xz that show them (written by facts.py --pack)",
                 file=out,
@@ -1113,4 +1169,6 @@ def run(a, bench):
 
 
 if __name__ == "__main__":
-    sys.exit(steps.on_bench(run, steps.arguments(__doc__).parse_args()))
+    ap = steps.arguments(__doc__)
+    ap.add_argument("--add", action="store_true", help="to what is packed already: the steps of Transformers 5")
+    sys.exit(steps.on_bench(run, ap.parse_args()))

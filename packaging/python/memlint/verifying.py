@@ -330,7 +330,7 @@ def run_fake(step):
 
     marks = Marks(lambda: tracker.now, lambda: tracker.peak, tracker.reset, begin, tracker.values.put)
     try:
-        with capture.explained(), without_driver(), as_on_a_gpu(), mode, tracker.watching():
+        with capture.explained(), capture.taken_for_real(), without_driver(), as_on_a_gpu(), mode, tracker.watching():
             step.run(lambda t: capture.fake(mode, t, half=step.half), marks)
     except torch.AcceleratorError as e:
         at = capture.place_of(e)
