@@ -19,6 +19,7 @@
 #define TORCHVISION    "torchvision", "0.26"
 #define TRANSFORMERS   "Transformers", "4.57"
 #define TRANSFORMERS_5 "Transformers", "5.24"
+#define MODEL(name)    "transformers.models." name ".*"
 #define TIMM           "timm", "1.0"
 #define ACTIVATION     "torch.nn.modules.activation.*"
 #define DIFFUSERS      "diffusers", "0.35"
@@ -229,8 +230,16 @@ const struct fact fact_table[] = {
      .type = "*parametrizations._WeightNorm"},
     {TRANSFORMERS, FACT_ADDS_MASK, "modeling_t5.py: T5Attention", "unsqueeze.default", .around = "*T5Attention",
      .op = "add.Tensor"},
-    {TRANSFORMERS_5, FACT_MASKS_TRACE, "masking_utils.py: sdpa_mask", "expand", .around = "transformers.models.*",
+    {TRANSFORMERS_5, FACT_MASKS_ALWAYS,
+     "modeling_falcon.py: FalconModel; likewise axk2, deepseek_ocr2, deepseek_v32, diffusion_gemma, doge, dots3_note, "
+     "esmc, esmfold2, gemma4, gemma4_unified, git, glm_moe_dsa, hy_v4, hy_v4_vl, lightglue, longformer, "
+     "mistral_large4, moonshine_streaming, nemotron_asr_streaming, paligemma, pi0, qwen4_exp, t5gemma2, "
+     "unlimited_ocr, visual_bert",
+     .around = MODEL("falcon") "|" MODEL("axk2") "|" MODEL("deepseek_ocr2") "|" MODEL("deepseek_v32") "|" MODEL(
+         "diffusion_gemma") "|" MODEL("doge") "|" MODEL("dots3_note") "|" MODEL("esmc") "|" MODEL("esmfold2") "|" MODEL("gemma4") "|" MODEL("gemma4_unified") "|" MODEL("git") "|" MODEL("glm_moe_dsa") "|" MODEL("hy_v4") "|" MODEL("hy_v4_vl") "|" MODEL("lightglue") "|" MODEL("longformer") "|" MODEL("mistral_large4") "|" MODEL("moonshine_streaming") "|" MODEL("nemotron_asr_streaming") "|" MODEL("paligemma") "|" MODEL("pi0") "|" MODEL("qwen4_exp") "|" MODEL("t5gemma2") "|" MODEL("unlimited_ocr") "|" MODEL("visual_bert"),
      .op = "scaled_dot_product_attention.default"},
+    {TRANSFORMERS_5, FACT_MASKS_TRACE, "masking_utils.py: create_causal_mask", "expand",
+     .around = "transformers.models.*", .op = "scaled_dot_product_attention.default"},
 
     /* In place or not, by the class around an activation's; then by the names of modules. The first that matches
      * counts. */
@@ -458,6 +467,7 @@ static const struct {
     [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS, "the parameter is frozen"},
     [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
     [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE, "the operator runs in place"},
+    [FACT_MASKS_ALWAYS] = {"makes a mask in any case, also of no input", ALTERNATIVE_FACT_OPERATORS},
     [FACT_MASKS_TRACE] = {"makes a mask of no input for the trace alone, and ends with that operator",
                           ALTERNATIVE_FACT_OPERATORS},
     [FACT_NORM_BACK] = {"fp32 inside, back before the weight", ALTERNATIVE_FACT_CASTS,
@@ -560,6 +570,20 @@ index_facts(struct lowering *l)
     }
 }
 
+/* Whether a name is like one of globs with bars between. */
+static bool
+like_one(const char *globs, const char *name)
+{
+    char one[128];
+    bool like = false;
+    for (size_t n; *globs && !like; globs += n + (globs[n] == '|')) {
+        n = strcspn(globs, "|");
+        snprintf(one, sizeof(one), "%.*s", (int)n, globs);
+        like = glob_match(one, name);
+    }
+    return like;
+}
+
 static const struct like *
 likes(struct lowering *l, const char *class)
 {
@@ -575,7 +599,7 @@ likes(struct lowering *l, const char *class)
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
         row_set(&like->type, i, !f->type || glob_match(f->type, class));
-        row_set(&like->around, i, f->around && glob_match(f->around, class));
+        row_set(&like->around, i, f->around && like_one(f->around, class));
     }
     names_put(x->classes, like->class, x->n);
     return *PUSH(l->a, x->like, x->n, x->cap) = like;

@@ -117,6 +117,7 @@ enum fact_kind {
     FACT_ALONE,
     FACT_FROZEN,
     FACT_INPUT_TO_WEIGHT,
+    FACT_MASKS_ALWAYS,
     FACT_MASKS_TRACE, /* by that operator */
     FACT_IN_PLACE,
     FACT_NORM_BACK,

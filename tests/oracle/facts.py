@@ -989,6 +989,12 @@ FIVES = {
         sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, "
         "num_key_value_heads=2, sliding_window=None",
     ),
+    "five_falcon": dict(
+        name="Falcon",
+        head="CausalLM",
+        length=64,
+        sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4",
+    ),
     "five_distilbert": dict(
         name="DistilBert",
         head="MaskedLM",
