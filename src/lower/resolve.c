@@ -791,15 +791,24 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     if (other)
         graph_doubt(l->g, q->name, "parameter", "an export with optimize=False",
                     "the exporter looked a constant up in it, or in %s, and left neither's size", other->name);
-    struct call *at = group_call(d, g, "aten.arange.default", 1);
-    at->args[0] = INT(size[rank - 2]);
-    int indices = at->outs[0];
     int64_t table[] = {size[rank - 2], size[rank - 1]}, most = table[1] > 0 ? MOST_FOLDED / table[1] : 0;
+    const bool types = table[0] > most; /* no larger table is folded: one of types, looked up again and again */
+    struct call *at = group_call(d, g, types ? "aten.zeros.default" : "aten.arange.default", types ? 2 : 1);
+    at->args[0] = types ? (struct arg){.kind = ARG_LIST, .n = rank - 1, .list = NEWN(l->a, struct arg, rank)}
+                        : INT(size[rank - 2]);
+    for (int i = 0; i < rank - 1 && types; i++)
+        at->args[0].list[i] = INT(size[i]);
+    if (types)
+        at->args[1] = DTYPE(DT_INT64);
+    int indices = at->outs[0];
+    table[0] = types ? 2 : table[0];
     if (setup_instead(l->s, ALTERNATIVE_FOLDED) && most > table[0])
         table[0] = most;
     struct call *c = call_of_param(d, g, "aten.embedding.default", 2, q, 2, table);
     c->args[1] = (struct arg){.kind = ARG_SLOT, .i = indices};
-    program_assume(l->p, ALTERNATIVE_FOLDED, "%s has no rows but those that the exporter folded into a constant",
+    program_assume(l->p, ALTERNATIVE_FOLDED,
+                   types ? "%s, of which the exporter folded what was looked up, has two rows"
+                         : "%s has no rows but those that the exporter folded into a constant",
                    q->name);
     return c->outs[0];
 }
