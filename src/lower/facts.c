@@ -235,8 +235,17 @@ const struct fact fact_table[] = {
      "esmc, esmfold2, gemma4, gemma4_unified, git, glm_moe_dsa, hy_v4, hy_v4_vl, lightglue, longformer, "
      "mistral_large4, moonshine_streaming, nemotron_asr_streaming, paligemma, pi0, qwen4_exp, t5gemma2, "
      "unlimited_ocr, visual_bert",
-     .around = MODEL("falcon") "|" MODEL("axk2") "|" MODEL("deepseek_ocr2") "|" MODEL("deepseek_v32") "|" MODEL(
-         "diffusion_gemma") "|" MODEL("doge") "|" MODEL("dots3_note") "|" MODEL("esmc") "|" MODEL("esmfold2") "|" MODEL("gemma4") "|" MODEL("gemma4_unified") "|" MODEL("git") "|" MODEL("glm_moe_dsa") "|" MODEL("hy_v4") "|" MODEL("hy_v4_vl") "|" MODEL("lightglue") "|" MODEL("longformer") "|" MODEL("mistral_large4") "|" MODEL("moonshine_streaming") "|" MODEL("nemotron_asr_streaming") "|" MODEL("paligemma") "|" MODEL("pi0") "|" MODEL("qwen4_exp") "|" MODEL("t5gemma2") "|" MODEL("unlimited_ocr") "|" MODEL("visual_bert"),
+     .around = "transformers.models.falcon.*|transformers.models.axk2.*|transformers.models.deepseek_ocr2.*|"
+               "transformers.models.deepseek_v32.*|transformers.models.diffusion_gemma.*|"
+               "transformers.models.doge.*|transformers.models.dots3_note.*|transformers.models.esmc.*|"
+               "transformers.models.esmfold2.*|transformers.models.gemma4.*|"
+               "transformers.models.gemma4_unified.*|transformers.models.git.*|"
+               "transformers.models.glm_moe_dsa.*|transformers.models.hy_v4.*|transformers.models.hy_v4_vl.*|"
+               "transformers.models.lightglue.*|transformers.models.longformer.*|"
+               "transformers.models.mistral_large4.*|transformers.models.moonshine_streaming.*|"
+               "transformers.models.nemotron_asr_streaming.*|transformers.models.paligemma.*|"
+               "transformers.models.pi0.*|transformers.models.qwen4_exp.*|transformers.models.t5gemma2.*|"
+               "transformers.models.unlimited_ocr.*|transformers.models.visual_bert.*",
      .op = "scaled_dot_product_attention.default"},
     {TRANSFORMERS_5, FACT_MASKS_TRACE, "masking_utils.py: create_causal_mask", "expand",
      .around = "transformers.models.*", .op = "scaled_dot_product_attention.default"},
