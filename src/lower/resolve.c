@@ -470,6 +470,20 @@ read_here(const struct dynamo *d, const struct group *g, const struct param *q, 
     return false;
 }
 
+/* Whether the parameter's module looked something up, in a table under another name: they are tied. */
+static bool
+looked_up_as_another(const struct dynamo *d, const struct param *q)
+{
+    bool as_another = false;
+    for (int i = 0; i < d->ngroups && !as_another; i++) {
+        const struct group *g = &d->groups[i];
+        const size_t n = g->path ? strlen(g->path) : 0;
+        as_another =
+            n && spelled(g->target, LOOKS_UP) && starts_with(q->name, g->path) && strcmp(q->name + n, ".weight") == 0;
+    }
+    return as_another;
+}
+
 /* A parameter below the group's module that nothing names, but for one: of these, one whose name ends so; else that of
  * its line, or of those that no line reads one that may have this rank. */
 static struct param *
@@ -785,14 +799,17 @@ lost_embedding(struct dynamo *d, const struct group *g, const struct tensor *t)
     int rank;
     const int64_t *size;
     struct param *q = folded_param(d, g, ".weight", 2, NULL);
+    if (q && looked_up_as_another(d, q))
+        q = folded_param(d, g, ".weight", 2, q);
     if (!q || !lower_sizes(l, t, &rank, &size) || rank < 2)
         return -1;
+    int64_t table[] = {size[rank - 2], size[rank - 1]}, most = table[1] > 0 ? MOST_FOLDED / table[1] : 0;
+    /* no larger table is folded, and positions are the same for the whole batch: types, looked up again and again */
+    const bool types = table[0] > most || (rank > 2 && size[0] > 1);
     const struct param *other = folded_param(d, g, ".weight", 2, q);
-    if (other)
+    if (other && !(types && looked_up_as_another(d, other)))
         graph_doubt(l->g, q->name, "parameter", "an export with optimize=False",
                     "the exporter looked a constant up in it, or in %s, and left neither's size", other->name);
-    int64_t table[] = {size[rank - 2], size[rank - 1]}, most = table[1] > 0 ? MOST_FOLDED / table[1] : 0;
-    const bool types = table[0] > most; /* no larger table is folded: one of types, looked up again and again */
     struct call *at = group_call(d, g, types ? "aten.zeros.default" : "aten.arange.default", types ? 2 : 1);
     at->args[0] = types ? (struct arg){.kind = ARG_LIST, .n = rank - 1, .list = NEWN(l->a, struct arg, rank)}
                         : INT(size[rank - 2]);
