@@ -33,6 +33,7 @@ run_view(struct machine *m, struct frame *f)
         for (int i = rank - 1, run = 1; i >= 0; run *= (int)(size[i] > 1 ? size[i] : 1), i--)
             stride[i] = run;
     out_add(m, f, value_view(m, V(0), rank, size, stride));
+    f->out[0]->is_view = !f->op->unseen;
 }
 
 static void
