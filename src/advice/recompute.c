@@ -148,6 +148,7 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
         for (int i = 0; i < nnamed; i++) {
             like.first = all[named[i]].first;
             like.end = all[named[i]].end;
+            like.module = all[named[i]].module;
             if (!taken[named[i]])
                 r[n++] = like;
             taken[named[i]] = true;
