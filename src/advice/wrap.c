@@ -208,12 +208,17 @@ engine(struct arena *a, const struct setup *s)
     return arena_printf(
         a,
         "import deepspeed\n\noptimizer = %s(model.parameters(), lr=lr%s)\nconfig = {\n"
-        "    \"train_micro_batch_size_per_gpu\": batch,\n    \"zero_optimization\": {\"stage\": 2},\n"
-        "    \"zero_allow_untested_optimizer\": True,\n%s}\n"
+        "    \"train_micro_batch_size_per_gpu\": batch,\n    \"zero_optimization\": {\"stage\": %d},\n"
+        "    \"zero_allow_untested_optimizer\": True,\n%s%s}\n%s"
         "model, optimizer, _, _ = deepspeed.initialize(model=model, optimizer=optimizer, config=config)\n"
-        "# in the loop: model.backward(loss), then model.step()",
-        optimizer ? optimizer : "torch.optim.AdamW", optimizer_switched(s->optimizer),
-        s->precision == precision_find("bf16") ? "    \"bf16\": {\"enabled\": True},\n" : "");
+        "# in the loop: model.backward(loss), then model.step(), %s",
+        optimizer ? optimizer : "torch.optim.AdamW", optimizer_switched(s->optimizer), s->parallel->zero,
+        s->precision == precision_find("bf16") ? "    \"bf16\": {\"enabled\": True},\n" : "",
+        s->micro_batches > 1 ? arena_printf(a, "    \"gradient_accumulation_steps\": %d,\n", s->micro_batches) : "",
+        s->parallel->zero > 2
+            ? "# a model that no GPU holds is built under deepspeed.zero.Init(config_dict_or_path=config)\n"
+            : "",
+        s->micro_batches > 1 ? "for each micro-batch" : "which zeroes gradients");
 }
 
 const char *
@@ -223,7 +228,7 @@ ranks_python(struct arena *a, const struct program *p, const struct setup *s, bo
     const char *pattern = pattern_of(a, p);
     if (!pattern)
         return NULL;
-    return how && how->flattens   ? engine(a, s)
+    return how && how->zero       ? engine(a, s)
            : how && how->sequence ? cut_sequence(a, p, pattern)
            : how && how->tensor   ? cut_layers(a, p)
            : how && how->pipeline ? split(a, p, s)

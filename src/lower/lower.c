@@ -113,6 +113,28 @@ doubt_overwritten(const struct program *p)
     arena_free(own);
 }
 
+/* DeepSpeed's engine. Source: deepspeed/runtime/zero/config.py, torch_autocast.py (autocast_if_enabled), of 0.19.8. */
+static void
+assume_deepspeed(struct program *p, const struct setup *s)
+{
+    bool autocast;
+    enum dtype half = precision_half(s->precision, &autocast);
+    program_assume(p, ALTERNATIVE_NONE,
+                   "DeepSpeed 0.19.8 has its default settings but for the stage: reduce_bucket_size is 500,000,000 "
+                   "elements, which a rank has whatever the model needs, and the optimizer is PyTorch's; %s",
+                   s->parallel->zero > 2 ? "parameters of up to 100,000 elements stay whole, those of the next "
+                                           "50,000,000 elements are asked for beforehand, and those that are used "
+                                           "again within 1,000,000,000 elements are kept"
+                                         : "gradients are contiguous and reduced without overlap");
+    if (autocast)
+        graph_doubt(p->graph, "model", "DeepSpeed", "--precision=bf16",
+                    "DeepSpeed switches torch.autocast off that is around its engine, and what its own torch_autocast "
+                    "does is not known");
+    else if (half == DT_FLOAT16)
+        graph_doubt(p->graph, "model", "DeepSpeed", "--precision=bf16",
+                    "what DeepSpeed's loss scaling for float16 takes is not known");
+}
+
 struct program *
 lower_run(struct graph *g, const struct setup *setup)
 {
@@ -155,11 +177,8 @@ lower_run(struct graph *g, const struct setup *setup)
         program_assume(l->p, ALTERNATIVE_NONE,
                        "each rank builds the whole model on its GPU before fully_shard, and what that took stays "
                        "reserved: built on the meta device, as with fsdp:meta, it would not be");
-    if (s->mode == MODE_TRAINING && s->parallel && s->parallel->flattens)
-        program_assume(l->p, ALTERNATIVE_NONE,
-                       "DeepSpeed 0.19.8 has its default settings but for the stage: reduce_bucket_size is 500,000,000 "
-                       "elements, which a rank has whatever the model needs, gradients are contiguous and reduced "
-                       "without overlap, and the optimizer is PyTorch's");
+    if (s->mode == MODE_TRAINING && s->parallel && s->parallel->zero)
+        assume_deepspeed(l->p, s);
     if (g->leading)
         program_assume(l->p, ALTERNATIVE_NONE, "the batch is %s, the only leading dimension of an input that is open",
                        g->leading);

@@ -184,6 +184,8 @@ own_sizes(const struct certain *x, const struct param *q, int64_t *size)
         memcpy(size, q->size, sizeof(*size) * (size_t)q->rank);
     if (!how || param_is_state(q))
         return true;
+    for (int i = 0; i < q->rank && how->zero > 2; i++) /* a share of the elements, on one dimension at least */
+        size[i] = i ? 1 : div_up(bytes_of(DT_UINT8, q->rank, q->size), x->s->gpus);
     if (how->shards && q->rank > 0)
         size[0] = div_up(size[0], parallel_within(how, x->s->gpus));
     return !how->offloads;
@@ -217,9 +219,9 @@ certain_bytes(const struct step *st)
         model = bytes_add(model, bytes);
         if (!training || q->kind != PARAM_TRAINED || !x.reaches[q->slot] || !dtypes[q->dtype].is_float)
             continue;
-        if (!how || !how->flattens)
+        if (!how || !how->zero)
             grads = bytes_add(grads, bytes);
-        if (!how || !(how->partitions || how->flattens))
+        if (!how || !(how->partitions || how->zero))
             states = bytes_add(states, optimizer_state_bytes(x.s->optimizer, t, q->rank, size));
     }
     for (int i = 0; i < p->ninputs; i++)

@@ -1036,6 +1036,14 @@ gate_make(struct machine *m, int unit, int n, struct value **v)
 }
 
 void
+gate_one(struct machine *m, int unit, struct value **v)
+{
+    int mark = scope_begin(m);
+    gate_make(m, unit, 1, v);
+    scope_end(m, mark, 0, NULL);
+}
+
+void
 gate_opens(struct value *v, int unit)
 {
     if (v->fn && !v->fn->opens)
@@ -1231,6 +1239,8 @@ stop_before(struct machine *m, struct frame *f)
     struct checkpoint *c = m->checkpoint;
     const struct derivative *r = rule_of(m, f->op);
     int n = 0;
+    if (f->op->function)
+        return;
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
         if (!is_wanted(f, s->guard))

@@ -483,6 +483,10 @@ expand_linear(struct machine *m, struct frame *f)
 {
     struct value *x = V(0), *w = V(1), *b = V(2), *y;
     struct value *wt = NULL;
+    if (m->zero3) {
+        out_add(m, f, OP(m, "deepspeed.linear", VAL(x), VAL(w), VAL(b)));
+        return;
+    }
     if (b && (x->rank == 2 || value_contiguous(x)) && x->rank && w->rank == 2) {
         int64_t size[RANK], rows = 1;
         for (int i = 0; i < x->rank - 1; i++)
@@ -505,6 +509,57 @@ expand_linear(struct machine *m, struct frame *f)
         y = op_over(m, "add.Tensor", COUNT(a), a, m->real && !under_mode(m)); /* isTensorSubclassLike */
     }
     out_add(m, f, y);
+}
+
+/* What DeepSpeed's ZeRO-3 puts into the place of linear: it saves the parameter itself and no view of it, which would hold
+ * what the parameter gives back. Source: LinearFunctionForZeroStage3 in deepspeed/runtime/zero/linear.py. */
+void
+run_linear_of_zero3(struct machine *m, struct frame *f)
+{
+    struct value *x = V(0), *b = V(2), *wt = OP(m, "t.default", VAL(V(1))), *y;
+    if (b && x->rank == 2) {
+        out_add(m, f, OP(m, "addmm.default", VAL(b), VAL(x), VAL(wt)));
+        return;
+    }
+    y = OP(m, "matmul.default", VAL(x), VAL(wt));
+    if (b) {
+        struct arg a[] = {VAL(y), VAL(b)};
+        y = op_over(m, "add.Tensor", COUNT(a), a, true);
+    }
+    out_add(m, f, y);
+}
+
+/* v.reshape(-1, v.shape[-1]) */
+static struct value *
+as_rows(struct machine *m, struct value *v)
+{
+    int64_t size[] = {1, v->rank ? v->size[v->rank - 1] : 1};
+    for (int i = 0; i + 1 < v->rank; i++)
+        size[0] *= v->size[i];
+    return v->rank > 2 ? reshape(m, v, 2, size) : v;
+}
+
+/* Its gradients, all at once: arguments as of the layer, the gradient before them. */
+void
+run_linear_of_zero3_backward(struct machine *m, struct frame *f)
+{
+    enum { GRAD, INPUT, WEIGHT, BIAS };
+    struct value *g = V(GRAD), *x = V(INPUT), *made[3] = {NULL};
+    int64_t dims[RANK];
+    if (f->want & 1)
+        made[0] = OP(m, "matmul.default", VAL(g), VAL(V(WEIGHT)));
+    if (f->want & 2) {
+        int mark = scope_begin(m);
+        struct value *rows = OP(m, "t.default", VAL(as_rows(m, g)));
+        made[1] = OP(m, "matmul.default", VAL(rows), VAL(as_rows(m, x)));
+        scope_end(m, mark, 1, &made[1]);
+    }
+    for (int i = 0; i + 1 < g->rank; i++)
+        dims[i] = i;
+    if (V(BIAS) && f->want & 4)
+        made[2] = OP(m, "sum.dim_IntList", VAL(g), ints_arg(m, g->rank - 1, dims), BOOL(false));
+    for (int i = 0; i < COUNT(made); i++)
+        out_add(m, f, made[i]);
 }
 
 /* ---- tensor parallelism ------------------------------------------------------------------------------------------ */

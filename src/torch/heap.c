@@ -317,7 +317,8 @@ unmap_block(struct heap *h, struct block *b)
         pool_insert(h, b);
         b = middle;
     }
-    h->play->unmap(h->play->of, from, to - from, r.page);
+    if (h->play)
+        h->play->unmap(h->play->of, from, to - from, r.page);
     h->reserved -= to - from;
     b->unmapped = true;
     if (b->next && b->next->unmapped)
@@ -331,9 +332,26 @@ unmap_block(struct heap *h, struct block *b)
 
 /* ---- the device -------------------------------------------------------------------------------------------------- */
 
-/* Memory that nobody uses goes back to the device. Source: release_cached_blocks. */
+/* The driver gets a segment back. */
 static void
-release_cached(struct heap *h)
+give_back(struct heap *h, struct block *b)
+{
+    int at = 0;
+    if (h->play)
+        h->play->give(h->play->of, b->address);
+    while (at < h->nsegments && h->segment[at].address != b->address)
+        at++;
+    if (!h->play && at < h->nsegments) {
+        h->nsegments--;
+        memmove(&h->segment[at], &h->segment[at + 1], sizeof(*h->segment) * (size_t)(h->nsegments - at));
+    }
+    pool_remove(h, b);
+    h->reserved -= b->bytes;
+    block_drop(h, b);
+}
+
+void
+heap_release(struct heap *h)
 {
     for (int large = 0; large < 2; large++) {
         for (struct block *b = h->pool[large].range; b; b = b->next)
@@ -342,12 +360,8 @@ release_cached(struct heap *h)
         for (unsigned i = BINS; i-- > 0 && !h->expandable;)
             for (int k = h->pool[large].bin[i].n - 1; k >= 0; k--) {
                 struct block *b = h->pool[large].bin[i].block[k];
-                if (b->prev || b->next)
-                    continue;
-                h->play->give(h->play->of, b->address);
-                pool_remove(h, b);
-                h->reserved -= b->bytes;
-                block_drop(h, b);
+                if (!b->prev && !b->next)
+                    give_back(h, b);
             }
     }
 }
@@ -375,7 +389,7 @@ grow_or_refuse(struct heap *h, int64_t bytes, bool large)
     struct block *b = grow(h, bytes, large);
     if (b)
         return b;
-    release_cached(h);
+    heap_release(h);
     if ((b = grow(h, bytes, large)))
         return b;
     h->play->refuse(h->play->of, segment_bytes(bytes));

@@ -68,6 +68,14 @@ trace_unbind(struct machine *m, struct value **name)
     *PUSH(t->a, t->note, t->nnotes, t->cap_notes) = (struct note){.name = name};
 }
 
+void
+trace_release(struct machine *m)
+{
+    struct step_trace *t = &m->trace;
+    note(m, -1 - t->nnotes, false);
+    *PUSH(t->a, t->note, t->nnotes, t->cap_notes) = (struct note){.releases = true};
+}
+
 int
 tape_ask(struct tape *x, const struct ask *q)
 {
@@ -266,6 +274,16 @@ death(struct machine *m, struct storage *s, const struct event *e, bool reported
     m->st[s->id]->id = s->id;
 }
 
+static void
+release(struct machine *m)
+{
+    if (m->tape)
+        m->tape->whole = false;
+    for (int i = 0; i < STREAMS; i++)
+        if (machine_heap(m, i))
+            heap_release(machine_heap(m, i));
+}
+
 /* What the iteration before has left, for what will be born again: by place in the trace, NULL none. */
 static struct storage **
 leavings(struct machine *m, struct arena *a)
@@ -313,7 +331,9 @@ trace_play(struct machine *m, bool again, bool reported)
         const struct event *e = &t->ev[i];
         const struct note *n = e->storage < 0 ? &t->note[-1 - e->storage] : NULL;
         const struct value *v = n && n->name ? *n->name : NULL;
-        if (n && !n->name)
+        if (n && n->releases)
+            release(m);
+        else if (n && !n->name)
             put_on_tape(m, REQUEST_ASK, n->ask);
         struct storage *s = e->storage < 0 ? NULL : now[e->storage];
         if (was && s && i < r[1].ev && e->birth)

@@ -219,6 +219,8 @@ void run_view_as_real(struct machine *m, struct frame *f);
 void run_weight_norm(struct machine *m, struct frame *f);
 void run_weight_norm_backward(struct machine *m, struct frame *f);
 void run_where(struct machine *m, struct frame *f);
+void run_linear_of_zero3(struct machine *m, struct frame *f);
+void run_linear_of_zero3_backward(struct machine *m, struct frame *f);
 void run_zero_of(struct machine *m, struct frame *f);
 void run_zeros_like_second(struct machine *m, struct frame *f);
 

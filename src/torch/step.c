@@ -15,6 +15,7 @@
 #include <string.h>
 
 enum { ITERATIONS = 3, RANK = 2 * MAX_RANK, MOST_STATES = 4 /* of an optimizer, for a parameter */ };
+enum { DEEPEST = 64 /* modules that have parameters and lie in each other */ };
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
@@ -530,8 +531,21 @@ struct script {
     int nparams;                 /* that own their tensor: tied names share */
     bool sharded, sharded_low;
     const struct region *unit; /* that runs */
-    int *swapped, nswapped;    /* slots that hold a unit's gates, and what they held */
-    struct value **unswapped;
+    struct swaps {
+        int n, *slot; /* that hold a unit's gates, and what they held */
+        struct value **was;
+    } swapped;
+    int *passing;          /* room for what passes a gate, */
+    struct value **passed; /* slots and values */
+    bool *hooked;          /* per module: ZeRO-3 does something before it runs */
+    int *part;             /* per slot: the parameter's number there; -1 none */
+    int nuses, first_use;  /* modules that run, the outermost first; those of the running second forward */
+    int around;            /* the module whose second forward that is; -1 none */
+    struct use {
+        int module, first, end; /* calls */
+        struct swaps swapped;
+        const struct checkpoint *under;
+    } use[DEEPEST];
     struct value **split; /* what was split along the sequence */
     int nsplit, cap_split;
     struct stage *stage;                   /* of a pipeline; NULL none */
@@ -624,22 +638,20 @@ build_model(struct script *x)
 {
     const struct program *p = x->p;
     x->m->phase = PHASE_BUILD;
-    x->params = NEWN(x->m->a, struct trained, p->nparams + 1);
+    x->params = NEWN(x->m->a, struct trained, 2 * p->nparams + 1); /* DeepSpeed's optimizer has others behind them */
     for (int i = 0; i < p->nparams; i++) {
         const struct param *q = &p->params[i];
         if (q->rank >= 0 && q->tied_to < 0 && (!x->stage || x->stage->reads[q->slot]))
             x->params[x->nparams++].param = q;
     }
     x->moves = moves(x);
-    bool engine = x->s->mode == MODE_TRAINING && x->s->parallel && x->s->parallel->flattens; /* casts no buffers */
-    x->m->on_meta = x->sharded && x->s->parallel->on_meta;
+    bool zero = x->s->mode == MODE_TRAINING && x->s->parallel && x->s->parallel->zero; /* casts by itself, no buffers */
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[x->moves[i].of];
         const struct param *q = t->param;
+        x->m->on_meta = x->sharded && x->s->parallel->on_meta;
         t->v = value_born(x->m, "empty.memory_format", param_is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                          x->sharded_low || q->is_exact || (engine && param_is_state(q))
-                              ? q->dtype
-                              : precision_type(x->s->precision, q->dtype),
+                          x->sharded_low || q->is_exact || zero ? q->dtype : precision_type(x->s->precision, q->dtype),
                           q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
@@ -728,8 +740,6 @@ shard(struct script *x)
     if (x->s->parallel->on_meta)
         leave_meta(x);
     shards_build(m->shards);
-    x->swapped = NEWN(m->a, int, x->p->nslots + 1);
-    x->unswapped = NEWN(m->a, struct value *, x->p->nslots + 1);
 }
 
 static void
@@ -741,6 +751,20 @@ reduce(struct script *x)
         if (has_update(&x->params[i]) || x->params[i].param->kind == PARAM_BUFFER)
             reducer_add(m->reducer, x->params[i].v, has_update(&x->params[i]) ? &x->params[i].grad : NULL);
     reducer_build(m->reducer);
+}
+
+/* Source: _cast_module_mixed_precision in deepspeed/runtime/engine.py. */
+static void
+cast_model(struct script *x)
+{
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[i];
+        enum dtype to = precision_type(x->s->precision, t->param->dtype);
+        if (param_is_state(t->param) || t->param->is_exact || to == t->v->dtype)
+            continue;
+        t->v->dtype = to;
+        value_refill(x->m, t->v, CLASS_PARAMETERS, value_elements(t->v));
+    }
 }
 
 /* DeepSpeed's optimizer has one parameter, which stands behind the model's. */
@@ -760,6 +784,43 @@ flatten(struct script *x)
     x->updated[x->nupdated++] = x->nparams;
 }
 
+/* Modules that are called are hooked: what they have comes before they run. */
+static void
+hook(struct script *x)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    int *part = NEWN(m->a, int, p->nparams + 1);
+    m->zero3 = zero3_new(m, x->s->gpus, p->nmodules);
+    x->hooked = NEWN(m->a, bool, p->nmodules + 1);
+    x->part = NEWN(m->a, int, p->nslots + 1);
+    memset(x->part, -1, sizeof(*x->part) * (size_t)(p->nslots + 1));
+    for (int i = 0; i < x->nparams; i++) {
+        struct trained *t = &x->params[i];
+        if (!param_is_state(t->param))
+            x->part[t->param->slot] = zero3_add(m->zero3, t->v, &t->grad, has_update(t));
+    }
+    for (int i = 0; i < p->nparams; i++) {
+        const struct param *q = &p->params[i];
+        part[i] = x->part[q->tied_to < 0 ? q->slot : p->params[q->tied_to].slot];
+        if (part[i] < 0 || q->module < 0)
+            continue;
+        zero3_own(m->zero3, q->module, part[i]);
+    }
+    for (int i = 0; i < p->nmodules; i++) /* a list of modules is not called: nothing tells its class */
+        x->hooked[i] = i == 0 || p->modules[i].type;
+    for (int i = 0; i < p->ncalls; i++)
+        x->hooked[p->calls[i].scope] |= !p->calls[i].in_loss;
+    int groups = zero3_build(m->zero3);
+    x->updated = NEWN(m->a, int, groups + 1);
+    for (int g = 0; g < groups; g++) {
+        struct param *q = NEW(m->keep, struct param);
+        *q = (struct param){.name = "the rank's parameters", .kind = PARAM_TRAINED, .tied_to = -1};
+        x->params[x->nparams + g] = (struct trained){.param = q, .v = zero3_master(m->zero3, g)};
+        x->updated[x->nupdated++] = x->nparams + g;
+    }
+}
+
 /* The parameters of this rank's optimizer, and what shares gradients with other ranks. */
 static void
 spread(struct script *x)
@@ -767,8 +828,9 @@ spread(struct script *x)
     struct machine *m = x->m;
     const struct parallel *how = x->s->mode == MODE_TRAINING ? x->s->parallel : NULL;
     int64_t *elements = NEWN(m->a, int64_t, x->nparams + 1);
-    if (how && how->flattens) {
-        flatten(x);
+    if (how && how->zero) {
+        cast_model(x);
+        (how->zero > 2 ? hook : flatten)(x);
         return;
     }
     if (how && !how->tensor && !how->pipeline)
@@ -1293,17 +1355,15 @@ enter_loss(struct script *x, int first)
             unbind(x, &x->outs[i]);
 }
 
-/* A unit begins: what it reads passes a gate, which knows in the backward pass that the unit is behind. */
-static void
-enter_unit(struct script *x, const struct region *u)
+/* What calls read passes a gate, or each tensor one of its own; slots of it that are read behind them, too, are noted.
+ * Returns how many tensors did. */
+static int
+pass_gates(struct script *x, int first, int end, int gate, bool each, struct swaps *swapped)
 {
     struct machine *m = x->m;
-    int n = 0, seen = ++x->stamp, mark = scope_begin(m), *slots = NEWN(m->a, int, x->p->nslots + 1);
-    struct value **v = NEWN(m->a, struct value *, x->p->nslots + 1);
-    x->unit = u;
-    x->nswapped = 0;
-    shards_enter(m->shards, (int)(u - x->p->units) + 1);
-    for (int i = u->first, slot; i < u->end; i++) {
+    int n = 0, seen = ++x->stamp, mark = scope_begin(m), *slots = x->passing;
+    struct value **v = x->passed;
+    for (int i = first, slot; i < end; i++) {
         const struct call *c = &x->p->calls[i];
         for (struct call_reads k = {c}; (slot = next_read(&k)) >= 0;) {
             if (x->seen[slot] == seen || x->seen[slot] < 0)
@@ -1311,7 +1371,7 @@ enter_unit(struct script *x, const struct region *u)
             x->seen[slot] = seen;
             if (!x->slot[slot])
                 continue;
-            struct value *to = shards_cast(m->shards, x->slot[slot]);
+            struct value *to = m->shards ? shards_cast(m->shards, x->slot[slot]) : x->slot[slot];
             if (to == x->slot[slot] && !to->requires_grad)
                 continue;
             slots[n] = slot;
@@ -1321,12 +1381,13 @@ enter_unit(struct script *x, const struct region *u)
             x->seen[c->outs[k]] = seen;
     }
     int gated = 0;
+    *swapped = (struct swaps){0, NEWN(m->a, int, n + 1), NEWN(m->a, struct value *, n + 1)};
     for (int i = 0; i < n; i++) {
         struct value **at = &x->slot[slots[i]];
         value_keep(v[i]);
-        if (x->last_use[slots[i]] >= u->end) {
-            x->swapped[x->nswapped] = slots[i];
-            x->unswapped[x->nswapped++] = *at;
+        if (x->last_use[slots[i]] >= end) {
+            swapped->slot[swapped->n] = slots[i];
+            swapped->was[swapped->n++] = *at;
         } else
             value_drop(m, *at);
         *at = v[i];
@@ -1335,11 +1396,34 @@ enter_unit(struct script *x, const struct region *u)
             v[gated++] = v[i];
         }
     }
-    if (gated)
-        gate_make(m, (int)(u - x->p->units) + 1, gated, v);
+    for (int i = 0; i < gated; i += each ? 1 : gated)
+        gate_make(m, gate, each ? 1 : gated, &v[i]);
     for (int i = 0; i < gated; i++)
         x->slot[slots[i]] = v[i];
     scope_end(m, mark, 0, NULL);
+    return gated;
+}
+
+/* Slots hold again what they held before the gates. */
+static void
+put_back(struct script *x, const struct swaps *swapped)
+{
+    for (int i = 0; i < swapped->n; i++) {
+        struct value **at = &x->slot[swapped->slot[i]];
+        if (*at)
+            drop(x, at);
+        *at = swapped->was[i];
+    }
+}
+
+/* A unit begins: what it reads passes a gate, which knows in the backward pass that the unit is behind. */
+static void
+enter_unit(struct script *x, const struct region *u)
+{
+    int number = (int)(u - x->p->units) + 1;
+    x->unit = u;
+    shards_enter(x->m->shards, number);
+    pass_gates(x, u->first, u->end, number, false, &x->swapped);
 }
 
 static void
@@ -1347,12 +1431,7 @@ leave_unit(struct script *x)
 {
     const struct region *u = x->unit;
     int number = (int)(u - x->p->units) + 1;
-    for (int i = 0; i < x->nswapped; i++) {
-        struct value **at = &x->slot[x->swapped[i]];
-        if (*at)
-            drop(x, at);
-        *at = x->unswapped[i];
-    }
+    put_back(x, &x->swapped);
     for (int i = u->first; i < u->end; i++)
         for (int k = 0; k < x->p->calls[i].nouts; k++) {
             int slot = x->p->calls[i].outs[k];
@@ -1361,6 +1440,99 @@ leave_unit(struct script *x)
         }
     shards_leave(x->m->shards, number);
     x->unit = NULL;
+}
+
+static bool
+is_within(const struct program *p, int module, int outer)
+{
+    while (module > outer)
+        module = p->modules[module].parent;
+    return module == outer;
+}
+
+/* A second forward of a checkpoint that is no function is no part of the graph. */
+static bool
+makes_graph(const struct machine *m)
+{
+    const struct checkpoint *c = m->checkpoint;
+    return m->grad_mode && !(c && c->again && !c->function);
+}
+
+/* A hooked module runs. */
+static void
+enter_use(struct script *x, int module, int first)
+{
+    const struct program *p = x->p;
+    struct machine *m = x->m;
+    struct use *u = &x->use[x->nuses++];
+    *u = (struct use){.module = module, .first = first, .end = first + 1, .under = m->checkpoint};
+    while (u->end < p->ncalls && !p->calls[u->end].in_loss && is_within(p, p->calls[u->end].scope, module))
+        u->end++;
+    zero3_enter(m->zero3, module);
+    if (makes_graph(m))
+        zero3_await(m->zero3, module, pass_gates(x, first, u->end, 2 * module + 1, true, &u->swapped));
+}
+
+static void
+leave_use(struct script *x)
+{
+    struct machine *m = x->m;
+    struct use *u = &x->use[--x->nuses];
+    put_back(x, &u->swapped);
+    for (int i = u->first; i < u->end && makes_graph(m); i++)
+        for (int k = 0; k < x->p->calls[i].nouts; k++) {
+            int slot = x->p->calls[i].outs[k];
+            struct value **at = &x->slot[slot];
+            if (*at && (*at)->requires_grad && (*at)->fn && x->last_use[slot] >= u->end)
+                gate_one(m, 2 * u->module, at);
+        }
+    zero3_leave(m->zero3, u->module);
+}
+
+/* The hooked modules that begin with a call, down to one of them; -1 all. A second forward begins below its region's. */
+static void
+enter_uses(struct script *x, int call, int down_to)
+{
+    const struct program *p = x->p;
+    int chain[DEEPEST], n = 0;
+    if (p->calls[call].in_loss)
+        return;
+    for (int at = p->calls[call].scope; at >= 0 && at != x->around && n < DEEPEST; at = p->modules[at].parent)
+        if (x->hooked[at])
+            chain[n++] = at;
+    while (n > x->nuses - x->first_use && x->nuses < DEEPEST) {
+        int module = chain[n - 1 - (x->nuses - x->first_use)];
+        if (down_to >= 0 && !is_within(p, down_to, module))
+            return;
+        enter_use(x, module, call);
+    }
+}
+
+static void
+leave_uses(struct script *x, int end)
+{
+    while (x->nuses > x->first_use && x->use[x->nuses - 1].end <= end && x->use[x->nuses - 1].under == x->m->checkpoint)
+        leave_use(x);
+}
+
+/* What a call reads of parameters comes first, where it is another module's. */
+static void
+read_parts(struct script *x, const struct call *c)
+{
+    int slot;
+    for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;)
+        if (x->part[slot] >= 0)
+            zero3_read(x->m->zero3, c->scope, x->part[slot]);
+}
+
+/* The module that a region is the calls of; -1 none. */
+static int
+module_of(const struct program *p, const struct region *r)
+{
+    int at = r->module ? p->calls[r->first].scope : -1;
+    while (at >= 0 && strcmp(p->modules[at].path, r->module) != 0)
+        at = p->modules[at].parent;
+    return at;
 }
 
 /* Whether a region is all of earlier stages. */
@@ -1402,15 +1574,24 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
         for (; u < p->units + p->nunits && u->first == i; u++)
             enter_unit(x, u);
         for (; r < p->regions + p->nregions && (is_earlier(x, r) || (r->first == i && r->end <= end)); r++)
-            if (!is_earlier(x, r))
+            if (!is_earlier(x, r)) {
+                if (m->zero3)
+                    enter_uses(x, i, module_of(p, r));
                 enter_region(x, r);
+            }
         if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
             enter_loss(x, i);
+        if (m->zero3) {
+            enter_uses(x, i, -1);
+            read_parts(x, &p->calls[i]);
+        }
         run_call(x, i, flops);
+        leave_uses(x, i + 1);
         while (m->checkpoint && m->checkpoint->region->end == i + 1 && !m->checkpoint->again) {
             struct value **made;
             int nmade = results_of(x, m->checkpoint->region, &made);
             checkpoint_end(m, nmade, made);
+            leave_uses(x, i + 1);
         }
         if (x->unit && x->unit->end == i + 1 && !m->checkpoint)
             leave_unit(x);
@@ -1431,6 +1612,9 @@ rerun(void *to, struct checkpoint *c)
         for (int i = 0; i < ran->nmade; i++)
             value_keep(ran->made[i]);
         forget_gathered(m);
+        x->nuses = x->first_use; /* what it ended in has no end of its own */
+        x->first_use = ran->uses;
+        x->around = ran->around;
         swap_slots(x, ran, true);
         exit_autocast(x);
         double extra = m->flops - x->flops_before;
@@ -1440,6 +1624,10 @@ rerun(void *to, struct checkpoint *c)
         return;
     }
     x->flops_before = m->flops;
+    c->uses = x->first_use;
+    c->around = x->around;
+    x->first_use = x->nuses;
+    x->around = module_of(x->p, c->region);
     swap_slots(x, c, false);
     for (int i = 0; i < c->nargs; i++)
         x->slot[c->slots[i]] = value_keep(c->args[i]);
@@ -1481,6 +1669,8 @@ run_model(struct script *x, double *flops)
         if (uncast[i])
             value_drop(m, uncast[i]);
     const char *missing = m->reducer ? reducer_forward(m->reducer) : NULL;
+    if (m->zero3)
+        zero3_begin(m->zero3);
     if (missing)
         graph_doubt(p->graph, "model", "DistributedDataParallel", arena_printf(p->arena, "--freeze='%s'", missing),
                     "the parameter %s gets no gradient: without find_unused_parameters=True PyTorch stops there",
@@ -1662,8 +1852,9 @@ run_each(struct script *x, const struct trained *t, struct value **names)
     }
 }
 
+/* Of all that the rank's optimizer has. */
 static void
-run_update(struct script *x)
+update_all(struct script *x)
 {
     struct machine *m = x->m;
     const struct optimizer *o = x->s->optimizer;
@@ -1672,9 +1863,6 @@ run_update(struct script *x)
     const char *const *lists = before ? o->before.lists : o->lists;
     const enum remade_kind remade = before ? REMADE_KEPT : o->remade_kind;
     struct value *names[LOCALS] = {NULL};
-    m->phase = PHASE_UPDATE;
-    if (m->zero)
-        x->params[x->nparams].grad = zero_flatten(m->zero);
     make_states(x);
     m->grad_mode = false;
     int mark = scope_begin(m);
@@ -1712,12 +1900,42 @@ run_update(struct script *x)
     }
     for (int i = 0; i < LOCALS; i++)
         value_drop(m, names[i]);
+    m->grad_mode = true;
+}
+
+/* One group after another. */
+static void
+update_groups(struct script *x)
+{
+    struct machine *m = x->m;
+    int n = x->nupdated, *all = x->updated;
+    zero3_step(m->zero3);
+    x->nupdated = 1;
+    for (int g = 0; g < n; g++) {
+        struct value **grad = &x->params[all[g]].grad;
+        x->updated = &all[g];
+        *grad = zero3_flatten(m->zero3, g);
+        update_all(x);
+        drop(x, grad);
+    }
+    x->updated = all;
+    x->nupdated = n;
+    zero3_end(m->zero3);
+}
+
+static void
+run_update(struct script *x)
+{
+    struct machine *m = x->m;
+    m->phase = PHASE_UPDATE;
+    if (m->zero)
+        x->params[x->nparams].grad = zero_flatten(m->zero);
+    (m->zero3 ? update_groups : update_all)(x);
     if (m->zero && x->params[x->nparams].grad)
         drop(x, &x->params[x->nparams].grad);
     for (int i = 0; i < x->nparams && x->s->parallel && x->s->parallel->partitions; i++)
         if (has_update(&x->params[i])) /* by one rank, which sends it to the others */
             ranks_exchange(m, x->params[i].v->st->requested, 1);
-    m->grad_mode = true;
 }
 
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
@@ -1729,6 +1947,26 @@ drop_batch(struct script *x)
         drop(x, &x->inputs[i]);
     for (int i = 0; i < x->p->noutputs; i++)
         drop(x, &x->targets[i]);
+}
+
+/* DeepSpeed's engine divides the loss by micro-batches and multiplies it by its scale. Source: backward in
+ * deepspeed/runtime/engine.py. */
+static void
+run_backward(struct script *x)
+{
+    struct machine *m = x->m;
+    int mark = scope_begin(m);
+    struct value *root = x->loss;
+    if (m->zero || m->zero3) {
+        root = OP(m, "div.Tensor", VAL(root), FLT(1));
+        root = OP(m, "mul.Tensor", VAL(root), FLT(1));
+    }
+    backward(m, root);
+    if (m->zero)
+        zero_finish(m->zero);
+    if (m->zero3)
+        zero3_finish(m->zero3);
+    scope_end(m, mark, 0, NULL);
 }
 
 static void
@@ -1766,7 +2004,7 @@ iteration(struct script *x, struct step *st)
         m->phase = PHASE_BACKWARD;
         m->more_micro_batches = k + 1 < micro;
         if (x->loss)
-            backward(m, x->loss);
+            run_backward(x);
         m->op = NULL;
         trace_mark(m, TRACE_BACKWARD);
         for (int i = 0; i < x->p->noutputs && loop->del; i++)
@@ -2162,6 +2400,9 @@ step_run(struct program *p, const struct setup *s)
     x.kept = NEWN(p->arena, struct value *, p->nslots + 1);
     x.attributes = NEWN(p->arena, struct value *, p->nattributes + 1);
     x.seen = NEWN(p->arena, int, p->nslots + 1);
+    x.passing = NEWN(p->arena, int, p->nslots + 1);
+    x.passed = NEWN(p->arena, struct value *, p->nslots + 1);
+    x.around = -1;
     for (int i = 0; i < p->nparams; i++)
         x.seen[p->params[i].slot] = -1;
     m->rerun = rerun;

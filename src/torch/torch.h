@@ -162,6 +162,7 @@ struct aten {
     bool wraps;    /* wrap_opt_if: keeps an argument for one of several gradients, else for one alone */
     bool subclass; /* its result is of a subclass of Tensor */
     bool complex;  /* its formulas hold for complex numbers, too, and so do those of every view */
+    bool function; /* a torch.autograd.Function, which saves when it has run */
     bool keeps_result; /* in place, autograd saves the result; else a clone of what is overwritten, if it needs that */
     int64_t (*inner)(
         const struct frame *f); /* of a product: how many products an element of its result is the sum of */
@@ -186,7 +187,7 @@ bool aten_takes(const struct aten *op, const struct arg *a, int n);
 static inline const char *
 aten_space(const char *name)
 {
-    static const char *const own[] = {"torchvision.", "memlint.", "bitsandbytes.", "peft."};
+    static const char *const own[] = {"torchvision.", "memlint.", "bitsandbytes.", "peft.", "deepspeed."};
     for (int i = 0; i < COUNT(own); i++)
         if (strncmp(name, own[i], strlen(own[i])) == 0)
             return "";
@@ -277,6 +278,7 @@ struct step_trace {
     int nnotes, cap_notes;
     struct note {
         struct value **name; /* that is bound anew; NULL: */
+        bool releases;       /* what is cached goes back to the device; else: */
         int ask;             /* index into tape.ask */
     } * note;
     struct round {
@@ -307,7 +309,8 @@ struct machine {
     struct heap *heap, *side[3], *stream;  /* those of collectives; where blocks come from now, NULL heap */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
-    struct zero *zero;                     /* of DeepSpeed; NULL none */
+    struct zero *zero;                     /* of DeepSpeed's ZeRO-2; NULL none */
+    struct zero3 *zero3;                   /* of DeepSpeed's ZeRO-3; NULL none */
     struct reducer *reducer;               /* of several GPUs; NULL of one */
     const struct value *gathers;           /* what a module gathered along the sequence, and the result; NULL nothing */
     struct value *gathered;
@@ -377,6 +380,8 @@ bool trace_settles(struct machine *m, int times);
 void trace_unbind(struct machine *m, struct value **name);
 /* Its place on a tape. */
 int tape_ask(struct tape *x, const struct ask *q);
+/* torch.cuda.empty_cache() */
+void trace_release(struct machine *m);
 /* An ask whose blocks come next, for m->tape. */
 void trace_ask(struct machine *m, const struct ask *q);
 /* Whether the next iteration does the same, but for what such names hold and what stays. */
@@ -508,6 +513,7 @@ struct checkpoint {
         int *version; /* of their storages, when they were kept */
     } * cached;
     bool again, done; /* the second forward runs; has begun */
+    int uses, around; /* where the modules began that ran around that; and that of another second forward */
     bool spoilt;      /* what it kept has been written over since: PyTorch raises an error */
     bool mute;        /* inside of another's second forward: what it saves belongs to a graph that nobody runs */
     struct checkpoint *mutes, *next_mute; /* those inside of this one's second forward */
@@ -525,6 +531,8 @@ bool under_mode(const struct machine *m);
 /* v's storage gives its memory back, and gets memory for so many elements, of a class; views of before have none. */
 void value_empty(struct machine *m, struct value *v);
 void value_refill(struct machine *m, struct value *v, enum class class, int64_t elements);
+/* Likewise *v, which somebody holds, by itself. */
+void gate_one(struct machine *m, int unit, struct value **v);
 /* v[0..n) become what a node hands on that runs when all their gradients are there; v's node runs after the unit's
  * parameters are whole. */
 void gate_make(struct machine *m, int unit, int n, struct value **v);
@@ -555,7 +563,7 @@ struct parallel {
     bool on_meta;                   /* no rank had the whole model: to_empty() makes its shares */
     bool keeps;                     /* and from their forward pass to their backward pass */
     bool offloads;                  /* a rank's shares are the host's */
-    bool flattens;                  /* DeepSpeed's ZeRO-2 */
+    int zero;                       /* DeepSpeed's stage, 2 or 3; 0 none */
     bool pipeline;                  /* a GPU runs a stage of the model */
     bool sequence;                  /* tensor parallelism, and between linear layers along the sequence */
     bool tensor;                    /* tensor parallelism: linear layers are cut by columns and rows */
@@ -606,10 +614,33 @@ void shards_leave(struct shards *x, int unit); /* and ends */
 /* DeepSpeed's ZeRO-2, of the parameters that the optimizer has, in its order and at rising addresses of grad. */
 struct zero *zero_new(struct machine *m, int gpus);
 void zero_add(struct zero *z, struct value *v, struct value **grad);
+/* The backward pass has ended. */
+void zero_finish(struct zero *z);
 /* The rank's part of them all, which its optimizer updates. */
 struct value *zero_build(struct zero *z);
 /* Before the update: the gradient of that part, for the caller; NULL none. */
 struct value *zero_flatten(struct zero *z);
+/* DeepSpeed's ZeRO-3, of all parameters in the model's order and at rising addresses of grad, which is bound where they
+ * are trained. zero3_add returns the parameter's number; zero3_own says that a module has it, or another module's. */
+struct zero3 *zero3_new(struct machine *m, int gpus, int nmodules);
+int zero3_add(struct zero3 *z, struct value *v, struct value **grad, bool trained);
+void zero3_own(struct zero3 *z, int module, int part);
+/* How many groups the optimizer updates one after another, and what it updates of one. */
+int zero3_build(struct zero3 *z);
+struct value *zero3_master(const struct zero3 *z, int group);
+void zero3_begin(struct zero3 *z);             /* a forward pass begins */
+void zero3_enter(struct zero3 *z, int module); /* a module's forward pass begins, in the backward pass again */
+void zero3_leave(struct zero3 *z, int module); /* and ends */
+/* So many inputs' gradients end its backward pass. Gates: 2 * module of its results, and 1 more of its inputs. */
+void zero3_await(struct zero3 *z, int module, int ninputs);
+/* A module's forward reads a parameter, perhaps another's: then it is gathered, and from now on the module's, too. */
+void zero3_read(struct zero3 *z, int module, int part);
+/* The backward pass has ended. */
+void zero3_finish(struct zero3 *z);
+/* Before the update; the gradient of a group, for the caller; behind the update. */
+void zero3_step(struct zero3 *z);
+struct value *zero3_flatten(struct zero3 *z, int group);
+void zero3_end(struct zero3 *z);
 /* Bytes go around all GPUs: once in an all-gather, a reduce-scatter and a broadcast, twice in an all-reduce. */
 void ranks_exchange(struct machine *m, int64_t bytes, int times);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
@@ -773,6 +804,8 @@ struct heap *heap_new(struct arena *a, bool expandable);
 /* A block for that many bytes. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, struct block *b);
+/* Memory that no block uses goes back to the device. Source: release_cached_blocks in c10/cuda/CUDACachingAllocator.cpp. */
+void heap_release(struct heap *h);
 /* The same as a block that is freed at once; no device is told. */
 void heap_pass(struct heap *h, int64_t bytes);
 int64_t heap_block_bytes(const struct block *b); /* what allocated counts: unsplit slack included */

@@ -31,7 +31,6 @@ struct zero {
     struct piece *all;
     int64_t elements, part;            /* of the flat tensor; of a rank's part */
     struct value *bucket, *own, *norm; /* norm: of the last update */
-    struct value *scaled[2];           /* the loss by micro-batches, and by its scale */
     struct value *averaged; /* the gradients of the rank's parameters, from the first backward pass to the update */
     int64_t filled;
     int ncollected, *collected; /* pieces, in the order of their gradients */
@@ -60,10 +59,13 @@ zero_build(struct zero *z)
     z->elements = div_up(z->elements, unit) * unit;
     z->part = z->elements / z->gpus;
     z->collected = NEWN(m->keep, int, z->n + 1);
+    trace_release(m);
     flat(m, CLASS_PARAMETERS, "flat parameters", t, z->elements);
     for (int i = 0; i < z->n; i++)
         value_empty(m, z->all[i].v);
+    struct value *low = t != DT_FLOAT ? flat(m, CLASS_TEMPORARIES, NULL, t, z->part) : NULL; /* clone().float() */
     struct value *part = flat(m, CLASS_OPTIMIZER, "parameters in fp32", DT_FLOAT, z->part);
+    value_drop(m, low);
     value_drop(m, flat(m, CLASS_TEMPORARIES, NULL, DT_FLOAT, z->part)); /* initialize_optimizer_states */
     return part;
 }
@@ -145,9 +147,6 @@ ready(struct machine *m, struct value **grad)
     if (!k)
         return;
     if (!z->bucket)
-        for (int i = 0; i < COUNT(z->scaled); i++)
-            z->scaled[i] = flat(m, CLASS_TEMPORARIES, "scaled loss", DT_FLOAT, 1);
-    if (!z->bucket)
         z->bucket = flat(m, CLASS_GRADIENTS, "the bucket", k->v->dtype, BUCKET);
     if (z->filled + k->elements > BUCKET)
         reduce(z);
@@ -157,18 +156,16 @@ ready(struct machine *m, struct value **grad)
     z->collected[z->ncollected++] = (int)(k - z->all);
 }
 
-static void
-finish(struct machine *m)
+void
+zero_finish(struct zero *z)
 {
-    struct zero *z = m->zero;
+    struct machine *m = z->m;
     reduce(z);
     for (int i = 0; i < z->n; i++) {
         value_drop(m, *z->all[i].grad);
         *z->all[i].grad = NULL;
     }
     value_drop(m, z->bucket);
-    for (int i = 0; i < COUNT(z->scaled) && z->bucket; i++)
-        value_drop(m, z->scaled[i]);
     if (z->averaged)
         value_drop(m, z->own);
     else
@@ -205,14 +202,21 @@ zero_flatten(struct zero *z)
     norms(z);
     ranks_exchange(m, dtype_bytes(z->all[0].v->dtype, z->elements), 1);
     z->averaged = NULL;
-    if (z->n && z->all[0].elements >= z->part) /* one parameter's is flat as it is */
-        return grad;
-    struct value *one = flat(m, CLASS_GRADIENTS, "the rank's part", DT_FLOAT, z->part);
-    value_drop(m, grad);
+    struct value *one = grad;
+    if (z->all[0].elements < z->part) /* one parameter's is flat as it is */
+        one = flat(m, CLASS_GRADIENTS, "the rank's part", grad->dtype, z->part);
+    if (one->dtype != DT_FLOAT) {
+        struct value *low = one;
+        one = flat(m, CLASS_GRADIENTS, "the rank's part", DT_FLOAT, z->part);
+        if (low != grad)
+            value_drop(m, low);
+    }
+    if (one != grad)
+        value_drop(m, grad);
     return one;
 }
 
-static const struct collectives of_zero = {.ready = ready, .finish = finish};
+static const struct collectives of_zero = {.ready = ready};
 
 struct zero *
 zero_new(struct machine *m, int gpus)

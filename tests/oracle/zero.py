@@ -17,7 +17,7 @@ import shards, steps, tensor
 
 import torch
 
-# model, way, ranks, optimizer, precision
+# model, way, ranks, optimizer, precision, more of memlint's options
 PLAN = [
     ("gpt", "deepspeed:zero2", 2, "adamw", "fp32"),
     ("gpt", "deepspeed:zero2", 48, "adamw", "fp32"),
@@ -32,6 +32,27 @@ PLAN = [
     ("llama", "deepspeed:zero2", 4, "adamw", "bf16"),
     ("gpt-large", "deepspeed:zero2", 8, "adamw", "bf16"),
     ("gpt", "deepspeed:zero2", 48, "adamw", "bf16"),
+    ("gpt", "deepspeed:zero3", 2, "adamw", "fp32"),
+    ("gpt", "deepspeed:zero3", 48, "adamw", "fp32"),
+    ("gpt-large", "deepspeed:zero3", 8, "adamw", "fp32"),
+    ("gpt-large", "deepspeed:zero3", 3, "sgd", "fp32"),
+    ("tied", "deepspeed:zero3", 6, "adamw", "fp32"),
+    ("scaled", "deepspeed:zero3", 3, "adamw", "fp32"),
+    ("scaled", "deepspeed:zero3", 12, "momentum", "fp32"),
+    ("vit", "deepspeed:zero3", 12, "adamw", "fp32"),
+    ("lora", "deepspeed:zero3", 6, "adamw", "fp32"),
+    ("convnext", "deepspeed:zero3", 6, "adamw", "fp32"),
+    ("again", "deepspeed:zero3", 4, "adamw", "fp32"),
+    ("t5", "deepspeed:zero3", 8, "adamw", "fp32"),
+    ("gpt", "deepspeed:zero2", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("gpt", "deepspeed:zero3", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("gpt-large", "deepspeed:zero2", 12, "adamw", "bf16", "--recompute=blocks.?"),
+    ("gpt-large", "deepspeed:zero3", 12, "adamw", "bf16", "--recompute=blocks.?"),
+    ("vit", "deepspeed:zero3", 3, "adamw", "fp32", "--recompute=model.vit.encoder.layer.?"),
+    ("convnext", "deepspeed:zero3", 64, "momentum", "fp32", "--recompute=features.?.?"),
+    ("llama", "deepspeed:zero3", 4, "adamw", "bf16"),
+    ("gpt-large", "deepspeed:zero3", 8, "adamw", "bf16"),
+    ("gpt", "deepspeed:zero3", 48, "adamw", "bf16"),
 ]
 
 
@@ -39,22 +60,26 @@ def measure(record, case, python, path):
     import torch.distributed as dist
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
-    name, _, world, optimizer, _ = case
+    name, _, world, _, _, *more = case
     build, inputs, _, batch = shards.CASES[name]
+    said = dict(option.lstrip("-").split("=") for option in more)
+    micro = int(said.get("loop", "accumulate-1").split("-")[1])
     os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE=str(world), MASTER_ADDR="localhost", MASTER_PORT="29511")
     dist.init_process_group("fake", rank=0, world_size=world, store=FakeStore())
     model = shards.on_host(build)
+    record.checkpoint_modules(model, said["recompute"].split(",") if "recompute" in said else ())
     scope = {"model": model, "torch": torch, "lr": 1e-3, "batch": batch}
     exec(python, scope)
-    import deepspeed.runtime.zero.stage_1_and_2 as runtime
+    import deepspeed.runtime.zero.stage_1_and_2 as stage_2, deepspeed.runtime.zero.stage3 as stage_3
 
-    runtime.is_invalid_grad_norm = lambda _: False  # no kernel wrote a norm: what is read back may be anything
+    for runtime in stage_2, stage_3:
+        runtime.is_invalid_grad_norm = lambda _: False  # no kernel wrote a norm: what is read back may be anything
     model = scope["model"]
     gc.collect()
     now = lambda: gc.collect(0) and 0 or torch.cuda.memory_allocated()
     marks = {"model": now()}
-    for step in range(3):
-        if step == 2:
+    for step in range(3 * micro):
+        if step == 2 * micro:
             torch.cuda.reset_peak_memory_stats()
         with torch.device("cuda"):
             given, targets = inputs(batch)
@@ -65,7 +90,7 @@ def measure(record, case, python, path):
         marks["forward"] = now()
         model.backward(loss)
         marks["backward"] = now()
-        model.step()
+        model.step()  # which does nothing but behind the last micro-batch
         marks["step"] = now()
         del given, targets
     truth = {"peak": torch.cuda.max_memory_allocated(), "reserved": torch.cuda.max_memory_reserved(), **marks}
@@ -73,15 +98,16 @@ def measure(record, case, python, path):
         json.dump(truth, f)
 
 
-def compare(a, record, name, how, world, optimizer, precision, rows):
+def compare(a, record, *case_and_rows):
+    *case, rows = case_and_rows
+    name, how, world, optimizer, precision, *more = case
     batch = shards.CASES[name][3]
     model = os.path.join(a.keep, f"{name}.onnx")
-    case = (name, how, world, optimizer, precision)
     path = os.path.join(a.keep, ".".join(map(str, case)).replace(":", "-"))
     if not os.path.exists(model) and not steps.apart(model + ".log", lambda: shards.capture(name, model)):
         return "not captured: " + steps.reason(model + ".log")
     command = [a.memlint, model, f"--dim=batch={batch}", f"--precision={precision}", f"--optimizer={optimizer}"]
-    command += [f"--parallel={how}", f"--gpus={world}"]
+    command += [f"--parallel={how}", f"--gpus={world}", *more]
     p = subprocess.run([*command, "--format=json"], capture_output=True, text=True)
     if p.returncode:
         return p.stderr.strip()
