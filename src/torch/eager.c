@@ -1543,6 +1543,8 @@ accumulate_grad(struct machine *m, struct gnode *g)
         return;
     if (*g->grad) {
         value_drop(m, v); /* added in place */
+        if (m->collectives && m->collectives->ready)
+            m->collectives->ready(m, g->grad);
         return;
     }
     if (v->refs > 1 || !same_layout(v, g->leaf)) {

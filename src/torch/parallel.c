@@ -5,7 +5,7 @@
  * A bucket is a flat copy of gradients, which the ranks reduce. The first ones are made with the model, one for each
  * type; before the second forward pass they are made anew, in the order in which gradients came, the first of 1 MiB and
  * the others of 25. With gradient_as_bucket_view a gradient moves into its bucket as soon as it is there. Buffers are
- * sent through a flat copy before each forward pass. Collectives run in place; what NCCL itself allocates is not here.
+ * sent through a flat copy before each forward pass, but under no_sync for the step's first one alone. Collectives run in place; what NCCL itself allocates is not here.
  *
  * Source: torch/csrc/distributed/c10d/reducer.cpp (compute_bucket_assignment_by_size, initialize_buckets,
  * mark_variable_ready_dense, rebuild_buckets), torch/csrc/distributed/c10d/comm.cpp (broadcast_coalesced),
@@ -34,6 +34,10 @@ static const struct parallel strategies[] = {
      .arguments = ", find_unused_parameters=True",
      .maps = true,
      .finds_unused = true},
+    {.name = "ddp:no-sync",
+     .help = "the same under no_sync() but for a step's last micro-batch: gradients are reduced once",
+     .loop = "\n# in the loop: all micro-batches but the last run, forward and backward, under model.no_sync()",
+     .waits = true},
     {.name = "zero1",
      .help = "DistributedDataParallel and ZeroRedundancyOptimizer: a rank has states of its own parameters alone",
      .import = "from torch.distributed.optim import ZeroRedundancyOptimizer\n" DDP,
@@ -209,7 +213,7 @@ struct reducer {
     int *order, nready; /* parameters in the order in which their gradients came */
     struct value **bucket;
     int nbuckets;
-    bool rebuilt;
+    bool rebuilt, waited; /* waited: the last micro-batch's gradients were not reduced */
 };
 
 void
@@ -323,7 +327,9 @@ reducer_forward(struct reducer *r)
         make_buckets(r, r->order, FIRST);
         r->rebuilt = true;
     }
-    broadcast_buffers(r);
+    if (!r->waited)
+        broadcast_buffers(r);
+    r->waited = r->how->waits && r->m->more_micro_batches;
     return missing;
 }
 
@@ -340,7 +346,7 @@ ready(struct machine *m, struct value **grad)
     struct reducer *r = m->reducer;
     struct member *k =
         r->params.n ? bsearch(grad, r->params.all, (size_t)r->params.n, sizeof(*r->params.all), by_address) : NULL;
-    if (!k)
+    if (!k || r->waited)
         return;
     if (!k->ready && !r->rebuilt)
         r->order[r->nready++] = (int)(k - r->params.all);
@@ -358,7 +364,7 @@ ready(struct machine *m, struct value **grad)
 static void
 reduced(struct machine *m)
 {
-    for (int i = 0; i < m->reducer->nbuckets; i++)
+    for (int i = 0; i < m->reducer->nbuckets && !m->reducer->waited; i++)
         ranks_exchange(m, m->reducer->bucket[i]->st->requested, 2);
 }
 

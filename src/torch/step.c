@@ -1984,6 +1984,7 @@ iteration(struct script *x, struct step *st)
         const struct cudnn_use used = m->cudnn;
         const double recomputed = st->recomputed_flops;
         trace_round(m);
+        m->more_micro_batches = k + 1 < micro;
         if (k)
             drop_batch(x);
         make_inputs(x);
@@ -2002,7 +2003,6 @@ iteration(struct script *x, struct step *st)
         if (loop->zero_late)
             zero_grad(x);
         m->phase = PHASE_BACKWARD;
-        m->more_micro_batches = k + 1 < micro;
         if (x->loss)
             run_backward(x);
         m->op = NULL;

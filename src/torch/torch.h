@@ -804,7 +804,7 @@ struct heap *heap_new(struct arena *a, bool expandable);
 /* A block for that many bytes. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, struct block *b);
-/* Memory that no block uses goes back to the device. Source: release_cached_blocks in c10/cuda/CUDACachingAllocator.cpp. */
+/* Memory that no block uses goes back to the device. Source: release_cached_blocks in CUDACachingAllocator.cpp. */
 void heap_release(struct heap *h);
 /* The same as a block that is freed at once; no device is told. */
 void heap_pass(struct heap *h, int64_t bytes);

@@ -171,6 +171,10 @@ PLAN = [
     ("scaled", "fsdp:no-reshard,no-sync", 12, "sgd", "fp32", "--loop=accumulate-4"),
     ("gpt", "fsdp", 6, "adamw", "fp32", "--loop=accumulate-4"),
     ("gpt", "ddp", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("gpt", "ddp:no-sync", 6, "adamw", "fp32", "--loop=accumulate-4"),
+    ("gpt-large", "ddp:bucket-view,no-sync", 2, "adamw", "amp-bf16", "--loop=accumulate-4"),
+    ("scaled", "ddp:no-sync", 64, "momentum", "fp32", "--loop=accumulate-4"),
+    ("convnext", "ddp:bucket-view,no-sync", 4, "sgd", "fp32", "--loop=accumulate-4"),
     ("gpt", "fsdp:meta", 6, "sgd", "fp32", "--loop=late-zero"),
     ("gpt", "fsdp:bf16", 6, "momentum", "fp32", "--loop=zero-in-place"),
 ]
@@ -192,7 +196,7 @@ def spread(how, python, model, _how, world, units):
         return scope["model"], units
     keywords = {"bucket-view": "gradient_as_bucket_view", "static-graph": "static_graph"}
     keywords["find-unused"] = "find_unused_parameters"
-    more = {keywords[o]: True for o in how.partition(":")[2].split(",") if o}
+    more = {keywords[o]: True for o in how.partition(":")[2].split(",") if o in keywords}
     model = nn.parallel.DistributedDataParallel(model, device_ids=[0], init_sync=False, **more)
 
     def reduced(_, bucket):  # the fake group's all-reduce has no result to hand back; in place, as NCCL's
@@ -201,6 +205,10 @@ def spread(how, python, model, _how, world, units):
         return done
 
     model.register_comm_hook(None, reduced)
+    if "no-sync" in how:  # all that no_sync() does
+        calls = itertools.count()
+        sync = lambda m, _: setattr(m, "require_backward_grad_sync", next(calls) % MICRO == MICRO - 1)
+        model.register_forward_pre_hook(sync)
     return model, []
 
 
