@@ -112,7 +112,7 @@ kinds = [row.split("\t")[0] for row in rows]
 units = lambda kind: [] if kind.startswith(("ddp", "zero", "deep")) else ["blocks.0", "blocks.1"]
 programs = []
 for kind in [*kinds, "fsdp:meta,bf16", "fsdp:meta,bf16,cpu-offload", "ddp:bucket-view,find-unused"]:
-    gpus = 8 if "hybrid" in kind else 2
+    gpus = 8 if "hybrid" in kind or "reshard" in kind else 2
     said = run(kind, gpus)["parallel"]
     assert said["kind"] == kind and said["gpus"] == gpus and said["units"] == units(kind), said
     assert said["bytes_sent"] > 0, said

@@ -1190,6 +1190,10 @@ check(const struct options *o, struct arena *a)
     if (within && o->setup.gpus % within)
         return arena_printf(a, "--gpus=%d: the nodes of --parallel=%s have %d GPUs each", o->setup.gpus,
                             o->setup.parallel->name, within);
+    int reshards = o->setup.parallel ? o->setup.parallel->reshards : 0;
+    if (reshards && o->setup.gpus % reshards)
+        return arena_printf(a, "--gpus=%d: fully_shard refuses reshard_after_forward=%d, which does not divide it",
+                            o->setup.gpus, reshards);
     if (o->replay && o->setup.parallel)
         return "--replay: it plays the step of one GPU, without --parallel";
     if (o->resume && !lines)

@@ -50,6 +50,10 @@ static const struct parallel strategies[] = {
      .help = "the same with reshard_after_forward=False: parameters stay whole until their backward pass",
      .arguments = ", reshard_after_forward=False",
      .keeps = true},
+    {.name = "fsdp:reshard-8",
+     .help = "the same with reshard_after_forward=8: until its backward pass a parameter lies within a node",
+     .arguments = ", reshard_after_forward=8",
+     .reshards = 8},
     {.name = "fsdp:hybrid",
      .help = "the same over nodes of 8 GPUs: shares within a node, the same ones on each node",
      .import = "from torch.distributed.device_mesh import init_device_mesh\n",
@@ -129,6 +133,7 @@ add_option(struct arena *a, struct parallel *to, const struct parallel *o)
     to->waits |= o->waits;
     to->sequence |= o->sequence;
     to->within = o->within ? o->within : to->within;
+    to->reshards = o->reshards ? o->reshards : to->reshards;
     to->low = o->low != DT_UNDEFINED ? o->low : to->low;
 }
 
@@ -160,8 +165,8 @@ parallel_find(struct arena *a, const char *text)
         if (!row->name[n]) {
             found = arena_dup(a, row, sizeof(*row));
         } else if (found && names_option(options, row->name + n + 1)) {
-            if (row->low != DT_UNDEFINED && found->low != DT_UNDEFINED) /* one policy or the other */
-                return NULL;
+            if ((row->low != DT_UNDEFINED && found->low != DT_UNDEFINED) || (row->reshards && found->keeps))
+                return NULL; /* one policy or the other */
             add_option(a, found, row);
             left--;
         }

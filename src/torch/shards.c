@@ -5,7 +5,8 @@
  * are made whole when its forward pass begins, and again before its backward pass: the shares of all ranks meet in one
  * buffer, from which each parameter is copied. In a forward pass the buffer lives until the next unit has its own, in
  * a backward pass the next unit's is asked for beforehand. When a unit's gradients are there, they are copied into a
- * buffer, of which the rank gets back its share; the buffer lives until the next unit needs one. Buffers of gathered
+ * buffer, of which the rank gets back its share; the buffer lives until the next unit needs one. With an integer for
+ * reshard_after_forward a node's share of each parameter lives from its forward to its backward pass. Buffers of gathered
  * and of reduced shares come from streams of their own, whose cached blocks nobody else takes.
  *
  * Source: torch/distributed/fsdp/_fully_shard/: _fsdp_param.py (_init_sharded_param, init_all_gather_outputs),
@@ -26,6 +27,7 @@ struct shard {
     struct value *v, **local, **whole_grad, **local_grad;
     struct value *waiting; /* the gradient of earlier micro-batches, in the type that it is reduced in; NULL none */
     enum dtype dtype;      /* of the share, and of reduced gradients */
+    struct value *between; /* a node's share, from the forward pass to the backward pass; NULL none */
     int64_t padded;        /* elements of a rank's share */
     bool whole;
 };
@@ -55,7 +57,7 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
     struct unit *u = &x->unit[unit];
     int64_t rows = v->rank ? v->size[0] : 1, inner = rows ? value_elements(v) / rows : 0;
     *PUSH(x->m->keep, u->all, u->n, u->cap) =
-        (struct shard){v, local, whole_grad, local_grad, NULL, v->dtype, div_up(rows, x->gpus) * inner, true};
+        (struct shard){v, local, whole_grad, local_grad, NULL, v->dtype, NULL, div_up(rows, x->gpus) * inner, true};
 }
 
 static struct value *
@@ -128,14 +130,21 @@ share_of(const struct unit *u)
     return sum;
 }
 
-/* An all-gather or a reduce-scatter. */
+/* An all-gather or a reduce-scatter among so many GPUs. */
 static void
-exchange(struct shards *x, int64_t bytes)
+exchange(struct shards *x, int64_t bytes, int among)
 {
-    if (x->nodes == 1)
+    if (x->nodes == 1 && among == x->gpus)
         ranks_exchange(x->m, bytes, 1);
     else /* within a node */
-        x->m->passed = bytes_add(x->m->passed, bytes - bytes / x->gpus);
+        x->m->passed = bytes_add(x->m->passed, bytes - bytes / among);
+}
+
+/* Between passes shares lie among less GPUs. */
+static bool
+reshards(const struct shards *x)
+{
+    return x->how->reshards && x->how->reshards < x->gpus;
 }
 
 /* foreach_all_gather. Shares of another type are cast into one buffer; those that are the host's come to the device
@@ -146,9 +155,10 @@ gather(struct shards *x, struct unit *u)
     if (u->gathered || is_whole(u))
         return;
     struct value **brought = NEWN(x->m->a, struct value *, u->n), *cast = NULL;
-    if (x->how->low != DT_UNDEFINED && !x->how->offloads)
+    bool between = u->all[0].between;
+    if (x->how->low != DT_UNDEFINED && !x->how->offloads && !between)
         cast = buffer(x, GATHER, CLASS_TEMPORARIES, "cast shares", x->how->low, share_of(u));
-    for (int i = 0; i < u->n && x->how->offloads; i++) {
+    for (int i = 0; i < u->n && x->how->offloads && !between; i++) {
         const struct shard *k = &u->all[i];
         brought[i] = buffer(x, GATHER, CLASS_TEMPORARIES, "share on its way", k->dtype, k->padded);
         if (k->v->dtype == k->dtype)
@@ -158,7 +168,7 @@ gather(struct shards *x, struct unit *u)
         value_drop(x->m, whole);
     }
     u->gathered = buffer(x, GATHER, CLASS_TEMPORARIES, "all-gather buffer", u->all[0].v->dtype, share_of(u) * x->gpus);
-    exchange(x, u->gathered->st->requested);
+    exchange(x, u->gathered->st->requested, between ? x->how->reshards : x->gpus);
     value_drop(x->m, cast);
     for (int i = 0; i < u->n; i++)
         value_drop(x->m, brought[i]);
@@ -175,6 +185,8 @@ copy_out(struct shards *x, struct unit *u)
         value_refill(m, k->v, CLASS_PARAMETERS, k->padded * x->gpus);
         k->whole = true;
     }
+    for (int i = 0; i < u->n; i++)
+        drop(x, &u->all[i].between);
 }
 
 static void
@@ -203,10 +215,27 @@ shards_enter(struct shards *x, int unit)
     u->gathered = NULL;
 }
 
+/* to_sharded_post_forward: of each parameter the share is copied before the whole of it goes. */
+static void
+keep_between(struct shards *x, struct unit *u)
+{
+    for (int i = 0; i < u->n; i++) {
+        struct shard *k = &u->all[i];
+        int64_t elements = k->padded * x->gpus / x->how->reshards;
+        if (!k->whole)
+            continue;
+        k->between = value_born(x->m, "clone.default", CLASS_PARAMETERS, k->v->st->name, k->v->dtype, 1, &elements);
+        value_empty(x->m, k->v);
+        k->whole = false;
+    }
+}
+
 void
 shards_leave(struct shards *x, int unit)
 {
-    if (unit && !x->how->keeps)
+    if (reshards(x))
+        keep_between(x, &x->unit[unit]);
+    else if ((unit || x->how->reshards) && !x->how->keeps)
         give_back(x, &x->unit[unit]);
     if (x->unit[unit].n)
         x->order[x->norder++] = unit;
@@ -290,7 +319,7 @@ behind(struct machine *m, int unit)
     int64_t all = elements * x->gpus;
     enum dtype t = x->how->reduces_low ? lower(x, own) : own;
     x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
-    exchange(x, x->reduced->st->requested);
+    exchange(x, x->reduced->st->requested, x->gpus);
     int64_t part = x->reduced->st->requested / x->gpus; /* which nodes reduce among each other: an all-reduce */
     m->passed = bytes_add(m->passed, 2 * (part - part / x->nodes));
     for (int i = 0; i < u->n; i++) {

@@ -562,6 +562,7 @@ struct parallel {
     bool shards;                    /* fully_shard: parameters are whole while their unit runs */
     bool on_meta;                   /* no rank had the whole model: to_empty() makes its shares */
     bool keeps;                     /* and from their forward pass to their backward pass */
+    int reshards;                   /* between these shares lie among so many GPUs; 0: among all */
     bool offloads;                  /* a rank's shares are the host's */
     int zero;                       /* DeepSpeed's stage, 2 or 3; 0 none */
     bool pipeline;                  /* a GPU runs a stage of the model */
