@@ -6,8 +6,8 @@
  * buffer, from which each parameter is copied. In a forward pass the buffer lives until the next unit has its own, in
  * a backward pass the next unit's is asked for beforehand. When a unit's gradients are there, they are copied into a
  * buffer, of which the rank gets back its share; the buffer lives until the next unit needs one. With an integer for
- * reshard_after_forward a node's share of each parameter lives from its forward to its backward pass. Buffers of gathered
- * and of reduced shares come from streams of their own, whose cached blocks nobody else takes.
+ * reshard_after_forward a node's share of each parameter lives from its forward to its backward pass. Buffers of
+ * gathered and of reduced shares come from streams of their own, whose cached blocks nobody else takes.
  *
  * Source: torch/distributed/fsdp/_fully_shard/: _fsdp_param.py (_init_sharded_param, init_all_gather_outputs),
  * _fsdp_param_group.py (unshard, wait_for_unshard, post_backward, _backward_prefetch), _fsdp_collectives.py
