@@ -511,8 +511,8 @@ expand_linear(struct machine *m, struct frame *f)
     out_add(m, f, y);
 }
 
-/* What DeepSpeed's ZeRO-3 puts into the place of linear: it saves the parameter itself and no view of it, which would hold
- * what the parameter gives back. Source: LinearFunctionForZeroStage3 in deepspeed/runtime/zero/linear.py. */
+/* What DeepSpeed's ZeRO-3 puts into the place of linear: it saves the parameter itself and no view of it, which would
+ * hold what the parameter gives back. Source: LinearFunctionForZeroStage3 in deepspeed/runtime/zero/linear.py. */
 void
 run_linear_of_zero3(struct machine *m, struct frame *f)
 {
