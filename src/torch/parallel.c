@@ -5,7 +5,8 @@
  * A bucket is a flat copy of gradients, which the ranks reduce. The first ones are made with the model, one for each
  * type; before the second forward pass they are made anew, in the order in which gradients came, the first of 1 MiB and
  * the others of 25. With gradient_as_bucket_view a gradient moves into its bucket as soon as it is there. Buffers are
- * sent through a flat copy before each forward pass, but under no_sync for the step's first one alone. Collectives run in place; what NCCL itself allocates is not here.
+ * sent through a flat copy before each forward pass, but under no_sync for the step's first one alone. Collectives run
+ * in place; what NCCL itself allocates is not here.
  *
  * Source: torch/csrc/distributed/c10d/reducer.cpp (compute_bucket_assignment_by_size, initialize_buckets,
  * mark_variable_ready_dense, rebuild_buckets), torch/csrc/distributed/c10d/comm.cpp (broadcast_coalesced),

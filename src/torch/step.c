@@ -1489,7 +1489,7 @@ leave_use(struct script *x)
     zero3_leave(m->zero3, u->module);
 }
 
-/* The hooked modules that begin with a call, down to one of them; -1 all. A second forward begins below its region's. */
+/* The hooked modules that begin with a call, down to one of them; -1 all. A second forward begins below its region. */
 static void
 enter_uses(struct script *x, int call, int down_to)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zero3.c - DeepSpeed's ZeRO-3, as the first of several ranks runs it with its default settings.
  *
- * A rank has a part of each parameter. Before a module runs, forward or backward, its own parameters are gathered: those
- * of one call meet in one buffer, from which each is copied when the first of them is waited for; the buffer lives until
- * the last one was. Once an iteration has told in which order modules run, those of the next modules are asked for
- * beforehand. Behind a module its parameters are given back, unless one is used again soon; small ones stay from one
- * update to the next. Gradients are copied into a bucket as they come, which is as large as reduce_bucket_size says
- * whatever the model needs; when it is full, or the backward pass ends, the parts of each rank are put side by side and
- * reduced, and the rank's own ones go to a buffer that stays. The update goes one group of parameters after another.
+ * A rank has a part of each parameter. Before a module runs, forward or backward, its own parameters are gathered:
+ * those of one call meet in one buffer, from which each is copied when the first of them is waited for; the buffer
+ * lives until the last one was. Once an iteration has told in which order modules run, those of the next modules are
+ * asked for beforehand. Behind a module its parameters are given back, unless one is used again soon; small ones stay
+ * from one update to the next. Gradients are copied into a bucket as they come, which is as large as reduce_bucket_size
+ * says whatever the model needs; when it is full, or the backward pass ends, the parts of each rank are put side by
+ * side and reduced, and the rank's own ones go to a buffer that stays. The update goes one group of parameters after
+ * another.
  *
  * A parameter is given another tensor's memory (param.data), so a view of what it had before holds that.
  *
