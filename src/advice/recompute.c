@@ -130,12 +130,46 @@ next_glob(struct arena *a, const char **globs)
     return glob;
 }
 
+/* Whether two calls are the same one of a module that runs twice. *reads: a parameter is among what it reads. */
+static bool
+is_again(const bool *is_param, const struct call *c, const struct call *d, bool *reads)
+{
+    int slot, other;
+    if (c->scope != d->scope || !c->target || !d->target || strcmp(c->target, d->target) != 0 || c->nargs != d->nargs)
+        return false;
+    struct call_reads r = {c}, q = {d};
+    while ((slot = next_read(&r)) >= 0) {
+        if ((other = next_read(&q)) < 0 || is_param[slot] != is_param[other] || (is_param[slot] && slot != other))
+            return false;
+        *reads |= is_param[slot];
+    }
+    return next_read(&q) < 0;
+}
+
+/* How often a module runs whose calls these are: as often as they are the same calls over the same parameters. */
+static int
+times_of(struct arena *a, const struct program *p, const struct region *r)
+{
+    bool *is_param = NEWN(a, bool, p->nslots + 1);
+    int n = r->end - r->first;
+    for (int i = 0; i < p->nparams; i++)
+        is_param[p->params[i].slot] = !param_is_state(&p->params[i]);
+    for (int length = 1; length <= n / 2; length++) {
+        bool reads = false, again = n % length == 0;
+        for (int i = r->first; i + length < r->end && again; i++)
+            again = is_again(is_param, &p->calls[i], &p->calls[i + length], &reads);
+        if (again && reads)
+            return n / length;
+    }
+    return 1;
+}
+
 bool
 recompute_modules(struct arena *a, struct program *p, const char *globs, const char **why)
 {
-    struct region *r = NEWN(a, struct region, p->nmodules + 1), *all = modules_regions(a, p);
+    struct region *r = NULL, *all = modules_regions(a, p);
     bool *taken = NEWN(a, bool, p->nmodules + 1);
-    int n = 0, *named = NEWN(a, int, p->nmodules + 1);
+    int n = 0, cap = 0, *named = NEWN(a, int, p->nmodules + 1);
     for (char *glob; (glob = next_glob(a, &globs));) {
         struct region like = {0};
         int every = 1, nnamed;
@@ -149,12 +183,18 @@ recompute_modules(struct arena *a, struct program *p, const char *globs, const c
             like.first = all[named[i]].first;
             like.end = all[named[i]].end;
             like.module = all[named[i]].module;
-            if (!taken[named[i]])
-                r[n++] = like;
+            int times = taken[named[i]] ? 0 : times_of(a, p, &like),
+                length = times ? (like.end - like.first) / times : 0;
+            for (int k = 0; k < times; k++) { /* each of its runs is a checkpoint */
+                like.end = like.first + length;
+                *PUSH(a, r, n, cap) = like;
+                like.first = like.end;
+            }
             taken[named[i]] = true;
         }
     }
-    qsort(r, (size_t)n, sizeof(*r), by_place);
+    if (n)
+        qsort(r, (size_t)n, sizeof(*r), by_place);
     p->nregions = n;
     p->regions = r;
     return true;

@@ -1525,12 +1525,15 @@ read_parts(struct script *x, const struct call *c)
             zero3_read(x->m->zero3, c->scope, x->part[slot]);
 }
 
-/* The module that a region is the calls of; -1 none. */
+/* The module that runs around a region: whose calls it is, as its forward is what runs under checkpoint; where the
+ * program calls modules under it, what has other calls beside. -1 none. */
 static int
-module_of(const struct program *p, const struct region *r)
+module_around(const struct program *p, const struct region *r)
 {
-    int at = r->module ? p->calls[r->first].scope : -1;
-    while (at >= 0 && strcmp(p->modules[at].path, r->module) != 0)
+    int at = p->calls[r->first].scope;
+    while (at >= 0 && (r->module ? strcmp(p->modules[at].path, r->module) != 0
+                                 : (r->first == 0 || !is_within(p, p->calls[r->first - 1].scope, at)) &&
+                                       (r->end == p->ncalls || !is_within(p, p->calls[r->end].scope, at))))
         at = p->modules[at].parent;
     return at;
 }
@@ -1575,8 +1578,9 @@ run_calls(struct script *x, int first, int end, const struct region *r, double *
             enter_unit(x, u);
         for (; r < p->regions + p->nregions && (is_earlier(x, r) || (r->first == i && r->end <= end)); r++)
             if (!is_earlier(x, r)) {
-                if (m->zero3)
-                    enter_uses(x, i, module_of(p, r));
+                int around = m->zero3 ? module_around(p, r) : -1;
+                if (around >= 0)
+                    enter_uses(x, i, around);
                 enter_region(x, r);
             }
         if (p->calls[i].in_loss && m->phase == PHASE_FORWARD)
@@ -1627,7 +1631,7 @@ rerun(void *to, struct checkpoint *c)
     c->uses = x->first_use;
     c->around = x->around;
     x->first_use = x->nuses;
-    x->around = module_of(x->p, c->region);
+    x->around = module_around(x->p, c->region);
     swap_slots(x, c, false);
     for (int i = 0; i < c->nargs; i++)
         x->slot[c->slots[i]] = value_keep(c->args[i]);
