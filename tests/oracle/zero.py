@@ -48,6 +48,7 @@ PLAN = [
     ("gpt", "deepspeed:zero3", 6, "adamw", "fp32", "--loop=accumulate-4"),
     ("gpt-large", "deepspeed:zero2", 12, "adamw", "bf16", "--recompute=blocks.?"),
     ("gpt-large", "deepspeed:zero3", 12, "adamw", "bf16", "--recompute=blocks.?"),
+    ("again", "deepspeed:zero3", 4, "adamw", "fp32", "--recompute=blocks.?"),
     ("vit", "deepspeed:zero3", 3, "adamw", "fp32", "--recompute=model.vit.encoder.layer.?"),
     ("convnext", "deepspeed:zero3", 64, "momentum", "fp32", "--recompute=features.?.?"),
     ("llama", "deepspeed:zero3", 4, "adamw", "bf16"),
