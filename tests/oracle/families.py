@@ -8,7 +8,7 @@ or said to be unsure?
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
-other packages the rows of packages.py.
+other packages the rows of packages.py and unseen.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
 captured by memlint's own export, or by TorchScript's exporter, in training mode too.
 --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
@@ -18,7 +18,7 @@ table. Exit 1 when one is wrong and sure. Needs timm, too.
 import collections, json, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import captured, packages, repositories, steps
+import captured, packages, repositories, steps, unseen
 
 BATCH, WRONG = 4, 0.5  # percent
 SMALL = (
@@ -120,6 +120,9 @@ def torchvision_models():
 def packages_models():
     for package, name, imports, made, given in packages.ROWS:
         yield f"pk_{package}_{name}", packages.SOURCE.format(imports=imports, made=made, given=given)
+    for package, name, imports, made, given, loss in unseen.ROWS:
+        source = packages.SOURCE.format(imports=imports, made=made, given=given)
+        yield f"pk_{package}_{name}", unseen.INSIDE_LOSS + source.replace(*unseen.OUT) if loss else source
 
 
 def repositories_models():
@@ -190,7 +193,8 @@ def exported(a, bench, name, source, file):
 def row(bench, name, precision, truth, how):
     of = name + how
     outputs = bench.onnx.load(bench.file(of, ".onnx"), load_external_data=False).graph.output
-    options = ["--loss", LIBRARIES[name[:3]][2].format(outputs[0].name)]
+    inside = re.match(r"# loss: (\S+)", open(bench.file(name, ".py")).read())
+    options = ["--loss", inside.group(1) if inside else LIBRARIES[name[:3]][2].format(outputs[0].name)]
     if how != ".captured":
         options += ["--dim", f"batch={BATCH}", *(f"--freeze={p}" for p in truth.get("frozen", ()))]
     return bench.error(of, options, precision, truth)
