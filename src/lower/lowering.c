@@ -147,6 +147,9 @@ lower_outputs(struct lowering *l)
     for (int i = 0; i < l->g->nout; i++) {
         const struct tensor *t = &l->g->t[l->g->out[i]];
         int slot = l->slot_of[l->g->out[i]];
+        for (int k = 0; k < p->ncalls; k++) /* a cast that no node is: a loss asks for its sizes */
+            if (p->calls[k].outs[0] == slot && p->calls[k].rank < 0)
+                lower_sizes(l, t, &p->calls[k].rank, &p->calls[k].size);
         if (slot >= 0)
             p->outputs[p->noutputs++] = (struct returned){t->name, slot, t->rank, dtypes[t->dtype].is_float};
     }
