@@ -51,6 +51,11 @@ struct dynamo {
     int ntraced, cap_traced;
     int *traced;     /* slots of what only the trace has, a mask first */
     int body_params; /* parameters that the group being lowered has got by param_in_body */
+    int nremade, cap_remade;
+    struct remade {
+        const char *in; /* the frames around that run */
+        int slot, again;
+    } * remade; /* what another run of a function made again */
     int norigins, cap_origins;
     struct origin {
         int slot, tensor;

@@ -1568,6 +1568,100 @@ is_cast_of_more(const struct dynamo *d, const struct call *c)
     return count <= most;
 }
 
+/* Two runs of one function: the frames around each, and the modules whose function it is. */
+struct runs {
+    const char *from, *to, *scopes, *module, *again;
+};
+
+/* The frames where both stacks part on the way out, and the modules that run there: those of one class. False: it is
+ * one run, or no two of a function. */
+static bool
+find_runs(struct dynamo *d, const struct group *g, const struct call *made, const char *stack, struct runs *r)
+{
+    struct arena *a = d->l->a;
+    const struct module *modules = d->l->p->modules;
+    const char *from = made->stack, *to = stack, *line, *there;
+    while ((line = python_inner(from)) && (there = python_inner(to)) && strcmp(line, there) == 0) {
+        from = fx_outer(a, from);
+        to = fx_outer(a, to);
+    }
+    if (from == made->stack || !*from || strcmp(from, to) == 0)
+        return false;
+    *r = (struct runs){.from = from, .to = to, .scopes = d->l->g->n[g->last].scopes};
+    const int reader = lower_module(d->l, g->path ? g->path : "", g->type);
+    for (int at = made->scope; at > 0 && !r->module; at = modules[at].parent)
+        for (int beside = reader; beside > 0 && !r->module && modules[at].type; beside = modules[beside].parent)
+            if (modules[beside].type && strcmp(modules[at].type, modules[beside].type) == 0) {
+                r->module = modules[at].path;
+                r->again = modules[beside].path;
+            }
+    return r->module;
+}
+
+/* The path that is to the second module what that one is to the first; NULL it is below neither. */
+static const char *
+path_again(struct arena *a, const struct runs *r, const char *path)
+{
+    return path_within(path, r->module) ? arena_printf(a, "%s%s", r->again, path + strlen(r->module)) : NULL;
+}
+
+static int local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot);
+
+static void
+locals_again(struct dynamo *d, const struct group *g, const struct runs *r, struct arg *a)
+{
+    if (a->kind == ARG_LIST && a->n)
+        a->list = arena_dup(d->l->a, a->list, sizeof(*a->list) * (size_t)a->n);
+    for (int i = 0; a->kind == ARG_LIST && i < a->n; i++)
+        locals_again(d, g, r, &a->list[i]);
+    if (a->kind == ARG_SLOT)
+        a->i = local_again(d, g, r, (int)a->i);
+}
+
+/* What the function made in the first run, in the other: one of these calls was merged with that of the first run, so
+ * that what it reads was merged, too. What neither run made is an argument of both. */
+static int
+local_again(struct dynamo *d, const struct group *g, const struct runs *r, int slot)
+{
+    struct program *p = d->l->p;
+    struct arena *a = d->l->a;
+    const size_t n = strlen(r->from);
+    for (int i = 0; i < d->nremade; i++)
+        if (d->remade[i].slot == slot && strcmp(d->remade[i].in, r->to) == 0)
+            return d->remade[i].again;
+    const struct param *q = program_param(p, slot);
+    const char *path = q ? path_again(a, r, q->name) : NULL;
+    struct param *other = path ? params_called(d, path) : NULL;
+    if (other && other != q) { /* of equal numbers, which the file has once */
+        params_sized(d->l, other, q->rank, q->size);
+        d->referenced[other - p->params] = true;
+    }
+    if (q)
+        return other ? other->slot : slot;
+    const struct call *m = group_maker(p, slot);
+    path = m && m->stack ? path_again(a, r, p->modules[m->scope].path) : NULL;
+    if (!path || m->nouts > 1 || !starts_with(m->stack, r->from) || d->again == MAX_DEPTH)
+        return slot;
+    struct call c = *m;
+    c.outs = NEWN(a, int, 1);
+    c.outs[0] = lower_slot(d->l);
+    c.name = NULL;
+    c.scope = lower_module(d->l, path, p->modules[m->scope].type);
+    c.scopes = r->scopes;
+    c.stack = arena_printf(a, "%s%s", r->to, m->stack + n);
+    c.frames = fx_frames(a, c.stack);
+    c.location = fx_location(a, c.stack);
+    c.args = arena_dup(a, c.args, sizeof(*c.args) * (size_t)(c.nargs ? c.nargs : 1));
+    d->again++;
+    for (int k = 0; k < c.nargs; k++)
+        locals_again(d, g, r, &c.args[k]);
+    d->again--;
+    *PUSH(a, p->calls, p->ncalls, p->cap_calls) = c;
+    group_move(d, p->ncalls - 1, before_later(d, g, p->ncalls - 1));
+    *PUSH(a, d->remade, d->nremade, d->cap_remade) = (struct remade){r->to, slot, c.outs[0]};
+    return c.outs[0];
+}
+
 /* The same call again: duplicates were merged in the file, but both ran. Results of calls that return several are
  * getitem, whatever was called; was: what the file calls the one that is read, NULL unknown. */
 static int
@@ -1606,12 +1700,16 @@ lost_duplicate(struct dynamo *d, const struct group *g, const char *name, int sl
     if (stack || count_frames(again.stack) <= count_frames(reader->stack)) /* the reader's module ran it */
         again.scopes = reader->scopes;
     again.args = arena_dup(d->l->a, again.args, sizeof(*again.args) * (size_t)(again.nargs ? again.nargs : 1));
+    struct runs runs;
+    if (stack && find_runs(d, g, &p->calls[i], stack, &runs))
+        for (int k = 0; k < again.nargs; k++)
+            locals_again(d, g, &runs, &again.args[k]);
     for (int k = 0; k < again.nargs; k++) {
         struct param *q = again.args[k].kind == ARG_SLOT ? merged_param(d, g, (int)again.args[k].i) : NULL;
         if (q)
             again.args[k].i = q->slot;
-        else if (again.args[k].kind == ARG_SLOT && p->calls[i].stack && reader->stack &&
-                 (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
+        else if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i && p->calls[i].stack &&
+                 reader->stack && (stack || strcmp(p->calls[i].stack, reader->stack) == 0))
             again.args[k].i = operand_again(d, g, &p->calls[i], (int)again.args[k].i);
         if (again.args[k].kind == ARG_SLOT && again.args[k].i == p->calls[i].args[k].i &&
             is_cast_of_more(d, group_maker(p, (int)again.args[k].i)))

@@ -1598,6 +1598,22 @@ another_module(struct arena *a, const char *m, const char *reader, const char *r
     return stack;
 }
 
+/* The same where other modules called it the first time, so that its frame is another one from outside: the innermost
+ * that fits the reader's own. */
+static const char *
+called_deeper(struct arena *a, const char *m, const char *reader)
+{
+    const char *own = python_inner(reader), *under = own, *read = "", *to = own ? next_frame(a, &under, &read) : NULL,
+               *below = m, *made, *from, *stack = NULL;
+    for (; to && (from = next_frame(a, &below, &made)); m = below) {
+        struct spot binds_it = read_line(a, made), reads_it = read_line(a, read);
+        if (same_function(from, to) && strcmp(from, to) != 0 && binds_it.whole && binds_it.nbindings == 1 &&
+            mentions(&reads_it, binds_it.binding[0].name))
+            stack = arena_printf(a, "%.*s%s", (int)(own - reader), reader, m);
+    }
+    return stack;
+}
+
 const char *
 python_again(struct arena *a, const char *target, const char *maker, const char *reader)
 {
@@ -1613,8 +1629,10 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         return arena_strn(a, reader, (size_t)(there - reader) + strlen(inner));
     if (!from)
         return NULL;
-    if (to && !same_function(from, to))
-        return another_module(a, before_m, reader, before_r);
+    if (to && !same_function(from, to)) {
+        const char *stack = another_module(a, before_m, reader, before_r);
+        return stack ? stack : called_deeper(a, before_m, reader);
+    }
     bool part = target_is(target, TARGET_VIEWS) && !target_is(target, TARGET_KEEPS); /* x[:, i] */
     if (python_writes(read, target) || (part && strchr(read, '[')))
         return to ? arena_strn(a, reader, (size_t)(r - reader)) : reader;
@@ -1626,7 +1644,8 @@ python_again(struct arena *a, const char *target, const char *maker, const char 
         if (*p == '(' && strstr(read, arena_strn(a, call, (size_t)(p - call) + 1)))
             return arena_printf(a, "%.*s%s", (int)(r - reader), reader, m);
     }
-    return another_module(a, m, reader, r);
+    const char *stack = another_module(a, m, reader, r);
+    return stack ? stack : called_deeper(a, m, reader);
 }
 
 bool
