@@ -185,6 +185,18 @@ annotated(const char *name, const char *end)
     return p;
 }
 
+/* "x=f(y), z=w" or "x=f(y),": a line inside of a call's brackets, which binds nothing. */
+static bool
+passes_keyword(const char *from, const char *eq, const char *end)
+{
+    if (from + python_name(from) != eq || eq[1] == ' ')
+        return false;
+    const char *next = part_end(eq + 1, end);
+    next = next ? next + strspn(next, " ") : NULL;
+    return next && (next >= end || (python_name(next) && next[python_name(next)] == '=' &&
+                                    next[python_name(next) + 1] != '=' && next[python_name(next) + 1] != ' '));
+}
+
 /* The "=" of a statement that binds names and nothing else; NULL none. */
 static const char *
 equals_sign(const char *from, const char *end)
@@ -196,7 +208,7 @@ equals_sign(const char *from, const char *end)
     for (const char *p = names; p < eq; p++)
         if (!isalnum((unsigned char)*p) && !strchr("_, +-*/@", *p))
             return NULL;
-    return eq;
+    return passes_keyword(names, eq, end) ? NULL : eq;
 }
 
 /* "x += y" reads what it binds. */
