@@ -484,6 +484,18 @@ looked_up_as_another(const struct dynamo *d, const struct param *q)
     return as_another;
 }
 
+/* Whether the line has a local of the parameter's name: "places = self.places" left nothing. */
+static bool
+local_here(const struct dynamo *d, const struct group *g, const struct param *q)
+{
+    const char *leaf = path_last(q->name);
+    size_t n = strlen(leaf);
+    bool there = false;
+    for (const char *line = fx_line_at(d, g->last), *p = line; !there && (p = strstr(p, leaf)); p += n)
+        there = python_name(p) == n && (p == line || (p[-1] != '_' && p[-1] != '.' && !isalnum((unsigned char)p[-1])));
+    return there && n > 1;
+}
+
 /* A parameter below the group's module that nothing names, but for one: of these, one whose name ends so; else that of
  * its line, or of those that no line reads one that may have this rank. */
 static struct param *
@@ -491,7 +503,7 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank,
 {
     struct program *p = d->l->p;
     const char *path = g->path ? g->path : "";
-    struct param *first = NULL;
+    struct param *first = NULL, *local = NULL;
     size_t len = strlen(path);
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
@@ -502,9 +514,10 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank,
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
         if (!end && read_here(d, g, q, "", ""))
             return q;
+        local = !local && !end && local_here(d, g, q) ? q : local;
         first = fits && !first && (end || !params_in_line(d, q)) ? q : first;
     }
-    return first;
+    return local ? local : first;
 }
 
 /* A call reads the parameter, of these sizes. Returns its slot. */
