@@ -128,6 +128,41 @@ last_input_dim(const struct dynamo *d, const struct group *g)
     return -1;
 }
 
+/* Recurrent layers, and how many gates' weights are stacked in one of theirs: torch/nn/modules/rnn.py. */
+static const struct {
+    const char *name;
+    int gates;
+} recurrent[] = {{"lstm.input", 4}, {"gru.input", 3}, {"rnn_tanh.input", 1}, {"rnn_relu.input", 1}};
+
+int
+params_gates(const struct aten *op)
+{
+    int gates = 0;
+    for (int i = 0; i < COUNT(recurrent) && op; i++)
+        gates = strcmp(recurrent[i].name, op->name) == 0 ? recurrent[i].gates : gates;
+    return gates;
+}
+
+/* Their weights, where some are small enough to be folded: of the input and of the hidden state, and the biases, for
+ * each layer and direction. Projections make lists of another length. */
+static void
+size_recurrent(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,
+               int64_t out)
+{
+    int gates = params_gates(op), at = aten_arg(op, "params"), biases = aten_arg(op, "has_biases"),
+        layers = aten_arg(op, "num_layers"), both = aten_arg(op, "bidirectional");
+    if (!gates || at >= nargs || args[at].kind != ARG_LIST || both >= nargs || out <= 0)
+        return;
+    int each = args[biases].i ? 4 : 2, directions = args[both].i ? 2 : 1;
+    int64_t hidden = out / directions, in = last_input_dim(d, g);
+    for (int i = 0; i < args[at].n && args[at].n == each * directions * args[layers].i; i++) {
+        struct param *q = args[at].list[i].s ? params_of(d, args[at].list[i].s) : NULL;
+        int64_t columns = i % each ? hidden : i < each * directions ? in : out;
+        if (q && columns > 0)
+            params_sized(d->l, q, i % each < 2 ? 2 : 1, (int64_t[]){gates * hidden, columns});
+    }
+}
+
 void
 params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs, int rank,
             const int64_t *size)
@@ -136,6 +171,8 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
     const char *name = op ? op->name : "";
     bool linear = spelled(name, PROJECTS), addmm = spelled(name, ADDS_PRODUCT);
     int seen = 0, result = group_output(d, g);
+    if (op)
+        size_recurrent(d, g, op, args, nargs, rank > 0 ? size[rank - 1] : -1);
     for (int i = 0; i < nargs; i++) {
         struct param *before = NULL; /* in a list: a recurrent layer's biases have as many rows as its weights */
         for (int k = 0; args[i].kind == ARG_LIST && k < args[i].n; k++) {

@@ -551,7 +551,7 @@ result_index(const struct dynamo *d, const struct group *g, const struct call *c
         if (fx_split(d->l->a, n->fx, &call) && *fx_list(d->l->a, &call, &item))
             return item;
         bool own = (n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0) ||
-                   (target_is(c->target, TARGET_SORTS) && n->nout == 2);
+                   (target_is(c->target, TARGET_SORTS) && n->nout == 2) || (params_gates(c->op) && n->nout > 1);
         for (int o = 0; own && o < n->nout; o++)
             if (n->out[o] == tensor)
                 return o;
@@ -585,6 +585,8 @@ define_items(struct dynamo *d, const struct group *g, struct call *c)
     for (int i = 0; i < n; i++) {
         int at = result_index(d, g, c, item[i]);
         place[i] = at >= 0 ? at : i + index;
+        if (i == 0 && place[i] && params_gates(c->op)) /* the sizes are of a state */
+            c->rank = -1;
         c->nouts = place[i] >= c->nouts ? place[i] + 1 : c->nouts;
     }
     c->outs = NEWN(l->a, int, c->nouts);
