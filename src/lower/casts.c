@@ -105,14 +105,21 @@ static const struct {
                  {"aten.div.Tensor", '/'},
                  {"aten.matmul.default", '@'}};
 
-/* Whether the operand on a side of the line's only such operator is cast to fp32. */
-static bool
-side_is_cast(const char *line, const char *target, bool right)
+static char
+symbol_of(const char *target)
+{
+    char symbol = 0;
+    for (int i = 0; i < COUNT(operators) && !symbol; i++)
+        symbol = strcmp(operators[i].target, target) == 0 ? operators[i].symbol : 0;
+    return symbol;
+}
+
+/* Where the line writes its only such operator; NULL it writes none, or several. */
+static const char *
+only_operator(const char *line, const char *target)
 {
     const char *at = NULL;
-    char symbol = 0;
-    for (int i = 0; i < COUNT(operators); i++)
-        symbol = strcmp(operators[i].target, target) == 0 ? operators[i].symbol : symbol;
+    const char symbol = symbol_of(target);
     for (const char *p = line; symbol && (p = strchr(p, symbol)); p++) {
         const char *before = p;
         while (before > line && before[-1] == ' ')
@@ -120,9 +127,39 @@ side_is_cast(const char *line, const char *target, bool right)
         if (before == line || (!isalnum((unsigned char)before[-1]) && !strchr(")]_", before[-1])))
             continue; /* it has one operand, or is the second of "**" */
         if (at || p[1] == symbol)
-            return false;
+            return NULL;
         at = p;
     }
+    return at;
+}
+
+/* Of "(x + y).to(x.dtype)" which operand the sum goes back to; -1 none. Such a bracket has no other operator. */
+static int
+goes_back(const char *line, const char *target)
+{
+    const char *at = only_operator(line, target), *open = at;
+    struct around w = {.operand = NULL};
+    for (int depth = 0; open && open > line && depth >= 0; open--)
+        depth -= python_opens(open[-1]);
+    const char *end = at ? closing(at + 1, false) : NULL;
+    if (!end || *end != ')' || *open != '(' || (open > line && (isalnum((unsigned char)open[-1]) || open[-1] == '_')))
+        return -1;
+    read_like(end + 1, &w);
+    const char *side[] = {open + 1, at + 1 + strspn(at + 1, " ")}, *ends[] = {at, end};
+    for (int i = 0; i < COUNT(side) && w.like; i++) {
+        while (ends[i] > side[i] && ends[i][-1] == ' ')
+            ends[i]--;
+        if ((size_t)(ends[i] - side[i]) == w.like_len && strncmp(side[i], w.like, w.like_len) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Whether the operand on a side of the line's only such operator is cast to fp32. */
+static bool
+side_is_cast(const char *line, const char *target, bool right)
+{
+    const char *at = only_operator(line, target);
     if (!at)
         return false;
     const char *end = at;
@@ -208,6 +245,11 @@ casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
     struct around w;
     const char *stack = statement_of(d, g, &w);
     int out = group_output(d, g);
+    const char *own = d->l->g->n[g->last].stack;
+    int back = symbol_of(g->target) ? goes_back(fx_line(d->l->a, own), g->target) : -1;
+    const struct call *c = back < 0 || g->call < 0 ? NULL : &d->l->p->calls[g->call];
+    if (c && c->nargs > back && c->args[back].kind == ARG_SLOT)
+        return stated(d, group_cast_like(d, g, slot, (int)c->args[back].i), own, out);
     if (!stack)
         return slot;
     if (w.out)
