@@ -28,8 +28,7 @@ static const char global_lp_pool[] =
     "4: r = avg_pool2d.default(pow.Tensor_Scalar(a, @p:2), [%a2, %a3]);"
     "0 = pow.Tensor_Scalar(mul.Scalar(mul.Tensor(sign.default(r), relu.default(abs.default(r))), 1.0), 0.5)";
 
-static const char grid_sample[] = "4: grid_sampler_2d.default(a, b)"
-                                  "| 5: grid_sampler_3d.default(a, b)";
+static const char grid_sample[] = "grid_sampler.default(a, b)";
 
 /* What F.gumbel_softmax with hard=True makes of its largest. */
 static const char hardmax[] = "scatter_.value(zeros_like.default(a), @axis:-1, argmax.default(a, @axis:-1, true), 1.0)";
@@ -447,7 +446,7 @@ static const struct op ops[] = {
     {"com.microsoft", "GemmaRotaryEmbedding", 1, 0, fused_two_rotations, NULL, NULL},
     {"com.microsoft", "GemmFastGelu", 1, 0, infer_matmul, NULL, NULL, CALL_TEXT, ms_gemm_fast_gelu},
     {"com.microsoft", "GreedySearch", 1, 0, fused_generate, NULL, NULL},
-    {"com.microsoft", "GridSample", 1, 0, move_grid_sample, NULL, NULL, CALL_TEXT, "4: grid_sampler_2d.default(a, b)"},
+    {"com.microsoft", "GridSample", 1, 0, move_grid_sample, NULL, NULL, CALL_TEXT, "4: grid_sampler.default(a, b)"},
     {"com.microsoft", "GroupNorm", 1, 0, infer_same, NULL, NULL, CALL_TEXT, ms_group_norm},
     {"com.microsoft", "GroupQueryAttention", 1, 0, fused_grouped_query, NULL, NULL, CALL_TEXT, ms_query_groups},
     {"com.microsoft", "Inverse", 1, 0, infer_same, NULL, NULL},

@@ -15,12 +15,13 @@
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* A word of a drawing is a call: its operator's stem; in brackets the operator's arguments in the place of the call's
- * own, empty where they are none, ! after one that must be a tensor, * after the one of a list that is one; then > and
- * the number of the result that it makes, where that is not the last call alone; then ? where the call may be missing.
+ * own, empty where they are none, = before a number that one is, ! after one that must be a tensor, * after the one of
+ * a list that is one; then > and the number of the result that it makes, where that is not the last call alone; then ?
+ * where the call may be missing.
  * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
  * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
 static const struct arithmetic {
-    const char *name; /* as the line calls it */
+    const char *name; /* as the line calls it; "" whatever that says, for it is a function's, which no file has */
     const char *target, *drawing;
     const char *given, *never; /* what the line says, too, and what not; NULL anything */
 } rows[] = {
@@ -121,6 +122,8 @@ static const struct arithmetic {
     {"log_ndtr", "aten.special_log_ndtr.default",
      "mul(self) lt neg special_erfcx div log mul sub erfc neg div log1p where"},
     {"ndtr", "aten.special_ndtr.default", "mul(self) erf add mul"},
+    {"", "aten.affine_grid_generator.default",
+     "add? add? view? transpose(theta,=-2,=-1) unsqueeze(,=1) mul sum(,=-2) view"}, /* its base may be folded */
     {"_safe_softmax.default", "aten._safe_softmax.default", "softmax(self,dim) eq all where"},
 };
 
@@ -158,7 +161,14 @@ reduction_at(const struct dynamo *d, int at, int i)
     return -1;
 }
 
-/* Whether arguments that must be tensors are: a number stands for another operator. */
+static bool
+is_number(const struct arg *a, int64_t n)
+{
+    const struct arg *one = a->kind == ARG_LIST && a->n == 1 ? a->list : a;
+    return one->kind == ARG_INT && one->i == n;
+}
+
+/* Whether arguments that must be tensors are, and numbers are those: another stands for another operator. */
 static bool
 has_tensors(const struct dynamo *d, const char *word, int group)
 {
@@ -170,6 +180,8 @@ has_tensors(const struct dynamo *d, const char *word, int group)
         size_t len = strcspn(++p, ",)");
         if (len && p[len - 1] == '!')
             all &= k < n && args[k].kind == ARG_SLOT && !spelled(args[k].s, IS_NUMBER);
+        if (*p == '=')
+            all &= k < n && is_number(&args[k], strtoll(p + 1, NULL, 10));
         p += len;
     }
     return all;
@@ -211,8 +223,9 @@ row_at(const struct dynamo *d, int at, struct word *words, int *n)
     for (int i = 0; i < COUNT(rows) && !ends[i]; i++)
         ends[i] = python_ending(rows[i].name);
     for (int i = 0; i < COUNT(rows); i++)
-        if (endings & ends[i] && python_calls(line, rows[i].name) && (!rows[i].given || strstr(line, rows[i].given)) &&
-            !(rows[i].never && strstr(line, rows[i].never)) && matches(d, at, rows[i].drawing, words, n))
+        if (endings & ends[i] && (!*rows[i].name || python_calls(line, rows[i].name)) &&
+            (!rows[i].given || strstr(line, rows[i].given)) && !(rows[i].never && strstr(line, rows[i].never)) &&
+            matches(d, at, rows[i].drawing, words, n))
             return &rows[i];
     return NULL;
 }

@@ -720,7 +720,6 @@ doubt_scalar(struct dynamo *d, const struct group *g, const struct aten *op, con
  * again: eager keeps and makes other tensors than the pieces do. They are those of derivatives.yaml that
  * torch/_decomp/decompositions.py or torch/_refs decompose and onnxscript's torchlib has no function for. */
 static const char *const decomposed[] = {
-    "affine_grid",
     "_safe_softmax.default",
     "as_strided_scatter",
     "binary_cross_entropy",

@@ -171,7 +171,6 @@ static const struct rename {
     {"prims.sum.default", NULL, NULL, "aten.sum.dim_IntList", "likewise"},
     {"prims.squeeze.default", NULL, NULL, "aten.squeeze.dims", "likewise"},
     {"prims.div.default", NULL, NULL, "aten.div.Tensor", "likewise"},
-    {"aten.grid_sampler.default", NULL, NULL, "aten.grid_sampler_2d.default", "a composite"},
     {"aten._native_batch_norm_legit_functional.default", NULL, "native_batch_norm(", "aten.native_batch_norm.default",
      "called by that name"},
     {"aten._native_batch_norm_legit_no_training.default", NULL, NULL, "aten.batch_norm.default",

@@ -1196,6 +1196,69 @@ expand_ndtr(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Scalar", VAL(OP(m, "add.Scalar", VAL(e), INT(1))), FLT(1)));
 }
 
+/* Source: grid_sampler in aten/src/ATen/native/GridSampler.cpp. */
+void
+expand_grid_sampler(struct machine *m, struct frame *f)
+{
+    const char *op = V(0)->rank > 4 ? "grid_sampler_3d.default" : "grid_sampler_2d.default";
+    out_add(m, f, OP(m, op, VAL(V(0)), VAL(V(1))));
+}
+
+/* The points of a grid of that size, with a 1 behind them: make_base_grid_4D and _5D in
+ * aten/src/ATen/native/AffineGridGenerator.cpp. A view behind the result may have hidden how the points lie. */
+static struct value *
+base_grid(struct machine *m, const struct value *theta, int rank, const int64_t *size, bool corners)
+{
+    const enum dtype t = theta->dtype;
+    const bool known = theta->rank == 3 && rank == theta->size[1] + 2;
+    int64_t whole[RANK];
+    memcpy(whole, size, sizeof(*size) * (size_t)rank);
+    whole[rank - 1] = known ? rank - 1 : whole[rank - 1] / 2 * 3;
+    struct value *grid = OP(m, "empty.memory_format", ints_arg(m, rank, whole), DTYPE(t));
+    for (int i = rank - 2; known && i > 0; i--) {
+        int mark = scope_begin(m);
+        struct value *at = OP(m, "linspace.default", INT(-1), INT(1), INT(size[i]), DTYPE(t));
+        if (!corners)
+            OP(m, "div.Scalar", VAL(OP(m, "mul.Scalar", VAL(at), INT(size[i] - 1))), INT(size[i]));
+        scope_end(m, mark, 0, NULL);
+    }
+    return grid;
+}
+
+/* Fake tensors make the result alone. Source: affine_grid_generator_4D, as above. */
+void
+run_affine_grid(struct machine *m, struct frame *f)
+{
+    struct value *theta = V(0);
+    int64_t size[RANK];
+    int rank = f->rank > 0 ? f->rank : arg_ints(f, 1, size, RANK);
+    if (f->rank > 0)
+        memcpy(size, f->size, sizeof(*size) * (size_t)rank);
+    else /* N C H W: (N, H, W, 2) */
+        for (int i = 1; i < rank; i++)
+            size[i] = i + 1 < rank ? size[i + 1] : rank - 2;
+    int mark = scope_begin(m);
+    if (m->real && rank > 0) {
+        base_grid(m, theta, rank, size, arg_int(f, 2, 0) != 0);
+        m->op = f->op->name;
+    }
+    struct value *out = value_new(m, theta->dtype, rank, size, NULL);
+    scope_end(m, mark, 1, &out);
+    out_add(m, f, out);
+}
+
+/* Source: affine_grid_generator_4D_backward, as above. */
+void
+expand_affine_grid_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0), *theta = V(1), *grid = base_grid(m, theta, g->rank, g->size, arg_int(f, 2, 0) != 0);
+    const int64_t n = theta->size[0], dims = theta->size[1], each = n > 0 && dims > 0 ? n * dims : 1;
+    const int64_t flat[] = {n, value_elements(g) / each, dims + 1}, of[] = {n, value_elements(g) / each, dims};
+    grid = OP(m, "transpose.int", VAL(OP(m, "view.default", VAL(grid), ints_arg(m, 3, flat))), INT(1), INT(2));
+    grid = OP(m, "bmm.default", VAL(grid), VAL(OP(m, "reshape.default", VAL(g), ints_arg(m, 3, of))));
+    out_add(m, f, OP(m, "transpose.int", VAL(grid), INT(1), INT(2)));
+}
+
 /* Source: isclose in aten/src/ATen/native/TensorCompare.cpp. */
 void
 expand_isclose(struct machine *m, struct frame *f)

@@ -208,6 +208,12 @@ run_factory(struct machine *m, struct frame *f)
 }
 
 void
+run_factory_steps(struct machine *m, struct frame *f)
+{
+    factory(m, f, aten_arg(f->op, "steps"), DT_FLOAT);
+}
+
+void
 run_factory_index(struct machine *m, struct frame *f)
 {
     factory(m, f, 0, DT_INT64);

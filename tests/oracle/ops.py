@@ -695,7 +695,8 @@ OPEN = {
         ("sdpa_mask",),
         "record.py stands in for the dispatcher with Python of its own, which drops the mask's parts in another order",
     ),
-    **dict.fromkeys(("affine_grid", "one_hot"), "exported as its arithmetic"),
+    "affine_grid": "a view behind it, which the exporter merged with its own, hides how its points lie",
+    "one_hot": "exported as its arithmetic",
     "lstm": "cuDNN's reserve is not in the record, and the file has neither weights nor calls",
     **dict.fromkeys(
         ("gumbel", "alpha_dropout", "nan_to_num"), "exported as its arithmetic, where eager writes in place"
