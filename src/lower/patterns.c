@@ -2260,17 +2260,28 @@ named_weight(const char *name)
     return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
 }
 
-/* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from. A
- * convolution's filter is as often a buffer where no module of torch.nn has it and it kept its name, in PyTorch's
- * files. */
+/* Whether a product reads the slot as its left side, and data as its right one: an adjacency as often as a weight. */
+static bool
+mixes(const struct call *c, int slot, const bool *data)
+{
+    return strcmp(c->target, "aten.matmul.default") == 0 && c->nargs > 1 && c->args[0].kind == ARG_SLOT &&
+           c->args[0].i == slot && c->args[1].kind == ARG_SLOT && data[c->args[1].i];
+}
+
+/* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from,
+ * but what a weight of torch.nn is computed with may be a mask. A convolution's filter is as often a buffer where no
+ * module of torch.nn has it and it kept its name, in PyTorch's files. */
 static bool *
 find_weights(const struct matcher *x)
 {
     static const char *const products[] = {"aten.matmul.default", "aten.einsum.default", "aten.addmm.default"};
     const struct program *p = x->l->p;
-    bool *weight = NEWN(x->l->a, bool, p->nslots + 1), *data = NEWN(x->l->a, bool, p->nslots + 1);
+    bool *weight = NEWN(x->l->a, bool, p->nslots + 1), *data = NEWN(x->l->a, bool, p->nslots + 1),
+         *named = NEWN(x->l->a, bool, p->nslots + 1);
     for (int i = 0; i < p->ninputs; i++)
         data[p->inputs[i].slot] = true;
+    for (int i = 0; i < p->nparams; i++)
+        named[p->params[i].slot] = named_weight(p->params[i].name);
     const struct aten *op = NULL;
     unsigned called_so = 0;
     for (int i = 0, slot; i < p->ncalls; i++) {
@@ -2283,14 +2294,18 @@ find_weights(const struct matcher *x)
             bool called = called_so >> r.arg & 1;
             const struct param *q = called && spelled(p->calls[i].target, CONVOLVES) ? program_param(p, slot) : NULL;
             reads |= data[slot];
-            weight[slot] |= product || (called && (!q || x->in_constants || named_weight(q->name)));
+            weight[slot] |= (product && (x->in_constants || !mixes(&p->calls[i], slot, data))) ||
+                            (called && (!q || x->in_constants || named_weight(q->name)));
         }
+        for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
+            named[p->calls[i].outs[0]] |= named[slot];
         for (int k = 0; k < p->calls[i].nouts; k++)
             data[p->calls[i].outs[k]] = reads;
     }
     for (int i = p->ncalls - 1, slot; i >= 0; i--)
         for (struct call_reads r = {&p->calls[i]}; (slot = next_read(&r)) >= 0;)
-            weight[slot] |= !data[p->calls[i].outs[0]] && weight[p->calls[i].outs[0]];
+            weight[slot] |= !data[p->calls[i].outs[0]] && weight[p->calls[i].outs[0]] &&
+                            (named[slot] || !named[p->calls[i].outs[0]] || x->in_constants);
     return weight;
 }
 
