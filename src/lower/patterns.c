@@ -1005,6 +1005,56 @@ emit_index_add(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+/* scatter_add: the source is cut to the index's sizes, which are all where it is as large. Source: scatter_add in
+ * torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py. */
+static const struct node *
+cut_source(const struct matcher *x, const struct node *n)
+{
+    const struct node *cut = x->by_torch ? only_maker(x, n, 2, "Slice") : NULL,
+                      *sizes = cut && cut->nin == 3 ? maker(x, cut->in[2]) : NULL;
+    const struct attr *a = node_attr(n, "reduction");
+    return sizes && is(sizes, "Shape") && sizes->in[0] == n->in[1] && a && a->s && strcmp(a->s, "add") == 0 ? cut
+                                                                                                            : NULL;
+}
+
+static bool
+match_scatter_add(struct matcher *x, const struct node *n)
+{
+    const struct node *cut = cut_source(x, n);
+    if (!cut)
+        return false;
+    const struct node *made = only_maker(x, n, 0, "ConstantOfShape");
+    cover(x, cut);
+    if (made)
+        cover(x, made);
+    return true;
+}
+
+/* Zeros of which nothing else is read are added to in place, which takes them of the source's type: "scatter_add_". */
+static void
+emit_scatter_add(struct matcher *x, const struct node *n)
+{
+    struct arg index = matcher_arg(x, n, n->in[1], "index"), source = matcher_arg(x, n, cut_source(x, n)->in[0], "src");
+    const struct node *made = only_maker(x, n, 0, "ConstantOfShape");
+    struct arg self;
+    if (made) {
+        struct call *zeros = matcher_call(x, n, "aten.new_zeros.default", 1);
+        zeros->args[0] = source;
+        lower_sizes(x->l, tensor_at(x, n->out[0]), &zeros->rank, &zeros->size);
+        self = (struct arg){.kind = ARG_SLOT, .i = zeros->outs[0]};
+    } else {
+        self = matcher_arg(x, n, n->in[0], "self");
+    }
+    struct call *c = matcher_call(x, n, "aten.scatter_add.default", 4);
+    if (made)
+        lower_in_place(x->l, c);
+    c->args[0] = self;
+    c->args[1] = INT(node_int(n, "axis", 0));
+    c->args[2] = index;
+    c->args[3] = source;
+    finish(x, c, n->out[0]);
+}
+
 /* Query, key and value of nn.MultiheadAttention in one tensor: proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2)
  * .squeeze(-2).contiguous(). Source: _in_projection_packed in torch/nn/functional.py, from 2.0 on. */
 static bool
@@ -1043,6 +1093,7 @@ static const struct pattern {
     {"Add", 17 /* torch.onnx's symbolic_opset17.py */, match_layer_norm, emit_layer_norm},
     {"Add", 0, match_group_norm, emit_group_norm},
     {"Add", 0, match_index_add, emit_index_add},
+    {"ScatterElements", 0, match_scatter_add, emit_scatter_add},
     {"Add", 0, match_linear_bias, emit_linear},
     {"MatMul", 0, match_linear, emit_linear},
     {"Mul", 0, match_lstm_cell, emit_lstm_cell},
