@@ -1352,6 +1352,23 @@ widens_weight(const struct matcher *x, const struct node *n)
            dtypes[to->dtype].bits > dtypes[from->dtype].bits;
 }
 
+/* Whether a cast to fp32 of what is fp32 in the file may go to another tensor's type: "x.to(y.dtype)". What a softmax
+ * or a square reads is made fp32 for their sake, and a softmax's result is read as it was made before. */
+static bool
+goes_to_another(const struct matcher *x, const struct node *n)
+{
+    static const char *const precise[] = {"Softmax", "LogSoftmax", "Pow"};
+    const struct tensor *t = tensor_at(x, n->out[0]), *from = tensor_at(x, n->in[0]);
+    const struct node *made = maker(x, n->in[0]);
+    bool another = x->by_torch && t->dtype == DT_FLOAT && from->dtype == DT_FLOAT;
+    for (int i = 0; i < COUNT(precise) && another; i++) {
+        another = !made || !is(made, precise[i]);
+        for (int u = 0; u < t->nusers && another; u++)
+            another = !is(&x->g->n[t->users[u]], precise[i]);
+    }
+    return another;
+}
+
 static void
 emit_cast(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1364,6 +1381,7 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
     int64_t to = tensor_at(x, n->out[0])->dtype ? tensor_at(x, n->out[0])->dtype : node_int(n, "to", DT_FLOAT);
     c->args[0] = a;
     c->args[1] = DTYPE(to > DT_UNDEFINED && to < DT_COUNT ? to : DT_FLOAT);
+    c->either_type = goes_to_another(x, n);
     finish(x, c, n->out[0]);
 }
 
