@@ -36,6 +36,8 @@ const struct fact fact_table[] = {
     {TIMM, FACT_DROPPED, "models/repghost.py: RepGhostNet", .around = "timm.models.repghost.*"},
     {TIMM, FACT_DROPPED, "models/rexnet.py: RexNet", .around = "timm.models.rexnet.*"},
     {TIMM, FACT_DROPPED, "models/senet.py: SENet", .around = "timm.models.senet.*"},
+    {PYTORCH, FACT_UNDROPPED, "torch/nn/utils/parametrizations.py: _SpectralNorm",
+     .around = "torch.nn.utils.parametrizations.*"},
     {TORCHVISION, FACT_UNDROPPED, "models/vision_transformer.py: VisionTransformer",
      .around = "torchvision.models.vision_transformer.*"},
     {TORCHVISION, FACT_UNDROPPED, "models/swin_transformer.py: SwinTransformer",
@@ -164,9 +166,49 @@ const struct fact fact_table[] = {
     {DIFFUSERS, FACT_UNDROPPED, "models/attention_processor.py: Attention",
      .around = "diffusers.models.attention_processor.*"},
     {DIFFUSERS, FACT_UNDROPPED, "models/resnet.py: ResnetBlock2D", .around = "diffusers.models.resnet.*"},
+    {TRANSFORMERS, FACT_UNDROPPED,
+     "configuration_vit_mae.py: ViTMAEConfig; likewise aimv2, apertus, audio_spectrogram_transformer, "
+     "bamba, bitnet, chameleon, clipseg, csm, d_fine, dbrx, deepseek_v2, diffllama, dinov3_vit, doge, "
+     "dots1, efficientloftr, ernie4_5, ernie4_5_moe, falcon_h1, flex_olmo, gemma3n, glm4_moe, glm4v, g"
+     "lm4v_moe, granitemoe, granitemoehybrid, granitemoeshared, hiera, hunyuan_v1_moe, idefics3, inter"
+     "nvl, jetmoe, lfm2, lightglue, llama4, longcat_flash, metaclip_2, mgp_str, mimi, minimax, ministr"
+     "al, mlcd, modernbert, modernbert_decoder, moonshine, olmo3, olmoe, owlv2, owlvit, patchtst, phim"
+     "oe, pixtral, pvt, pvt_v2, qwen2_5_vl, qwen2_vl, qwen3_next, qwen3_vl, qwen3_vl_moe, recurrent_ge"
+     "mma, rt_detr, rt_detr_v2, sam, sam_hq, siglip2, smolvlm, t5gemma, timesfm, timesformer, vaultgem"
+     "ma, videomae, vilt, vitdet, vitpose_backbone, vjepa2, zamba, zamba2",
+     .around = "transformers.models.vit_mae.*|transformers.models.aimv2.*|transformers.models.apertus.*|transfor"
+               "mers.models.audio_spectrogram_transformer.*|transformers.models.bamba.*|transformers.models.bitn"
+               "et.*|transformers.models.chameleon.*|transformers.models.clipseg.*|transformers.models.csm.*|tra"
+               "nsformers.models.d_fine.*|transformers.models.dbrx.*|transformers.models.deepseek_v2.*|transform"
+               "ers.models.diffllama.*|transformers.models.dinov3_vit.*|transformers.models.doge.*|transformers."
+               "models.dots1.*|transformers.models.efficientloftr.*|transformers.models.ernie4_5.*|transformers."
+               "models.ernie4_5_moe.*|transformers.models.falcon_h1.*|transformers.models.flex_olmo.*|transforme"
+               "rs.models.gemma3n.*|transformers.models.glm4_moe.*|transformers.models.glm4v.*|transformers.mode"
+               "ls.glm4v_moe.*|transformers.models.granitemoe.*|transformers.models.granitemoehybrid.*|transform"
+               "ers.models.granitemoeshared.*|transformers.models.hiera.*|transformers.models.hunyuan_v1_moe.*|t"
+               "ransformers.models.idefics3.*|transformers.models.internvl.*|transformers.models.jetmoe.*|transf"
+               "ormers.models.lfm2.*|transformers.models.lightglue.*|transformers.models.llama4.*|transformers.m"
+               "odels.longcat_flash.*|transformers.models.metaclip_2.*|transformers.models.mgp_str.*|transformer"
+               "s.models.mimi.*|transformers.models.minimax.*|transformers.models.ministral.*|transformers.model"
+               "s.mlcd.*|transformers.models.modernbert.*|transformers.models.modernbert_decoder.*|transformers."
+               "models.moonshine.*|transformers.models.olmo3.*|transformers.models.olmoe.*|transformers.models.o"
+               "wlv2.*|transformers.models.owlvit.*|transformers.models.patchtst.*|transformers.models.phimoe.*|"
+               "transformers.models.pixtral.*|transformers.models.pvt.*|transformers.models.pvt_v2.*|transformer"
+               "s.models.qwen2_5_vl.*|transformers.models.qwen2_vl.*|transformers.models.qwen3_next.*|transforme"
+               "rs.models.qwen3_vl.*|transformers.models.qwen3_vl_moe.*|transformers.models.recurrent_gemma.*|tr"
+               "ansformers.models.rt_detr.*|transformers.models.rt_detr_v2.*|transformers.models.sam.*|transform"
+               "ers.models.sam_hq.*|transformers.models.siglip2.*|transformers.models.smolvlm.*|transformers.mod"
+               "els.t5gemma.*|transformers.models.timesfm.*|transformers.models.timesformer.*|transformers.model"
+               "s.vaultgemma.*|transformers.models.videomae.*|transformers.models.vilt.*|transformers.models.vit"
+               "det.*|transformers.models.vitpose_backbone.*|transformers.models.vjepa2.*|transformers.models.za"
+               "mba.*|transformers.models.zamba2.*"},
     {TRANSFORMERS, FACT_DROPPED, "configuration_bert.py: BertConfig", .around = "transformers.models.*"},
 
     /* Casts that do nothing in an fp32 export and copy under autocast. */
+    {TRANSFORMERS, FACT_INPUT_TO_FLOAT, "loss/loss_utils.py: ForCausalLMLoss", "loss_function",
+     .around = "transformers.models.*ForCausalLM|transformers.models.*LMHeadModel|transformers.models.*ForMaskedLM|"
+               "transformers.models.*ForTokenClassification|transformers.models.*ForConditionalGeneration",
+     .op = "cross_entropy_loss.default"},
     {TRANSFORMERS, FACT_INPUT_TO_WEIGHT, "modeling_t5.py: T5DenseActDense", .around = "*T5Dense*", .path = "*.wo",
      .op = "linear.default"},
     {TRANSFORMERS, FACT_RESULT_TO_INPUT, "modeling_olmo.py: OlmoLayerNorm", .around = "*OlmoLayerNorm",
@@ -443,6 +485,10 @@ const struct fact fact_table[] = {
      .path = "*.inv_freq"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_llama.py: LlamaRotaryEmbedding", "float 128", .type = "*",
      .path = "*.rotary_emb.*inv_freq"},
+    {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float <original", .type = "*",
+     .path = "*.parametrizations.*._u"},
+    {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float >original", .type = "*",
+     .path = "*.parametrizations.*._v"},
 
     /* Parameters that the constructor freezes. */
     {TRANSFORMERS, FACT_FROZEN, "modeling_pegasus.py: PegasusSinusoidalPositionalEmbedding",
@@ -474,6 +520,7 @@ static const struct {
     [FACT_DROPS_RESULT] = {"drops out what leaves the module", ALTERNATIVE_FACT_DROPOUT},
     [FACT_ALONE] = {"alone is trained", ALTERNATIVE_FACT_PARAMETERS, "nothing else is trained"},
     [FACT_FROZEN] = {"frozen", ALTERNATIVE_FACT_PARAMETERS, "the parameter is frozen"},
+    [FACT_INPUT_TO_FLOAT] = {"casts its input to fp32 in that function", ALTERNATIVE_FACT_CASTS},
     [FACT_INPUT_TO_WEIGHT] = {"casts its input to the weight's type", ALTERNATIVE_FACT_CASTS},
     [FACT_IN_PLACE] = {"in place", ALTERNATIVE_FACT_IN_PLACE, "the operator runs in place"},
     [FACT_MASKS_ALWAYS] = {"makes a mask in any case, also of no input", ALTERNATIVE_FACT_OPERATORS},
@@ -579,14 +626,17 @@ index_facts(struct lowering *l)
     }
 }
 
-/* Whether a name is like one of globs with bars between. */
+/* Whether a name is like one of globs with bars between: families that one source stands for. */
 static bool
 like_one(const char *globs, const char *name)
 {
     char one[128];
     bool like = false;
-    for (size_t n; *globs && !like; globs += n + (globs[n] == '|')) {
+    for (size_t n, plain; *globs && !like; globs += n + (globs[n] == '|')) {
         n = strcspn(globs, "|");
+        plain = strcspn(globs, "*?[");
+        if (strncmp(globs, name, plain < n ? plain : n) != 0)
+            continue;
         snprintf(one, sizeof(one), "%.*s", (int)n, globs);
         like = glob_match(one, name);
     }

@@ -116,6 +116,7 @@ enum fact_kind {
     FACT_DROPPED,
     FACT_ALONE,
     FACT_FROZEN,
+    FACT_INPUT_TO_FLOAT, /* where the line calls that function */
     FACT_INPUT_TO_WEIGHT,
     FACT_MASKS_ALWAYS,
     FACT_MASKS_TRACE, /* by that operator */
@@ -129,7 +130,8 @@ enum fact_kind {
     FACT_RESULT_TO_INPUT,
     FACT_RESULT_TO_QUERY,
     FACT_RESULT_TO_VALUE,
-    FACT_SIZE,    /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so */
+    FACT_SIZE,    /* "int64 1 @NAME": the type, then numbers or the rows of the parameter that ends so;
+                   * "<NAME", ">NAME": rows, or what is in one, of one in the module around */
     FACT_TRAINED, /* a parameter */
     FACT_UNDROPPED,
     FACT_WEIGHT_NORM,

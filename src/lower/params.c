@@ -238,7 +238,26 @@ rows_of(const struct program *p, const char *end)
     return -1;
 }
 
-/* "int64 1 @wpe.weight" */
+/* Of the parameter of that name in the module around the one that has q: its rows, or the elements of one of them. */
+static int64_t
+beside_size(const struct lowering *l, const struct param *q, const char *name, bool rows)
+{
+    const struct program *p = l->p;
+    const int around = q->module < 0 ? -1 : p->modules[q->module].parent;
+    int64_t n = -1;
+    for (int i = 0; i < p->nparams && around >= 0 && n < 0; i++) {
+        const struct param *r = &p->params[i];
+        if (r->module != around || r->rank < 1 || strcmp(path_last(r->name), name) != 0)
+            continue;
+        n = rows ? r->size[0] : 1;
+        for (int k = 1; k < r->rank && !rows; k++)
+            if (!mul_ok(n, r->size[k], &n))
+                return -1;
+    }
+    return n;
+}
+
+/* "int64 1 @wpe.weight", "float <original" and "float >original". */
 static bool
 read_size(struct lowering *l, const char *text, struct param *q)
 {
@@ -249,7 +268,10 @@ read_size(struct lowering *l, const char *text, struct param *q)
     for (const char *p = text + len; *p && n < COUNT(size); p += len) {
         p++;
         len = strcspn(p, " ");
-        size[n] = *p == '@' ? rows_of(l->p, arena_strn(l->a, p + 1, len - 1)) : atoll(p);
+        const char *name = arena_strn(l->a, p + 1, len - 1);
+        size[n] = *p == '@'                ? rows_of(l->p, name)
+                  : *p == '<' || *p == '>' ? beside_size(l, q, name, *p == '<')
+                                           : atoll(p);
         if (size[n++] < 0)
             return false;
     }

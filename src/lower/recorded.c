@@ -197,7 +197,7 @@ first_of_statement(const struct dynamo *d, const char *outer, int64_t slot)
 static int
 cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, int n, bool before, int slot)
 {
-    unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT;
+    unsigned inputs = 1u << FACT_INPUT_TO_WEIGHT | 1u << FACT_INPUT_TO_FLOAT;
     unsigned results = 1u << FACT_RESULT_TO_VALUE | 1u << FACT_RESULT_TO_QUERY | 1u << FACT_RESULT_TO_INPUT;
     if (!g->path || slot < 0 || n < 2)
         return slot;
@@ -208,8 +208,12 @@ cast_by_fact(struct dynamo *d, const struct group *g, const struct arg *args, in
         fact_drop(d->l, k);
         k = fact_next(d->l, k, results, &at);
     }
-    if (!k)
-        return slot;
+    if (k && k->kind == FACT_INPUT_TO_FLOAT && !python_calls(at.line[0], k->arg)) {
+        fact_drop(d->l, k);
+        k = NULL;
+    }
+    if (!k || k->kind == FACT_INPUT_TO_FLOAT)
+        return k ? group_to_float(d, g, slot) : slot;
     const struct call *wide = k->kind == FACT_RESULT_TO_INPUT ? group_maker(d->l->p, args[0].i) : NULL;
     const struct arg *same = k->kind == FACT_INPUT_TO_WEIGHT ? &args[1] : wide && wide->nargs ? &wide->args[0] : &NONE;
     int like = k->kind == FACT_RESULT_TO_VALUE   ? value_after(d, g)

@@ -23,8 +23,8 @@ import steps
 
 OPTIONS = ["--loss", "cross-entropy", "--optimizer", "sgd"]
 KIND = {
-    r"^(gpt_neo_attention|t5_dense)": "casts",
-    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|five_\w+)": "drops",
+    r"^(gpt_neo_attention|t5_dense|causal_loss)": "casts",
+    r"_(ts-eval|sdpa)$|^(encoder|swin_attention|spectral|five_\w+)": "drops",
 }  # which events are compared
 # files without buffers; a tensor that is no buffer, which records don't count
 UNCOUNTED = r"_(ts-eval|sdpa)$|^encoder|^(gptj|codegen)_attn$"
@@ -466,6 +466,23 @@ MODELS = {  # name: exporter, expression of self.op, inputs, result
         'peft.get_peft_model(Pair(), peft.LoraConfig(target_modules=["first"]))',
         ROWS,
         "y",
+    ),
+    **{
+        f"spectral_{n}": (
+            "dynamo-train",
+            f"torch.nn.utils.parametrizations.spectral_norm(nn.Linear(32, {n}))",
+            ROWS,
+            "y",
+        )
+        for n in (32, 300)  # folded, and not
+    },
+    "causal_loss": (
+        "dynamo",
+        "transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=64, n_embd=32, n_layer=1, n_head=2, "
+        "n_positions=300, attn_implementation='eager'))",
+        IDS,
+        "y.logits * y.loss",
+        "x, labels=x",
     ),
     "squeeze_relu": ("dynamo", "torchvision.ops.SqueezeExcitation(32, 8)", MAP, "y.flatten(2).transpose(1, 2)"),
     "detr_attention": (
@@ -1076,8 +1093,8 @@ def file_of(exporter):
     def export(model, inputs):
         import io, onnx, torch
 
-        names, model = dict(input_names=list(inputs), output_names=["output"]), model.eval()
-        if exporter == "dynamo":
+        names, model = dict(input_names=list(inputs), output_names=["output"]), model.train(exporter == "dynamo-train")
+        if exporter.startswith("dynamo"):
             return torch.onnx.export(model, (), kwargs=inputs, dynamo=True, verbose=False, **names).model_proto
         blob, train = io.BytesIO(), exporter == "ts-train"
         torch.onnx.export(
