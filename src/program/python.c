@@ -1268,6 +1268,46 @@ result_name(const struct tracer *t, int from, int i, int level, const char *cons
     return NULL;
 }
 
+static int mentions(const struct spot *s, const char *name);
+
+/* Whether calls i and j are of one line of one function, whatever module runs it. */
+static bool
+same_line(const struct tracer *t, int i, int j)
+{
+    const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
+    const struct spot *x = a->n && a->n == b->n ? &a->at[a->n - 1] : NULL, *y = x ? &b->at[b->n - 1] : NULL;
+    return x && x->function == y->function && x->line == y->line &&
+           strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
+}
+
+/* The end of the round of calls i to last - a loop's line, which reads the name - after which that is another tensor,
+ * as "out = layer(x); x = out[0]" leaves no call: what reads the tensor first in one round reads another one of before
+ * in the next. -1 none. */
+static int
+passed_anew(const struct tracer *t, int i, int last, int level)
+{
+    const struct round *round = round_at(t, i, level), *next = round;
+    for (int first = -1; round && round->end < last && first < 0; i = round->end + 1, round = next) {
+        int slot, arg = -1;
+        next = round_at(t, round->end + 1, level);
+        for (int k = i; k <= round->end && first < 0; k++)
+            for (struct call_reads r = {&t->p->calls[k]}; first < 0 && (slot = next_read(&r)) >= 0;)
+                if (slot == t->slot) {
+                    first = k;
+                    arg = r.arg;
+                }
+        for (int k = round->end + 1; next && first >= 0 && k <= next->end; k++) {
+            if (!same_line(t, first, k))
+                continue;
+            for (struct call_reads r = {&t->p->calls[k]}; (slot = next_read(&r)) >= 0;)
+                if (r.arg == arg && slot != t->slot && t->maker[slot] >= i && t->maker[slot] <= round->end)
+                    return round->end;
+            break;
+        }
+    }
+    return -1;
+}
+
 /* A local of the frame at that level, made by call `from`: the last call before it has no name any more. */
 static int
 local_end(struct tracer *t, int from, int level, const char *name)
@@ -1282,9 +1322,12 @@ local_end(struct tracer *t, int from, int level, const char *name)
         const struct spot *s = t->stacks[i].n > level ? &t->stacks[i].at[level] : NULL;
         if (s && (!t->stacks[i].borrowed || s->line >= t->stacks[from].at[level].line)) /* else it ran before */
             n = rebind(s, names, n, &bound);
-        const struct round *round = n ? NULL : round_at(t, i, level);
-        if (round)
+        const struct round *round = n < 2 ? round_at(t, i, level) : NULL;
+        if (round && !n)
             return round->end;
+        int anew = round && round->end < last && s && mentions(s, names[0]) ? passed_anew(t, i, last, level) : -1;
+        if (anew >= 0)
+            return anew;
         for (int k = i; !n && *bound && k <= last; k++) /* statements follow on the line */
             if (t->stacks[k].n && (at = written_at(t, k, level, t->stacks[i].at[level].text)) && at > bound)
                 return k - 1;
