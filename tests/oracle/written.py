@@ -435,6 +435,125 @@ class M(nn.Module):
         return self.c(x)
 """
 
+RUNS = """
+class Hop(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(64, 64)
+    def forward(self, x, links):
+        links = links.exp()
+        degree = links.sum(dim=-1).clamp(min=1).pow(-0.5)
+        links = degree.unsqueeze(-1) * links * degree.unsqueeze(-2)
+        out = torch.matmul(links, self.lin(x))
+        return out
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.links, self.one, self.two = nn.Linear(64, 8), Hop(), Hop()
+    def forward(self, x):
+        links = self.links(x)
+        x = F.relu(self.one(x, links))
+        x = self.two(x, links)
+        return x
+"""
+EMBEDDED = """
+class Steps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.act, self.down, self.kind = nn.Linear(64, 256), nn.SiLU(), nn.Linear(256, 64), nn.Linear(64, 64)
+    def forward(self, t, k):
+        steps = self.down(self.act(self.up(t)))
+        kind = self.kind(k)
+        return steps + kind
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps, self.lin = Steps(), nn.Linear(64, 64)
+    def forward(self, x, t):
+        shift = self.steps(t, x)
+        return x + self.lin(F.silu(x + shift))
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.block, self.last = nn.Linear(64, 64), Block(), nn.Linear(64, 64)
+    def forward(self, x):
+        t = torch.tanh(self.first(x))
+        y = self.block(x, t)
+        shift = self.block.steps(t, y)
+        y = self.last(F.silu(y + shift))
+        return y
+"""
+BRACKETS = """
+class M(B):
+    def __init__(self):
+        super().__init__()
+        self.table, self.c = nn.Parameter(torch.randn(1, 8, 64)), nn.Linear(64, 64)
+    def forward(self, x):
+        h = self.b(F.gelu(self.a(x)))
+        h = (h + self.table).to(h.dtype)
+        y = self.c(h)
+        return (y * self.table).type_as(y)
+"""
+KEYWORDS = """
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 64)
+    def forward(self, hidden, scale):
+        hidden = torch.sigmoid(self.up(hidden * scale))
+        return self.down(hidden), scale
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.inner, self.second = nn.Linear(64, 64), Inner(), Inner()
+    def forward(self, x):
+        x = self.first(x)
+        y, _ = self.inner(
+            hidden=torch.exp(x), scale=2.0
+        )
+        x = x + y
+        y, _ = self.second(
+            hidden=torch.exp(x), scale=3.0
+        )
+        x = x + y
+        return x
+"""
+TUPLES = """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down, self.norm = nn.Linear(64, 256), nn.Linear(256, 64), nn.BatchNorm1d(8)
+    def forward(self, hidden, scale=1.0):
+        hidden = hidden.view(-1, 8, 64)
+        hidden = hidden + self.down(F.gelu(self.up(self.norm(hidden * scale).exp())))
+        outputs = (hidden,)
+        return outputs
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.table = nn.Linear(64, 64), nn.Parameter(torch.randn(8, 64))
+        self.layers = nn.ModuleList(Layer() for _ in range(3))
+    def forward(self, x):
+        x = self.first(x)
+        hidden = x + self.table
+        for layer in self.layers:
+            outputs = layer(hidden, scale=2.0)
+            hidden = outputs[0]
+        return hidden
+"""
+WARPED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.look, self.turn = nn.Conv2d(3, 4, 5, stride=4), nn.Linear(196, 6)
+        self.after, self.last = nn.Conv2d(3, 8, 3, padding=1), nn.Linear(8, 10)
+    def forward(self, x):
+        theta = self.turn(self.look(x).flatten(1))
+        grid = F.affine_grid(theta.view(-1, 2, 3), x.size(), align_corners=False)
+        x = F.grid_sample(x, grid, align_corners=False)
+        return self.last(self.after(x).mean((2, 3)))
+"""
+
 BYTES = """
 class M(B):
     def forward(self, x):
@@ -584,6 +703,12 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for case, precisions in ((ROWS, ("fp32", "bf16")), (HALF, ("fp32",)))
     },
     "bytes": (BYTES, ROWS, None, [], steps.PRECISIONS),
+    "runs": (RUNS, ROWS, None, [], steps.PRECISIONS),
+    "embedded": (EMBEDDED, ROWS, None, [], steps.PRECISIONS),
+    "brackets": (BRACKETS, ROWS, None, [], steps.PRECISIONS),
+    "keywords": (KEYWORDS, ROWS, None, [], steps.PRECISIONS),
+    "tuples": (TUPLES, ROWS, None, [], steps.PRECISIONS),
+    "warped": (WARPED, entry(IMAGE, "None", "out.sum()"), None, ["--loss=sum"], steps.PRECISIONS),
     "scaled": (SCALED, entry(IMAGE, "torch.zeros(b, dtype=torch.long)", CLASSES), None, [], steps.PRECISIONS),
     "lora_half": (ADAPTERS % (".to(torch.bfloat16)", ""), HALF, None, ["--train=*lora_*"], ("fp32",)),
 }
