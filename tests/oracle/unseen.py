@@ -893,12 +893,241 @@ NETS = (
     ("style", "Style()", "torch.rand(b, 3, 32, 32)", "output"),
 )
 
+# The second set: written down when the first had been looked at, and before any of these was run.
+AFTER = (
+    ("siglip_vision", "'SiglipVisionModel', 'SiglipVisionConfig', 'pixel_values', image_size=64", IMAGE),
+    (
+        "hiera",
+        "'HieraForImageClassification', 'HieraConfig', 'pixel_values', image_size=[64, 64], embed_dim=16, "
+        "depths=[1, 1, 1, 1], num_heads=[1, 2, 2, 2], masked_unit_size=[8, 8]",
+        IMAGE,
+    ),
+    (
+        "pvt",
+        "'PvtForImageClassification', 'PvtConfig', 'pixel_values', image_size=64, hidden_sizes=[16, 32, 48, 64], "
+        "depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 3, 4]",
+        IMAGE,
+    ),
+    (
+        "swiftformer",
+        "'SwiftFormerForImageClassification', 'SwiftFormerConfig', 'pixel_values', embed_dims=[16, 24, 32, "
+        "48], depths=[1, 1, 1, 1]",
+        IMAGE,
+    ),
+    ("mobilevitv2", "'MobileViTV2ForImageClassification', 'MobileViTV2Config', 'pixel_values', image_size=64", IMAGE),
+    (
+        "resnet",
+        "'ResNetForImageClassification', 'ResNetConfig', 'pixel_values', embedding_size=16, hidden_sizes=[16, "
+        "32, 48, 64], depths=[1, 1, 1, 1]",
+        IMAGE,
+    ),
+    (
+        "data2vec_vision",
+        "'Data2VecVisionForImageClassification', 'Data2VecVisionConfig', 'pixel_values', image_size=64",
+        IMAGE,
+    ),
+    ("olmoe", "'OlmoeModel', 'OlmoeConfig', num_experts=4, num_experts_per_tok=2, num_key_value_heads=2", SHORT),
+    ("stablelm", "'StableLmModel', 'StableLmConfig', num_key_value_heads=4", SHORT),
+    ("starcoder2", "'Starcoder2ForSequenceClassification', 'Starcoder2Config', num_key_value_heads=2", SHORT),
+    ("phi3", "'Phi3ForTokenClassification', 'Phi3Config', num_key_value_heads=2", SHORT),
+    ("cohere", "'CohereModel', 'CohereConfig', num_key_value_heads=2", SHORT),
+    ("albert_tokens", "'AlbertForTokenClassification', 'AlbertConfig'", SHORT),
+    (
+        "encodec",
+        "'EncodecModel', 'EncodecConfig', 'input_values', num_filters=8, num_lstm_layers=1, codebook_size=32",
+        "torch.rand(b, 1, 2000)",
+    ),
+)
+LATER = """
+class SEBlock(nn.Module):
+    def __init__(self, c, r=4):
+        super().__init__()
+        self.squeeze = nn.AdaptiveAvgPool2d(1)
+        self.excite = nn.Sequential(nn.Linear(c, c // r, bias=False), nn.ReLU(inplace=True),
+                                    nn.Linear(c // r, c, bias=False), nn.Sigmoid())
+    def forward(self, x):
+        b, c, _, _ = x.size()
+        y = self.squeeze(x).view(b, c)
+        y = self.excite(y).view(b, c, 1, 1)
+        return x * y.expand_as(x)
+class Bottleneck(nn.Module):
+    def __init__(self, i, o, stride=1):
+        super().__init__()
+        m = o // 4
+        self.conv1, self.bn1 = nn.Conv2d(i, m, 1, bias=False), nn.BatchNorm2d(m)
+        self.conv2, self.bn2 = nn.Conv2d(m, m, 3, stride, 1, groups=4, bias=False), nn.BatchNorm2d(m)
+        self.conv3, self.bn3 = nn.Conv2d(m, o, 1, bias=False), nn.BatchNorm2d(o)
+        self.se = SEBlock(o)
+        self.shortcut = nn.Sequential()
+        if stride != 1 or i != o:
+            self.shortcut = nn.Sequential(nn.Conv2d(i, o, 1, stride, bias=False), nn.BatchNorm2d(o))
+    def forward(self, x):
+        out = F.relu(self.bn1(self.conv1(x)))
+        out = F.relu(self.bn2(self.conv2(out)))
+        out = self.bn3(self.conv3(out))
+        out = self.se(out)
+        out += self.shortcut(x)
+        return F.relu(out)
+class SEResNeXt(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn = nn.Conv2d(3, 32, 3, padding=1, bias=False), nn.BatchNorm2d(32)
+        self.layers = nn.Sequential(Bottleneck(32, 64), Bottleneck(64, 64), Bottleneck(64, 128, 2))
+        self.linear = nn.Linear(128, 10)
+    def forward(self, x):
+        out = F.relu(self.bn(self.conv(x)))
+        out = self.layers(out)
+        out = F.avg_pool2d(out, 4)
+        out = out.view(out.size(0), -1)
+        return self.linear(F.adaptive_avg_pool1d(out.unsqueeze(1), 128).squeeze(1))
+class Inception(nn.Module):
+    def __init__(self, i, c=16):
+        super().__init__()
+        self.b1 = nn.Conv2d(i, c, 1)
+        self.b2 = nn.Sequential(nn.Conv2d(i, c, 1), nn.ReLU(), nn.Conv2d(c, c, 3, padding=1))
+        self.b3 = nn.Sequential(nn.Conv2d(i, c, 1), nn.ReLU(), nn.Conv2d(c, c, 5, padding=2))
+        self.b4 = nn.Sequential(nn.MaxPool2d(3, 1, 1), nn.Conv2d(i, c, 1))
+    def forward(self, x):
+        return torch.cat([F.relu(b(x)) for b in (self.b1, self.b2, self.b3, self.b4)], 1)
+class NBeatsBlock(nn.Module):
+    def __init__(self, n, h, theta):
+        super().__init__()
+        self.fc = nn.ModuleList([nn.Linear(n, 64), nn.Linear(64, 64), nn.Linear(64, 64)])
+        self.back, self.fore = nn.Linear(64, n), nn.Linear(64, h)
+    def forward(self, x):
+        for layer in self.fc:
+            x = F.relu(layer(x))
+        return self.back(x), self.fore(x)
+class NBeats(nn.Module):
+    def __init__(self, n=96, h=24, blocks=4):
+        super().__init__()
+        self.blocks, self.h = nn.ModuleList(NBeatsBlock(n, h, 8) for _ in range(blocks)), h
+    def forward(self, x):
+        forecast = torch.zeros(x.shape[0], self.h, device=x.device)
+        for block in self.blocks:
+            b, f = block(x)
+            x = x - b
+            forecast = forecast + f
+        return forecast
+class TemporalBlock(nn.Module):
+    def __init__(self, i, o, d):
+        super().__init__()
+        wn = nn.utils.parametrizations.weight_norm
+        self.pad = (2 * d, 0)
+        self.conv1, self.conv2 = wn(nn.Conv1d(i, o, 3, dilation=d)), wn(nn.Conv1d(o, o, 3, dilation=d))
+        self.down = nn.Conv1d(i, o, 1) if i != o else None
+        self.dropout = nn.Dropout(0.2)
+    def forward(self, x):
+        out = self.dropout(F.relu(self.conv1(F.pad(x, self.pad))))
+        out = self.dropout(F.relu(self.conv2(F.pad(out, self.pad))))
+        res = x if self.down is None else self.down(x)
+        return F.relu(out + res)
+class MultiHead(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.qkv, self.proj = h, nn.Linear(d, 3 * d, bias=False), nn.Linear(d, d)
+        self.drop = nn.Dropout(0.1)
+        self.register_buffer("tril", torch.tril(torch.ones(128, 128)))
+    def forward(self, x):
+        b, t, c = x.shape
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q, k, v = (z.view(b, t, self.h, c // self.h).transpose(1, 2) for z in (q, k, v))
+        wei = q @ k.transpose(-2, -1) * (c // self.h) ** -0.5
+        wei = wei.masked_fill(self.tril[:t, :t] == 0, float("-inf"))
+        wei = self.drop(F.softmax(wei, dim=-1))
+        out = (wei @ v).transpose(1, 2).contiguous().view(b, t, c)
+        return self.proj(out)
+class Block(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.sa, self.ff = MultiHead(d, h), nn.Sequential(nn.Linear(d, 4 * d), nn.ReLU(), nn.Linear(4 * d, d),
+                                                          nn.Dropout(0.1))
+        self.ln1, self.ln2 = nn.LayerNorm(d), nn.LayerNorm(d)
+    def forward(self, x):
+        x = x + self.sa(self.ln1(x))
+        x = x + self.ff(self.ln2(x))
+        return x
+class CharGPT(nn.Module):
+    "next characters, the loss in forward"
+    def __init__(self, v=65, d=64, n=3):
+        super().__init__()
+        self.tok, self.pos = nn.Embedding(v, d), nn.Embedding(128, d)
+        self.blocks, self.ln, self.head = nn.Sequential(*(Block(d, 4) for _ in range(n))), nn.LayerNorm(d), \\
+            nn.Linear(d, v)
+    def forward(self, idx):
+        b, t = idx.shape
+        x = self.tok(idx) + self.pos(torch.arange(t, device=idx.device))
+        logits = self.head(self.ln(self.blocks(x)))
+        b, t, c = logits.shape
+        return F.cross_entropy(logits.view(b * t, c), idx.reshape(b * t))
+class FPN(nn.Module):
+    "three levels, boxes and classes of each"
+    def __init__(self, c=32):
+        super().__init__()
+        self.c1, self.c2, self.c3 = nn.Conv2d(3, c, 3, 2, 1), nn.Conv2d(c, c, 3, 2, 1), nn.Conv2d(c, c, 3, 2, 1)
+        self.lat = nn.ModuleList(nn.Conv2d(c, c, 1) for _ in range(3))
+        self.cls, self.box = nn.Conv2d(c, 4, 3, padding=1), nn.Conv2d(c, 4, 3, padding=1)
+    def forward(self, x):
+        c1 = F.relu(self.c1(x))
+        c2 = F.relu(self.c2(c1))
+        c3 = F.relu(self.c3(c2))
+        p3 = self.lat[2](c3)
+        p2 = self.lat[1](c2) + F.interpolate(p3, scale_factor=2, mode="nearest")
+        p1 = self.lat[0](c1) + F.interpolate(p2, scale_factor=2, mode="nearest")
+        out = []
+        for p in (p1, p2, p3):
+            out.append(torch.cat([self.cls(p), self.box(p).exp()], 1).flatten(2))
+        return torch.cat(out, dim=2).permute(0, 2, 1)
+class VAE(nn.Module):
+    def __init__(self, d=32):
+        super().__init__()
+        self.fc1, self.fc21, self.fc22, self.fc3, self.fc4 = nn.Linear(784, 256), nn.Linear(256, d), \\
+            nn.Linear(256, d), nn.Linear(d, 256), nn.Linear(256, 784)
+    def encode(self, x):
+        h1 = F.relu(self.fc1(x))
+        return self.fc21(h1), self.fc22(h1)
+    def reparameterize(self, mu, logvar):
+        std = torch.exp(0.5 * logvar)
+        eps = torch.randn_like(std)
+        return mu + eps * std
+    def decode(self, z):
+        h3 = F.relu(self.fc3(z))
+        return torch.sigmoid(self.fc4(h3))
+    def forward(self, x):
+        mu, logvar = self.encode(x.view(-1, 784))
+        z = self.reparameterize(mu, logvar)
+        recon = self.decode(z)
+        kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+        return F.mse_loss(recon, x.view(-1, 784), reduction="sum") + kld
+"""
+FURTHER = (
+    ("seresnext", "SEResNeXt()", "torch.rand(b, 3, 32, 32)", ""),
+    (
+        "inception",
+        "nn.Sequential(nn.Conv2d(3, 32, 3), Inception(32), Inception(64), nn.Conv2d(64, 8, 1))",
+        "torch.rand(b, 3, 32, 32)",
+        "",
+    ),
+    ("nbeats", "NBeats()", "torch.rand(b, 96)", ""),
+    (
+        "tcn",
+        "nn.Sequential(TemporalBlock(8, 32, 1), TemporalBlock(32, 32, 2), TemporalBlock(32, 32, 4))",
+        "torch.rand(b, 8, 128)",
+        "",
+    ),
+    ("char_gpt", "CharGPT()", "torch.ones(b, 64, dtype=torch.long)", "output"),
+    ("fpn", "FPN()", "torch.rand(b, 3, 64, 64)", ""),
+    ("vae", "VAE()", "torch.rand(b, 1, 28, 28)", "output"),
+)
+
 # package, name, what is imported, the model, its input for a batch of b, the loss where it is not a mean squared error
 ROWS = (
     *(("unseen", name, TASKS, f"M({made})", given, "") for name, made, given in HUGGING),
     *(("unseen", name, TASKS, f"Inside({made})", given, "output") for name, made, given in INSIDE),
     *(("unseen", "pyg_" + name, GRAPHS, made, given, "") for name, made, given in GEOMETRIC),
     *(("unseen", "net_" + name, LESSONS, made, given, loss) for name, made, given, loss in NETS),
+    *(("later", name, TASKS, f"M({made})", given, "") for name, made, given in AFTER),
+    *(("later", "net_" + name, LATER, made, given, loss) for name, made, given, loss in FURTHER),
 )
 
 INSIDE_LOSS, OUT = "# loss: output\n", ("F.mse_loss, (4,)", "lambda out, _: out, (4,)")
