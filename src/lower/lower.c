@@ -171,8 +171,7 @@ lower_run(struct graph *g, const struct setup *setup)
                                           : "");
     if (s->mode == MODE_TRAINING && !optimizer_told(s->optimizer, by))
         graph_doubt(g, "model", "optimizer", "--torch=2.11, or another --optimizer",
-                    "what %s makes in PyTorch %d.%d is not known",
-                    optimizer_python(s->optimizer), by / 100, by % 100);
+                    "what %s makes in PyTorch %d.%d is not known", optimizer_python(s->optimizer), by / 100, by % 100);
     if (s->mode == MODE_TRAINING && s->parallel && s->parallel->shards && !s->parallel->on_meta)
         program_assume(l->p, ALTERNATIVE_NONE,
                        "each rank builds the whole model on its GPU before fully_shard, and what that took stays "
