@@ -483,6 +483,8 @@ const struct fact fact_table[] = {
      .path = "*.pooler.dense.bias"},
     {TRANSFORMERS, FACT_SIZE, "modeling_rope_utils.py: _compute_default_rope_parameters", "float 128", .type = "*",
      .path = "*.inv_freq"},
+    {TRANSFORMERS_5, FACT_SIZE, "modeling_gpt_bigcode.py: GPTBigCodeModel", "bool @wpe.weight @wpe.weight",
+     .type = "*GPTBigCodeModel", .path = "*.bias"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_llama.py: LlamaRotaryEmbedding", "float 128", .type = "*",
      .path = "*.rotary_emb.*inv_freq"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float <original", .type = "*",

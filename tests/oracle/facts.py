@@ -1012,6 +1012,12 @@ FIVES = {
         length=64,
         sizes="hidden_size=32, num_hidden_layers=2, num_attention_heads=4",
     ),
+    "five_bigcode": dict(
+        name="GPTBigCode",
+        head="CausalLM",
+        length=64,
+        sizes="n_embd=32, n_layer=2, n_head=4, n_positions=512",
+    ),
     "five_distilbert": dict(
         name="DistilBert",
         head="MaskedLM",
