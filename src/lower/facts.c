@@ -486,7 +486,7 @@ const struct fact fact_table[] = {
     {TRANSFORMERS_5, FACT_SIZE, "modeling_gpt_bigcode.py: GPTBigCodeModel", "bool @wpe.weight @wpe.weight",
      .type = "*GPTBigCodeModel", .path = "*.bias"},
     {TRANSFORMERS_5, FACT_SIZE, "modeling_llama.py: LlamaRotaryEmbedding", "float 128", .type = "*",
-     .path = "*.rotary_emb.*inv_freq"},
+     .path = "*.rotary_emb.*_inv_freq"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float <original", .type = "*",
      .path = "*.parametrizations.*._u"},
     {PYTORCH, FACT_SIZE, "torch/nn/utils/parametrizations.py: _SpectralNorm", "float >original", .type = "*",
