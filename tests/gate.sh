@@ -10,6 +10,9 @@ set -- --dim batch=16 --flags=none
 peak() { grep -o '"allocated": [0-9]*' "$1" | head -1 | grep -o '[0-9]*'; }
 first() { sed -n 's/^memlint: .*; first in //p' err; }
 
+compared() { # compared REPORT: what it says of the comparison, without the line with both names, however long they are
+    sed -n '/^Against/,/^At/p' "$1" | awk 'NR == 2 { left = 1; next } left && /^  \|/ { next } { left = 0; print }'
+}
 # ---- pairs: NEW, exit status with --max-increase 1KiB, what the first line of causes says
 while IFS='|' read -r new want culprit; do
     "$MEMLINT" "$models/$new.txt" "$@" --baseline="$models/base.txt" --max-increase=1KiB --format=json >r.json 2>err
@@ -21,8 +24,7 @@ while IFS='|' read -r new want culprit; do
     "$MEMLINT" "$models/$new.txt" "$@" --baseline="$models/base.txt" >r.txt
     [ "$want" = 0 ] || ok "$new: names $culprit, not $(first)" [ "$(first)" = "$culprit" ]
     "$MEMLINT" "$models/$new.txt" "$@" --baseline=old.json >s.txt
-    ok "$new: a stored result says the same" diff <(sed -n '/^Against/,/^At/p' r.txt | sed 2d) \
-        <(sed -n '/^Against/,/^At/p' s.txt | sed 2d)
+    ok "$new: a stored result says the same" diff <(compared r.txt) <(compared s.txt)
 done <<'EOF'
 base|0|
 wider|1|blocks.0.up at net.py:7: weight [256, 64] -> [384, 64], bias [256] -> [384]

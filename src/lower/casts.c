@@ -147,7 +147,7 @@ goes_back(const char *line, const char *target)
     read_like(end + 1, &w);
     const char *side[] = {open + 1, at + 1 + strspn(at + 1, " ")}, *ends[] = {at, end};
     for (int i = 0; i < COUNT(side) && w.like; i++) {
-        while (ends[i] > side[i] && ends[i][-1] == ' ')
+        while (ends[i] > side[i] && *(ends[i] - 1) == ' ')
             ends[i]--;
         if ((size_t)(ends[i] - side[i]) == w.like_len && strncmp(side[i], w.like, w.like_len) == 0)
             return i;
