@@ -1360,11 +1360,12 @@ goes_to_another(const struct matcher *x, const struct node *n)
     static const char *const precise[] = {"Softmax", "LogSoftmax", "Pow"};
     const struct tensor *t = tensor_at(x, n->out[0]), *from = tensor_at(x, n->in[0]);
     const struct node *made = maker(x, n->in[0]);
+    const int at = (int)(n - x->g->n); /* readers are found beside it */
     bool another = x->by_torch && t->dtype == DT_FLOAT && from->dtype == DT_FLOAT;
     for (int i = 0; i < COUNT(precise) && another; i++) {
         another = !made || !is(made, precise[i]);
         for (int u = 0; u < t->nusers && another; u++)
-            another = !is(&x->g->n[t->users[u]], precise[i]);
+            another = !is(n + (t->users[u] - at), precise[i]);
     }
     return another;
 }

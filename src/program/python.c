@@ -1286,7 +1286,7 @@ same_line(const struct tracer *t, int i, int j)
 static int
 passed_anew(const struct tracer *t, int i, int last, int level)
 {
-    const struct round *round = round_at(t, i, level), *next = round;
+    const struct round *round = round_at(t, i, level), *next;
     for (int first = -1; round && round->end < last && first < 0; i = round->end + 1, round = next) {
         int slot, arg = -1;
         next = round_at(t, round->end + 1, level);
