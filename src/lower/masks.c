@@ -126,11 +126,11 @@ count_reads(const struct arg *a, int *reads, int by)
 void
 masks_sweep(struct dynamo *d)
 {
+    if (!d->ntraced)
+        return;
     struct program *p = d->l->p;
     int *reads = NEWN(d->l->a, int, p->nslots + 1);
     bool *made = NEWN(d->l->a, bool, p->nslots + 1); /* for what is left out */
-    if (!d->ntraced)
-        return;
     for (int i = 0; i < p->ncalls; i++)
         for (int k = 0; k < p->calls[i].nargs; k++)
             count_reads(&p->calls[i].args[k], reads, 1);
