@@ -188,6 +188,7 @@ def strip(path):
 
 def work(folder):
     """In the environment of the tools."""
+    folder = os.path.abspath(folder)
     for file in sorted(os.listdir(folder)):
         name = file[: -len(".onnx")]
         if not file.endswith(".onnx") or name.count(".") != 1:
@@ -196,6 +197,7 @@ def work(folder):
             path = os.path.join(folder, f"{name}.{tool}.onnx")
 
             def one():
+                os.chdir(folder)  # some leave files where they run
                 run(os.path.join(folder, file), path + ".tmp")
                 strip(path + ".tmp")
                 os.rename(path + ".tmp", path)
