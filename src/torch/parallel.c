@@ -195,14 +195,37 @@ ranks_exchange(struct machine *m, int64_t bytes, int times)
         m->exchanged = bytes_add(m->exchanged, bytes);
 }
 
+static int
+by_address(const void *key, const void *record)
+{
+    uintptr_t a = (uintptr_t)key, b = (uintptr_t) * (struct value * *const *)record;
+    return (a > b) - (a < b);
+}
+
+void *
+ranks_find(struct value **grad, void *records, int n, size_t size)
+{
+    return n ? bsearch(grad, records, (size_t)n, size, by_address) : NULL;
+}
+
+void
+ranks_move(struct machine *m, struct value **grad, const struct value *v, struct value *to)
+{
+    int mark = scope_begin(m);
+    struct value *view = value_adopt(m, value_keep(value_view(m, to, v->rank, v->size, v->stride)));
+    scope_end(m, mark, 0, NULL);
+    value_drop(m, *grad);
+    *grad = view;
+}
+
 /* ---- buckets ----------------------------------------------------------------------------------------------------- */
 
 enum { FIRST = 1 << 20, LATER = 25 << 20, BROADCAST = 250 << 20 }; /* bytes: _DEFAULT_FIRST_BUCKET_BYTES and on */
 enum { IN_FLIGHT = 2 };                                            /* max_in_flight of broadcast_coalesced */
 
 struct member {
-    const struct value *v;
     struct value **grad; /* NULL: a buffer */
+    const struct value *v;
     int bucket;
     bool ready; /* its gradient has come */
 };
@@ -226,7 +249,7 @@ void
 reducer_add(struct reducer *r, const struct value *v, struct value **grad)
 {
     struct members *to = grad ? &r->params : &r->buffers;
-    *PUSH(r->m->keep, to->all, to->n, to->cap) = (struct member){v, grad, -1, false};
+    *PUSH(r->m->keep, to->all, to->n, to->cap) = (struct member){grad, v, -1, false};
 }
 
 static struct value *
@@ -339,32 +362,19 @@ reducer_forward(struct reducer *r)
     return missing;
 }
 
-static int
-by_address(const void *key, const void *member)
-{
-    uintptr_t a = (uintptr_t)key, b = (uintptr_t)((const struct member *)member)->grad;
-    return (a > b) - (a < b);
-}
-
 static void
 ready(struct machine *m, struct value **grad)
 {
     struct reducer *r = m->reducer;
-    struct member *k =
-        r->params.n ? bsearch(grad, r->params.all, (size_t)r->params.n, sizeof(*r->params.all), by_address) : NULL;
+    struct member *k = ranks_find(grad, r->params.all, r->params.n, sizeof(*k));
     if (!k || r->waited)
         return;
     if (!k->ready && !r->rebuilt)
         r->order[r->nready++] = (int)(k - r->params.all);
     k->ready = true;
     struct value *to = r->bucket[k->bucket];
-    if (!r->how->bucket_view || (*grad)->st == to->st)
-        return;
-    int mark = scope_begin(m);
-    struct value *view = value_adopt(m, value_keep(value_view(m, to, k->v->rank, k->v->size, k->v->stride)));
-    scope_end(m, mark, 0, NULL);
-    value_drop(m, *grad);
-    *grad = view;
+    if (r->how->bucket_view && (*grad)->st != to->st)
+        ranks_move(m, grad, k->v, to);
 }
 
 static void

@@ -644,6 +644,11 @@ struct value *zero3_flatten(struct zero3 *z, int group);
 void zero3_end(struct zero3 *z);
 /* Bytes go around all GPUs: once in an all-gather, a reduce-scatter and a broadcast, twice in an all-reduce. */
 void ranks_exchange(struct machine *m, int64_t bytes, int times);
+/* Among n records of a parameter each, that of a gradient: a record begins with where its gradient is bound, and they
+ * lie at rising ones. NULL none. */
+void *ranks_find(struct value **grad, void *records, int n, size_t size);
+/* *grad, of a parameter like v, is from now on a view of to. */
+void ranks_move(struct machine *m, struct value **grad, const struct value *v, struct value *to);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
  * optimizer; how many. */
 int parallel_share(struct arena *a, int gpus, int n, const int64_t *elements, int *mine);

@@ -14,13 +14,10 @@
  */
 #include "torch/run.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-
 enum { BUCKET = 500000000 /* elements: reduce_bucket_size */, ALIGNED = 2 /* nccl_start_alignment_factor */ };
 
 struct piece {
-    struct value *v, **grad;
+    struct value **grad, *v;
     int64_t first, elements; /* in the flat tensor */
 };
 
@@ -40,7 +37,7 @@ void
 zero_add(struct zero *z, struct value *v, struct value **grad)
 {
     int64_t n = value_elements(v);
-    *PUSH(z->m->keep, z->all, z->n, z->cap) = (struct piece){v, grad, z->elements, n};
+    *PUSH(z->m->keep, z->all, z->n, z->cap) = (struct piece){grad, v, z->elements, n};
     z->elements = bytes_add(z->elements, n);
 }
 
@@ -91,17 +88,6 @@ runs_of(const struct zero *z)
     return runs;
 }
 
-/* A gradient is from now on a view of to. */
-static void
-move(struct machine *m, const struct piece *k, struct value *to)
-{
-    int mark = scope_begin(m);
-    struct value *view = value_adopt(m, value_keep(value_view(m, to, k->v->rank, k->v->size, k->v->stride)));
-    scope_end(m, mark, 0, NULL);
-    value_drop(m, *k->grad);
-    *k->grad = view;
-}
-
 static void
 reduce(struct zero *z)
 {
@@ -122,7 +108,7 @@ reduce(struct zero *z)
         if (is_own(z, k) && !z->own)
             z->own = flat(m, CLASS_GRADIENTS, "the rank's parameters", t, own);
         if (is_own(z, k)) {
-            move(m, k, z->own);
+            ranks_move(m, k->grad, k->v, z->own);
         } else {
             value_drop(m, *k->grad);
             *k->grad = NULL;
@@ -132,18 +118,11 @@ reduce(struct zero *z)
     z->filled = 0;
 }
 
-static int
-by_address(const void *key, const void *piece)
-{
-    uintptr_t a = (uintptr_t)key, b = (uintptr_t)((const struct piece *)piece)->grad;
-    return (a > b) - (a < b);
-}
-
 static void
 ready(struct machine *m, struct value **grad)
 {
     struct zero *z = m->zero;
-    struct piece *k = z->n ? bsearch(grad, z->all, (size_t)z->n, sizeof(*z->all), by_address) : NULL;
+    struct piece *k = ranks_find(grad, z->all, z->n, sizeof(*k));
     if (!k)
         return;
     if (!z->bucket)
@@ -151,7 +130,7 @@ ready(struct machine *m, struct value **grad)
     if (z->filled + k->elements > BUCKET)
         reduce(z);
     if (k->elements <= BUCKET)
-        move(m, k, z->bucket);
+        ranks_move(m, grad, k->v, z->bucket);
     z->filled += k->elements;
     z->collected[z->ncollected++] = (int)(k - z->all);
 }

@@ -24,8 +24,6 @@
 #include "torch/run.h"
 
 #include <limits.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 enum { /* elements: settings of DeepSpeedZeroConfig */
        BUCKET = 500000000,
@@ -48,7 +46,7 @@ struct fetch {
 };
 
 struct part {
-    struct value *v, **grad;
+    struct value **grad, *v;
     int64_t elements, share; /* share: of a rank, rounded up */
     bool trained, persists;
     enum { AWAY, COMES, THERE } status;
@@ -536,29 +534,17 @@ reduce(struct zero3 *z)
     z->filled = 0;
 }
 
-static int
-by_address(const void *key, const void *part)
-{
-    uintptr_t a = (uintptr_t)key, b = (uintptr_t)((const struct part *)part)->grad;
-    return (a > b) - (a < b);
-}
-
 static void
 ready(struct machine *m, struct value **grad)
 {
     struct zero3 *z = m->zero3;
-    struct part *k = z->n ? bsearch(grad, z->all, (size_t)z->n, sizeof(*z->all), by_address) : NULL;
+    struct part *k = ranks_find(grad, z->all, z->n, sizeof(*k));
     if (!k)
         return;
     if (z->filled + k->elements > BUCKET && z->filled)
         reduce(z);
-    if (z->filled + k->elements <= BUCKET) {
-        int mark = scope_begin(m);
-        struct value *view = value_adopt(m, value_keep(value_view(m, z->buffer, k->v->rank, k->v->size, k->v->stride)));
-        scope_end(m, mark, 0, NULL);
-        value_drop(m, *grad);
-        *grad = view;
-    }
+    if (z->filled + k->elements <= BUCKET)
+        ranks_move(m, grad, k->v, z->buffer);
     z->filled += k->elements;
     *PUSH(m->keep, z->bucket, z->nbucket, z->cap_bucket) = (int)(k - z->all);
 }
