@@ -48,8 +48,8 @@ graph_import(struct graph *g, const char *domain)
 {
     if (strncmp(domain, "pkg.torch.", strlen("pkg.torch.")) == 0)
         g->packaged = domain;
-    g->runtime |=
-        strcmp(domain, "com.microsoft.nchwc") == 0; /* source: onnxruntime/core/graph/model.cc, Model::Model */
+    /* Source: Model::Model in onnxruntime/core/graph/model.cc. */
+    g->runtime |= strcmp(domain, "com.microsoft.nchwc") == 0;
 }
 
 int

@@ -80,9 +80,8 @@ enum target_trait {
     TARGET_SORTS = 512,       /* its results are values and their indices, as those of ONNX's TopK */
     TARGET_MULTIPLIES = 1024, /* matrices */
     TARGET_PROJECTS = 2048,   /* a linear layer: input, weight, bias */
-    TARGET_FOLDED =
-        4096, /* a constant that the exporter computed, made anew; its first argument is by which operator */
-    TARGET_EXCEEDS = 8192 /* compares, as a window's end */
+    TARGET_FOLDED = 4096,     /* a constant that was computed, made anew: its first argument says by what */
+    TARGET_EXCEEDS = 8192     /* compares, as a window's end */
 };
 bool target_is(const char *target, enum target_trait t);
 bool target_named(const char *target, const char *stem); /* "aten.add.Tensor" is "add" */

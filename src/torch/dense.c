@@ -85,49 +85,6 @@ inner_of_second(const struct frame *f)
     return V(1)->size[V(1)->rank - 1];
 }
 
-/* With the matrices' columns one after the other. */
-static struct value *
-by_columns(struct machine *m, const struct value *v)
-{
-    int64_t stride[RANK], run = 1;
-    for (int i = 0; i < v->rank; i++) {
-        int at = i == 0 ? v->rank - 2 : i == 1 ? v->rank - 1 : v->rank - 1 - i;
-        stride[at] = run;
-        run *= v->size[at] > 1 ? v->size[at] : 1;
-    }
-    return value_new(m, v->dtype, v->rank, v->size, stride);
-}
-
-/* Numbers of each matrix, its factors, its pivots: _linalg_det has one number, _linalg_slogdet two. */
-static void
-determinants(struct machine *m, struct frame *f, int n)
-{
-    const struct value *v = V(0);
-    for (int i = 0; i < n; i++)
-        out_add(m, f, value_new(m, v->dtype, v->rank - 2, v->size, NULL));
-    out_add(m, f, by_columns(m, v));
-    out_add(m, f, value_new(m, DT_INT32, v->rank - 1, v->size, NULL));
-}
-
-void
-run_det(struct machine *m, struct frame *f)
-{
-    determinants(m, f, 1);
-}
-
-void
-run_slogdet(struct machine *m, struct frame *f)
-{
-    determinants(m, f, 2);
-}
-
-void
-run_lu_solve(struct machine *m, struct frame *f)
-{
-    m->op = f->op->source;
-    out_add(m, f, by_columns(m, V(2)));
-}
-
 void
 run_mm(struct machine *m, struct frame *f)
 {

@@ -368,6 +368,22 @@ scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
             *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = keep[k];
 }
 
+void
+scope_assign(struct machine *m, int mark, struct value **variable, struct value *v)
+{
+    int at = mark - 1;
+    while (*variable && at >= 0 && m->pool[at] != *variable)
+        at--;
+    if (*variable && at >= 0) {
+        m->pool[at] = value_keep(v);
+        value_drop(m, *variable);
+        scope_end(m, mark, 0, NULL);
+    } else {
+        scope_end(m, mark, 1, &v);
+    }
+    *variable = v;
+}
+
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 struct value *

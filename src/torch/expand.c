@@ -127,6 +127,7 @@ void
 expand_narrow(struct machine *m, struct frame *f)
 {
     int64_t start = arg_int(f, 2, 0);
+    start += start < 0 ? V(0)->size[layout_dim(arg_int(f, 1, 0), V(0)->rank)] : 0;
     out_add(m, f, OP(m, "slice.Tensor", VAL(V(0)), f->a[1], INT(start), INT(start + arg_int(f, 3, 0)), INT(1)));
 }
 

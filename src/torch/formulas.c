@@ -55,17 +55,67 @@ expand_cumsum_backward(struct machine *m, struct frame *f)
     out_add(m, f, g);
 }
 
-/* Source: cumprod_backward in FunctionsManual.cpp, for inputs without zeros. */
+static struct value *
+slice(struct machine *m, struct value *v, int dim, int64_t start, int64_t end)
+{
+    return OP(m, "slice.Tensor", VAL(v), INT(dim), INT(start), INT(end), INT(1));
+}
+
+/* Of each element along a dimension the products that it is part of, without it: of n * n elements in all. */
+static struct value *
+omitted_products(struct machine *m, struct value *g, struct value *x, int dim)
+{
+    int64_t n = x->size[dim], size[RANK];
+    memcpy(size, x->size, sizeof(*size) * (size_t)x->rank);
+    size[dim] = 1;
+    struct value **held = NEWN(m->a, struct value *, n + 2), *after = NULL, *omitted = NULL;
+    struct arg *sums = NEWN(m->a, struct arg, n), pair[2], cat = {.kind = ARG_LIST, .n = 2, .list = pair};
+    int begun = scope_begin(m);
+    struct value *ones = OP(m, "ones.default", ints_arg(m, 1, (int64_t[]){1}), DTYPE(g->dtype));
+    pair[0] = VAL(OP(m, "expand.default", VAL(ones), ints_arg(m, x->rank, size)));
+    int mark = scope_begin(m);
+    pair[1] = VAL(OP(m, "cumprod.default", VAL(slice(m, x, dim, 1, n)), INT(dim))); /* moved into the list */
+    scope_assign(m, mark, &omitted, OP(m, "cat.default", cat, INT(dim)));
+    for (int64_t k = 0; k < n; k++) {
+        struct value *before = NULL, *sum = NULL;
+        mark = scope_begin(m);
+        if (k) {
+            LET(before, OP(m, "prod.dim_int", VAL(slice(m, x, dim, 0, k)), INT(dim), BOOL(true)));
+            pair[0] = VAL(before);
+        }
+        if (k && k + 1 < n) {
+            LET(after, OP(m, "cumprod.default", VAL(slice(m, x, dim, k + 1, n)), INT(dim)));
+            LET(omitted, OP(m, "mul.Tensor", VAL(before), VAL(after)));
+            pair[1] = VAL(omitted);
+            LET(omitted, OP(m, "cat.default", cat, INT(dim)));
+        } else if (k) {
+            LET(omitted, before);
+        }
+        scope_end(m, mark, k == 1, &after); /* a variable from then on */
+        LET(sum, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(slice(m, g, dim, k, n)), VAL(omitted))), INT(dim),
+                    BOOL(false)));
+        held[k] = sum;
+        sums[k] = VAL(sum);
+    }
+    held[n] = OP(m, "stack.default", ((struct arg){.kind = ARG_LIST, .n = (int)n, .list = sums}), INT(dim));
+    held[n + 1] = after;
+    scope_end(m, begun, (int)n + 2, held);
+    return held[n];
+}
+
+/* Source: cumprod_backward in FunctionsManual.cpp, for inputs without zeros, or where a dispatch mode hides whether
+ * there are any. */
 void
 expand_cumprod_backward(struct machine *m, struct frame *f)
 {
     struct value *g = V(0), *x = V(1);
     struct arg dim = f->a[2];
-    if (x->rank && x->size[layout_dim(arg_int(f, 2, 0), x->rank)] != 1) {
+    int d = layout_dim(arg_int(f, 2, 0), x->rank);
+    if (x->rank && x->size[d] > 1) {
         struct value *w = OP(m, "mul.Tensor", VAL(V(3)), VAL(g));
         OP(m, "eq.Scalar", VAL(x), INT(0));
-        g = OP(m, "cumsum_backward", VAL(w), dim);
-        g = OP(m, "div.Tensor", VAL(g), VAL(x));
+        g = m->real ? OP(m, "div.Tensor", VAL(OP(m, "cumsum_backward", VAL(w), dim)), VAL(x))
+                    : omitted_products(m, g, x, d);
     }
     out_add(m, f, g);
 }
@@ -153,9 +203,9 @@ expand_evenly_distribute(struct machine *m, struct frame *f)
     out_add(m, f, OP(m, "mul.Tensor", VAL(mask), VAL(OP(m, "div.Tensor", VAL(g), VAL(count)))));
 }
 
-/* Source: i1_backward in FunctionsManual.cpp. */
-void
-expand_i1_backward(struct machine *m, struct frame *f)
+/* scaled: of exp(-|x|) times it. */
+static void
+bessel_backward(struct machine *m, struct frame *f, bool scaled)
 {
     struct value *x = V(1), *large, *safe, *g;
     int mark = scope_begin(m);
@@ -165,11 +215,64 @@ expand_i1_backward(struct machine *m, struct frame *f)
     safe = OP(m, "where.self", VAL(large), VAL(x), VAL(OP(m, "scalar_tensor.default", FLT(0), DTYPE(x->dtype))));
     scope_end(m, mark, 1, &safe);
     mark = scope_begin(m);
-    g = OP(m, "mul.Tensor", VAL(V(2)), VAL(OP(m, "reciprocal.default", VAL(safe))));
-    g = OP(m, "sub.Tensor", VAL(OP(m, "i0.default", VAL(safe))), VAL(g));
+    g = OP(m, "reciprocal.default", VAL(safe));
+    if (scaled)
+        g = OP(m, "add.Tensor", VAL(OP(m, "sgn.default", VAL(safe))), VAL(g));
+    g = OP(m, "mul.Tensor", VAL(V(2)), VAL(g));
+    struct value *zeroth = scaled ? OP(m, "special_i0e.default", VAL(safe)) : OP(m, "i0.default", VAL(safe));
+    g = OP(m, "sub.Tensor", VAL(zeroth), VAL(g));
     scope_end(m, mark, 1, &g);
     struct value *half = OP(m, "scalar_tensor.default", FLT(0.5), DTYPE(x->dtype));
     out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(OP(m, "where.self", VAL(large), VAL(g), VAL(half)))));
+}
+
+/* Source: i1_backward and i1e_backward in FunctionsManual.cpp. */
+void
+expand_i1_backward(struct machine *m, struct frame *f)
+{
+    bessel_backward(m, f, false);
+}
+
+void
+expand_i1e_backward(struct machine *m, struct frame *f)
+{
+    bessel_backward(m, f, true);
+}
+
+/* Of p numbers with each element, which are no tensor of a dispatch mode. Source: mvlgamma in
+ * aten/src/ATen/native/UnaryOps.cpp. */
+void
+expand_mvlgamma(struct machine *m, struct frame *f)
+{
+    struct value *args = NULL;
+    if (!m->real) {
+        run_unary_float(m, f);
+        return;
+    }
+    LET(args, OP(m, "arange.start_step", INT(0), INT(arg_int(f, 1, 1)), INT(1), DTYPE(V(0)->dtype)));
+    LET(args, OP(m, "add.Tensor", VAL(args), VAL(OP(m, "unsqueeze.default", VAL(V(0)), INT(-1)))));
+    out_add(m, f, OP(m, "sum.dim_IntList", VAL(args), INT(-1), BOOL(false)));
+}
+
+/* (grad, self, p). Source: mvlgamma_backward in FunctionsManual.cpp. */
+void
+expand_mvlgamma_backward(struct machine *m, struct frame *f)
+{
+    struct value *args = NULL;
+    LET(args, OP(m, "arange.start_step", INT(0), INT(arg_int(f, 2, 1)), INT(1), DTYPE(V(1)->dtype)));
+    LET(args, OP(m, "add.Tensor", VAL(args), VAL(OP(m, "unsqueeze.default", VAL(V(1)), INT(-1)))));
+    args = OP(m, "sum.dim_IntList", VAL(args), INT(-1), BOOL(false));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(args)));
+}
+
+/* (grad, index, source, accumulate): zeros where the source was put, unless it was added. */
+void
+expand_put_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = V(0);
+    if (!arg_int(f, 3, 0))
+        g = OP(m, "put.default", VAL(g), VAL(V(1)), VAL(OP(m, "zeros_as", VAL(V(2)))), BOOL(false));
+    out_add(m, f, g);
 }
 
 /* Source: cummaxmin_backward in FunctionsManual.cpp. */
@@ -520,60 +623,6 @@ expand_renorm_backward(struct machine *m, struct frame *f)
     out_add(m, f, out);
 }
 
-/* Of each vector the matrix with that diagonal; one number stands for all of a vector's. */
-static struct value *
-diagonal_matrix(struct machine *m, struct value *v, const struct value *like)
-{
-    const struct arg a = VAL(OP(m, "expand.default", VAL(v), ints_arg(m, like->rank, like->size)));
-    int64_t size[RANK];
-    memcpy(size, like->size, sizeof(*size) * (size_t)like->rank);
-    size[like->rank] = like->size[like->rank - 1];
-    return dispatch(m, aten_find("diag_embed.default"), 1, &a, &(struct frame){.rank = like->rank + 1, .size = size})
-        ->out[0];
-}
-
-/* (grad, LU, pivots). Source: slogdet_backward in FunctionsManual.cpp. */
-void
-expand_slogdet_backward(struct machine *m, struct frame *f)
-{
-    struct value *d = OP(m, "unsqueeze.default", VAL(V(0)), INT(-1));
-    d = OP(m, "transpose.int", VAL(diagonal_matrix(m, d, V(2))), INT(-2), INT(-1));
-    out_add(m, f, OP(m, "lu_solve", VAL(V(1)), VAL(V(2)), VAL(d)));
-}
-
-/* (grad, det, LU, pivots): of a matrix that a singular one is close to. Source: linalg_det_backward in
- * FunctionsManual.cpp. */
-void
-expand_det_backward(struct machine *m, struct frame *f)
-{
-    struct value *lu = V(2), *pivots = V(3), *g = OP(m, "mul.Tensor", VAL(V(0)), VAL(V(1)));
-    struct value *d = diagonal_matrix(m, OP(m, "unsqueeze.default", VAL(g), INT(-1)), pivots);
-    d = OP(m, "transpose.int", VAL(d), INT(-2), INT(-1));
-    int mark = scope_begin(m);
-    struct value *diagonal = OP(m, "diagonal.default", VAL(lu), INT(0), INT(-2), INT(-1));
-    struct value *zero = OP(m, "eq.Scalar", VAL(diagonal), INT(0));
-    struct value *moved = diagonal_matrix(m, OP(m, "where.Scalar", VAL(zero), FLT(1), FLT(0)), pivots);
-    moved = OP(m, "add.Tensor", VAL(lu), VAL(moved));
-    scope_end(m, mark, 1, &moved);
-    out_add(m, f, OP(m, "lu_solve", VAL(moved), VAL(pivots), VAL(d)));
-}
-
-/* Source: linalg_det and logdet in aten/src/ATen/native/LinearAlgebra.cpp. */
-void
-expand_det(struct machine *m, struct frame *f)
-{
-    out_add(m, f, OP(m, "_linalg_det.default", VAL(V(0))));
-}
-
-void
-expand_logdet(struct machine *m, struct frame *f)
-{
-    struct arg a = VAL(V(0));
-    struct frame *s = dispatch(m, aten_find("_linalg_slogdet.default"), 1, &a, NULL);
-    struct value *negative = OP(m, "eq.Scalar", VAL(s->out[0]), INT(-1));
-    out_add(m, f, OP(m, "where.ScalarSelf", VAL(negative), FLT(0), VAL(s->out[1])));
-}
-
 /* scale_grad_by_count in FunctionsManual.cpp: the gradient is shared among equal maxima. */
 void
 expand_amax_backward(struct machine *m, struct frame *f)
@@ -779,6 +828,14 @@ expand_strided_backward(struct machine *m, struct frame *f)
     out_add(m, f, strided_gradient(m, V(0), V(1), n, stride, arg_int(f, 3, 0)));
 }
 
+/* (grad, self): a copy of what was not written over. Source: as_strided_scatter_backward in FunctionsManual.cpp. */
+void
+expand_strided_scatter_backward(struct machine *m, struct frame *f)
+{
+    struct value *g = OP(m, "contiguous.default", VAL(V(0)));
+    out_add(m, f, OP(m, "new_zeros.default", VAL(g), ints_arg(m, V(1)->rank, V(1)->size)));
+}
+
 /* (grad, self, hop) */
 void
 expand_frames_backward(struct machine *m, struct frame *f)
@@ -789,9 +846,19 @@ expand_frames_backward(struct machine *m, struct frame *f)
 
 /* ---- scatter_reduce ---------------------------------------------------------------------------------------------- */
 
+/* How an index is read: of elements, or of a dimension's slices. */
+struct indexed {
+    const char *pick, *add, *reduce, *fill;
+};
+
+static const struct indexed elements = {"gather.default", "scatter_add.default", "scatter_reduce.two", "scatter.value"};
+static const struct indexed slices = {"index_select.default", "index_add.default", "index_reduce.default",
+                                      "index_fill.int_Scalar"};
+
 /* What is written and what was there, and their gradients: both are made, whichever is wanted. Source:
- * scatter_reduce_backward. */
+ * scatter_reduce_backward and index_reduce_backward. */
 struct scattered {
+    const struct indexed *by;
     struct value *grad, *self, *src, *index, *result;
     struct arg dim;
     struct value *to_self, *to_src;
@@ -800,7 +867,7 @@ struct scattered {
 static struct value *
 picked(struct machine *m, const struct scattered *s, struct value *from)
 {
-    return OP(m, "gather.default", VAL(from), s->dim, VAL(s->index));
+    return OP(m, s->by->pick, VAL(from), s->dim, VAL(s->index));
 }
 
 static void
@@ -816,7 +883,7 @@ scattered_mean(struct machine *m, struct scattered *s, bool include_self)
     int mark = scope_begin(m);
     struct value *count = OP(m, include_self ? "ones_like.default" : "zeros_like.default", VAL(s->grad));
     struct value *ones = OP(m, "ones_like.default", VAL(s->src));
-    count = OP(m, "scatter_add.default", VAL(count), s->dim, VAL(s->index), VAL(ones));
+    count = OP(m, s->by->add, VAL(count), s->dim, VAL(s->index), VAL(ones));
     scope_end(m, mark, 2, (struct value *[]){ones, count}); /* what it was dies at the assignment */
     scope_end(m, mark, 1, &count);
     mark = scope_begin(m);
@@ -842,14 +909,17 @@ scattered_most(struct machine *m, struct scattered *s)
 {
     struct value *value = picked(m, s, s->result), *of_self = equal(m, s->self, s->result);
     struct value *of_src = equal(m, s->src, value);
-    struct value *n = OP(m, "scatter_add.default", VAL(of_self), s->dim, VAL(s->index), VAL(of_src));
+    struct value *n = OP(m, s->by->add, VAL(of_self), s->dim, VAL(s->index), VAL(of_src));
     struct value *share = OP(m, "div.Tensor", VAL(s->grad), VAL(n));
+    bool again = s->by == &elements; /* compared, once more */
     int mark = scope_begin(m);
-    s->to_self = OP(m, "mul.Tensor", VAL(OP(m, "eq.Tensor", VAL(s->self), VAL(s->result))), VAL(share));
+    of_self = again ? OP(m, "eq.Tensor", VAL(s->self), VAL(s->result)) : of_self;
+    s->to_self = OP(m, "mul.Tensor", VAL(of_self), VAL(share));
     scope_end(m, mark, 1, &s->to_self);
     mark = scope_begin(m);
     share = picked(m, s, share);
-    s->to_src = OP(m, "mul.Tensor", VAL(OP(m, "eq.Tensor", VAL(s->src), VAL(value))), VAL(share));
+    of_src = again ? OP(m, "eq.Tensor", VAL(s->src), VAL(value)) : of_src;
+    s->to_src = OP(m, "mul.Tensor", VAL(of_src), VAL(share));
     scope_end(m, mark, 1, &s->to_src);
 }
 
@@ -861,8 +931,7 @@ scattered_product(struct machine *m, struct scattered *s, struct arg reduce, str
     struct value *mine =
         OP(m, "masked_fill.Scalar", VAL(s->self), VAL(OP(m, "eq.Scalar", VAL(s->self), INT(0))), INT(1));
     scope_end(m, mark, 1, &mine);
-    struct value *product =
-        OP(m, "scatter_reduce.two", VAL(mine), s->dim, VAL(s->index), VAL(s->src), reduce, include_self);
+    struct value *product = OP(m, s->by->reduce, VAL(mine), s->dim, VAL(s->index), VAL(s->src), reduce, include_self);
     mark = scope_begin(m);
     s->to_self = OP(m, "div.Tensor", VAL(OP(m, "mul.Tensor", VAL(s->grad), VAL(product))), VAL(mine));
     scope_end(m, mark, 1, &s->to_self);
@@ -870,14 +939,13 @@ scattered_product(struct machine *m, struct scattered *s, struct arg reduce, str
     mark = scope_begin(m);
     struct value *none = OP(m, "zeros_like.default", VAL(s->self));
     struct value *ones = OP(m, "_to_copy.default", VAL(zero), DTYPE(s->self->dtype));
-    struct value *zeros = picked(m, s, OP(m, "scatter_add.default", VAL(none), s->dim, VAL(s->index), VAL(ones)));
+    struct value *zeros = picked(m, s, OP(m, s->by->add, VAL(none), s->dim, VAL(s->index), VAL(ones)));
     scope_end(m, mark, 1, &zeros);
     mark = scope_begin(m);
     struct value *single = OP(m, "bitwise_and.Tensor", VAL(zero), VAL(OP(m, "eq.Scalar", VAL(zeros), INT(1))));
     scope_end(m, mark, 1, &single);
     struct value *others = OP(m, "masked_fill.Scalar", VAL(s->src), VAL(single), INT(1));
-    struct value *rest =
-        OP(m, "scatter_reduce.two", VAL(s->self), s->dim, VAL(s->index), VAL(others), reduce, include_self);
+    struct value *rest = OP(m, s->by->reduce, VAL(s->self), s->dim, VAL(s->index), VAL(others), reduce, include_self);
     mark = scope_begin(m);
     struct value *divisor = OP(m, "masked_fill.Scalar", VAL(s->src), VAL(zero), INT(1));
     struct value *plain = picked(m, s, OP(m, "mul.Tensor", VAL(s->grad), VAL(s->result)));
@@ -888,10 +956,10 @@ scattered_product(struct machine *m, struct scattered *s, struct arg reduce, str
 }
 
 /* (grad, self, dim, index, src, reduce, include_self, result) */
-void
-expand_scatter_reduce_backward(struct machine *m, struct frame *f)
+static void
+reduce_backward(struct machine *m, struct frame *f, const struct indexed *by)
 {
-    struct scattered s = {V(0), V(1), V(4), V(3), V(7), f->a[2], NULL, NULL};
+    struct scattered s = {by, V(0), V(1), V(4), V(3), V(7), f->a[2], NULL, NULL};
     const char *reduce = f->a[5].kind == ARG_TEXT ? f->a[5].s : "";
     bool include_self = arg_int(f, 6, 1);
     int mark = scope_begin(m);
@@ -905,9 +973,21 @@ expand_scatter_reduce_backward(struct machine *m, struct frame *f)
         scattered_most(m, &s);
     scope_end(m, mark, 2, (struct value *[]){s.to_self, s.to_src});
     if (!include_self) {
-        s.to_self = OP(m, "scatter.value", VAL(s.to_self), s.dim, VAL(s.index), INT(0));
+        s.to_self = OP(m, by->fill, VAL(s.to_self), s.dim, VAL(s.index), INT(0));
         scope_end(m, mark, 2, (struct value *[]){s.to_self, s.to_src});
     }
     out_add(m, f, s.to_self);
     out_add(m, f, s.to_src);
+}
+
+void
+expand_scatter_reduce_backward(struct machine *m, struct frame *f)
+{
+    reduce_backward(m, f, &elements);
+}
+
+void
+expand_index_reduce_backward(struct machine *m, struct frame *f)
+{
+    reduce_backward(m, f, &slices);
 }

@@ -12,6 +12,14 @@ enum { RANK = 2 * MAX_RANK };
 
 #define V(i) arg_value(f, i) /* argument i of the frame, a tensor */
 
+/* A statement of C++ that assigns to a variable. */
+#define LET(variable, ...)                           \
+    do {                                             \
+        int mark_ = scope_begin(m);                  \
+        struct value *bound_ = (__VA_ARGS__);        \
+        scope_assign(m, mark_, &(variable), bound_); \
+    } while (0)
+
 /* ---- layout.c: sizes, strides and types of results --------------------------------------------------------------- */
 
 /* Numpy broadcasting of all tensors among a[0..n): the rank. */
@@ -95,7 +103,6 @@ void run_copy(struct machine *m, struct frame *f);
 void run_cudnn_attention(struct machine *m, struct frame *f);
 void run_cudnn_attention_backward(struct machine *m, struct frame *f);
 void run_deform_backward(struct machine *m, struct frame *f);
-void run_det(struct machine *m, struct frame *f);
 void run_diagonal(struct machine *m, struct frame *f);
 void run_divide(struct machine *m, struct frame *f);
 void run_dot(struct machine *m, struct frame *f);
@@ -133,7 +140,6 @@ void run_layer_norm_backward(struct machine *m, struct frame *f);
 void run_like(struct machine *m, struct frame *f);
 void run_logsumexp(struct machine *m, struct frame *f);
 void run_loss(struct machine *m, struct frame *f);
-void run_lu_solve(struct machine *m, struct frame *f);
 void run_binary_contiguous(struct machine *m, struct frame *f);
 void run_contiguous(struct machine *m, struct frame *f);
 void run_max_pool(struct machine *m, struct frame *f);
@@ -178,7 +184,6 @@ void run_safe_softmax(struct machine *m, struct frame *f);
 void run_second_like(struct machine *m, struct frame *f);
 void run_select(struct machine *m, struct frame *f);
 void run_slice(struct machine *m, struct frame *f);
-void run_slogdet(struct machine *m, struct frame *f);
 void run_softmax(struct machine *m, struct frame *f);
 void run_softmax_backward(struct machine *m, struct frame *f);
 void run_softmax_backward_data(struct machine *m, struct frame *f);
@@ -269,8 +274,6 @@ void expand_cross_entropy(struct machine *m, struct frame *f);
 void expand_cumprod_backward(struct machine *m, struct frame *f);
 void expand_cumsum(struct machine *m, struct frame *f);
 void expand_cumsum_backward(struct machine *m, struct frame *f);
-void expand_det(struct machine *m, struct frame *f);
-void expand_det_backward(struct machine *m, struct frame *f);
 void run_requires_grad(struct machine *m, struct frame *f); /* eager.c */
 void expand_detach(struct machine *m, struct frame *f);
 void expand_diagflat(struct machine *m, struct frame *f);
@@ -292,6 +295,11 @@ void expand_indexed(struct machine *m, struct frame *f);
 void expand_instance_norm(struct machine *m, struct frame *f);
 void expand_cummaxmin_backward(struct machine *m, struct frame *f);
 void expand_i1_backward(struct machine *m, struct frame *f);
+void expand_i1e_backward(struct machine *m, struct frame *f);
+void expand_index_reduce_backward(struct machine *m, struct frame *f);
+void expand_mvlgamma(struct machine *m, struct frame *f);
+void expand_mvlgamma_backward(struct machine *m, struct frame *f);
+void expand_put_backward(struct machine *m, struct frame *f);
 void expand_copysign_backward(struct machine *m, struct frame *f);
 void expand_cosine_similarity(struct machine *m, struct frame *f);
 void expand_cosine_embedding_loss(struct machine *m, struct frame *f);
@@ -315,7 +323,6 @@ void expand_isfinite(struct machine *m, struct frame *f);
 void expand_l1_loss(struct machine *m, struct frame *f);
 void expand_layer_norm(struct machine *m, struct frame *f);
 void expand_linear(struct machine *m, struct frame *f);
-void expand_logdet(struct machine *m, struct frame *f);
 void expand_log_sigmoid(struct machine *m, struct frame *f);
 void expand_lost_clone(struct machine *m, struct frame *f);
 void expand_masked_fill_value(struct machine *m, struct frame *f);
@@ -348,11 +355,11 @@ void expand_matmul_4bit_backward(struct machine *m, struct frame *f);
 void expand_cloned_4bit(struct machine *m, struct frame *f);
 void expand_rows_to_parts(struct machine *m, struct frame *f);
 void expand_same(struct machine *m, struct frame *f);
-void expand_slogdet_backward(struct machine *m, struct frame *f);
 void expand_softmax(struct machine *m, struct frame *f);
 void expand_square(struct machine *m, struct frame *f);
 void expand_stated(struct machine *m, struct frame *f);
 void expand_std_backward(struct machine *m, struct frame *f);
+void expand_strided_scatter_backward(struct machine *m, struct frame *f);
 void expand_strided_backward(struct machine *m, struct frame *f);
 void expand_sum_to_like(struct machine *m, struct frame *f);
 void expand_to(struct machine *m, struct frame *f);
@@ -379,5 +386,48 @@ void rnn_lstm_step(struct machine *m, struct frame *f);
 void rnn_relu_step(struct machine *m, struct frame *f);
 void rnn_tanh(struct machine *m, struct frame *f);
 void rnn_tanh_step(struct machine *m, struct frame *f);
+
+/* ---- linalg.c: factorizations and solvers, and their gradients -------------------------------------------------- */
+
+void expand_cholesky_backward(struct machine *m, struct frame *f);
+void expand_cholesky_inverse_backward(struct machine *m, struct frame *f);
+void expand_cholesky_solve_backward(struct machine *m, struct frame *f);
+void expand_det(struct machine *m, struct frame *f);
+void expand_det_backward(struct machine *m, struct frame *f);
+void expand_eigh_backward(struct machine *m, struct frame *f);
+void expand_householder_backward(struct machine *m, struct frame *f);
+void expand_inverse_backward(struct machine *m, struct frame *f);
+void expand_logdet(struct machine *m, struct frame *f);
+void expand_lu_backward(struct machine *m, struct frame *f);
+void expand_lu_factor_backward(struct machine *m, struct frame *f);
+void expand_lu_solve_backward(struct machine *m, struct frame *f);
+void expand_lu_unpack_backward(struct machine *m, struct frame *f);
+void expand_matrix_exp_backward(struct machine *m, struct frame *f);
+void expand_ormqr_backward(struct machine *m, struct frame *f);
+void expand_pinv_backward(struct machine *m, struct frame *f);
+void expand_qr_backward(struct machine *m, struct frame *f);
+void expand_slogdet_backward(struct machine *m, struct frame *f);
+void expand_solve_backward(struct machine *m, struct frame *f);
+void expand_solve_triangular_backward(struct machine *m, struct frame *f);
+void expand_svd_backward(struct machine *m, struct frame *f);
+void expand_triangular_solve_backward(struct machine *m, struct frame *f);
+void expand_vecdot(struct machine *m, struct frame *f);
+void run_det(struct machine *m, struct frame *f);
+void run_eigh(struct machine *m, struct frame *f);
+void run_factor(struct machine *m, struct frame *f);
+void run_factor_ex(struct machine *m, struct frame *f);
+void run_lu(struct machine *m, struct frame *f);
+void run_lu_factor(struct machine *m, struct frame *f);
+void run_lu_solve(struct machine *m, struct frame *f);
+void run_lu_unpack(struct machine *m, struct frame *f);
+void run_ormqr(struct machine *m, struct frame *f);
+void run_pinv(struct machine *m, struct frame *f);
+void run_qr(struct machine *m, struct frame *f);
+void run_slogdet(struct machine *m, struct frame *f);
+void run_solution(struct machine *m, struct frame *f);
+void run_solve_ex(struct machine *m, struct frame *f);
+void run_solve_triangular(struct machine *m, struct frame *f);
+void run_svd(struct machine *m, struct frame *f);
+void run_triangular_solve(struct machine *m, struct frame *f);
 
 #endif

@@ -430,6 +430,8 @@ image_dim(int rank, bool last, int i)
 /* Scopes: values made since the mark die at its end, last made first, but for those kept. */
 int scope_begin(struct machine *m);
 void scope_end(struct machine *m, int mark, int nkeep, struct value **keep);
+/* Ends a scope in which a variable of the scope around is bound to v: what it was dies first, then the rest. */
+void scope_assign(struct machine *m, int mark, struct value **variable, struct value *v);
 
 /* A machine in which nothing has run; what it allocates lives in a, but for m->trace.a, which the caller frees. */
 void machine_begin(struct machine *m, struct arena *a, const struct program *p, const struct setup *s);
