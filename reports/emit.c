@@ -635,12 +635,36 @@ emit_device(struct arena *a, const struct result *r)
     return strcmp(least, most) == 0 ? most : arena_printf(a, "%s to %s", least, most);
 }
 
+/* "; the other way 162.85 MiB": the peaks of what was assumed in doubt and measured. */
+static const char *
+others_text(struct arena *a, const struct result *r)
+{
+    int64_t least = INT64_MAX, most = 0;
+    int n = 0;
+    for (int i = 0; i < r->setup.nassumptions; i++) {
+        const struct assumption *x = &r->setup.assumptions[i];
+        bool doubted = false;
+        for (int k = 0; k < r->ndoubts && x->measured; k++)
+            doubted |= r->doubts[k].assumed && strcmp(r->doubts[k].assumed, x->text) == 0;
+        if (!doubted)
+            continue;
+        int64_t peak = r->peak.allocated + x->effect_bytes;
+        least = peak < least ? peak : least;
+        most = peak > most ? peak : most;
+        n++;
+    }
+    return n == 0   ? ""
+           : n == 1 ? arena_printf(a, "; the other way %s", bytes_text(a, most))
+                    : arena_printf(a, "; other ways %s to %s", bytes_text(a, least), bytes_text(a, most));
+}
+
 const char *
 emit_estimate(struct arena *a, const struct result *r)
 {
-    return r->ndoubts && r->peak.allocated > r->peak.certain
-               ? peak_text(a, r, "With what is unknown left out or assumed, the peak is")
-               : NULL;
+    if (!r->ndoubts || r->peak.allocated <= r->peak.certain)
+        return NULL;
+    const char *s = peak_text(a, r, "With what is unknown left out or assumed, the peak is");
+    return arena_printf(a, "%s%s", s, others_text(a, r));
 }
 
 /* What the command line said, as far as it can be typed again: choices, and dimensions that no doubt is about. */

@@ -83,7 +83,7 @@ find_unsure(struct certain *x)
     }
 }
 
-/* Whether the operator gives its at-th argument a gradient: a formula is "NAME: ..." after the start or "; ". */
+/* Whether the operator gives its at-th argument a gradient: a formula is "NAME, NAME: ..." after the start or "; ". */
 static bool
 differentiates(const struct aten *op, int at)
 {
@@ -94,8 +94,12 @@ differentiates(const struct aten *op, int at)
         name = strchr(name, ' ') ? strchr(name, ' ') + 1 : NULL;
     size_t n = name ? strcspn(name, " ") : 0;
     for (const char *f = n ? op->grad : NULL; f; f = strchr(f, ';') ? strchr(f, ';') + 2 : NULL)
-        if (strncmp(f, name, n) == 0 && f[n] == ':')
-            return true;
+        for (const char *p = f; p[strcspn(p, ",:")]; p += strcspn(p, ",:") + strlen(", ")) {
+            if (strcspn(p, ",:") == n && strncmp(p, name, n) == 0)
+                return true;
+            if (p[strcspn(p, ",:")] == ':')
+                break;
+        }
     return false;
 }
 
