@@ -301,6 +301,7 @@ enum alternative {
     ALTERNATIVE_SILU,
     ALTERNATIVE_MAX,
     ALTERNATIVE_TURNED, /* contiguous() before a convolution */
+    ALTERNATIVE_LEFT,   /* likewise, or dropout of 0, of which a name is left */
     ALTERNATIVE_BUFFERS,
     ALTERNATIVE_FOLDED, /* the most that a buffer or parameter may be which became a constant */
     ALTERNATIVE_LOCALS,

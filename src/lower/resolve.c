@@ -250,6 +250,15 @@ turned_inside(const struct dynamo *d, int from, const char *line)
            !python_writes(line, d->groups[at].target) && !python_calls(line, "rearrange");
 }
 
+/* Whether it was turned, and no library's source says that its dropout is 0. */
+static bool
+turned(const struct dynamo *d, const struct group *g, int from)
+{
+    const struct group *h = from < 0 || d->group_of[from] < 0 ? NULL : &d->groups[d->group_of[from]];
+    return h && target_is(h->target, TARGET_REORDERS) && h->path && g->path &&
+           !dropout_fact(d, g, d->l->g->n[from].out[0]);
+}
+
 /* Whether another call read it as it was: a copy behind that is its reader's, not its maker's. */
 static bool
 read_before(const struct program *p, int slot)
@@ -287,6 +296,14 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     bool copy = copied || strstr(made, ".contiguous(") || turned_inside(d, from, made),
          views = copy || here || target_views(g->target);
     bool drops = !written && !copy && !here && resolve_drops(d, g, tensor);
+    if (!written && !views && !drops && !strstr(read, "drop") && turned(d, g, from)) {
+        bool own = strcmp(d->groups[d->group_of[from]].path, g->path) == 0;
+        program_assume(
+            l->p, ALTERNATIVE_LEFT,
+            own ? "a statement that left nothing but a name made contiguous what was turned"
+                : "a statement that left nothing but a name was dropout of 0, of what another module turned");
+        views = own != setup_instead(l->s, ALTERNATIVE_LEFT);
+    }
     int slot = drops && !views ? drop_apart(d, g, tensor) : -1;
     if (slot >= 0) {
         doubt_clone(d, g, tensor);
