@@ -695,7 +695,7 @@ def main():
     ap.add_argument("--precision", default="fp32", choices=("fp32", "amp-bf16", "bf16"))
     ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
     ap.add_argument("--shrink", type=int, default=0, metavar="N", help="shrink the first N that are wrong")
-    return steps.on_bench(run, ap.parse_args())
+    return steps.on_bench(run, ap.parse_intermixed_args())
 
 
 if __name__ == "__main__":
