@@ -120,15 +120,16 @@ static void
 add_matrices(struct machine *m, struct frame *f, const struct value *v, int64_t nrows, int64_t ncolumns,
              enum order_of_matrix order)
 {
-    int64_t size[RANK], stride[RANK], run = nrows * ncolumns;
+    int64_t size[RANK], stride[RANK];
+    uint64_t run = (uint64_t)nrows * (uint64_t)ncolumns; /* of no consequence where it is too large */
     int n = v->rank - 2;
     memcpy(size, v->size, sizeof(*size) * (size_t)n);
     size[n] = nrows;
     size[n + 1] = ncolumns;
     stride[n] = order == BY_COLUMNS || ncolumns < 1 ? 1 : ncolumns;
     stride[n + 1] = order == BY_COLUMNS && nrows > 1 ? nrows : 1;
-    for (int i = n; i-- > 0; run *= size[i] > 1 ? size[i] : 1)
-        stride[i] = run > 1 ? run : 1;
+    for (int i = n; i-- > 0; run *= size[i] > 1 ? (uint64_t)size[i] : 1)
+        stride[i] = run > 1 ? (int64_t)run : 1;
     out_add(m, f, value_new(m, v->dtype, v->rank, size, stride));
 }
 

@@ -4,13 +4,14 @@
 or said to be unsure?
 
     families.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--seed N] [--count N] [--keep DIR] [--kept] [--captured]
-                [--torchscript] [-v]
+                [--torchscript] [--evaluated] [-v]
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
 other packages the rows of packages.py and unseen.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
-captured by memlint's own export, or by TorchScript's exporter, in training mode too.
+captured by memlint's own export, or by TorchScript's exporter, in training mode too, or by dynamo in evaluation mode,
+as most people export.
 --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
 table. Exit 1 when one is wrong and sure. Needs timm, too.
 """
@@ -180,10 +181,30 @@ def by_torchscript(bench, file):
     return export
 
 
+def in_evaluation(bench, file):
+    def export(model, inputs):
+        bench.torch.onnx.export(
+            model.eval(),
+            (),
+            file,
+            kwargs=inputs,
+            dynamo=True,
+            input_names=list(inputs),
+            output_names=["output"],
+            external_data=False,
+            verbose=False,
+            dynamic_shapes={k: {0: bench.torch.export.Dim("batch")} for k in inputs},
+        )
+        return bench.onnx.load(file)
+
+    return export
+
+
 def exported(a, bench, name, source, file):
-    if a.torchscript:
-        export = by_torchscript(bench, file + ".tmp")
-        return not bench.take(name + ".ts", source, batch=BATCH // 2, export=export, what=("file",))
+    make = by_torchscript if a.torchscript else in_evaluation if a.evaluated else None
+    if make:
+        export, how = make(bench, file + ".tmp"), ".ts" if a.torchscript else ".evaluated"
+        return not bench.take(name + how, source, batch=BATCH // 2, export=export, what=("file",))
     if not a.captured:
         return not bench.take(name, source, batch=BATCH // 2, what=("file",))
     log = bench.file(name, ".captured.log")
@@ -205,7 +226,7 @@ def run(a, bench):
     models = dict(m for _, make, _ in LIBRARIES.values() for m in make())
     names = [n for n in models if re.search(a.only, n)]
     random.Random(a.seed).shuffle(names)
-    how = ".captured" if a.captured else ".ts" if a.torchscript else ""
+    how = ".captured" if a.captured else ".ts" if a.torchscript else ".evaluated" if a.evaluated else ""
     for name in names[: a.count or len(names)]:
         count = counts[LIBRARIES[name[:3]][0]]
         file = bench.file(name, how + ".onnx")
@@ -242,6 +263,7 @@ def main():
     ap.add_argument("--kept", action="store_true", help="only what --keep's folder has: needs no recorder's time")
     ap.add_argument("--captured", action="store_true", help="files by memlint's own export instead of PyTorch's")
     ap.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
+    ap.add_argument("--evaluated", action="store_true", help="files exported in evaluation mode")
     return steps.on_bench(run, ap.parse_args())
 
 
