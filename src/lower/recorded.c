@@ -1128,7 +1128,7 @@ recorded_call(struct dynamo *d, struct group *g)
     for (int i = 0; i < d->npacked && n > 2; i++)
         if (args[1].kind == ARG_SLOT && args[1].i == d->packed[i].weight && args[2].kind == ARG_SLOT)
             args[2].i = d->packed[i].bias;
-    if (n > 0 && args[0].kind == ARG_SLOT && spelled(target, PROJECTS))
+    if (n > 0 && args[0].kind == ARG_SLOT && spelled(target, PROJECTS | CONVOLVES))
         args[0].i = resolve_dropped(d, g, (int)args[0].i);
     int operand = n > 0 && args[0].kind == ARG_SLOT ? (int)args[0].i : -1;
     if (operand >= 0) {

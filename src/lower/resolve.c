@@ -185,11 +185,31 @@ drop_apart(struct dynamo *d, const struct group *g, int tensor)
     return drop_around(d, g, d->l->slot_of[tensor], fx_before(a, read, name));
 }
 
+/* Of whole channels, before a convolution: in evaluation mode it leaves as little as Identity does. */
+static int
+drop_channels(struct dynamo *d, const struct group *g, int slot)
+{
+    static const char target[] = "aten.feature_dropout.default";
+    program_assume(d->l->p, ALTERNATIVE_UNSEEN,
+                   "a Sequential's module before a convolution that left nothing was no Dropout2d, which would leave "
+                   "nothing either");
+    if (!setup_instead(d->l->s, ALTERNATIVE_UNSEEN))
+        return slot;
+    int out = drop_in_gap(d, g, slot, false);
+    d->l->p->calls[d->l->p->ncalls - 1].target = target;
+    d->l->p->calls[d->l->p->ncalls - 1].op = aten_find(target);
+    return out;
+}
+
 /* In place, in evaluation mode, it leaves no name either. */
 int
 resolve_dropped(struct dynamo *d, const struct group *g, int slot)
 {
-    if (slot < 0 || !drops_again(d) || !after_gap(d, g->path) || !drops_in_place(d, g, spelled_bare(DROPOUT)))
+    if (slot < 0 || !drops_again(d) || !after_gap(d, g->path))
+        return slot;
+    if (spelled(g->target, CONVOLVES))
+        return drop_channels(d, g, slot);
+    if (!drops_in_place(d, g, spelled_bare(DROPOUT)))
         return slot;
     assume_dropout(d->l, true);
     return drop_in_gap(d, g, slot, true);

@@ -2600,6 +2600,7 @@ const struct aten aten_table[] = {
     {.name = "dropout.default", .args = "input p train", .run = expand_dropout, .grad = COMPOSITE},
     {.name = "dropout_.default", .args = "input p train", .run = expand_dropout_in_place, .grad = COMPOSITE},
     {.name = "alpha_dropout.default", .args = "input p train", .run = expand_alpha_dropout, .grad = COMPOSITE},
+    {.name = "feature_dropout.default", .args = "input p train", .run = expand_feature_dropout, .grad = COMPOSITE},
     {.name = "feature_alpha_dropout.default",
      .args = "input p train",
      .run = expand_feature_alpha_dropout,

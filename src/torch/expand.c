@@ -1511,15 +1511,27 @@ expand_alpha_dropout(struct machine *m, struct frame *f)
 }
 
 /* One number a channel. Source: make_feature_noise in Dropout.cpp. */
+static struct value *
+feature_noise(struct machine *m, const struct frame *f)
+{
+    int64_t size[MAX_RANK];
+    for (int i = 0; i < V(0)->rank; i++)
+        size[i] = i < 2 ? V(0)->size[i] : 1;
+    return OP(m, "new_empty.default", VAL(V(0)), ints_arg(m, V(0)->rank, size));
+}
+
+void
+expand_feature_dropout(struct machine *m, struct frame *f)
+{
+    if (!drops_all(m, f))
+        out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(feature_noise(m, f))));
+}
+
 void
 expand_feature_alpha_dropout(struct machine *m, struct frame *f)
 {
-    int64_t size[MAX_RANK];
-    if (drops_all(m, f))
-        return;
-    for (int i = 0; i < V(0)->rank; i++)
-        size[i] = i < 2 ? V(0)->size[i] : 1;
-    alpha_dropout(m, f, OP(m, "new_empty.default", VAL(V(0)), ints_arg(m, V(0)->rank, size)));
+    if (!drops_all(m, f))
+        alpha_dropout(m, f, feature_noise(m, f));
 }
 
 static bool

@@ -285,6 +285,7 @@ void expand_euclidean_dist_backward(struct machine *m, struct frame *f);
 void expand_evenly_distribute(struct machine *m, struct frame *f);
 void expand_view_as(struct machine *m, struct frame *f);
 void expand_expand_as(struct machine *m, struct frame *f);
+void expand_feature_dropout(struct machine *m, struct frame *f);
 void expand_feature_alpha_dropout(struct machine *m, struct frame *f);
 void expand_fft_r2c_backward(struct machine *m, struct frame *f);
 void expand_fill_part(struct machine *m, struct frame *f);
