@@ -34,7 +34,6 @@ LAYOUTS = {
 CAUSES = {  # why operators are wrong that are: which ones
     "another name for a mean over all dimensions, which PyTorch's exporter names as well": "(std|var)(_mean)?",
     "fake tensors keep the strides of an expanded gradient, a kernel copies it whole": "slice_scatter",
-    "a dispatch mode hides whether there are zeros, so PyTorch takes another way": r"(masked\.)?cumprod|linalg\.vander",
     "a gradient of zeros without memory, which fake tensors can't be multiplied with": "sgn",
         "the exporter merges a view that is a copy with the next view": r"view_copy",
     "the recorder sees parameters that a module copied when they are first read, not when "
