@@ -382,6 +382,9 @@ index_readings(struct frames *f)
 static const struct reading *
 read_before(struct frames *f, const struct call *c)
 {
+    const struct reading *same = f->nread ? reading_at(f, c->stack, c->scopes) : NULL;
+    if (same && same->stack)
+        return same;
     if (f->nknown < f->nread)
         index_readings(f);
     int at = f->nread ? names_find(f->texts, c->stack) : -1;
