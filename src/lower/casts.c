@@ -233,7 +233,7 @@ casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
 {
     struct around w;
     const char *own = d->l->g->n[g->last].stack;
-    if (nth < 2 && side_is_cast(fx_line(d->l->a, own), g->target, nth == 1))
+    if (nth < 2 && side_is_cast(fx_line_at(d, g->last), g->target, nth == 1))
         return stated(d, group_to_float(d, g, slot), own, -1);
     const char *stack = nth ? NULL : statement_of(d, g, &w);
     return stack && w.in ? stated(d, group_to_float(d, g, slot), stack, -1) : slot;
@@ -246,7 +246,7 @@ casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
     const char *stack = statement_of(d, g, &w);
     int out = group_output(d, g);
     const char *own = d->l->g->n[g->last].stack;
-    int back = symbol_of(g->target) ? goes_back(fx_line(d->l->a, own), g->target) : -1;
+    int back = symbol_of(g->target) ? goes_back(fx_line_at(d, g->last), g->target) : -1;
     const struct call *c = back < 0 || g->call < 0 ? NULL : &d->l->p->calls[g->call];
     if (c && c->nargs > back && c->args[back].kind == ARG_SLOT)
         return stated(d, group_cast_like(d, g, slot, (int)c->args[back].i), own, out);

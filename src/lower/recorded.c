@@ -336,8 +336,8 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
     const struct graph *gr = d->l->g;
     const char *line = fx_line_at(d, g->last);
     struct arena *a = d->l->a;
-    const char *call = strstr(line, arena_printf(a, "%s(", stem));
-    if (strstr(line, arena_printf(a, "%s_(", stem)))
+    const char *named = strstr(line, stem), *call = named ? strstr(named, arena_printf(a, "%s(", stem)) : NULL;
+    if (named && strstr(named, arena_printf(a, "%s_(", stem)))
         return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
     if (call && (strstr(line, "inplace=True") || true_beyond(call + strlen(stem), op)))
         return true;
