@@ -405,28 +405,6 @@ by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-bool
-mul_ok(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
-}
-
-bool
-add_ok(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
-}
-
-int64_t
-line_at(struct line *l, int64_t from, int64_t to)
-{
-    int64_t rise = 0;
-    if (from == to)
-        return from;
-    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
-    return from + rise / (l->to - l->from);
-}
-
 int64_t
 to_int(double v)
 {
