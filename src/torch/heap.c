@@ -45,7 +45,7 @@ struct heap {
     struct arena *a;
     bool expandable;
     struct pool pool[2];
-    struct block *spare; /* merged away, to use again */
+    struct block *spare; /* not used yet, or merged away */
     int64_t allocated, reserved, top;
     int64_t mapped[2]; /* of the expandable ranges */
     int nsegments, cap_segments;
@@ -66,14 +66,22 @@ heap_new(struct arena *a, bool expandable)
 
 /* ---- free blocks: a request does all of it several times, so they are pieces of their callers -------------------- */
 
+static __attribute__((noinline)) void
+more_spare(struct heap *h)
+{
+    enum { MORE = 64 };
+    h->spare = NEWN(h->a, struct block, MORE);
+    for (int i = 1; i < MORE; i++)
+        h->spare[i - 1].next = &h->spare[i];
+}
+
 static inline struct block *
 block_new(struct heap *h, int64_t address, int64_t bytes, bool large)
 {
+    if (!h->spare)
+        more_spare(h);
     struct block *b = h->spare;
-    if (b)
-        h->spare = b->next;
-    else
-        b = NEW(h->a, struct block);
+    h->spare = b->next;
     *b = (struct block){.address = address, .bytes = bytes, .large = large};
     return b;
 }
@@ -388,12 +396,22 @@ block_round(int64_t bytes)
     return bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
 }
 
-struct block *
-heap_malloc(struct heap *h, int64_t bytes)
+/* A block that is no longer free serves a request. */
+static inline struct block *
+serve(struct heap *h, struct block *b, int64_t bytes, bool large)
 {
-    bytes = block_round(bytes);
-    bool large = bytes > SMALL;
-    struct pool *p = &h->pool[large];
+    int64_t rest = b->bytes - bytes;
+    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
+        pool_insert(h, split(h, b, bytes));
+    h->allocated += b->bytes;
+    return b;
+}
+
+/* Where more is to be done than to take the first block that fits. */
+static __attribute__((noinline)) struct block *
+search(struct heap *h, int64_t bytes, bool large)
+{
+    const struct pool *p = &h->pool[large];
     struct block *b = pool_fit(p, bytes), *next;
     while (h->expandable && b && (next = pool_next(p, b)) && fit_bytes(next) < fit_bytes(b))
         b = next;
@@ -401,13 +419,23 @@ heap_malloc(struct heap *h, int64_t bytes)
         pool_remove(h, b);
     else
         b = grow_or_refuse(h, bytes, large);
-    int64_t rest = b->bytes - bytes;
-    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
-        pool_insert(h, split(h, b, bytes));
-    h->allocated += b->bytes;
+    b = serve(h, b, bytes, large);
     if (h->play)
         h->play->block(h->play->of, b->address, b->bytes, h->allocated);
     return b;
+}
+
+/* Where it is not, nothing is called, so that no register is saved. */
+struct block *
+heap_malloc(struct heap *h, int64_t bytes)
+{
+    bytes = block_round(bytes);
+    bool large = bytes > SMALL;
+    struct block *b = pool_fit(&h->pool[large], bytes);
+    if (!b || !h->spare || h->expandable || h->play)
+        return search(h, bytes, large);
+    pool_remove(h, b);
+    return serve(h, b, bytes, large);
 }
 
 void

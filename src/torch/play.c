@@ -232,6 +232,8 @@ static int
 put_on_tape(struct machine *m, int kind, int64_t number)
 {
     struct tape *x = m->tape;
+    if (kind == REQUEST_FREE && number == x->n - 1)
+        x->request[number].passes = true;
     *PUSH(x->own, x->request, x->n, x->cap) = (struct request){.kind = (unsigned)kind & 3, .number = (uint64_t)number};
     return x->n - 1;
 }
@@ -414,13 +416,6 @@ pass(struct heap *h, const struct workspaces *b, struct block **taken)
                 heap_free(h, taken[--n]);
 }
 
-/* Whether the block of a request goes back at once. */
-static bool
-passes(const struct tape *x, int i)
-{
-    return i + 1 < x->n && x->request[i + 1].kind == REQUEST_FREE && x->request[i + 1].number == (uint64_t)i;
-}
-
 int64_t
 tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s)
 {
@@ -445,7 +440,7 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
         } else {
             int64_t bytes = r.kind == REQUEST_ASKED ? blocks[r.number].bytes[0]
                                                     : line_at(l, (int64_t)r.number, (int64_t)to->request[i].number);
-            if (passes(from, i))
+            if (r.passes)
                 heap_pass(h, bytes), i++;
             else
                 block[i] = heap_malloc(h, bytes);

@@ -261,7 +261,8 @@ struct tape {
             REQUEST_FREE,  /* the block of that request */
             REQUEST_ASK,   /* all blocks of that ask, which go back at once */
         } kind : 2;
-        uint64_t number : 62;
+        unsigned passes : 1; /* a block that the next request gives back */
+        uint64_t number : 61;
     } * request;
     int nasks, cap_asks;
     struct ask *ask;
