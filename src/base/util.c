@@ -36,7 +36,9 @@ struct block {
 };
 
 struct arena {
-    struct block *blocks; /* the first one is being filled */
+    struct block *blocks; /* the first one is being filled: */
+    char *at;             /* from here on; what the block has of it is set when it is full */
+    size_t left;
     size_t bytes;
     struct arena *older, *newer;
 };
@@ -112,11 +114,20 @@ block_free(struct block *b)
     *to = b;
 }
 
+/* Tells the block that is being filled how far it is. */
+static void
+fill(struct arena *a)
+{
+    if (a->blocks)
+        a->blocks->used = a->blocks->size - a->left;
+}
+
 void
 arena_free(struct arena *a)
 {
     if (!a)
         return;
+    fill(a);
     for (struct block *b = a->blocks, *next; b; b = next) {
         next = b->next;
         block_free(b);
@@ -173,8 +184,11 @@ alloc_in_new(struct arena *a, size_t bytes)
         fresh->next = b->next;
         b->next = fresh;
     } else {
+        fill(a);
         fresh->next = b;
         a->blocks = fresh;
+        a->at = fresh->data + bytes;
+        a->left = fresh->size - bytes;
     }
     return fresh->data;
 }
@@ -193,14 +207,14 @@ arena_alloc(struct arena *a, size_t bytes)
     if (bytes > PTRDIFF_MAX - ALIGN)
         too_much(bytes);
     const size_t wanted = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
-    struct block *b = a->blocks;
-    if (!b || b->size - b->used < wanted) {
+    if (a->left < wanted || !a->blocks) {
         void *p = alloc_in_new(a, wanted);
         ASAN_UNPOISON_MEMORY_REGION(p, bytes);
         return p;
     }
-    void *p = b->data + b->used;
-    b->used += wanted;
+    void *p = a->at;
+    a->at += wanted;
+    a->left -= wanted;
     ASAN_UNPOISON_MEMORY_REGION(p, bytes);
     return p;
 }

@@ -872,7 +872,7 @@ node_make(struct machine *m, struct frame *f)
     g->over = f->over;
     g->slices = f->over && views_all(f->over);
     g->nargs = f->n;
-    g->args = f->a;
+    g->args = args_copy(m->a, f->n, f->a);
     g->nin = nin;
     g->first = NEWN(m->a, int, f->n);
     g->in = NEWN(m->a, struct edge, nin);
@@ -905,11 +905,11 @@ node_make(struct machine *m, struct frame *f)
             if (s->at < f->nout && f->out[s->at])
                 node_save(m, g, &f->out[s->at], true);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
-            node_save(m, g, &f->a[s->at].v, false);
+            node_save(m, g, &g->args[s->at].v, false);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
             for (int k = 0; k < f->a[s->at].n; k++)
                 if (f->a[s->at].list[k].kind == ARG_VALUE)
-                    node_save(m, g, &f->a[s->at].list[k].v, false);
+                    node_save(m, g, &g->args[s->at].list[k].v, false);
         }
     }
     if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
@@ -1164,7 +1164,9 @@ autocast(struct machine *m, struct frame *f)
     }
     enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_PROMOTE ? widest(f->a, f->n) : DT_FLOAT;
     m->autocast = false;
-    cast_each(m, f->a, f->n, t, false);
+    struct arg *own = args_copy(m->a, f->n, f->a);
+    cast_each(m, own, f->n, t, false);
+    f->a = own;
     m->autocast = true;
 }
 
@@ -1219,7 +1221,9 @@ overwrite(struct machine *m, struct frame *f)
     const struct edge from = node_edge(m, self);
     old->fn = from.fn;
     old->fn_out = from.out;
-    f->a[0] = VAL(old);
+    struct arg *own = args_copy(m->a, f->n, f->a);
+    own[0] = VAL(old);
+    f->a = own;
 }
 
 static bool
@@ -1373,7 +1377,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     int mark = scope_begin(m);
     f->op = op;
     f->n = n;
-    f->a = args_copy(m->a, n, a);
+    f->a = a;
     f->rank = like ? like->rank : -1;
     f->size = like ? like->size : NULL;
     f->want = like ? like->want : ~0u;

@@ -245,13 +245,14 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
     if (m->tape)
         m->tape->whole &= s->heap == m->heap;
+    const int64_t before = heap_reserved(s->heap);
     s->block = heap_malloc(s->heap, s->requested);
     s->address = heap_block_address(s->block);
     tell(m, s, e);
     if (m->real)
         s->bytes = heap_block_bytes(s->block);
     m->live_bytes += s->bytes;
-    int64_t reserved = machine_reserved(m);
+    const int64_t reserved = heap_reserved(s->heap) > before ? machine_reserved(m) : 0;
     m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;

@@ -118,7 +118,7 @@ struct player;
 struct frame {
     const struct aten *op;
     int n;
-    struct arg *a;
+    const struct arg *a; /* the caller's, or a copy of them with changes */
     int nout, cap_out;
     struct value **out, *few[2]; /* few: room for most */
     int rank;                    /* sizes of the first output as the file states them; -1 unknown */
