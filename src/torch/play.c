@@ -308,6 +308,21 @@ let_go(struct machine *m, struct storage *old, const struct event *e, bool repor
         death(m, old, e, reported);
 }
 
+/* old: of the iteration before, NULL there was none. */
+static void
+take_note(struct machine *m, const struct note *n, struct storage **old, const struct event *e, bool reported)
+{
+    const struct value *v = n->name ? *n->name : NULL;
+    if (n->releases)
+        release(m);
+    else if (!n->name)
+        put_on_tape(m, REQUEST_ASK, n->ask);
+    for (int k = 0; old && v && k < v->ntail; k++)
+        let_go(m, old[v->tail[k]->at], e, reported);
+    if (old && v && v->st->bytes)
+        let_go(m, old[v->st->at], e, reported);
+}
+
 void
 trace_play(struct machine *m, bool again, bool reported)
 {
@@ -332,24 +347,18 @@ trace_play(struct machine *m, bool again, bool reported)
         if (i == end)
             break;
         const struct event *e = &t->ev[i];
-        const struct note *n = e->storage < 0 ? &t->note[-1 - e->storage] : NULL;
-        const struct value *v = n && n->name ? *n->name : NULL;
-        if (n && n->releases)
-            release(m);
-        else if (n && !n->name)
-            put_on_tape(m, REQUEST_ASK, n->ask);
-        struct storage *s = e->storage < 0 ? NULL : now[e->storage];
-        if (was && s && i < r[1].ev && e->birth)
+        if (e->storage < 0) {
+            take_note(m, &t->note[-1 - e->storage], old, e, reported);
+            continue;
+        }
+        struct storage *s = now[e->storage];
+        if (was && i < r[1].ev && e->birth)
             s = now[e->storage] = arena_dup(m->keep, t->st[e->storage], sizeof(*s));
-        else if (was && s && i < r[1].ev && e->storage < r[0].st)
+        else if (was && i < r[1].ev && e->storage < r[0].st)
             s = was[t->ev[i - r[0].ev + r[1].ev].storage - r[0].st];
-        for (int k = 0; again && v && k < v->ntail; k++)
-            let_go(m, old[v->tail[k]->at], e, reported);
-        if (again && v && v->st->bytes)
-            let_go(m, old[v->st->at], e, reported);
-        if (s && !e->birth)
+        if (!e->birth)
             death(m, s, e, reported);
-        else if (s && !(again && s->stays))
+        else if (!(again && s->stays))
             birth(m, s, e, reported);
     }
     arena_free(own);
