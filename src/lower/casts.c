@@ -205,17 +205,12 @@ read_around(const char *line, const char *name, struct around *w)
 static const char *
 statement_of(const struct dynamo *d, const struct group *g, struct around *w)
 {
-    struct arena *a = d->l->a;
-    const char *stack = d->l->g->n[g->last].stack, *name = spelled_root(a, g->target);
-    if (g->type && starts_with(g->type, libraries[0])) {
-        const char *dot = g->path ? strrchr(g->path, '.') : NULL;
-        name = dot ? dot + 1 : g->path ? g->path : "";
-        stack = fx_outer(a, stack);
-    } else if (python_in_torch(stack)) { /* super().forward(x.float()).type(x.dtype) */
-        name = "super().forward";
-        stack = fx_outer(a, stack);
-    }
-    return read_around(fx_line(a, stack), name, w) ? stack : NULL;
+    const struct record *r = fx_record(d->l, g->last);
+    const bool module = g->type && starts_with(g->type, libraries[0]), inner = module || r->in_torch;
+    const char *name = module        ? path_last(g->path ? g->path : "")
+                       : r->in_torch ? "super().forward" /* super().forward(x.float()).type(x.dtype) */
+                                     : spelled_root(d->l->a, g->target);
+    return !read_around(inner ? r->around : r->line, name, w) ? NULL : inner ? r->outer : d->l->g->n[g->last].stack;
 }
 
 static int

@@ -12,6 +12,8 @@
 struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
     const char *line;                 /* of Python: of the innermost frame */
+    const char *outer, *around;       /* the stack without that frame, and the innermost line there */
+    bool in_torch;                    /* it is of PyTorch's own modules */
     const char *location, **frames;   /* struct call's */
     struct entries {
         int n;

@@ -157,6 +157,9 @@ read_record(struct arena *a, const struct node *n)
     if (n->fx)
         split(a, n->fx, r);
     r->line = fx_line(a, n->stack);
+    r->outer = n->stack ? fx_outer(a, n->stack) : NULL;
+    r->around = fx_line(a, r->outer);
+    r->in_torch = n->stack && python_in_torch(n->stack);
     r->location = fx_location(a, n->stack);
     r->frames = fx_frames(a, n->stack);
     r->scopes = entries(a, n->scopes);

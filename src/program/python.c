@@ -507,7 +507,7 @@ spelling_of(const char *target)
     const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
     struct spelling s = {.stem = stem, .len = strcspn(stem, ".")};
     for (int i = 0; i < COUNT(signs); i++)
-        if (strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0) {
+        if (*signs[i].stem == *stem && strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0) {
             s.sign = signs[i].sign;
             s.alone = signs[i].alone;
         }
@@ -519,7 +519,10 @@ spelling_of(const char *target)
 static const char *
 next_written(const struct spelling *s, const char *text, const char *p, const char *end, const char **next)
 {
-    for (size_t width; p < end; p += width) {
+    const char letter = *s->stem, first = s->sign ? *s->sign : letter;
+    for (size_t width = 1; p < end; p += width, width = 1) {
+        if (*p != letter && *p != first && *p != '*')
+            continue;
         bool power = *p == '*' && p[1] == '*'; /* of which each is no product */
         bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0 && s->alone == alone(text, p) &&
                     !(s->alone && isdigit((unsigned char)p[1])) && (!power || s->width == 2);
@@ -1013,7 +1016,7 @@ next_variable(const char *p, size_t *len)
             ++*len;
         bool other = p[*len] == '(' || (p[*len] == '=' && p[*len + 1] != '=');
         for (int i = 0; i < COUNT(others) && !other; i++)
-            other = strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
+            other = *others[i] == *p && strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
         if (!other)
             return p;
     }
@@ -1391,7 +1394,7 @@ mentions(const struct spot *s, const char *name)
 {
     size_t len;
     int n = 0;
-    for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len)
+    for (const char *p = strstr(s->text, name) ? s->text : ""; (p = next_name_read(s, p, &len)); p += len)
         n += strncmp(p, name, len) == 0 && !name[len];
     return n;
 }
