@@ -703,10 +703,9 @@ next_fact(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const
         for (int i = 0; i < n && wanted; i++)
             like |= around[i]->around.word[word];
         like &= type->type.word[word] & (p->modules ? ~x->by_class.word[word] : x->by_class.word[word]);
-        for (; wanted; wanted &= wanted - 1) {
-            int bit = __builtin_ctzll(wanted);
-            f = &fact_table[word * BITS + bit];
-            if (!setup_instead(l->s, kinds[f->kind].without) && like >> bit & 1 && holds(f, p))
+        for (wanted &= like; wanted; wanted &= wanted - 1) {
+            f = &fact_table[word * BITS + __builtin_ctzll(wanted)];
+            if (holds(f, p) && !setup_instead(l->s, kinds[f->kind].without))
                 return f;
         }
     }

@@ -2246,7 +2246,7 @@ int
 python_most(const char *line)
 {
     int n = 0, subscript = 0;
-    for (const char *p = line; *p; p++) {
+    for (const char *p = line; *(p += strcspn(p, "([+-*/@<>&|^~%],")); p++) {
         subscript += (*p == '[') - (*p == ']');
         n += strchr("([+-*/@<>&|^~%", *p) || (*p == ',' && subscript > 0);
     }
