@@ -5,21 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-int
-next_read(struct call_reads *r)
-{
-    for (; r->arg < r->call->nargs; r->arg++, r->element = 0) {
-        struct arg *a = &r->call->args[r->arg];
-        while (r->element < (a->kind == ARG_LIST ? a->n : 1)) {
-            r->at = a->kind == ARG_LIST ? &a->list[r->element] : a;
-            r->element++;
-            if (r->at->kind == ARG_SLOT && r->at->i >= 0)
-                return (int)r->at->i;
-        }
-    }
-    return -1;
-}
-
 /* Operators that a program's readers tell from others, without overloads. */
 static const struct {
     const char *name;

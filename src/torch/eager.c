@@ -202,6 +202,8 @@ value_drop(struct machine *m, struct value *v)
     if (!v)
         return;
     bool last = --v->refs == 0;
+    if (!last && !v->by_maker)
+        return;
     if (v->fn && !v->dead && v->refs == v->by_maker) {
         v->dead = true;
         node_forget(m, v->fn);
@@ -358,6 +360,8 @@ scope_begin(struct machine *m)
 void
 scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
 {
+    if (m->npool - mark == nkeep && (!nkeep || memcmp(&m->pool[mark], keep, sizeof(*keep) * (size_t)nkeep) == 0))
+        return; /* it made what it keeps and nothing else */
     for (int k = 0; k < nkeep; k++)
         if (keep[k])
             value_keep(keep[k]);
@@ -369,12 +373,6 @@ scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
-
-struct value *
-arg_value(const struct frame *f, int i)
-{
-    return i >= 0 && i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
-}
 
 static int64_t
 arg_as_int(const struct arg *a, int64_t otherwise)

@@ -468,7 +468,11 @@ struct arg *args_copy(struct arena *a, int n, const struct arg *from);
 bool args_bind(struct machine *m, struct value **slot, const struct arg *from, int n, struct arg *to);
 
 /* Arguments of a frame by position. */
-struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
+static inline struct value *
+arg_value(const struct frame *f, int i) /* NULL when absent */
+{
+    return i >= 0 && i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
+}
 int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
 double arg_float(const struct frame *f, int i, double otherwise);
 int arg_ints(const struct frame *f, int i, int64_t *out,
