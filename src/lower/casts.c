@@ -205,7 +205,7 @@ read_around(const char *line, const char *name, struct around *w)
 static const char *
 statement_of(const struct dynamo *d, const struct group *g, struct around *w)
 {
-    const struct record *r = fx_record(d->l, g->last);
+    const struct traced *r = &fx_record(d->l, g->last)->traced;
     const bool module = g->type && starts_with(g->type, libraries[0]), inner = module || r->in_torch;
     const char *name = module        ? path_last(g->path ? g->path : "")
                        : r->in_torch ? "super().forward" /* super().forward(x.float()).type(x.dtype) */

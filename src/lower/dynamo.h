@@ -11,15 +11,18 @@
 /* What a node's texts say. */
 struct record {
     const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
-    const char *line;                 /* of Python: of the innermost frame */
-    const char *outer, *around;       /* the stack without that frame, and the innermost line there */
-    bool in_torch;                    /* it is of PyTorch's own modules */
-    const char *location, **frames;   /* struct call's */
+    struct traced {
+        const char *line;               /* of Python: of the innermost frame */
+        const char *outer, *around;     /* the stack without that frame, and the innermost line there */
+        bool in_torch;                  /* it is of PyTorch's own modules */
+        bool drops;                     /* a line says dropout */
+        const char *location, **frames; /* struct call's */
+    } traced;                           /* by its stack, which nodes of a statement have in common */
     struct entries {
         int n;
         const char **entry;
     } scopes, classes; /* outermost first */
-    bool drops;        /* a line, module or class says dropout */
+    bool drops;        /* they or a line say dropout */
 };
 
 /* One group of nodes: a call of the traced program. */
@@ -119,7 +122,7 @@ const char *fx_line(struct arena *a, const char *stack);  /* the Python line of 
 static inline const char *
 fx_line_at(const struct dynamo *d, int node) /* the same of a node */
 {
-    return fx_record(d->l, node)->line;
+    return fx_record(d->l, node)->traced.line;
 }
 const char **fx_frames(struct arena *a, const char *stack);
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */

@@ -85,8 +85,10 @@ fx_line(struct arena *a, const char *stack)
     size_t n = all;
     while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
         n--;
-    const char *text = !n ? "" : n < all ? arena_strn(a, stack, n) : stack, *last = strrchr(text, '\n');
-    return last ? last + 1 : text;
+    size_t from = n;
+    while (from && stack[from - 1] != '\n')
+        from--;
+    return !n ? "" : n < all ? arena_strn(a, stack + from, n - from) : stack + from;
 }
 
 bool
@@ -150,21 +152,31 @@ says_dropout(const char *text)
     return false;
 }
 
+static struct traced
+read_traced(struct arena *a, const char *stack)
+{
+    const char *outer = stack ? fx_outer(a, stack) : NULL;
+    return (struct traced){.line = fx_line(a, stack),
+                           .outer = outer,
+                           .around = fx_line(a, outer),
+                           .in_torch = stack && python_in_torch(stack),
+                           .drops = says_dropout(stack),
+                           .location = fx_location(a, stack),
+                           .frames = fx_frames(a, stack)};
+}
+
+/* before: the node before it, NULL none. */
 static const struct record *
-read_record(struct arena *a, const struct node *n)
+read_record(struct arena *a, const struct node *n, const struct node *before)
 {
     struct record *r = NEW(a, struct record);
+    bool again = before && before->record && before->stack && n->stack && strcmp(before->stack, n->stack) == 0;
     if (n->fx)
         split(a, n->fx, r);
-    r->line = fx_line(a, n->stack);
-    r->outer = n->stack ? fx_outer(a, n->stack) : NULL;
-    r->around = fx_line(a, r->outer);
-    r->in_torch = n->stack && python_in_torch(n->stack);
-    r->location = fx_location(a, n->stack);
-    r->frames = fx_frames(a, n->stack);
+    r->traced = again ? before->record->traced : read_traced(a, n->stack);
     r->scopes = entries(a, n->scopes);
     r->classes = entries(a, n->classes);
-    r->drops = says_dropout(n->stack) || says_dropout(n->scopes) || says_dropout(n->classes);
+    r->drops = r->traced.drops || says_dropout(n->scopes) || says_dropout(n->classes);
     return r;
 }
 
@@ -179,7 +191,7 @@ fx_record(const struct lowering *l, int node)
         same->stack == n->stack)
         n->record = same->record;
     if (!n->record)
-        n->record = read_record(l->a, n);
+        n->record = read_record(l->a, n, node ? n - 1 : NULL);
     return n->record;
 }
 

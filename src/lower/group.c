@@ -183,8 +183,8 @@ group_placed(struct lowering *l, const struct node *n, const char *path, const c
     const struct record *r = fx_record(l, (int)(n - l->g->n));
     struct call *c = lower_call(l, target, nargs);
     c->node = n->name;
-    c->location = r->location;
-    c->frames = r->frames;
+    c->location = r->traced.location;
+    c->frames = r->traced.frames;
     c->scope = lower_module(l, path ? path : "", type);
     if (!c->location && path && *path)
         c->location = path;

@@ -787,7 +787,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
 static int
 shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, int *at)
 {
-    const char *line = fx_record(d->l, g->last)->location, *path = g->path ? g->path : "";
+    const char *line = fx_record(d->l, g->last)->traced.location, *path = g->path ? g->path : "";
     *at = d->ntables;
     int nth = 0, slot = -1;
     for (int i = 0; i < d->ntables; i++)
