@@ -245,7 +245,7 @@ group_to_float(struct dynamo *d, const struct group *g, int slot)
 const struct call *
 group_maker(const struct program *p, int64_t slot)
 {
-    for (int i = p->ncalls - 1; i >= 0; i--)
+    for (int i = p->ncalls - 1; i >= 0 && slot >= p->ngiven; i--)
         for (int k = 0; k < p->calls[i].nouts; k++)
             if (p->calls[i].outs[k] == slot)
                 return &p->calls[i];

@@ -148,8 +148,8 @@ struct region {
 
 struct program {
     struct arena *arena;
-    struct graph *graph; /* doubts are added to it */
-    int nslots;
+    struct graph *graph;              /* doubts are added to it */
+    int nslots, ngiven;               /* ngiven: the first so many no call makes, as far as that is known */
     int nparams, cap_params, ngroups; /* of the optimizer, besides the first */
     struct param *params;
     int ninputs;
