@@ -2311,6 +2311,8 @@ python_attributes(struct program *p)
     struct names *numbers = names_new(a);
     for (int i = 0; i < p->ncalls; i++) {
         const char *at = p->calls[i].stack, *text, *frame;
+        if (i > 0 && at && p->calls[i - 1].stack && strcmp(p->calls[i - 1].stack, at) == 0)
+            continue; /* of a line that was read */
         while ((frame = next_frame(a, &at, &text))) {
             bool several, last;
             const char *name = attribute_of(a, text, &several, &last), *value = name ? strchr(text, '=') + 1 : NULL;
