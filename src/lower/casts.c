@@ -223,10 +223,19 @@ stated(struct dynamo *d, int slot, const char *stack, int tensor)
     return slot;
 }
 
+/* As all casts above begin. */
+bool
+casts_may(const char *line)
+{
+    return strstr(line, ".float(") || strstr(line, ".to(") || strstr(line, ".type");
+}
+
 int
 casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
 {
     struct around w;
+    if (!fx_record(d->l, g->last)->traced.casts)
+        return slot;
     const char *own = d->l->g->n[g->last].stack;
     if (nth < 2 && side_is_cast(fx_line_at(d, g->last), g->target, nth == 1))
         return stated(d, group_to_float(d, g, slot), own, -1);
@@ -238,6 +247,8 @@ int
 casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 {
     struct around w;
+    if (!fx_record(d->l, g->last)->traced.casts)
+        return slot;
     const char *stack = statement_of(d, g, &w);
     int out = group_output(d, g);
     const char *own = d->l->g->n[g->last].stack;

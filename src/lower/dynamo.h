@@ -15,6 +15,7 @@ struct record {
         const char *line;               /* of Python: of the innermost frame */
         const char *outer, *around;     /* the stack without that frame, and the innermost line there */
         bool in_torch;                  /* it is of PyTorch's own modules */
+        bool casts;                     /* one of the two lines may cast: casts.c */
         bool drops;                     /* a line says dropout */
         const char *location, **frames; /* struct call's */
     } traced;                           /* by its stack, which nodes of a statement have in common */
@@ -182,6 +183,7 @@ const char *copies_missed(const struct dynamo *d, int at);
 
 /* The slot of the n-th argument, or of the result, after the casts that the line writes around the call; operand: the
  * first argument before any, -1 none. */
+bool casts_may(const char *line); /* false: that line doesn't */
 int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 

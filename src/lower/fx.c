@@ -155,10 +155,11 @@ says_dropout(const char *text)
 static struct traced
 read_traced(struct arena *a, const char *stack)
 {
-    const char *outer = stack ? fx_outer(a, stack) : NULL;
-    return (struct traced){.line = fx_line(a, stack),
+    const char *outer = stack ? fx_outer(a, stack) : NULL, *line = fx_line(a, stack), *around = fx_line(a, outer);
+    return (struct traced){.line = line,
                            .outer = outer,
-                           .around = fx_line(a, outer),
+                           .around = around,
+                           .casts = casts_may(line) || casts_may(around),
                            .in_torch = stack && python_in_torch(stack),
                            .drops = says_dropout(stack),
                            .location = fx_location(a, stack),
