@@ -223,13 +223,6 @@ stated(struct dynamo *d, int slot, const char *stack, int tensor)
     return slot;
 }
 
-/* As all casts above begin. */
-bool
-casts_may(const char *line)
-{
-    return strstr(line, ".float(") || strstr(line, ".to(") || strstr(line, ".type");
-}
-
 int
 casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
 {

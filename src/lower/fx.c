@@ -152,6 +152,13 @@ says_dropout(const char *text)
     return false;
 }
 
+/* As all casts begin that casts.c reads. */
+static bool
+may_cast(const char *line)
+{
+    return strstr(line, ".float(") || strstr(line, ".to(") || strstr(line, ".type");
+}
+
 static struct traced
 read_traced(struct arena *a, const char *stack)
 {
@@ -159,7 +166,7 @@ read_traced(struct arena *a, const char *stack)
     return (struct traced){.line = line,
                            .outer = outer,
                            .around = around,
-                           .casts = casts_may(line) || casts_may(around),
+                           .casts = may_cast(line) || may_cast(around),
                            .in_torch = stack && python_in_torch(stack),
                            .drops = says_dropout(stack),
                            .location = fx_location(a, stack),
