@@ -335,21 +335,26 @@ struct names {
     } * slot;
 };
 
+static inline uint64_t
+mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
 /* Names come from files: a seed of the run keeps them from being chosen to collide. */
 static uint32_t
 hash(const struct names *m, const char *s)
 {
     uint64_t h = m->seed, word;
-    for (size_t n = strlen(s), part; n; s += part, n -= part) {
-        word = 0;
-        part = n < sizeof(word) ? n : sizeof(word);
-        if (part == sizeof(word))
-            memcpy(&word, s, sizeof(word));
-        for (size_t i = 0; i < part && part < sizeof(word); i++)
-            word = word << 8 | (unsigned char)s[i];
-        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 29;
+    size_t n = strlen(s);
+    for (; n >= sizeof(word); s += sizeof(word), n -= sizeof(word)) {
+        memcpy(&word, s, sizeof(word));
+        h = mix(h, word);
     }
+    for (word = 0; n; s++, n--)
+        word = word << 8 | (unsigned char)*s;
+    h = mix(h, word);
     return (uint32_t)(h ^ h >> 32);
 }
 
