@@ -238,12 +238,12 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     const char *end = p;
     while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
         end++;
-    const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
-    bool equation = isalpha((unsigned char)*p) || *p == '.'; /* "... i, ... j -> ... i j" */
-    if (equation && arrow && list && end < arrow && arrow < list)
+    const bool equation = isalpha((unsigned char)*p) || *p == '.'; /* "... i, ... j -> ... i j" */
+    const char *arrow = equation ? strstr(p, "->") : NULL, *list = arrow ? strstr(p, ", [") : NULL;
+    if (arrow && list && end < arrow && arrow < list)
         end = list;
-    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest;
-    double f = strtod(word, &rest);
+    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest = word;
+    double f = *word == '%' ? 0 : strtod(word, &rest);
     if (*word == '%')
         *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
     else if (*word && !*rest)
