@@ -77,20 +77,36 @@ void die(const char *fmt, ...) PRINTF(1, 2) NORETURN;
 void *grow_or_die(void *p, size_t bytes);
 
 /* Checked 64-bit arithmetic: false on overflow or a negative factor. */
-bool mul_ok(int64_t a, int64_t b, int64_t *out);
+static inline bool
+mul_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+static inline bool
+add_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
+}
 /* A line over sizes, read at one between from and to; straight is false once a number is none of it. */
 struct line {
     int64_t from, to, at;
     bool straight;
 };
 /* What lies between a number at its beginning and one at its end. */
-int64_t line_at(struct line *l, int64_t from, int64_t to);
+static inline int64_t
+line_at(struct line *l, int64_t from, int64_t to)
+{
+    int64_t rise = 0;
+    if (from == to)
+        return from;
+    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
+    return from + rise / (l->to - l->from);
+}
 static inline int64_t
 div_up(int64_t n, int64_t by)
 {
     return (n + by - 1) / by;
 }
-bool add_ok(int64_t a, int64_t b, int64_t *out);
 /* For qsort and bsearch: ints that are 0 or more. */
 int by_number(const void *a, const void *b);
 /* The whole part of v; what does not fit is the nearest number that does, and NaN is 0. */

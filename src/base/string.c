@@ -70,6 +70,8 @@ const char *
 string_clip(struct arena *a, const char *s, int max)
 {
     s = string_clean(a, s);
+    if (strlen(s) <= (size_t)max)
+        return s;
     int n = 0;
     for (const char *p = s; *p; p++)
         n += (*p & 0xc0) != 0x80;
@@ -107,15 +109,13 @@ const char *
 string_op(struct arena *a, const char *s, int max)
 {
     static const char overload[] = ".default";
-    size_t n = sizeof(overload) - 1;
-    char *out = arena_str(a, s ? s : ""), *o = out;
-    for (const char *p = out; *p;) {
-        if (strncmp(p, overload, n) == 0 && !isalnum((unsigned char)p[n]) && p[n] != '_')
+    const size_t n = sizeof(overload) - 1;
+    char *out = arena_str(a, s ? s : "");
+    for (char *p = out; (p = strstr(p, overload));)
+        if (isalnum((unsigned char)p[n]) || p[n] == '_')
             p += n;
         else
-            *o++ = *p++;
-    }
-    *o = '\0';
+            memmove(p, p + n, strlen(p + n) + 1);
     return string_clip(a, out, max);
 }
 

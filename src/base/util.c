@@ -36,7 +36,9 @@ struct block {
 };
 
 struct arena {
-    struct block *blocks; /* the first one is being filled */
+    struct block *blocks; /* the first one is being filled: */
+    char *at;             /* from here on; what the block has of it is set when it is full */
+    size_t left;
     size_t bytes;
     struct arena *older, *newer;
 };
@@ -112,11 +114,20 @@ block_free(struct block *b)
     *to = b;
 }
 
+/* Tells the block that is being filled how far it is. */
+static void
+fill(struct arena *a)
+{
+    if (a->blocks)
+        a->blocks->used = a->blocks->size - a->left;
+}
+
 void
 arena_free(struct arena *a)
 {
     if (!a)
         return;
+    fill(a);
     for (struct block *b = a->blocks, *next; b; b = next) {
         next = b->next;
         block_free(b);
@@ -173,8 +184,11 @@ alloc_in_new(struct arena *a, size_t bytes)
         fresh->next = b->next;
         b->next = fresh;
     } else {
+        fill(a);
         fresh->next = b;
         a->blocks = fresh;
+        a->at = fresh->data + bytes;
+        a->left = fresh->size - bytes;
     }
     return fresh->data;
 }
@@ -193,14 +207,14 @@ arena_alloc(struct arena *a, size_t bytes)
     if (bytes > PTRDIFF_MAX - ALIGN)
         too_much(bytes);
     const size_t wanted = ((bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + GAP;
-    struct block *b = a->blocks;
-    if (!b || b->size - b->used < wanted) {
+    if (a->left < wanted || !a->blocks) {
         void *p = alloc_in_new(a, wanted);
         ASAN_UNPOISON_MEMORY_REGION(p, bytes);
         return p;
     }
-    void *p = b->data + b->used;
-    b->used += wanted;
+    void *p = a->at;
+    a->at += wanted;
+    a->left -= wanted;
     ASAN_UNPOISON_MEMORY_REGION(p, bytes);
     return p;
 }
@@ -321,21 +335,26 @@ struct names {
     } * slot;
 };
 
+static inline uint64_t
+mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
 /* Names come from files: a seed of the run keeps them from being chosen to collide. */
 static uint32_t
 hash(const struct names *m, const char *s)
 {
     uint64_t h = m->seed, word;
-    for (size_t n = strlen(s), part; n; s += part, n -= part) {
-        word = 0;
-        part = n < sizeof(word) ? n : sizeof(word);
-        if (part == sizeof(word))
-            memcpy(&word, s, sizeof(word));
-        for (size_t i = 0; i < part && part < sizeof(word); i++)
-            word = word << 8 | (unsigned char)s[i];
-        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 29;
+    size_t n = strlen(s);
+    for (; n >= sizeof(word); s += sizeof(word), n -= sizeof(word)) {
+        memcpy(&word, s, sizeof(word));
+        h = mix(h, word);
     }
+    for (word = 0; n; s++, n--)
+        word = word << 8 | (unsigned char)*s;
+    h = mix(h, word);
     return (uint32_t)(h ^ h >> 32);
 }
 
@@ -403,28 +422,6 @@ int
 by_number(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
-}
-
-bool
-mul_ok(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
-}
-
-bool
-add_ok(int64_t a, int64_t b, int64_t *out)
-{
-    return a >= 0 && b >= 0 && !__builtin_add_overflow(a, b, out);
-}
-
-int64_t
-line_at(struct line *l, int64_t from, int64_t to)
-{
-    int64_t rise = 0;
-    if (from == to)
-        return from;
-    l->straight &= from >= 0 && to >= 0 && mul_ok(to - from, l->at - l->from, &rise) && rise % (l->to - l->from) == 0;
-    return from + rise / (l->to - l->from);
 }
 
 int64_t

@@ -99,6 +99,8 @@ struct node {
     const char *stack;   /* stack_trace */
     const char *rules;   /* pkg.onnxscript.rewriter.rule_name */
     bool made;           /* by unroll.c: no node of the file */
+    /* What the texts say, NULL not read yet: lower/dynamo.h */
+    const struct record *record;
 };
 
 /* A model-local function; attr holds its attributes, those with a default with their value. */

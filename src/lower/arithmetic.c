@@ -139,10 +139,9 @@ struct word {
 static bool
 is_call(const struct dynamo *d, int at, int i, const char *stem, size_t len)
 {
-    if (i >= d->ngroups || d->groups[i].done || !group_same_statement(d, d->groups[at].last, d->groups[i].last))
-        return false;
-    const char *target = d->groups[i].target, *dot = strchr(target, '.');
-    return dot && strncmp(dot + 1, stem, len) == 0 && dot[1 + len] == '.';
+    const char *dot = i < d->ngroups && !d->groups[i].done ? strchr(d->groups[i].target, '.') : NULL;
+    return dot && strncmp(dot + 1, stem, len) == 0 && dot[1 + len] == '.' &&
+           group_same_statement(d, d->groups[at].last, d->groups[i].last);
 }
 
 static const char *const reductions[] = {NULL, "mean", "sum"}; /* by their number in torch/nn/_reduction.py */
@@ -174,6 +173,8 @@ has_tensors(const struct dynamo *d, const char *word, int group)
 {
     struct arg args[MAX_ARGS];
     const char *p = word + strcspn(word, "( ");
+    if (strcspn(p, "!=") >= strcspn(p, " "))
+        return true;
     int n = fx_args(d->l, spelled_row(d->groups[group].target), d->groups[group].args, args);
     bool all = true;
     for (int k = 0; *p == '(' || *p == ','; k++) {

@@ -176,9 +176,8 @@ find_row(struct capture *x, const struct node *n, bool *in_place)
 static struct call *
 new_call(struct capture *x, const struct node *n, const char *target, int nargs)
 {
-    struct arena *a = x->l->a;
-    const char *path = fx_entry(a, n->scopes ? n->scopes : "", 1), *type = fx_entry(a, n->classes ? n->classes : "", 1);
-    struct call *c = group_placed(x->l, n, path, type, target, nargs);
+    const struct record *r = fx_record(x->l, (int)(n - x->l->g->n));
+    struct call *c = group_placed(x->l, n, fx_entry(&r->scopes, 1), fx_entry(&r->classes, 1), target, nargs);
     c->name = n->nout && n->out[0] >= 0 ? x->l->g->t[n->out[0]].name : NULL;
     c->no_grad = node_int(n, "grad", 1) == 0;
     c->no_autocast = node_int(n, "autocast", 1) == 0;

@@ -205,17 +205,12 @@ read_around(const char *line, const char *name, struct around *w)
 static const char *
 statement_of(const struct dynamo *d, const struct group *g, struct around *w)
 {
-    struct arena *a = d->l->a;
-    const char *stack = d->l->g->n[g->last].stack, *name = spelled_root(a, g->target);
-    if (g->type && starts_with(g->type, libraries[0])) {
-        const char *dot = g->path ? strrchr(g->path, '.') : NULL;
-        name = dot ? dot + 1 : g->path ? g->path : "";
-        stack = fx_outer(a, stack);
-    } else if (python_in_torch(stack)) { /* super().forward(x.float()).type(x.dtype) */
-        name = "super().forward";
-        stack = fx_outer(a, stack);
-    }
-    return read_around(fx_line(a, stack), name, w) ? stack : NULL;
+    const struct traced *r = &fx_record(d->l, g->last)->traced;
+    const bool module = g->type && starts_with(g->type, libraries[0]), inner = module || r->in_torch;
+    const char *name = module        ? path_last(g->path ? g->path : "")
+                       : r->in_torch ? "super().forward" /* super().forward(x.float()).type(x.dtype) */
+                                     : spelled_root(d->l->a, g->target);
+    return !read_around(inner ? r->around : r->line, name, w) ? NULL : inner ? r->outer : d->l->g->n[g->last].stack;
 }
 
 static int
@@ -232,8 +227,10 @@ int
 casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
 {
     struct around w;
+    if (!fx_record(d->l, g->last)->traced.casts)
+        return slot;
     const char *own = d->l->g->n[g->last].stack;
-    if (nth < 2 && side_is_cast(fx_line(d->l->a, own), g->target, nth == 1))
+    if (nth < 2 && side_is_cast(fx_line_at(d, g->last), g->target, nth == 1))
         return stated(d, group_to_float(d, g, slot), own, -1);
     const char *stack = nth ? NULL : statement_of(d, g, &w);
     return stack && w.in ? stated(d, group_to_float(d, g, slot), stack, -1) : slot;
@@ -243,10 +240,12 @@ int
 casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 {
     struct around w;
+    if (!fx_record(d->l, g->last)->traced.casts)
+        return slot;
     const char *stack = statement_of(d, g, &w);
     int out = group_output(d, g);
     const char *own = d->l->g->n[g->last].stack;
-    int back = symbol_of(g->target) ? goes_back(fx_line(d->l->a, own), g->target) : -1;
+    int back = symbol_of(g->target) ? goes_back(fx_line_at(d, g->last), g->target) : -1;
     const struct call *c = back < 0 || g->call < 0 ? NULL : &d->l->p->calls[g->call];
     if (c && c->nargs > back && c->args[back].kind == ARG_SLOT)
         return stated(d, group_cast_like(d, g, slot, (int)c->args[back].i), own, out);

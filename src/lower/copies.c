@@ -58,8 +58,10 @@ const char *
 copies_anew(const struct dynamo *d, const struct group *g)
 {
     struct arena *a = d->l->a;
-    const char *line = fx_line_at(d, g->last), *root = spelled_root(a, g->target),
-               *copy = arena_printf(a, "%s_copy", root);
+    const char *line = fx_line_at(d, g->last);
+    if (!strstr(line, "_copy("))
+        return NULL;
+    const char *root = spelled_root(a, g->target), *copy = arena_printf(a, "%s_copy", root);
     const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
         if (!python_may_call(endings, copies[i].name) || !python_calls(line, copies[i].name))
@@ -81,6 +83,8 @@ copies_missed(const struct dynamo *d, int at)
 {
     struct arena *a = d->l->a;
     const char *line = fx_line_at(d, d->groups[at].last);
+    if (!strstr(line, "_copy("))
+        return NULL;
     const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(copies); i++) {
         const char *name = copies[i].name;

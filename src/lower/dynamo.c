@@ -171,6 +171,7 @@ lower_dynamo(struct lowering *l)
 {
     struct dynamo d = {.l = l, .params = names_new(l->a), .norm = {-1, -1, -1}};
     params_read(&d);
+    l->p->ngiven = l->p->nslots;
     group_make(&d);
     params_freeze(&d);
     for (int i = 0; i < l->g->nn; i++) {

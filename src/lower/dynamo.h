@@ -8,6 +8,24 @@
 
 #include <string.h>
 
+/* What a node's texts say. */
+struct record {
+    const char *name, *target, *args; /* of its call, args: after "(args = ("; name NULL: it is none */
+    struct traced {
+        const char *line;               /* of Python: of the innermost frame */
+        const char *outer, *around;     /* the stack without that frame, and the innermost line there */
+        bool in_torch;                  /* it is of PyTorch's own modules */
+        bool casts;                     /* one of the two lines may cast: casts.c */
+        bool drops;                     /* a line says dropout */
+        const char *location, **frames; /* struct call's */
+    } traced;                           /* by its stack, which nodes of a statement have in common */
+    struct entries {
+        int n;
+        const char **entry;
+    } scopes, classes; /* outermost first */
+    bool drops;        /* they or a line say dropout */
+};
+
 /* One group of nodes: a call of the traced program. */
 struct group {
     const char *fx_name, *target, *args; /* args: after "(args = (" */
@@ -22,7 +40,6 @@ struct dynamo {
     int ngroups;
     struct group *groups;
     int *group_of;          /* per node, -1 none */
-    const char **line;      /* per node, of Python: fx_line_at */
     struct names *params;   /* placeholder name to param */
     struct names *producer; /* fx name to call */
     bool *referenced;       /* params named by any text */
@@ -87,19 +104,27 @@ void masks_sweep(struct dynamo *d);
 
 /* ---- fx.c: the exporter's text ----------------------------------------------------------------------------------- */
 
-/* Name, target and arguments of a node's text; false when it is no call. */
-bool fx_split(struct arena *a, const char *fx, struct group *g);
+/* What a node's texts say, read once a file. */
+const struct record *fx_record(const struct lowering *l, int node);
 /* The list that a call takes an item of, and which; "" none. */
-const char *fx_list(struct arena *a, const struct group *g, int *item);
-/* The n-th entry from the end of a Python list of strings; NULL none. */
-const char *fx_entry(struct arena *a, const char *list, int from_end);
+const char *fx_list(struct arena *a, const struct record *r, int *item);
+/* The n-th entry from the end; NULL none. */
+static inline const char *
+fx_entry(const struct entries *e, int from_end)
+{
+    return from_end <= e->n ? e->entry[e->n - from_end] : NULL;
+}
 const char *fx_location(struct arena *a, const char *stack); /* "file.py:123", outside of packages where it can be */
 /* The stack of a statement before that one, which binds the name; the stack itself where there is no such name. */
 const char *fx_before(struct arena *a, const char *stack, const char *name);
 bool fx_widens(const char *line);                         /* reads a weight in fp32 */
 const char *fx_outer(struct arena *a, const char *stack); /* without the innermost frame */
 const char *fx_line(struct arena *a, const char *stack);  /* the Python line of the innermost frame */
-const char *fx_line_at(const struct dynamo *d, int node); /* the same of a node */
+static inline const char *
+fx_line_at(const struct dynamo *d, int node) /* the same of a node */
+{
+    return fx_record(d->l, node)->traced.line;
+}
 const char **fx_frames(struct arena *a, const char *stack);
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */
 int fx_args(struct lowering *l, const struct aten *op, const char *p, struct arg *out);

@@ -602,9 +602,12 @@ struct rows {
 struct fact_index {
     struct rows of_kind[FACT_COUNT], by_class, anywhere; /* anywhere: whatever is around */
     struct names *classes;
+    struct {
+        const char *class;
+        const struct like *like;
+    } asked[64]; /* lately, by the class's address: modules and texts of nodes have it in common */
     int n, cap;
     struct like {
-        const char *class;
         struct rows type, around; /* whose globs are like it */
     } * *like;
 };
@@ -649,20 +652,21 @@ static const struct like *
 likes(struct lowering *l, const char *class)
 {
     struct fact_index *x = l->fact_index;
-    for (int i = 0; i < x->n; i++) /* modules have their classes' names in common */
-        if (x->like[i]->class == class)
-            return x->like[i];
+    unsigned place = (unsigned)((uintptr_t) class >> 4) % COUNT(x->asked);
+    if (x->asked[place].class == class)
+        return x->asked[place].like;
     int at = names_find(x->classes, class);
+    x->asked[place].class = class;
     if (at >= 0)
-        return x->like[at];
+        return x->asked[place].like = x->like[at];
     struct like *like = NEW(l->a, struct like);
-    like->class = arena_str(l->a, class);
+    x->asked[place].like = like;
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
         row_set(&like->type, i, !f->type || glob_match(f->type, class));
         row_set(&like->around, i, f->around && like_one(f->around, class));
     }
-    names_put(x->classes, like->class, x->n);
+    names_put(x->classes, arena_str(l->a, class), x->n);
     return *PUSH(l->a, x->like, x->n, x->cap) = like;
 }
 
@@ -699,10 +703,9 @@ next_fact(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const
         for (int i = 0; i < n && wanted; i++)
             like |= around[i]->around.word[word];
         like &= type->type.word[word] & (p->modules ? ~x->by_class.word[word] : x->by_class.word[word]);
-        for (; wanted; wanted &= wanted - 1) {
-            int bit = __builtin_ctzll(wanted);
-            f = &fact_table[word * BITS + bit];
-            if (!setup_instead(l->s, kinds[f->kind].without) && like >> bit & 1 && holds(f, p))
+        for (wanted &= like; wanted; wanted &= wanted - 1) {
+            f = &fact_table[word * BITS + __builtin_ctzll(wanted)];
+            if (holds(f, p) && !setup_instead(l->s, kinds[f->kind].without))
                 return f;
         }
     }

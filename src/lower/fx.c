@@ -12,48 +12,45 @@
 #include <string.h>
 
 /* "%NAME : [num_users=1] = call_function[target=torch.ops.aten.add.Tensor](args = (...), kwargs = {...})" */
-bool
-fx_split(struct arena *a, const char *fx, struct group *g)
+static void
+split(struct arena *a, const char *fx, struct record *r)
 {
     const char *colon = strchr(fx, ' '), *target = strstr(fx, "[target="), *end;
     if (*fx != '%' || !colon || !target)
-        return false;
+        return;
     target += strlen("[target=");
     if (strncmp(target, "torch.ops.", 10) == 0)
         target += 10;
     end = strchr(target, ']');
     const char *args = end ? strstr(end, "(args = (") : NULL;
     if (!args)
-        return false;
-    g->fx_name = arena_strn(a, fx + 1, (size_t)(colon - fx - 1));
-    g->target = arena_strn(a, target, (size_t)(end - target));
-    g->args = args + strlen("(args = (");
-    return true;
+        return;
+    r->name = arena_strn(a, fx + 1, (size_t)(colon - fx - 1));
+    r->target = arena_strn(a, target, (size_t)(end - target));
+    r->args = args + strlen("(args = (");
 }
 
 /* Arguments are "%list, 2". */
 const char *
-fx_list(struct arena *a, const struct group *g, int *item)
+fx_list(struct arena *a, const struct record *r, int *item)
 {
-    if (strcmp(g->target, "operator.getitem") != 0 || *g->args != '%')
+    if (strcmp(r->target, "operator.getitem") != 0 || *r->args != '%')
         return "";
-    const char *list = g->args + 1, *end = list + python_name(list);
+    const char *list = r->args + 1, *end = list + python_name(list);
     *item = atoi(end + strspn(end, ", "));
     return arena_strn(a, list, (size_t)(end - list));
 }
 
-/* The n-th entry from the end of a Python list of strings. */
-const char *
-fx_entry(struct arena *a, const char *list, int from_end)
+/* The entries of a Python list of strings. */
+static struct entries
+entries(struct arena *a, const char *list)
 {
-    struct entry {
-        const char *s;
-        size_t len;
-    } *found = NULL, e;
-    int n = 0, cap = 0;
-    while ((e.s = python_entry(&list, &e.len)))
-        *PUSH(a, found, n, cap) = e;
-    return found && from_end <= n ? arena_strn(a, found[n - from_end].s, found[n - from_end].len) : NULL;
+    struct entries e = {0};
+    int cap = 0;
+    size_t len;
+    for (const char *s; list && (s = python_entry(&list, &len));)
+        *PUSH(a, e.entry, e.n, cap) = arena_strn(a, s, len);
+    return e;
 }
 
 /* ---- Python frames ----------------------------------------------------------------------------------------------- */
@@ -88,16 +85,10 @@ fx_line(struct arena *a, const char *stack)
     size_t n = all;
     while (n && (stack[n - 1] == '\n' || stack[n - 1] == ' '))
         n--;
-    const char *text = !n ? "" : n < all ? arena_strn(a, stack, n) : stack, *last = strrchr(text, '\n');
-    return last ? last + 1 : text;
-}
-
-const char *
-fx_line_at(const struct dynamo *d, int node)
-{
-    if (!d->line[node])
-        d->line[node] = fx_line(d->l->a, d->l->g->n[node].stack);
-    return d->line[node];
+    size_t from = n;
+    while (from && stack[from - 1] != '\n')
+        from--;
+    return !n ? "" : n < all ? arena_strn(a, stack + from, n - from) : stack + from;
 }
 
 bool
@@ -144,6 +135,74 @@ fx_frames(struct arena *a, const char *stack)
     return list;
 }
 
+/* ---- all of a node ----------------------------------------------------------------------------------------------- */
+
+/* Whether lists of names or, of stacks, source lines mention dropout; files may be called anything. */
+static bool
+says_dropout(const char *text)
+{
+    const char *at = text ? strstr(text, "rop") : NULL;
+    for (const char *p = text; at; p += *p == '\n') {
+        const char *end = p + strcspn(p, "\n");
+        if (!starts_with(p + strspn(p, " "), "File \"") && at < end && at > p && (at[-1] == 'd' || at[-1] == 'D'))
+            return true;
+        p = end;
+        at = at < end ? strstr(end, "rop") : at;
+    }
+    return false;
+}
+
+/* As all casts begin that casts.c reads. */
+static bool
+may_cast(const char *line)
+{
+    return strstr(line, ".float(") || strstr(line, ".to(") || strstr(line, ".type");
+}
+
+static struct traced
+read_traced(struct arena *a, const char *stack)
+{
+    const char *outer = stack ? fx_outer(a, stack) : NULL, *line = fx_line(a, stack), *around = fx_line(a, outer);
+    return (struct traced){.line = line,
+                           .outer = outer,
+                           .around = around,
+                           .casts = may_cast(line) || may_cast(around),
+                           .in_torch = stack && python_in_torch(stack),
+                           .drops = says_dropout(stack),
+                           .location = fx_location(a, stack),
+                           .frames = fx_frames(a, stack)};
+}
+
+/* before: the node before it, NULL none. */
+static const struct record *
+read_record(struct arena *a, const struct node *n, const struct node *before)
+{
+    struct record *r = NEW(a, struct record);
+    bool again = before && before->record && before->stack && n->stack && strcmp(before->stack, n->stack) == 0;
+    if (n->fx)
+        split(a, n->fx, r);
+    r->traced = again ? before->record->traced : read_traced(a, n->stack);
+    r->scopes = entries(a, n->scopes);
+    r->classes = entries(a, n->classes);
+    r->drops = r->traced.drops || says_dropout(n->scopes) || says_dropout(n->classes);
+    return r;
+}
+
+/* The file's first program has the same nodes in the same places, but for loops that were unrolled otherwise. */
+const struct record *
+fx_record(const struct lowering *l, int node)
+{
+    struct node *n = &l->g->n[node];
+    const struct graph *first = l->g->first ? l->g->first->graph : NULL;
+    const struct node *same = first && node < first->nn ? &first->n[node] : NULL;
+    if (!n->record && same && same->fx == n->fx && same->scopes == n->scopes && same->classes == n->classes &&
+        same->stack == n->stack)
+        n->record = same->record;
+    if (!n->record)
+        n->record = read_record(l->a, n, node ? n - 1 : NULL);
+    return n->record;
+}
+
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 /* While arguments are read, names stay text; resolve() turns them into slots. */
@@ -179,12 +238,12 @@ parse_arg(struct lowering *l, const char *p, struct arg *out, int depth)
     const char *end = p;
     while (*end && *end != ')' && *end != ']' && *end != '}' && !(*end == ',' && (end[1] == ' ' || end[1] == ')')))
         end++;
-    const char *arrow = strstr(p, "->"), *list = strstr(p, ", [");
-    bool equation = isalpha((unsigned char)*p) || *p == '.'; /* "... i, ... j -> ... i j" */
-    if (equation && arrow && list && end < arrow && arrow < list)
+    const bool equation = isalpha((unsigned char)*p) || *p == '.'; /* "... i, ... j -> ... i j" */
+    const char *arrow = equation ? strstr(p, "->") : NULL, *list = arrow ? strstr(p, ", [") : NULL;
+    if (arrow && list && end < arrow && arrow < list)
         end = list;
-    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest;
-    double f = strtod(word, &rest);
+    char *word = arena_strn(l->a, p, (size_t)(end - p)), *rest = word;
+    double f = *word == '%' ? 0 : strtod(word, &rest);
     if (*word == '%')
         *out = (struct arg){.kind = ARG_SLOT, .i = -1, .s = word + 1};
     else if (*word && !*rest)

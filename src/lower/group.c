@@ -22,30 +22,15 @@ mark_referenced(struct dynamo *d, const char *text)
 
 /* The class of every module around a node. */
 static void
-note_modules(struct lowering *l, const struct node *n)
+note_modules(struct lowering *l, const struct record *r)
 {
     const char *path, *type;
-    for (int i = 2; (path = fx_entry(l->a, n->scopes, i)) && (type = fx_entry(l->a, n->classes, i)); i++) {
+    for (int i = 2; (path = fx_entry(&r->scopes, i)) && (type = fx_entry(&r->classes, i)); i++) {
         int at = names_find(l->modules, path);
         if (at >= 0 && l->p->modules[at].type)
             return;
         lower_module(l, path, type);
     }
-}
-
-/* Whether lists of names or, of stacks, source lines mention dropout; files may be called anything. */
-static bool
-says_dropout(const char *text)
-{
-    const char *at = text ? strstr(text, "rop") : NULL;
-    for (const char *p = text; at; p += *p == '\n') {
-        const char *end = p + strcspn(p, "\n");
-        if (!starts_with(p + strspn(p, " "), "File \"") && at < end && at > p && (at[-1] == 'd' || at[-1] == 'D'))
-            return true;
-        p = end;
-        at = at < end ? strstr(end, "rop") : at;
-    }
-    return false;
 }
 
 /* The calls in whose place unroll.c made nodes: what is left of them are numbers that nobody reads. */
@@ -54,10 +39,9 @@ calls_unrolled(const struct dynamo *d)
 {
     const struct graph *gr = d->l->g;
     struct names *gone = names_new(d->l->a);
-    struct group g;
     for (int i = 0; i < gr->nn; i++)
-        if (gr->n[i].made && gr->n[i].fx && fx_split(d->l->a, gr->n[i].fx, &g))
-            names_put(gone, g.fx_name, i);
+        if (gr->n[i].made && fx_record(d->l, i)->name)
+            names_put(gone, fx_record(d->l, i)->name, i);
     return gone;
 }
 
@@ -69,15 +53,14 @@ group_make(struct dynamo *d)
     struct names *by_name = names_new(l->a);
     d->group_of = NEWN(l->a, int, l->g->nn + 1);
     d->groups = NEWN(l->a, struct group, l->g->nn + 1);
-    d->line = NEWN(l->a, const char *, l->g->nn + 1);
     d->referenced = NEWN(l->a, bool, l->p->nparams + l->g->nt + 1); /* nodes without a record may add some */
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
-        struct group fresh = {.last = i, .call = -1};
+        const struct record *r = fx_record(l, i);
         d->group_of[i] = -1;
-        if (!n->fx || !fx_split(l->a, n->fx, &fresh) || names_find(gone, fresh.fx_name) >= 0)
+        if (!r->name || names_find(gone, r->name) >= 0)
             continue;
-        int item, at = names_find(by_name, fresh.fx_name), whose = names_find(by_name, fx_list(l->a, &fresh, &item));
+        int item, at = names_find(by_name, r->name), whose = names_find(by_name, fx_list(l->a, r, &item));
         if (whose >= 0) { /* an item that has a node of its own is its list's */
             *PUSH(l->a, d->groups[whose].nodes, d->groups[whose].nnodes, d->groups[whose].cap) = i;
             d->groups[whose].last = i;
@@ -86,15 +69,19 @@ group_make(struct dynamo *d)
         }
         if (at < 0) {
             at = d->ngroups++;
-            d->groups[at] = fresh;
-            names_put(by_name, fresh.fx_name, at);
-            mark_referenced(d, fresh.args);
-            d->takes_batch |= spelled_statistics(fresh.target) == STATISTICS_BATCH;
-            d->trained |= d->takes_batch || spelled_in_training(&fresh, n);
-            d->drops |= says_dropout(n->stack) || says_dropout(n->scopes) || says_dropout(n->classes);
-            d->groups[at].path = fx_entry(l->a, n->scopes, 2);
-            d->groups[at].type = d->groups[at].path ? fx_entry(l->a, n->classes, 2) : NULL;
-            note_modules(l, n);
+            const char *path = fx_entry(&r->scopes, 2);
+            d->groups[at] = (struct group){.fx_name = r->name,
+                                           .target = r->target,
+                                           .args = r->args,
+                                           .path = path,
+                                           .type = path ? fx_entry(&r->classes, 2) : NULL,
+                                           .call = -1};
+            names_put(by_name, r->name, at);
+            mark_referenced(d, r->args);
+            d->takes_batch |= spelled_statistics(r->target) == STATISTICS_BATCH;
+            d->trained |= d->takes_batch || spelled_in_training(&d->groups[at], n);
+            d->drops |= r->drops;
+            note_modules(l, r);
         }
         struct group *g = &d->groups[at];
         *PUSH(l->a, g->nodes, g->nnodes, g->cap) = i;
@@ -193,10 +180,11 @@ struct call *
 group_placed(struct lowering *l, const struct node *n, const char *path, const char *type, const char *target,
              int nargs)
 {
+    const struct record *r = fx_record(l, (int)(n - l->g->n));
     struct call *c = lower_call(l, target, nargs);
     c->node = n->name;
-    c->location = fx_location(l->a, n->stack);
-    c->frames = fx_frames(l->a, n->stack);
+    c->location = r->traced.location;
+    c->frames = r->traced.frames;
     c->scope = lower_module(l, path ? path : "", type);
     if (!c->location && path && *path)
         c->location = path;
@@ -257,7 +245,7 @@ group_to_float(struct dynamo *d, const struct group *g, int slot)
 const struct call *
 group_maker(const struct program *p, int64_t slot)
 {
-    for (int i = p->ncalls - 1; i >= 0; i--)
+    for (int i = p->ncalls - 1; i >= 0 && slot >= p->ngiven; i--)
         for (int k = 0; k < p->calls[i].nouts; k++)
             if (p->calls[i].outs[k] == slot)
                 return &p->calls[i];

@@ -237,9 +237,8 @@ whole_of(const struct dynamo *d, const struct group *g)
     const char *line = fx_line_at(d, g->last);
     for (int i = 0; i < COUNT(wholes); i++) {
         const struct whole *w = &wholes[i];
-        if (w->type ? !g->type || strcmp(g->type, w->type) != 0 : !strstr(line, w->line))
-            continue;
         if ((!w->first || starts_with(g->target, w->first)) &&
+            (w->type ? g->type && strcmp(g->type, w->type) == 0 : strstr(line, w->line) != NULL) &&
             (!w->second || (next && starts_with(next->target, w->second) && same_origin(d, w, g, next))))
             return w;
     }

@@ -47,7 +47,7 @@ casts_itself(const char *line)
 static void
 bind_before(struct dynamo *d, const struct group *g, struct call *cast)
 {
-    const char *stack = d->l->g->n[g->last].stack, *line = fx_line(d->l->a, stack);
+    const char *stack = d->l->g->n[g->last].stack, *line = fx_line_at(d, g->last);
     if (!casts_itself(line))
         cast->stack = fx_before(d->l->a, stack, python_variable(d->l->a, line));
 }
@@ -57,7 +57,7 @@ static void
 norm_input(struct dynamo *d, const struct group *g, bool to_weight, struct arg *args, int n)
 {
     struct lowering *l = d->l;
-    const char *stack = l->g->n[g->last].stack, *line = fx_line(l->a, stack);
+    const char *stack = l->g->n[g->last].stack, *line = fx_line_at(d, g->last);
     bool wide = fx_widens(line);
     for (int i = 0; i < n && n == 2; i++) {
         if (args[i].kind != ARG_SLOT || group_maker(l->p, args[i].i))
@@ -290,7 +290,7 @@ class_in_place(const struct dynamo *d, const struct group *g)
 {
     struct lowering *l = d->l;
     struct place at = {.type = g->type, .path = g->path, .line = {fx_line_at(d, g->last)}};
-    for (int up = 3; (at.around[0] = fx_entry(l->a, l->g->n[g->last].classes, up)); up++) { /* 1 operator, 2 module */
+    for (int up = 3; (at.around[0] = fx_entry(&fx_record(l, g->last)->classes, up)); up++) { /* 1 operator, 2 module */
         const struct fact *f = fact_next(l, NULL, 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE, &at);
         if (f)
             return f->kind == FACT_IN_PLACE;
@@ -336,8 +336,8 @@ line_in_place(const struct dynamo *d, const struct group *g, const struct aten *
     const struct graph *gr = d->l->g;
     const char *line = fx_line_at(d, g->last);
     struct arena *a = d->l->a;
-    const char *call = strstr(line, arena_printf(a, "%s(", stem));
-    if (strstr(line, arena_printf(a, "%s_(", stem)))
+    const char *named = strstr(line, stem), *call = named ? strstr(named, arena_printf(a, "%s(", stem)) : NULL;
+    if (named && strstr(named, arena_printf(a, "%s_(", stem)))
         return python_overwrites(line, arena_printf(a, "aten.%s", stem), times_before(d, g));
     if (call && (strstr(line, "inplace=True") || true_beyond(call + strlen(stem), op)))
         return true;
@@ -433,7 +433,8 @@ hides_copy(const struct dynamo *d, const struct group *g, int tensor)
     int from = d->l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from];
     const char *made = from < 0 ? NULL : d->l->g->n[from].stack, *read = d->l->g->n[g->last].stack;
     return at >= 0 && made && read && target_is(d->groups[at].target, TARGET_REORDERS) && strcmp(made, read) != 0 &&
-           strcmp(fx_outer(a, made), fx_outer(a, read)) == 0 && !python_writes(fx_line(a, made), d->groups[at].target);
+           strcmp(fx_outer(a, made), fx_outer(a, read)) == 0 &&
+           !python_writes(fx_line_at(d, from), d->groups[at].target);
 }
 
 /* Puts dimension d of so many at a place of an order; false for what is none. */
@@ -494,7 +495,7 @@ copy_between(struct dynamo *d, const struct group *g, int rank, int *order)
     memcpy(order, own, sizeof(*own) * (size_t)rank);
     l->slot_of[in] = permute(d, g, slot, rank, first)->outs[0];
     const struct node *n = &l->g->n[g->last];
-    const char *line = fx_line(l->a, n->stack);
+    const char *line = fx_line_at(d, g->last);
     bool contiguous = strstr(line, ".contiguous(") != NULL;
     int copy = resolve_clone(d, g, in, contiguous);
     if (!contiguous && !strstr(line, ".clone(") && !strstr(line, "drop"))
@@ -550,9 +551,9 @@ result_index(const struct dynamo *d, const struct group *g, const struct call *c
     const struct graph *gr = d->l->g;
     for (int hops = 0; hops < 8 && tensor >= 0 && group_makes(d, g, tensor); hops++) {
         const struct node *n = &gr->n[gr->t[tensor].producer];
-        struct group call;
+        const struct record *r = fx_record(d->l, gr->t[tensor].producer);
         int item;
-        if (fx_split(d->l->a, n->fx, &call) && *fx_list(d->l->a, &call, &item))
+        if (r->name && *fx_list(d->l->a, r, &item))
             return item;
         bool own = (n->row && n->row->aten && strcmp(n->row->aten, c->target) == 0) ||
                    (target_is(c->target, TARGET_SORTS) && n->nout == 2) || (params_gates(c->op) && n->nout > 1);
@@ -888,7 +889,7 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     int at = d->group_of[g->last];
     bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
-    const char *line = fx_line(d->l->a, n->stack), *target = spelled_bare(g->target);
+    const char *line = fx_line_at(d, g->last), *target = spelled_bare(g->target);
     const uint64_t endings = python_endings(line);
     for (int i = 0; i < COUNT(composed); i++)
         if (python_may_call(endings, composed[i].name) &&
@@ -953,7 +954,7 @@ put_in_order(struct dynamo *d, const struct group *g, const struct arg *args, in
                                                                  : made->target;
     int first = lost;
     if (!stack || args[at].kind != ARG_SLOT || args[at].i != made->outs[0] ||
-        !(python_writes(fx_line(d->l->a, stack), written) ||
+        !(python_writes(fx_line_at(d, g->last), written) ||
           (made->stack && starts_with(made->stack, stack) && made->stack != stack)))
         return;
     for (bool feeds = true; feeds && first > 0; first -= feeds) {
@@ -996,7 +997,7 @@ doubt_made_anew(const struct dynamo *d, const struct group *g, const struct call
                  {TARGET_REORDERS, "movedim("}, {TARGET_REORDERS, "diagonal("}, {TARGET_REORDERS, "detach("},
                  {TARGET_REORDERS, "flatten("}, {TARGET_REORDERS, "swapaxes("}, {TARGET_REORDERS, "narrow("}};
     const struct node *n = &d->l->g->n[g->last];
-    const char *line = fx_line(d->l->a, n->stack);
+    const char *line = fx_line_at(d, g->last);
     const struct call *base = c->args[0].kind == ARG_SLOT ? group_maker(d->l->p, c->args[0].i) : NULL;
     bool apart = !base || !n->stack || !base->stack || strcmp(base->stack, n->stack) == 0 ||
                  !target_is(base->target, TARGET_WRITES);
@@ -1028,7 +1029,7 @@ type_of(const struct dynamo *d, const struct group *g, const char *target, const
 {
     static const char of[] = ".dtype";
     const struct node *made = &d->l->g->n[g->last];
-    const char *line = fx_line(d->l->a, made->stack), *end = strstr(line, of), *from = end;
+    const char *line = fx_line_at(d, g->last), *end = strstr(line, of), *from = end;
     if (!spelled(target, CONVERTS | CASTS_TO) || n < 2 || args[1].kind != ARG_DTYPE || args[1].i != DT_FLOAT ||
         made->nin < 1 || made->in[0] < 0 || dtypes[d->l->g->t[made->in[0]].dtype].is_float || strstr(line, "float"))
         return -1;

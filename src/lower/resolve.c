@@ -81,7 +81,7 @@ static bool
 drops_in_place(const struct dynamo *d, const struct group *g, const char *op)
 {
     struct place at = {.op = op};
-    for (int up = 2; (at.around[0] = fx_entry(d->l->a, d->l->g->n[g->last].classes, up)); up++)
+    for (int up = 2; (at.around[0] = fx_entry(&fx_record(d->l, g->last)->classes, up)); up++)
         if (fact_next(d->l, NULL, 1u << FACT_IN_PLACE, &at))
             return true;
     return false;
@@ -824,7 +824,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
 static int
 shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, int *at)
 {
-    const char *line = fx_location(d->l->a, d->l->g->n[g->last].stack), *path = g->path ? g->path : "";
+    const char *line = fx_record(d->l, g->last)->traced.location, *path = g->path ? g->path : "";
     *at = d->ntables;
     int nth = 0, slot = -1;
     for (int i = 0; i < d->ntables; i++)

@@ -103,8 +103,10 @@ trait_row(const char *name)
     name += starts_with(name, "aten.") ? strlen("aten.") : 0;
     for (int i = first[(unsigned char)*name]; i; i = next[i]) {
         const struct trait_row *row = &trait_rows[i - 1];
-        size_t n = strlen(row->stem);
-        if (spelled_as(name, row->stem) || (strncmp(name, row->stem, n) == 0 && name[n] == '.'))
+        size_t n = 1;
+        while (row->stem[n] && row->stem[n] == name[n])
+            n++;
+        if (!row->stem[n] && (!name[n] || name[n] == '.' || (name[n] == '_' && isdigit((unsigned char)name[n + 1]))))
             return row;
     }
     return &none;

@@ -3,22 +3,8 @@
 #include "program/program.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
-
-int
-next_read(struct call_reads *r)
-{
-    for (; r->arg < r->call->nargs; r->arg++, r->element = 0) {
-        struct arg *a = &r->call->args[r->arg];
-        while (r->element < (a->kind == ARG_LIST ? a->n : 1)) {
-            r->at = a->kind == ARG_LIST ? &a->list[r->element] : a;
-            r->element++;
-            if (r->at->kind == ARG_SLOT && r->at->i >= 0)
-                return (int)r->at->i;
-        }
-    }
-    return -1;
-}
 
 /* Operators that a program's readers tell from others, without overloads. */
 static const struct {
@@ -72,10 +58,18 @@ target_named(const char *target, const char *stem)
 bool
 target_is(const char *target, enum target_trait t)
 {
+    static unsigned char first[UCHAR_MAX + 1], next[COUNT(targets) + 1]; /* by first letter: 1 and up, in order */
+    static bool sorted;
+    for (int i = COUNT(targets); i > 0 && !sorted; i--) {
+        unsigned char *to = &first[(unsigned char)*targets[i - 1].name];
+        next[i] = *to;
+        *to = (unsigned char)i;
+    }
+    sorted = true;
     const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
-    for (int i = 0; i < COUNT(targets); i++)
-        if (*name == *targets[i].name && target_named(name, targets[i].name))
-            return targets[i].traits & t;
+    for (int i = first[(unsigned char)*name]; i; i = next[i])
+        if (target_named(name, targets[i - 1].name))
+            return targets[i - 1].traits & t;
     return false;
 }
 

@@ -66,7 +66,20 @@ struct call_reads {
     int arg, element;
     struct arg *at; /* where the last one stands */
 };
-int next_read(struct call_reads *r); /* -1 no more */
+static inline int
+next_read(struct call_reads *r) /* -1 no more */
+{
+    for (; r->arg < r->call->nargs; r->arg++, r->element = 0) {
+        struct arg *a = &r->call->args[r->arg];
+        while (r->element < (a->kind == ARG_LIST ? a->n : 1)) {
+            r->at = a->kind == ARG_LIST ? &a->list[r->element] : a;
+            r->element++;
+            if (r->at->kind == ARG_SLOT && r->at->i >= 0)
+                return (int)r->at->i;
+        }
+    }
+    return -1;
+}
 enum target_trait {
     TARGET_VIEWS = 1,         /* its result shows its first argument under other sizes */
     TARGET_LOST = 2,          /* put where a file shows by what is missing that there was a call */
@@ -134,8 +147,8 @@ struct region {
 
 struct program {
     struct arena *arena;
-    struct graph *graph; /* doubts are added to it */
-    int nslots;
+    struct graph *graph;              /* doubts are added to it */
+    int nslots, ngiven;               /* ngiven: the first so many no call makes, as far as that is known */
     int nparams, cap_params, ngroups; /* of the optimizer, besides the first */
     struct param *params;
     int ninputs;

@@ -382,6 +382,9 @@ index_readings(struct frames *f)
 static const struct reading *
 read_before(struct frames *f, const struct call *c)
 {
+    const struct reading *same = f->nread ? reading_at(f, c->stack, c->scopes) : NULL;
+    if (same && same->stack)
+        return same;
     if (f->nknown < f->nread)
         index_readings(f);
     int at = f->nread ? names_find(f->texts, c->stack) : -1;
@@ -504,7 +507,7 @@ spelling_of(const char *target)
     const char *dot = strchr(target, '.'), *stem = dot ? dot + 1 : target;
     struct spelling s = {.stem = stem, .len = strcspn(stem, ".")};
     for (int i = 0; i < COUNT(signs); i++)
-        if (strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0) {
+        if (*signs[i].stem == *stem && strlen(signs[i].stem) == s.len && strncmp(signs[i].stem, stem, s.len) == 0) {
             s.sign = signs[i].sign;
             s.alone = signs[i].alone;
         }
@@ -516,7 +519,10 @@ spelling_of(const char *target)
 static const char *
 next_written(const struct spelling *s, const char *text, const char *p, const char *end, const char **next)
 {
-    for (size_t width; p < end; p += width) {
+    const char letter = *s->stem, first = s->sign ? *s->sign : letter;
+    for (size_t width = 1; p < end; p += width, width = 1) {
+        if (*p != letter && *p != first && *p != '*')
+            continue;
         bool power = *p == '*' && p[1] == '*'; /* of which each is no product */
         bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0 && s->alone == alone(text, p) &&
                     !(s->alone && isdigit((unsigned char)p[1])) && (!power || s->width == 2);
@@ -1010,7 +1016,7 @@ next_variable(const char *p, size_t *len)
             ++*len;
         bool other = p[*len] == '(' || (p[*len] == '=' && p[*len + 1] != '=');
         for (int i = 0; i < COUNT(others) && !other; i++)
-            other = strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
+            other = *others[i] == *p && strlen(others[i]) == *len && strncmp(others[i], p, *len) == 0;
         if (!other)
             return p;
     }
@@ -1388,7 +1394,7 @@ mentions(const struct spot *s, const char *name)
 {
     size_t len;
     int n = 0;
-    for (const char *p = s->text; (p = next_name_read(s, p, &len)); p += len)
+    for (const char *p = strstr(s->text, name) ? s->text : ""; (p = next_name_read(s, p, &len)); p += len)
         n += strncmp(p, name, len) == 0 && !name[len];
     return n;
 }
@@ -2240,7 +2246,7 @@ int
 python_most(const char *line)
 {
     int n = 0, subscript = 0;
-    for (const char *p = line; *p; p++) {
+    for (const char *p = line; *(p += strcspn(p, "([+-*/@<>&|^~%],")); p++) {
         subscript += (*p == '[') - (*p == ']');
         n += strchr("([+-*/@<>&|^~%", *p) || (*p == ',' && subscript > 0);
     }
@@ -2305,6 +2311,8 @@ python_attributes(struct program *p)
     struct names *numbers = names_new(a);
     for (int i = 0; i < p->ncalls; i++) {
         const char *at = p->calls[i].stack, *text, *frame;
+        if (i > 0 && at && p->calls[i - 1].stack && strcmp(p->calls[i - 1].stack, at) == 0)
+            continue; /* of a line that was read */
         while ((frame = next_frame(a, &at, &text))) {
             bool several, last;
             const char *name = attribute_of(a, text, &several, &last), *value = name ? strchr(text, '=') + 1 : NULL;

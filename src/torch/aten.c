@@ -2919,13 +2919,15 @@ aten_nargs(const struct aten *op)
 int
 aten_arg(const struct aten *op, const char *name)
 {
-    size_t len = strlen(name);
     int at = 0;
     for (const char *p = op->args; *p; at++) {
-        size_t n = strcspn(p, " ");
-        if (n == len && strncmp(p, name, n) == 0)
+        const char *q = name;
+        for (; *q && *p == *q; q++)
+            p++;
+        if (!*q && (!*p || *p == ' '))
             return at;
-        p += n + (p[n] == ' ');
+        while (*p && *p++ != ' ')
+            ;
     }
     return -1;
 }

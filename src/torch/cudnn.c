@@ -34,7 +34,7 @@ static const struct cudnn_rule rules[] = {
 #include "torch/cudnn.h"
 };
 
-/* What the letters say of a convolution. */
+/* What the letters say of a convolution; other characters nothing. */
 struct letters {
     double of[128];
 };
@@ -61,11 +61,10 @@ parts(double tiles, int waves)
     return tiles >= 1 && tiles < waves * MULTIPROCESSORS ? (double)(int64_t)(waves * MULTIPROCESSORS / tiles) : 1;
 }
 
-static struct letters
-letters_of(const struct kernel_shape *s)
+static void
+read_letters(struct letters *l, const struct kernel_shape *s)
 {
-    struct letters l = {{0}};
-    double *n = l.of;
+    double *n = l->of;
     int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
     int bytes = dtypes[s->dtype].bits / 8;
     int64_t unit = OPERAND_ALIGNMENT / bytes;
@@ -87,7 +86,6 @@ letters_of(const struct kernel_shape *s)
     n['S'] = n['W'] * parts(tiles, 1);
     n['D'] = n['W'] * parts(tiles, 2);
     n['Q'] = n['W'] * parts(tiles, 4);
-    return l;
 }
 
 /* A rule that was read: letter <= number ? yes : no, or a sum. */
@@ -190,7 +188,8 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
         return 0;
     if (!m->cudnn.rule || m->cudnn.rule->most < r->most)
         m->cudnn.rule = r;
-    struct letters l = letters_of(s);
+    struct letters l;
+    read_letters(&l, s);
     double bytes = evaluate(rule_text(m, r, s->kind), &l);
     if (bytes > 0)
         bytes += EXTRA;

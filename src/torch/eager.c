@@ -202,6 +202,8 @@ value_drop(struct machine *m, struct value *v)
     if (!v)
         return;
     bool last = --v->refs == 0;
+    if (!last && !v->by_maker)
+        return;
     if (v->fn && !v->dead && v->refs == v->by_maker) {
         v->dead = true;
         node_forget(m, v->fn);
@@ -358,6 +360,8 @@ scope_begin(struct machine *m)
 void
 scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
 {
+    if (m->npool - mark == nkeep && (!nkeep || memcmp(&m->pool[mark], keep, sizeof(*keep) * (size_t)nkeep) == 0))
+        return; /* it made what it keeps and nothing else */
     for (int k = 0; k < nkeep; k++)
         if (keep[k])
             value_keep(keep[k]);
@@ -385,12 +389,6 @@ scope_assign(struct machine *m, int mark, struct value **variable, struct value 
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */
-
-struct value *
-arg_value(const struct frame *f, int i)
-{
-    return i >= 0 && i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
-}
 
 static int64_t
 arg_as_int(const struct arg *a, int64_t otherwise)
@@ -888,7 +886,7 @@ node_make(struct machine *m, struct frame *f)
     g->over = f->over;
     g->slices = f->over && views_all(f->over);
     g->nargs = f->n;
-    g->args = f->a;
+    g->args = args_copy(m->a, f->n, f->a);
     g->nin = nin;
     g->first = NEWN(m->a, int, f->n);
     g->in = NEWN(m->a, struct edge, nin);
@@ -921,11 +919,11 @@ node_make(struct machine *m, struct frame *f)
             if (s->at < f->nout && f->out[s->at])
                 node_save(m, g, &f->out[s->at], true);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
-            node_save(m, g, &f->a[s->at].v, false);
+            node_save(m, g, &g->args[s->at].v, false);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
             for (int k = 0; k < f->a[s->at].n; k++)
                 if (f->a[s->at].list[k].kind == ARG_VALUE)
-                    node_save(m, g, &f->a[s->at].list[k].v, false);
+                    node_save(m, g, &g->args[s->at].list[k].v, false);
         }
     }
     if (m->checkpoint && m->checkpoint->again && m->checkpoint->filled == m->checkpoint->nholders)
@@ -1180,7 +1178,9 @@ autocast(struct machine *m, struct frame *f)
     }
     enum dtype t = f->op->cast == CAST_LOWER ? m->low : f->op->cast == CAST_PROMOTE ? widest(f->a, f->n) : DT_FLOAT;
     m->autocast = false;
-    cast_each(m, f->a, f->n, t, false);
+    struct arg *own = args_copy(m->a, f->n, f->a);
+    cast_each(m, own, f->n, t, false);
+    f->a = own;
     m->autocast = true;
 }
 
@@ -1235,7 +1235,9 @@ overwrite(struct machine *m, struct frame *f)
     const struct edge from = node_edge(m, self);
     old->fn = from.fn;
     old->fn_out = from.out;
-    f->a[0] = VAL(old);
+    struct arg *own = args_copy(m->a, f->n, f->a);
+    own[0] = VAL(old);
+    f->a = own;
 }
 
 static bool
@@ -1389,7 +1391,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     int mark = scope_begin(m);
     f->op = op;
     f->n = n;
-    f->a = args_copy(m->a, n, a);
+    f->a = a;
     f->rank = like ? like->rank : -1;
     f->size = like ? like->size : NULL;
     f->want = like ? like->want : ~0u;

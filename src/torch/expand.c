@@ -909,7 +909,7 @@ void
 expand_einsum(struct machine *m, struct frame *f)
 {
     const char *p = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
-    struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
+    const struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
     struct equation e;
     if (!l || !l->n || !read_equation(p, l->list, l->n, &e))
         return;
@@ -1369,9 +1369,10 @@ expand_batch_norm(struct machine *m, struct frame *f)
     const char *row = !cudnn             ? "native_batch_norm.default"
                       : arg_int(f, 5, 1) ? "cudnn_batch_norm.default"
                                          : "cudnn_batch_norm.running";
+    struct arg *a = args_copy(m->a, f->n, f->a);
     if (cudnn && !value_channels_last(x)) /* input.contiguous(input.suggest_memory_format()) */
-        f->a[0] = VAL(OP(m, "contiguous.default", VAL(x)));
-    out_add(m, f, dispatch(m, aten_find(row), f->n, f->a, NULL)->out[0]);
+        a[0] = VAL(OP(m, "contiguous.default", VAL(x)));
+    out_add(m, f, dispatch(m, aten_find(row), f->n, a, NULL)->out[0]);
 }
 
 /* Source: instance_norm in Normalization.cpp: batch norm of [1, B*C, ...] with repeated weights. */

@@ -24,36 +24,28 @@ enum {
 
 struct block {
     int64_t address, bytes;
-    struct block *prev, *next;     /* neighbours in the segment, NULL none; of a spare one the next of them */
-    uint16_t bin;                  /* of a free one, where it stands */
-    bool is_free, large, unmapped; /* unmapped: addresses of an expandable range without memory */
+    struct block *prev, *next; /* neighbours in the segment, NULL none; of a spare one the next of them */
+    struct block *less, *more; /* of a free one, its neighbours in the bin */
+    uint16_t bin;              /* where a free one stands; 0: it is taken */
+    bool large, unmapped;      /* unmapped: addresses of an expandable range without memory */
 };
 
-/* Free blocks by (bytes, address), in bins of sizes: eight for each power of two. */
+/* Free blocks by (bytes, address), in bins of sizes: eight for each power of two. Most bins have none or one. */
 enum { BIN_BITS = 3 };
 #define BINS 512u
 #define WORD 64u
 struct pool {
-    struct bin {
-        int n, cap;
-        struct block **block;
-    } bin[BINS];
+    struct block *bin[BINS];      /* the first of each */
     uint64_t filled[BINS / WORD]; /* bits of bins that are not empty */
     struct block *range;          /* expandable: first block of the range, NULL none yet */
     int64_t page;
-};
-
-/* Where a free block stands; bin BINS: behind the last. */
-struct place {
-    unsigned bin;
-    int at;
 };
 
 struct heap {
     struct arena *a;
     bool expandable;
     struct pool pool[2];
-    struct block *spare; /* merged away, to use again */
+    struct block *spare; /* not used yet, or merged away */
     int64_t allocated, reserved, top;
     int64_t mapped[2]; /* of the expandable ranges */
     int nsegments, cap_segments;
@@ -74,14 +66,22 @@ heap_new(struct arena *a, bool expandable)
 
 /* ---- free blocks: a request does all of it several times, so they are pieces of their callers -------------------- */
 
+static __attribute__((noinline)) void
+more_spare(struct heap *h)
+{
+    enum { MORE = 64 };
+    h->spare = NEWN(h->a, struct block, MORE);
+    for (int i = 1; i < MORE; i++)
+        h->spare[i - 1].next = &h->spare[i];
+}
+
 static inline struct block *
 block_new(struct heap *h, int64_t address, int64_t bytes, bool large)
 {
+    if (!h->spare)
+        more_spare(h);
     struct block *b = h->spare;
-    if (b)
-        h->spare = b->next;
-    else
-        b = NEW(h->a, struct block);
+    h->spare = b->next;
     *b = (struct block){.address = address, .bytes = bytes, .large = large};
     return b;
 }
@@ -101,84 +101,65 @@ bin_of(int64_t bytes)
     return (more << BIN_BITS) + (unsigned)(unit >> more);
 }
 
-/* The first free block from that bin on. */
-static inline struct place
+/* The first free block from that bin on, NULL none. */
+static inline struct block *
 pool_first(const struct pool *p, unsigned bin)
 {
     uint64_t mask = ~UINT64_C(0) << bin % WORD;
     for (unsigned word = bin / WORD; word < BINS / WORD; word++, mask = ~UINT64_C(0))
         if (p->filled[word] & mask)
-            return (struct place){word * WORD + (unsigned)__builtin_ctzll(p->filled[word] & mask), 0};
-    return (struct place){BINS, 0};
+            return p->bin[word * WORD + (unsigned)__builtin_ctzll(p->filled[word] & mask)];
+    return NULL;
 }
 
-/* Where a block of that size and address stands in its bin or would stand. */
-static inline int
-bin_at(const struct bin *bin, int64_t bytes, int64_t address)
-{
-    int at = 0;
-    for (int n = bin->n, half; n;) {
-        const struct block *b = bin->block[at + (half = n / 2)];
-        if (b->bytes > bytes || (b->bytes == bytes && b->address >= address)) {
-            n = half;
-        } else {
-            at += half + 1;
-            n -= half + 1;
-        }
-    }
-    return at;
-}
-
-/* The smallest free block of at least that size. */
-static inline struct place
+/* The smallest free block of at least that size, NULL none. */
+static inline struct block *
 pool_fit(const struct pool *p, int64_t bytes)
 {
     unsigned bin = bin_of(bytes);
-    int at = bin_at(&p->bin[bin], bytes, -1);
-    return at < p->bin[bin].n ? (struct place){bin, at} : pool_first(p, bin + 1);
+    struct block *b = p->bin[bin];
+    while (b && b->bytes < bytes)
+        b = b->more;
+    return b ? b : pool_first(p, bin + 1);
 }
 
-static struct place
-pool_next(const struct pool *p, struct place at)
+static struct block *
+pool_next(const struct pool *p, const struct block *b)
 {
-    return at.at + 1 < p->bin[at.bin].n ? (struct place){at.bin, at.at + 1} : pool_first(p, at.bin + 1);
-}
-
-static void
-pool_insert(struct heap *h, struct block *b)
-{
-    struct pool *p = &h->pool[b->large];
-    unsigned i = bin_of(b->bytes);
-    struct bin *bin = &p->bin[i];
-    int at = bin_at(bin, b->bytes, b->address);
-    (void)PUSH(h->a, bin->block, bin->n, bin->cap);
-    if (at < bin->n - 1)
-        memmove(&bin->block[at + 1], &bin->block[at], sizeof(*bin->block) * (size_t)(bin->n - 1 - at));
-    bin->block[at] = b;
-    p->filled[i / WORD] |= UINT64_C(1) << i % WORD;
-    b->bin = (uint16_t)i;
-    b->is_free = true;
-}
-
-/* The free block that stands there is taken. */
-static inline struct block *
-pool_take(struct pool *p, struct place at)
-{
-    struct bin *bin = &p->bin[at.bin];
-    struct block *b = bin->block[at.at];
-    if (at.at < --bin->n)
-        memmove(&bin->block[at.at], &bin->block[at.at + 1], sizeof(*bin->block) * (size_t)(bin->n - at.at));
-    if (!bin->n)
-        p->filled[at.bin / WORD] &= ~(UINT64_C(1) << at.bin % WORD);
-    b->is_free = false;
-    return b;
+    return b->more ? b->more : pool_first(p, b->bin + 1u);
 }
 
 static inline void
-pool_remove(struct heap *h, const struct block *b)
+pool_insert(struct heap *h, struct block *b)
 {
     struct pool *p = &h->pool[b->large];
-    (void)pool_take(p, (struct place){b->bin, bin_at(&p->bin[b->bin], b->bytes, b->address)});
+    unsigned bin = bin_of(b->bytes);
+    struct block **at = &p->bin[bin], *less = NULL;
+    while (*at && ((*at)->bytes < b->bytes || ((*at)->bytes == b->bytes && (*at)->address < b->address))) {
+        less = *at;
+        at = &less->more;
+    }
+    b->less = less;
+    b->more = *at;
+    if (b->more)
+        b->more->less = b;
+    *at = b;
+    p->filled[bin / WORD] |= UINT64_C(1) << bin % WORD;
+    b->bin = (uint16_t)bin;
+}
+
+/* A free block is taken. */
+static inline void
+pool_remove(struct heap *h, struct block *b)
+{
+    struct pool *p = &h->pool[b->large];
+    if (b->more)
+        b->more->less = b->less;
+    if (b->less)
+        b->less->more = b->more;
+    else if (!(p->bin[b->bin] = b->more))
+        p->filled[b->bin / WORD] &= ~(UINT64_C(1) << b->bin % WORD);
+    b->bin = 0;
 }
 
 static int64_t
@@ -219,12 +200,12 @@ static struct block *
 join_free(struct heap *h, struct block *b)
 {
     struct block *prev = b->prev;
-    if (prev && prev->is_free) {
+    if (prev && prev->bin) {
         pool_remove(h, prev);
         absorb_next(h, prev);
         b = prev;
     }
-    if (b->next && b->next->is_free) {
+    if (b->next && b->next->bin) {
         pool_remove(h, b->next);
         absorb_next(h, b);
     }
@@ -260,8 +241,8 @@ find_room(struct heap *h, bool large, int64_t bytes)
         if (!b->unmapped)
             continue;
         int64_t room = 0;
-        struct block *first = b->prev && b->prev->is_free ? b->prev : b;
-        for (const struct block *k = first; k && room < bytes && (k->is_free || k->unmapped); k = k->next)
+        struct block *first = b->prev && b->prev->bin ? b->prev : b;
+        for (const struct block *k = first; k && room < bytes && (k->bin || k->unmapped); k = k->next)
             room += k->bytes;
         if (room >= bytes)
             return first;
@@ -355,14 +336,18 @@ heap_release(struct heap *h)
 {
     for (int large = 0; large < 2; large++) {
         for (struct block *b = h->pool[large].range; b; b = b->next)
-            if (b->is_free)
+            if (b->bin)
                 b = unmap_block(h, b);
-        for (unsigned i = BINS; i-- > 0 && !h->expandable;)
-            for (int k = h->pool[large].bin[i].n - 1; k >= 0; k--) {
-                struct block *b = h->pool[large].bin[i].block[k];
+        for (unsigned i = BINS; i-- > 0 && !h->expandable;) {
+            struct block *last = h->pool[large].bin[i];
+            while (last && last->more)
+                last = last->more;
+            for (struct block *b = last, *less; b; b = less) {
+                less = b->less;
                 if (!b->prev && !b->next)
                     give_back(h, b);
             }
+        }
     }
 }
 
@@ -400,9 +385,8 @@ grow_or_refuse(struct heap *h, int64_t bytes, bool large)
 
 /* What a free block counts as when the best fit is sought: one of a range can grow. Source: get_free_block. */
 static int64_t
-fit_bytes(const struct pool *p, struct place at)
+fit_bytes(const struct block *b)
 {
-    const struct block *b = p->bin[at.bin].block[at.at];
     return b->bytes + (b->next && b->next->unmapped ? b->next->bytes : 0);
 }
 
@@ -412,24 +396,46 @@ block_round(int64_t bytes)
     return bytes < MIN_BLOCK ? MIN_BLOCK : (bytes + MIN_BLOCK - 1) & ~(int64_t)(MIN_BLOCK - 1);
 }
 
+/* A block that is no longer free serves a request. */
+static inline struct block *
+serve(struct heap *h, struct block *b, int64_t bytes, bool large)
+{
+    int64_t rest = b->bytes - bytes;
+    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
+        pool_insert(h, split(h, b, bytes));
+    h->allocated += b->bytes;
+    return b;
+}
+
+/* Where more is to be done than to take the first block that fits. */
+static __attribute__((noinline)) struct block *
+search(struct heap *h, int64_t bytes, bool large)
+{
+    const struct pool *p = &h->pool[large];
+    struct block *b = pool_fit(p, bytes), *next;
+    while (h->expandable && b && (next = pool_next(p, b)) && fit_bytes(next) < fit_bytes(b))
+        b = next;
+    if (b)
+        pool_remove(h, b);
+    else
+        b = grow_or_refuse(h, bytes, large);
+    b = serve(h, b, bytes, large);
+    if (h->play)
+        h->play->block(h->play->of, b->address, b->bytes, h->allocated);
+    return b;
+}
+
+/* Where it is not, nothing is called, so that no register is saved. */
 struct block *
 heap_malloc(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
     bool large = bytes > SMALL;
-    struct pool *p = &h->pool[large];
-    struct place at = pool_fit(p, bytes), next;
-    while (h->expandable && at.bin < BINS && (next = pool_next(p, at)).bin < BINS &&
-           fit_bytes(p, next) < fit_bytes(p, at))
-        at = next;
-    struct block *b = at.bin < BINS ? pool_take(p, at) : grow_or_refuse(h, bytes, large);
-    int64_t rest = b->bytes - bytes;
-    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
-        pool_insert(h, split(h, b, bytes));
-    h->allocated += b->bytes;
-    if (h->play)
-        h->play->block(h->play->of, b->address, b->bytes, h->allocated);
-    return b;
+    struct block *b = pool_fit(&h->pool[large], bytes);
+    if (!b || !h->spare || h->expandable || h->play)
+        return search(h, bytes, large);
+    pool_remove(h, b);
+    return serve(h, b, bytes, large);
 }
 
 void
@@ -443,7 +449,7 @@ void
 heap_pass(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    if (h->expandable || pool_fit(&h->pool[bytes > SMALL], bytes).bin == BINS)
+    if (h->expandable || !pool_fit(&h->pool[bytes > SMALL], bytes))
         heap_free(h, heap_malloc(h, bytes));
 }
 

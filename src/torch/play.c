@@ -232,6 +232,8 @@ static int
 put_on_tape(struct machine *m, int kind, int64_t number)
 {
     struct tape *x = m->tape;
+    if (kind == REQUEST_FREE && number == x->n - 1)
+        x->request[number].passes = true;
     *PUSH(x->own, x->request, x->n, x->cap) = (struct request){.kind = (unsigned)kind & 3, .number = (uint64_t)number};
     return x->n - 1;
 }
@@ -243,13 +245,14 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
     if (m->tape)
         m->tape->whole &= s->heap == m->heap;
+    const int64_t before = heap_reserved(s->heap);
     s->block = heap_malloc(s->heap, s->requested);
     s->address = heap_block_address(s->block);
     tell(m, s, e);
     if (m->real)
         s->bytes = heap_block_bytes(s->block);
     m->live_bytes += s->bytes;
-    int64_t reserved = machine_reserved(m);
+    const int64_t reserved = heap_reserved(s->heap) > before ? machine_reserved(m) : 0;
     m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
@@ -305,6 +308,21 @@ let_go(struct machine *m, struct storage *old, const struct event *e, bool repor
         death(m, old, e, reported);
 }
 
+/* old: of the iteration before, NULL there was none. */
+static void
+take_note(struct machine *m, const struct note *n, struct storage **old, const struct event *e, bool reported)
+{
+    const struct value *v = n->name ? *n->name : NULL;
+    if (n->releases)
+        release(m);
+    else if (!n->name)
+        put_on_tape(m, REQUEST_ASK, n->ask);
+    for (int k = 0; old && v && k < v->ntail; k++)
+        let_go(m, old[v->tail[k]->at], e, reported);
+    if (old && v && v->st->bytes)
+        let_go(m, old[v->st->at], e, reported);
+}
+
 void
 trace_play(struct machine *m, bool again, bool reported)
 {
@@ -329,24 +347,18 @@ trace_play(struct machine *m, bool again, bool reported)
         if (i == end)
             break;
         const struct event *e = &t->ev[i];
-        const struct note *n = e->storage < 0 ? &t->note[-1 - e->storage] : NULL;
-        const struct value *v = n && n->name ? *n->name : NULL;
-        if (n && n->releases)
-            release(m);
-        else if (n && !n->name)
-            put_on_tape(m, REQUEST_ASK, n->ask);
-        struct storage *s = e->storage < 0 ? NULL : now[e->storage];
-        if (was && s && i < r[1].ev && e->birth)
+        if (e->storage < 0) {
+            take_note(m, &t->note[-1 - e->storage], old, e, reported);
+            continue;
+        }
+        struct storage *s = now[e->storage];
+        if (was && i < r[1].ev && e->birth)
             s = now[e->storage] = arena_dup(m->keep, t->st[e->storage], sizeof(*s));
-        else if (was && s && i < r[1].ev && e->storage < r[0].st)
+        else if (was && i < r[1].ev && e->storage < r[0].st)
             s = was[t->ev[i - r[0].ev + r[1].ev].storage - r[0].st];
-        for (int k = 0; again && v && k < v->ntail; k++)
-            let_go(m, old[v->tail[k]->at], e, reported);
-        if (again && v && v->st->bytes)
-            let_go(m, old[v->st->at], e, reported);
-        if (s && !e->birth)
+        if (!e->birth)
             death(m, s, e, reported);
-        else if (s && !(again && s->stays))
+        else if (!(again && s->stays))
             birth(m, s, e, reported);
     }
     arena_free(own);
@@ -414,13 +426,6 @@ pass(struct heap *h, const struct workspaces *b, struct block **taken)
                 heap_free(h, taken[--n]);
 }
 
-/* Whether the block of a request goes back at once. */
-static bool
-passes(const struct tape *x, int i)
-{
-    return i + 1 < x->n && x->request[i + 1].kind == REQUEST_FREE && x->request[i + 1].number == (uint64_t)i;
-}
-
 int64_t
 tape_play(const struct tape *from, const struct tape *to, struct line *l, const struct setup *s)
 {
@@ -445,7 +450,7 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
         } else {
             int64_t bytes = r.kind == REQUEST_ASKED ? blocks[r.number].bytes[0]
                                                     : line_at(l, (int64_t)r.number, (int64_t)to->request[i].number);
-            if (passes(from, i))
+            if (r.passes)
                 heap_pass(h, bytes), i++;
             else
                 block[i] = heap_malloc(h, bytes);

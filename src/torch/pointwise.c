@@ -48,7 +48,7 @@ run_binary(struct machine *m, struct frame *f)
 void
 run_binary_second(struct machine *m, struct frame *f)
 {
-    struct arg *a = f->a, swapped[] = {f->a[1], f->a[0]};
+    const struct arg *a = f->a, swapped[] = {a[1], a[0]};
     f->a = swapped;
     pointwise_new(m, f, 0, COUNT(swapped), layout_promote(swapped, COUNT(swapped)));
     f->a = a;

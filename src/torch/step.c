@@ -2305,9 +2305,11 @@ step_holds(struct program *p, const struct setup *s)
     if (first && first->held && first->held_most == p->held_most && python_holds_alike(p, first)) {
         p->held = first->held;
         p->held_by = first->held_by;
-        return; /* the first program's report says what follows */
+    } else {
+        p->held = python_holds(p, p->held_most, &p->held_by);
     }
-    p->held = python_holds(p, p->held_most, &p->held_by);
+    if (first) /* whose report says what follows */
+        return;
     if (python_traced(p))
         program_assume(p, ALTERNATIVE_TRACED,
                        "names of what runs under torch.no_grad hold what a product reads until that was read, "

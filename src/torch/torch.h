@@ -118,7 +118,7 @@ struct player;
 struct frame {
     const struct aten *op;
     int n;
-    struct arg *a;
+    const struct arg *a; /* the caller's, or a copy of them with changes */
     int nout, cap_out;
     struct value **out, *few[2]; /* few: room for most */
     int rank;                    /* sizes of the first output as the file states them; -1 unknown */
@@ -261,7 +261,8 @@ struct tape {
             REQUEST_FREE,  /* the block of that request */
             REQUEST_ASK,   /* all blocks of that ask, which go back at once */
         } kind : 2;
-        uint64_t number : 62;
+        unsigned passes : 1; /* a block that the next request gives back */
+        uint64_t number : 61;
     } * request;
     int nasks, cap_asks;
     struct ask *ask;
@@ -469,7 +470,11 @@ struct arg *args_copy(struct arena *a, int n, const struct arg *from);
 bool args_bind(struct machine *m, struct value **slot, const struct arg *from, int n, struct arg *to);
 
 /* Arguments of a frame by position. */
-struct value *arg_value(const struct frame *f, int i); /* NULL when absent */
+static inline struct value *
+arg_value(const struct frame *f, int i) /* NULL when absent */
+{
+    return i >= 0 && i < f->n && f->a[i].kind == ARG_VALUE ? f->a[i].v : NULL;
+}
 int64_t arg_int(const struct frame *f, int i, int64_t otherwise);
 double arg_float(const struct frame *f, int i, double otherwise);
 int arg_ints(const struct frame *f, int i, int64_t *out,
