@@ -2421,7 +2421,8 @@ step_run(struct program *p, const struct setup *s)
         either |= p->calls[i].either_type;
     if (either && s->precision->autocast != DT_UNDEFINED)
         program_assume(p, ALTERNATIVE_TYPES,
-                       "casts to fp32 of which no line tells whether they go to another tensor's type go to fp32");
+                       "casts to fp32, and what is made so, of which no line tells whether they have another tensor's "
+                       "type are in fp32");
     find_last_uses(&x);
     find_tables(&x);
     x.sharded = s->mode == MODE_TRAINING && s->parallel && s->parallel->shards;

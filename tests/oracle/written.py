@@ -40,6 +40,27 @@ CASTS = {  # what forward does with h
     "cast_result": "return self.b(h).to(torch.float32)",
     "cast_module": "g = self.b(h).float()\n        return torch.relu(g)",
 }
+MADE = {  # what is made in the type of another tensor
+    "made_zeros": "z = torch.zeros(h.shape[0], 8, 32, dtype=h.dtype, device=h.device)\n        "
+    "return self.b(torch.cat([h[..., 32:], z], dim=-1))",
+    "made_rand": "keep = torch.rand(h.shape[0], 1, 1, dtype=h.dtype, device=h.device) + 0.5\n        "
+    "return self.b(h * keep)",
+    "made_new": "return self.b(h * h.new_ones(h.shape[0], 8, 1))",
+    "made_path": "return self.b(drop_path(h, .1, self.training))",
+}
+MADE_BY = """
+def drop_path(x, p, training):
+    if p == 0.0 or not training:
+        return x
+    keep = 1 - p
+    mask = torch.rand((x.shape[0],) + (1,) * (x.ndim - 1), dtype=x.dtype, device=x.device)
+    return x.div(keep) * mask
+class Pad(nn.Module):
+    def forward(self, hidden):
+        zeros = torch.zeros(hidden.shape[0], 1, hidden.shape[2], dtype=hidden.dtype, device=hidden.device)
+        hidden = hidden.tanh() * 2
+        return torch.cat([hidden[:, 1:], zeros], dim=1)
+"""
 NORM = """
 class Norm(nn.Module):
     def __init__(self, n):
@@ -633,6 +654,8 @@ PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torc
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
+    **{n: (MADE_BY + FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in MADE.items()},
+    "made_argument": (MADE_BY + FORWARD % "return self.b(Pad()(h))", ROWS, None, [], steps.PRECISIONS),
     **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in SUMS.items()},
     **{n: (CODES % text, entry(X, "None", "out"), None, [], steps.PRECISIONS) for n, text in QUANTIZERS.items()},
