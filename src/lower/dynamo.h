@@ -38,6 +38,11 @@ struct dynamo {
         int at, slot;
         const struct tensor *t;
     } * tables; /* folded constants by the line that reads them */
+    int nparts, cap_parts;
+    struct part {
+        const struct param *param;
+        int tensor;
+    } * parts; /* of parameters, which were folded one by one */
     int npacked, cap_packed;
     struct packed {
         int weight, bias;

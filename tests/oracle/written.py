@@ -61,6 +61,22 @@ class Pad(nn.Module):
         hidden = hidden.tanh() * 2
         return torch.cat([hidden[:, 1:], zeros], dim=1)
 """
+PICKED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.n = nn.Linear(64, 32), nn.Linear(32, 10), 3
+        self.w, self.v = nn.Parameter(torch.rand(3, 32)), nn.Parameter(torch.rand(3, 16, 32))
+        self.u = nn.Parameter(torch.rand(3, 32, 16))
+    def forward(self, x):
+        h = self.a(x)
+        for i in range(self.n):
+            low = h @ self.v[i].t()
+            low = torch.tanh(low)
+            low = low @ self.u[i].t()
+            h = h * self.w[i] + low
+        return self.b(h)
+"""
 NORM = """
 class Norm(nn.Module):
     def __init__(self, n):
@@ -725,6 +741,7 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for base in ("nf4", "nf4-double")
         for case, precisions in ((ROWS, ("fp32", "bf16")), (HALF, ("fp32",)))
     },
+    "picked": (PICKED, ROWS, None, [], steps.PRECISIONS),
     "bytes": (BYTES, ROWS, None, [], steps.PRECISIONS),
     "runs": (RUNS, ROWS, None, [], steps.PRECISIONS),
     "embedded": (EMBEDDED, ROWS, None, [], steps.PRECISIONS),
