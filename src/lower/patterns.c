@@ -2437,6 +2437,11 @@ find_buffers(struct matcher *x, const struct names *modules)
             p->params[at].kind = PARAM_BUFFER;
         open = before || after || open ? open : &g->t[i];
     }
+    for (int i = 0; i < g->nt && x->by_torch; i++) {
+        int at = !g->t[i].is_initializer || matcher_renamed(x, i) ? names_find(x->params, g->t[i].name) : -1;
+        if (at >= 0 && p->params[at].kind == PARAM_BUFFER)
+            p->params[at].kind = PARAM_CONSTANT; /* buffers keep their names */
+    }
     if (open)
         program_assume(p, ALTERNATIVE_BUFFERS,
                        "what no operator reads as its weight, %s first, is taken to be trained: the file can't tell "
