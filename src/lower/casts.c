@@ -271,14 +271,19 @@ static const struct {
 static const char *
 typed_after(struct arena *a, const char *line)
 {
-    static const char *const of[] = {".dtype", ".new_"};
+    static const struct {
+        const char *before, *behind;
+    } of[] = {{"dtype=", ".dtype"}, {"", ".new_"}};
     const char *name = NULL;
     for (int i = 0; i < COUNT(draw); i++)
         if (python_calls(line, draw[i].name))
             return "";
     for (int i = 0; i < COUNT(of); i++)
-        for (const char *p = line; (p = strstr(p, of[i])); p++) {
+        for (const char *p = line; (p = strstr(p, of[i].behind)); p++) {
             const char *begin = chain_begin(line, p), *is = arena_strn(a, begin, (size_t)(p - begin));
+            const size_t n = strlen(of[i].before);
+            if ((size_t)(begin - line) < n || strncmp(begin - n, of[i].before, n) != 0)
+                continue;
             if (begin == p || python_name(begin) != strlen(is) || (name && strcmp(name, is) != 0))
                 return NULL;
             name = is;
