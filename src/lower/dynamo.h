@@ -181,6 +181,8 @@ void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *
 /* Sizes of the parameters that a call reads. */
 void params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,
                  int rank, const int64_t *size);
+/* The known last dimension of the group's first data input; -1 unknown. */
+int64_t params_width(const struct dynamo *d, const struct group *g);
 int params_gates(const struct aten *op); /* how many gates a recurrent layer has; 0 it is none */
 void params_tie(struct dynamo *d);
 void params_freeze(struct dynamo *d);

@@ -112,9 +112,8 @@ params_turned(struct lowering *l, struct param *q)
     q->size = arena_dup(l->a, size, sizeof(size));
 }
 
-/* The known last dimension of the first data input. */
-static int64_t
-last_input_dim(const struct dynamo *d, const struct group *g)
+int64_t
+params_width(const struct dynamo *d, const struct group *g)
 {
     const struct lowering *l = d->l;
     for (int k = 0; k < g->nnodes; k++) {
@@ -154,7 +153,7 @@ size_recurrent(struct dynamo *d, const struct group *g, const struct aten *op, c
     if (!gates || at >= nargs || args[at].kind != ARG_LIST || both >= nargs || out <= 0)
         return;
     int each = args[biases].i ? 4 : 2, directions = args[both].i ? 2 : 1;
-    int64_t hidden = out / directions, in = last_input_dim(d, g);
+    int64_t hidden = out / directions, in = params_width(d, g);
     for (int i = 0; i < args[at].n && args[at].n == each * directions * args[layers].i; i++) {
         struct param *q = args[at].list[i].s ? params_of(d, args[at].list[i].s) : NULL;
         int64_t columns = i % each ? hidden : i < each * directions ? in : out;
@@ -185,7 +184,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
         seen += q != NULL;
         if (!q || q->rank >= 0)
             continue;
-        int64_t in = last_input_dim(d, g), out = rank > 0 ? size[rank - 1] : -1;
+        int64_t in = params_width(d, g), out = rank > 0 ? size[rank - 1] : -1;
         int shape = op ? aten_arg(op, "normalized_shape") : -1;
         if (linear || addmm) {
             bool weight = i == (linear ? 1 : 2);

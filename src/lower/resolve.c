@@ -1083,6 +1083,47 @@ lost_reciprocal(struct dynamo *d, const struct group *g, const char *name, const
     return -1;
 }
 
+/* The bias of a linear layer that joins several, "cat((self.q_bias, self.k_bias, self.v_bias))": those of its module
+ * that nothing reads, each as long as the input is wide; or zeros are between them, as keys need none. */
+static int
+lost_joined(struct dynamo *d, const struct group *g, const struct aten *op, int tensor)
+{
+    enum { MOST = 4 };
+    struct lowering *l = d->l;
+    struct program *p = l->p;
+    const char *path = g->path ? g->path : "";
+    struct param *of[MOST + 1];
+    int rank, n = 0;
+    const int64_t *size;
+    if (!op || aten_arg(op, "tensors") != 0 || !g->target || !spelled(g->target, PROJECTS) ||
+        !lower_sizes(l, &l->g->t[tensor], &rank, &size) || rank != 1 || !dtypes[l->g->t[tensor].dtype].is_float)
+        return -1;
+    for (struct param *q = p->params; q < p->params + p->nparams && n <= MOST; q++)
+        if (q->rank < 0 && !d->referenced[q - p->params] && ends_with(q->name, "bias") &&
+            strcmp(p->modules[q->module].path, path) == 0)
+            of[n++] = q;
+    const int64_t width = params_width(d, g), zeros = size[0] - n * width;
+    if (n < 2 || n > MOST || width < 1 || (zeros && zeros != width))
+        return -1;
+    struct arg *list = NEWN(l->a, struct arg, MOST + 1);
+    int parts = 0;
+    for (int i = 0; i < n; i++) {
+        if (i == n - 1 && zeros) {
+            struct call *z = call_of_param(d, g, "aten.zeros_like.default", 1, of[i], 1, &width);
+            z->rank = 1;
+            z->size = arena_dup(l->a, &width, sizeof(width));
+            list[parts++] = (struct arg){.kind = ARG_SLOT, .i = z->outs[0]};
+        }
+        list[parts++] = (struct arg){.kind = ARG_SLOT, .i = refer(d, of[i], 1, &width)};
+    }
+    struct call *c = group_call(d, g, arena_printf(l->a, "aten.%s", op->name), 2);
+    c->args[0] = (struct arg){.kind = ARG_LIST, .n = parts, .list = list};
+    c->args[1] = INT(0);
+    c->rank = 1;
+    c->size = size;
+    return c->outs[0];
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
  * an arange or a mask was made before. */
 int
@@ -1118,7 +1159,9 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     int looked_up = spelled(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
     if (looked_up >= 0)
         return looked_up;
-    int slot = (own && own->shaped) || spelled(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
+    int slot = lost_joined(d, g, own, tensor);
+    if (slot < 0 && !(own && own->shaped) && !spelled(stem, MAKES_TABLES))
+        slot = lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"

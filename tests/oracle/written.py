@@ -61,6 +61,30 @@ class Pad(nn.Module):
         hidden = hidden.tanh() * 2
         return torch.cat([hidden[:, 1:], zeros], dim=1)
 """
+JOINED = """
+class Attention(nn.Module):
+    def __init__(self, n, h):
+        super().__init__()
+        self.qkv, self.proj, self.h = nn.Linear(n, 3 * n, bias=False), nn.Linear(n, n), h
+        self.q_bias, self.v_bias = nn.Parameter(torch.rand(n)), nn.Parameter(torch.rand(n))
+        %s
+    def forward(self, x):
+        b, n, c = x.shape
+        qkv = F.linear(x, self.qkv.weight, torch.cat((self.q_bias, %s, self.v_bias)))
+        qkv = qkv.reshape(b, n, 3, self.h, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.unbind(0)
+        x = F.scaled_dot_product_attention(q, k, v)
+        x = x.transpose(1, 2).reshape(b, n, c)
+        return self.proj(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.last = Attention(64, 4), Attention(64, 4), nn.Linear(64, 10)
+    def forward(self, x):
+        x = x + self.one(x)
+        x = x + self.two(x)
+        return self.last(x)
+"""
 PICKED = """
 class M(nn.Module):
     def __init__(self):
@@ -741,6 +765,14 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for base in ("nf4", "nf4-double")
         for case, precisions in ((ROWS, ("fp32", "bf16")), (HALF, ("fp32",)))
     },
+    "joined": (
+        JOINED % ('self.register_buffer("k_bias", torch.zeros(n), persistent=False)', "self.k_bias"),
+        ROWS,
+        None,
+        [],
+        steps.PRECISIONS,
+    ),
+    "joined_zeros": (JOINED % ("pass", "torch.zeros_like(self.v_bias)"), ROWS, None, [], steps.PRECISIONS),
     "picked": (PICKED, ROWS, None, [], steps.PRECISIONS),
     "bytes": (BYTES, ROWS, None, [], steps.PRECISIONS),
     "runs": (RUNS, ROWS, None, [], steps.PRECISIONS),
