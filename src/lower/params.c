@@ -447,6 +447,25 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
     return false;
 }
 
+/* Of a buffer whose module reads what was computed of its buffers number by number, as a frozen batch norm does: as
+ * many elements as that has; 0 unknown. */
+static int64_t
+computed_elements(const struct dynamo *d, const struct param *q)
+{
+    const struct program *p = d->l->p;
+    int64_t most = 0;
+    for (int i = 0; i < p->ncalls && q->kind == PARAM_BUFFER && !d->referenced[q - p->params]; i++) {
+        const struct call *c = &p->calls[i];
+        int64_t n = 1;
+        bool known = c->scope == q->module && target_named(c->target, "folded") && c->rank >= 0 &&
+                     dtypes[c->args[1].i].is_float && spelled(c->args[0].s, KEEPS_SIZES);
+        for (int k = 0; k < c->rank && known; k++)
+            known = mul_ok(n, c->size[k], &n);
+        most = known && n > most ? n : most;
+    }
+    return most;
+}
+
 /* A parameter's name in all modules of its class. */
 static const char *
 name_in_class(const struct dynamo *d, const struct param *q)
@@ -531,7 +550,7 @@ params_tie(struct dynamo *d)
     struct program *p = l->p;
     bool *taken = NEWN(l->a, bool, p->ncalls + 1);
     int table = -1, folded = 0;
-    const char *first = NULL;
+    const char *first = NULL, *by_elements = NULL;
     struct reads read = {0};
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
@@ -554,6 +573,13 @@ params_tie(struct dynamo *d)
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
         if (same) { /* equal ones are one in the file */
             sized_like(l, q, same);
+            continue;
+        }
+        const int64_t elements = other < 0 ? computed_elements(d, q) : 0;
+        if (elements > 0) {
+            params_sized(l, q, 1, &elements);
+            q->dtype = DT_FLOAT;
+            by_elements = by_elements ? by_elements : q->name;
             continue;
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
@@ -603,6 +629,10 @@ params_tie(struct dynamo *d)
                         "not counted");
         }
     }
+    if (by_elements)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "buffers of which the exporter left what it computed have as many elements as that, %s first",
+                       by_elements);
     if (folded)
         program_assume(p, ALTERNATIVE_FOLDED,
                        "not counted of the buffers and parameters: %d (the first: %s), of which the exporter left "
