@@ -1154,14 +1154,15 @@ class Retina(nn.Module):
 MORE_TASKS = TASKS + """
 class Real(nn.Module):
     "as its configuration has it; the model computes its loss"
-    def __init__(self, name, config, classes=0, **more):
+    def __init__(self, name, config, classes=0, masked=True, **more):
         super().__init__()
         made = getattr(transformers, config)(**more)
         made.use_cache = False
-        self.model, self.classes = getattr(transformers, name)(made), classes
+        self.model, self.classes, self.masked = getattr(transformers, name)(made), classes, masked
     def forward(self, input_ids):
         labels = input_ids if not self.classes else input_ids[:, 0] % self.classes
-        return self.model(input_ids=input_ids, attention_mask=torch.ones_like(input_ids), labels=labels).loss
+        more = dict(attention_mask=torch.ones_like(input_ids)) if self.masked else {}
+        return self.model(input_ids=input_ids, labels=labels, **more).loss
 class Small(nn.Module):
     "as a trainer calls it: token ids, a mask of ones, labels"
     def __init__(self, name, config, classes=0, **more):
@@ -1344,7 +1345,7 @@ AGAIN = (
     ("roformer", "Small('RoFormerForSequenceClassification', 'RoFormerConfig', classes=2)", SHORT, "output"),
     ("mpnet", "Small('MPNetForSequenceClassification', 'MPNetConfig', classes=2)", SHORT, "output"),
     ("roberta_answers", "Answers('RobertaForQuestionAnswering', 'RobertaConfig')", SHORT, "output"),
-    ("gpt2_real", "Real('GPT2LMHeadModel', 'GPT2Config')", WORDS, "output"),
+    ("gpt2_real", "Real('GPT2LMHeadModel', 'GPT2Config', masked=False)", WORDS, "output"),
     (
         "distilbert_real",
         "Real('DistilBertForSequenceClassification', 'DistilBertConfig', classes=2, attn_implementation='eager')",
@@ -1354,7 +1355,7 @@ AGAIN = (
     ("bert_real", "Real('BertForMaskedLM', 'BertConfig', attn_implementation='eager')", WORDS, "output"),
     (
         "llama_mid",
-        "Real('LlamaForCausalLM', 'LlamaConfig', hidden_size=512, intermediate_size=1376, num_hidden_layers=8, "
+        "Real('LlamaForCausalLM', 'LlamaConfig', masked=False, hidden_size=512, intermediate_size=1376, num_hidden_layers=8, "
         "num_attention_heads=8, num_key_value_heads=4)",
         WORDS,
         "output",
