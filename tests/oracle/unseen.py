@@ -1355,8 +1355,8 @@ AGAIN = (
     ("bert_real", "Real('BertForMaskedLM', 'BertConfig', attn_implementation='eager')", WORDS, "output"),
     (
         "llama_mid",
-        "Real('LlamaForCausalLM', 'LlamaConfig', masked=False, hidden_size=512, intermediate_size=1376, num_hidden_layers=8, "
-        "num_attention_heads=8, num_key_value_heads=4)",
+        "Real('LlamaForCausalLM', 'LlamaConfig', masked=False, hidden_size=512, intermediate_size=1376, "
+        "num_hidden_layers=8, num_attention_heads=8, num_key_value_heads=4)",
         WORDS,
         "output",
     ),
