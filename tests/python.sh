@@ -255,6 +255,19 @@ class Short(torch.nn.Linear):
 model = Short()
 v = memlint.verify(model, torch.rand(4, 8))
 assert v.result.sure and model.kept == {} and model.rows == [[]], v"
+verified "a configuration that is frozen, as those of diffusers are" torch "
+class Frozen(dict):
+    def update(self, *args):
+        raise RuntimeError('frozen')
+class Set(torch.nn.Linear):
+    def __init__(self):
+        super().__init__(8, 8)
+        self.config = Frozen(sizes=[8, 8])
+    def forward(self, x):
+        return super().forward(x).sum() * self.config['sizes'][0]
+model = Set()
+v = memlint.verify(model, torch.rand(4, 8))
+assert v.result.sure and model.config == {'sizes': [8, 8]}, v"
 "$python" - >out 2>&1 <<'END'
 import memlint, torch
 class Double(torch.autograd.Function):

@@ -116,7 +116,7 @@ static const struct {
                             .sure = SURE_UPDATE},
     [ALTERNATIVE_TYPES] = {.open = true,
                            .what = "dtype",
-                           .settles = "a cast in a line of forward says which",
+                           .settles = "a cast in a line of forward, or a file of memlint.export, says which",
                            .sure = SURE_UPDATE},
     [ALTERNATIVE_FUNCTIONS] = {.names = true,
                                .open = true,

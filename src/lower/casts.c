@@ -4,10 +4,11 @@
  * .float() of what is fp32 already leaves nothing in a file, but copies under autocast and in a model of halves. Where
  * a line calls an operator or a torch.nn module once, its text tells which casts stand right around the call: of its
  * receiver or first argument, and of its result. Casts in statements of their own are no part of any line that a file
- * has.
+ * has. Likewise what is made in the type of another tensor, "torch.rand(n, dtype=x.dtype)", is in fp32 in the file.
  */
 #include "lower/dynamo.h"
 #include "program/program.h"
+#include "torch/torch.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -256,4 +257,60 @@ casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
     bool same =
         w.like && w.like_len == (size_t)(w.operand_end - w.operand) && strncmp(w.like, w.operand, w.like_len) == 0;
     return same && operand >= 0 ? stated(d, group_cast_like(d, g, slot, operand), stack, out) : slot;
+}
+
+/* Functions that draw numbers of the type of their argument, whose own lines no file has. */
+static const struct {
+    const char *name, *source;
+} draw[] = {{"drop_path", "transformers/models/*/modeling_*.py, timm/layers/drop.py"},
+            {"stochastic_depth", "torchvision/ops/stochastic_depth.py"}};
+
+/* The variable whose type has what the line makes: "zeros(n, dtype=x.dtype)", "x.new_zeros(n)"; "" the argument of a
+ * function; NULL none, or of several. */
+static const char *
+typed_after(struct arena *a, const char *line)
+{
+    static const struct {
+        const char *before, *behind;
+    } of[] = {{"dtype=", ".dtype"}, {"", ".new_"}};
+    const char *name = NULL;
+    for (int i = 0; i < COUNT(draw); i++)
+        if (python_calls(line, draw[i].name))
+            return "";
+    for (int i = 0; i < COUNT(of); i++)
+        for (const char *p = line; (p = strstr(p, of[i].behind)); p++) {
+            const char *begin = chain_begin(line, p), *is = arena_strn(a, begin, (size_t)(p - begin));
+            const size_t n = strlen(of[i].before);
+            if ((size_t)(begin - line) < n || strncmp(begin - n, of[i].before, n) != 0)
+                continue;
+            if (begin == p || python_name(begin) != strlen(is) || (name && strcmp(name, is) != 0))
+                return NULL;
+            name = is;
+        }
+    return name;
+}
+
+/* Where its type stands of what a call makes in fp32 of no tensor; -1 none. */
+static int
+made_in(const struct call *c)
+{
+    int at = c->op && c->op->takes && !*c->op->takes ? aten_arg(c->op, "dtype") : -1;
+    return at >= 0 && at < c->nargs && c->args[at].kind == ARG_DTYPE && c->args[at].i == DT_FLOAT ? at : -1;
+}
+
+void
+casts_made(struct lowering *l)
+{
+    struct program *p = l->p;
+    const char **names = NEWN(l->a, const char *, p->ncalls + 1);
+    bool any = false;
+    for (int i = 0; i < p->ncalls; i++)
+        if (made_in(&p->calls[i]) >= 0 && p->calls[i].stack)
+            any |= (names[i] = typed_after(l->a, fx_line(l->a, p->calls[i].stack))) != NULL;
+    const int *slots = any ? python_meant(p, l->a, names) : NULL;
+    for (int i = 0; i < p->ncalls && any; i++)
+        if (slots[i] >= 0)
+            p->calls[i].args[made_in(&p->calls[i])] = (struct arg){.kind = ARG_SLOT, .i = slots[i]};
+        else
+            p->calls[i].either_type |= names[i] != NULL;
 }

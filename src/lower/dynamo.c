@@ -200,4 +200,5 @@ lower_dynamo(struct lowering *l)
         lost_unseen(l);
     python_parts(d.l->p);
     python_attributes(d.l->p);
+    casts_made(l);
 }

@@ -55,6 +55,11 @@ struct dynamo {
         int at, slot;
         const struct tensor *t;
     } * tables; /* folded constants by the line that reads them */
+    int nparts, cap_parts;
+    struct part {
+        const struct param *param;
+        int tensor;
+    } * parts; /* of parameters, which were folded one by one */
     int npacked, cap_packed;
     struct packed {
         int weight, bias;
@@ -184,6 +189,7 @@ const char *copies_missed(const struct dynamo *d, int at);
 /* The slot of the n-th argument, or of the result, after the casts that the line writes around the call; operand: the
  * first argument before any, -1 none. */
 int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
+void casts_made(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 
 /* ---- params.c: parameters ---------------------------------------------------------------------------------------- */
@@ -200,6 +206,8 @@ void params_sized(struct lowering *l, struct param *q, int rank, const int64_t *
 /* Sizes of the parameters that a call reads. */
 void params_size(struct dynamo *d, const struct group *g, const struct aten *op, const struct arg *args, int nargs,
                  int rank, const int64_t *size);
+/* The known last dimension of the group's first data input; -1 unknown. */
+int64_t params_width(const struct dynamo *d, const struct group *g);
 int params_gates(const struct aten *op); /* how many gates a recurrent layer has; 0 it is none */
 void params_tie(struct dynamo *d);
 void params_freeze(struct dynamo *d);

@@ -112,9 +112,8 @@ params_turned(struct lowering *l, struct param *q)
     q->size = arena_dup(l->a, size, sizeof(size));
 }
 
-/* The known last dimension of the first data input. */
-static int64_t
-last_input_dim(const struct dynamo *d, const struct group *g)
+int64_t
+params_width(const struct dynamo *d, const struct group *g)
 {
     const struct lowering *l = d->l;
     for (int k = 0; k < g->nnodes; k++) {
@@ -154,7 +153,7 @@ size_recurrent(struct dynamo *d, const struct group *g, const struct aten *op, c
     if (!gates || at >= nargs || args[at].kind != ARG_LIST || both >= nargs || out <= 0)
         return;
     int each = args[biases].i ? 4 : 2, directions = args[both].i ? 2 : 1;
-    int64_t hidden = out / directions, in = last_input_dim(d, g);
+    int64_t hidden = out / directions, in = params_width(d, g);
     for (int i = 0; i < args[at].n && args[at].n == each * directions * args[layers].i; i++) {
         struct param *q = args[at].list[i].s ? params_of(d, args[at].list[i].s) : NULL;
         int64_t columns = i % each ? hidden : i < each * directions ? in : out;
@@ -185,7 +184,7 @@ params_size(struct dynamo *d, const struct group *g, const struct aten *op, cons
         seen += q != NULL;
         if (!q || q->rank >= 0)
             continue;
-        int64_t in = last_input_dim(d, g), out = rank > 0 ? size[rank - 1] : -1;
+        int64_t in = params_width(d, g), out = rank > 0 ? size[rank - 1] : -1;
         int shape = op ? aten_arg(op, "normalized_shape") : -1;
         if (linear || addmm) {
             bool weight = i == (linear ? 1 : 2);
@@ -448,6 +447,25 @@ folded_away(struct dynamo *d, const struct param *q, bool *taken)
     return false;
 }
 
+/* Of a buffer whose module reads what was computed of its buffers number by number, as a frozen batch norm does: as
+ * many elements as that has; 0 unknown. */
+static int64_t
+computed_elements(const struct dynamo *d, const struct param *q)
+{
+    const struct program *p = d->l->p;
+    int64_t most = 0;
+    for (int i = 0; i < p->ncalls && q->kind == PARAM_BUFFER && !d->referenced[q - p->params]; i++) {
+        const struct call *c = &p->calls[i];
+        int64_t n = 1;
+        bool known = c->scope == q->module && target_named(c->target, "folded") && c->rank >= 0 &&
+                     dtypes[c->args[1].i].is_float && spelled(c->args[0].s, KEEPS_SIZES);
+        for (int k = 0; k < c->rank && known; k++)
+            known = mul_ok(n, c->size[k], &n);
+        most = known && n > most ? n : most;
+    }
+    return most;
+}
+
 /* A parameter's name in all modules of its class. */
 static const char *
 name_in_class(const struct dynamo *d, const struct param *q)
@@ -532,7 +550,7 @@ params_tie(struct dynamo *d)
     struct program *p = l->p;
     bool *taken = NEWN(l->a, bool, p->ncalls + 1);
     int table = -1, folded = 0;
-    const char *first = NULL;
+    const char *first = NULL, *by_elements = NULL;
     struct reads read = {0};
     for (int i = 0; i < p->ncalls && table < 0; i++)
         if (p->calls[i].op && spelled(p->calls[i].op->name, LOOKS_UP))
@@ -555,6 +573,13 @@ params_tie(struct dynamo *d)
         const struct param *same = q->kind == PARAM_BUFFER && other < 0 ? same_leaf(d, q) : NULL;
         if (same) { /* equal ones are one in the file */
             sized_like(l, q, same);
+            continue;
+        }
+        const int64_t elements = other < 0 ? computed_elements(d, q) : 0;
+        if (elements > 0) {
+            params_sized(l, q, 1, &elements);
+            q->dtype = DT_FLOAT;
+            by_elements = by_elements ? by_elements : q->name;
             continue;
         }
         const struct param *like = other < 0 ? like_beside(p, q) : NULL;
@@ -604,6 +629,10 @@ params_tie(struct dynamo *d)
                         "not counted");
         }
     }
+    if (by_elements)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "buffers of which the exporter left what it computed have as many elements as that, %s first",
+                       by_elements);
     if (folded)
         program_assume(p, ALTERNATIVE_FOLDED,
                        "not counted of the buffers and parameters: %d (the first: %s), of which the exporter left "

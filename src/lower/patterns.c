@@ -2330,12 +2330,17 @@ named_weight(const char *name)
     return strncmp(last, "weight", 6) == 0 || strncmp(last, "bias", 4) == 0 || strncmp(last, "original", 8) == 0;
 }
 
-/* Whether a product reads the slot as its left side, and data as its right one: an adjacency as often as a weight. */
+/* Whether a product reads the slot as its left side, and data as its right one: an adjacency as often as a weight. So
+ * is what an einsum reads beside data, such as a queue of negatives. */
 static bool
 mixes(const struct call *c, int slot, const bool *data)
 {
-    return strcmp(c->target, "aten.matmul.default") == 0 && c->nargs > 1 && c->args[0].kind == ARG_SLOT &&
-           c->args[0].i == slot && c->args[1].kind == ARG_SLOT && data[c->args[1].i];
+    bool beside = false;
+    for (int i = 1; i < c->nargs && strcmp(c->target, "aten.einsum.default") == 0; i++)
+        for (int k = 0; c->args[i].kind == ARG_LIST && k < c->args[i].n; k++)
+            beside |= c->args[i].list[k].kind == ARG_SLOT && data[c->args[i].list[k].i];
+    return beside || (strcmp(c->target, "aten.matmul.default") == 0 && c->nargs > 1 && c->args[0].kind == ARG_SLOT &&
+                      c->args[0].i == slot && c->args[1].kind == ARG_SLOT && data[c->args[1].i]);
 }
 
 /* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from,
@@ -2431,6 +2436,11 @@ find_buffers(struct matcher *x, const struct names *modules)
         if (after || (!before && setup_instead(x->l->s, ALTERNATIVE_BUFFERS)))
             p->params[at].kind = PARAM_BUFFER;
         open = before || after || open ? open : &g->t[i];
+    }
+    for (int i = 0; i < g->nt && x->by_torch; i++) {
+        int at = !g->t[i].is_initializer || matcher_renamed(x, i) ? names_find(x->params, g->t[i].name) : -1;
+        if (at >= 0 && p->params[at].kind == PARAM_BUFFER)
+            p->params[at].kind = PARAM_CONSTANT; /* buffers keep their names */
     }
     if (open)
         program_assume(p, ALTERNATIVE_BUFFERS,

@@ -739,6 +739,82 @@ doubt_folded(const struct dynamo *d, const struct group *g, const struct param *
     }
 }
 
+/* Whether the group's line reads "self.w[i]" of that parameter of its module, and no slice of it. */
+static bool
+picked_here(const struct dynamo *d, const struct group *g, const struct param *q)
+{
+    static const char *const others[] = {":", "None", "..."};
+    struct arena *a = d->l->a;
+    const char *path = g->path ? g->path : "", *leaf = q->name + (*path ? strlen(path) + 1 : 0),
+               *text = read_here(d, g, q, "", "") ? arena_printf(a, "self.%s[", leaf) : NULL,
+               *at = text ? strstr(fx_line_at(d, g->last), text) : NULL;
+    const char *index = at ? arena_strn(a, at + strlen(text), strcspn(at + strlen(text), "]")) : NULL;
+    bool picked = index != NULL;
+    for (int i = 0; i < COUNT(others) && picked; i++)
+        picked = !strstr(index, others[i]);
+    return picked;
+}
+
+/* Which part of the parameter the constant is, from 0 on. */
+static int
+part_number(struct dynamo *d, const struct param *q, int tensor)
+{
+    int n = 0;
+    for (int i = 0; i < d->nparts; i++) {
+        if (d->parts[i].param == q && d->parts[i].tensor == tensor)
+            return n;
+        n += d->parts[i].param == q;
+    }
+    *PUSH(d->l->a, d->parts, d->nparts, d->cap_parts) = (struct part){q, tensor};
+    return n;
+}
+
+/* Parts of a parameter, each of which was folded: "self.w[i] * x" in a loop. It has those that are read, at least. */
+static int
+lost_part(struct dynamo *d, const struct group *g, const char *stem, int tensor)
+{
+    struct program *p = d->l->p;
+    struct param *of = NULL;
+    int rank;
+    const int64_t *size;
+    if (!dtypes[d->l->g->t[tensor].dtype].is_float || !lower_sizes(d->l, &d->l->g->t[tensor], &rank, &size) ||
+        rank >= MAX_RANK)
+        return -1;
+    int64_t whole[MAX_RANK + 1] = {0}, n = 1;
+    const bool turned = rank == 2 && spelled(stem, TRANSPOSES);
+    for (int i = 0; i < rank; i++) {
+        whole[i + 1] = size[turned ? 1 - i : i];
+        if (!mul_ok(n, whole[i + 1], &n))
+            return -1;
+    }
+    for (struct param *q = p->params; q < p->params + p->nparams && !of; q++) {
+        bool first = q->rank < 0 && !d->referenced[q - p->params],
+             again = q->rank == rank + 1 && memcmp(q->size + 1, whole + 1, sizeof(*whole) * (size_t)rank) == 0 &&
+                     graph_find(d->l->g, q->name) < 0;
+        of = q->kind <= PARAM_FROZEN && (first || again) && picked_here(d, g, q) ? q : NULL;
+    }
+    if (!of)
+        return -1;
+    const int part = part_number(d, of, tensor);
+    whole[0] = of->rank > 0 && of->size[0] > part ? of->size[0] : part + 1;
+    program_assume(p, ALTERNATIVE_FOLDED, "%s has no parts but those that are read, which the exporter folded",
+                   of->name);
+    if (setup_instead(d->l->s, ALTERNATIVE_FOLDED) && n && MOST_FOLDED / n > whole[0])
+        whole[0] = MOST_FOLDED / n;
+    struct call *c = call_of_param(d, g, "aten.select.int", 3, of, rank + 1, whole);
+    c->args[1] = INT(0);
+    c->args[2] = INT(part);
+    c->rank = rank;
+    c->size = arena_dup(d->l->a, whole + 1, sizeof(*whole) * (size_t)(rank + 1));
+    if (turned) {
+        int slot = c->outs[0];
+        c = group_call(d, g, "aten.t.default", 1);
+        c->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        lower_sizes(d->l, &d->l->g->t[tensor], &c->rank, &c->size);
+    }
+    return c->outs[0];
+}
+
 /* A constant that the exporter computed from a parameter: the parameter is known by its name only. */
 static int
 lost_computed(struct dynamo *d, const struct group *g, const char *stem, int tensor)
@@ -1044,6 +1120,47 @@ lost_reciprocal(struct dynamo *d, const struct group *g, const char *name, const
     return -1;
 }
 
+/* The bias of a linear layer that joins several, "cat((self.q_bias, self.k_bias, self.v_bias))": those of its module
+ * that nothing reads, each as long as the input is wide; or zeros are between them, as keys need none. */
+static int
+lost_joined(struct dynamo *d, const struct group *g, const struct aten *op, int tensor)
+{
+    enum { MOST = 4 };
+    struct lowering *l = d->l;
+    struct program *p = l->p;
+    const char *path = g->path ? g->path : "";
+    struct param *of[MOST + 1];
+    int rank, n = 0;
+    const int64_t *size;
+    if (!op || aten_arg(op, "tensors") != 0 || !g->target || !spelled(g->target, PROJECTS) ||
+        !lower_sizes(l, &l->g->t[tensor], &rank, &size) || rank != 1 || !dtypes[l->g->t[tensor].dtype].is_float)
+        return -1;
+    for (struct param *q = p->params; q < p->params + p->nparams && n <= MOST; q++)
+        if (q->rank < 0 && !d->referenced[q - p->params] && ends_with(q->name, "bias") &&
+            strcmp(p->modules[q->module].path, path) == 0)
+            of[n++] = q;
+    const int64_t width = params_width(d, g), zeros = size[0] - n * width;
+    if (n < 2 || n > MOST || width < 1 || (zeros && zeros != width))
+        return -1;
+    struct arg *list = NEWN(l->a, struct arg, MOST + 1);
+    int parts = 0;
+    for (int i = 0; i < n; i++) {
+        if (i == n - 1 && zeros) {
+            struct call *z = call_of_param(d, g, "aten.zeros_like.default", 1, of[i], 1, &width);
+            z->rank = 1;
+            z->size = arena_dup(l->a, &width, sizeof(width));
+            list[parts++] = (struct arg){.kind = ARG_SLOT, .i = z->outs[0]};
+        }
+        list[parts++] = (struct arg){.kind = ARG_SLOT, .i = refer(d, of[i], 1, &width)};
+    }
+    struct call *c = group_call(d, g, arena_printf(l->a, "aten.%s", op->name), 2);
+    c->args[0] = (struct arg){.kind = ARG_LIST, .n = parts, .list = list};
+    c->args[1] = INT(0);
+    c->rank = 1;
+    c->size = size;
+    return c->outs[0];
+}
+
 /* A constant that was folded is made anew in every step. Its name is the last operator's: where that one only views,
  * an arange or a mask was made before. */
 int
@@ -1055,6 +1172,7 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     const struct param *buffer = target_views(stem) && spelled(stem, MAY_SLICE) ? unread_buffer(d, g->path) : NULL;
     struct call *c;
     int weight = norm_again(d, g, name);
+    weight = weight < 0 ? lost_part(d, g, stem, tensor) : weight;
     weight = weight < 0 ? lost_weight_norm(d, g, t) : weight;
     weight = weight < 0 ? lost_reciprocal(d, g, name, t) : weight;
     weight = weight < 0 ? lost_lookup(d, g, name, t) : weight;
@@ -1078,7 +1196,9 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
     int looked_up = spelled(stem, LOOKS_UP) ? lost_embedding(d, g, t) : -1;
     if (looked_up >= 0)
         return looked_up;
-    int slot = (own && own->shaped) || spelled(stem, MAKES_TABLES) ? -1 : lost_computed(d, g, stem, tensor);
+    int slot = lost_joined(d, g, own, tensor);
+    if (slot < 0 && !(own && own->shaped) && !spelled(stem, MAKES_TABLES))
+        slot = lost_computed(d, g, stem, tensor);
     if (slot >= 0)
         return slot;
     const char *viewed = dtypes[t->dtype].is_float ? "aten.mul.Tensor"

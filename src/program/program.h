@@ -55,7 +55,7 @@ struct call {
     bool no_grad, no_autocast;  /* the program has switched either off */
     int anew;                   /* 1: a view that autograd makes anew since what it shows was written; 2: one of that */
     bool in_loss;               /* the loss function runs it, not the model */
-    bool either_type;           /* a cast to fp32 that no line shows: it may be one to another tensor's type */
+    bool either_type;           /* in fp32 as far as a line shows: it may have another tensor's type */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
 };
@@ -226,6 +226,9 @@ int python_gives(const char *line, const char *name, int k, const char *keyword)
 /* The slot that a name of the traced program holds where the call runs, among those made before it; -1 none that a line
  * was seen to bind. */
 int python_named(const struct program *p, const struct call *c, const char *name);
+/* Per call the slot that the variable of that name holds in its function, as the lines there tell; -1 they don't. Names
+ * are per call, NULL none, "" the tensor that a function is given which the line calls. */
+int *python_meant(const struct program *p, struct arena *a, const char *const *names);
 /* The call before which the last one ran, with those from `from` on, by its line, if that ran once and behind those of
  * its arguments; else `from`. */
 int python_place(const struct program *p, int from);

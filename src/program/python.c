@@ -1433,6 +1433,62 @@ python_named(const struct program *p, const struct call *c, const char *name)
     return slot;
 }
 
+/* Whether the call is "x.div(y)" in that line, of a variable x that is a tensor. */
+static bool
+is_method_of(struct tracer *t, const char *text, const char *name, const struct call *c)
+{
+    const char *at, *target = c->target + (strncmp(c->target, "aten.", 5) == 0 ? 5 : 0);
+    char *method = arena_printf(t->a, "%s.%.*s", name, (int)strcspn(target, "."), target);
+    size_t n = strlen(method);
+    while ((at = strstr(text, method)) && at > text && (isalnum((unsigned char)at[-1]) || strchr("_.", at[-1])))
+        text = at + 1;
+    return at && at[n + (at[n] == '_')] == '(';
+}
+
+/* What a name is in the function that call i runs in: what a line bound it to before; else, of an argument, what
+ * another line's call has in its place. "": what the function is given that the line calls, as its first operator that
+ * is given something reads it. */
+static int
+meant(struct tracer *t, int i, const char *name)
+{
+    const struct stack *s = &t->stacks[i];
+    const int level = s->n - 1;
+    for (int k = i - 1; k >= 0 && level >= 0; k--) {
+        const struct stack *o = &t->stacks[k];
+        if (o->n && !inside(s, level, o))
+            break;
+        if (o->n && binds(&o->at[level], name))
+            return o->at[level].nbindings == 1 ? t->p->calls[k].outs[0] : -1;
+    }
+    for (int step = 1; step >= -1 && level >= 0; step -= 2)
+        for (int k = i + step; k >= 0 && k < t->p->ncalls; k += step) {
+            const struct stack *o = &t->stacks[k];
+            const struct call *c = &t->p->calls[k];
+            if (o->n && !inside(s, level, o))
+                break;
+            bool reads = o->n == level + 1 && c->nargs && c->args[0].kind == ARG_SLOT && c->args[0].i >= 0 &&
+                         t->maker[c->args[0].i] < i;
+            bool given = !*name && reads && same_spot(&o->at[level], &s->at[level]);
+            if (given || (reads && t->sights[k].name && strcmp(t->sights[k].name, name) == 0) ||
+                (reads && *name && is_method_of(t, o->at[level].text, name, c)))
+                return (int)c->args[0].i;
+        }
+    return -1;
+}
+
+int *
+python_meant(const struct program *p, struct arena *a, const char *const *names)
+{
+    struct tracer t = tracer_new(p);
+    int *slots = NEWN(a, int, p->ncalls + 1);
+    read_stacks(&t);
+    read_sights(&t, program_makers(p, t.a));
+    for (int i = 0; i < p->ncalls; i++)
+        slots[i] = names[i] ? meant(&t, i, names[i]) : -1;
+    arena_free(t.a);
+    return slots;
+}
+
 static bool
 makes_one_of(const struct call *c, const struct call *from, const struct call *end)
 {

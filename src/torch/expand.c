@@ -904,12 +904,24 @@ einsum_pair(struct machine *m, struct value *a, struct value *b, const bool *sum
     return OP(m, "permute.default", VAL(z), ints_arg(m, rank, back));
 }
 
-/* Source: einsum in Linear.cpp, operands from the left: without the package opt_einsum, which PyTorch doesn't bring. */
+/* Which two of n operands are next, the first one in front; false: not these. */
+static bool
+einsum_next(const struct arg *path, int n, int *first, int *second)
+{
+    *first = (int)(path[0].i < path[1].i ? path[0].i : path[1].i);
+    *second = (int)(path[0].i < path[1].i ? path[1].i : path[0].i);
+    return *first >= 0 && *first < *second && *second < n;
+}
+
+/* Source: einsum in Linear.cpp. Operands from the left, or along a path, which torch/functional.py asks the package
+ * opt_einsum for where it is installed: pairs, whose product is the last operand then. */
 void
 expand_einsum(struct machine *m, struct frame *f)
 {
     const char *p = f->a[0].kind == ARG_TEXT ? f->a[0].s : "";
     const struct arg *l = f->n > 1 && f->a[1].kind == ARG_LIST ? &f->a[1] : NULL;
+    const struct arg *path =
+        l && f->n > 2 && f->a[2].kind == ARG_LIST && f->a[2].n == 2 * l->n - 2 ? f->a[2].list : NULL;
     struct equation e;
     if (!l || !l->n || !read_equation(p, l->list, l->n, &e))
         return;
@@ -921,24 +933,31 @@ expand_einsum(struct machine *m, struct frame *f)
         for (int d = 0; d < e.n; d++)
             left[d] += v[i]->size[d] != 1;
     }
-    z = v[0];
-    for (int i = 1; i < l->n; i++) {
+    for (int n = l->n, i = 0, k = 1; n > 1; n--) {
+        if (path && !einsum_next(path + 2 * (l->n - n), n, &i, &k))
+            return;
+        struct value *pair[] = {v[i], v[k]};
         bool sums[RANK] = {false}, any = false;
         int64_t alone[2][RANK];
-        int n[2] = {0};
+        int nalone[2] = {0};
         for (int d = e.nout; d < e.n; d++) {
-            bool a = z->size[d] != 1, b = v[i]->size[d] != 1;
+            bool a = pair[0]->size[d] != 1, b = pair[1]->size[d] != 1;
             if (a && b)
                 any |= sums[d] = --left[d] == 1;
             else if ((a || b) && left[d] == 1)
-                alone[b][n[b]++] = d;
+                alone[b][nalone[b]++] = d;
         }
-        if (n[0])
-            z = OP(m, "sum.dim_IntList", VAL(z), ints_arg(m, n[0], alone[0]), BOOL(true));
-        if (n[1])
-            v[i] = OP(m, "sum.dim_IntList", VAL(v[i]), ints_arg(m, n[1], alone[1]), BOOL(true));
-        z = any ? einsum_pair(m, z, v[i], sums) : OP(m, "mul.Tensor", VAL(z), VAL(v[i]));
+        for (int b = 0; b < 2; b++)
+            if (nalone[b])
+                pair[b] = OP(m, "sum.dim_IntList", VAL(pair[b]), ints_arg(m, nalone[b], alone[b]), BOOL(true));
+        z = any ? einsum_pair(m, pair[0], pair[1], sums) : OP(m, "mul.Tensor", VAL(pair[0]), VAL(pair[1]));
+        memmove(&v[k], &v[k + 1], sizeof(*v) * (size_t)(n - 1 - k));
+        memmove(&v[i], &v[i + 1], sizeof(*v) * (size_t)(n - 2 - i));
+        if (!path)
+            memmove(&v[1], &v[0], sizeof(*v) * (size_t)(n - 2));
+        v[path ? n - 2 : 0] = z;
     }
+    z = v[0];
     int64_t rest[RANK];
     for (int d = e.nout; d < e.n; d++)
         rest[d - e.nout] = d;

@@ -147,6 +147,9 @@ run_binary_contiguous(struct machine *m, struct frame *f)
 enum dtype
 arg_dtype(const struct frame *f, enum dtype otherwise)
 {
+    int like = aten_arg(f->op, "dtype");
+    if (like >= 0 && like < f->n && f->a[like].kind == ARG_VALUE && f->a[like].v)
+        return f->a[like].v->dtype;
     for (int i = 0; i < f->n; i++)
         if (f->a[i].kind == ARG_DTYPE)
             return (enum dtype)f->a[i].i;

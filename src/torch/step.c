@@ -633,6 +633,24 @@ moves(const struct script *x)
 }
 
 /* The parameters' memory; of those on the meta device there is none, but what would have it is known. */
+/* An attribute that is no buffer, so that Module.to() leaves it alone: the program brings it to the device itself, and
+ * may have it there in the type of what it meets: "self.pe = self.pe.to(x.dtype)". */
+static bool
+brought_along(const struct program *p, const struct param *q)
+{
+    return q->kind == PARAM_CONSTANT && q->dtype == DT_FLOAT && q->rank > 0 && !q->is_exact && !p->captured;
+}
+
+static enum dtype
+type_of_param(const struct script *x, const struct param *q)
+{
+    enum dtype low = x->s->precision->autocast;
+    if (low != DT_UNDEFINED && brought_along(x->p, q) && setup_instead(x->s, ALTERNATIVE_TYPES))
+        return low;
+    bool zero = x->s->mode == MODE_TRAINING && x->s->parallel && x->s->parallel->zero; /* casts by itself, no buffers */
+    return x->sharded_low || q->is_exact || zero ? q->dtype : precision_type(x->s->precision, q->dtype);
+}
+
 static void
 build_model(struct script *x)
 {
@@ -645,14 +663,12 @@ build_model(struct script *x)
             x->params[x->nparams++].param = q;
     }
     x->moves = moves(x);
-    bool zero = x->s->mode == MODE_TRAINING && x->s->parallel && x->s->parallel->zero; /* casts by itself, no buffers */
     for (int i = 0; i < x->nparams; i++) {
         struct trained *t = &x->params[x->moves[i].of];
         const struct param *q = t->param;
         x->m->on_meta = x->sharded && x->s->parallel->on_meta;
         t->v = value_born(x->m, "empty.memory_format", param_is_state(q) ? CLASS_BUFFERS : CLASS_PARAMETERS, q->name,
-                          x->sharded_low || q->is_exact || zero ? q->dtype : precision_type(x->s->precision, q->dtype),
-                          q->rank, q->size);
+                          type_of_param(x, q), q->rank, q->size);
         x->slot[q->slot] = t->v;
         if (q->kind == PARAM_TRAINED && x->s->mode == MODE_TRAINING && dtypes[q->dtype].is_float)
             value_requires_grad(x->m, t->v, x->sharded ? &t->whole_grad : &t->grad);
@@ -2423,7 +2439,14 @@ step_run(struct program *p, const struct setup *s)
         either |= p->calls[i].either_type;
     if (either && s->precision->autocast != DT_UNDEFINED)
         program_assume(p, ALTERNATIVE_TYPES,
-                       "casts to fp32 of which no line tells whether they go to another tensor's type go to fp32");
+                       "casts to fp32, and what is made so, of which no line tells whether they have another tensor's "
+                       "type are in fp32");
+    const struct param *brought = NULL;
+    for (int i = 0; i < p->nparams && !brought; i++)
+        brought = brought_along(p, &p->params[i]) ? &p->params[i] : NULL;
+    if (brought && s->precision->autocast != DT_UNDEFINED)
+        program_assume(p, ALTERNATIVE_TYPES, "%s, an attribute that is no buffer, is in fp32 on the device",
+                       brought->name);
     find_last_uses(&x);
     find_tables(&x);
     x.sharded = s->mode == MODE_TRAINING && s->parallel && s->parallel->shards;

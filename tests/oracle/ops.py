@@ -186,6 +186,8 @@ CASES = {  # name: expression of x, a float tensor [batch, 8, 32] that requires 
     "baddbmm_scaled": "torch.baddbmm(x, x[:, :, :8], x, beta=2, alpha=.5)",
     "addmm": "torch.addmm(x[:, 0], x[:, 1], x[0, 0].outer(x[0, 1])).unsqueeze(1) * x",
     "addbmm": "torch.addbmm(x[0], x[:, :, :8], x) * x",
+    # where the package opt_einsum is installed, along a path
+    "einsum_path": "x * torch.einsum('bij,bik,bij->bjk', x, x[..., :4], x.tanh()).mean(-1).unsqueeze(1)",
     "einsum_outer": "torch.einsum('bi,bj->bij', x[:, 0], x[:, 1]).sum(1, keepdim=True) * x",
     "einsum_heads": "torch.einsum('bqhd,bkhd->bhqk', x.view(-1, 8, 2, 16), x.view(-1, 8, 2, 16)).sum(1) @ x",
     "einsum_sum": "torch.einsum('bij->bi', x).unsqueeze(-1) * x",

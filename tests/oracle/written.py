@@ -40,6 +40,67 @@ CASTS = {  # what forward does with h
     "cast_result": "return self.b(h).to(torch.float32)",
     "cast_module": "g = self.b(h).float()\n        return torch.relu(g)",
 }
+MADE = {  # what is made in the type of another tensor
+    "made_zeros": "z = torch.zeros(h.shape[0], 8, 32, dtype=h.dtype, device=h.device)\n        "
+    "return self.b(torch.cat([h[..., 32:], z], dim=-1))",
+    "made_rand": "keep = torch.rand(h.shape[0], 1, 1, dtype=h.dtype, device=h.device) + 0.5\n        "
+    "return self.b(h * keep)",
+    "made_new": "return self.b(h * h.new_ones(h.shape[0], 8, 1))",
+    "made_path": "return self.b(drop_path(h, .1, self.training))",
+}
+MADE_BY = """
+def drop_path(x, p, training):
+    if p == 0.0 or not training:
+        return x
+    keep = 1 - p
+    mask = torch.rand((x.shape[0],) + (1,) * (x.ndim - 1), dtype=x.dtype, device=x.device)
+    return x.div(keep) * mask
+class Pad(nn.Module):
+    def forward(self, hidden):
+        zeros = torch.zeros(hidden.shape[0], 1, hidden.shape[2], dtype=hidden.dtype, device=hidden.device)
+        hidden = hidden.tanh() * 2
+        return torch.cat([hidden[:, 1:], zeros], dim=1)
+"""
+JOINED = """
+class Attention(nn.Module):
+    def __init__(self, n, h):
+        super().__init__()
+        self.qkv, self.proj, self.h = nn.Linear(n, 3 * n, bias=False), nn.Linear(n, n), h
+        self.q_bias, self.v_bias = nn.Parameter(torch.rand(n)), nn.Parameter(torch.rand(n))
+        %s
+    def forward(self, x):
+        b, n, c = x.shape
+        qkv = F.linear(x, self.qkv.weight, torch.cat((self.q_bias, %s, self.v_bias)))
+        qkv = qkv.reshape(b, n, 3, self.h, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.unbind(0)
+        x = F.scaled_dot_product_attention(q, k, v)
+        x = x.transpose(1, 2).reshape(b, n, c)
+        return self.proj(x)
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two, self.last = Attention(64, 4), Attention(64, 4), nn.Linear(64, 10)
+    def forward(self, x):
+        x = x + self.one(x)
+        x = x + self.two(x)
+        return self.last(x)
+"""
+PICKED = """
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.n = nn.Linear(64, 32), nn.Linear(32, 10), 3
+        self.w, self.v = nn.Parameter(torch.rand(3, 32)), nn.Parameter(torch.rand(3, 16, 32))
+        self.u = nn.Parameter(torch.rand(3, 32, 16))
+    def forward(self, x):
+        h = self.a(x)
+        for i in range(self.n):
+            low = h @ self.v[i].t()
+            low = torch.tanh(low)
+            low = low @ self.u[i].t()
+            h = h * self.w[i] + low
+        return self.b(h)
+"""
 NORM = """
 class Norm(nn.Module):
     def __init__(self, n):
@@ -633,6 +694,8 @@ PLACES = '{"x": torch.rand(b, 3, 32, 32), "y": torch.zeros(b, 32, 32, dtype=torc
 BOXES = "F.cross_entropy(out[0], targets[0]) + F.smooth_l1_loss(out[1], targets[1])"
 CASES = {  # name: (classes, entry, entry of the step where it is another, options, precisions)
     **{n: (FORWARD % text, ROWS, None, [], (*steps.PRECISIONS, "bf16")) for n, text in CASTS.items()},
+    **{n: (MADE_BY + FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in MADE.items()},
+    "made_argument": (MADE_BY + FORWARD % "return self.b(Pad()(h))", ROWS, None, [], steps.PRECISIONS),
     **{n: (NORM % text, ROWS, None, [], steps.PRECISIONS) for n, text in NORMS.items()},
     **{n: (FORWARD % text, ROWS, None, [], steps.PRECISIONS) for n, text in SUMS.items()},
     **{n: (CODES % text, entry(X, "None", "out"), None, [], steps.PRECISIONS) for n, text in QUANTIZERS.items()},
@@ -702,6 +765,15 @@ CASES = {  # name: (classes, entry, entry of the step where it is another, optio
         for base in ("nf4", "nf4-double")
         for case, precisions in ((ROWS, ("fp32", "bf16")), (HALF, ("fp32",)))
     },
+    "joined": (
+        JOINED % ('self.register_buffer("k_bias", torch.zeros(n), persistent=False)', "self.k_bias"),
+        ROWS,
+        None,
+        [],
+        steps.PRECISIONS,
+    ),
+    "joined_zeros": (JOINED % ("pass", "torch.zeros_like(self.v_bias)"), ROWS, None, [], steps.PRECISIONS),
+    "picked": (PICKED, ROWS, None, [], steps.PRECISIONS),
     "bytes": (BYTES, ROWS, None, [], steps.PRECISIONS),
     "runs": (RUNS, ROWS, None, [], steps.PRECISIONS),
     "embedded": (EMBEDDED, ROWS, None, [], steps.PRECISIONS),

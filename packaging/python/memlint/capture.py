@@ -855,6 +855,10 @@ def tables_in(value, found):
     return found
 
 
+def holds(table):
+    return [id(v) for item in table.items() for v in item] if isinstance(table, dict) else [id(v) for v in table]
+
+
 @contextlib.contextmanager
 def unchanged(model):
     """Attributes that the program sets are as they were, and so is what their lists and dictionaries hold."""
@@ -866,8 +870,9 @@ def unchanged(model):
         yield
     finally:
         for table, held in saved:
-            table.clear()
-            (table.extend if isinstance(table, list) else table.update)(held)
+            if holds(table) != holds(held):  # others may refuse: configurations of diffusers are frozen
+                table.clear()
+                (table.extend if isinstance(table, list) else table.update)(held)
 
 
 PRECISIONS = {"fp32": {}, "autocast": {"low": True}, "model": {"half": True}}
