@@ -422,6 +422,36 @@ host_scopes(const struct dynamo *d, const struct group *g, struct call *c)
         c->scopes = arena_printf(a, "%.*s'%s'%s", (int)(at - c->scopes), c->scopes, host, at + strlen(own));
 }
 
+/* Whether the line drops out what it calls by that name: "F.dropout(torch.tanh(x))", "self.drop(relu(x))". */
+static bool
+drops_inside(const char *line, const char *name)
+{
+    for (const char *p = line; (p = strstr(p, "drop")); p++) {
+        const char *inside = p + python_name(p), *called = *inside == '(' ? python_calls(inside, name) : NULL;
+        int depth = 0;
+        for (const char *q = inside; called && q < called; q++)
+            depth += *q == '(' ? 1 : *q == ')' ? -1 : 0;
+        if (called && depth > 1)
+            return true;
+    }
+    return false;
+}
+
+/* What the layer read: its own name for that went with it, and dropout leaves no other. The maker's line may say so. */
+static int
+drop_before_host(struct dynamo *d, const struct group *g, int tensor)
+{
+    struct lowering *l = d->l;
+    int from = l->g->t[tensor].producer, at = from < 0 ? -1 : d->group_of[from], slot = l->slot_of[tensor];
+    if (at < 0 || !drops_again(d))
+        return slot;
+    const char *stack = own_stack(l->a, d->groups[at].type, l->g->n[from].stack);
+    if (!stack || !drops_inside(fx_line(l->a, stack), spelled_root(l->a, d->groups[at].target)))
+        return slot;
+    assume_dropout(l, dropout_fact(d, g, tensor));
+    return drop(d, &d->groups[at], slot, false, stack);
+}
+
 int
 resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
 {
@@ -456,6 +486,7 @@ resolve_host(struct dynamo *d, const struct group *g, const char *norm_weight)
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE, gemm = node_call(n) == CALL_GEMM;
     int input = lost_pad(d, g, n->in[0]);
     bool padded = input != l->slot_of[n->in[0]];
+    input = padded ? input : drop_before_host(d, g, n->in[0]);
     struct call *c = group_call(d, g, gemm ? "aten.linear.default" : "aten.convolution.default", gemm ? 3 : 9);
     c->scope = weight->module;
     c->name = l->p->modules[weight->module].path;
