@@ -135,6 +135,36 @@ assume_deepspeed(struct program *p, const struct setup *s)
                     "what DeepSpeed's loss scaling for float16 takes is not known");
 }
 
+/* Of "fc.weight_orig" the length of "fc.weight_", where its module has a "fc.weight_u", too; 0 it has none. */
+static size_t
+hooked(const struct program *p, const struct param *q)
+{
+    const char *end = strrchr(q->name, '_');
+    size_t n = end && strcmp(end, "_orig") == 0 ? (size_t)(end - q->name) + 1 : 0;
+    for (int i = 0; i < p->nparams && n; i++)
+        if (strncmp(p->params[i].name, q->name, n) == 0 && strcmp(p->params[i].name + n, "u") == 0)
+            return n;
+    return 0;
+}
+
+/* The hook of torch.nn.utils.spectral_norm divides NAME_orig by its norm before the module runs, which keeps the result
+ * as its attribute NAME until it runs again. Source: __call__ and compute_weight in torch/nn/utils/spectral_norm.py. */
+static void
+keep_hooked(struct program *p)
+{
+    for (int k = 0; k < p->nparams; k++) {
+        int attribute = hooked(p, &p->params[k]) ? p->nattributes + 1 : 0;
+        for (int i = 0; i < p->ncalls && attribute; i++) {
+            struct call *c = &p->calls[i];
+            if (!c->nargs || c->args[0].kind != ARG_SLOT || c->args[0].i != p->params[k].slot || c->attribute ||
+                target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS))
+                continue;
+            c->kept = c->outs[0];
+            c->attribute = p->nattributes = attribute;
+        }
+    }
+}
+
 struct program *
 lower_run(struct graph *g, const struct setup *setup)
 {
@@ -154,6 +184,8 @@ lower_run(struct graph *g, const struct setup *setup)
     } else {
         lower_patterns(l);
     }
+    if (!captured)
+        keep_hooked(l->p);
     lower_outputs(l);
     fact_assume(l);
     type_params(g, l->p);
