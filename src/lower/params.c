@@ -541,6 +541,30 @@ looks_up_beside(const struct program *p, const struct param *q, const struct par
     return looks_up && p->modules[other->module].parent == p->modules[q->module].parent;
 }
 
+/* NAME_u and NAME_v of torch.nn.utils.spectral_norm have a number for each row and each column of NAME_orig, seen as a
+ * matrix of its outputs. Source: SpectralNorm.apply and spectral_norm in torch/nn/utils/spectral_norm.py. */
+static bool
+size_by_hook(struct lowering *l, struct param *q)
+{
+    const struct program *p = l->p;
+    size_t n = strlen(q->name);
+    bool rows = ends_with(q->name, "_u");
+    for (int i = 0; i < p->nparams && (rows || ends_with(q->name, "_v")); i++) {
+        const struct param *w = &p->params[i];
+        if (w->rank < 1 || strncmp(w->name, q->name, n - 1) != 0 || strcmp(w->name + n - 1, "orig") != 0)
+            continue;
+        const char *type = p->modules[q->module].type;
+        int64_t size[] = {w->size[w->rank > 1 && type && strstr(type, ".ConvTranspose")]}, all = 1;
+        for (int k = 0; k < w->rank; k++)
+            all = mul_ok(all, w->size[k], &all) ? all : 0;
+        size[0] = rows || !size[0] ? size[0] : all / size[0];
+        params_sized(l, q, 1, size);
+        q->dtype = w->dtype;
+        return true;
+    }
+    return false;
+}
+
 /* A parameter that nothing names and that has no data is another name of one that has, or what a library's source
  * says. PyTorch up to 2.7 left the data under each name. */
 void
@@ -561,6 +585,8 @@ params_tie(struct dynamo *d)
         struct param *q = &p->params[i];
         bool unread = q->kind <= PARAM_FROZEN && !d->referenced[i];
         if (q->rank >= 0 ? !unread : size_by_fact(l, q) || (q->kind == PARAM_CONSTANT && !d->referenced[i]))
+            continue;
+        if (q->rank < 0 && size_by_hook(l, q))
             continue;
         if (!read.names)
             read = reads_of_calls(d);
