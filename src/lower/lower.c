@@ -135,29 +135,35 @@ assume_deepspeed(struct program *p, const struct setup *s)
                     "what DeepSpeed's loss scaling for float16 takes is not known");
 }
 
-/* Of "fc.weight_orig" the length of "fc.weight_", where its module has a "fc.weight_u", too; 0 it has none. */
-static size_t
-hooked(const struct program *p, const struct param *q)
+/* Hooks that make an attribute NAME of NAME_orig before a module runs, by what they have beside it. Source: __call__ and
+ * compute_weight in torch/nn/utils/spectral_norm.py; __call__ and apply_mask in torch/nn/utils/prune.py. */
+static const char *const hooks[] = {"u", "mask"};
+
+static bool
+is_hooked(const struct program *p, const struct param *q)
 {
     const char *end = strrchr(q->name, '_');
     size_t n = end && strcmp(end, "_orig") == 0 ? (size_t)(end - q->name) + 1 : 0;
     for (int i = 0; i < p->nparams && n; i++)
-        if (strncmp(p->params[i].name, q->name, n) == 0 && strcmp(p->params[i].name + n, "u") == 0)
-            return n;
-    return 0;
+        for (int k = 0; k < COUNT(hooks); k++)
+            if (strncmp(p->params[i].name, q->name, n) == 0 && strcmp(p->params[i].name + n, hooks[k]) == 0)
+                return true;
+    return false;
 }
 
-/* The hook of torch.nn.utils.spectral_norm divides NAME_orig by its norm before the module runs, which keeps the result
- * as its attribute NAME until it runs again. Source: __call__ and compute_weight in torch/nn/utils/spectral_norm.py. */
+/* The module keeps what the hook made until it runs again. */
 static void
 keep_hooked(struct program *p)
 {
     for (int k = 0; k < p->nparams; k++) {
-        int attribute = hooked(p, &p->params[k]) ? p->nattributes + 1 : 0;
+        int attribute = is_hooked(p, &p->params[k]) ? p->nattributes + 1 : 0;
         for (int i = 0; i < p->ncalls && attribute; i++) {
             struct call *c = &p->calls[i];
-            if (!c->nargs || c->args[0].kind != ARG_SLOT || c->args[0].i != p->params[k].slot || c->attribute ||
-                target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS))
+            bool reads = false;
+            struct call_reads r = {c};
+            for (int slot; !reads && (slot = next_read(&r)) >= 0;)
+                reads = slot == p->params[k].slot;
+            if (!reads || c->attribute || target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS))
                 continue;
             c->kept = c->outs[0];
             c->attribute = p->nattributes = attribute;
