@@ -135,38 +135,55 @@ assume_deepspeed(struct program *p, const struct setup *s)
                     "what DeepSpeed's loss scaling for float16 takes is not known");
 }
 
-/* Hooks that make an attribute NAME of NAME_orig before a module runs, by what they have beside it. Source: __call__ and
- * compute_weight in torch/nn/utils/spectral_norm.py; __call__ and apply_mask in torch/nn/utils/prune.py. */
-static const char *const hooks[] = {"u", "mask"};
+/* Hooks that make an attribute NAME of NAME_orig or NAME_v before a module runs, by what they have beside it. Source:
+ * __call__ of each in torch/nn/utils: spectral_norm.py, prune.py, weight_norm.py. */
+static const struct hook {
+    const char *of, *beside;
+} hooks[] = {{"_orig", "_u"}, {"_orig", "_mask"}, {"_v", "_g"}};
 
-static bool
-is_hooked(const struct program *p, const struct param *q)
+/* What a parameter has beside it, of which a hook makes the attribute; NULL nothing. */
+static const struct param *
+hooked_with(const struct program *p, const struct param *q)
 {
     const char *end = strrchr(q->name, '_');
-    size_t n = end && strcmp(end, "_orig") == 0 ? (size_t)(end - q->name) + 1 : 0;
-    for (int i = 0; i < p->nparams && n; i++)
-        for (int k = 0; k < COUNT(hooks); k++)
-            if (strncmp(p->params[i].name, q->name, n) == 0 && strcmp(p->params[i].name + n, hooks[k]) == 0)
-                return true;
-    return false;
+    size_t n = end ? (size_t)(end - q->name) : 0;
+    for (int k = 0; k < COUNT(hooks) && end; k++)
+        for (int i = 0; strcmp(end, hooks[k].of) == 0 && i < p->nparams; i++)
+            if (strncmp(p->params[i].name, q->name, n) == 0 && strcmp(p->params[i].name + n, hooks[k].beside) == 0)
+                return &p->params[i];
+    return NULL;
 }
 
-/* The module keeps what the hook made until it runs again. */
+static bool
+reads_slot(const struct call *c, int wanted)
+{
+    struct call_reads r = {c};
+    bool reads = false;
+    for (int slot; !reads && (slot = next_read(&r)) >= 0;)
+        reads = slot == wanted;
+    return reads;
+}
+
+/* The module keeps what the hook made last until it runs again: of what is made of the parameter, what has its rank, or
+ * what is made of that and of what it has beside it. */
 static void
 keep_hooked(struct program *p)
 {
     for (int k = 0; k < p->nparams; k++) {
-        int attribute = is_hooked(p, &p->params[k]) ? p->nattributes + 1 : 0;
-        for (int i = 0; i < p->ncalls && attribute; i++) {
+        const struct param *q = &p->params[k], *beside = hooked_with(p, q);
+        struct call *kept = NULL;
+        for (int i = beside ? p->ncalls - 1 : -1; i >= 0 && !kept; i--) {
             struct call *c = &p->calls[i];
-            bool reads = false;
-            struct call_reads r = {c};
-            for (int slot; !reads && (slot = next_read(&r)) >= 0;)
-                reads = slot == p->params[k].slot;
-            if (!reads || c->attribute || target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS))
-                continue;
-            c->kept = c->outs[0];
-            c->attribute = p->nattributes = attribute;
+            if (reads_slot(c, q->slot) && (c->rank < 0 || c->rank == q->rank) &&
+                !target_is(c->target, TARGET_VIEWS | TARGET_KEEPS | TARGET_REORDERS))
+                kept = c;
+        }
+        for (struct call *c = kept; c && c < p->calls + p->ncalls; c++)
+            if (reads_slot(c, kept->outs[0]) && reads_slot(c, beside->slot))
+                kept = c;
+        if (kept && !kept->attribute) {
+            kept->kept = kept->outs[0];
+            kept->attribute = ++p->nattributes;
         }
     }
 }
