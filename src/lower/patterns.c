@@ -2403,6 +2403,20 @@ same_module(const char *a, const char *b)
     return na == nb && strncmp(a, b, na) == 0;
 }
 
+/* What hooks register beside NAME_orig is no parameter. Source: BasePruningMethod.apply in torch/nn/utils/prune.py,
+ * SpectralNorm.apply in torch/nn/utils/spectral_norm.py. */
+static bool
+is_beside(const struct matcher *x, const char *name)
+{
+    static const char *const ends[] = {"_mask", "_u", "_v"};
+    const char *end = strrchr(name, '_');
+    bool beside = false;
+    for (int i = 0; i < COUNT(ends) && end; i++)
+        beside |= strcmp(end, ends[i]) == 0 &&
+                  names_find(x->params, arena_printf(x->l->a, "%.*s_orig", (int)(end - name), name)) >= 0;
+    return beside;
+}
+
 /* The file has parameters and buffers in one list, each module's parameters first (torch/nn/modules/module.py,
  * _save_to_state_dict): one before a weight of its module is a parameter, one after a buffer of it is a buffer. Of
  * what is left nothing tells which it is. */
@@ -2418,6 +2432,8 @@ find_buffers(struct matcher *x, const struct names *modules)
             p->params[i].kind = PARAM_BUFFER;
     for (int i = 0; i < g->nt && x->by_torch; i++) {
         int at = g->t[i].is_initializer ? names_find(x->params, g->t[i].name) : -1;
+        if (at >= 0 && is_beside(x, g->t[i].name))
+            p->params[at].kind = PARAM_BUFFER;
         if (at < 0 || p->params[at].kind != PARAM_TRAINED || weight[p->params[at].slot] || named_weight(g->t[i].name))
             continue;
         const struct place here = {.path = g->t[i].name, .modules = modules};
