@@ -179,12 +179,21 @@ keep_hooked(struct program *p)
                 kept = c;
         }
         for (struct call *c = kept; c && c < p->calls + p->ncalls; c++)
-            if (reads_slot(c, kept->outs[0]) && reads_slot(c, beside->slot))
+            if (reads_slot(c, kept->outs[0]) && reads_slot(c, beside->slot)) {
+                graph_doubt(p->graph, kept->node, spelled_bare(kept->target), "an export with dynamo=True",
+                            "weight_norm multiplies with a number for all, where the file divides each and multiplies");
                 kept = c;
-        if (kept && !kept->attribute) {
-            kept->kept = kept->outs[0];
-            kept->attribute = ++p->nattributes;
-        }
+            }
+        if (!kept || kept->attribute)
+            continue;
+        kept->kept = kept->outs[0];
+        kept->attribute = ++p->nattributes;
+        int runs = 0;
+        for (struct call *c = kept; c < p->calls + p->ncalls; c++)
+            runs += reads_slot(c, kept->kept);
+        if (runs > 1)
+            graph_doubt(p->graph, kept->node, spelled_bare(kept->target), "memlint.export",
+                        "a hook makes it before each of its module's runs, which the exporter merged");
     }
 }
 
