@@ -11,6 +11,7 @@
 #include "base/setup.h"
 #include "torch/run.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -441,6 +442,7 @@ expand_bilinear(struct machine *m, struct frame *f)
 {
     struct value *in[2] = {V(0), V(1)}, *w = V(2);
     int64_t size[RANK], rows = 1;
+    assert(in[0] && in[1] && w); /* aten_takes */
     for (int i = 0; i < V(0)->rank - 1; i++)
         rows *= size[i] = V(0)->size[i];
     for (int i = 0; i < 2; i++)

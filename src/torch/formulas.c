@@ -7,6 +7,7 @@
  */
 #include "torch/run.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -960,6 +961,7 @@ static void
 reduce_backward(struct machine *m, struct frame *f, const struct indexed *by)
 {
     struct scattered s = {by, V(0), V(1), V(4), V(3), V(7), f->a[2], NULL, NULL};
+    assert(s.self && s.src && s.result); /* aten_takes */
     const char *reduce = f->a[5].kind == ARG_TEXT ? f->a[5].s : "";
     bool include_self = arg_int(f, 6, 1);
     int mark = scope_begin(m);
