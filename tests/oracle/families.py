@@ -8,7 +8,7 @@ or said to be unsure?
 
 Nobody chose these models: of timm the smallest of every module by its name, of Transformers every causal or masked
 language model and image classifier, its configuration's sizes made small, of torchvision one name of every module, of
-other packages the rows of packages.py and unseen.py.
+other packages the rows of packages.py and unseen.py, of PyTorch's own utilities those of utilities.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
 captured by memlint's own export, or by TorchScript's exporter, in training mode too, or by dynamo in evaluation mode,
 as most people export.
@@ -19,7 +19,7 @@ table. Exit 1 when one is wrong and sure. Needs timm, too.
 import collections, json, os, random, re, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import captured, packages, repositories, steps, unseen
+import captured, packages, repositories, steps, unseen, utilities
 
 BATCH, WRONG = 4, 0.5  # percent
 SMALL = (
@@ -143,6 +143,7 @@ LIBRARIES = {  # the loss is what their sources call
     "tv_": ("torchvision", torchvision_models, "cross-entropy"),
     "pk_": ("packages", packages_models, "mse"),
     "rp_": ("repositories", repositories_models, "mse:{}"),
+    "pu_": ("torch.nn.utils and options", utilities.models, "sum"),
 }
 
 
