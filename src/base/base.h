@@ -319,7 +319,8 @@ enum alternative {
     ALTERNATIVE_TURNED, /* contiguous() before a convolution */
     ALTERNATIVE_LEFT,   /* likewise, or dropout of 0, of which a name is left */
     ALTERNATIVE_BUFFERS,
-    ALTERNATIVE_FOLDED, /* the most that a buffer or parameter may be which became a constant */
+    ALTERNATIVE_FOLDED,   /* the most that a buffer or parameter may be which became a constant */
+    ALTERNATIVE_COMPUTED, /* of parameters, by constant folding, which left the result alone */
     ALTERNATIVE_LOCALS,
     ALTERNATIVE_TRACED,    /* names of what was traced under torch.no_grad, without its lines */
     ALTERNATIVE_TYPES,     /* numbers made of masks and integers are of autocast's type */

@@ -3,11 +3,18 @@
 #include "lower/matcher.h"
 #include "torch/torch.h"
 
+int
+matcher_origin(const struct matcher *x, int tensor)
+{
+    const struct node *n = maker(x, tensor);
+    return n && node_call(n) == CALL_IDENTITY && x->g->t[n->in[0]].is_initializer ? n->in[0] : tensor;
+}
+
 bool
 matcher_constant(const struct matcher *x, int tensor)
 {
     const struct node *n = maker(x, tensor);
-    return tensor >= 0 && (x->g->t[tensor].is_initializer || (n && node_is(n, OP_CONSTANT)) ||
+    return tensor >= 0 && (matcher_initial(x, tensor) || (n && node_is(n, OP_CONSTANT)) ||
                            names_find(x->params, x->g->t[tensor].name) >= 0);
 }
 
@@ -25,8 +32,26 @@ bool
 matcher_renamed(const struct matcher *x, int tensor)
 {
     const char *name = x->g->t[tensor].name;
-    return x->g->t[tensor].is_initializer && (strncmp(name, "onnx::", 6) == 0 ||
-                                              (graph_torch(x->g) >= 102 && *name && !name[strspn(name, "0123456789")]));
+    return matcher_initial(x, tensor) && (strncmp(name, "onnx::", 6) == 0 ||
+                                          (graph_torch(x->g) >= 102 && *name && !name[strspn(name, "0123456789")]));
+}
+
+/* "layer1.0.conv1_2" to "layer1.0.conv1": the third call of a module. NULL: it is the first. Source:
+ * NodeNameGenerator::CreateUniqueName in torch/csrc/jit/passes/onnx/naming.cpp. */
+static const char *
+first_call(struct arena *a, const char *path)
+{
+    size_t n = strlen(path), digits = 0;
+    while (digits < n && path[n - 1 - digits] >= '0' && path[n - 1 - digits] <= '9')
+        digits++;
+    return digits && digits + 1 < n && path[n - 1 - digits] == '_' ? arena_strn(a, path, n - digits - 1) : NULL;
+}
+
+/* The exporter writes what is equal once, so that what it computed twice for a module that runs twice is one. */
+static const char *
+computed_for(const struct matcher *x, int tensor, const char *path, const char *role)
+{
+    return arena_printf(x->l->a, "%s of %s.%s", x->g->t[matcher_origin(x, tensor)].name, path, role);
 }
 
 struct param *
@@ -37,14 +62,17 @@ matcher_param(struct matcher *x, int tensor, const struct node *user, const char
     int at = names_find(x->params, t->name);
     if (at >= 0)
         return &l->p->params[at];
-    const char *name = t->name;
-    if (!strchr(name, '.')) {
-        const char *path = lower_node_module(l->a, user);
-        name = matcher_renamed(x, tensor) && *path ? arena_printf(l->a, "%s.%s", path, role) : name;
-    }
+    const char *name = t->name, *path = lower_node_module(l->a, user), *first = first_call(l->a, path);
+    at = first && matcher_renamed(x, tensor) ? names_find(x->params, computed_for(x, tensor, first, role)) : -1;
+    if (at >= 0)
+        return &l->p->params[at];
+    if (!strchr(name, '.') && matcher_renamed(x, tensor) && *path)
+        name = arena_printf(l->a, "%s.%s", path, role);
     bool state = buffer || !dtypes[t->dtype].is_float;
     struct param *q = lower_param(l, name, state ? PARAM_BUFFER : PARAM_TRAINED);
     names_put(x->params, t->name, l->p->nparams - 1);
+    if (matcher_renamed(x, tensor))
+        names_put(x->params, computed_for(x, tensor, path, role), l->p->nparams - 1);
     lower_param_shape(l, q, t);
     if (transposed && q->rank == 2) {
         int64_t *size = NEWN(l->a, int64_t, 2);
@@ -76,12 +104,12 @@ matcher_arg(struct matcher *x, const struct node *n, int tensor, const char *rol
     if (x->l->slot_of[tensor] >= 0)
         return (struct arg){.kind = ARG_SLOT, .i = x->l->slot_of[tensor]};
     const struct tensor *t = &x->g->t[tensor];
-    if (matcher_number(x, tensor, &v) && (t->rank == 0 || !t->is_initializer) && !is_learned_number(x, t))
+    if (matcher_number(x, tensor, &v) && (t->rank == 0 || !matcher_initial(x, tensor)) && !is_learned_number(x, t))
         return t->value->i ? INT(to_int(v)) : FLT(v);
     if (t->producer >= 0 && !x->data[t->producer] && !matcher_constant(x, tensor))
         return dtypes[t->dtype].is_float ? FLT(0) : INT(0); /* a number that isn't known */
     if (matcher_constant(x, tensor)) {
-        struct param *q = matcher_param(x, tensor, n, role, false, !t->is_initializer && !x->in_constants);
+        struct param *q = matcher_param(x, tensor, n, role, false, !matcher_initial(x, tensor) && !x->in_constants);
         x->l->slot_of[tensor] = q->slot;
         return (struct arg){.kind = ARG_SLOT, .i = q->slot};
     }

@@ -55,6 +55,15 @@ maker(const struct matcher *x, int tensor)
     return at < 0 || broken(&x->g->n[at]) ? NULL : &x->g->n[at];
 }
 
+/* The initializer that a tensor is another name of, by an Identity; otherwise the tensor. */
+int matcher_origin(const struct matcher *x, int tensor);
+
+static inline bool
+matcher_initial(const struct matcher *x, int tensor)
+{
+    return tensor_at(x, matcher_origin(x, tensor))->is_initializer;
+}
+
 /* An initializer that TorchScript's exporter computed, whose name it is: "onnx::Conv_27", and "27" by versions up to
  * 1.10; constant folding came with 1.2. */
 bool matcher_renamed(const struct matcher *x, int tensor);

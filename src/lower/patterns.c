@@ -324,7 +324,7 @@ linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
     *folded = false;
     if (t && is(t, "Transpose") && matcher_constant(x, t->in[0]) && tensor_at(x, t->in[0])->rank == 2)
         return t->in[0];
-    if (mm->nin == 2 && tensor_at(x, mm->in[1])->is_initializer && tensor_at(x, mm->in[1])->rank == 2) {
+    if (mm->nin == 2 && matcher_initial(x, mm->in[1]) && tensor_at(x, mm->in[1])->rank == 2) {
         *folded = matcher_renamed(x, mm->in[1]);
         return *folded ? mm->in[1] : -1;
     }
@@ -1141,14 +1141,38 @@ from_axis(struct matcher *x, const struct node *n, struct arg b)
     return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
 }
 
+static struct param *
+param_of(struct matcher *x, int slot)
+{
+    int at = 0;
+    while (at < x->l->p->nparams && x->l->p->params[at].slot != slot)
+        at++;
+    return at < x->l->p->nparams ? &x->l->p->params[at] : NULL;
+}
+
+/* What the exporter computed when it wrote the file, and no module of torch.nn reads as its weight, was a parameter, a
+ * part of one, several or a buffer. */
+static void
+doubt_computed(struct matcher *x, int tensor, struct arg a)
+{
+    struct param *q = a.kind == ARG_SLOT && matcher_renamed(x, tensor) ? param_of(x, (int)a.i) : NULL;
+    if (!q || q->kind != PARAM_TRAINED)
+        return;
+    program_assume(x->l->p, ALTERNATIVE_COMPUTED,
+                   "what was computed when the file was written, and no layer's weight, is a parameter");
+    q->kind = setup_instead(x->l->s, ALTERNATIVE_COMPUTED) ? PARAM_BUFFER : q->kind;
+}
+
 /* All inputs in order. */
 static void
 emit_inputs(struct matcher *x, const struct node *n, const char *target)
 {
     struct arg a[MAX_ARGS];
     int k = n->nin < MAX_ARGS ? n->nin : MAX_ARGS;
-    for (int i = 0; i < k; i++)
+    for (int i = 0; i < k; i++) {
         a[i] = matcher_arg(x, n, n->in[i], "constant");
+        doubt_computed(x, n->in[i], a[i]);
+    }
     if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
         a[1] = from_axis(x, n, a[1]);
     bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
@@ -1189,7 +1213,8 @@ emit_alias(struct matcher *x, const struct node *n, const char *target)
         set_slot(x, n->out[0], (int)a.i);
 }
 
-/* An Identity of an initializer is a second parameter of equal content. */
+/* An Identity of an initializer is a second parameter of equal content; one that the exporter computed is made where it
+ * is read. */
 static void
 emit_identity(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1198,6 +1223,8 @@ emit_identity(struct matcher *x, const struct node *n, const char *target)
         emit_alias(x, n, target);
         return;
     }
+    if (matcher_renamed(x, n->out[0]))
+        return;
     struct param *q = lower_param(x->l, to->name, PARAM_TRAINED);
     lower_param_shape(x->l, q, from);
     names_put(x->params, to->name, x->l->p->nparams - 1);
@@ -1569,6 +1596,20 @@ made_param(struct matcher *x, const char *path, const char *role, enum param_kin
     return q->slot;
 }
 
+/* Of the norm behind a weight: one, wherever the weight is read. */
+static int
+norm_param(struct matcher *x, const char *path, int weight, const char *role, enum param_kind kind, enum dtype t,
+           int rank, int64_t channels)
+{
+    const char *key = arena_printf(x->l->a, "%s of slot %d", role, weight);
+    int at = names_find(x->params, key);
+    if (at >= 0)
+        return x->l->p->params[at].slot;
+    int slot = made_param(x, path, role, kind, t, rank, channels);
+    names_put(x->params, key, x->l->p->nparams - 1);
+    return slot;
+}
+
 static struct call *
 batch_norm_call(struct matcher *x, const struct node *n, struct arg in, const int *slot, double eps)
 {
@@ -1607,11 +1648,12 @@ unfold_batch_norm(struct matcher *x, const struct node *n, struct call *conv, in
     const char *path = x->l->p->modules[conv->scope].path;
     const char *name = arena_printf(x->l->a, "%s.norm", *path ? path : tensor_at(x, n->in[1])->name);
     int64_t channels = conv->rank > 1 ? conv->size[1] : 0;
-    int slot[] = {made_param(x, name, "weight", PARAM_TRAINED, DT_FLOAT, 1, channels),
-                  made_param(x, name, "bias", PARAM_TRAINED, DT_FLOAT, 1, channels),
-                  made_param(x, name, "running_mean", PARAM_BUFFER, DT_FLOAT, 1, channels),
-                  made_param(x, name, "running_var", PARAM_BUFFER, DT_FLOAT, 1, channels)};
-    made_param(x, name, "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
+    int w = (int)conv->args[1].i;
+    int slot[] = {norm_param(x, name, w, "weight", PARAM_TRAINED, DT_FLOAT, 1, channels),
+                  norm_param(x, name, w, "bias", PARAM_TRAINED, DT_FLOAT, 1, channels),
+                  norm_param(x, name, w, "running_mean", PARAM_BUFFER, DT_FLOAT, 1, channels),
+                  norm_param(x, name, w, "running_var", PARAM_BUFFER, DT_FLOAT, 1, channels)};
+    norm_param(x, name, w, "num_batches_tracked", PARAM_BUFFER, DT_INT64, 0, 0);
     finish(x, batch_norm_call(x, n, (struct arg){.kind = ARG_SLOT, .i = conv->outs[0]}, slot, 1e-5), out);
     program_assume(x->l->p, ALTERNATIVE_NORMS,
                    "an evaluation export folded batch norms into the convolutions: they are put back after every "
@@ -1679,13 +1721,46 @@ pad_one_side(struct matcher *x, const struct node *n, const struct tensor *w, in
     return true;
 }
 
+/* A batch norm gives the convolution that it is folded into a bias of its own: a weight that was computed while the
+ * bias kept its name, or there is none, is one that a parametrization computes. torch.nn.utils.weight_norm makes
+ * it the module's attribute before each run: WeightNorm.__call__ in torch/nn/utils/weight_norm.py. */
+static struct arg
+weight_normalized(struct matcher *x, const struct node *n, struct arg weight)
+{
+    const struct tensor *w = tensor_at(x, n->in[1]);
+    int rank;
+    const int64_t *size;
+    program_assume(x->l->p, ALTERNATIVE_COMPUTED,
+                   "convolutions whose weight was computed when the file was written have torch.nn.utils.weight_norm");
+    if (weight.kind != ARG_SLOT || !lower_sizes(x->l, w, &rank, &size) || setup_instead(x->l->s, ALTERNATIVE_COMPUTED))
+        return weight;
+    int64_t *ones = arena_dup(x->l->a, size, sizeof(*size) * (size_t)rank);
+    for (int i = 1; i < rank; i++)
+        ones[i] = 1;
+    int g =
+        norm_param(x, lower_node_module(x->l->a, n), (int)weight.i, "weight_g", PARAM_TRAINED, w->dtype, rank, size[0]);
+    param_of(x, g)->size = ones;
+    const char *key = arena_printf(x->l->a, "attribute of slot %d", g);
+    if (names_find(x->params, key) < 0)
+        names_put(x->params, key, ++x->l->p->nattributes);
+    struct call *c = matcher_call(x, n, "aten._weight_norm_interface.default", 2);
+    c->args[0] = weight;
+    c->args[1] = (struct arg){.kind = ARG_SLOT, .i = g};
+    c->rank = rank;
+    c->size = size;
+    c->kept = c->outs[0];
+    c->attribute = names_find(x->params, key);
+    return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
+}
+
 static void
 emit_conv(struct matcher *x, const struct node *n, const char *target)
 {
     bool transposed = node_call(n) == CALL_CONV_TRANSPOSE;
     const struct tensor *w = tensor_at(x, n->in[1]);
-    bool folded = matcher_renamed(x, n->in[1]) && n->nin > 2 && x->l->s->mode == MODE_TRAINING &&
-                  !setup_instead(x->l->s, ALTERNATIVE_NORMS);
+    bool computed = matcher_renamed(x, n->in[1]) && x->l->s->mode == MODE_TRAINING,
+         whole = n->nin > 2 && n->in[2] >= 0 && matcher_renamed(x, n->in[2]),
+         folded = computed && whole && !setup_instead(x->l->s, ALTERNATIVE_NORMS);
     struct arg in = matcher_arg(x, n, n->in[0], "input"), weight = matcher_arg(x, n, n->in[1], "weight");
     struct arg bias = n->nin > 2 && !folded ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     const struct node *turn = x->by_torch && in.kind == ARG_SLOT ? maker(x, n->in[0]) : NULL;
@@ -1695,6 +1770,8 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
         if (setup_instead(x->l->s, ALTERNATIVE_TURNED))
             in = called(x, n, "aten.contiguous.default", in, none, none, none);
     }
+    if (computed && !whole)
+        weight = weight_normalized(x, n, weight);
     int spatial = w->rank - 2;
     int64_t both[MAX_RANK];
     bool padded = !transposed && pad_one_side(x, n, w, both, &in);

@@ -11,7 +11,8 @@ language model and image classifier, its configuration's sizes made small, of to
 other packages the rows of packages.py and unseen.py, of PyTorch's own utilities those of utilities.py.
 They are tried in an order that the seed shuffles, fp32 and autocast, AdamW, exported by dynamo in training mode, or
 captured by memlint's own export, or by TorchScript's exporter, in training mode too, or by dynamo in evaluation mode,
-as most people export.
+as most people export, or by TorchScript's in evaluation mode with constants folded, the default before PyTorch 2.9
+(--torchscript --evaluated).
 --kept scores again what DIR has. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a
 table. Exit 1 when one is wrong and sure. Needs timm, too.
 """
@@ -164,15 +165,18 @@ def recorded(bench, name, source, precision):
     return json.load(open(path)) if os.path.exists(path) else None
 
 
-def by_torchscript(bench, file):
+def by_torchscript(bench, file, evaluated):
+    mode = bench.torch.onnx.TrainingMode
+
     def export(model, inputs):
         bench.torch.onnx.export(
-            model,
+            model.train(not evaluated),
             (inputs,),
             file,
             dynamo=False,
-            training=bench.torch.onnx.TrainingMode.TRAINING,
-            do_constant_folding=False,
+            opset_version=17,
+            training=mode.EVAL if evaluated else mode.TRAINING,
+            do_constant_folding=evaluated,
             input_names=list(inputs),
             output_names=["output"],
             dynamic_axes={k: {0: "batch"} for k in inputs},
@@ -201,11 +205,16 @@ def in_evaluation(bench, file):
     return export
 
 
+def suffix(a):
+    """What the names of files end with that are exported so."""
+    return ".captured" if a.captured else ".ts" * a.torchscript + ".evaluated" * a.evaluated
+
+
 def exported(a, bench, name, source, file):
-    make = by_torchscript if a.torchscript else in_evaluation if a.evaluated else None
-    if make:
-        export, how = make(bench, file + ".tmp"), ".ts" if a.torchscript else ".evaluated"
-        return not bench.take(name + how, source, batch=BATCH // 2, export=export, what=("file",))
+    if a.torchscript or a.evaluated:
+        made = file + ".tmp"
+        export = by_torchscript(bench, made, a.evaluated) if a.torchscript else in_evaluation(bench, made)
+        return not bench.take(name + suffix(a), source, batch=BATCH // 2, export=export, what=("file",))
     if not a.captured:
         return not bench.take(name, source, batch=BATCH // 2, what=("file",))
     log = bench.file(name, ".captured.log")
@@ -227,7 +236,7 @@ def run(a, bench):
     models = dict(m for _, make, _ in LIBRARIES.values() for m in make())
     names = [n for n in models if re.search(a.only, n)]
     random.Random(a.seed).shuffle(names)
-    how = ".captured" if a.captured else ".ts" if a.torchscript else ".evaluated" if a.evaluated else ""
+    how = suffix(a)
     for name in names[: a.count or len(names)]:
         count = counts[LIBRARIES[name[:3]][0]]
         file = bench.file(name, how + ".onnx")
