@@ -271,8 +271,7 @@ arena_printf(struct arena *a, const char *fmt, ...)
     return s;
 }
 
-/* Gives back what is large enough to lie in a block of its own, always. */
-static void
+void
 arena_drop(struct arena *a, const void *p, size_t bytes)
 {
     struct block **at = &a->blocks->next, *b;
