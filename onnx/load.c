@@ -656,6 +656,7 @@ unpack(struct loader *l, const ProtobufCMessageDescriptor *m, const struct skele
     l->budget = arena_bytes(l->a) + (64 << 20) + 64 * s->size;
     ProtobufCAllocator allocator = {pb_alloc, pb_free, l};
     void *p = protobuf_c_message_unpack(m, &allocator, s->size, s->data);
+    arena_drop(l->a, s->data, s->size);
     if (!p)
         err_set(l->e, l->a, NULL, "not a model: the fields do not make sense together");
     return p;

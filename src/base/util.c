@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* util.c - memory, text, names and element types.
  *
- * One arena per run: blocks that double up to a megabyte, big requests in a block of their own, everything dropped at
- * once. Blocks are kept for the next arena, cleared as far as they were used. Nothing else in memlint frees memory.
+ * One arena per run: blocks that double up to 64 KiB, since several arenas are alive at once and the last block of each
+ * is half empty; big requests in a block of their own; everything dropped at once. Blocks are kept for the next arena,
+ * cleared as far as they were used. Nothing else in memlint frees memory.
  * die() is the only way out when the machine refuses; a model that asks for more than the most that arena_guard was
  * told leaves by its jump, and arena_free_newer drops what lay on the way.
  */
@@ -27,7 +28,7 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, SIZES = 7, LAST_BLOCK = FIRST_BLOCK << (SIZES - 1) };
+enum { ALIGN = 16, FIRST_BLOCK = 1 << 14, SIZES = 3, LAST_BLOCK = FIRST_BLOCK << (SIZES - 1) };
 
 struct block {
     struct block *next;
@@ -270,8 +271,7 @@ arena_printf(struct arena *a, const char *fmt, ...)
     return s;
 }
 
-/* Gives back what is large enough to lie in a block of its own, always. */
-static void
+void
 arena_drop(struct arena *a, const void *p, size_t bytes)
 {
     struct block **at = &a->blocks->next, *b;

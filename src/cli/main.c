@@ -544,6 +544,7 @@ analyse(const struct run *x)
     if (o->recompute)
         recompute_plan(&study, r, o->recompute_budget);
     r->oom = o->oom_text ? oom_explain(&study, r, o->oom_text) : NULL;
+    fits_free(&study);
     if (!compare(x, r, &e))
         return refuse(x, &e);
     progress_end();
