@@ -285,8 +285,7 @@ expand_unpad(struct machine *m, struct frame *f)
             ->out[0]);
 }
 
-/* That range of a dimension, which is all of it where it is as long. */
-static struct value *
+struct value *
 range_of(struct machine *m, struct value *v, int dim, int64_t from, int64_t size)
 {
     return OP(m, "slice.Tensor", VAL(v), INT(dim), INT(from), INT(from + size), INT(1));

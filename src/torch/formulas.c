@@ -56,12 +56,6 @@ expand_cumsum_backward(struct machine *m, struct frame *f)
     out_add(m, f, g);
 }
 
-static struct value *
-slice(struct machine *m, struct value *v, int dim, int64_t start, int64_t end)
-{
-    return OP(m, "slice.Tensor", VAL(v), INT(dim), INT(start), INT(end), INT(1));
-}
-
 /* Of each element along a dimension the products that it is part of, without it: of n * n elements in all. */
 static struct value *
 omitted_products(struct machine *m, struct value *g, struct value *x, int dim)
@@ -75,17 +69,17 @@ omitted_products(struct machine *m, struct value *g, struct value *x, int dim)
     struct value *ones = OP(m, "ones.default", ints_arg(m, 1, (int64_t[]){1}), DTYPE(g->dtype));
     pair[0] = VAL(OP(m, "expand.default", VAL(ones), ints_arg(m, x->rank, size)));
     int mark = scope_begin(m);
-    pair[1] = VAL(OP(m, "cumprod.default", VAL(slice(m, x, dim, 1, n)), INT(dim))); /* moved into the list */
+    pair[1] = VAL(OP(m, "cumprod.default", VAL(range_of(m, x, dim, 1, n - 1)), INT(dim))); /* moved into the list */
     scope_assign(m, mark, &omitted, OP(m, "cat.default", cat, INT(dim)));
     for (int64_t k = 0; k < n; k++) {
         struct value *before = NULL, *sum = NULL;
         mark = scope_begin(m);
         if (k) {
-            LET(before, OP(m, "prod.dim_int", VAL(slice(m, x, dim, 0, k)), INT(dim), BOOL(true)));
+            LET(before, OP(m, "prod.dim_int", VAL(range_of(m, x, dim, 0, k)), INT(dim), BOOL(true)));
             pair[0] = VAL(before);
         }
         if (k && k + 1 < n) {
-            LET(after, OP(m, "cumprod.default", VAL(slice(m, x, dim, k + 1, n)), INT(dim)));
+            LET(after, OP(m, "cumprod.default", VAL(range_of(m, x, dim, k + 1, n - k - 1)), INT(dim)));
             LET(omitted, OP(m, "mul.Tensor", VAL(before), VAL(after)));
             pair[1] = VAL(omitted);
             LET(omitted, OP(m, "cat.default", cat, INT(dim)));
@@ -93,8 +87,8 @@ omitted_products(struct machine *m, struct value *g, struct value *x, int dim)
             LET(omitted, before);
         }
         scope_end(m, mark, k == 1, &after); /* a variable from then on */
-        LET(sum, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(slice(m, g, dim, k, n)), VAL(omitted))), INT(dim),
-                    BOOL(false)));
+        LET(sum, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(range_of(m, g, dim, k, n - k)), VAL(omitted))),
+                    INT(dim), BOOL(false)));
         held[k] = sum;
         sums[k] = VAL(sum);
     }
@@ -148,11 +142,11 @@ expand_prod_backward(struct machine *m, struct frame *f)
         size[d] = 1;
         int mark = scope_begin(m);
         struct value *ones = OP(m, "ones.default", ints_arg(m, x->rank, size), DTYPE(g->dtype));
-        struct value *rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(0), INT(last - 1), INT(1));
+        struct value *rest = range_of(m, x, d, 0, last - 1);
         struct arg both = {.kind = ARG_LIST, .n = 2, .list = (struct arg[]){VAL(ones), VAL(rest)}};
         struct value *held[3] = {OP(m, "cat.default", both, INT(d))};
         held[1] = OP(m, "cumprod.default", VAL(held[0]), INT(d));
-        rest = OP(m, "slice.Tensor", VAL(x), INT(d), INT(1), INT(last), INT(1));
+        rest = range_of(m, x, d, 1, last - 1);
         both.list[1] = VAL(OP(m, "flip.default", VAL(rest), INT(d)));
         held[2] = OP(m, "cat.default", both, INT(d));
         scope_end(m, mark, COUNT(held), held); /* cat's operands are moved into it */
@@ -240,30 +234,31 @@ expand_i1e_backward(struct machine *m, struct frame *f)
     bessel_backward(m, f, true);
 }
 
-/* Of p numbers with each element, which are no tensor of a dispatch mode. Source: mvlgamma in
- * aten/src/ATen/native/UnaryOps.cpp. */
+/* The sum over p numbers with each element. */
+static struct value *
+sum_of_steps(struct machine *m, struct value *v, int64_t p)
+{
+    struct value *args = NULL;
+    LET(args, OP(m, "arange.start_step", INT(0), INT(p), INT(1), DTYPE(v->dtype)));
+    LET(args, OP(m, "add.Tensor", VAL(args), VAL(OP(m, "unsqueeze.default", VAL(v), INT(-1)))));
+    return OP(m, "sum.dim_IntList", VAL(args), INT(-1), BOOL(false));
+}
+
+/* The numbers are no tensor of a dispatch mode. Source: mvlgamma in aten/src/ATen/native/UnaryOps.cpp. */
 void
 expand_mvlgamma(struct machine *m, struct frame *f)
 {
-    struct value *args = NULL;
-    if (!m->real) {
+    if (m->real)
+        out_add(m, f, sum_of_steps(m, V(0), arg_int(f, 1, 1)));
+    else
         run_unary_float(m, f);
-        return;
-    }
-    LET(args, OP(m, "arange.start_step", INT(0), INT(arg_int(f, 1, 1)), INT(1), DTYPE(V(0)->dtype)));
-    LET(args, OP(m, "add.Tensor", VAL(args), VAL(OP(m, "unsqueeze.default", VAL(V(0)), INT(-1)))));
-    out_add(m, f, OP(m, "sum.dim_IntList", VAL(args), INT(-1), BOOL(false)));
 }
 
 /* (grad, self, p). Source: mvlgamma_backward in FunctionsManual.cpp. */
 void
 expand_mvlgamma_backward(struct machine *m, struct frame *f)
 {
-    struct value *args = NULL;
-    LET(args, OP(m, "arange.start_step", INT(0), INT(arg_int(f, 2, 1)), INT(1), DTYPE(V(1)->dtype)));
-    LET(args, OP(m, "add.Tensor", VAL(args), VAL(OP(m, "unsqueeze.default", VAL(V(1)), INT(-1)))));
-    args = OP(m, "sum.dim_IntList", VAL(args), INT(-1), BOOL(false));
-    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(args)));
+    out_add(m, f, OP(m, "mul.Tensor", VAL(V(0)), VAL(sum_of_steps(m, V(1), arg_int(f, 2, 1)))));
 }
 
 /* (grad, index, source, accumulate): zeros where the source was put, unless it was added. */

@@ -87,13 +87,6 @@ columns(const struct value *v)
     return v->size[v->rank - 1];
 }
 
-/* v.narrow(dim, first, n) of one of the last two dimensions. */
-static struct value *
-part(struct machine *m, struct value *v, int dim, int64_t first, int64_t n)
-{
-    return OP(m, "slice.Tensor", VAL(v), INT(dim), INT(first), INT(first + n), INT(1));
-}
-
 static struct value *
 joined(struct machine *m, struct value *a, struct value *b, int dim)
 {
@@ -491,6 +484,14 @@ expand_solve_triangular_backward(struct machine *m, struct frame *f)
     out_add(m, f, gb);
 }
 
+/* One zero, seen in v's sizes: at::zeros({1}).expand(v.sizes()). */
+static struct value *
+zero_like(struct machine *m, const struct value *v)
+{
+    struct value *zero = OP(m, "zeros.default", ints_arg(m, 1, (int64_t[]){1}), DTYPE(v->dtype));
+    return OP(m, "expand.default", VAL(zero), ints_arg(m, v->rank, v->size));
+}
+
 /* (grad, cloned's, b, A, x, upper, transpose, unitriangular): of b and of A. Source: triangular_solve_backward. */
 void
 expand_triangular_solve_backward(struct machine *m, struct frame *f)
@@ -504,13 +505,10 @@ expand_triangular_solve_backward(struct machine *m, struct frame *f)
             LET(ga, is_upper ? upper(m, ga, unit) : lower(m, ga, -(int)unit));
         }
     }
-    struct arg one = ints_arg(m, 1, (int64_t[]){1});
     if (!ga)
-        LET(ga,
-            OP(m, "expand.default", VAL(OP(m, "zeros.default", one, DTYPE(a->dtype))), ints_arg(m, a->rank, a->size)));
+        LET(ga, zero_like(m, a));
     if (!gb)
-        LET(gb, OP(m, "expand.default", VAL(OP(m, "zeros.default", one, DTYPE(a->dtype))),
-                   ints_arg(m, V(2)->rank, V(2)->size)));
+        LET(gb, zero_like(m, V(2)));
     if (f->want & 2 && V(1))
         LET(ga, sum(m, ga, V(1)));
     out_add(m, f, gb);
@@ -602,10 +600,10 @@ expand_svd_backward(struct machine *m, struct frame *f)
     struct value *of_u = NULL, *of_v = NULL, *e = NULL;
     if (arg_int(f, 6, 0)) {
         int64_t k = s->size[s->rank - 1];
-        gu = gu ? part(m, gu, -1, 0, k) : NULL;
-        gv = gv ? part(m, gv, -2, 0, k) : NULL;
-        u = part(m, u, -1, 0, k);
-        vh = part(m, vh, -2, 0, k);
+        gu = gu ? range_of(m, gu, -1, 0, k) : NULL;
+        gv = gv ? range_of(m, gv, -2, 0, k) : NULL;
+        u = range_of(m, u, -1, 0, k);
+        vh = range_of(m, vh, -2, 0, k);
     }
     int64_t nrows = rows(u), ncolumns = columns(vh);
     if (!gu && !gv) {
@@ -686,7 +684,7 @@ expand_qr_backward(struct machine *m, struct frame *f)
         inner = lower(m, difference(m, x, adjoint(m, x)), 0);
         scope_end(m, lambda, 1, &inner);
         scope_assign(m, mark, &g, product(m, q, inner));
-        LET(g, solve(m, adjoint(m, part(m, r, -1, 0, nrows)), g, LOWER, RIGHT, false));
+        LET(g, solve(m, adjoint(m, range_of(m, r, -1, 0, nrows)), g, LOWER, RIGHT, false));
         int64_t size[RANK];
         memcpy(size, r->size, sizeof(*size) * (size_t)r->rank);
         size[r->rank - 1] = ncolumns - nrows;
@@ -719,12 +717,13 @@ lu_backward(struct machine *m, struct value *gl, struct value *gu, struct value 
             LET(g, difference(m, g, product(m, upper(m, gu, 0), adjoint(m, u))));
         else if (gu)
             LET(g, minus(m, product(m, upper(m, gu, 0), adjoint(m, u))));
-        LET(g, solve(m, adjoint(m, part(m, u, -1, 0, k)), lower(m, g, -1), LOWER, RIGHT, false));
+        LET(g, solve(m, adjoint(m, range_of(m, u, -1, 0, k)), lower(m, g, -1), LOWER, RIGHT, false));
         if (gu)
-            LET(g, joined(m, sum(m, g, upper(m, part(m, gu, -1, 0, k), 0)), part(m, gu, -1, k, ncolumns - k), -1));
+            LET(g,
+                joined(m, sum(m, g, upper(m, range_of(m, gu, -1, 0, k), 0)), range_of(m, gu, -1, k, ncolumns - k), -1));
         LET(g, solve(m, adjoint(m, l), g, UPPER, LEFT, true));
         if (!gu)
-            LET(g, joined(m, g, OP(m, "zeros_like.default", VAL(part(m, u, -1, k, ncolumns - k))), -1));
+            LET(g, joined(m, g, OP(m, "zeros_like.default", VAL(range_of(m, u, -1, k, ncolumns - k))), -1));
     } else {
         if (gu)
             LET(g, product(m, gu, adjoint(m, u)));
@@ -732,12 +731,13 @@ lu_backward(struct machine *m, struct value *gl, struct value *gu, struct value 
             LET(g, difference(m, g, product(m, adjoint(m, l), lower(m, gl, -1))));
         else if (gl)
             LET(g, minus(m, product(m, adjoint(m, l), lower(m, gl, -1))));
-        LET(g, solve(m, adjoint(m, part(m, l, -2, 0, k)), upper(m, g, 0), UPPER, LEFT, true));
+        LET(g, solve(m, adjoint(m, range_of(m, l, -2, 0, k)), upper(m, g, 0), UPPER, LEFT, true));
         if (gl)
-            LET(g, joined(m, sum(m, g, lower(m, part(m, gl, -2, 0, k), -1)), part(m, gl, -2, k, nrows - k), -2));
+            LET(g,
+                joined(m, sum(m, g, lower(m, range_of(m, gl, -2, 0, k), -1)), range_of(m, gl, -2, k, nrows - k), -2));
         LET(g, solve(m, adjoint(m, u), g, LOWER, RIGHT, false));
         if (!gl)
-            LET(g, joined(m, g, OP(m, "zeros_like.default", VAL(part(m, l, -2, k, nrows - k))), -2));
+            LET(g, joined(m, g, OP(m, "zeros_like.default", VAL(range_of(m, l, -2, k, nrows - k))), -2));
     }
     return p ? product(m, p, g) : g;
 }
@@ -757,7 +757,7 @@ expand_lu_factor_backward(struct machine *m, struct frame *f)
     const struct arg a[] = {VAL(V(1)), VAL(V(2)), BOOL(true), BOOL(pivot)};
     struct frame *s = dispatch(m, aten_find("lu_unpack.default"), COUNT(a), a, NULL);
     int64_t k = smaller(V(1));
-    struct value *gl = part(m, V(0), -1, 0, k), *gu = part(m, V(0), -2, 0, k);
+    struct value *gl = range_of(m, V(0), -1, 0, k), *gu = range_of(m, V(0), -2, 0, k);
     out_add(m, f, lu_backward(m, gl, gu, pivot ? s->out[0] : NULL, s->out[1], s->out[2]));
 }
 
@@ -771,12 +771,12 @@ expand_lu_unpack_backward(struct machine *m, struct frame *f)
     memcpy(size, V(2)->size, sizeof(*size) * (size_t)V(2)->rank);
     if (gl && gu) {
         int mark = scope_begin(m);
-        struct value *right = upper(m, ncolumns == k ? gu : part(m, gu, -1, 0, k), 0);
-        struct value *left = lower(m, nrows == k ? gl : part(m, gl, -2, 0, k), -1);
+        struct value *right = upper(m, ncolumns == k ? gu : range_of(m, gu, -1, 0, k), 0);
+        struct value *left = lower(m, nrows == k ? gl : range_of(m, gl, -2, 0, k), -1);
         scope_assign(m, mark, &g, sum(m, left, right));
         if (nrows != ncolumns)
-            g = tall ? joined(m, g, part(m, gl, -2, k, nrows - k), -2)
-                     : joined(m, g, part(m, gu, -1, k, ncolumns - k), -1);
+            g = tall ? joined(m, g, range_of(m, gl, -2, k, nrows - k), -2)
+                     : joined(m, g, range_of(m, gu, -1, k, ncolumns - k), -1);
     } else {
         int dim = gl ? -1 : -2;
         g = gl ? lower(m, gl, -1) : upper(m, gu, 0);
@@ -830,7 +830,7 @@ expand_matrix_exp_backward(struct machine *m, struct frame *f)
         scope_assign(m, mark, &whole, joined(m, above, below, -2));
     }
     struct value *both = OP(m, "linalg_matrix_exp.default", VAL(whole));
-    out_add(m, f, part(m, part(m, both, -2, 0, n), -1, n, n));
+    out_add(m, f, range_of(m, range_of(m, both, -2, 0, n), -1, n, n));
 }
 
 /* ---- Householder's reflectors ------------------------------------------------------------------------------------ */
@@ -843,7 +843,7 @@ struct reflector {
 static struct reflector
 reflector_of(struct machine *m, struct value *vectors, struct value *factors, int64_t i)
 {
-    return (struct reflector){i, part(m, vectors, -1, i, 1), part(m, factors, -1, i, 1)};
+    return (struct reflector){i, range_of(m, vectors, -1, i, 1), range_of(m, factors, -1, i, 1)};
 }
 
 /* K is written in place. Source: apply_simple_transformation. */
@@ -852,13 +852,13 @@ reflect(struct machine *m, const struct reflector *r, struct value *k, enum side
 {
     int64_t n = rows(r->v) - r->at;
     int mark = scope_begin(m);
-    struct value *v = part(m, r->v, -2, r->at, n);
+    struct value *v = range_of(m, r->v, -2, r->at, n);
     if (s == LEFT) {
-        struct value *u = product(m, adjoint(m, v), part(m, k, -2, r->at, n));
+        struct value *u = product(m, adjoint(m, v), range_of(m, k, -2, r->at, n));
         times(m, times(m, column_of(m, r->t), v), u);
     } else {
         struct value *u = NULL;
-        LET(u, product(m, part(m, k, -1, r->at, n), times(m, column_of(m, r->t), v)));
+        LET(u, product(m, range_of(m, k, -1, r->at, n), times(m, column_of(m, r->t), v)));
         times(m, u, adjoint(m, v));
     }
     scope_end(m, mark, 0, NULL);
@@ -870,14 +870,14 @@ reflector_gradient(struct machine *m, const struct reflector *r, struct value *k
 {
     int64_t n = rows(r->v) - r->at;
     int mark = scope_begin(m);
-    struct value *v = part(m, r->v, -2, r->at, n), *t = column_of(m, r->t), *to_v = NULL, *to_t = NULL;
-    struct value *vk = product(m, adjoint(m, v), part(m, k, -2, r->at, n));
-    struct value *kv = product(m, part(m, k, -1, r->at, n), v);
+    struct value *v = range_of(m, r->v, -2, r->at, n), *t = column_of(m, r->t), *to_v = NULL, *to_t = NULL;
+    struct value *vk = product(m, adjoint(m, v), range_of(m, k, -2, r->at, n));
+    struct value *kv = product(m, range_of(m, k, -1, r->at, n), v);
     int statement = scope_begin(m);
     struct value *right = times(m, t, kv), *left = times(m, minus(m, t), vk);
     left = OP(m, "squeeze.dim", VAL(left), INT(-2));
     scope_assign(m, statement, &to_v, difference(m, left, OP(m, "squeeze.dim", VAL(right), INT(-1))));
-    LET(to_t, minus(m, product(m, part(m, vk, -1, r->at, n), v)));
+    LET(to_t, minus(m, product(m, range_of(m, vk, -1, r->at, n), v)));
     out[0] = column_of(m, to_v);
     out[1] = OP(m, "squeeze.dim", VAL(to_t), INT(-1));
     scope_end(m, mark, 2, out);
@@ -891,7 +891,7 @@ householder(struct machine *m, struct value *grad, struct value *result, struct 
     int64_t n = tau->size[tau->rank - 1], ncolumns = columns(input);
     enum side first = flipped ? RIGHT : LEFT, second = flipped ? LEFT : RIGHT;
     struct value *v = lower(m, input, -1), *norm = NULL, *sigma = NULL, *k = NULL; /* its diagonal is filled with 1 */
-    struct value *used = part(m, v, -1, 0, n);
+    struct value *used = range_of(m, v, -1, 0, n);
     LET(norm, OP(m, "sum.dim_IntList", VAL(times(m, used, used)), ints_arg(m, 1, (int64_t[]){-2}), BOOL(false)));
     LET(sigma, ratio(m, tau, OP(m, "sub.Scalar", VAL(times(m, tau, norm)), FLT(1))));
     LET(k, product(m, result, adjoint(m, grad)));

@@ -20,6 +20,9 @@ enum { RANK = 2 * MAX_RANK };
         scope_assign(m, mark_, &(variable), bound_); \
     } while (0)
 
+/* So many of a dimension, which are all of it where it is as long: expand.c. */
+struct value *range_of(struct machine *m, struct value *v, int dim, int64_t from, int64_t size);
+
 /* ---- layout.c: sizes, strides and types of results --------------------------------------------------------------- */
 
 /* Numpy broadcasting of all tensors among a[0..n): the rank. */

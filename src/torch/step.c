@@ -632,7 +632,6 @@ moves(const struct script *x)
     return m;
 }
 
-/* The parameters' memory; of those on the meta device there is none, but what would have it is known. */
 /* An attribute that is no buffer, so that Module.to() leaves it alone: the program brings it to the device itself, and
  * may have it there in the type of what it meets: "self.pe = self.pe.to(x.dtype)". */
 static bool
@@ -651,6 +650,7 @@ type_of_param(const struct script *x, const struct param *q)
     return x->sharded_low || q->is_exact || zero ? q->dtype : precision_type(x->s->precision, q->dtype);
 }
 
+/* The parameters' memory; of those on the meta device there is none, but what would have it is known. */
 static void
 build_model(struct script *x)
 {
