@@ -1141,21 +1141,12 @@ from_axis(struct matcher *x, const struct node *n, struct arg b)
     return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
 }
 
-static struct param *
-param_of(struct matcher *x, int slot)
-{
-    int at = 0;
-    while (at < x->l->p->nparams && x->l->p->params[at].slot != slot)
-        at++;
-    return at < x->l->p->nparams ? &x->l->p->params[at] : NULL;
-}
-
 /* What the exporter computed when it wrote the file, and no module of torch.nn reads as its weight, was a parameter, a
  * part of one, several or a buffer. */
 static void
 doubt_computed(struct matcher *x, int tensor, struct arg a)
 {
-    struct param *q = a.kind == ARG_SLOT && matcher_renamed(x, tensor) ? param_of(x, (int)a.i) : NULL;
+    struct param *q = a.kind == ARG_SLOT && matcher_renamed(x, tensor) ? program_param(x->l->p, (int)a.i) : NULL;
     if (!q || q->kind != PARAM_TRAINED)
         return;
     program_assume(x->l->p, ALTERNATIVE_COMPUTED,
@@ -1739,7 +1730,7 @@ weight_normalized(struct matcher *x, const struct node *n, struct arg weight)
         ones[i] = 1;
     int g =
         norm_param(x, lower_node_module(x->l->a, n), (int)weight.i, "weight_g", PARAM_TRAINED, w->dtype, rank, size[0]);
-    param_of(x, g)->size = ones;
+    program_param(x->l->p, g)->size = ones;
     const char *key = arena_printf(x->l->a, "attribute of slot %d", g);
     if (names_find(x->params, key) < 0)
         names_put(x->params, key, ++x->l->p->nattributes);

@@ -83,7 +83,7 @@ same_args(int n, const struct arg *p, const struct arg *q)
     return true;
 }
 
-const struct param *
+struct param *
 program_param(const struct program *p, int slot)
 {
     for (int i = 0; i < p->nparams; i++)

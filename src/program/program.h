@@ -285,7 +285,7 @@ void python_parts(struct program *p);
 void python_checkpoints(struct program *p, bool conditional);
 /* Whether n arguments are alike, but for which tensors they are. */
 bool same_args(int n, const struct arg *p, const struct arg *q);
-const struct param *program_param(const struct program *p, int slot); /* of several names the first; NULL none */
+struct param *program_param(const struct program *p, int slot); /* of several names the first; NULL none */
 /* The same of every slot. */
 const struct param **program_params(const struct program *p, struct arena *a);
 /* Per slot the call that makes it, -1 none; whether a parameter or an input of real numbers goes into it. */
