@@ -186,25 +186,6 @@ def by_torchscript(bench, file, evaluated):
     return export
 
 
-def in_evaluation(bench, file):
-    def export(model, inputs):
-        bench.torch.onnx.export(
-            model.eval(),
-            (),
-            file,
-            kwargs=inputs,
-            dynamo=True,
-            input_names=list(inputs),
-            output_names=["output"],
-            external_data=False,
-            verbose=False,
-            dynamic_shapes={k: {0: bench.torch.export.Dim("batch")} for k in inputs},
-        )
-        return bench.onnx.load(file)
-
-    return export
-
-
 def suffix(a):
     """What the names of files end with that are exported so."""
     return ".captured" if a.captured else ".ts" * a.torchscript + ".evaluated" * a.evaluated
@@ -213,7 +194,11 @@ def suffix(a):
 def exported(a, bench, name, source, file):
     if a.torchscript or a.evaluated:
         made = file + ".tmp"
-        export = by_torchscript(bench, made, a.evaluated) if a.torchscript else in_evaluation(bench, made)
+
+        def evaluated(model, inputs):
+            return bench.dynamo(model.eval(), inputs, made)
+
+        export = by_torchscript(bench, made, a.evaluated) if a.torchscript else evaluated
         return not bench.take(name + suffix(a), source, batch=BATCH // 2, export=export, what=("file",))
     if not a.captured:
         return not bench.take(name, source, batch=BATCH // 2, what=("file",))

@@ -176,6 +176,23 @@ class Bench:
             with open(path, "w") as f:
                 f.write(source)
 
+    def dynamo(self, module, inputs, file, batch=True):
+        """What PyTorch's exporter writes, through a file; batch: of any batch."""
+        shapes = {"dynamic_shapes": {k: {0: self.torch.export.Dim("batch")} for k in inputs}} if batch else {}
+        self.torch.onnx.export(
+            module,
+            (),
+            file,
+            kwargs=inputs,
+            dynamo=True,
+            input_names=list(inputs),
+            output_names=["output"],
+            external_data=False,
+            verbose=False,
+            **shapes,
+        )
+        return self.onnx.load(file)
+
     def take(
         self,
         name,
@@ -200,20 +217,7 @@ class Bench:
             if export:
                 m = export(entry.build().train(), inputs)
             else:
-                shapes = {"dynamic_shapes": {k: {0: self.torch.export.Dim("batch")} for k in inputs}} if batch else {}
-                self.torch.onnx.export(
-                    entry.build().train(),
-                    (),
-                    model + ".tmp",
-                    kwargs=inputs,
-                    dynamo=True,
-                    input_names=list(inputs),
-                    output_names=["output"],
-                    external_data=False,
-                    verbose=False,
-                    **shapes,
-                )
-                m = self.onnx.load(model + ".tmp")
+                m = self.dynamo(entry.build().train(), inputs, model + ".tmp", bool(batch))
             m = self.tools.strip(m)
             self.tools.tidy_paths(m)
             self.tidy(m)
