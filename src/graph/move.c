@@ -567,7 +567,7 @@ void
 move_space_to_depth(struct infer *I)
 {
     const struct tensor *x = in(I, 0);
-    int64_t b = node_int(I->n, "blocksize", 0), bb;
+    int64_t b = node_int(I->n, "blocksize", 0), bb = 0;
     bool ok = mul_ok(b, b, &bb) && b > 0;
     SHAPE(I, 0, type(x), dim(x, 0), ok ? mul_dim(dim(x, 1), num_dim(bb)) : OPEN, ok ? div_dim(dim(x, 2), b) : OPEN,
           ok ? div_dim(dim(x, 3), b) : OPEN);

@@ -188,7 +188,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
         return 0;
     if (!m->cudnn.rule || m->cudnn.rule->most < r->most)
         m->cudnn.rule = r;
-    struct letters l;
+    struct letters l = {0};
     read_letters(&l, s);
     double bytes = evaluate(rule_text(m, r, s->kind), &l);
     if (bytes > 0)

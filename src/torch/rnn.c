@@ -185,10 +185,9 @@ rnn_gru_step(struct machine *m, struct frame *f)
 static void
 simple_cell(struct machine *m, struct frame *f, const char *activation)
 {
-    struct value *gates[2];
-    for (int i = 1; i >= 0; i--)
-        gates[i] = OP(m, "linear.default", VAL(V(i)), VAL(V(2 + i)), VAL(V(4 + i)));
-    struct arg a[] = {VAL(gates[1]), VAL(gates[0])};
+    struct value *hidden = OP(m, "linear.default", VAL(V(1)), VAL(V(3)), VAL(V(5)));
+    struct value *input = OP(m, "linear.default", VAL(V(0)), VAL(V(2)), VAL(V(4)));
+    struct arg a[] = {VAL(hidden), VAL(input)};
     struct value *sum = op_over(m, "add.Tensor", COUNT(a), a, true);
     out_add(m, f, OP(m, activation, VAL(sum)));
 }
