@@ -189,7 +189,7 @@ struct infer {
     struct shapes *run;
     int nin, nout;
     struct tensor **in, **out;
-    const char *why; /* set where a shape stays open for a reason that can be named */
+    const char *why; /* a doubt: why a shape stays open, or that sizes contradict each other */
 };
 
 /* Which of a node's inputs and attributes were the arguments of the call that a Python program made: patterns.c has a

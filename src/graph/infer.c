@@ -9,6 +9,14 @@
 /* ---- elementwise ------------------------------------------------------------------------------------------------- */
 
 void
+infer_agree(struct infer *I, int64_t a, int64_t b)
+{
+    if (a >= 0 && b >= 0 && a != b)
+        I->why = arena_printf(I->g->arena, "%lld and %lld have to be equal: the file has a size of other inputs in it",
+                              (long long)a, (long long)b);
+}
+
+void
 infer_same(struct infer *I)
 {
     same(I, 0, in(I, 0));
@@ -418,6 +426,7 @@ matmul_dims(struct infer *I, const struct tensor *a, const struct tensor *b, boo
     int ra = rank(a), rb = rank(b);
     if (ra < 1 || rb < 1)
         return;
+    infer_agree(I, dim(a, ta && ra > 1 ? -2 : -1).n, dim(b, rb == 1 || tb ? -1 : -2).n);
     int batch = (ra > rb ? ra : rb) - 2, r = 0;
     batch = batch < 0 ? 0 : batch;
     struct dim *d = shape(I, 0, batch + (ra > 1) + (rb > 1));

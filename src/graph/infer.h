@@ -131,6 +131,9 @@ merge_dim(struct dim a, struct dim b)
     return OPEN;
 }
 
+/* Says that sizes contradict each other, where both are known. */
+void infer_agree(struct infer *I, int64_t a, int64_t b);
+
 static inline struct dim
 broadcast_dim(struct dim a, struct dim b)
 {

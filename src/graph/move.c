@@ -35,6 +35,8 @@ move_reshape(struct infer *I)
     }
     if (d && divides && open >= 0)
         d[open] = num_dim(rest);
+    if (d && open < 0)
+        infer_agree(I, tensor_elements(x ? x : &(struct tensor){.rank = -1}), tensor_elements(out(I, 0)));
     if (!d || open < 0 || divides || !minus || rank(x) < 0)
         return;
     /* -1 where the input is open in as many dims as are copied: the rest must agree */
@@ -173,6 +175,8 @@ concat_dims(struct infer *I, int first, int step)
         for (int k = first; k < I->nin; k += step) {
             struct dim x = rank(in(I, k)) == r ? dim(in(I, k), i) : OPEN;
             sum = k == first ? x : add_dim(sum, x);
+            if (i != axis)
+                infer_agree(I, x.n, agreed.n);
             if (x.n >= 0 || (agreed.n < 0 && !agreed.sym))
                 agreed = x;
         }

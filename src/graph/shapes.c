@@ -103,6 +103,8 @@ doubt_node(struct shapes *run, const struct infer *in)
     for (int k = 0; k < in->nout; k++)
         if (in->out[k] && shapes_overflow(in->out[k]))
             graph_doubt(run->root, name, op, NULL, "the size of its output %s overflows 64 bits", in->out[k]->name);
+    if (!open && in->why)
+        graph_doubt(run->root, name, op, NULL, "%s", in->why);
     if (!open)
         return;
     if (!n->row) {

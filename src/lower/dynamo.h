@@ -225,8 +225,6 @@ int resolve_constant(struct dynamo *d, const struct group *g, const char *name, 
 /* The module keeps what the call makes of its parameter, the first argument, as an attribute until its next call. */
 void resolve_kept(struct dynamo *d, struct call *c);
 
-/* Whether an activation writes in place that may be told either way, which is said. */
-bool resolve_overwrites(struct lowering *l, const char *target);
 /* What changes no number was left out, as a sum of one element is; but PyTorch makes a tensor: a doubt. */
 void resolve_left_out(struct dynamo *d, const struct group *g, const char *name);
 /* The slot of a tensor that another statement made; of the same call again, where the group's line writes it, too, and

@@ -385,6 +385,8 @@ const struct fact fact_table[] = {
      .op = "dropout.default", .beside = "/features.1.0.block.0"},
     {TORCHVISION, FACT_IN_PLACE, "models/mnasnet.py: MNASNet", .path = "classifier.*", .op = "dropout.default",
      .beside = "/layers.0"},
+    {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation", .path = "*.scale_activation",
+     .op = "hardsigmoid.default", .beside = "../fc1"},
     {TORCHVISION, FACT_OUT_OF_PLACE, "ops/misc.py: SqueezeExcitation", .path = "*.activation", .op = "relu.default",
      .beside = "../fc1"},
     {TORCHVISION, FACT_IN_PLACE, "models/efficientnet.py: MBConv; likewise mobilenetv3.py, convnext.py",

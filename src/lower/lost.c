@@ -25,17 +25,15 @@ mark_in_place(struct lost *x, const struct node *n, struct call *c)
     if (l->s->inplace == INPLACE_NONE || !lower_may_overwrite(l->g, in, n->out[0], (int)(n - l->g->n), false))
         return;
     const struct place at = {.path = path, .op = c->op->name, .modules = x->modules};
-    c->in_place = (l->s->inplace == INPLACE_RELU && spelled(c->op->name, RECTIFIES)) ||
-                  (l->s->inplace == INPLACE_ALL && (c->op->keeps_result || spelled(c->op->name, OVERWRITES)));
     const unsigned either = 1u << FACT_IN_PLACE | 1u << FACT_OUT_OF_PLACE;
-    for (const struct fact *f = NULL; !c->in_place && (f = fact_next(x->l, f, either, &at));) {
-        if (f->kind == FACT_OUT_OF_PLACE)
-            break;
-        c->in_place = f->op || spelled(c->op->name, OVERWRITES);
-    }
+    const struct fact *f = NULL;
+    bool overwrites = spelled(c->op->name, OVERWRITES);
+    while (!c->in_place && (f = fact_next(x->l, f, either, &at)) && f->kind == FACT_IN_PLACE)
+        c->in_place = f->op || overwrites;
+    x->in_place |= c->in_place;
+    c->in_place |= !f && overwrites && lower_overwrites(x->l, c->op->name);
     if (c->in_place)
         lower_in_place(x->l, c);
-    x->in_place |= c->in_place;
 }
 
 /* ---- dropout ----------------------------------------------------------------------------------------------------- */

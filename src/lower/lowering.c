@@ -172,6 +172,14 @@ lower_may_overwrite(const struct graph *g, int in, int out, int last, bool input
     return true;
 }
 
+bool
+lower_overwrites(struct lowering *l, const char *target)
+{
+    if (l->s->inplace == INPLACE_AUTO)
+        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
+    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
+}
+
 void
 lower_in_place(struct lowering *l, struct call *c)
 {

@@ -37,6 +37,8 @@ void lower_inputs(struct lowering *l);
 void lower_outputs(struct lowering *l);
 /* Whether node `last` could write tensor `out` over tensor `in`: same sizes, made by the model, not read afterwards. */
 bool lower_may_overwrite(const struct graph *g, int in, int out, int last, bool inputs);
+/* Whether an activation writes in place that may be told either way, which is said. */
+bool lower_overwrites(struct lowering *l, const char *target);
 
 /* It writes over its first argument: the operator's own row for that, where it has one. */
 void lower_in_place(struct lowering *l, struct call *c);

@@ -316,6 +316,13 @@ emit_rsqrt(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
+static bool
+same_scope(const struct matcher *x, const struct node *n, const struct node *m)
+{
+    struct arena *a = x->l->a;
+    return strcmp(lower_node_module(a, m), lower_node_module(a, n)) == 0;
+}
+
 /* The weight of a linear layer behind a MatMul: through a Transpose, or already transposed by constant folding. */
 static int
 linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
@@ -331,15 +338,17 @@ linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
     return -1;
 }
 
-/* MatMul with a weight, then Add of a one-dimensional constant. */
+/* MatMul with a weight, then Add of a one-dimensional constant, which PyTorch's exporter writes first, and in the same
+ * module; else the line adds it. Source: linear in torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py. */
 static bool
 match_linear_bias(struct matcher *x, const struct node *n)
 {
     bool folded;
-    for (int k = 0; k < 2; k++) {
+    for (int k = x->by_torch ? 1 : 0; k < 2; k++) {
         const struct node *mm = only_maker(x, n, k, "MatMul");
         const struct tensor *b = tensor_at(x, n->in[1 - k]);
-        if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && matcher_constant(x, n->in[1 - k])) {
+        if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && matcher_constant(x, n->in[1 - k]) &&
+            (!x->by_torch || same_scope(x, n, mm))) {
             cover(x, mm);
             const struct node *t = maker(x, mm->in[1]);
             if (t)
@@ -766,7 +775,7 @@ static bool
 match_mish(struct matcher *x, const struct node *n)
 {
     const struct node *tanh, *soft = mish_inner(x, n, &tanh);
-    if (!soft)
+    if (!soft || setup_instead(x->l->s, ALTERNATIVE_SILU))
         return false;
     cover(x, tanh), cover(x, soft);
     return true;
@@ -779,6 +788,103 @@ emit_mish(struct matcher *x, const struct node *n)
     struct arg a = matcher_arg(x, n, mish_inner(x, n, &tanh)->in[0], "input");
     struct call *c = matcher_call(x, n, "aten.mish.default", 1);
     c->args[0] = a;
+    finish(x, c, n->out[0]);
+    program_assume(x->l->p, ALTERNATIVE_SILU,
+                   "x * tanh(softplus(x)) is taken for mish(x): the file can't tell them apart");
+}
+
+/* log(sigmoid(x)). Source: log_sigmoid in symbolic_opset9.py. */
+static bool
+match_log_sigmoid(struct matcher *x, const struct node *n)
+{
+    const struct node *s = only_maker(x, n, 0, "Sigmoid");
+    if (!s || setup_instead(x->l->s, ALTERNATIVE_SILU))
+        return false;
+    cover(x, s);
+    return true;
+}
+
+static void
+emit_log_sigmoid(struct matcher *x, const struct node *n)
+{
+    struct arg a = matcher_arg(x, n, maker(x, n->in[0])->in[0], "input");
+    struct call *c = matcher_call(x, n, "aten.log_sigmoid.default", 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+    program_assume(x->l->p, ALTERNATIVE_SILU,
+                   "log(sigmoid(x)) is taken for logsigmoid(x): the file can't tell them apart");
+}
+
+/* log1p: 1 stands first, where a line that adds has it behind. Source: log1p in symbolic_opset9.py. */
+static bool
+match_log1p(struct matcher *x, const struct node *n)
+{
+    double one;
+    const struct node *add = only_maker(x, n, 0, "Add");
+    if (!x->by_torch || !add || !matcher_number(x, add->in[0], &one) || one != 1)
+        return false;
+    cover(x, add);
+    return true;
+}
+
+static void
+emit_log1p(struct matcher *x, const struct node *n)
+{
+    struct arg a = matcher_arg(x, n, maker(x, n->in[0])->in[1], "input");
+    struct call *c = matcher_call(x, n, "aten.log1p.default", 1);
+    c->args[0] = a;
+    finish(x, c, n->out[0]);
+}
+
+/* The sums of cosine_similarity: of the product, and of each operand's squares; then root, and product under it. Source:
+ * cosine_similarity in symbolic_opset9.py. */
+enum { COSINE = 9 };
+
+static bool
+cosine(const struct matcher *x, const struct node *n, const struct node **in)
+{
+    const struct node *max = only_maker(x, n, 1, "Max"), *root = max ? only_maker(x, max, 0, "Sqrt") : NULL;
+    const struct node *under = root ? only_maker(x, root, 0, "Mul") : NULL,
+                      *sum[] = {only_maker(x, n, 0, "ReduceSum"), under ? only_maker(x, under, 0, "ReduceSum") : NULL,
+                                under ? only_maker(x, under, 1, "ReduceSum") : NULL},
+                      *mul[COUNT(sum)];
+    for (int i = 0; i < COUNT(sum); i++)
+        if (!sum[i] || !(mul[i] = only_maker(x, sum[i], 0, "Mul")))
+            return false;
+    for (int i = 1; i < COUNT(mul); i++)
+        if (mul[i]->in[0] != mul[i]->in[1] || mul[i]->in[0] != mul[0]->in[i - 1])
+            return false;
+    const struct node *all[COSINE] = {max, root, under, sum[0], sum[1], sum[2], mul[0], mul[1], mul[2]};
+    memcpy(in, all, sizeof(all));
+    return true;
+}
+
+static bool
+match_cosine(struct matcher *x, const struct node *n)
+{
+    const struct node *in[COSINE];
+    bool found = cosine(x, n, in);
+    for (int i = 0; i < COSINE && found; i++)
+        cover(x, in[i]);
+    return found;
+}
+
+static void
+emit_cosine(struct matcher *x, const struct node *n)
+{
+    const struct node *in[COSINE];
+    double eps = 0;
+    if (!cosine(x, n, in))
+        return;
+    const struct node *max = in[0], *sum = in[3], *mul = in[6];
+    struct arg a = matcher_arg(x, n, mul->in[0], "x1"), b = matcher_arg(x, n, mul->in[1], "x2"),
+               axes = axes_arg(x, sum);
+    matcher_number(x, max->nin > 1 ? max->in[1] : -1, &eps);
+    struct call *c = matcher_call(x, n, "aten.cosine_similarity.default", 4);
+    c->args[0] = a;
+    c->args[1] = b;
+    c->args[2] = axes.kind == ARG_LIST && axes.n == 1 ? axes.list[0] : INT(1);
+    c->args[3] = FLT(eps);
     finish(x, c, n->out[0]);
 }
 
@@ -1104,6 +1210,9 @@ static const struct pattern {
     {"Mul", 0, match_silu, emit_silu},
     {"Mul", 0, match_glu, emit_glu},
     {"Mul", 0, match_mish, emit_mish},
+    {"Log", 0, match_log_sigmoid, emit_log_sigmoid},
+    {"Log", 0, match_log1p, emit_log1p},
+    {"Div", 0, match_cosine, emit_cosine},
     {"Div", 0, match_rsqrt, emit_rsqrt},
     {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
@@ -1443,9 +1552,9 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
     bool one = axes.kind == ARG_LIST && axes.n == 1;
     if (one)
         program_assume(x->l->p, ALTERNATIVE_MAX,
-                       "a maximum over one dimension is taken for amax(dim), not max(dim)[0], which keeps indices: the "
+                       "a maximum over one dimension is taken for max(dim)[0], which keeps indices, not amax(dim): the "
                        "file can't tell them apart");
-    if (!all && !(one && setup_instead(x->l->s, ALTERNATIVE_MAX)))
+    if (!all && (!one || setup_instead(x->l->s, ALTERNATIVE_MAX)))
         return false;
     struct call *c = matcher_call(x, n, all ? row->all : row->one, all ? 1 : 3);
     c->args[0] = a;
@@ -1512,7 +1621,23 @@ emit_norm(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
-/* Numbers, not tensors, clamp; 0 and 6 are ReLU6's, which PyTorch runs as hardtanh. */
+/* Nothing else runs in the node's module, which has a name. */
+static bool
+is_module(const struct matcher *x, const struct node *n)
+{
+    int at = (int)(n - x->g->n), beside[] = {at - 1, at + 1};
+    for (int i = 0; i < COUNT(beside); i++) {
+        int k = beside[i];
+        while (k >= 0 && k < x->g->nn && is(&x->g->n[k], "Constant"))
+            k += i ? 1 : -1;
+        if (k >= 0 && k < x->g->nn && same_scope(x, n, &x->g->n[k]))
+            return false;
+    }
+    return *lower_node_module(x->l->a, n);
+}
+
+/* Numbers, not tensors, clamp; 0 and 6 are ReLU6's, and a module of its own is Hardtanh: PyTorch runs both as hardtanh.
+ * Source: torch/nn/modules/activation.py. */
 static void
 emit_clamp(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1525,9 +1650,9 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
     from |= l != NULL;
     to |= h != NULL;
     struct arg a = matcher_arg(x, n, n->in[0], "input");
-    bool relu6 = from && to && lo == 0 && hi == 6;
+    bool hardtanh = from && to && ((lo == 0 && hi == 6) || is_module(x, n));
     struct call *c = matcher_call(x, n,
-                                  relu6        ? "aten.hardtanh.default"
+                                  hardtanh     ? "aten.hardtanh.default"
                                   : from && to ? target
                                   : from       ? "aten.clamp_min.default"
                                                : "aten.clamp_max.default",
@@ -2034,8 +2159,7 @@ is_stacked(const struct matcher *x, const struct node *n)
             inside |= is(m, between[i]);
         m = inside ? maker(x, m->in[0]) : m;
     }
-    struct arena *a = x->l->a;
-    return m && node_call(m) == node_call(n) && strcmp(lower_node_module(a, m), lower_node_module(a, n)) == 0;
+    return m && node_call(m) == node_call(n) && same_scope(x, n, m);
 }
 
 /* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */

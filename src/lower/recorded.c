@@ -295,7 +295,7 @@ class_in_place(const struct dynamo *d, const struct group *g)
         if (f)
             return f->kind == FACT_IN_PLACE;
     }
-    return resolve_overwrites(l, g->target);
+    return lower_overwrites(l, g->target);
 }
 
 /* "F.relu(x, True)": what functions of torch.nn.functional take beyond their operator's arguments is `inplace`. */

@@ -1501,14 +1501,6 @@ learned_number(struct dynamo *d, const struct group *g, const char *name)
     return q && read_here(d, g, q, "", "") ? q : NULL;
 }
 
-bool
-resolve_overwrites(struct lowering *l, const char *target)
-{
-    if (l->s->inplace == INPLACE_AUTO)
-        program_assume(l->p, ALTERNATIVE_OVERWRITES, "activations that may be told to write in place (ReLU) are not");
-    return l->s->inplace == INPLACE_ALL || (l->s->inplace == INPLACE_RELU && spelled(target, RECTIFIES));
-}
-
 /* The stack of the line that makes a call's operand, where the call ran on it: "1 / x" is x.reciprocal() * 1,
  * __rtruediv__ in torch/_tensor.py; that line writes it, "y = (x + h) / 1.0"; or neither does, "x = x / 1.0" in
  * between, which binds as that line does. NULL: on its reader's. */
@@ -1540,7 +1532,7 @@ lost_identity(struct dynamo *d, const struct group *g, const char *name, int slo
         }
         struct call *again = group_call(d, g, arena_printf(d->l->a, "aten.%s", op->name), 1);
         again->args[0] = (struct arg){.kind = ARG_SLOT, .i = slot};
-        if (spelled(name, OVERWRITES) && resolve_overwrites(d->l, again->target))
+        if (spelled(name, OVERWRITES) && lower_overwrites(d->l, again->target))
             lower_in_place(d->l, again);
         return again->outs[0];
     }

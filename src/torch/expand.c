@@ -463,17 +463,21 @@ expand_argsort(struct machine *m, struct frame *f)
 void
 expand_cosine_similarity(struct machine *m, struct frame *f)
 {
-    struct arg dim = f->n > 2 && f->a[2].kind != ARG_NONE ? f->a[2] : INT(1);
-    struct value *norm[2];
-    for (int i = 0; i < 2; i++) {
+    struct arg dim = f->n > 2 && f->a[2].kind != ARG_NONE ? f->a[2] : INT(1), in[] = {VAL(V(0)), VAL(V(1))};
+    int64_t size[MAX_RANK];
+    int rank = layout_broadcast(in, COUNT(in), size);
+    struct value *v[COUNT(in)], *norm[COUNT(in)];
+    for (int i = 0; i < COUNT(in); i++) {
+        bool whole = V(i)->rank == rank && memcmp(V(i)->size, size, sizeof(*size) * (size_t)rank) == 0;
+        v[i] = whole ? V(i) : OP(m, "expand.default", in[i], ints_arg(m, rank, size));
         int mark = scope_begin(m);
-        norm[i] = OP(m, "linalg_vector_norm.default", VAL(V(i)), INT(2), dim, BOOL(true));
+        norm[i] = OP(m, "linalg_vector_norm.default", VAL(v[i]), INT(2), dim, BOOL(true));
         norm[i] = OP(m, "clone.default", VAL(norm[i]));
         scope_end(m, mark, 1, &norm[i]);
     }
     OP(m, "scalar_tensor.default", FLT(0), DTYPE(layout_statistics(norm[0]))); /* eps, in what halves compute in */
-    struct value *right = OP(m, "div.Tensor", VAL(V(1)), VAL(norm[1])); /* C++ evaluates operands from the right */
-    struct value *left = OP(m, "div.Tensor", VAL(V(0)), VAL(norm[0]));
+    struct value *right = OP(m, "div.Tensor", VAL(v[1]), VAL(norm[1])); /* C++ evaluates operands from the right */
+    struct value *left = OP(m, "div.Tensor", VAL(v[0]), VAL(norm[0]));
     out_add(m, f, OP(m, "sum.dim_IntList", VAL(OP(m, "mul.Tensor", VAL(left), VAL(right))), dim, BOOL(false)));
 }
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models as people write them by hand, each from another paper or course: is the peak right, or said to be unsure?
 
-    people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--keep DIR] [-v]
+    people.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--set N] [--torchscript] [--keep DIR] [-v]
 
 people.tar.xz has their sources and, for each, the peaks that PyTorch has; those who wrote them had not read memlint.
 Comments of a source say what a user knows: "# loss:", "# freeze:", "# outputs:", "# static:" (inputs without a batch),
-"# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode is made where DIR has
-none. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a table. Exit 1 when one is wrong
+"# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode, or TorchScript's, is
+made where DIR has none. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a table. Exit 1 when one is wrong
 and sure.
 """
 
@@ -24,30 +24,43 @@ def words(source, key):
     return found.group(1).split() if found else []
 
 
-def export(bench, name, source):
+def export(bench, name, source, torchscript):
     torch = bench.torch
     entry = steps.load("zoo", bench.file(name, ".py")).ZOO["case"]
     fixed, static = words(source, "fixed"), words(source, "static")
     inputs, _ = entry.inputs(BATCH if fixed else 2)
-    dims = {k: {} if k in static else {0: torch.export.Dim("batch")} for k in inputs}
     path = bench.file(name, ".onnx.new")
-    torch.onnx.export(
-        entry.build().train(),
-        (),
-        path,
-        kwargs=inputs,
-        dynamo=True,
-        input_names=list(inputs),
-        output_names=words(source, "outputs") or ["output"],
-        external_data=False,
-        verbose=False,
-        dynamic_shapes=None if fixed else dims,
-    )
+    outputs = words(source, "outputs") or ["output"]
+    common = {"input_names": list(inputs), "output_names": outputs, "verbose": False}
+    if torchscript:
+        torch.onnx.export(
+            entry.build().train(),
+            (inputs,),
+            path,
+            dynamo=False,
+            opset_version=17,
+            training=torch.onnx.TrainingMode.TRAINING,
+            do_constant_folding=False,
+            dynamic_axes={} if fixed else {k: {0: "batch"} for k in inputs if k not in static},
+            **common,
+        )
+    else:
+        dims = {k: {} if k in static else {0: torch.export.Dim("batch")} for k in inputs}
+        torch.onnx.export(
+            entry.build().train(),
+            (),
+            path,
+            kwargs=inputs,
+            dynamo=True,
+            external_data=False,
+            dynamic_shapes=None if fixed else dims,
+            **common,
+        )
     model = bench.tools.strip(bench.onnx.load(path))
     bench.tools.tidy_paths(model)
     bench.tidy(model)
     bench.onnx.save(model, path)
-    os.rename(path, bench.file(name, ".onnx"))
+    os.rename(path, bench.file(name, ".ts" * torchscript + ".onnx"))
 
 
 def options(source):
@@ -66,12 +79,13 @@ def run(a, bench):
             continue
         bench.put(name, texts[file])
         log = bench.file(name, ".log")
-        if not os.path.exists(bench.file(name, ".onnx")):
-            if not steps.apart(log, lambda: export(bench, name, texts[file])):
+        of = name + ".ts" * a.torchscript
+        if not os.path.exists(bench.file(of, ".onnx")):
+            if not steps.apart(log, lambda: export(bench, name, texts[file], a.torchscript)):
                 print("not exported ", name, steps.reason(log))
                 continue
         for precision, peak in json.loads(texts[f"{which}/{name}.json"]).items():
-            error, sure, why = bench.error(name, options(texts[file]), precision, {"peak_allocated": peak})
+            error, sure, why = bench.error(of, options(texts[file]), precision, {"peak_allocated": peak})
             verdict = ("sure" if sure else "doubt") + (" wrong" if abs(error) > WRONG else " right")
             counts[which][verdict] += 1
             if a.v or verdict != "sure right":
@@ -86,6 +100,7 @@ def run(a, bench):
 def main():
     ap = steps.arguments(__doc__)
     ap.add_argument("--set", default="", help="of one set alone")
+    ap.add_argument("--torchscript", action="store_true", help="files by TorchScript's exporter")
     return steps.on_bench(run, ap.parse_args())
 
 
