@@ -45,6 +45,8 @@ void lower_in_place(struct lowering *l, struct call *c);
 
 /* "layer1.0.conv1" of the node "/layer1/layer1.0/conv1/Conv". */
 const char *lower_node_module(struct arena *a, const struct node *n);
+/* Nothing else runs in the node's module, which has a name. */
+bool lower_is_module(const struct lowering *l, const struct node *n);
 
 /* captured.c: files whose calls memlint's own export captured. */
 void lower_captured(struct lowering *l);

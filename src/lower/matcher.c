@@ -142,3 +142,42 @@ matcher_define(struct matcher *x, int tensor, int slot)
     if (p->ncalls && p->calls[p->ncalls - 1].outs[0] == slot)
         lower_sizes(x->l, &x->g->t[tensor], &p->calls[p->ncalls - 1].rank, &p->calls[p->ncalls - 1].size);
 }
+
+int
+matcher_integers(const struct matcher *x, int tensor, int64_t *out, int max)
+{
+    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
+    if (!t || !t->value || !t->value->i)
+        return 0;
+    int n = t->value->n < max ? t->value->n : max;
+    memcpy(out, t->value->i, sizeof(*out) * (size_t)n);
+    return n;
+}
+
+struct arg
+matcher_ints(struct matcher *x, int n, const int64_t *v)
+{
+    if (n < 0) /* as many as the dimensions of something whose rank is unknown */
+        return NONE;
+    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(x->l->a, struct arg, n ? n : 1)};
+    for (int i = 0; i < n; i++)
+        l.list[i] = INT(v[i]);
+    return l;
+}
+
+struct arg
+matcher_axes(struct matcher *x, const struct node *n)
+{
+    int64_t v[MAX_RANK];
+    const struct attr *a = node_attr(n, "axes");
+    a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
+    int count = a ? 0 : n->nin > 1 ? matcher_integers(x, n->in[1], v, MAX_RANK) : 0;
+    return a ? matcher_ints(x, a->n, a->ints) : count ? matcher_ints(x, count, v) : NONE;
+}
+
+bool
+matcher_same_module(const struct matcher *x, const struct node *n, const struct node *m)
+{
+    struct arena *a = x->l->a;
+    return strcmp(lower_node_module(a, m), lower_node_module(a, n)) == 0;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matcher.h - a file without recorded calls being lowered, shared by patterns.c (what its nodes stand for) and
- * compose.c (those that are several calls). */
+/* matcher.h - a file without recorded calls being lowered, shared by patterns.c (what its nodes stand for), forms.c
+ * (those that are one operator together) and compose.c (those that are several calls). */
 #ifndef MATCHER_H
 #define MATCHER_H
 
@@ -13,8 +13,10 @@ struct matcher {
     struct graph *g;
     bool *data;                          /* per node: carries data of the step */
     const struct pattern **match;        /* per node: the pattern that ends here */
+    const struct form **form;            /* likewise, a form */
     bool *covered;                       /* per node: inside a pattern that ends elsewhere */
     int *written, nwritten, cap_written; /* calls that write into a part of a tensor, by index or through a view */
+    int again, shared;                   /* a tensor that a module makes again, -1 none; its slot for others */
     struct names *params;                /* initializer (or alias) name to param */
     bool by_torch;                       /* PyTorch's exporter wrote the file */
     bool in_constants;                   /* another converter did, and keeps weights in Constant nodes */
@@ -82,6 +84,19 @@ struct arg matcher_input(struct matcher *x, const struct node *n, int k);
 struct call *matcher_call(struct matcher *x, const struct node *n, const char *target, int nargs);
 /* What a call made is this tensor of the file. */
 void matcher_define(struct matcher *x, int tensor, int slot);
+
+/* Integers that the file has, at most max of them: how many. */
+int matcher_integers(const struct matcher *x, int tensor, int64_t *out, int max);
+struct arg matcher_ints(struct matcher *x, int n, const int64_t *v);
+/* The axes of a reduction or a squeeze: an attribute in older opsets, an input later; NONE for all. */
+struct arg matcher_axes(struct matcher *x, const struct node *n);
+/* By the names that PyTorch's exporter gives to nodes. */
+bool matcher_same_module(const struct matcher *x, const struct node *n, const struct node *m);
+
+/* forms.c: the operator whose last node this is, which covers the others; NULL none. */
+const struct form *forms_match(struct matcher *x, const struct node *n);
+/* Its call, in the place of that node. */
+void forms_call(struct matcher *x, const struct node *n, const struct form *f);
 
 /* compose.c: the calls that a node stands for whose row has a text; false when that has none for these inputs. */
 bool compose_node(struct lowering *l, struct matcher *x, const struct node *n);

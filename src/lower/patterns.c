@@ -73,17 +73,6 @@ find_data(struct matcher *x)
 
 /* ---- constants and parameters ------------------------------------------------------------------------------------ */
 
-static int
-integers(const struct matcher *x, int tensor, int64_t *out, int max)
-{
-    const struct tensor *t = tensor < 0 ? NULL : &x->g->t[tensor];
-    if (!t || !t->value || !t->value->i)
-        return 0;
-    int n = t->value->n < max ? t->value->n : max;
-    memcpy(out, t->value->i, sizeof(*out) * (size_t)n);
-    return n;
-}
-
 static void
 finish(struct matcher *x, struct call *c, int tensor)
 {
@@ -114,34 +103,12 @@ called(struct matcher *x, const struct node *n, const char *target, struct arg a
 }
 
 static struct arg
-ints(struct matcher *x, int n, const int64_t *v)
-{
-    if (n < 0) /* as many as the dimensions of something whose rank is unknown */
-        return NONE;
-    struct arg l = {.kind = ARG_LIST, .n = n, .list = NEWN(x->l->a, struct arg, n ? n : 1)};
-    for (int i = 0; i < n; i++)
-        l.list[i] = INT(v[i]);
-    return l;
-}
-
-static struct arg
 attr_ints(struct matcher *x, const struct node *n, const char *name, int from, int count)
 {
     const struct attr *a = node_attr(n, name);
     if (!a || a->type != ATTR_INTS || !a->ints || a->n <= from)
         return NONE;
-    return ints(x, count > 0 && count < a->n - from ? count : a->n - from, a->ints + from);
-}
-
-/* The axes of a reduction or a squeeze: an attribute in older opsets, an input later. */
-static struct arg
-axes_arg(struct matcher *x, const struct node *n)
-{
-    int64_t v[MAX_PADS];
-    const struct attr *a = node_attr(n, "axes");
-    a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
-    int count = a ? 0 : n->nin > 1 ? integers(x, n->in[1], v, MAX_PADS) : 0;
-    return a ? ints(x, a->n, a->ints) : count ? ints(x, count, v) : NONE;
+    return matcher_ints(x, count > 0 && count < a->n - from ? count : a->n - from, a->ints + from);
 }
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------- */
@@ -171,158 +138,6 @@ cover(struct matcher *x, const struct node *n)
     x->covered[n - x->g->n] = true;
 }
 
-/* x * (1 + erf(x / sqrt 2)) * 0.5, in either order of the last two products. */
-static bool
-match_gelu(struct matcher *x, const struct node *n)
-{
-    int at = beside_number(x, n, 0.5);
-    const struct node *mul = at < 0 ? NULL : only_maker(x, n, at, "Mul");
-    for (int k = 0; mul && k < 2; k++) {
-        const struct node *add = only_maker(x, mul, k, "Add"), *erf, *div;
-        int one = add ? beside_number(x, add, 1) : -1;
-        erf = one < 0 ? NULL : only_maker(x, add, one, "Erf");
-        div = !erf ? NULL : only_maker(x, erf, 0, "Div");
-        if (div && div->in[0] == mul->in[1 - k]) {
-            cover(x, mul), cover(x, add), cover(x, erf), cover(x, div);
-            return true;
-        }
-    }
-    return false;
-}
-
-static int
-gelu_input(const struct matcher *x, const struct node *n)
-{
-    int at = beside_number(x, n, 0.5);
-    const struct node *mul = maker(x, n->in[at]);
-    return is(maker(x, mul->in[0]) ? maker(x, mul->in[0]) : mul, "Add") &&
-                   beside_number(x, maker(x, mul->in[0]), 1) >= 0
-               ? mul->in[1]
-               : mul->in[0];
-}
-
-static void
-emit_gelu(struct matcher *x, const struct node *n)
-{
-    struct arg in = matcher_arg(x, n, gelu_input(x, n), "input");
-    struct call *c = matcher_call(x, n, "aten.gelu.default", 1);
-    c->args[0] = in;
-    finish(x, c, n->out[0]);
-}
-
-/* What beside_number leaves of a product of the wanted number and something made by op. */
-static const struct node *
-times(const struct matcher *x, const struct node *n, double by, const char *op)
-{
-    int at = n && is(n, "Mul") ? beside_number(x, n, by) : -1;
-    return at < 0 ? NULL : only_maker(x, n, at, op);
-}
-
-/* gelu(approximate="tanh") as the exporter writes it, with x * (x * x) for the cube: the nodes inside; -1, or x.
- * Source: gelu in symbolic_opset9.py. */
-enum { TANH_GELU = 8 };
-
-static int
-tanh_gelu(const struct matcher *x, const struct node *n, const struct node **in)
-{
-    const struct node *half = times(x, n, 0.5, "Mul");
-    for (int k = 0; half && k < 2; k++) {
-        int self = half->in[1 - k], one, outer;
-        const struct node *plus = only_maker(x, half, k, "Add");
-        const struct node *tanh =
-            plus && (one = beside_number(x, plus, 1)) >= 0 ? only_maker(x, plus, one, "Tanh") : NULL;
-        const struct node *beta = tanh ? only_maker(x, tanh, 0, "Mul") : NULL;
-        const struct node *sum = times(x, beta, sqrt(2 / acos(-1)), "Add");
-        for (int j = 0; sum && j < 2; j++) {
-            const struct node *kappa = sum->in[1 - j] == self ? only_maker(x, sum, j, "Mul") : NULL,
-                              *cube = times(x, kappa, 0.044715, "Mul"), *square = NULL;
-            for (outer = 0; cube && outer < 2 && !square; outer++)
-                square = cube->in[1 - outer] == self ? only_maker(x, cube, outer, "Mul") : NULL;
-            if (square && square->in[0] == self && square->in[1] == self) {
-                const struct node *all[TANH_GELU] = {half, plus, tanh, beta, sum, kappa, cube, square};
-                memcpy(in, all, sizeof(all));
-                return self;
-            }
-        }
-    }
-    return -1;
-}
-
-static bool
-match_tanh_gelu(struct matcher *x, const struct node *n)
-{
-    const struct node *in[TANH_GELU];
-    bool found = tanh_gelu(x, n, in) >= 0;
-    for (int i = 0; i < TANH_GELU && found; i++)
-        cover(x, in[i]);
-    return found;
-}
-
-static void
-emit_tanh_gelu(struct matcher *x, const struct node *n)
-{
-    const struct node *in[TANH_GELU];
-    struct arg a = matcher_arg(x, n, tanh_gelu(x, n, in), "input");
-    struct call *c = matcher_call(x, n, "aten.gelu.default", 2);
-    c->args[0] = a;
-    c->args[1] = (struct arg){.kind = ARG_TEXT, .s = "tanh"};
-    finish(x, c, n->out[0]);
-}
-
-static bool
-match_silu(struct matcher *x, const struct node *n)
-{
-    for (int k = 0; k < 2 && !setup_instead(x->l->s, ALTERNATIVE_SILU); k++) {
-        const struct node *s = only_maker(x, n, k, "Sigmoid");
-        if (s && s->in[0] == n->in[1 - k]) {
-            cover(x, s);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void
-emit_silu(struct matcher *x, const struct node *n)
-{
-    const struct node *m = maker(x, n->in[0]);
-    int in = m && is(m, "Sigmoid") && m->in[0] == n->in[1] ? n->in[1] : n->in[0];
-    struct arg a = matcher_arg(x, n, in, "input");
-    struct call *c = matcher_call(x, n, "aten.silu.default", 1);
-    c->args[0] = a;
-    finish(x, c, n->out[0]);
-    program_assume(x->l->p, ALTERNATIVE_SILU, "x * sigmoid(x) is taken for silu(x): the file can't tell them apart");
-}
-
-/* 1 / sqrt(x) */
-static bool
-match_rsqrt(struct matcher *x, const struct node *n)
-{
-    double v;
-    bool reciprocal = is(n, "Reciprocal");
-    const struct node *s = only_maker(x, n, reciprocal ? 0 : 1, "Sqrt");
-    if (!s || (!reciprocal && (!matcher_number(x, n->in[0], &v) || v != 1)) || !x->data[s - x->g->n])
-        return false;
-    cover(x, s);
-    return true;
-}
-
-static void
-emit_rsqrt(struct matcher *x, const struct node *n)
-{
-    struct arg a = matcher_arg(x, n, maker(x, n->in[is(n, "Reciprocal") ? 0 : 1])->in[0], "input");
-    struct call *c = matcher_call(x, n, "aten.rsqrt.default", 1);
-    c->args[0] = a;
-    finish(x, c, n->out[0]);
-}
-
-static bool
-same_scope(const struct matcher *x, const struct node *n, const struct node *m)
-{
-    struct arena *a = x->l->a;
-    return strcmp(lower_node_module(a, m), lower_node_module(a, n)) == 0;
-}
-
 /* The weight of a linear layer behind a MatMul: through a Transpose, or already transposed by constant folding. */
 static int
 linear_weight(const struct matcher *x, const struct node *mm, bool *folded)
@@ -348,7 +163,7 @@ match_linear_bias(struct matcher *x, const struct node *n)
         const struct node *mm = only_maker(x, n, k, "MatMul");
         const struct tensor *b = tensor_at(x, n->in[1 - k]);
         if (mm && linear_weight(x, mm, &folded) >= 0 && b->rank == 1 && matcher_constant(x, n->in[1 - k]) &&
-            (!x->by_torch || same_scope(x, n, mm))) {
+            (!x->by_torch || matcher_same_module(x, n, mm))) {
             cover(x, mm);
             const struct node *t = maker(x, mm->in[1]);
             if (t)
@@ -758,136 +573,6 @@ emit_chunk(struct matcher *x, const struct node *n)
     }
 }
 
-/* mish: x times the tanh of its softplus. */
-static const struct node *
-mish_inner(const struct matcher *x, const struct node *n, const struct node **tanh)
-{
-    for (int k = 0; k < 2; k++) {
-        *tanh = only_maker(x, n, 1 - k, "Tanh");
-        const struct node *soft = *tanh ? only_maker(x, *tanh, 0, "Softplus") : NULL;
-        if (soft && soft->in[0] == n->in[k])
-            return soft;
-    }
-    return NULL;
-}
-
-static bool
-match_mish(struct matcher *x, const struct node *n)
-{
-    const struct node *tanh, *soft = mish_inner(x, n, &tanh);
-    if (!soft || setup_instead(x->l->s, ALTERNATIVE_SILU))
-        return false;
-    cover(x, tanh), cover(x, soft);
-    return true;
-}
-
-static void
-emit_mish(struct matcher *x, const struct node *n)
-{
-    const struct node *tanh;
-    struct arg a = matcher_arg(x, n, mish_inner(x, n, &tanh)->in[0], "input");
-    struct call *c = matcher_call(x, n, "aten.mish.default", 1);
-    c->args[0] = a;
-    finish(x, c, n->out[0]);
-    program_assume(x->l->p, ALTERNATIVE_SILU,
-                   "x * tanh(softplus(x)) is taken for mish(x): the file can't tell them apart");
-}
-
-/* log(sigmoid(x)). Source: log_sigmoid in symbolic_opset9.py. */
-static bool
-match_log_sigmoid(struct matcher *x, const struct node *n)
-{
-    const struct node *s = only_maker(x, n, 0, "Sigmoid");
-    if (!s || setup_instead(x->l->s, ALTERNATIVE_SILU))
-        return false;
-    cover(x, s);
-    return true;
-}
-
-static void
-emit_log_sigmoid(struct matcher *x, const struct node *n)
-{
-    struct arg a = matcher_arg(x, n, maker(x, n->in[0])->in[0], "input");
-    struct call *c = matcher_call(x, n, "aten.log_sigmoid.default", 1);
-    c->args[0] = a;
-    finish(x, c, n->out[0]);
-    program_assume(x->l->p, ALTERNATIVE_SILU,
-                   "log(sigmoid(x)) is taken for logsigmoid(x): the file can't tell them apart");
-}
-
-/* log1p: 1 stands first, where a line that adds has it behind. Source: log1p in symbolic_opset9.py. */
-static bool
-match_log1p(struct matcher *x, const struct node *n)
-{
-    double one;
-    const struct node *add = only_maker(x, n, 0, "Add");
-    if (!x->by_torch || !add || !matcher_number(x, add->in[0], &one) || one != 1)
-        return false;
-    cover(x, add);
-    return true;
-}
-
-static void
-emit_log1p(struct matcher *x, const struct node *n)
-{
-    struct arg a = matcher_arg(x, n, maker(x, n->in[0])->in[1], "input");
-    struct call *c = matcher_call(x, n, "aten.log1p.default", 1);
-    c->args[0] = a;
-    finish(x, c, n->out[0]);
-}
-
-/* The sums of cosine_similarity: of the product, and of each operand's squares; then root, and product under it. Source:
- * cosine_similarity in symbolic_opset9.py. */
-enum { COSINE = 9 };
-
-static bool
-cosine(const struct matcher *x, const struct node *n, const struct node **in)
-{
-    const struct node *max = only_maker(x, n, 1, "Max"), *root = max ? only_maker(x, max, 0, "Sqrt") : NULL;
-    const struct node *under = root ? only_maker(x, root, 0, "Mul") : NULL,
-                      *sum[] = {only_maker(x, n, 0, "ReduceSum"), under ? only_maker(x, under, 0, "ReduceSum") : NULL,
-                                under ? only_maker(x, under, 1, "ReduceSum") : NULL},
-                      *mul[COUNT(sum)];
-    for (int i = 0; i < COUNT(sum); i++)
-        if (!sum[i] || !(mul[i] = only_maker(x, sum[i], 0, "Mul")))
-            return false;
-    for (int i = 1; i < COUNT(mul); i++)
-        if (mul[i]->in[0] != mul[i]->in[1] || mul[i]->in[0] != mul[0]->in[i - 1])
-            return false;
-    const struct node *all[COSINE] = {max, root, under, sum[0], sum[1], sum[2], mul[0], mul[1], mul[2]};
-    memcpy(in, all, sizeof(all));
-    return true;
-}
-
-static bool
-match_cosine(struct matcher *x, const struct node *n)
-{
-    const struct node *in[COSINE];
-    bool found = cosine(x, n, in);
-    for (int i = 0; i < COSINE && found; i++)
-        cover(x, in[i]);
-    return found;
-}
-
-static void
-emit_cosine(struct matcher *x, const struct node *n)
-{
-    const struct node *in[COSINE];
-    double eps = 0;
-    if (!cosine(x, n, in))
-        return;
-    const struct node *max = in[0], *sum = in[3], *mul = in[6];
-    struct arg a = matcher_arg(x, n, mul->in[0], "x1"), b = matcher_arg(x, n, mul->in[1], "x2"),
-               axes = axes_arg(x, sum);
-    matcher_number(x, max->nin > 1 ? max->in[1] : -1, &eps);
-    struct call *c = matcher_call(x, n, "aten.cosine_similarity.default", 4);
-    c->args[0] = a;
-    c->args[1] = b;
-    c->args[2] = axes.kind == ARG_LIST && axes.n == 1 ? axes.list[0] : INT(1);
-    c->args[3] = FLT(eps);
-    finish(x, c, n->out[0]);
-}
-
 /* batch_norm without running statistics: the exporter writes those of the batch, which the operator itself computes.
  * Source: _batchnorm_helper in symbolic_helper.py. */
 static bool
@@ -1204,17 +889,8 @@ static const struct pattern {
     {"MatMul", 0, match_linear, emit_linear},
     {"Mul", 0, match_lstm_cell, emit_lstm_cell},
     {"BatchNormalization", 0, match_batch_statistics, emit_batch_statistics},
-    {"Mul", 20 /* symbolic_opset20.py */, match_gelu, emit_gelu},
-    {"Mul", 20, match_tanh_gelu, emit_tanh_gelu},
     {"Mul", 0, match_weight_norm, emit_weight_norm},
-    {"Mul", 0, match_silu, emit_silu},
     {"Mul", 0, match_glu, emit_glu},
-    {"Mul", 0, match_mish, emit_mish},
-    {"Log", 0, match_log_sigmoid, emit_log_sigmoid},
-    {"Log", 0, match_log1p, emit_log1p},
-    {"Div", 0, match_cosine, emit_cosine},
-    {"Div", 0, match_rsqrt, emit_rsqrt},
-    {"Reciprocal", 0, match_rsqrt, emit_rsqrt},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
     {"Slice", 0, match_chunk, emit_chunk},
 };
@@ -1246,7 +922,7 @@ from_axis(struct matcher *x, const struct node *n, struct arg b)
         size[i] = i < t->rank ? t->dims[i].n : 1;
     struct call *c = matcher_call(x, n, "aten.reshape.default", 2);
     c->args[0] = b;
-    c->args[1] = ints(x, rank, size);
+    c->args[1] = matcher_ints(x, rank, size);
     return (struct arg){.kind = ARG_SLOT, .i = c->outs[0]};
 }
 
@@ -1353,7 +1029,7 @@ emit_permute(struct matcher *x, const struct node *n, const char *target)
         int64_t v[MAX_PADS];
         for (int i = 0; i < rank && i < MAX_PADS; i++)
             v[i] = rank - 1 - i;
-        c->args[1] = ints(x, rank < MAX_PADS ? rank : MAX_PADS, v);
+        c->args[1] = matcher_ints(x, rank < MAX_PADS ? rank : MAX_PADS, v);
     }
     finish(x, c, n->out[0]);
 }
@@ -1368,12 +1044,19 @@ emit_slice(struct matcher *x, const struct node *n, const char *target)
     for (int k = 0; k < 4; k++) {
         const struct attr *a = node_attr(n, names[k]);
         a = a && a->type == ATTR_INTS && a->ints ? a : NULL;
-        count[k] = a ? (a->n < MOST ? a->n : MOST) : k + 1 < n->nin ? integers(x, n->in[k + 1], v[k], MOST) : 0;
+        count[k] = a ? (a->n < MOST ? a->n : MOST) : k + 1 < n->nin ? matcher_integers(x, n->in[k + 1], v[k], MOST) : 0;
         for (int i = 0; a && i < count[k]; i++)
             v[k][i] = a->ints[i];
     }
     struct arg in = matcher_arg(x, n, n->in[0], "constant");
     int axes = count[0] > 0 ? count[0] : 1;
+    if (count[3] > 0 && v[3][0] == -1) { /* no slice of Python's. Source: flip in symbolic_opset9.py */
+        struct call *c = matcher_call(x, n, "aten.flip.default", 2);
+        c->args[0] = in;
+        c->args[1] = matcher_ints(x, count[2], v[2]);
+        finish(x, c, n->out[0]);
+        return;
+    }
     for (int i = 0; i < axes; i++) {
         struct call *c = matcher_call(x, n, target, 5);
         c->args[0] = in;
@@ -1463,7 +1146,7 @@ emit_split(struct matcher *x, const struct node *n, const char *target)
         set_slot(x, n->out[i], c->outs[i]);
     }
     c->args[0] = a;
-    c->args[1] = ints(x, n->nout, part);
+    c->args[1] = matcher_ints(x, n->nout, part);
     c->args[2] = INT(axis);
 }
 
@@ -1579,7 +1262,7 @@ static const struct {
 static void
 emit_reduce(struct matcher *x, const struct node *n, const char *target)
 {
-    struct arg a = matcher_arg(x, n, n->in[0], "input"), axes = axes_arg(x, n);
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), axes = matcher_axes(x, n);
     bool keeps = node_int(n, "keepdims", 1) != 0;
     for (int i = 0; i < COUNT(selections) && x->by_torch; i++)
         if (strcmp(selections[i].target, target) == 0 && emit_selection(x, n, a, axes, &selections[i]))
@@ -1616,24 +1299,9 @@ emit_norm(struct matcher *x, const struct node *n, const char *target)
     struct call *c = matcher_call(x, n, target, 4);
     c->args[0] = a;
     c->args[1] = FLT(node_call(n) == CALL_NORM_1 ? 1 : 2);
-    c->args[2] = axes_arg(x, n);
+    c->args[2] = matcher_axes(x, n);
     c->args[3] = BOOL(node_int(n, "keepdims", 1) != 0);
     finish(x, c, n->out[0]);
-}
-
-/* Nothing else runs in the node's module, which has a name. */
-static bool
-is_module(const struct matcher *x, const struct node *n)
-{
-    int at = (int)(n - x->g->n), beside[] = {at - 1, at + 1};
-    for (int i = 0; i < COUNT(beside); i++) {
-        int k = beside[i];
-        while (k >= 0 && k < x->g->nn && is(&x->g->n[k], "Constant"))
-            k += i ? 1 : -1;
-        if (k >= 0 && k < x->g->nn && same_scope(x, n, &x->g->n[k]))
-            return false;
-    }
-    return *lower_node_module(x->l->a, n);
 }
 
 /* Numbers, not tensors, clamp; 0 and 6 are ReLU6's, and a module of its own is Hardtanh: PyTorch runs both as hardtanh.
@@ -1650,7 +1318,7 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
     from |= l != NULL;
     to |= h != NULL;
     struct arg a = matcher_arg(x, n, n->in[0], "input");
-    bool hardtanh = from && to && ((lo == 0 && hi == 6) || is_module(x, n));
+    bool hardtanh = from && to && ((lo == 0 && hi == 6) || lower_is_module(x->l, n));
     struct call *c = matcher_call(x, n,
                                   hardtanh     ? "aten.hardtanh.default"
                                   : from && to ? target
@@ -1667,24 +1335,29 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
 static void
 emit_gemm(struct matcher *x, const struct node *n, const char *target)
 {
-    bool weight = matcher_constant(x, n->in[1]) || names_find(x->params, tensor_at(x, n->in[1])->name) >= 0,
-         transposed = node_int(n, "transB", 0);
+    bool transposed = node_int(n, "transB", 0);
+    const struct attr *alpha = node_attr(n, "alpha"), *beta = node_attr(n, "beta");
     struct arg in = matcher_arg(x, n, n->in[0], "input"), w = matcher_arg(x, n, n->in[1], "weight"),
                b = n->nin > 2 ? matcher_arg(x, n, n->in[2], "bias") : NONE;
     struct call *c;
     if (node_int(n, "transA", 0))
         in = called(x, n, "aten.t.default", in, none, none, none);
-    if (transposed || !weight || b.kind != ARG_SLOT) {
+    if (transposed || b.kind != ARG_SLOT) {
         c = matcher_call(x, n, transposed ? target : "aten.matmul.default", 3);
         c->args[0] = in;
         c->args[1] = w;
         c->args[2] = b;
         c->nargs = transposed ? 3 : 2;
-    } else { /* Transformers' Conv1D */
-        c = matcher_call(x, n, "aten.addmm.default", 3);
+    } else { /* addmm, as in Transformers' Conv1D */
+        bool scaled = (beta && beta->f != 1) || (alpha && alpha->f != 1);
+        c = matcher_call(x, n, "aten.addmm.default", scaled ? 5 : 3);
         c->args[0] = b;
         c->args[1] = in;
         c->args[2] = w;
+        if (scaled) {
+            c->args[3] = FLT(beta ? beta->f : 1);
+            c->args[4] = FLT(alpha ? alpha->f : 1);
+        }
     }
     finish(x, c, n->out[0]);
 }
@@ -1828,7 +1501,7 @@ pad_one_side(struct matcher *x, const struct node *n, const struct tensor *w, in
         return true;
     struct call *c = matcher_call(x, n, "aten.constant_pad_nd.default", 3);
     c->args[0] = *in;
-    c->args[1] = ints(x, 2 * spatial, sides);
+    c->args[1] = matcher_ints(x, 2 * spatial, sides);
     c->args[2] = FLT(0);
     c->rank = rank;
     c->size = wide;
@@ -1896,7 +1569,7 @@ emit_conv(struct matcher *x, const struct node *n, const char *target)
     c->args[1] = weight;
     c->args[2] = bias;
     c->args[3] = attr_ints(x, n, "strides", 0, 0);
-    c->args[4] = padded ? ints(x, spatial, both) : attr_ints(x, n, "pads", 0, spatial);
+    c->args[4] = padded ? matcher_ints(x, spatial, both) : attr_ints(x, n, "pads", 0, spatial);
     c->args[5] = attr_ints(x, n, "dilations", 0, 0);
     c->args[6] = BOOL(transposed);
     c->args[7] = attr_ints(x, n, "output_padding", 0, 0);
@@ -1946,7 +1619,7 @@ emit_layer_norm_node(struct matcher *x, const struct node *n, const char *target
     for (int i = from; i >= 0 && i < t->rank && k < MAX_PADS; i++)
         v[k++] = t->dims[i].n;
     c->args[0] = in;
-    c->args[1] = ints(x, k, v);
+    c->args[1] = matcher_ints(x, k, v);
     c->args[2] = w;
     c->args[3] = b;
     finish(x, c, n->out[0]);
@@ -2076,7 +1749,7 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
     struct arg a = matcher_arg(x, n, n->in[0], "input");
     const struct tensor *in = tensor_at(x, n->in[0]);
     if (n->nin > 1)
-        integers(x, n->in[1], &k, 1);
+        matcher_integers(x, n->in[1], &k, 1);
     d = axis + (axis < 0 ? in->rank : 0);
     bool all = x->by_torch && d >= 0 && d < in->rank && in->dims[d].n == k,
          told = n->nin < 2 || matcher_constant(x, n->in[1]);
@@ -2127,7 +1800,7 @@ initial_state(struct matcher *x, const struct node *n, int k, const int64_t *siz
     if (k < n->nin && n->in[k] >= 0)
         return matcher_arg(x, n, n->in[k], "hx");
     struct call *c = matcher_call(x, n, "aten.zeros.default", 2);
-    c->args[0] = ints(x, 3, size);
+    c->args[0] = matcher_ints(x, 3, size);
     c->args[1] = DTYPE(tensor_at(x, n->in[0])->dtype);
     c->rank = 3;
     c->size = arena_dup(x->l->a, size, 3 * sizeof(*size));
@@ -2159,7 +1832,7 @@ is_stacked(const struct matcher *x, const struct node *n)
             inside |= is(m, between[i]);
         m = inside ? maker(x, m->in[0]) : m;
     }
-    return m && node_call(m) == node_call(n) && same_scope(x, n, m);
+    return m && node_call(m) == node_call(n) && matcher_same_module(x, n, m);
 }
 
 /* ONNX gives [time, direction, batch, hidden], PyTorch [time, batch, direction * hidden]: two views lie between. */
@@ -2213,9 +1886,9 @@ emit_rnn(struct matcher *x, const struct node *n, const char *target)
     c->size = arena_dup(x->l->a, (int64_t[]){sides[0], sides[1], both * hidden}, 3 * sizeof(*apart));
     if (n->out[0] < 0)
         return;
-    int slot = viewed(x, n, "aten.reshape.default", c->outs[0], ints(x, 4, apart), 4, apart);
+    int slot = viewed(x, n, "aten.reshape.default", c->outs[0], matcher_ints(x, 4, apart), 4, apart);
     if (!batch_first) /* with layout 1 the file has batch, time, direction, hidden */
-        slot = viewed(x, n, "aten.permute.default", slot, ints(x, 4, perm), 4, onnx);
+        slot = viewed(x, n, "aten.permute.default", slot, matcher_ints(x, 4, perm), 4, onnx);
     set_slot(x, n->out[0], slot);
 }
 
@@ -2248,7 +1921,7 @@ own_number(struct matcher *x, const struct node *n, int64_t size, int dim, int r
     for (int d = 0; d < rank; d++)
         along[d] = d == dim ? size : 1;
     struct arg all = called(x, n, "aten.arange.default", INT(size), none, none, none);
-    return called(x, n, "aten.view.default", all, ints(x, rank, along), none, none);
+    return called(x, n, "aten.view.default", all, matcher_ints(x, rank, along), none, none);
 }
 
 /* An index a dimension, each a view of the coordinates; none of coordinates that the file computes from sizes. NONE
@@ -2331,7 +2004,7 @@ emit_dft(struct matcher *x, const struct node *n, const char *target)
         emit_unknown(x, n);
         return;
     }
-    struct arg a = matcher_arg(x, n, n->in[0], "input"), dim = ints(x, 1, &at);
+    struct arg a = matcher_arg(x, n, n->in[0], "input"), dim = matcher_ints(x, 1, &at);
     if (parts == 1)
         a = called(x, n, "aten._fft_r2c.default", called(x, n, "aten.squeeze.dim", a, last_dim, none, none), dim,
                    INT(0), BOOL(half));
@@ -2482,13 +2155,16 @@ static void
 match_patterns(struct matcher *x)
 {
     for (int i = x->g->nn - 1; i >= 0;
-         i--) /* from the end: an outer pattern takes its parts before they can match alone */
+         i--) { /* from the end: an outer pattern takes its parts before they can match alone */
         for (int k = 0; k < COUNT(patterns) && x->data[i] && !x->covered[i] && !x->match[i] && !broken(&x->g->n[i]);
              k++)
             if (is(&x->g->n[i], patterns[k].root) &&
                 !(x->by_torch && patterns[k].whole && patterns[k].whole <= x->g->opset) &&
                 patterns[k].match(x, &x->g->n[i]))
                 x->match[i] = &patterns[k];
+        if (x->data[i] && !x->covered[i] && !x->match[i] && !broken(&x->g->n[i]))
+            x->form[i] = forms_match(x, &x->g->n[i]);
+    }
 }
 
 /* One number whose value is known: Python's. */
@@ -2679,8 +2355,11 @@ emit_node(struct matcher *x, const struct node *n)
 {
     const struct pattern *match = x->match[n - x->g->n];
     const struct op *o = n->row;
+    const struct form *form = x->form[n - x->g->n];
     if (match)
         match->emit(x, n);
+    else if (form)
+        forms_call(x, n, form);
     else if (n->out[0] >= 0 && x->l->slot_of[n->out[0]] >= 0)
         return; /* an Identity: done */
     else if (o && ((o->call == CALL_TEXT && compose_node(x->l, x, n)) ||
@@ -2690,6 +2369,112 @@ emit_node(struct matcher *x, const struct node *n)
         emit_inputs(x, n, o->aten);
     else
         emit_unknown(x, n);
+}
+
+/* Characters that two modules' names have in common, in whole names. */
+static size_t
+common(const char *p, const char *q)
+{
+    size_t n = 0;
+    for (size_t i = 0;; i++) {
+        if ((!p[i] || p[i] == '.') && (!q[i] || q[i] == '.'))
+            n = i;
+        if (!p[i] || p[i] != q[i])
+            return n;
+    }
+}
+
+static bool
+inside(const struct matcher *x, const struct node *n, const char *module, size_t len)
+{
+    const char *path = lower_node_module(x->l->a, n);
+    return strncmp(path, module, len) == 0 && (!path[len] || path[len] == '.');
+}
+
+/* Without a parameter and nothing random, from what the module was given; in_form: the node may be inside of one. */
+static bool
+is_plain(const struct matcher *x, const struct node *m, const char *module, size_t len, bool in_form)
+{
+    int at = (int)(m - x->g->n);
+    bool form = x->form[at] || (in_form && x->covered[at]);
+    bool plain = m->row && m->nout == 1 && !x->match[at] && x->data[at] && !is(m, "Dropout") &&
+                 (form || (!x->covered[at] && (emitters[m->row->call] || m->row->aten)));
+    for (int k = 0; k < m->nin && plain; k++) {
+        const struct node *by = maker(x, m->in[k]);
+        plain = !by || !x->data[by - x->g->n] || !inside(x, by, module, len) || is_plain(x, by, module, len, form);
+        plain &= m->in[k] < 0 || names_find(x->params, x->g->t[m->in[k]].name) < 0;
+    }
+    return plain;
+}
+
+static void
+emit_again(struct matcher *x, const struct node *m, const struct node *reader, const char *module, size_t len)
+{
+    int *shared = NEWN(x->l->a, int, m->nin + 1), at = (int)(m - x->g->n);
+    for (int k = 0; k < m->nin; k++) {
+        const struct node *by = maker(x, m->in[k]);
+        shared[k] = m->in[k] < 0 ? -1 : x->l->slot_of[m->in[k]];
+        if (by && x->data[by - x->g->n] && inside(x, by, module, len))
+            emit_again(x, by, reader, module, len);
+    }
+    const char *own = m->name;
+    x->g->n[at].name = reader->name; /* whose module it runs in */
+    if (x->form[at])
+        forms_call(x, m, x->form[at]);
+    else if (!x->covered[at] && !emit_one(x, m))
+        emit_inputs(x, m, m->row->aten);
+    x->g->n[at].name = own;
+    for (int k = 0; k < m->nin; k++)
+        if (shared[k] >= 0)
+            x->l->slot_of[m->in[k]] = shared[k];
+}
+
+/* The exporter writes equal nodes once. What a module reads that another one made inside, for a node of the same kind,
+ * it made itself. Source: _jit_pass_cse in torch/onnx/_internal/torchscript_exporter/utils.py. */
+static int
+merged_input(const struct matcher *x, const struct node *n, size_t *len)
+{
+    const char *own = lower_node_module(x->l->a, n);
+    for (int k = 0; k < n->nin; k++) {
+        const struct node *m = maker(x, n->in[k]);
+        if (!m || !x->data[m - x->g->n])
+            continue;
+        const char *module = lower_node_module(x->l->a, m);
+        size_t same = common(own, module);
+        if (!own[same] || !module[same])
+            continue;
+        *len = same + (same > 0) + strcspn(module + same + (same > 0), ".");
+        const struct tensor *t = tensor_at(x, n->in[k]);
+        for (int u = 0; u < t->nusers; u++) {
+            const struct node *other = &x->g->n[t->users[u]];
+            if (other < n && strcmp(other->op, n->op) == 0 && inside(x, other, module, *len) &&
+                is_plain(x, m, module, *len, false))
+                return k;
+        }
+    }
+    return -1;
+}
+
+/* Until the node that reads it is there, the tensor is what its reader's module made. */
+static void
+make_again(struct matcher *x, const struct node *n)
+{
+    size_t len;
+    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &len) : -1;
+    if (k < 0)
+        return;
+    const struct node *m = maker(x, n->in[k]);
+    x->again = n->in[k];
+    x->shared = x->l->slot_of[x->again];
+    emit_again(x, m, n, lower_node_module(x->l->a, m), len);
+}
+
+static void
+share_again(struct matcher *x)
+{
+    if (x->again >= 0)
+        x->l->slot_of[x->again] = x->shared;
+    x->again = -1;
 }
 
 /* Where a gradient goes through a part that was written: what autograd keeps then hangs on how. */
@@ -2762,10 +2547,11 @@ register_params(struct lowering *l)
 void
 lower_patterns(struct lowering *l)
 {
-    struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a)};
+    struct matcher x = {.l = l, .g = l->g, .params = names_new(l->a), .again = -1};
     x.data = NEWN(l->a, bool, l->g->nn + 1);
     x.covered = NEWN(l->a, bool, l->g->nn + 1);
     x.match = NEWN(l->a, const struct pattern *, l->g->nn + 1);
+    x.form = NEWN(l->a, const struct form *, l->g->nn + 1);
     x.by_torch = l->g->producer && strcmp(l->g->producer, "pytorch") == 0;
     x.in_constants = keeps_weights_in_constants(&x);
     find_data(&x);
@@ -2777,6 +2563,8 @@ lower_patterns(struct lowering *l)
     struct lost lost = lost_new(l);
     for (int i = 0; i < l->g->nn; i++) {
         const struct node *n = &l->g->n[i];
+        if (x.data[i])
+            make_again(&x, n);
         if (!x.data[i] || x.covered[i] || n->nout < 1 || (n->out[0] < 0 && n->nout < 2))
             continue;
         if (broken(n)) {
@@ -2787,6 +2575,7 @@ lower_patterns(struct lowering *l)
             continue;
         int before = l->p->ncalls;
         emit_node(&x, n);
+        share_again(&x);
         if (l->p->ncalls > before)
             lost_after(&lost, n, l->p->ncalls - 1);
     }

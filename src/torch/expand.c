@@ -459,6 +459,20 @@ expand_argsort(struct machine *m, struct frame *f)
     out_add(m, f, dispatch(m, aten_find("sort.default"), 2, a, NULL)->out[1]);
 }
 
+/* cdist(x1, x2, p, compute_mode): products tell distances of more than 25 rows. Source: cdist_impl in
+ * aten/src/ATen/native/Distance.cpp. */
+void
+expand_cdist(struct machine *m, struct frame *f)
+{
+    enum { ROWS = 25 };
+    const struct value *a = V(0), *b = V(1);
+    bool square = f->n < 3 || f->a[2].kind == ARG_NONE || (f->a[2].kind == ARG_FLOAT ? f->a[2].f == 2 : f->a[2].i == 2);
+    if (square && (a->size[a->rank - 2] > ROWS || b->size[b->rank - 2] > ROWS))
+        out_add(m, f, OP(m, "_euclidean_dist.default", VAL(V(0)), VAL(V(1))));
+    else
+        out_add(m, f, OP(m, "_cdist_forward.default", VAL(V(0)), VAL(V(1)), f->n > 2 ? f->a[2] : FLT(2)));
+}
+
 /* Source: cosine_similarity in Distance.cpp: norms are cloned, and clamped without a gradient. */
 void
 expand_cosine_similarity(struct machine *m, struct frame *f)

@@ -305,6 +305,7 @@ void expand_mvlgamma(struct machine *m, struct frame *f);
 void expand_mvlgamma_backward(struct machine *m, struct frame *f);
 void expand_put_backward(struct machine *m, struct frame *f);
 void expand_copysign_backward(struct machine *m, struct frame *f);
+void expand_cdist(struct machine *m, struct frame *f);
 void expand_cosine_similarity(struct machine *m, struct frame *f);
 void expand_cosine_embedding_loss(struct machine *m, struct frame *f);
 void expand_diag_embed_backward(struct machine *m, struct frame *f);

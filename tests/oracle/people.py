@@ -7,8 +7,8 @@
 people.tar.xz has their sources and, for each, the peaks that PyTorch has; those who wrote them had not read memlint.
 Comments of a source say what a user knows: "# loss:", "# freeze:", "# outputs:", "# static:" (inputs without a batch),
 "# fixed:" (the batch is 4 in the file), "# more:" (options). Dynamo's export in training mode, or TorchScript's, is
-made where DIR has none. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a table. Exit 1 when one is wrong
-and sure.
+made where DIR has none. Printed: a line for each row that is wrong by more than 0.5 % or in doubt, then a table. Exit 1
+when one is wrong and sure.
 """
 
 import collections, json, os, re, sys, tarfile

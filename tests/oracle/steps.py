@@ -149,7 +149,7 @@ class Bench:
                     LD_LIBRARY_PATH=self.record.CACHE + ":" + os.environ.get("LD_LIBRARY_PATH", ""),
                 ),
             )
-        import onnx, onnxscript, torch.onnx._internal.exporter._core  # once, not once a case
+        import onnx, onnxscript, torch.onnx._internal.exporter._core, torch.utils._device  # once, not once a case
 
         self.onnx, self.torch = onnx, self.record.torch
         kept = dict(

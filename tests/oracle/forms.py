@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that PyTorch's old exporter writes as several nodes (src/lower/forms.c), and what modules compute that it
+writes once, by TorchScript's exporter in training mode: steps that PyTorch ran, event by event.
+
+    forms.py MEMLINT RECORD.PY EXPORT.PY [--only REGEX] [--keep DIR] [--pack FILE] [-v]
+
+OPEN names what no rule follows: exit 1 when one differs that is not open.
+"""
+
+import os, sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import families, steps
+
+OPTIONS = ["--dim", "batch=4", "--loss=cross-entropy", "--assume", "accumulate=never", "--dropout=none"]
+CASES = {  # of x, which is 4 x 8 x 32; with a module, that is self.op
+    "gelu": "F.gelu(x)",
+    "gelu_tanh": "F.gelu(x, approximate='tanh')",
+    "silu": "F.silu(x)",
+    "sigmoid_module": ("x * self.op(x)", "nn.Sigmoid()"),
+    "mish": "F.mish(x)",
+    "log_sigmoid": "F.logsigmoid(x)",
+    "log1p": "torch.log1p(x.abs())",
+    "log_added": "torch.log(x.abs() + 1)",
+    "rsqrt": "torch.rsqrt(x * x + 1)",
+    "root_reciprocal": "1 / torch.sqrt(x * x + 1)",
+    "cosine": "F.cosine_similarity(x, x.flip(1), -1).unsqueeze(-1) * x",
+    "cosine_wider": "F.cosine_similarity(x, x[:, :1], -1).unsqueeze(-1) * x",
+    "std": "x / x.std(1, keepdim=True)",
+    "std_all": "x / x.std()",
+    "var": "x * x.var(-1, keepdim=True)",
+    "var_biased": "x * x.var(-1, unbiased=False, keepdim=True)",
+    "std_biased": "x * x.std(-1, unbiased=False, keepdim=True)",
+    "mse": "x * F.mse_loss(x, x.flip(1))",
+    "mse_sum": "x * F.mse_loss(x, x.flip(1), reduction='sum')",
+    "bce": "x * F.binary_cross_entropy_with_logits(x, x.detach().sigmoid())",
+    "lerp": "torch.lerp(x, x.flip(1), .3)",
+    "lerp_tensor": "torch.lerp(x, x.flip(1), x.sigmoid())",
+    "hardshrink": "F.hardshrink(x)",
+    "softshrink": "F.softshrink(x)",
+    "roll": "torch.roll(x, 1, 1)",
+    "roll_two": "torch.roll(x, (1, 2), (1, 2))",
+    "flip": "x.flip(1)",
+    "cdist": "torch.cdist(x, x.flip(1)) @ x",
+    "linear_computed": ("F.linear(x, self.op.weight * 2, self.op.bias)", "nn.Linear(32, 32)"),
+    "addmm": ("torch.addmm(self.op.bias, x.flatten(0, 1), self.op.weight * 2).view(x.shape)", "nn.Linear(32, 32)"),
+    "added_outside": ("(x @ self.op.weight.t()) + self.op.bias", "nn.Linear(32, 32)"),
+    "hardtanh": ("self.op(x)", "nn.Hardtanh(-1, 1)"),
+    "clamp": "x.clamp(-1, 1)",
+    "maximum": "x * x.max(-1, keepdim=True)[0]",
+    "padded_twice": (
+        "torch.tanh(self.op[0](x)) * torch.sigmoid(self.op[1](x))",
+        "nn.ModuleList([nn.Sequential(nn.ConstantPad1d(1, 0.), nn.Conv1d(8, 8, 3)) for _ in range(2)])",
+    ),
+    "relu_pad_twice": (
+        "self.op[0](x) + self.op[1](x)",
+        "nn.ModuleList([nn.Sequential(nn.ReLU(), nn.ConstantPad1d(1, 0.), nn.Conv1d(8, 8, 3)) for _ in range(2)])",
+    ),
+    "relu_twice": (
+        "self.op[0](x) + self.op[1](x)",
+        "nn.ModuleList([nn.Sequential(nn.ReLU(), nn.Linear(32, 32)) for _ in range(2)])",
+    ),
+}
+OPEN = {
+    "root_reciprocal": "the exporter leaves the product with 1 out, as it is in the file of torch.reciprocal()",
+    "cosine_wider": "autograd adds the two gradients of what is expanded in another order",
+    "bce": "names in torch.nn.functional hold what no node reads",
+}
+ZOO = """
+import torch, torch.nn.functional as F
+from torch import nn
+from zoo_base import *
+class Op(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.op = CONSTRUCTOR
+    def forward(self, x):
+        return EXPRESSION
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(32, 32), Op(), nn.Linear(32, 5))
+    def forward(self, x):
+        return self.net(x)
+ZOO = {"case": Entry(M, lambda b: ({"x": torch.rand(b, 8, 32)}, ids(b, 8)), cross_entropy, (4,))}
+"""
+
+
+def run(a, bench):
+    export = families.by_torchscript(bench, os.path.join(bench.folder, "exported"), False)
+    return steps.table(a, bench, steps.between(CASES, ZOO, OPTIONS), OPEN, export=export)
+
+
+if __name__ == "__main__":
+    sys.exit(steps.on_bench(run, steps.arguments(__doc__).parse_args()))
