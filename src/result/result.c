@@ -533,6 +533,15 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
                        u.unknown, of);
 }
 
+static void
+assume_norms(struct program *p, const struct step *st)
+{
+    if (st->m->unknown_norms)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "what cuDNN's batch norm keeps and takes in 16 bits with channels last is counted as 0: how "
+                       "much it is only a GPU tells");
+}
+
 /* What is reserved with the least workspaces that benchmark may keep, as far as that is known. */
 static int64_t
 assume_benchmark(struct program *p, const struct step *st, const struct setup *s)
@@ -589,6 +598,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->version = PACKAGE_VERSION;
     assume_context(p, s);
     assume_cudnn(p, st, s);
+    assume_norms(p, st);
     x.least_reserved = assume_benchmark(p, st, s);
     x.l = live_run(st);
     r->provenance = provenance_find(p, s);

@@ -355,6 +355,7 @@ struct machine {
     struct tape *tape;          /* NULL: nobody wants it */
     bool asking;
     struct cudnn_use cudnn;        /* in the reported step */
+    int unknown_norms;             /* calls of cuDNN's batch norm with a reserve so far */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
     int ncaptives, cap_captives;
