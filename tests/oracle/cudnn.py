@@ -5,8 +5,9 @@
     cudnn.py record ORACLE OUT.jsonl      steps of convolution nets, with the real allocator and the real cuDNN
     cudnn.py score MEMLINT ORACLE RECORDS.jsonl.xz [-v] [--smallest] [--flags] [--with=OPTION] [--bounds=A,B,C]
 
---smallest leaves the larger batches out; with --flags the rows count that set something of torch.backends.cudnn. --bounds: exit 1 where the median of the allocated peaks' errors is above A %,
-their 95th percentile above B % or the median of the reserved peaks' above C %.
+--smallest leaves the larger batches out; with --flags the rows count that set something of torch.backends.cudnn.
+--bounds: exit 1 where the median of the allocated peaks' errors is above A %, their 95th percentile above B % or the
+median of the reserved peaks' above C %.
 
 ORACLE is the folder with record.py, zoo.py and cudnn/: a stand-in for the CUDA driver that does nothing, so that
 PyTorch's CUDA build runs its step, its allocator and its choice of kernels without a GPU, and that asks the real cuDNN
@@ -78,7 +79,8 @@ def score(a):
     """Errors in percent of allocated and reserved peaks, by GPU and precision; each row with -v."""
     def one(r):
         path = next((p for p in (f"{tmp}/{r['model']}.{f}.onnx" for f in FLAVOURS) if os.path.exists(p)), None)
-        if "error" in r or not path or bool(r["flags"]) != a.flags or (a.smallest and r["batch"] != NETS[r["model"]][0]):
+        larger = a.smallest and r["batch"] != NETS[r["model"]][0]
+        if "error" in r or not path or bool(r["flags"]) != a.flags or larger:
             return None
         p = subprocess.run([a.memlint, path, "--dim", f"batch={r['batch']}", "--precision", r["precision"], "--loss",
                             r["loss"], "--dropout", "none" if path.endswith("train.onnx") else "auto", "--device",

@@ -22,8 +22,8 @@ import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 BATCHES = (4, 16, 64)
 KINDS = ("fwd", "dgrad", "wgrad")
 LEAVES = {"fwd": 10, "dgrad": 10, "wgrad": 30}
-# What ask.c is told: TF32 allowed, nondeterministic engines passed over. 16 bits know no TF32, nor does what is older than
-# 8.0; next to none of the plans in 16 bits is nondeterministic. With both the rows without TF32 count.
+# What ask.c is told: TF32 allowed, nondeterministic engines passed over. 16 bits know no TF32, nor does what is older
+# than 8.0; next to none of the plans in 16 bits is nondeterministic. With both the rows without TF32 count.
 SETTINGS = {"": ("1", "0"), "deterministic": ("1", "1"), "no-tf32": ("0", "0")}
 DEVICES = {75: "t4", 80: "a100", 86: "rtx3090", 89: "rtx4090", 90: "h100", 100: "b200", 120: "rtx5090"}
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
@@ -129,7 +129,7 @@ def ask(a):
         subprocess.check_call(["gcc", "-O1", os.path.join(where, "ask.c"), "-o", program, *a.gcc])
         for sm, t, layout, setting, out in rows_of(a):
             file = os.path.join(where, f"devices/{DEVICES[sm]}.json")
-            if not os.path.exists(file):            # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
+            if not os.path.exists(file):    # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
                 told = json.load(open(os.path.join(where, "devices/rtx4090.json")))
                 file = os.path.join(tmp, "told.json")
                 json.dump(told | {"deviceVer": 10 * sm, "multiProcessorCount": 170}, open(file, "w"))
