@@ -4,8 +4,8 @@
 
     convolutions.py MEMLINT         needs torch and torchvision, and cuDNN where --cudnn=ask finds it
 
-In three dimensions and in one, transposed, dilated and in a size that was not asked: the sum of the workspaces of a step at batch 4, by rule
-and by library, and the error, as a table in Markdown.
+In three dimensions and in one, transposed, dilated and in a size that was not asked: the sum of the workspaces of a
+step at batch 4, by rule and by library, and the error, as a table in Markdown.
 """
 import argparse, os, subprocess, tempfile
 
