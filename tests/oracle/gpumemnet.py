@@ -72,7 +72,8 @@ def main():
             took = [int(subprocess.check_output([sys.executable, __file__, a.oracle, "--run", net, str(batch), how],
                                                 env=env, text=True).split()[-1]) for how in ("0", "1")]
             n = COUNTED[net][batch]
-            print(f"| {net} {batch} | {n:,} | {took[0]:,} | {n - took[0]:,} | {took[1]:,} | {n - took[1]:,} |", flush=True)
+            figures = (n, took[0], n - took[0], took[1], n - took[1])
+            print(f"| {net} {batch} | " + " | ".join(f"{f:,}" for f in figures) + " |", flush=True)
 
 
 if __name__ == "__main__":
