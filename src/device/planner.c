@@ -187,16 +187,16 @@ graph(struct session *c, const struct kernel_shape *s)
 static bool
 passed_over(struct session *c, void *config, enum dtype t)
 {
-    int notes[32] = {0}, all = 0;
-    int unwanted = DOWN_CONVERTS | (c->flags.deterministic ? NONDETERMINISTIC : 0) |
-                   (c->flags.no_tf32 && t == DT_FLOAT ? TENSOR_CORE : 0);
+    int notes[32] = {0};
+    unsigned all = 0, unwanted = DOWN_CONVERTS | (c->flags.deterministic ? NONDETERMINISTIC : 0) |
+                                 (c->flags.no_tf32 && t == DT_FLOAT ? TENSOR_CORE : 0);
     int64_t n = 0;
     void *engine = make(c, ENGINE);
     if (!engine || c->get(config, CONFIG_ENGINE, T_DESCRIPTOR, 1, &n, &engine) ||
         c->get(engine, ENGINE_NOTES, T_NOTE, COUNT(notes), &n, notes))
         return true;
     while (n > 0 && n <= COUNT(notes))
-        all |= 1 << notes[--n];
+        all |= 1u << (notes[--n] & 31);
     return all & unwanted;
 }
 
