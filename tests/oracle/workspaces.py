@@ -230,7 +230,7 @@ def fit(np, nets, data, e):
     users = {}
     for n, of in nets.items():
         for s in of:
-            users.setdefault(s, set()).add(n)
+            users.setdefault(s, []).append(n)   # in order: sums of floats, and so ties, hang on it
     fitted = set(sorted(nets)[::2])
     whole, truth, told, texts = {}, {}, {}, {}
     key = lambda s: " ".join(map(str, s[1:]))
@@ -242,7 +242,7 @@ def fit(np, nets, data, e):
         rows = data[kind]
         y = np.array([w for _, _, w in rows], float)
         x, sums = describe(np, [s for _, s, _ in rows], e)
-        own = np.array([key(s) not in users or bool(users[key(s)] & fitted) for _, s, _ in rows])
+        own = np.array([key(s) not in users or bool(fitted.intersection(users[key(s)])) for _, s, _ in rows])
         weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in users.get(key(s), ())
                                if n in fitted) * (.2 if s[0] < 4 else 1) for t, s, _ in rows])
         weight[weight == 0] = np.median(weight[weight > 0]) * .2
