@@ -18,7 +18,9 @@ score() { # score BOUNDS OPTION...
     return $status
 }
 ok "the rule: allocated in the median, at the 95th percentile, and reserved" score 0.15,2.5,4
+ok "the rule under --cudnn-flags" score 0.15,2.5,2 --flags
 if [ -n "${MEMLINT_CUDNN:-}" ]; then
+    ok "the library under --cudnn-flags" score 0.05,1,0.5 --flags --with=--cudnn=ask
     ok "the library" score 0.05,1,0.5 --with=--cudnn=ask
     ok "none counted is worse than the rule" eval '! score 0.15,2.5,4 --with=--cudnn=none'
 fi

@@ -536,7 +536,7 @@ int
 cudnnSetConvolutionMathType(void *d, int math)
 {
     (void)d;
-    return math < 0 || math > 1;
+    return math < 0 || math > 3;
 }
 
 struct perf {
@@ -546,21 +546,23 @@ struct perf {
     int determinism, math, reserved[3];
 };
 
-/* The first it names does not work. */
+/* The first it names does not work; the second's sums have no fixed order, and need as many MiB again. */
 static int
 heuristics(const struct descriptor *x, const struct descriptor *w, const struct descriptor *c,
            const struct descriptor *y, int most_n, int *n, struct perf *p, int answers)
 {
     convolutions++;
     if (x->kind != 't' || w->kind != 'f' || c->kind != 'c' || y->kind != 't' || x->n != w->n || y->n != w->n ||
-        c->n != w->n - 2 || x->type != w->type || most_n < 2 || x->size[1] != w->size[1] * c->groups ||
+        c->n != w->n - 2 || x->type != w->type || most_n < 3 || x->size[1] != w->size[1] * c->groups ||
         y->size[1] != w->size[0])
         return 3;
-    memset(p, 0, sizeof(*p) * 2);
+    memset(p, 0, sizeof(*p) * 3);
     p[0].status = 9;
     p[0].memory = SIZE_MAX;
     p[1].memory = (size_t)w->size[1] << 20;
-    *n = answers ? 2 : 1;
+    p[2].memory = p[1].memory * 2;
+    p[2].determinism = 1;
+    *n = answers ? 3 : 1;
     return OK;
 }
 
@@ -587,8 +589,9 @@ cudnnGetConvolutionBackwardFilterAlgorithm_v7(void *handle, void *x, void *y, vo
 
 /* ---- cuDNN's graph interface: a device of compute capability 8.0, told about ------------------------------------- */
 
-/* Of three engines the first converts its inputs down and the second's plan can't be made; the third's takes 3 MiB for
- * an output, 5 for a gradient of the weight, 7 for one of the input. */
+/* Of six engines the first converts its inputs down and the second's plan can't be made; the third's takes 3 MiB for
+ * an output, 5 for a gradient of the weight, 7 for one of the input, with TF32 and in no fixed order. The others take
+ * 1 MiB more each: one in order, one without TF32, one that is both. */
 struct part {
     int kind, finished, operation, engine;
     int64_t sizes; /* of a tensor: how many */
@@ -605,6 +608,7 @@ enum {
     TENSOR = 17,
     TOLD = 38
 };
+enum { ENGINES = 6 };
 enum { INT64 = 3, PART = 15, TEXT = 24 };
 
 int
@@ -661,20 +665,21 @@ cudnnBackendFinalize(void *d)
     static uint64_t plans;
     struct part *p = d;
     p->finished = 1;
-    if (p->kind == PLAN && p->engine == 2 && plans++ == number("DRIVER_PLANS", UINT64_MAX))
+    if (p->kind == PLAN && p->engine > 1 && plans++ == number("DRIVER_PLANS", UINT64_MAX))
         abort();
-    return fails(__func__) || (p->kind == PLAN && p->engine != 2);
+    return fails(__func__) || (p->kind == PLAN && p->engine == 1);
 }
 
 int
 cudnnBackendGetAttribute(void *d, int attribute, int type, int64_t room, int64_t *n, void *to)
 {
     struct part *p = d, **parts = to;
-    int64_t mib = p->operation == FORWARD ? 3 : p->operation == GRAD_WEIGHT ? 5 : 7;
+    int64_t mib = (p->operation == FORWARD ? 3 : p->operation == GRAD_WEIGHT ? 5 : 7) + p->engine - 2;
+    static const int notes[ENGINES][2] = {{1, 1}, {0, 0}, {0, 4}, {0, 0}, {4, 4}, {6, 6}};
     switch (attribute) {
     case 202:
-        *n = 3;
-        for (int i = 0; i < 3 && i < room; i++) {
+        *n = ENGINES;
+        for (int i = 0; i < ENGINES && i < room; i++) {
             parts[i]->operation = p->operation;
             parts[i]->engine = i;
         }
@@ -684,8 +689,8 @@ cudnnBackendGetAttribute(void *d, int attribute, int type, int64_t room, int64_t
         *n = 1;
         return p->kind != CONFIG || parts[0]->kind != ENGINE;
     case 1303:
-        *(int *)to = p->engine == 0; /* CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS is 1 */
-        *n = 1;
+        memcpy(to, notes[p->engine], sizeof(notes[0])); /* CUDNN_NUMERICAL_NOTE_TENSOR_CORE is 0 */
+        *n = 2;
         return p->kind != ENGINE;
     case 402:
         *(int64_t *)to = mib << 20;

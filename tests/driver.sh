@@ -95,6 +95,8 @@ ok "announced with the workspaces" awk \
     '/"predicted_reserved"/ { p = $2 } /"announced_reserved"/ { a = $2 }
      /"replayed_reserved"/ { r = $2 } END { exit !(r + 0 == a + 0 && a + 0 > p + 0) }' "$work/out"
 ok "gives everything back, convolutions" clean
+replay -- "${images[@]}" --cudnn-flags=deterministic,no-tf32
+ok "8 MiB for the first where the order of sums is fixed" json bytes $((8 * MiB))
 with $all
 replay DRIVER_FAIL=cudnnCreate -- "${images[@]}"
 ok "without cuDNN's handle" [ $code = 0 ]

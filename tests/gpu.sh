@@ -14,10 +14,11 @@ LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PYTHON=$python ON
 code=$?
 cat "$work/out"
 ok "every step is done" [ "$code" = 0 ]
-ok "six of them" [ "$(grep -c ' s  done$' "$work/gpu/steps.txt")" = 6 ]
+ok "seven of them" [ "$(grep -c ' s  done$' "$work/gpu/steps.txt")" = 7 ]
 ok "contexts" grep -q '"gpu": "Null H100", "row": "h100"' "$work/gpu/context.txt"
 ok "records of the device" grep -q '"model": "mlp".*"what": "cuda"' "$work/gpu/records-gpu.jsonl"
 ok "a replay beside PyTorch" grep -qE '^\| mlp \| 256 \| fp32 \| [0-9]+ \| [0-9]+ \| [0-9]+ \|' "$work/gpu/replay.txt"
 ok "32 convolutions" [ "$(grep -c '^| (' "$work/gpu/convs.txt")" = 32 ]
+ok "18 reserves" [ "$(grep -c '^| (' "$work/gpu/reserves.txt")" = 18 ]
 ok "a page with its replay" grep -q 'id="replay"' "$work/gpu/replay.html"
 finish

@@ -63,6 +63,25 @@ ok "and nothing taken" takes 0 3 forward
 ask -- --format=full
 ok "the report says so" says 'in none of the figures' out
 
+# flagged LIST: the library is asked under these flags
+flagged() { ask -- --device=a100-40 --cudnn-flags="$1" --dump=step; }
+flagged deterministic
+ok "deterministic: another plan" takes 2 4 forward
+flagged no-tf32
+ok "no-tf32: another plan" takes 2 5 forward
+ask -- --device=a100-40 --cudnn-flags=no-tf32 --precision=fp16 --dump=step
+ok "no-tf32: of 16 bits the same plan" takes 2 3 forward
+flagged no-tf32,deterministic
+ok "both: another plan" takes 2 6 forward
+flagged benchmark
+ok "benchmark: the largest workspace of the plans" takes 2 6 forward
+ask -- --device=a100-40 --cudnn-flags=benchmark --format=json
+ok "benchmark: says between what" says 'keeps the fastest of ten plans' out
+ok "what each says is kept apart" [ "$(cut -d' ' -f1 "$kept" | sort -u | tr '\n' ' ')" = \
+    "80 deterministic end least memlint: most no-tf32 " ]
+ask -- --device=a100-40 --dump=step
+ok "without flags the first plan" takes 2 3 forward
+
 rm -r "$work/cache/memlint"
 ask DRIVER_PLANS=2 -- --device=a100-40 --dump=step
 ok "it aborts: exit 0, not $code" [ $code = 0 ]

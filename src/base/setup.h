@@ -39,6 +39,11 @@ struct kernels;
 struct tape;
 struct cudnn_library;
 
+/* What a program sets of torch.backends.cudnn. */
+struct cudnn_flags {
+    bool benchmark, deterministic, no_tf32;
+};
+
 /* The memory that the driver gives to programs, which is less than the nominal: totalGlobalMem of
  * cudaGetDeviceProperties, the total of cudaMemGetInfo and the total capacity in PyTorch's message are one figure on
  * Linux (Windows' display driver tells the nominal size). Drivers differ by up to one percent; of several messages the
@@ -94,6 +99,8 @@ struct setup {
     int64_t context;                     /* bytes of --context SIZE; 0 not said */
     bool expandable;                     /* --allocator expandable */
     enum cudnn cudnn;                    /* --cudnn; counts where device is known */
+    struct cudnn_flags flags;            /* --cudnn-flags */
+    bool least;                          /* of plans among which benchmark chooses those with the least workspace */
     const struct cudnn_library *library; /* --cudnn=ask: who answers; NULL nobody */
     const char *recompute;               /* --recompute, "" none; NULL what the program does */
     const struct player *player;         /* where the allocator's segments are taken from a device; NULL nowhere */

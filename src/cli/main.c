@@ -279,7 +279,7 @@ replay_on_gpu(const struct options *o, const struct program *p, const struct set
         if ((before[i] = signal(stops[i], interrupt)) == SIG_IGN)
             signal(stops[i], SIG_IGN);
     if (cuda_open(a, d, &why)) {
-        libraries_open(a, l);
+        libraries_open(a, s->flags, l);
         if (!replay_run(r, p, s))
             why = arena_printf(a, "the CUDA driver says %s", r->failed);
         else if (r->crowded)
@@ -587,7 +587,7 @@ planned(const struct run *x, struct setup *s)
     const char *why;
     if (s->cudnn != CUDNN_ASK || !s->device)
         return guarded(x);
-    if (!planner_open(x->a, device_sm(s->device), library, &why)) {
+    if (!planner_open(x->a, device_sm(s->device), s->flags, library, &why)) {
         fprintf(stderr,
                 "memlint: --cudnn=ask: %s; LD_LIBRARY_PATH names its folder, and that of cuBLASLt, where the loader "
                 "does not know them\n",

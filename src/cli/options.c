@@ -514,6 +514,27 @@ read_cudnn(struct reader *r, const char *arg)
     return NULL;
 }
 
+NAMES(flag_name, "benchmark", "deterministic", "no-tf32")
+static const struct words cudnn_flags = {"flag", NULL, flag_name};
+
+static const char *
+read_cudnn_flags(struct reader *r, const char *arg)
+{
+    struct cudnn_flags *f = &r->o->setup.flags;
+    bool *const to[] = {&f->benchmark, &f->deterministic, &f->no_tf32};
+    *f = (struct cudnn_flags){0};
+    for (size_t n;; arg += n + 1) {
+        n = strcspn(arg, ",");
+        const char *word = arena_strn(r->a, arg, n), *name = word_find(&cudnn_flags, word);
+        if (!name)
+            return unknown_word(r, &cudnn_flags, word);
+        for (int i = 0; i < COUNT(to); i++)
+            *to[i] |= strcmp(flag_name(i), name) == 0;
+        if (!arg[n])
+            return NULL;
+    }
+}
+
 /* ---- what comes out ---------------------------------------------------------------------------------------------- */
 
 static const char *
@@ -929,6 +950,11 @@ static const struct row {
      "workspaces of cuDNN's convolutions on the device of --device NAME: by a rule (default); ask, which has the "
      "library say them where it is installed, without a GPU; none",
      0, read_cudnn, false, &cudnns},
+    {NULL, "cudnn-flags", "LIST",
+     "what the program sets of torch.backends.cudnn, with commas: benchmark, deterministic, no-tf32 "
+     "(allow_tf32=False); "
+     "they choose other workspaces",
+     0, read_cudnn_flags, true, &cudnn_flags, true},
     {NULL, "explain-oom", "TEXT|FILE", "name the tensor behind PyTorch's out-of-memory message", 0, read_oom},
     {NULL, "replay", "[N]",
      "run the step's allocations on the first CUDA device and compare; with N the step is played N times, to show "

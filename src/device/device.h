@@ -3,6 +3,7 @@
 #ifndef DEVICE_H
 #define DEVICE_H
 
+#include "base/setup.h"
 #include "torch/torch.h"
 
 /* ---- devices.c --------------------------------------------------------------------------------------------------- */
@@ -53,16 +54,17 @@ struct libraries { /* cuDNN and cuBLASLt; in the tests a stand-in */
     bool (*ask)(void *self, const struct kernel_shape *shape, int64_t *bytes);
 };
 /* Opens what is there, in the current CUDA context. */
-void libraries_open(struct arena *a, struct libraries *l);
+void libraries_open(struct arena *a, struct cudnn_flags flags, struct libraries *l);
 void libraries_close(struct libraries *l);
 /* Fills the bytes of every kernel. */
 void libraries_ask(const struct libraries *l, struct kernels *k);
 
 /* ---- planner.c: cuDNN's plans for a device that it is only told about -------------------------------------------- */
 
-/* Starts the library for that compute capability x 10, in a process of its own; false and *why. l answers as long as
+/* Starts the library for that compute capability x 10 and what the program sets of torch.backends.cudnn, in a process
+ * of its own; false and *why. l answers as long as
  * it runs within its limits, then l->ended says why not. */
-bool planner_open(struct arena *a, int sm, struct cudnn_library *l, const char **why);
+bool planner_open(struct arena *a, int sm, struct cudnn_flags flags, struct cudnn_library *l, const char **why);
 /* Keeps what was answered, and ends the process. */
 void planner_close(struct cudnn_library *l);
 

@@ -27,9 +27,9 @@ libraries_ask(const struct libraries *l, struct kernels *k)
 
 /* ---- cuDNN, cuBLASLt --------------------------------------------------------------------------------------------- */
 
-enum { TENSOR_NCHW, TENSOR_NHWC };     /* cudnnTensorFormat_t */
-enum { CROSS_CORRELATION = 1 };        /* cudnnConvolutionMode_t */
-enum { DEFAULT_MATH, TENSOR_OP_MATH }; /* cudnnMathType_t; the first includes TF32 */
+enum { TENSOR_NCHW, TENSOR_NHWC };                   /* cudnnTensorFormat_t */
+enum { CROSS_CORRELATION = 1 };                      /* cudnnConvolutionMode_t */
+enum { DEFAULT_MATH, TENSOR_OP_MATH, FMA_MATH = 3 }; /* cudnnMathType_t; the first includes TF32 */
 enum { TRANSA = 3, TRANSB = 4, LAYOUT_BATCH = 5, LAYOUT_STRIDE = 6, MAX_WORKSPACE = 1 }; /* cublasLt attributes */
 enum { COMPUTE_32F = 68, COMPUTE_64F = 70 };                                             /* cublasComputeType_t */
 enum { ALGORITHMS = 16 };
@@ -50,6 +50,7 @@ struct heuristic { /* cublasLtMatmulHeuristicResult_t */
 };
 
 struct opened {
+    struct cudnn_flags flags;
     void *handle, *lt; /* of each library */
     void *x, *w, *y, *convolution;
     size_t (*version)(void);
@@ -140,14 +141,16 @@ ask_cudnn(const struct opened *o, const struct kernel_shape *s, int type, int64_
         o->set_filter(o->w, type, s->last ? TENSOR_NHWC : TENSOR_NCHW, s->rank, filter) ||
         o->set_convolution(o->convolution, s->rank - 2, pad, stride, dilation, CROSS_CORRELATION, accumulate) ||
         o->set_groups(o->convolution, (int)s->groups) ||
-        o->set_math(o->convolution, s->dtype == DT_FLOAT16 ? TENSOR_OP_MATH : DEFAULT_MATH)) /* Descriptors.h */
+        o->set_math(o->convolution, s->dtype == DT_FLOAT16                     ? TENSOR_OP_MATH
+                                    : s->dtype == DT_FLOAT && o->flags.no_tf32 ? FMA_MATH
+                                                                               : DEFAULT_MATH)) /* Descriptors.h */
         return false;
     void *const operands[][3] = {{o->x, o->w, o->y}, {o->w, o->y, o->x}, {o->x, o->y, o->w}};
     void *const *of = operands[s->kind];
     if (o->heuristics[s->kind](o->handle, of[0], of[1], o->convolution, of[2], ALGORITHMS, &n, found))
         return false;
     for (int i = 0; i < n && i < ALGORITHMS; i++)
-        if (found[i].status == 0) {
+        if (found[i].status == 0 && (found[i].determinism || !o->flags.deterministic)) {
             *bytes = (int64_t)found[i].memory;
             return true;
         }
@@ -297,9 +300,10 @@ libraries_version(struct arena *a, const char *name, size_t v, int scale)
 }
 
 void
-libraries_open(struct arena *a, struct libraries *l)
+libraries_open(struct arena *a, struct cudnn_flags flags, struct libraries *l)
 {
     struct opened *o = NEW(a, struct opened);
+    o->flags = flags;
     *l = (struct libraries){.self = o, .ask = ask};
     if (open_cudnn(a, o, &l->no_convolutions)) {
         size_t v = o->version();

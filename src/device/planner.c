@@ -10,9 +10,12 @@
  * kept in a file of the user's cache, one for each version of the library; a file that is not whole is ignored and
  * written anew.
  *
- * The question is PyTorch's: heuristics of mode instant, then the fallback; engines that convert their inputs down are
- * passed over; the first plan that can be made is taken. Source: aten/src/ATen/native/cudnn/Conv_v8.cpp. Numbers:
- * cudnn_graph.h (cuDNN 9.19).
+ * The question is PyTorch's: heuristics of mode instant, then the fallback; engines are passed over that convert their
+ * inputs down, those that are not deterministic and those with TF32 where the program said so; the first plan that can
+ * be made is taken. Under torch.backends.cudnn.benchmark the fastest is, of the first benchmark_limit that run: which
+ * only a GPU tells, so the least and the most workspace of these are the answer. Source: filterEngineConfigs,
+ * get_plans_from_find and run_single_conv in aten/src/ATen/native/cudnn/Conv_v8.cpp; time_sorted_plan in
+ * cudnn_frontend_find_plan.h. Numbers: cudnn_graph.h (cuDNN 9.19).
  */
 #include "base/setup.h"
 #include "device/device.h"
@@ -37,8 +40,9 @@ enum {
     ANSWER_MS = 20000,
     ALL_MS = 180000, /* that are waited for answers, in all */
     MOST_CONFIGS = 256,
-    MOST_MADE = 2 * MOST_CONFIGS + 64,
-    ALIGNMENT = 32 /* bytes; of any tensor of PyTorch's allocator, as far as Conv_v8.cpp looks */
+    MOST_MADE = MOST_CONFIGS + 64,
+    BENCHMARKED = 10, /* torch.backends.cudnn.benchmark_limit, as it is unless a program sets it */
+    ALIGNMENT = 32    /* bytes; of any tensor of PyTorch's allocator, as far as Conv_v8.cpp looks */
 };
 
 /* Properties beside the compute capability, which have to be there. Source: listings of deviceQuery. */
@@ -53,7 +57,7 @@ struct hello {
     char why[256];
 };
 struct answer {
-    int64_t bytes; /* -1: there is no plan */
+    int64_t least, most; /* one number but under benchmark; -1: there is no plan */
 };
 
 /* ---- in the child: the library ----------------------------------------------------------------------------------- */
@@ -67,7 +71,9 @@ enum { COMPUTE_TYPE = 100, MODE, DILATIONS, STRIDES, POST_PADS, PRE_PADS, DIMENS
 enum { HEUR_MODE = 200, HEUR_GRAPH, HEUR_RESULTS, HEUR_DEVICE = 204, CONFIG_ENGINE = 300, PLAN_CONFIG = 401 };
 enum { PLAN_WORKSPACE = 402, PLAN_DEVICE = 407, GRAPH_OPERATIONS = 801, TENSOR_ALIGNMENT = 900, TENSOR_TYPE };
 enum { TENSOR_SIZES = 902, TENSOR_STRIDES, TENSOR_ID = 906, ENGINE_NOTES = 1303, DEVICE_JSON = 2702 };
-enum { INSTANT, FALLBACK = 2, DOWN_CONVERTS = 1, CROSS_CORRELATION = 1 };
+enum { INSTANT, FALLBACK = 2, CROSS_CORRELATION = 1 };
+/* cudnnBackendNumericalNote_t */
+enum { TENSOR_CORE = 1 << 0, DOWN_CONVERTS = 1 << 1, NONDETERMINISTIC = 1 << 4 };
 
 /* An operation's attributes: alpha, beta, convolution, then the operands. */
 static const struct {
@@ -85,7 +91,7 @@ struct session {
     int (*set)(void *, int, int, int64_t, const void *);
     int (*get)(void *, int, int, int64_t, int64_t *, void *);
     int (*finalize)(void *);
-    int sm;
+    struct cudnn_flags flags;
     void *device;
     bool failed; /* a call since it was cleared */
     int nmade;
@@ -121,10 +127,11 @@ finalize(struct session *c, void *d)
     c->failed = c->failed || c->finalize(d) != 0;
 }
 
+/* All but the first n. */
 static void
-unmake(struct session *c)
+unmake(struct session *c, int n)
 {
-    while (c->nmade)
+    while (c->nmade > n)
         c->destroy(c->made[--c->nmade]);
 }
 
@@ -178,18 +185,19 @@ graph(struct session *c, const struct kernel_shape *s)
 }
 
 static bool
-converts_down(struct session *c, void *config)
+passed_over(struct session *c, void *config, enum dtype t)
 {
     int notes[32] = {0};
+    unsigned all = 0, unwanted = DOWN_CONVERTS | (c->flags.deterministic ? NONDETERMINISTIC : 0) |
+                                 (c->flags.no_tf32 && t == DT_FLOAT ? TENSOR_CORE : 0);
     int64_t n = 0;
     void *engine = make(c, ENGINE);
     if (!engine || c->get(config, CONFIG_ENGINE, T_DESCRIPTOR, 1, &n, &engine) ||
         c->get(engine, ENGINE_NOTES, T_NOTE, COUNT(notes), &n, notes))
         return true;
     while (n > 0 && n <= COUNT(notes))
-        if (notes[--n] == DOWN_CONVERTS)
-            return true;
-    return false;
+        all |= 1u << (notes[--n] & 31);
+    return all & unwanted;
 }
 
 static bool
@@ -204,39 +212,49 @@ workspace_of(struct session *c, void *config, int64_t *bytes)
     return !c->failed && c->get(plan, PLAN_WORKSPACE, T_INT64, 1, &n, bytes) == 0 && n == 1;
 }
 
-/* Of the first plan that heuristics of this mode name and that can be made; -1 none. */
-static int64_t
-first_plan(struct session *c, void *g, int mode)
+/* Of plans that heuristics of this mode name and that can be made: at most so many, which is how many are still
+ * wanted. */
+static void
+plans(struct session *c, void *g, int mode, enum dtype t, int *wanted, struct answer *to)
 {
     void *h = make(c, HEURISTICS), *configs[MOST_CONFIGS];
-    int64_t n = 0, bytes = -1;
+    int64_t n = 0, bytes;
     c->failed = false;
     set_int(c, h, HEUR_MODE, T_HEUR_MODE, mode);
     set(c, h, HEUR_GRAPH, T_DESCRIPTOR, 1, &g);
     set(c, h, HEUR_DEVICE, T_DESCRIPTOR, 1, &c->device);
     finalize(c, h);
     if (c->failed || c->get(h, HEUR_RESULTS, T_DESCRIPTOR, 0, &n, NULL))
-        return -1;
+        return;
     n = n < MOST_CONFIGS ? n : MOST_CONFIGS;
     for (int i = 0; i < n; i++)
         configs[i] = make(c, CONFIG);
     if (c->failed || c->get(h, HEUR_RESULTS, T_DESCRIPTOR, n, &n, configs))
-        return -1;
-    for (int i = 0; i < n; i++)
-        if (!converts_down(c, configs[i]) && workspace_of(c, configs[i], &bytes))
-            return bytes;
-    return -1;
+        return;
+    for (int i = 0, made = c->nmade; i < n && *wanted; i++) {
+        if (!passed_over(c, configs[i], t) && workspace_of(c, configs[i], &bytes)) {
+            to->least = to->least < 0 || bytes < to->least ? bytes : to->least;
+            to->most = bytes > to->most ? bytes : to->most;
+            --*wanted;
+        }
+        unmake(c, made);
+    }
 }
 
-static int64_t
-plan(struct session *c, const struct kernel_shape *s)
+static struct answer
+answer_of(struct session *c, const struct kernel_shape *s)
 {
+    static const int modes[] = {INSTANT, FALLBACK};
+    struct answer answer = {-1, -1};
+    int wanted = c->flags.benchmark ? BENCHMARKED : 1;
     c->failed = false;
     void *g = graph(c, s);
-    int64_t bytes = g ? first_plan(c, g, INSTANT) : -1;
-    bytes = g && bytes < 0 ? first_plan(c, g, FALLBACK) : bytes;
-    unmake(c);
-    return bytes;
+    for (int i = 0, made = c->nmade; g && i < COUNT(modes) && wanted; i++) {
+        plans(c, g, modes[i], s->dtype, &wanted, &answer);
+        unmake(c, made);
+    }
+    unmake(c, 0);
+    return answer;
 }
 
 /* The device that is told about; false: cuDNN refuses it. */
@@ -309,13 +327,13 @@ all_written(int fd, const void *from, size_t n)
 }
 
 static void NORETURN
-serve(int fd, int sm)
+serve(int fd, int sm, struct cudnn_flags flags)
 {
     static const struct {
         int what;
         rlim_t most;
     } limits[] = {{RLIMIT_AS, (rlim_t)CHILD_GIB << 30}, {RLIMIT_CPU, ALL_MS / 1000}, {RLIMIT_CORE, 0}};
-    struct session c = {.sm = sm};
+    struct session c = {.flags = flags};
     struct hello h = {0};
     struct kernel_shape s;
     int quiet = open("/dev/null", O_RDWR);
@@ -326,7 +344,7 @@ serve(int fd, int sm)
     open_library(&c, arena_new(), sm, &h);
     bool goes_on = all_written(fd, &h, sizeof(h)) && h.version;
     while (goes_on && all_read(fd, &s, sizeof(s))) {
-        struct answer answer = {plan(&c, &s)};
+        struct answer answer = answer_of(&c, &s);
         goes_on = all_written(fd, &answer, sizeof(answer));
     }
     _exit(0);
@@ -338,6 +356,7 @@ struct planner {
     struct arena *a;
     struct cudnn_library *library;
     int sm, fd;
+    struct cudnn_flags flags;
     pid_t child;
     int64_t waited; /* milliseconds */
     const char *file;
@@ -364,10 +383,15 @@ add_sizes(struct text *t, const int64_t *v, int n)
 }
 
 static struct text
-question(int sm, const struct kernel_shape *s)
+question(const struct planner *p, const struct kernel_shape *s, bool least)
 {
     struct text t;
-    t.n = snprintf(t.line, sizeof(t.line), "%d %d %s %s", sm, s->kind, dtypes[s->dtype].torch,
+    t.n = snprintf(t.line, sizeof(t.line), "%s%s%s%d %d %s %s",
+                   !p->flags.benchmark ? ""
+                   : least             ? "least "
+                                       : "most ",
+                   p->flags.deterministic ? "deterministic " : "",
+                   p->flags.no_tf32 && s->dtype == DT_FLOAT ? "no-tf32 " : "", p->sm, s->kind, dtypes[s->dtype].torch,
                    s->last ? "channels-last" : "contiguous");
     add_sizes(&t, s->in, s->rank);
     add_sizes(&t, s->weight, s->rank);
@@ -417,20 +441,23 @@ hear(struct planner *p, void *to, size_t n)
 }
 
 static bool
-ask(void *self, int sm, const struct kernel_shape *shape, int64_t *bytes)
+ask(void *self, int sm, const struct kernel_shape *shape, bool least, int64_t *bytes)
 {
     struct planner *p = self;
     if (sm != p->sm)
         return false;
-    struct text text = question(sm, shape);
+    struct text text = question(p, shape, least);
     int at = names_find(p->seen, text.line);
     if (at < 0 && p->child > 0) {
         struct answer answer;
         if (!all_written(p->fd, shape, sizeof(*shape)))
             stop(p, "it ended by itself");
         else if (hear(p, &answer, sizeof(answer))) {
+            struct text other = question(p, shape, !least);
             at = p->n;
-            learn(p, arena_str(p->a, text.line), answer.bytes);
+            learn(p, arena_str(p->a, text.line), least ? answer.least : answer.most);
+            if (p->flags.benchmark)
+                learn(p, arena_str(p->a, other.line), least ? answer.most : answer.least);
             p->fresh = true;
         }
     }
@@ -508,12 +535,12 @@ cache_file(struct arena *a, int64_t version)
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
 bool
-planner_open(struct arena *a, int sm, struct cudnn_library *l, const char **why)
+planner_open(struct arena *a, int sm, struct cudnn_flags flags, struct cudnn_library *l, const char **why)
 {
     struct planner *p = NEW(a, struct planner);
     struct hello h = {0};
     int ends[2];
-    *p = (struct planner){.a = a, .library = l, .sm = sm, .seen = names_new(a)};
+    *p = (struct planner){.a = a, .library = l, .sm = sm, .flags = flags, .seen = names_new(a)};
     *l = (struct cudnn_library){.self = p, .ask = ask};
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 || (p->child = fork()) < 0) {
         *why = arena_printf(a, "no process can be started: %s", strerror(errno));
@@ -521,7 +548,7 @@ planner_open(struct arena *a, int sm, struct cudnn_library *l, const char **why)
     }
     if (p->child == 0) {
         close(ends[0]);
-        serve(ends[1], sm);
+        serve(ends[1], sm, flags);
     }
     close(ends[1]);
     p->fd = ends[0];

@@ -190,6 +190,21 @@ cudnn(struct arena *a, const struct setup *s)
     return names[s->cudnn];
 }
 
+static const char *
+cudnn_flags(struct arena *a, const struct setup *s)
+{
+    const struct {
+        bool is;
+        const char *name;
+    } flags[] = {
+        {s->flags.benchmark, "benchmark"}, {s->flags.deterministic, "deterministic"}, {s->flags.no_tf32, "no-tf32"}};
+    const char *list = "";
+    for (int i = 0; i < COUNT(flags); i++)
+        if (flags[i].is)
+            list = arena_printf(a, "%s%s%s", list, *list ? "," : "", flags[i].name);
+    return *list ? list : "none";
+}
+
 static const struct {
     const char *name, *option, *standard; /* standard NULL: none is chosen */
     const char *(*value)(struct arena *a, const struct setup *s);
@@ -216,6 +231,7 @@ static const struct {
     {"device", "--device", NULL, device, false},
     {"allocator", "--allocator", "native", allocator, false},
     {"cudnn", "--cudnn", "rule", cudnn, false},
+    {"cudnn_flags", "--cudnn-flags", "none", cudnn_flags, false},
     {"context", "--context", "measured", context, false},
 };
 

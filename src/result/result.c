@@ -23,7 +23,8 @@ struct gather {
     struct owner *owner;
     struct names *params;
     struct result *r;
-    int *moment; /* per instant the event that it shows */
+    int *moment;            /* per instant the event that it shows */
+    int64_t least_reserved; /* with the least workspaces that benchmark may keep */
 };
 
 static int64_t
@@ -158,7 +159,7 @@ gather_peak(struct gather *x)
     r->peak.reserved = x->st->m->reserved_bytes;
     struct context c = device_context(x->s, x->s->device);
     r->peak.device = bytes_add(r->peak.reserved, c.most);
-    r->peak.device_least = bytes_add(r->peak.reserved, c.least);
+    r->peak.device_least = bytes_add(x->least_reserved, c.least);
     r->peak.phase = e ? e->phase : PHASE_INPUT;
     r->peak.op = e ? op_text(x, e->op) : NULL;
     r->peak.node = e && e->call ? e->call->node : NULL;
@@ -533,6 +534,43 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
 }
 
 static void
+assume_norms(struct program *p, const struct step *st)
+{
+    if (st->m->unknown_norms)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "what cuDNN's batch norm keeps and takes in 16 bits with channels last is counted as 0: how "
+                       "much it is only a GPU tells");
+}
+
+/* What is reserved with the least workspaces that benchmark may keep, as far as that is known. */
+static int64_t
+assume_benchmark(struct program *p, const struct step *st, const struct setup *s)
+{
+    struct setup least = *s;
+    struct cudnn_use u = st->m->cudnn;
+    if (s->flags.benchmark && u.asked) {
+        least.least = true;
+        least.player = NULL;
+        least.kernels = NULL;
+        least.tape = NULL;
+        struct measured m = measure_step(p, &least, NULL, NULL);
+        program_assume(p, ALTERNATIVE_NONE,
+                       "torch.backends.cudnn.benchmark keeps the fastest of ten plans, which only the GPU tells: the "
+                       "figures are with the largest of their workspaces, and with the smallest %s allocated and %s "
+                       "reserved; for its search the first iteration takes the largest of all plans', where there is "
+                       "room",
+                       bytes_text(p->arena, m.allocated), bytes_text(p->arena, m.reserved));
+        return m.reserved;
+    }
+    if (s->flags.benchmark && u.ruled)
+        program_assume(p, ALTERNATIVE_NONE,
+                       "torch.backends.cudnn.benchmark keeps the fastest plan, which only the GPU tells, and whose "
+                       "workspace is larger or smaller than that of the one that the rule knows; --cudnn=ask says "
+                       "between what");
+    return st->m->reserved_bytes;
+}
+
+static void
 gather_step(struct gather *x)
 {
     x->owner = owner_new(x->a, x->p, x->s);
@@ -560,6 +598,8 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->version = PACKAGE_VERSION;
     assume_context(p, s);
     assume_cudnn(p, st, s);
+    assume_norms(p, st);
+    x.least_reserved = assume_benchmark(p, st, s);
     x.l = live_run(st);
     r->provenance = provenance_find(p, s);
     gather_model(&x);

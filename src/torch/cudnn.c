@@ -18,6 +18,8 @@
  *     s o     stride; multiply-adds of the whole convolution
  *     u v     1, 2, 4 or 8: by which the channels in and out can be divided
  *
+ * Programs that set deterministic or allow_tf32=False have rows of their own, in fp32.
+ *
  * tests/oracle/workspaces.py asks the library about the convolutions of many nets, finds the comparisons on one half of
  * the nets and measures them on shapes of the other half that the first has not; it writes cudnn.h.
  */
@@ -28,7 +30,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108, EXTRA = 16 };
+enum { OPERAND_ALIGNMENT = 16, TILE = 128, MULTIPROCESSORS = 108, EXTRA = 16, FIRST_TF32 = 80 };
 
 static const struct cudnn_rule rules[] = {
 #include "torch/cudnn.h"
@@ -162,12 +164,16 @@ rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
     return *to;
 }
 
+/* With both flags the rows without TF32 count. */
 static const struct cudnn_rule *
-rule_of(int sm, enum dtype t, bool last)
+rule_of(const struct machine *m, enum dtype t, bool last)
 {
     bool half = dtype_is_half(t);
+    bool no_tf32 = !half && m->s->flags.no_tf32 && m->sm >= FIRST_TF32;
+    bool deterministic = !half && !no_tf32 && m->s->flags.deterministic;
     for (int i = 0; i < COUNT(rules) && (half || t == DT_FLOAT); i++)
-        if (rules[i].sm == sm && rules[i].half == half && rules[i].last == last)
+        if (rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last &&
+            rules[i].deterministic == deterministic && rules[i].no_tf32 == no_tf32)
             return &rules[i];
     return NULL;
 }
@@ -177,11 +183,11 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
 {
     const struct cudnn_library *of = m->s->library;
     int64_t said;
-    if (of && of->ask(of->self, m->sm, s, &said)) {
+    if (of && of->ask(of->self, m->sm, s, m->s->least, &said)) {
         m->cudnn.asked++;
         return said;
     }
-    const struct cudnn_rule *r = rule_of(m->sm, s->dtype, s->last);
+    const struct cudnn_rule *r = rule_of(m, s->dtype, s->last);
     m->cudnn.ruled += r != NULL;
     m->cudnn.unknown += !r;
     if (!r)

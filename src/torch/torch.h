@@ -355,6 +355,7 @@ struct machine {
     struct tape *tape;          /* NULL: nobody wants it */
     bool asking;
     struct cudnn_use cudnn;        /* in the reported step */
+    int unknown_norms;             /* calls of cuDNN's batch norm with a reserve so far */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
     int ncaptives, cap_captives;
@@ -878,8 +879,9 @@ void use_kernel(struct machine *m, const struct kernel_shape *shape);
 /* ---- cudnn.c: the rule of cuDNN's workspaces --------------------------------------------------------------------- */
 
 struct cudnn_rule {
-    int sm;          /* compute capability x 10 */
-    bool half, last; /* 16-bit types; channels last */
+    int sm;                      /* compute capability x 10 */
+    bool half, last;             /* 16-bit types; channels last */
+    bool deterministic, no_tf32; /* of --cudnn-flags; not of 16-bit types, to which they mean next to nothing */
     /* Errors of the sums over a net that the rule was not made from, forward and backward together, in percent: of half
      * of the nets at most the first, of 19 in 20 at most the second. */
     int median, most;
@@ -894,8 +896,9 @@ struct cudnn_library {
     void *self;
     const char *name;  /* with its version */
     const char *ended; /* why it no longer answers; NULL: it does */
-    /* Bytes for a convolution; false: it does not know. */
-    bool (*ask)(void *self, int sm, const struct kernel_shape *shape, int64_t *bytes);
+    /* Bytes for a convolution, of plans among which benchmark chooses the least or the most; false: it does not
+     * know. */
+    bool (*ask)(void *self, int sm, const struct kernel_shape *shape, bool least, int64_t *bytes);
 };
 
 /* ---- whoever plays the step on a device -------------------------------------------------------------------------- */

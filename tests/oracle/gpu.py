@@ -4,6 +4,7 @@
 
 gpu.py context                what the driver counts before and after the context and the libraries
 gpu.py convs --device NAME    workspaces of convolutions, measured, and memlint's rule beside them
+gpu.py reserves               what cuDNN keeps and takes of recurrent layers and of batch norm
 """
 
 import argparse, json, os, re, subprocess, sys, tempfile
@@ -26,6 +27,16 @@ CONVS = [  # N C H W, K R S, stride, padding, groups: of ResNet, VGG, MobileNet,
     (32, 192, 17, 17, 192, 1, 7, 1, 0, 1),
     (32, 2048, 7, 7, 512, 1, 1, 1, 0, 1),
 ]
+RECURRENT = [  # layer, units, layers, directions, batch, steps; the first two were published: src/torch/rnn.c
+    ("LSTM", 320, 4, 1, 100, 250),
+    ("GRU", 320, 4, 1, 100, 250),
+    ("RNN", 320, 4, 1, 100, 250),
+    ("LSTM", 512, 1, 1, 64, 35),
+    ("LSTM", 512, 2, 2, 64, 35),
+    ("GRU", 256, 2, 2, 32, 100),
+]
+KEPT = {"LSTM": 6, "GRU": 7, "RNN": 2}  # kept_per_state in src/torch/rnn.c
+NORMS = [(32, 64, 112, 112), (32, 256, 56, 56), (128, 2048, 7, 7)]
 MODEL = """<ir_version: 8, opset_import: ["": 17]>
 main_graph (float[{n}, {c}, {h}, {w}] x) => (float[{n}, {k}, {p}, {q}] y)
 <float[1, {c}, 1, 1] "shift" = {{}}, float[{k}, {cg}, {r}, {s}] "weight" = {{}}>
@@ -90,23 +101,26 @@ def context(a):
     print(json.dumps(said))
 
 
+def most(call):
+    """Bytes that a call takes and gives back: the allocator's peak less what it leaves."""
+    import torch
+
+    torch.cuda.reset_peak_memory_stats()
+    out = call()
+    torch.cuda.synchronize()
+    held = torch.cuda.memory_allocated()
+    del out
+    return torch.cuda.max_memory_allocated() - held
+
+
 def measured(conv, dtype):
-    """Bytes of the workspaces of the forward pass, the input's and the weight's gradient: the allocator's peak less
-    what the call leaves."""
+    """Bytes of the workspaces of the forward pass, the input's and the weight's gradient."""
     import torch
 
     n, c, h, w, k, r, s, stride, pad, groups = conv
     x = torch.rand(n, c, h, w, device="cuda", dtype=dtype)
     weight = torch.rand(k, c // groups, r, s, device="cuda", dtype=dtype)
     rest = ([stride] * 2, [pad] * 2, [1, 1], False, [0, 0], groups)
-
-    def most(call):
-        torch.cuda.reset_peak_memory_stats()
-        out = call()
-        torch.cuda.synchronize()
-        held = torch.cuda.memory_allocated()
-        del out
-        return torch.cuda.max_memory_allocated() - held
 
     y = torch.ops.aten.convolution(x, weight, None, *rest)
     back = lambda *mask: torch.ops.aten.convolution_backward(y, x, weight, [0], *rest, [*mask, False])
@@ -158,11 +172,46 @@ def convs(a):
             print(f"| {conv} | {precision} | {' | '.join(map(mib, cells))} |", flush=True)
 
 
+def recurrent(row, dtype):
+    """What cuDNN keeps, what memlint counts, what the call takes and gives back."""
+    import torch
+
+    name, units, layers, directions, batch, steps = row
+    net = getattr(torch.nn, name)(units, units, layers, bidirectional=directions == 2).to("cuda", dtype)
+    x = torch.rand(steps, batch, units, device="cuda", dtype=dtype)
+    kept = net(x)[0].grad_fn._saved_result3.numel()
+    counted = steps * batch * units * (KEPT[name] * layers * directions - directions) * x.element_size()
+    return kept, counted, most(lambda: net(x))
+
+
+def norm(size, dtype):
+    import torch
+
+    net = torch.nn.BatchNorm2d(size[1]).cuda()
+    x = torch.rand(size, device="cuda", dtype=dtype).to(memory_format=torch.channels_last)
+    return torch._C._get_cudnn_batch_norm_reserve_space_size(x, True), 0, most(lambda: net(x))
+
+
+def reserves(a):
+    import torch
+
+    print("| layer | type | kept, bytes | memlint | taken and given back |")
+    print("| --- | --- | --- | --- | --- |")
+    rows = [(recurrent, row) for row in RECURRENT] + [(norm, size) for size in NORMS]
+    for dtype in (torch.float32, torch.float16):
+        for measure, row in rows:
+            try:
+                cells = " | ".join(f"{n:,}" for n in measure(row, dtype))
+            except RuntimeError as error:
+                cells = f"{str(error).splitlines()[0]} | | "
+            print(f"| {row} | {dtype} | {cells} |", flush=True)
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("what", choices=("context", "convs"))
+    ap.add_argument("what", choices=("context", "convs", "reserves"))
     ap.add_argument("--device")
-    {"context": context, "convs": convs}[ap.parse_args().what](ap.parse_args())
+    {"context": context, "convs": convs, "reserves": reserves}[ap.parse_args().what](ap.parse_args())
 
 
 if __name__ == "__main__":

@@ -36,10 +36,11 @@ step() { # step PERCENT NAME COMMAND...: its output is OUT/NAME.txt
 step 4 context "${run[@]}" "$here/gpu.py" context
 device=${DEVICE:-$(sed -n 's/.*"row": "\([^"]*\)".*/\1/p' "$out/context.txt")}
 device=${device:-h100}
-step 44 records "$python" "$oracle/record.py" --all --only "$only" --out "$out/records-gpu.jsonl" "${null[@]}"
+step 42 records "$python" "$oracle/record.py" --all --only "$only" --out "$out/records-gpu.jsonl" "${null[@]}"
 step 32 replay "$python" "$here/replay.py" "$memlint" "$oracle/record.py" "$oracle/models.tar.xz" --device "$device" \
     --only "$only" "${null[@]}"
 step 12 convs "${run[@]}" "$here/gpu.py" convs --device "$device"
+step 2 reserves "${run[@]}" "$here/gpu.py" reserves
 step 4 page "$memlint" "$here/../../examples/tiny_gpt.onnx" --dim batch=32 --device "$device" --replay=2 -q \
     -o "$out/replay.html"
 step 4 score "$oracle/check" "$memlint" --records "$out/records-gpu.jsonl"

@@ -17,11 +17,14 @@ A net's errors count as a share of its own sum, at batch 1 a fifth of that. The 
 only the other nets have: for each net and batch the sum over these, where they are at least half of the net and the net
 takes 8 MiB.
 """
-import argparse, json, lzma, os, subprocess, sys, tempfile
+import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 
 BATCHES = (4, 16, 64)
 KINDS = ("fwd", "dgrad", "wgrad")
 LEAVES = {"fwd": 10, "dgrad": 10, "wgrad": 30}
+# What ask.c is told: TF32 allowed, nondeterministic engines passed over. 16 bits know no TF32, nor does what is older
+# than 8.0; next to none of the plans in 16 bits is nondeterministic. With both the rows without TF32 count.
+SETTINGS = {"": ("1", "0"), "deterministic": ("1", "1"), "no-tf32": ("0", "0")}
 DEVICES = {75: "t4", 80: "a100", 86: "rtx3090", 89: "rtx4090", 90: "h100", 100: "b200", 120: "rtx5090"}
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 VISION = """alexnet vgg11 vgg16 vgg19 resnet18 resnet34 resnet50 resnet152 resnext50_32x4d wide_resnet50_2 densenet121
@@ -86,45 +89,66 @@ def shapes(a):
     json.dump(nets, open(a.nets, "w"))
 
 
+def is_asked(sm, t, setting):
+    return not setting or (t == "f32" and (setting != "no-tf32" or sm >= 80))
+
+
 def types_of(sm):
     return ("f32", "f16") if sm < 80 else ("f32", "bf16", "f16") if sm < 100 else ("f32", "bf16")
+
+
+def file_of(a, *row):
+    return os.path.join(a.answers, ".".join(filter(None, map(str, row))))
+
+
+def rows_of(a):
+    """(compute capability, type, layout, setting, the file of answers) of all that is asked."""
+    for setting in SETTINGS:
+        for sm in DEVICES:
+            for t in types_of(sm):
+                for layout in ("nchw", "nhwc"):
+                    if is_asked(sm, t, setting):
+                        yield sm, t, layout, setting, file_of(a, sm, t, layout, setting)
 
 
 def ask(a):
     nets = json.load(open(a.nets))
     each = sorted({s for n in nets.values() for s in n})
     where = os.path.join(a.oracle, "cudnn")
+
+    def plans(file, mode, setting, asked):
+        said = subprocess.run([program, file, mode, "1", *SETTINGS[setting]], input="".join(asked),
+                              stdout=subprocess.PIPE, text=True)
+        for r in map(json.loads, said.stdout.splitlines()):
+            good = [p["workspace"] for p in r["plans"] if p["status"] == 0]
+            if good:
+                yield r["query"] + "\n", good[0]
+
     with tempfile.TemporaryDirectory() as tmp:
         program = os.path.join(tmp, "ask")
         subprocess.check_call(["gcc", "-O1", os.path.join(where, "ask.c"), "-o", program, *a.gcc])
-        for sm, name in DEVICES.items():
-            file = os.path.join(where, f"devices/{name}.json")
-            if not os.path.exists(file):        # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
+        for sm, t, layout, setting, out in rows_of(a):
+            file = os.path.join(where, f"devices/{DEVICES[sm]}.json")
+            if not os.path.exists(file):    # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
                 told = json.load(open(os.path.join(where, "devices/rtx4090.json")))
                 file = os.path.join(tmp, "told.json")
                 json.dump(told | {"deviceVer": 10 * sm, "multiProcessorCount": 170}, open(file, "w"))
-            for t in types_of(sm):
-                for layout in ("nchw", "nhwc"):
-                    out = os.path.join(a.answers, f"{sm}.{t}.{layout}")
-                    if os.path.exists(out):
-                        continue
-                    asked = "".join(f"{k} {t} {layout} {n} {s}\n" for s in each for n in BATCHES for k in KINDS)
-                    said = subprocess.run([program, file, "instant", "1"], input=asked, stdout=subprocess.PIPE,
-                                          text=True)
-                    with open(out, "w") as f:
-                        for r in map(json.loads, said.stdout.splitlines()):
-                            good = [p["workspace"] for p in r["plans"] if p["status"] == 0]
-                            if good:
-                                f.write(f"{r['query']} {good[0]}\n")
+            if os.path.exists(out):
+                continue
+            asked = [f"{k} {t} {layout} {n} {s}\n" for s in each for n in BATCHES for k in KINDS]
+            said = dict(plans(file, "instant", setting, asked))
+            said |= plans(file, "fallback", setting, [q for q in asked if q not in said])
+            with open(out, "w") as f:
+                f.writelines(f"{q.strip()} {w}\n" for q, w in said.items())
 
 
-def answers(a, sm, t, layout, stored):
+def answers(a, sm, t, layout, setting, stored):
     """{kind: {shape with batch: bytes}} but for what PyTorch has kernels of its own for."""
     of = {k: {} for k in KINDS}
-    for line in open(os.path.join(a.answers, f"{sm}.{t}.{layout}")):
+    for line in open(file_of(a, sm, t, layout, setting)):
         kind, _, _, *shape, w = line.split()
         of[kind][tuple(map(int, shape))] = int(w)
-    for kind, shape, w in stored.get((sm, t, layout), ()):
+    for kind, shape, w in () if setting else stored.get((sm, t, layout), ()):
         of[kind].setdefault(shape, w)
     own = layout == "nchw" and t != "f16"
     return {k: {s: w for s, w in v.items() if not (own and s[-1] > 1 and s[-1] == s[1])} for k, v in of.items()}
@@ -206,7 +230,7 @@ def fit(np, nets, data, e):
     users = {}
     for n, of in nets.items():
         for s in of:
-            users.setdefault(s, set()).add(n)
+            users.setdefault(s, []).append(n)   # in order: sums of floats, and so ties, hang on it
     fitted = set(sorted(nets)[::2])
     whole, truth, told, texts = {}, {}, {}, {}
     key = lambda s: " ".join(map(str, s[1:]))
@@ -218,7 +242,7 @@ def fit(np, nets, data, e):
         rows = data[kind]
         y = np.array([w for _, _, w in rows], float)
         x, sums = describe(np, [s for _, s, _ in rows], e)
-        own = np.array([key(s) not in users or bool(users[key(s)] & fitted) for _, s, _ in rows])
+        own = np.array([key(s) not in users or bool(fitted.intersection(users[key(s)])) for _, s, _ in rows])
         weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in users.get(key(s), ())
                                if n in fitted) * (.2 if s[0] < 4 else 1) for t, s, _ in rows])
         weight[weight == 0] = np.median(weight[weight > 0]) * .2
@@ -256,24 +280,23 @@ def rule(a):
     print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* cudnn.h - the rows of cudnn.c: what cuDNN 9.19.0 takes; written by tests/oracle/workspaces.py. */")
     print("/* clang-format off */")
-    for sm in DEVICES:
-        for half in (False, True):
-            types = [t for t in types_of(sm) if (t != "f32") == half]
-            for layout in ("nchw", "nhwc"):
-                have = [t for t in types if os.path.exists(os.path.join(a.answers, f"{sm}.{t}.{layout}"))]
-                data = {k: [] for k in KINDS}
-                for t in have:
-                    for k, of in answers(a, sm, t, layout, stored).items():
-                        data[k] += [(t, s, w) for s, w in of.items()]
-                if not all(data.values()):
-                    continue
-                texts, errors, ratio = fit(np, nets, data, BYTES[have[0]])
-                at = lambda p: round(100 * errors[int(p * (len(errors) - 1))])
-                print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()}, "
-                      f".median = {at(.5)}, .most = {at(.95)},\n .workspace = {{")
-                print(",\n".join("\n".join(f'     "{line}"' for line in folded(texts[k])) for k in KINDS) + "}},")
-                print(sm, have, layout, f"{len(errors)} sums, all together {ratio:.3f} of what the library says",
-                      file=sys.stderr)
+    for setting, sm, half, layout in itertools.product(SETTINGS, DEVICES, (False, True), ("nchw", "nhwc")):
+        have = [t for t in types_of(sm) if (t != "f32") == half and is_asked(sm, t, setting)
+                and os.path.exists(file_of(a, sm, t, layout, setting))]
+        data = {k: [] for k in KINDS}
+        for t in have:
+            for k, of in answers(a, sm, t, layout, setting, stored).items():
+                data[k] += [(t, s, w) for s, w in of.items()]
+        if not all(data.values()):
+            continue
+        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]])
+        at = lambda p: round(100 * errors[int(p * (len(errors) - 1))]) if errors else 100  # hardly any is taken
+        flag = f" .{setting.replace('-', '_')} = true," if setting else ""
+        print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()},{flag} "
+              f".median = {at(.5)}, .most = {at(.95)},\n .workspace = {{")
+        print(",\n".join("\n".join(f'     "{line}"' for line in folded(texts[k])) for k in KINDS) + "}},")
+        print(sm, have, layout, setting, f"{len(errors)} sums, all together {ratio:.3f} of what the library says",
+              file=sys.stderr)
 
 
 def main():
