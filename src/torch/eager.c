@@ -87,11 +87,12 @@ value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const 
     rank = rank < MAX_RANK ? rank : MAX_RANK;
     struct value *v = value_alloc(m->a, st, t, rank);
     st->refs++;
-    int64_t run = 1;
+    int64_t run = 1, *own = v->size, *steps = v->stride;
     for (int i = rank - 1; i >= 0; i--) {
-        v->size[i] = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
-        v->stride[i] = stride ? stride[i] : run;
-        run *= v->size[i] > 1 ? v->size[i] : 1;
+        int64_t n = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
+        own[i] = n;
+        steps[i] = stride ? stride[i] : run;
+        run *= n > 1 ? n : 1;
     }
     *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = v;
     return v;
@@ -360,7 +361,9 @@ scope_begin(struct machine *m)
 void
 scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
 {
-    if (m->npool - mark == nkeep && (!nkeep || memcmp(&m->pool[mark], keep, sizeof(*keep) * (size_t)nkeep) == 0))
+    if (m->npool - mark == nkeep &&
+        (!nkeep ||
+         (m->pool[mark] == *keep && (nkeep == 1 || memcmp(&m->pool[mark], keep, sizeof(*keep) * (size_t)nkeep) == 0))))
         return; /* it made what it keeps and nothing else */
     for (int k = 0; k < nkeep; k++)
         if (keep[k])
@@ -472,6 +475,7 @@ struct save {
 };
 
 struct derivative { /* a row's parsed derivative */
+    unsigned of;    /* arguments that have a formula, as bits */
     int nformulas, cap_formulas;
     struct formula {
         int ntargets, target[MAX_ARGS]; /* arguments */
@@ -605,6 +609,7 @@ rule_parse(struct machine *m, const struct aten *op)
             int at = aten_arg(op, word(&p, buf, sizeof(buf)));
             assert(at >= 0);
             p.now->target[p.now->ntargets++] = at;
+            r->of |= 1u << at;
         } while (*p.p == ',');
         p.p++; /* : */
         p.now->e = parse_expr(&p);
@@ -670,11 +675,7 @@ wants(const struct gnode *n, int arg)
 static bool
 differentiable(const struct derivative *r, int arg)
 {
-    for (int i = 0; i < r->nformulas; i++)
-        for (int k = 0; k < r->formula[i].ntargets; k++)
-            if (r->formula[i].target[k] == arg)
-                return true;
-    return false;
+    return r->of >> arg & 1;
 }
 
 static struct value *
@@ -1442,11 +1443,16 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
 struct value *
 op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
 {
-    struct named *row = &m->named[((uintptr_t)name >> 3) % COUNT(m->named)];
+    static struct named { /* rows that OP named last, by the literal's address */
+        const char *name;
+        const struct aten *op;
+    } named[512];
+    struct named *row = &named[((uintptr_t)name >> 3) % COUNT(named)];
     if (row->name != name)
         *row = (struct named){name, aten_find(name)};
     assert(row->op);
-    struct frame *f = dispatch(m, row->op, n, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = in_place});
+    const struct frame *like = in_place ? &(struct frame){.rank = -1, .want = ~0u, .in_place = true} : NULL;
+    struct frame *f = dispatch(m, row->op, n, a, like);
     return f->nout ? f->out[0] : NULL;
 }
 
@@ -1588,9 +1594,15 @@ eval_call(struct machine *m, struct gnode *g, const struct expr *e, unsigned wan
     struct arg a[MAX_ARGS];
     for (int k = 0; k < e->n; k++) {
         int i = e->from_right ? e->n - 1 - k : k;
-        a[i] = eval(m, g, e->arg[i], ~0u, NULL);
+        const struct expr *x = e->arg[i];
+        if (x->kind == EXPR_ARG && x->at < g->nargs)
+            a[i] = g->args[x->at];
+        else if (x->kind == EXPR_GRAD && x->at < g->nout)
+            a[i] = VAL(g->buf[x->at]);
+        else
+            a[i] = eval(m, g, x, ~0u, NULL);
     }
-    return dispatch(m, e->op, e->n, a, &(struct frame){.rank = -1, .want = want});
+    return dispatch(m, e->op, e->n, a, want == ~0u ? NULL : &(struct frame){.rank = -1, .want = want});
 }
 
 static struct arg

@@ -56,12 +56,13 @@ void
 expand_to(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
-    int copy = aten_arg(f->op, "copy"), format = aten_arg(f->op, "memory_format");
     enum dtype t = arg_dtype(f, v->dtype);
-    if (t == v->dtype && !arg_int(f, copy, 0) && is_in_order(v, arg_order(f)))
+    if (t == v->dtype && !arg_int(f, aten_arg(f->op, "copy"), 0) && is_in_order(v, arg_order(f))) {
         out_add(m, f, v);
-    else
-        out_add(m, f, OP(m, "_to_copy.default", VAL(v), DTYPE(t), format < f->n ? f->a[format] : NONE));
+        return;
+    }
+    int format = aten_arg(f->op, "memory_format");
+    out_add(m, f, OP(m, "_to_copy.default", VAL(v), DTYPE(t), format < f->n ? f->a[format] : NONE));
 }
 
 void

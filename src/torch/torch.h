@@ -338,11 +338,7 @@ struct machine {
     } * casts;                       /* autocast's weight cache */
     double flops;                    /* of the running forward */
     struct derivative **derivatives; /* parsed derivatives, by row */
-    struct named {
-        const char *name;
-        const struct aten *op;
-    } named[64];                    /* rows that OP named last, by the literal's address */
-    const struct rule_read **rules; /* of cudnn.c, likewise */
+    const struct rule_read **rules;  /* of cudnn.c, likewise */
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
