@@ -17,6 +17,7 @@ struct lowering {
     int *slot_of;                  /* per tensor of the graph; -1 none: constants, shapes */
     bool *facts;                   /* which of facts.c were used; NULL none */
     struct fact_index *fact_index; /* of facts.c; NULL not asked yet */
+    struct fact_asked *fact_asked; /* likewise */
 };
 
 struct lowering *lowering_new(struct graph *g, const struct setup *s);
