@@ -810,6 +810,15 @@ struct heap;
 /* From now on segments are taken from a device. */
 void heap_play(struct heap *h, const struct player *p);
 struct heap *heap_new(struct arena *a, bool expandable);
+/* A block of the heap: address and bytes, which allocated counts with slack that was not split, are for all to read. */
+struct block {
+    int64_t address, bytes;
+    struct block *prev, *next; /* neighbours in the segment, NULL none; of a spare one the next of them */
+    struct block *less, *more; /* of a free one, its neighbours in the bin */
+    struct pool *pool;
+    uint16_t bin;  /* where a free one stands; 0: it is taken */
+    bool unmapped; /* addresses of an expandable range without memory */
+};
 /* A block for that many bytes. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, struct block *b);
@@ -817,8 +826,6 @@ void heap_free(struct heap *h, struct block *b);
 void heap_release(struct heap *h);
 /* The same as a block that is freed at once; no device is told. */
 void heap_pass(struct heap *h, int64_t bytes);
-int64_t heap_block_bytes(const struct block *b); /* what allocated counts: unsplit slack included */
-int64_t heap_block_address(const struct block *b);
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
 int64_t machine_reserved(const struct machine *m); /* of all streams */
