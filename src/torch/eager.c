@@ -893,6 +893,7 @@ node_make(struct machine *m, struct frame *f)
     g->in = NEWN(m->a, struct edge, nin);
     g->nout = f->nout;
     g->out = f->out;
+    f->kept = true;
     g->buf = NEWN(m->a, struct value *, f->nout);
     int at = 0, room = 0;
     for (int i = 0; i < f->n; i++) {
@@ -1387,16 +1388,20 @@ copy_arguments(struct machine *m, const struct frame *f, bool before_result)
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
-    struct frame *f = NEW(m->a, struct frame);
+    struct frame *f = m->frames ? m->frames : NEW(m->a, struct frame);
     const char *outer = m->op;
     int mark = scope_begin(m);
+    m->frames = f->next;
     f->op = op;
     f->n = n;
     f->a = a;
+    f->nout = f->cap_out = 0;
+    f->out = NULL;
     f->rank = like ? like->rank : -1;
     f->size = like ? like->size : NULL;
     f->want = like ? like->want : ~0u;
     f->in_place = like && like->in_place;
+    f->over = NULL;
     if (!aten_takes(op, f->a, n)) {
         m->missing = op->name;
         return f;
@@ -1440,6 +1445,15 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     return f;
 }
 
+void
+frame_drop(struct machine *m, struct frame *f)
+{
+    if (f->kept)
+        return;
+    f->next = m->frames;
+    m->frames = f;
+}
+
 struct value *
 op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
 {
@@ -1453,7 +1467,9 @@ op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in
     assert(row->op);
     const struct frame *like = in_place ? &(struct frame){.rank = -1, .want = ~0u, .in_place = true} : NULL;
     struct frame *f = dispatch(m, row->op, n, a, like);
-    return f->nout ? f->out[0] : NULL;
+    struct value *v = f->nout ? f->out[0] : NULL;
+    frame_drop(m, f);
+    return v;
 }
 
 struct value *
@@ -1611,9 +1627,12 @@ eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, st
     switch (e->kind) {
     case EXPR_CALL: {
         struct frame *f = eval_call(m, g, e, want);
+        struct arg v = VAL(f->nout ? f->out[0] : NULL);
         if (out)
             *out = f;
-        return VAL(f->nout ? f->out[0] : NULL);
+        else
+            frame_drop(m, f);
+        return v;
     }
     case EXPR_ARG:
         return e->at < g->nargs ? g->args[e->at] : NONE;
@@ -1983,6 +2002,8 @@ run_node(struct engine *e, struct gnode *g)
                         out[g->first[arg] + j] = value_keep(v);
                 }
             }
+            if (f)
+                frame_drop(m, f);
             scope_end(m, mark, 0, NULL);
         }
         if (g->checkpoint)

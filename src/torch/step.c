@@ -1207,6 +1207,7 @@ run_call(struct script *x, int at, double *flops)
                 if (!f->out[k]->st->name && !f->out[k]->is_view)
                     f->out[k]->st->name = c->name;
             }
+        frame_drop(m, f);
         scope_end(m, mark, 0, NULL);
         m->call = NULL;
         if (flops)
@@ -2272,6 +2273,7 @@ run_iterations(struct script *x, struct step *st)
             drop_batch(x);
             arena_free(a);
             m->a = m->keep;
+            m->frames = NULL;
             repeats = trace_repeats(m);
         }
         if (last) {

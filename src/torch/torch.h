@@ -125,7 +125,9 @@ struct frame {
     const int64_t *size;
     unsigned want; /* in backward: which outputs somebody needs */
     bool in_place;
+    bool kept;          /* a node of autograd's graph has its results */
     struct value *over; /* in place: the tensor that is written over */
+    struct frame *next; /* of those that may serve again */
 };
 
 /* How an operator is part of an assignment, "x[a:b] = y", as exporters write it without side effects. */
@@ -330,6 +332,7 @@ struct machine {
     bool more_micro_batches; /* the running one is not the step's last */
     bool untracked;          /* a call of the program runs with gradients switched off */
     enum dtype low;          /* autocast's type */
+    struct frame *frames;    /* of the running iteration, for other calls */
     int seq, npool, cap_pool;
     struct value **pool; /* what the running C++ frames hold */
     int ncast, cap_cast;
@@ -439,6 +442,8 @@ bool call_on(struct machine *m, const struct call *c, const struct arg *from, in
 struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
+/* Who called it reads no more of it. */
+void frame_drop(struct machine *m, struct frame *f);
 /* The first result of the row of that name, which has to be a literal or a table's; NULL none. */
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
 /* The same, over its first argument if in_place. */
