@@ -140,9 +140,11 @@ value_born(struct machine *m, const char *op, enum class class, const char *name
     m->op = op;
     m->fresh = class;
     m->fresh_name = name;
-    int mark = scope_begin(m);
-    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
-    scope_end(m, mark, 0, NULL);
+    struct arena *iteration = m->a;
+    m->a = m->keep;
+    struct value *v = value_new(m, t, rank, size, NULL);
+    m->npool--; /* it is no scope's */
+    m->a = iteration;
     m->fresh = CLASS_TEMPORARIES;
     m->fresh_name = NULL;
     return v;

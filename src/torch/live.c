@@ -69,12 +69,14 @@ curve_of(int n, const int64_t *bytes, const enum phase *phase)
     for (int i = 1; i < n; i++)
         runs += phase[i] != phase[i - 1];
     int columns = runs < CURVE / 4 ? CURVE - runs - 1 : CURVE; /* a column of two phases is neither's */
-    for (int i = 0, last = -1; i < n; i++) {
-        int column = (int)((int64_t)i * columns / n);
+    for (int64_t i = 0, column = 0, next = 0; i < n; i++) {    /* next: where the next column begins */
         bool turns = i && phase[i] != phase[i - 1] && runs < CURVE / 4;
-        if (column != last || turns)
+        if (i == next || turns)
             c.at[c.n++].phase = phase[i];
-        last = column;
+        if (i == next) {
+            column = i * columns / n;
+            next = div_up((column + 1) * n, columns);
+        }
         if (bytes[i] > c.at[c.n - 1].bytes)
             c.at[c.n - 1].bytes = bytes[i];
     }

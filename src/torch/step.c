@@ -628,7 +628,11 @@ moves(const struct script *x)
         for (int up = m[i].param->module; up >= 0 && first[up] > i; up = p->modules[up].parent)
             first[up] = i;
     }
-    qsort(m, (size_t)x->nparams, sizeof(*m), by_move);
+    bool sorted = true;
+    for (int i = 1; i < x->nparams && sorted; i++)
+        sorted = by_move(&m[i - 1], &m[i]) < 0;
+    if (!sorted)
+        qsort(m, (size_t)x->nparams, sizeof(*m), by_move);
     return m;
 }
 
