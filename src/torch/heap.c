@@ -47,20 +47,25 @@ struct heap {
     bool slow;                    /* more is to be done than to take the first block that fits */
 };
 
+void
+heap_clear(struct heap *h)
+{
+    *h = (struct heap){.a = h->a, .expandable = h->expandable, .play = h->play, .slow = h->play || h->expandable};
+    for (int large = 0; large < 2; large++) {
+        struct pool *p = h->of[large] = &h->pool[large];
+        p->large = large;
+        p->page = large ? LARGE_SEGMENT : SMALL_SEGMENT;
+        p->least = large && !h->expandable ? SMALL + 1 : MIN_BLOCK;
+    }
+}
+
 struct heap *
 heap_new(struct arena *a, bool expandable)
 {
     struct heap *h = NEW(a, struct heap);
     h->a = a;
     h->expandable = expandable;
-    h->slow = expandable;
-    h->of[0] = &h->pool[0];
-    h->of[1] = &h->pool[1];
-    h->pool[0].page = SMALL_SEGMENT;
-    h->pool[1].page = LARGE_SEGMENT;
-    h->pool[1].large = true;
-    h->pool[0].least = MIN_BLOCK;
-    h->pool[1].least = expandable ? MIN_BLOCK : SMALL + 1;
+    heap_clear(h);
     return h;
 }
 

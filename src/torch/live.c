@@ -111,6 +111,44 @@ program_apart(const struct program *p, struct graph *g, struct arena *a)
     return q;
 }
 
+static struct measured
+measured_of(struct arena *a, const struct step *st)
+{
+    const struct live *l = live_run(st);
+    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
+    return (struct measured){.allocated = l->peak_bytes,
+                             .reserved = st->m->reserved_bytes,
+                             .phase = at->phase,
+                             .op = at->op,
+                             .location = at->call ? at->call->location : NULL,
+                             .flops = st->forward_flops,
+                             .recomputed_flops = st->recomputed_flops,
+                             .exchanged = st->m->exchanged,
+                             .passed = st->m->passed,
+                             .same = st->m->same,
+                             .curve = curve_of_step(a, st)};
+}
+
+static void
+measure_update(const struct step *st, int i, void *to)
+{
+    struct measured *all = to;
+    all[i] = measured_of(st->arena, st);
+}
+
+void
+measure_updates(const struct program *p, const struct setup *s, int n, const struct optimizer *const *optimizer,
+                struct measured *to)
+{
+    struct arena *a = arena_new();
+    struct graph g;
+    struct program q = program_apart(p, &g, a);
+    for (int i = 0; i < n; i++)
+        to[i] = (struct measured){.allocated = -1};
+    step_updates(&q, s, &(struct updates){n, optimizer, measure_update, to});
+    arena_free(a);
+}
+
 struct measured
 measure_step(const struct program *p, const struct setup *s, void (*look)(const struct step *st, void *to), void *to)
 {
@@ -118,19 +156,7 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
     struct graph g;
     struct program q = program_apart(p, &g, a); /* doubts and assumptions were said by the first run */
     struct step *st = step_run(&q, s);
-    const struct live *l = live_run(st);
-    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
-    struct measured m = {.allocated = l->peak_bytes,
-                         .reserved = st->m->reserved_bytes,
-                         .phase = at->phase,
-                         .op = at->op,
-                         .location = at->call ? at->call->location : NULL,
-                         .flops = st->forward_flops,
-                         .recomputed_flops = st->recomputed_flops,
-                         .exchanged = st->m->exchanged,
-                         .passed = st->m->passed,
-                         .same = st->m->same,
-                         .curve = curve_of_step(a, st)};
+    struct measured m = measured_of(a, st);
     if (look)
         look(st, to);
     arena_free(a);

@@ -738,6 +738,16 @@ const struct loss **loss_of(struct arena *a, const struct program *p, const stru
 const char *loss_reads(const struct loss *loss);
 /* Fills p->held as the set-up has it, where it is not there; step_run would, and so would each run of a copy. */
 void step_holds(struct program *p, const struct setup *s);
+/* Other optimizers than the set-up's, and who sees the step with each. */
+struct updates {
+    int n;
+    const struct optimizer *const *optimizer;
+    void (*each)(const struct step *st, int i, void *to);
+    void *to;
+};
+/* Runs forward and backward passes once, and the step with each optimizer as if it had run alone; nothing where that
+ * can't be said. */
+void step_updates(struct program *p, const struct setup *s, const struct updates *others);
 struct step *step_run(struct program *p, const struct setup *s);
 /* The type of a tensor of the model under a precision that casts the model. */
 enum dtype precision_type(const struct precision *p, enum dtype t);
@@ -803,6 +813,10 @@ devices_have(struct devices d, int sm)
 }
 /* p with doubts and assumptions of its own, none yet, which live in a; *g is its graph. */
 struct program program_apart(const struct program *p, struct graph *g, struct arena *a);
+/* The step with each of these optimizers, from one run: forward and backward passes do not know of them. Allocated -1:
+ * that takes a run of its own. */
+void measure_updates(const struct program *p, const struct setup *s, int n, const struct optimizer *const *optimizer,
+                     struct measured *to);
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
@@ -815,6 +829,8 @@ struct heap;
 /* From now on segments are taken from a device. */
 void heap_play(struct heap *h, const struct player *p);
 struct heap *heap_new(struct arena *a, bool expandable);
+/* As if it were new: blocks are no more. */
+void heap_clear(struct heap *h);
 /* A block of the heap: address and bytes, which allocated counts with slack that was not split, are for all to read. */
 struct block {
     int64_t address, bytes;
