@@ -249,7 +249,7 @@ arena_str(struct arena *a, const char *s)
 char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
-    char text[256];
+    char text[4096]; /* past its end printf counts letter by letter */
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(text, sizeof(text), fmt, again);

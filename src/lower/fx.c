@@ -166,7 +166,7 @@ says(const char *stack)
     unsigned bits = 0;
     for (int i = 0; i < COUNT(words) && stack; i++)
         bits |= (unsigned)(strstr(stack, words[i]) != NULL) << i;
-    return bits;
+    return stack && python_keeps(stack) ? bits | SAYS_KEEPS : bits;
 }
 
 static struct traced

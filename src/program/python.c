@@ -2385,6 +2385,18 @@ behind_statement(const struct program *p, int i, size_t n)
     return end;
 }
 
+bool
+python_keeps(const char *stack)
+{
+    struct arena *a = arena_new();
+    const char *text;
+    bool keeps = false, several, last;
+    while (!keeps && next_frame(a, &stack, &text))
+        keeps = attribute_of(a, text, &several, &last);
+    arena_free(a);
+    return keeps;
+}
+
 void
 python_attributes(struct program *p)
 {
