@@ -617,7 +617,7 @@ struct fact_asked {
     const char *class;
     const struct like *like;
 };
-enum { ASKED = 64 };
+enum { ASKED = 256 };
 
 static void
 row_set(struct rows *r, int at, bool is)
