@@ -1401,6 +1401,7 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     f->out = NULL;
     f->rank = like ? like->rank : -1;
     f->size = like ? like->size : NULL;
+    f->stride = like ? like->stride : NULL;
     f->want = like ? like->want : ~0u;
     f->in_place = like && like->in_place;
     f->over = NULL;
@@ -1457,7 +1458,7 @@ frame_drop(struct machine *m, struct frame *f)
 }
 
 struct value *
-op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
+op_like(struct machine *m, const char *name, int n, const struct arg *a, const struct frame *like)
 {
     static struct named { /* rows that OP named last, by the literal's address */
         const char *name;
@@ -1467,7 +1468,6 @@ op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in
     if (row->name != name)
         *row = (struct named){name, aten_find(name)};
     assert(row->op);
-    const struct frame *like = in_place ? &(struct frame){.rank = -1, .want = ~0u, .in_place = true} : NULL;
     struct frame *f = dispatch(m, row->op, n, a, like);
     struct value *v = f->nout ? f->out[0] : NULL;
     frame_drop(m, f);
@@ -1475,9 +1475,15 @@ op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in
 }
 
 struct value *
+op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
+{
+    return op_like(m, name, n, a, in_place ? &(struct frame){.rank = -1, .want = ~0u, .in_place = true} : NULL);
+}
+
+struct value *
 op_call(struct machine *m, const char *name, int n, const struct arg *a)
 {
-    return op_over(m, name, n, a, false);
+    return op_like(m, name, n, a, NULL);
 }
 
 /* ---- the engine -------------------------------------------------------------------------------------------------- */

@@ -81,8 +81,15 @@ static struct value *
 reshape(struct machine *m, struct value *v, int rank, const int64_t *size)
 {
     int64_t stride[RANK];
-    if (layout_view(v, rank, size, stride))
-        return OP(m, "view.default", VAL(v), ints_arg(m, rank, size));
+    const struct arg self = VAL(v);
+    bool views = layout_view(v, rank, size, stride), open = false;
+    for (int i = 0; i < rank; i++)
+        open |= size[i] < 0;
+    if (views && !open)
+        return op_like(m, "view.default", 1, &self,
+                       &(struct frame){.rank = rank, .size = size, .stride = stride, .want = ~0u});
+    if (views)
+        return OP(m, "view.default", self, ints_arg(m, rank, size));
     return OP(m, "_unsafe_view.default", VAL(OP(m, "clone.default", VAL(v), BOOL(true))), ints_arg(m, rank, size));
 }
 

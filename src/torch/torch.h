@@ -120,10 +120,10 @@ struct frame {
     int n;
     const struct arg *a; /* the caller's, or a copy of them with changes */
     int nout, cap_out;
-    struct value **out, *few[2]; /* few: room for most */
-    int rank;                    /* sizes of the first output as the file states them; -1 unknown */
-    const int64_t *size;
-    unsigned want; /* in backward: which outputs somebody needs */
+    struct value **out, *few[2];  /* few: room for most */
+    int rank;                     /* sizes of the first output as the file states them; -1 unknown */
+    const int64_t *size, *stride; /* stride: of a view, where who calls it has found them; else NULL */
+    unsigned want;                /* in backward: which outputs somebody needs */
     bool in_place;
     bool kept;          /* a node of autograd's graph has its results */
     struct value *over; /* in place: the tensor that is written over */
@@ -446,6 +446,8 @@ struct frame *dispatch(struct machine *m, const struct aten *op, int n, const st
 void frame_drop(struct machine *m, struct frame *f);
 /* The first result of the row of that name, which has to be a literal or a table's; NULL none. */
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
+/* The same, with what a frame says of its result. */
+struct value *op_like(struct machine *m, const char *name, int n, const struct arg *a, const struct frame *like);
 /* The same, over its first argument if in_place. */
 struct value *op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place);
 #define OP(m, name, ...) \
