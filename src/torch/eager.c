@@ -536,14 +536,14 @@ note_saved(struct parser *p, bool result, int at)
             s->guard = 0;
         return;
     }
-    *PUSH(p->m->keep, r->saved, r->nsaved, r->cap_saved) = (struct save){result, at, guard};
+    *PUSH(p->m->derivatives->a, r->saved, r->nsaved, r->cap_saved) = (struct save){result, at, guard};
 }
 
 static struct expr *
 parse_expr(struct parser *p)
 {
     char buf[64] = "";
-    struct expr *e = NEW(p->m->keep, struct expr);
+    struct expr *e = NEW(p->m->derivatives->a, struct expr);
     while (*p->p == ' ')
         p->p++;
     bool sizes_only = *p->p == '#', negative = *p->p == '-';
@@ -596,7 +596,7 @@ parse_expr(struct parser *p)
 static struct derivative *
 rule_parse(struct machine *m, const struct aten *op)
 {
-    struct derivative *r = NEW(m->keep, struct derivative);
+    struct derivative *r = NEW(m->derivatives->a, struct derivative);
     struct parser p = {.m = m, .op = op, .rule = r, .p = op->grad};
     char buf[64];
     int colons = 0, commas = 0;
@@ -605,7 +605,7 @@ rule_parse(struct machine *m, const struct aten *op)
     commas = strchr(op->grad, ',') && strchr(op->grad, ',') < strchr(op->grad, ':');
     p.multi = colons > 1 || commas;
     while (*p.p) {
-        p.now = PUSH(m->keep, r->formula, r->nformulas, r->cap_formulas);
+        p.now = PUSH(m->derivatives->a, r->formula, r->nformulas, r->cap_formulas);
         do {
             p.p += *p.p == ',' || *p.p == ';';
             int at = aten_arg(op, word(&p, buf, sizeof(buf)));
@@ -619,13 +619,23 @@ rule_parse(struct machine *m, const struct aten *op)
     return r;
 }
 
+struct derivatives *
+derivatives_new(struct arena *a)
+{
+    struct derivatives *d = NEW(a, struct derivatives);
+    d->a = a;
+    d->of = NEWN(a, struct derivative *, aten_count);
+    return d;
+}
+
 static const struct derivative *
 rule_of(struct machine *m, const struct aten *op)
 {
     int at = (int)(op - aten_table);
-    if (!m->derivatives[at])
-        m->derivatives[at] = rule_parse(m, op);
-    return m->derivatives[at];
+    struct derivative **of = &m->derivatives->of[at];
+    if (!*of)
+        *of = rule_parse(m, op);
+    return *of;
 }
 
 void

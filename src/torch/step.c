@@ -2480,7 +2480,10 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->same.below = m->alike.below = INT_MAX;
     m->tape = s->tape;
     m->torch = step_torch(p, s);
-    m->derivatives = NEWN(a, struct derivative *, aten_count);
+    struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
+    if (!file->derivatives)
+        file->derivatives = derivatives_new(file->arena);
+    m->derivatives = file->derivatives;
 }
 
 bool

@@ -340,7 +340,7 @@ struct machine {
         struct value *from, *to;
     } * casts;                       /* autocast's weight cache */
     double flops;                    /* of the running forward */
-    struct derivative **derivatives; /* parsed derivatives, by row */
+    struct derivatives *derivatives;
     const struct rule_read **rules;  /* of cudnn.c, likewise */
     int stamp;
     int ndead, cap_dead;
@@ -440,6 +440,12 @@ void machine_begin(struct machine *m, struct arena *a, const struct program *p, 
 bool call_on(struct machine *m, const struct call *c, const struct arg *from, int rank, struct value **slot);
 /* What slots hold after a forward pass without gradients, all of it being kept in a; NULL where a call can't run. */
 struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
+/* Parsed derivatives, by row, for all runs of a file's steps. */
+struct derivatives {
+    struct arena *a;
+    struct derivative **of;
+};
+struct derivatives *derivatives_new(struct arena *a);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
 /* Who called it reads no more of it. */
