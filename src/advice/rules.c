@@ -1673,6 +1673,7 @@ combine(struct advice *x)
         struct measured m = x->alone[chosen[n] - rules];
         if (n) {
             struct edit e = edit_with(x, own, chosen, n + 1);
+            e.setup.most = best.allocated - x->base.allocated / WORTH;
             m = measure(x, &e);
         }
         arena_free(own);
@@ -1723,6 +1724,8 @@ run(struct advice *x, const struct rule *k)
     if (k->edit) {
         k->edit(&e);
         e.reload = k->edits == ANEW;
+        if (k->kind == CHANGES || k->kind == COMBINES)
+            e.setup.most = x->base.allocated - x->base.allocated / WORTH;
         if (e.places || k->edits >= SETUP)
             m = e.known ? *e.known : (k->edits == UPDATE ? with_optimizer : measure)(x, &e);
         else

@@ -33,6 +33,16 @@ const char COMPOSITE[] = "";
 
 /* ---- storages and values ----------------------------------------------------------------------------------------- */
 
+/* What is held in the first iteration is held in the reported one, too. */
+static void
+hold(struct machine *m, int64_t bytes)
+{
+    m->held += bytes;
+    if (m->held > m->most)
+        longjmp(*m->enough, 1);
+    m->held_most = m->held > m->held_most ? m->held : m->held_most;
+}
+
 static struct storage *
 storage_new(struct machine *m, int64_t bytes)
 {
@@ -53,6 +63,8 @@ storage_new(struct machine *m, int64_t bytes)
         return s;
     s->heap = m->stream ? m->stream : m->heap;
     trace_birth(m, s);
+    if (m->most && m->fresh != CLASS_OPTIMIZER) /* there from the second iteration on */
+        hold(m, bytes);
     return s;
 }
 
@@ -63,6 +75,7 @@ storage_empty(struct machine *m, struct storage *s)
     if (!s->bytes || s->empty)
         return;
     s->empty = true;
+    m->held -= s->class == CLASS_OPTIMIZER ? 0 : s->requested;
     trace_death(m, s);
 }
 

@@ -155,10 +155,18 @@ measure_step(const struct program *p, const struct setup *s, void (*look)(const 
     struct arena *a = arena_new();
     struct graph g;
     struct program q = program_apart(p, &g, a); /* doubts and assumptions were said by the first run */
-    struct step *st = step_run(&q, s);
-    struct measured m = measured_of(a, st);
-    if (look)
-        look(st, to);
+    jmp_buf enough;
+    struct setup own = *s;
+    struct measured m = {.allocated = INT64_MAX};
+    own.enough = &enough;
+    if (setjmp(enough) == 0) {
+        struct step *st = step_run(&q, &own);
+        m = measured_of(a, st);
+        if (look)
+            look(st, to);
+    } else {
+        arena_free_newer(a);
+    }
     arena_free(a);
     return m;
 }

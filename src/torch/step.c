@@ -570,6 +570,7 @@ struct script {
     const struct updates *others; /* optimizers whose updates are tried before the set-up's; NULL none */
     struct step_trace *tried;     /* per other optimizer, what its update alone did; */
     struct step_trace untried[2]; /* the trace before and behind the set-up's own */
+    int64_t held;                 /* at most before it */
 };
 
 enum dtype
@@ -2080,6 +2081,7 @@ iteration(struct script *x, struct step *st)
         if (x->others)
             try_updates(x);
         x->untried[0] = m->trace;
+        x->held = m->held_most;
         if (k == micro - 1)
             run_update(x);
         x->untried[1] = m->trace;
@@ -2332,6 +2334,18 @@ play_iteration(struct script *x, bool again, bool last)
     trace_play(m, again, last);
 }
 
+/* States are made by the first update, and there from the second iteration on. */
+static void
+hold_states(const struct script *x)
+{
+    const struct machine *m = x->m;
+    int64_t held = x->held;
+    for (int i = m->trace.before; i < m->trace.nst; i++)
+        held += m->trace.st[i]->class == CLASS_OPTIMIZER ? m->trace.st[i]->requested : 0;
+    if (held > m->most)
+        longjmp(*m->enough, 1);
+}
+
 static void
 run_iterations(struct script *x, struct step *st)
 {
@@ -2342,6 +2356,8 @@ run_iterations(struct script *x, struct step *st)
         bool again = repeats;
         if (!again)
             repeats = run_iteration(x, i == 0);
+        if (i == 0 && m->most && !x->s->besides)
+            hold_states(x);
         play_iteration(x, again, i == n - 1);
     }
     const int64_t *bytes = m->trace.bytes;
@@ -2480,6 +2496,9 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->same.below = m->alike.below = INT_MAX;
     m->tape = s->tape;
     m->torch = step_torch(p, s);
+    m->most = s->mode == MODE_TRAINING && !s->parallel && !s->player && !s->tape ? s->most : 0;
+    m->enough = s->enough;
+    m->held = s->besides;
     struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
     if (!file->derivatives)
         file->derivatives = derivatives_new(file->arena);

@@ -322,6 +322,9 @@ struct machine {
     int64_t live_bytes, reserved_bytes; /* reserved: the most in the reported step */
     int64_t most_bytes;                 /* allocated in the reported step, and what each stream's heap held then: */
     struct heap_mark at_most[STREAMS];
+    int64_t held, held_most; /* requested, beside what an iteration leaves to the next; before the update at most: */
+    int64_t most;            /* more than that is enough known; 0 no such number */
+    jmp_buf *enough;
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -338,10 +341,10 @@ struct machine {
     int ncast, cap_cast;
     struct cast_entry {
         struct value *from, *to;
-    } * casts;                       /* autocast's weight cache */
-    double flops;                    /* of the running forward */
+    } * casts;    /* autocast's weight cache */
+    double flops; /* of the running forward */
     struct derivatives *derivatives;
-    const struct rule_read **rules;  /* of cudnn.c, likewise */
+    const struct rule_read **rules; /* of cudnn.c, likewise */
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
