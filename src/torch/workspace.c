@@ -218,7 +218,8 @@ reduce_blocks(struct machine *m, const struct ask *q, struct workspaces *to)
         k->n = to->n - from;
         memcpy(k->of, q->of, q->of_bytes);
         memcpy(k->number, q->number, numbers);
-        memcpy(k->bytes, to->bytes + from, sizeof(*k->bytes) * (size_t)k->n);
+        for (int i = 0; i < k->n; i++)
+            k->bytes[i] = to->bytes[from + i];
         return;
     }
     for (int i = 0; i < k->n; i++)
