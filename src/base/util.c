@@ -478,7 +478,7 @@ fixed_text(struct arena *a, double v, int digits, const char *unit)
     size_t length = (size_t)(number + sizeof(number) - p), more = strlen(unit);
     char *text = arena_alloc(a, length + more + 1);
     memcpy(text, p, length);
-    memcpy(text + length, unit, more);
+    memcpy(text + length, unit, more + 1);
     return text;
 }
 
