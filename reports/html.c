@@ -87,7 +87,7 @@ cell(struct html *h, const char *text, int64_t value)
 static void
 cell_mib(struct html *h, int64_t bytes)
 {
-    html_leaf(h, "td", html_format(h, "%.*f", h->digits, (double)bytes / (1 << 20)), "data-b",
+    html_leaf(h, "td", fixed_text(h->a, (double)bytes / (1 << 20), h->digits, ""), "data-b",
               html_format(h, "%lld", (long long)bytes), NULL);
 }
 

@@ -34,13 +34,13 @@ html_class(struct html *h, enum class c)
 static const char *
 pct(struct html *h, double share)
 {
-    return html_format(h, "%.3f%%", share * 100);
+    return fixed_text(h->a, share * 100, 3, "%");
 }
 
 static const char *
 px(struct html *h, double y)
 {
-    return html_format(h, "%.1f", y);
+    return fixed_text(h->a, y, 1, "");
 }
 
 /* The container's least width, of the style sheet's steps, in which n characters fit a mark with this share of it; 0
@@ -307,9 +307,8 @@ timeline_label(struct html *h, int layer, double scale)
     const char *q = fitting(h, characters(class_names[c]) + 1, 7.2, (double)best / h->n);
     if (best && *q)
         html_leaf(h, "text", class_names[c], "x", pct(h, (at + best / 2.0) / h->n), "y",
-                  px(h, TOP + y * HEIGHT / 1000.0 + 4), "text-anchor", "middle", "data-x",
-                  html_format(h, "%.1f", at + best / 2.0), "class", html_format(h, "%s on-%s", q, class_names[c]),
-                  NULL);
+                  px(h, TOP + y * HEIGHT / 1000.0 + 4), "text-anchor", "middle", "data-x", px(h, at + best / 2.0),
+                  "class", html_format(h, "%s on-%s", q, class_names[c]), NULL);
 }
 
 /* Lines at round sizes, three to six of them. */
@@ -363,7 +362,7 @@ timeline_phases(struct html *h)
                       html_format(h, "%d", end), "class", html_format(h, "%s phn", q), NULL);
         else if (runs <= NARROW)
             html_leaf(h, "text", phase_names[phase], "x", pct(h, x + share / 2), "y", below, "data-x",
-                      html_format(h, "%.1f", (i + end) / 2.0), "text-anchor",
+                      px(h, (i + end) / 2.0), "text-anchor",
                       x < 0.05   ? "start"
                       : x > 0.95 ? "end"
                                  : "middle",

@@ -11,6 +11,7 @@
  * chooses.
  */
 #include "advice/modules.h"
+#include "base/setup.h"
 
 #include <limits.h>
 #include <math.h>
@@ -450,6 +451,29 @@ put_regions(struct planner *x, const struct level *l, const unsigned char *optio
     }
     p->nregions = n;
     p->regions = r;
+}
+
+/* The optimizer's states, which plans leave alone. */
+static int64_t
+states_of(const struct planner *x)
+{
+    const struct machine *m = x->s->st->m;
+    int64_t bytes = 0;
+    for (int i = 0; i < m->nst && x->s->st->setup == x->s->s; i++)
+        bytes += m->st[i]->class == CLASS_OPTIMIZER ? m->st[i]->requested : 0;
+    return bytes;
+}
+
+/* most: of peaks above it nothing more is wanted. */
+static struct measured
+run_plan_below(struct planner *x, const struct level *l, const unsigned char *option, int64_t most)
+{
+    struct program p = *x->s->p;
+    struct setup s = *x->s->s;
+    s.most = most;
+    s.besides = states_of(x);
+    put_regions(x, l, option, &p);
+    return measure_step(&p, &s, NULL, NULL);
 }
 
 static struct measured
@@ -1234,6 +1258,12 @@ add_patterns(struct planner *x, struct front *f)
     }
 }
 
+static int64_t
+near_least(const struct planner *x, int64_t least)
+{
+    return least + (x->base.allocated - least) / 20;
+}
+
 /* The pattern with 19 in 20 parts of what any of them saves, at the least work; NULL where none saves a tenth of the
  * peak. */
 static const struct pattern *
@@ -1245,12 +1275,12 @@ best_pattern(struct planner *x, struct measured *after)
     for (int i = 0; i < x->npatterns; i++) {
         unsigned char *whole;
         struct level l = level_of_pattern(x, &x->patterns[i], &whole);
-        m[i] = run_plan(x, &l, whole, NULL, NULL);
+        m[i] = run_plan_below(x, &l, whole, near_least(x, least));
         least = m[i].allocated < least ? m[i].allocated : least;
     }
     double flops = HUGE_VAL;
     for (int i = 0; i < x->npatterns && least < x->base.allocated - x->base.allocated / 10; i++)
-        if (m[i].allocated <= least + (x->base.allocated - least) / 20 && m[i].recomputed_flops < flops) {
+        if (m[i].allocated <= near_least(x, least) && m[i].recomputed_flops < flops) {
             flops = m[i].recomputed_flops;
             best = &x->patterns[i];
             *after = m[i];

@@ -23,7 +23,8 @@ struct advice {
     struct region *regions;
     struct measured checkpointed;
     const char *wrapped, *wrapping;
-    const char *local; /* del-locals: the name, NULL unknown */
+    const char *local;        /* del-locals: the name, NULL unknown */
+    struct measured *updated; /* the step with each of others; NULL not measured yet */
 };
 
 struct rule {
@@ -44,6 +45,7 @@ struct rule {
         TRACED,  /* likewise, by its calls as traced: before other edits */
         HEAD,    /* likewise, and hides the head: after others */
         SETUP,   /* and no place of the program */
+        UPDATE,  /* likewise, the optimizer alone */
         ANEW,    /* likewise: the program is made again */
     } edits;
     enum { MODEL, OPTIMIZER /* which it makes */, FORWARD, BEHIND } turn; /* of its Python in a script */
@@ -78,12 +80,12 @@ edit_of(struct advice *x, struct arena *a)
 
 /* The peak after another edit, for comparison. */
 static const char *
-aside(struct advice *x, void (*edit)(struct edit *e))
+aside(struct advice *x, void (*edit)(struct edit *e), struct measured (*with)(struct advice *x, struct edit *e))
 {
     struct arena *own = arena_new();
     struct edit e = edit_of(x, own);
     edit(&e);
-    const char *text = bytes_text(x->a, measure(x, &e).allocated);
+    const char *text = bytes_text(x->a, with(x, &e).allocated);
     arena_free(own);
     return text;
 }
@@ -208,13 +210,31 @@ say_autocast(struct advice *x, const struct edit *e, const struct measured *m)
     return arena_printf(x->a,
                         "Under torch.autocast with bfloat16 the peak is %s. %sDuring the forward pass it also keeps "
                         "copies of the weights, up to %s. The whole model in bfloat16 peaks at %s",
-                        peak(x, m), kept, bytes_text(x->a, weights), aside(x, to_bf16));
+                        peak(x, m), kept, bytes_text(x->a, weights), aside(x, to_bf16, measure));
 }
 
 static bool
 has_8bit(struct advice *x)
 {
     return optimizer_in_8bit(x->s->s->optimizer) != NULL;
+}
+
+/* The step with another optimizer; all that rules ask about are measured at once. */
+static struct measured
+with_optimizer(struct advice *x, struct edit *e)
+{
+    static const char *const others[] = {"adam8bit", "sgd", "momentum", "adafactor", "none"};
+    const struct optimizer *of[COUNT(others)];
+    int at = -1;
+    for (int i = 0; i < COUNT(others); i++) {
+        of[i] = optimizer_find(others[i]);
+        at = of[i] == e->setup.optimizer ? i : at;
+    }
+    if (at >= 0 && !x->updated && has_8bit(x)) {
+        x->updated = NEWN(x->a, struct measured, COUNT(others));
+        measure_updates(x->s->p, x->s->s, COUNT(others), of, x->updated);
+    }
+    return at >= 0 && x->updated && x->updated[at].allocated >= 0 ? x->updated[at] : measure(x, e);
 }
 
 static void
@@ -247,7 +267,8 @@ say_8bit(struct advice *x, const struct edit *e, const struct measured *m)
     (void)e;
     return arena_printf(x->a,
                         "With Adam's states in 8 bits the peak is %s. Others: SGD %s, with momentum %s, Adafactor %s",
-                        peak(x, m), aside(x, to_sgd), aside(x, to_momentum), aside(x, to_adafactor));
+                        peak(x, m), aside(x, to_sgd, with_optimizer), aside(x, to_momentum, with_optimizer),
+                        aside(x, to_adafactor, with_optimizer));
 }
 
 static bool
@@ -393,8 +414,8 @@ say_parts(struct advice *x, const struct edit *e, const struct measured *m)
     for (int i = 0; i < x->s->p->ncalls; i++)
         norms |= x->s->p->calls[i].op && x->s->p->calls[i].op->whole_batch;
     return arena_printf(x->a, "The batch of %s in %d parts peaks at %s, in 2 at %s%s%s%s", count_text(x->a, n),
-                        MICRO_BATCHES, peak(x, m), aside(x, to_2_parts), n % 8 ? "" : ", in 8 at ",
-                        n % 8 ? "" : aside(x, to_8_parts),
+                        MICRO_BATCHES, peak(x, m), aside(x, to_2_parts, measure), n % 8 ? "" : ", in 8 at ",
+                        n % 8 ? "" : aside(x, to_8_parts, measure),
                         norms ? ". Batch norm's statistics are then those of a part: not the same training" : "");
 }
 
@@ -1342,7 +1363,7 @@ static const struct rule rules[] = {
      .kind = COMBINES,
      .applies = has_8bit,
      .edit = to_8bit,
-     .edits = SETUP,
+     .edits = UPDATE,
      .turn = OPTIMIZER,
      .message = say_8bit,
      .how = how_8bit},
@@ -1355,7 +1376,7 @@ static const struct rule rules[] = {
      .kind = CHANGES,
      .applies = has_states,
      .edit = to_no_update,
-     .edits = SETUP,
+     .edits = UPDATE,
      .turn = OPTIMIZER,
      .message = say_offload,
      .how = how_offload},
@@ -1368,7 +1389,7 @@ static const struct rule rules[] = {
      .kind = COMBINES,
      .applies = update_peaks,
      .edit = to_fused,
-     .edits = SETUP,
+     .edits = UPDATE,
      .turn = OPTIMIZER,
      .message = say_fused,
      .how = how_fused},
@@ -1652,6 +1673,7 @@ combine(struct advice *x)
         struct measured m = x->alone[chosen[n] - rules];
         if (n) {
             struct edit e = edit_with(x, own, chosen, n + 1);
+            e.setup.most = best.allocated - x->base.allocated / WORTH;
             m = measure(x, &e);
         }
         arena_free(own);
@@ -1702,8 +1724,10 @@ run(struct advice *x, const struct rule *k)
     if (k->edit) {
         k->edit(&e);
         e.reload = k->edits == ANEW;
+        if (k->kind == CHANGES || k->kind == COMBINES)
+            e.setup.most = x->base.allocated - x->base.allocated / WORTH;
         if (e.places || k->edits >= SETUP)
-            m = e.known ? *e.known : measure(x, &e);
+            m = e.known ? *e.known : (k->edits == UPDATE ? with_optimizer : measure)(x, &e);
         else
             m.allocated = -1;
         x->alone[k - rules] = m;

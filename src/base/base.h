@@ -114,6 +114,8 @@ int by_number(const void *a, const void *b);
 /* The whole part of v; what does not fit is the nearest number that does, and NaN is 0. */
 int64_t to_int(double v);
 
+/* v with that many digits behind the point, as printf rounds, and a unit. */
+char *fixed_text(struct arena *a, double v, int digits, const char *unit);
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */
 const char *bytes_text(struct arena *a, int64_t bytes);
 const char *count_text(struct arena *a, int64_t n); /* "1,117,184" */

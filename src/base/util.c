@@ -249,7 +249,7 @@ arena_str(struct arena *a, const char *s)
 char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
-    char text[256];
+    char text[4096]; /* past its end printf counts letter by letter */
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(text, sizeof(text), fmt, again);
@@ -460,13 +460,36 @@ count_text(struct arena *a, int64_t n)
                       : arena_printf(a, "%s,%03d", count_text(a, n / 1000), (int)(n % 1000));
 }
 
+char *
+fixed_text(struct arena *a, double v, int digits, const char *unit)
+{
+    static const int64_t tens[] = {1, 10, 100, 1000};
+    double scaled = digits < COUNT(tens) && !__builtin_signbit(v) && v < 1e12 ? v * (double)tens[digits] : -1;
+    int64_t n = (int64_t)(scaled + 0.5);
+    double off = scaled - (double)n;
+    if (scaled < 0 || off > 0.499 || off < -0.499) /* where the last digit is near either */
+        return arena_printf(a, "%.*f%s", digits, v, unit);
+    char number[24], *p = number + sizeof(number);
+    for (int i = 0; i <= digits || n; i++, n /= 10) {
+        if (i == digits && i)
+            *--p = '.';
+        *--p = (char)('0' + n % 10);
+    }
+    size_t length = (size_t)(number + sizeof(number) - p), more = strlen(unit);
+    char *text = arena_alloc(a, length + more + 1);
+    memcpy(text, p, length);
+    memcpy(text + length, unit, more + 1);
+    return text;
+}
+
 const char *
 bytes_text(struct arena *a, int64_t bytes)
 {
+    static const char *const shown[] = {" TiB", " GiB", " MiB", " KiB"}; /* of the first units */
     double b = (double)bytes;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < COUNT(shown); i++)
         if (b >= (double)units[i].bytes || -b >= (double)units[i].bytes)
-            return arena_printf(a, "%.2f %s", b / (double)units[i].bytes, units[i].name);
+            return fixed_text(a, b / (double)units[i].bytes, 2, shown[i]);
     return arena_printf(a, "%lld B", (long long)bytes);
 }
 

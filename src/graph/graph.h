@@ -114,8 +114,10 @@ struct function {
 
 struct graph {
     struct arena *arena;
-    const struct program *first; /* that the file became, of which others take what its text alone tells; NULL none */
-    const char *file;            /* as given on the command line */
+    const struct program *first;   /* that the file became, of which others take what its text alone tells; NULL none */
+    struct fact_index *fact_index; /* of lower/facts.c; NULL none */
+    struct derivatives *derivatives;                            /* of torch/eager.c; NULL none */
+    const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
     const char *packaged;  /* the domain "pkg.torch.VERSION", which torch.onnx.dynamo_export imports; NULL no such */
     bool runtime;          /* a domain of ONNX Runtime's own layouts is imported, as in all that it saves */

@@ -218,8 +218,9 @@ matches(const struct dynamo *d, int at, const char *drawing, struct word *words,
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
-    const char *line = fx_line_at(d, d->groups[at].last);
-    const uint64_t endings = python_endings(line);
+    const struct traced *traced = &fx_record(d->l, d->groups[at].last)->traced;
+    const char *line = traced->line;
+    const uint64_t endings = traced->endings;
     static uint64_t ends[COUNT(rows)]; /* of the rows' names */
     for (int i = 0; i < COUNT(rows) && !ends[i]; i++)
         ends[i] = python_ending(rows[i].name);

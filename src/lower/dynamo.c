@@ -199,6 +199,7 @@ lower_dynamo(struct lowering *l)
     if (graph_torch(l->g) >= CLONES_NO_MORE && !d.trained)
         lost_unseen(l);
     python_parts(d.l->p);
-    python_attributes(d.l->p);
+    if (fx_says(l, SAYS_KEEPS))
+        python_attributes(d.l->p);
     casts_made(l);
 }

@@ -16,7 +16,9 @@ struct record {
         const char *outer, *around;     /* the stack without that frame, and the innermost line there */
         bool in_torch;                  /* it is of PyTorch's own modules */
         bool casts;                     /* one of the two lines may cast: casts.c */
+        uint64_t endings;               /* python_endings of the line */
         bool drops;                     /* a line says dropout */
+        unsigned says;                  /* as bits, of the words that lowerings look for in the whole stack */
         const char *location, **frames; /* struct call's */
     } traced;                           /* by its stack, which nodes of a statement have in common */
     struct entries {
@@ -87,7 +89,7 @@ struct dynamo {
 static inline bool
 starts_with(const char *s, const char *with)
 {
-    return strncmp(s, with, strlen(with)) == 0;
+    return *s == *with ? strncmp(s, with, strlen(with)) == 0 : !*with;
 }
 
 static inline bool
@@ -111,6 +113,9 @@ void masks_sweep(struct dynamo *d);
 
 /* What a node's texts say, read once a file. */
 const struct record *fx_record(const struct lowering *l, int node);
+enum stack_word { SAYS_CHECKPOINT = 1, SAYS_APPLY = 2, SAYS_EVAL = 4, SAYS_DETACH = 8, SAYS_KEEPS = 16 };
+/* Whether the stack of some node has one of the words; SAYS_KEEPS: a line that may bind an attribute. */
+bool fx_says(const struct lowering *l, unsigned words);
 /* The list that a call takes an item of, and which; "" none. */
 const char *fx_list(struct arena *a, const struct record *r, int *item);
 /* The n-th entry from the end; NULL none. */

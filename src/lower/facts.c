@@ -603,19 +603,23 @@ struct rows {
     uint64_t word[WORDS];
 };
 
-/* What is asked of all rows hundreds of times, found out once. */
+/* What is asked of all rows hundreds of times, found out once for a file. */
 struct fact_index {
+    struct arena *a;
     struct rows of_kind[FACT_COUNT], by_class, anywhere; /* anywhere: whatever is around */
     struct names *classes;
-    struct {
-        const char *class;
-        const struct like *like;
-    } asked[64]; /* lately, by the class's address: modules and texts of nodes have it in common */
     int n, cap;
     struct like {
         struct rows type, around; /* whose globs are like it */
     } * *like;
 };
+
+/* Lately, by the class's address: modules and texts of nodes have it in common. */
+struct fact_asked {
+    const char *class;
+    const struct like *like;
+};
+enum { ASKED = 256 };
 
 static void
 row_set(struct rows *r, int at, bool is)
@@ -626,8 +630,14 @@ row_set(struct rows *r, int at, bool is)
 static void
 index_facts(struct lowering *l)
 {
-    struct fact_index *x = l->fact_index = NEW(l->a, struct fact_index);
-    x->classes = names_new(l->a);
+    struct graph *file = l->g->first ? l->g->first->graph : l->g;
+    struct fact_index *x = l->fact_index = file->fact_index;
+    l->fact_asked = NEWN(l->a, struct fact_asked, ASKED);
+    if (x)
+        return;
+    x = l->fact_index = file->fact_index = NEW(file->arena, struct fact_index);
+    x->a = file->arena;
+    x->classes = names_new(x->a);
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
         row_set(&x->of_kind[f->kind], i, true);
@@ -657,22 +667,22 @@ static const struct like *
 likes(struct lowering *l, const char *class)
 {
     struct fact_index *x = l->fact_index;
-    unsigned place = (unsigned)((uintptr_t) class >> 4) % COUNT(x->asked);
-    if (x->asked[place].class == class)
-        return x->asked[place].like;
+    struct fact_asked *asked = &l->fact_asked[(unsigned)((uintptr_t) class >> 4) % ASKED];
+    if (asked->class == class)
+        return asked->like;
     int at = names_find(x->classes, class);
-    x->asked[place].class = class;
+    asked->class = class;
     if (at >= 0)
-        return x->asked[place].like = x->like[at];
-    struct like *like = NEW(l->a, struct like);
-    x->asked[place].like = like;
+        return asked->like = x->like[at];
+    struct like *like = NEW(x->a, struct like);
+    asked->like = like;
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
         row_set(&like->type, i, !f->type || glob_match(f->type, class));
         row_set(&like->around, i, f->around && like_one(f->around, class));
     }
-    names_put(x->classes, arena_str(l->a, class), x->n);
-    return *PUSH(l->a, x->like, x->n, x->cap) = like;
+    names_put(x->classes, arena_str(x->a, class), x->n);
+    return *PUSH(x->a, x->like, x->n, x->cap) = like;
 }
 
 static bool

@@ -159,6 +159,16 @@ may_cast(const char *line)
     return strstr(line, ".float(") || strstr(line, ".to(") || strstr(line, ".type");
 }
 
+static unsigned
+says(const char *stack)
+{
+    static const char *const words[] = {"checkpoint", ".apply(", "File \"<eval_with_key>", "detach"};
+    unsigned bits = 0;
+    for (int i = 0; i < COUNT(words) && stack; i++)
+        bits |= (unsigned)(strstr(stack, words[i]) != NULL) << i;
+    return stack && python_keeps(stack) ? bits | SAYS_KEEPS : bits;
+}
+
 static struct traced
 read_traced(struct arena *a, const char *stack)
 {
@@ -169,6 +179,8 @@ read_traced(struct arena *a, const char *stack)
                            .casts = may_cast(line) || may_cast(around),
                            .in_torch = stack && python_in_torch(stack),
                            .drops = says_dropout(stack),
+                           .says = says(stack),
+                           .endings = python_endings(line),
                            .location = fx_location(a, stack),
                            .frames = fx_frames(a, stack)};
 }
@@ -201,6 +213,15 @@ fx_record(const struct lowering *l, int node)
     if (!n->record)
         n->record = read_record(l->a, n, node ? n - 1 : NULL);
     return n->record;
+}
+
+bool
+fx_says(const struct lowering *l, unsigned words)
+{
+    bool any = false;
+    for (int i = 0; i < l->g->nn && !any; i++)
+        any = l->g->n[i].stack && fx_record(l, i)->traced.says & words;
+    return any;
 }
 
 /* ---- arguments --------------------------------------------------------------------------------------------------- */

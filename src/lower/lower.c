@@ -221,9 +221,9 @@ lower_run(struct graph *g, const struct setup *setup)
     lower_outputs(l);
     fact_assume(l);
     type_params(g, l->p);
-    if (s->mode == MODE_TRAINING && !captured)
+    if (s->mode == MODE_TRAINING && !captured && fx_says(l, SAYS_APPLY | SAYS_EVAL))
         doubt_traced(l->p);
-    if (s->mode == MODE_TRAINING && !s->recompute && !captured)
+    if (s->mode == MODE_TRAINING && !s->recompute && !captured && fx_says(l, SAYS_CHECKPOINT))
         python_checkpoints(l->p, setup_instead(s, ALTERNATIVE_CHECKPOINTS));
     const int by = step_torch(l->p, s);
     if (by < FIRST_RECORDED)

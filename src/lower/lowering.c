@@ -35,7 +35,7 @@ int
 lower_module(struct lowering *l, const char *path, const char *type)
 {
     struct program *p = l->p;
-    int at = names_find(l->modules, path);
+    int at = path == l->asked.path ? l->asked.module : names_find(l->modules, path);
     if (at < 0) {
         const char *dot = strrchr(path, '.');
         int parent = !*path ? -1 : lower_module(l, dot ? arena_strn(l->a, path, (size_t)(dot - path)) : "", NULL);
@@ -45,6 +45,8 @@ lower_module(struct lowering *l, const char *path, const char *type)
     }
     if (type && !p->modules[at].type)
         p->modules[at].type = arena_str(l->a, type);
+    l->asked.path = path;
+    l->asked.module = at;
     return at;
 }
 

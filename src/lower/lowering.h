@@ -12,11 +12,16 @@ struct lowering {
     struct graph *g;
     const struct setup *s;
     struct program *p;
-    struct names *slots;           /* name in the traced program to slot */
-    struct names *modules;         /* path to module */
+    struct names *slots;   /* name in the traced program to slot */
+    struct names *modules; /* path to module */
+    struct {
+        const char *path;
+        int module;
+    } asked;                       /* last: a call asks for its module several times */
     int *slot_of;                  /* per tensor of the graph; -1 none: constants, shapes */
     bool *facts;                   /* which of facts.c were used; NULL none */
     struct fact_index *fact_index; /* of facts.c; NULL not asked yet */
+    struct fact_asked *fact_asked; /* likewise */
 };
 
 struct lowering *lowering_new(struct graph *g, const struct setup *s);

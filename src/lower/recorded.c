@@ -890,7 +890,10 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
     const char *line = fx_line_at(d, g->last), *target = spelled_bare(g->target);
-    const uint64_t endings = python_endings(line);
+    const uint64_t endings = fx_record(d->l, g->last)->traced.endings;
+    static uint64_t ends[COUNT(decomposed)];
+    for (int i = 0; i < COUNT(decomposed) && !ends[i]; i++)
+        ends[i] = python_ending(decomposed[i]);
     for (int i = 0; i < COUNT(composed); i++)
         if (python_may_call(endings, composed[i].name) &&
             (composed[i].target ? starts_with(g->target, composed[i].target) : !said) &&
@@ -909,7 +912,7 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "%s calls several operators, and the file does not show how long it holds what they make", several);
     for (int i = 0; i < COUNT(decomposed); i++)
-        if (python_may_call(endings, decomposed[i]) && python_calls(line, decomposed[i]) &&
+        if (endings & ends[i] && python_calls(line, decomposed[i]) &&
             !starts_with(target, arena_printf(d->l->a, "%s.", decomposed[i])) &&
             !arithmetic_draws(d, at, decomposed[i]))
             graph_doubt(d->l->g, n->name, n->op, NULL,
@@ -921,7 +924,7 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
             graph_doubt(d->l->g, n->name, n->op, "export with PyTorch 2.11 or later",
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         recurrent[i]);
-    if (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\""))
+    if (strstr(line, "cpu") && (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\"")))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the program moves a tensor off the device here, but the file has none");
     const char *copied = at >= 0 ? copies_missed(d, at) : NULL;

@@ -1262,12 +1262,12 @@ resolve_constant(struct dynamo *d, const struct group *g, const char *name, int 
 enum { DETACHES = 2 };
 static const struct {
     const char *stem, *target;
-    bool list; /* takes a list of tensors */
-    bool last; /* its name may be lost with what read it */
-} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, false},
-                 {"view_as_complex", "aten.view_as_complex.default", false, false},
-                 {"detach", "aten.detach.default", false, true},
-                 {"cat", "aten.cat.default", true, false}};
+    bool list;     /* takes a list of tensors */
+    unsigned last; /* its name, which is this word, may be lost with what read it */
+} traceless[] = {{"view_as_real", "aten.view_as_real.default", false, 0},
+                 {"view_as_complex", "aten.view_as_complex.default", false, 0},
+                 {"detach", "aten.detach.default", false, SAYS_DETACH},
+                 {"cat", "aten.cat.default", true, 0}};
 
 /* The constant among the group's inputs that could be what a lost call made; strict: no number, no parameter's data. */
 static int
@@ -2062,7 +2062,7 @@ resolve_last(struct dynamo *d, const struct group *g, int slot)
     const char *stack = g->nnodes ? l->g->n[g->last].stack : NULL,
                *next = at + 1 < d->ngroups ? l->g->n[d->groups[at + 1].nodes[0]].stack : NULL;
     for (int i = 0; i < COUNT(traceless) && stack; i++)
-        for (const char *s = traceless[i].last && strstr(stack, traceless[i].stem) ? stack : "";
+        for (const char *s = traceless[i].last & fx_record(l, g->last)->traced.says ? stack : "";
              python_frame(s) && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
             if (python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
                 struct call *c = group_call(d, g, traceless[i].target, 1);

@@ -240,9 +240,13 @@ spelled_anew(const struct dynamo *d, const struct group *g)
     for (int i = 0; i < COUNT(scalar) && was_number; i++)
         if (target_named(g->target, scalar[i].stem))
             return arena_printf(a, "aten.%s.%s", scalar[i].stem, scalar[i].overload);
+    static size_t length[COUNT(renames)]; /* of targets: most differ in that */
+    for (int i = 0; i < COUNT(renames) && !length[i]; i++)
+        length[i] = strlen(renames[i].target);
     const char *line = fx_line_at(d, g->last);
+    size_t n = strlen(g->target);
     for (int i = 0; i < COUNT(renames); i++)
-        if (strcmp(renames[i].target, g->target) == 0 &&
+        if (length[i] == n && memcmp(renames[i].target, g->target, n) == 0 &&
             (!renames[i].type || (g->type && strcmp(renames[i].type, g->type) == 0)) &&
             (!renames[i].line || strstr(line, renames[i].line)) &&
             (!renames[i].says || strstr(g->args, renames[i].says)) &&

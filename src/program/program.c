@@ -50,9 +50,12 @@ static const struct {
 bool
 target_named(const char *target, const char *stem)
 {
-    const char *name = strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
-    size_t n = strlen(stem);
-    return strncmp(name, stem, n) == 0 && (!name[n] || name[n] == '.');
+    const char *name = *target == 'a' && strncmp(target, "aten.", 5) == 0 ? target + 5 : target;
+    while (*stem && *stem == *name) {
+        stem++;
+        name++;
+    }
+    return !*stem && (!*name || *name == '.');
 }
 
 bool

@@ -278,6 +278,7 @@ bool python_holds_alike(const struct program *p, const struct program *q);
 /* Tells calls what an attribute of their module keeps of them: what the last of a statement makes, or the weights that
  * a function of attention returns beside its result. What can't be told apart is a doubt. */
 void python_attributes(struct program *p);
+bool python_keeps(const char *stack); /* whether a line of a stack may bind an attribute */
 /* Moves calls of several results that have no stack before the line that reads these, unless it takes them apart. */
 void python_parts(struct program *p);
 /* Fills p->regions with what the program's own lines put under torch.utils.checkpoint; those of a conditional

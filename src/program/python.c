@@ -41,6 +41,11 @@ struct spot {            /* a frame of a call */
     bool whole;        /* the line is all of a statement, as far as brackets tell */
     int nbindings;
     const struct bound *binding;
+    int nreads, cap_reads;
+    struct name_read {
+        const char *at;
+        size_t len;
+    } * reads; /* that it reads, in order; of frames alone */
 };
 
 struct stack {
@@ -302,6 +307,8 @@ place_number(struct frames *f, const char *place)
 }
 
 /* The frame whose text ends there, in a function of that module. */
+static const char *next_name_read(const struct spot *s, const char *p, size_t *len);
+
 static struct spot
 frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
 {
@@ -319,6 +326,9 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     spot.line = line_of(frame);
     spot.where = place_number(f, arena_printf(f->a, "%s %s", function, module));
     spot.function = place_number(f, function);
+    size_t len;
+    for (const char *p = spot.text; (p = next_name_read(&spot, p, &len)); p += len)
+        *PUSH(f->a, spot.reads, spot.nreads, spot.cap_reads) = (struct name_read){p, len};
     names_put(f->spots, arena_dup(f->a, f->key, n + m), f->n);
     return *PUSH(f->a, f->spot, f->n, f->cap) = spot;
 }
@@ -544,6 +554,17 @@ written(const char *text, const char *end, const char *target, int n)
     const char *next = text, *at = next_written(&s, text, text, end, &next);
     while (at && n--)
         at = next_written(&s, text, next, end, &next);
+    return at;
+}
+
+/* The same, and how often it is written. */
+static const char *
+written_of(const char *text, const char *end, const char *target, int n, int *times)
+{
+    const struct spelling s = spelling_of(target);
+    const char *next = text, *one, *at = NULL;
+    for (*times = 0; (one = next_written(&s, text, next, end, &next)); ++*times)
+        at = *times == n ? one : at;
     return at;
 }
 
@@ -986,7 +1007,9 @@ written_at(const struct tracer *t, int i, int level, const char *text)
         before += k < i && same_call(t, k, i);
         all += same_call(t, k, i);
     }
-    return times_written(text, end, target) == all ? written(text, end, target, before) : NULL;
+    int times;
+    at = written_of(text, end, target, before, &times);
+    return times == all ? at : NULL;
 }
 
 /* The next name of a variable in an expression, from p on: no attribute, no function, no keyword of a call. */
@@ -1392,10 +1415,12 @@ python_passed(struct arena *a, const char *line, const char *reader)
 static int
 mentions(const struct spot *s, const char *name)
 {
-    size_t len;
+    size_t len, all = strlen(name);
     int n = 0;
-    for (const char *p = strstr(s->text, name) ? s->text : ""; (p = next_name_read(s, p, &len)); p += len)
-        n += strncmp(p, name, len) == 0 && !name[len];
+    for (int i = 0; i < s->nreads; i++)
+        n += s->reads[i].len == all && memcmp(s->reads[i].at, name, all) == 0;
+    for (const char *p = !s->reads && strstr(s->text, name) ? s->text : ""; (p = next_name_read(s, p, &len)); p += len)
+        n += len == all && memcmp(p, name, len) == 0;
     return n;
 }
 
@@ -2360,6 +2385,18 @@ behind_statement(const struct program *p, int i, size_t n)
     return end;
 }
 
+bool
+python_keeps(const char *stack)
+{
+    struct arena *a = arena_new();
+    const char *text;
+    bool keeps = false, several, last;
+    while (!keeps && next_frame(a, &stack, &text))
+        keeps = attribute_of(a, text, &several, &last);
+    arena_free(a);
+    return keeps;
+}
+
 void
 python_attributes(struct program *p)
 {
@@ -2506,7 +2543,7 @@ hold_traced(const struct program *p, int *until)
             read[slot] = i;
     for (int i = 0; i < p->ncalls; i++) {
         const struct call *c = &p->calls[i];
-        bool holds = is_traced(c) && multiplies_named(p, of, c);
+        bool holds = multiplies_named(p, of, c) && is_traced(c);
         for (struct call_reads r = {c}; holds && (slot = next_read(&r)) >= 0;)
             for (int o = 0; o < c->nouts; o++)
                 until[slot] = until[slot] < read[c->outs[o]] ? read[c->outs[o]] : until[slot];
@@ -2788,11 +2825,6 @@ under(const struct tracer *t, int i, int level, const char *arg)
 void
 python_checkpoints(struct program *p, bool conditional)
 {
-    bool any = false;
-    for (int i = 0; i < p->ncalls; i++)
-        any |= p->calls[i].stack && strstr(p->calls[i].stack, wrappers[0].name);
-    if (!any)
-        return;
     struct tracer t = tracer_new(p);
     read_stacks(&t);
     struct region *regions = NULL;

@@ -37,8 +37,9 @@ static const struct cudnn_rule rules[] = {
 };
 
 /* What the letters say of a convolution; other characters nothing. */
+#define PLACE(letter) ((letter) - 'A')
 struct letters {
-    double of[128];
+    double of[PLACE('z') + 1];
 };
 
 static double
@@ -70,24 +71,24 @@ read_letters(struct letters *l, const struct kernel_shape *s)
     int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
     int bytes = dtypes[s->dtype].bits / 8;
     int64_t unit = OPERAND_ALIGNMENT / bytes;
-    n['c'] = (double)in;
-    n['k'] = (double)out;
-    n['g'] = (double)s->groups;
-    n['p'] = elements(s->out, 2, s->rank);
-    n['m'] = n['p'] * (double)s->out[0];
-    n['f'] = elements(s->weight, 2, s->rank);
-    n['d'] = n['c'] * n['f'];
-    n['s'] = (double)s->stride[0];
-    n['o'] = n['m'] * (double)s->out[1] * n['d'];
-    n['u'] = divisor(in);
-    n['v'] = divisor(out);
-    n['X'] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
-    n['Y'] = (double)(div_up(s->out[1], unit) * unit * bytes) * n['m'];
-    n['W'] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n['f'];
-    double tiles = (double)(div_up(s->out[1], TILE) * div_up((int64_t)n['d'], TILE));
-    n['S'] = n['W'] * parts(tiles, 1);
-    n['D'] = n['W'] * parts(tiles, 2);
-    n['Q'] = n['W'] * parts(tiles, 4);
+    n[PLACE('c')] = (double)in;
+    n[PLACE('k')] = (double)out;
+    n[PLACE('g')] = (double)s->groups;
+    n[PLACE('p')] = elements(s->out, 2, s->rank);
+    n[PLACE('m')] = n[PLACE('p')] * (double)s->out[0];
+    n[PLACE('f')] = elements(s->weight, 2, s->rank);
+    n[PLACE('d')] = n[PLACE('c')] * n[PLACE('f')];
+    n[PLACE('s')] = (double)s->stride[0];
+    n[PLACE('o')] = n[PLACE('m')] * (double)s->out[1] * n[PLACE('d')];
+    n[PLACE('u')] = divisor(in);
+    n[PLACE('v')] = divisor(out);
+    n[PLACE('X')] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
+    n[PLACE('Y')] = (double)(div_up(s->out[1], unit) * unit * bytes) * n[PLACE('m')];
+    n[PLACE('W')] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n[PLACE('f')];
+    double tiles = (double)(div_up(s->out[1], TILE) * div_up((int64_t)n[PLACE('d')], TILE));
+    n[PLACE('S')] = n[PLACE('W')] * parts(tiles, 1);
+    n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
+    n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
 }
 
 /* A rule that was read: letter <= number ? yes : no, or a sum. */
@@ -141,9 +142,9 @@ evaluate(const struct rule_read *r, const struct letters *l)
 {
     double sum = 0;
     while (r->letter)
-        r = l->of[(int)r->letter] <= r->number ? r->yes : r->no;
+        r = l->of[PLACE(r->letter)] <= r->number ? r->yes : r->no;
     for (int i = 0; i < r->nsummands; i++)
-        sum += r->summand[i].factor * (r->summand[i].letter ? l->of[(int)r->summand[i].letter] : 1);
+        sum += r->summand[i].factor * (r->summand[i].letter ? l->of[PLACE(r->summand[i].letter)] : 1);
     return sum;
 }
 
@@ -168,13 +169,14 @@ rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
 static const struct cudnn_rule *
 rule_of(const struct machine *m, enum dtype t, bool last)
 {
+    static int last_found; /* a step asks for one alone */
     bool half = dtype_is_half(t);
     bool no_tf32 = !half && m->s->flags.no_tf32 && m->sm >= FIRST_TF32;
     bool deterministic = !half && !no_tf32 && m->s->flags.deterministic;
-    for (int i = 0; i < COUNT(rules) && (half || t == DT_FLOAT); i++)
+    for (int n = 0, i = last_found; n < COUNT(rules) && (half || t == DT_FLOAT); n++, i = (i + 1) % COUNT(rules))
         if (rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last &&
             rules[i].deterministic == deterministic && rules[i].no_tf32 == no_tf32)
-            return &rules[i];
+            return &rules[last_found = i];
     return NULL;
 }
 

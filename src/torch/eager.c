@@ -33,6 +33,16 @@ const char COMPOSITE[] = "";
 
 /* ---- storages and values ----------------------------------------------------------------------------------------- */
 
+/* What is held in the first iteration is held in the reported one, too. */
+static void
+hold(struct machine *m, int64_t bytes)
+{
+    m->held += bytes;
+    if (m->held > m->most)
+        longjmp(*m->enough, 1);
+    m->held_most = m->held > m->held_most ? m->held : m->held_most;
+}
+
 static struct storage *
 storage_new(struct machine *m, int64_t bytes)
 {
@@ -53,6 +63,8 @@ storage_new(struct machine *m, int64_t bytes)
         return s;
     s->heap = m->stream ? m->stream : m->heap;
     trace_birth(m, s);
+    if (m->most && m->fresh != CLASS_OPTIMIZER) /* there from the second iteration on */
+        hold(m, bytes);
     return s;
 }
 
@@ -63,6 +75,7 @@ storage_empty(struct machine *m, struct storage *s)
     if (!s->bytes || s->empty)
         return;
     s->empty = true;
+    m->held -= s->class == CLASS_OPTIMIZER ? 0 : s->requested;
     trace_death(m, s);
 }
 
@@ -87,11 +100,12 @@ value_make(struct machine *m, struct storage *st, enum dtype t, int rank, const 
     rank = rank < MAX_RANK ? rank : MAX_RANK;
     struct value *v = value_alloc(m->a, st, t, rank);
     st->refs++;
-    int64_t run = 1;
+    int64_t run = 1, *own = v->size, *steps = v->stride;
     for (int i = rank - 1; i >= 0; i--) {
-        v->size[i] = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
-        v->stride[i] = stride ? stride[i] : run;
-        run *= v->size[i] > 1 ? v->size[i] : 1;
+        int64_t n = size[i] < 0 ? 1 : size[i]; /* open, which is a doubt */
+        own[i] = n;
+        steps[i] = stride ? stride[i] : run;
+        run *= n > 1 ? n : 1;
     }
     *PUSH(m->keep, m->pool, m->npool, m->cap_pool) = v;
     return v;
@@ -139,9 +153,11 @@ value_born(struct machine *m, const char *op, enum class class, const char *name
     m->op = op;
     m->fresh = class;
     m->fresh_name = name;
-    int mark = scope_begin(m);
-    struct value *v = value_adopt(m, value_keep(value_new(m, t, rank, size, NULL)));
-    scope_end(m, mark, 0, NULL);
+    struct arena *iteration = m->a;
+    m->a = m->keep;
+    struct value *v = value_new(m, t, rank, size, NULL);
+    m->npool--; /* it is no scope's */
+    m->a = iteration;
     m->fresh = CLASS_TEMPORARIES;
     m->fresh_name = NULL;
     return v;
@@ -360,7 +376,9 @@ scope_begin(struct machine *m)
 void
 scope_end(struct machine *m, int mark, int nkeep, struct value **keep)
 {
-    if (m->npool - mark == nkeep && (!nkeep || memcmp(&m->pool[mark], keep, sizeof(*keep) * (size_t)nkeep) == 0))
+    if (m->npool - mark == nkeep &&
+        (!nkeep ||
+         (m->pool[mark] == *keep && (nkeep == 1 || memcmp(&m->pool[mark], keep, sizeof(*keep) * (size_t)nkeep) == 0))))
         return; /* it made what it keeps and nothing else */
     for (int k = 0; k < nkeep; k++)
         if (keep[k])
@@ -472,6 +490,7 @@ struct save {
 };
 
 struct derivative { /* a row's parsed derivative */
+    unsigned of;    /* arguments that have a formula, as bits */
     int nformulas, cap_formulas;
     struct formula {
         int ntargets, target[MAX_ARGS]; /* arguments */
@@ -530,14 +549,14 @@ note_saved(struct parser *p, bool result, int at)
             s->guard = 0;
         return;
     }
-    *PUSH(p->m->keep, r->saved, r->nsaved, r->cap_saved) = (struct save){result, at, guard};
+    *PUSH(p->m->derivatives->a, r->saved, r->nsaved, r->cap_saved) = (struct save){result, at, guard};
 }
 
 static struct expr *
 parse_expr(struct parser *p)
 {
     char buf[64] = "";
-    struct expr *e = NEW(p->m->keep, struct expr);
+    struct expr *e = NEW(p->m->derivatives->a, struct expr);
     while (*p->p == ' ')
         p->p++;
     bool sizes_only = *p->p == '#', negative = *p->p == '-';
@@ -590,7 +609,7 @@ parse_expr(struct parser *p)
 static struct derivative *
 rule_parse(struct machine *m, const struct aten *op)
 {
-    struct derivative *r = NEW(m->keep, struct derivative);
+    struct derivative *r = NEW(m->derivatives->a, struct derivative);
     struct parser p = {.m = m, .op = op, .rule = r, .p = op->grad};
     char buf[64];
     int colons = 0, commas = 0;
@@ -599,12 +618,13 @@ rule_parse(struct machine *m, const struct aten *op)
     commas = strchr(op->grad, ',') && strchr(op->grad, ',') < strchr(op->grad, ':');
     p.multi = colons > 1 || commas;
     while (*p.p) {
-        p.now = PUSH(m->keep, r->formula, r->nformulas, r->cap_formulas);
+        p.now = PUSH(m->derivatives->a, r->formula, r->nformulas, r->cap_formulas);
         do {
             p.p += *p.p == ',' || *p.p == ';';
             int at = aten_arg(op, word(&p, buf, sizeof(buf)));
             assert(at >= 0);
             p.now->target[p.now->ntargets++] = at;
+            r->of |= 1u << at;
         } while (*p.p == ',');
         p.p++; /* : */
         p.now->e = parse_expr(&p);
@@ -612,13 +632,23 @@ rule_parse(struct machine *m, const struct aten *op)
     return r;
 }
 
+struct derivatives *
+derivatives_new(struct arena *a)
+{
+    struct derivatives *d = NEW(a, struct derivatives);
+    d->a = a;
+    d->of = NEWN(a, struct derivative *, aten_count);
+    return d;
+}
+
 static const struct derivative *
 rule_of(struct machine *m, const struct aten *op)
 {
     int at = (int)(op - aten_table);
-    if (!m->derivatives[at])
-        m->derivatives[at] = rule_parse(m, op);
-    return m->derivatives[at];
+    struct derivative **of = &m->derivatives->of[at];
+    if (!*of)
+        *of = rule_parse(m, op);
+    return *of;
 }
 
 void
@@ -670,11 +700,7 @@ wants(const struct gnode *n, int arg)
 static bool
 differentiable(const struct derivative *r, int arg)
 {
-    for (int i = 0; i < r->nformulas; i++)
-        for (int k = 0; k < r->formula[i].ntargets; k++)
-            if (r->formula[i].target[k] == arg)
-                return true;
-    return false;
+    return r->of >> arg & 1;
 }
 
 static struct value *
@@ -892,6 +918,7 @@ node_make(struct machine *m, struct frame *f)
     g->in = NEWN(m->a, struct edge, nin);
     g->nout = f->nout;
     g->out = f->out;
+    f->kept = true;
     g->buf = NEWN(m->a, struct value *, f->nout);
     int at = 0, room = 0;
     for (int i = 0; i < f->n; i++) {
@@ -1386,16 +1413,21 @@ copy_arguments(struct machine *m, const struct frame *f, bool before_result)
 struct frame *
 dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like)
 {
-    struct frame *f = NEW(m->a, struct frame);
+    struct frame *f = m->frames ? m->frames : NEW(m->a, struct frame);
     const char *outer = m->op;
     int mark = scope_begin(m);
+    m->frames = f->next;
     f->op = op;
     f->n = n;
     f->a = a;
+    f->nout = f->cap_out = 0;
+    f->out = NULL;
     f->rank = like ? like->rank : -1;
     f->size = like ? like->size : NULL;
+    f->stride = like ? like->stride : NULL;
     f->want = like ? like->want : ~0u;
     f->in_place = like && like->in_place;
+    f->over = NULL;
     if (!aten_takes(op, f->a, n)) {
         m->missing = op->name;
         return f;
@@ -1439,21 +1471,42 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
     return f;
 }
 
-struct value *
-op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
+void
+frame_drop(struct machine *m, struct frame *f)
 {
-    struct named *row = &m->named[((uintptr_t)name >> 3) % COUNT(m->named)];
+    if (f->kept)
+        return;
+    f->next = m->frames;
+    m->frames = f;
+}
+
+struct value *
+op_like(struct machine *m, const char *name, int n, const struct arg *a, const struct frame *like)
+{
+    static struct named { /* rows that OP named last, by the literal's address */
+        const char *name;
+        const struct aten *op;
+    } named[512];
+    struct named *row = &named[((uintptr_t)name >> 3) % COUNT(named)];
     if (row->name != name)
         *row = (struct named){name, aten_find(name)};
     assert(row->op);
-    struct frame *f = dispatch(m, row->op, n, a, &(struct frame){.rank = -1, .want = ~0u, .in_place = in_place});
-    return f->nout ? f->out[0] : NULL;
+    struct frame *f = dispatch(m, row->op, n, a, like);
+    struct value *v = f->nout ? f->out[0] : NULL;
+    frame_drop(m, f);
+    return v;
+}
+
+struct value *
+op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place)
+{
+    return op_like(m, name, n, a, in_place ? &(struct frame){.rank = -1, .want = ~0u, .in_place = true} : NULL);
 }
 
 struct value *
 op_call(struct machine *m, const char *name, int n, const struct arg *a)
 {
-    return op_over(m, name, n, a, false);
+    return op_like(m, name, n, a, NULL);
 }
 
 /* ---- the engine -------------------------------------------------------------------------------------------------- */
@@ -1588,9 +1641,15 @@ eval_call(struct machine *m, struct gnode *g, const struct expr *e, unsigned wan
     struct arg a[MAX_ARGS];
     for (int k = 0; k < e->n; k++) {
         int i = e->from_right ? e->n - 1 - k : k;
-        a[i] = eval(m, g, e->arg[i], ~0u, NULL);
+        const struct expr *x = e->arg[i];
+        if (x->kind == EXPR_ARG && x->at < g->nargs)
+            a[i] = g->args[x->at];
+        else if (x->kind == EXPR_GRAD && x->at < g->nout)
+            a[i] = VAL(g->buf[x->at]);
+        else
+            a[i] = eval(m, g, x, ~0u, NULL);
     }
-    return dispatch(m, e->op, e->n, a, &(struct frame){.rank = -1, .want = want});
+    return dispatch(m, e->op, e->n, a, want == ~0u ? NULL : &(struct frame){.rank = -1, .want = want});
 }
 
 static struct arg
@@ -1599,9 +1658,12 @@ eval(struct machine *m, struct gnode *g, const struct expr *e, unsigned want, st
     switch (e->kind) {
     case EXPR_CALL: {
         struct frame *f = eval_call(m, g, e, want);
+        struct arg v = VAL(f->nout ? f->out[0] : NULL);
         if (out)
             *out = f;
-        return VAL(f->nout ? f->out[0] : NULL);
+        else
+            frame_drop(m, f);
+        return v;
     }
     case EXPR_ARG:
         return e->at < g->nargs ? g->args[e->at] : NONE;
@@ -1971,6 +2033,8 @@ run_node(struct engine *e, struct gnode *g)
                         out[g->first[arg] + j] = value_keep(v);
                 }
             }
+            if (f)
+                frame_drop(m, f);
             scope_end(m, mark, 0, NULL);
         }
         if (g->checkpoint)

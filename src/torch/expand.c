@@ -56,12 +56,13 @@ void
 expand_to(struct machine *m, struct frame *f)
 {
     struct value *v = V(0);
-    int copy = aten_arg(f->op, "copy"), format = aten_arg(f->op, "memory_format");
     enum dtype t = arg_dtype(f, v->dtype);
-    if (t == v->dtype && !arg_int(f, copy, 0) && is_in_order(v, arg_order(f)))
+    if (t == v->dtype && !arg_int(f, aten_arg(f->op, "copy"), 0) && is_in_order(v, arg_order(f))) {
         out_add(m, f, v);
-    else
-        out_add(m, f, OP(m, "_to_copy.default", VAL(v), DTYPE(t), format < f->n ? f->a[format] : NONE));
+        return;
+    }
+    int format = aten_arg(f->op, "memory_format");
+    out_add(m, f, OP(m, "_to_copy.default", VAL(v), DTYPE(t), format < f->n ? f->a[format] : NONE));
 }
 
 void
@@ -80,8 +81,15 @@ static struct value *
 reshape(struct machine *m, struct value *v, int rank, const int64_t *size)
 {
     int64_t stride[RANK];
-    if (layout_view(v, rank, size, stride))
-        return OP(m, "view.default", VAL(v), ints_arg(m, rank, size));
+    const struct arg self = VAL(v);
+    bool views = layout_view(v, rank, size, stride), open = false;
+    for (int i = 0; i < rank; i++)
+        open |= size[i] < 0;
+    if (views && !open)
+        return op_like(m, "view.default", 1, &self,
+                       &(struct frame){.rank = rank, .size = size, .stride = stride, .want = ~0u});
+    if (views)
+        return OP(m, "view.default", self, ints_arg(m, rank, size));
     return OP(m, "_unsafe_view.default", VAL(OP(m, "clone.default", VAL(v), BOOL(true))), ints_arg(m, rank, size));
 }
 

@@ -22,14 +22,6 @@ enum {
     ROUND = 2 << 20
 };
 
-struct block {
-    int64_t address, bytes;
-    struct block *prev, *next; /* neighbours in the segment, NULL none; of a spare one the next of them */
-    struct block *less, *more; /* of a free one, its neighbours in the bin */
-    uint16_t bin;              /* where a free one stands; 0: it is taken */
-    bool large, unmapped;      /* unmapped: addresses of an expandable range without memory */
-};
-
 /* Free blocks by (bytes, address), in bins of sizes: eight for each power of two. Most bins have none or one. */
 enum { BIN_BITS = 3 };
 #define BINS 512u
@@ -37,21 +29,35 @@ enum { BIN_BITS = 3 };
 struct pool {
     struct block *bin[BINS];      /* the first of each */
     uint64_t filled[BINS / WORD]; /* bits of bins that are not empty */
-    struct block *range;          /* expandable: first block of the range, NULL none yet */
-    int64_t page;
+    bool large;
+    int64_t least;       /* that is kept as a block when more was there than asked for */
+    struct block *range; /* expandable: first block of the range, NULL none yet */
+    int64_t page, mapped;
 };
 
 struct heap {
     struct arena *a;
     bool expandable;
-    struct pool pool[2];
-    struct block *spare; /* not used yet, or merged away */
+    struct pool pool[2], *of[2]; /* of: for small and for large requests */
+    struct block *spare;         /* not used yet, or merged away */
     int64_t allocated, reserved, top;
-    int64_t mapped[2]; /* of the expandable ranges */
     int nsegments, cap_segments;
     struct heap_segment *segment; /* all that were ever taken */
     const struct player *play;    /* NULL: no device */
+    bool slow;                    /* more is to be done than to take the first block that fits */
 };
+
+void
+heap_clear(struct heap *h)
+{
+    *h = (struct heap){.a = h->a, .expandable = h->expandable, .play = h->play, .slow = h->play || h->expandable};
+    for (int large = 0; large < 2; large++) {
+        struct pool *p = h->of[large] = &h->pool[large];
+        p->large = large;
+        p->page = large ? LARGE_SEGMENT : SMALL_SEGMENT;
+        p->least = large && !h->expandable ? SMALL + 1 : MIN_BLOCK;
+    }
+}
 
 struct heap *
 heap_new(struct arena *a, bool expandable)
@@ -59,8 +65,7 @@ heap_new(struct arena *a, bool expandable)
     struct heap *h = NEW(a, struct heap);
     h->a = a;
     h->expandable = expandable;
-    h->pool[0].page = SMALL_SEGMENT;
-    h->pool[1].page = LARGE_SEGMENT;
+    heap_clear(h);
     return h;
 }
 
@@ -76,13 +81,13 @@ more_spare(struct heap *h)
 }
 
 static inline struct block *
-block_new(struct heap *h, int64_t address, int64_t bytes, bool large)
+block_new(struct heap *h, int64_t address, int64_t bytes, struct pool *p)
 {
     if (!h->spare)
         more_spare(h);
     struct block *b = h->spare;
     h->spare = b->next;
-    *b = (struct block){.address = address, .bytes = bytes, .large = large};
+    *b = (struct block){.address = address, .bytes = bytes, .pool = p};
     return b;
 }
 
@@ -130,9 +135,9 @@ pool_next(const struct pool *p, const struct block *b)
 }
 
 static inline void
-pool_insert(struct heap *h, struct block *b)
+pool_insert(struct block *b)
 {
-    struct pool *p = &h->pool[b->large];
+    struct pool *p = b->pool;
     unsigned bin = bin_of(b->bytes);
     struct block **at = &p->bin[bin], *less = NULL;
     while (*at && ((*at)->bytes < b->bytes || ((*at)->bytes == b->bytes && (*at)->address < b->address))) {
@@ -150,9 +155,9 @@ pool_insert(struct heap *h, struct block *b)
 
 /* A free block is taken. */
 static inline void
-pool_remove(struct heap *h, struct block *b)
+pool_remove(struct block *b)
 {
-    struct pool *p = &h->pool[b->large];
+    struct pool *p = b->pool;
     if (b->more)
         b->more->less = b->less;
     if (b->less)
@@ -172,7 +177,7 @@ segment_bytes(int64_t bytes)
 static inline struct block *
 split(struct heap *h, struct block *b, int64_t bytes)
 {
-    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->large);
+    struct block *tail = block_new(h, b->address + bytes, b->bytes - bytes, b->pool);
     tail->unmapped = b->unmapped;
     tail->prev = b;
     tail->next = b->next;
@@ -201,15 +206,15 @@ join_free(struct heap *h, struct block *b)
 {
     struct block *prev = b->prev;
     if (prev && prev->bin) {
-        pool_remove(h, prev);
+        pool_remove(prev);
         absorb_next(h, prev);
         b = prev;
     }
     if (b->next && b->next->bin) {
-        pool_remove(h, b->next);
+        pool_remove(b->next);
         absorb_next(h, b);
     }
-    pool_insert(h, b);
+    pool_insert(b);
     return b;
 }
 
@@ -217,23 +222,23 @@ void
 heap_play(struct heap *h, const struct player *p)
 {
     h->play = p;
+    h->slow = p || h->expandable;
 }
 
 /* ---- expandable segments ----------------------------------------------------------------------------------------- */
 
 static struct replay_range
-range_of(const struct heap *h, bool large)
+range_of(const struct pool *p)
 {
-    return (struct replay_range){large, h->pool[large].range->address, h->pool[large].page};
+    return (struct replay_range){p->large, p->range->address, p->page};
 }
 
 /* The lowest place where free and unmapped blocks side by side have that many bytes. Source: find_expandable_block. */
 static struct block *
-find_room(struct heap *h, bool large, int64_t bytes)
+find_room(struct heap *h, struct pool *p, int64_t bytes)
 {
-    struct pool *p = &h->pool[large];
     if (!p->range) { /* longer than any device is large */
-        p->range = block_new(h, RANGE_BYTES * large, RANGE_BYTES, large);
+        p->range = block_new(h, RANGE_BYTES * p->large, RANGE_BYTES, p);
         p->range->unmapped = true;
     }
     for (struct block *b = p->range;; b = b->next) {
@@ -254,29 +259,29 @@ find_room(struct heap *h, bool large, int64_t bytes)
 static struct block *
 map_block(struct heap *h, struct block *b, int64_t bytes)
 {
-    int64_t page = h->pool[b->large].page;
+    int64_t page = b->pool->page;
     bytes = div_up(bytes < b->bytes ? bytes : b->bytes, page) * page;
-    if (h->play && !h->play->map(h->play->of, range_of(h, b->large), b->address, bytes))
+    if (h->play && !h->play->map(h->play->of, range_of(b->pool), b->address, bytes))
         return NULL;
     if (bytes < b->bytes)
         split(h, b, bytes);
     b->unmapped = false;
     h->reserved += bytes;
-    h->mapped[b->large] += bytes;
+    b->pool->mapped += bytes;
     return join_free(h, b);
 }
 
 /* Source: try_allocate_expandable_block. */
 static struct block *
-grow_range(struct heap *h, int64_t bytes, bool large)
+grow_range(struct heap *h, int64_t bytes, struct pool *p)
 {
-    struct block *b = find_room(h, large, bytes);
+    struct block *b = find_room(h, p, bytes);
     if (b->unmapped)
         b = map_block(h, b, bytes);
     while (b && b->bytes < bytes)
         b = map_block(h, b->next, bytes - b->bytes);
     if (b)
-        pool_remove(h, b);
+        pool_remove(b);
     return b;
 }
 
@@ -285,17 +290,17 @@ grow_range(struct heap *h, int64_t bytes, bool large)
 static struct block *
 unmap_block(struct heap *h, struct block *b)
 {
-    struct replay_range r = range_of(h, b->large);
+    struct replay_range r = range_of(b->pool);
     int64_t from = r.base + div_up(b->address - r.base, r.page) * r.page,
             to = r.base + (b->address + b->bytes - r.base) / r.page * r.page;
     if (from >= to)
         return b;
-    pool_remove(h, b);
+    pool_remove(b);
     if (to < b->address + b->bytes)
-        pool_insert(h, split(h, b, to - b->address));
+        pool_insert(split(h, b, to - b->address));
     if (from > b->address) {
         struct block *middle = split(h, b, from - b->address);
-        pool_insert(h, b);
+        pool_insert(b);
         b = middle;
     }
     if (h->play)
@@ -326,7 +331,7 @@ give_back(struct heap *h, struct block *b)
         h->nsegments--;
         memmove(&h->segment[at], &h->segment[at + 1], sizeof(*h->segment) * (size_t)(h->nsegments - at));
     }
-    pool_remove(h, b);
+    pool_remove(b);
     h->reserved -= b->bytes;
     block_drop(h, b);
 }
@@ -353,15 +358,15 @@ heap_release(struct heap *h)
 
 /* A free block of at least that size where no pool had one, NULL: the device refuses. */
 static struct block *
-grow(struct heap *h, int64_t bytes, bool large)
+grow(struct heap *h, int64_t bytes, struct pool *p)
 {
     if (h->expandable)
-        return grow_range(h, bytes, large);
+        return grow_range(h, bytes, p);
     int64_t seg = segment_bytes(bytes);
     if (h->play && !h->play->take(h->play->of, h->top, seg))
         return NULL;
-    struct block *b = block_new(h, h->top, seg, large);
-    *PUSH(h->a, h->segment, h->nsegments, h->cap_segments) = (struct heap_segment){h->top, seg, large};
+    struct block *b = block_new(h, h->top, seg, p);
+    *PUSH(h->a, h->segment, h->nsegments, h->cap_segments) = (struct heap_segment){h->top, seg, p->large};
     h->top += seg;
     h->reserved += seg;
     return b;
@@ -369,16 +374,16 @@ grow(struct heap *h, int64_t bytes, bool large)
 
 /* The same, at once or after what is cached went back; without the device where it still refuses. */
 static struct block *
-grow_or_refuse(struct heap *h, int64_t bytes, bool large)
+grow_or_refuse(struct heap *h, int64_t bytes, struct pool *p)
 {
-    struct block *b = grow(h, bytes, large);
+    struct block *b = grow(h, bytes, p);
     if (b)
         return b;
     heap_release(h);
-    if ((b = grow(h, bytes, large)))
+    if ((b = grow(h, bytes, p)))
         return b;
     h->play->refuse(h->play->of, segment_bytes(bytes));
-    return grow(h, bytes, large);
+    return grow(h, bytes, p);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
@@ -398,28 +403,26 @@ block_round(int64_t bytes)
 
 /* A block that is no longer free serves a request. */
 static inline struct block *
-serve(struct heap *h, struct block *b, int64_t bytes, bool large)
+serve(struct heap *h, struct block *b, int64_t bytes)
 {
-    int64_t rest = b->bytes - bytes;
-    if (large && !h->expandable ? rest > SMALL : rest >= MIN_BLOCK)
-        pool_insert(h, split(h, b, bytes));
+    if (b->bytes - bytes >= b->pool->least)
+        pool_insert(split(h, b, bytes));
     h->allocated += b->bytes;
     return b;
 }
 
 /* Where more is to be done than to take the first block that fits. */
 static __attribute__((noinline)) struct block *
-search(struct heap *h, int64_t bytes, bool large)
+search(struct heap *h, int64_t bytes, struct pool *p)
 {
-    const struct pool *p = &h->pool[large];
     struct block *b = pool_fit(p, bytes), *next;
     while (h->expandable && b && (next = pool_next(p, b)) && fit_bytes(next) < fit_bytes(b))
         b = next;
     if (b)
-        pool_remove(h, b);
+        pool_remove(b);
     else
-        b = grow_or_refuse(h, bytes, large);
-    b = serve(h, b, bytes, large);
+        b = grow_or_refuse(h, bytes, p);
+    b = serve(h, b, bytes);
     if (h->play)
         h->play->block(h->play->of, b->address, b->bytes, h->allocated);
     return b;
@@ -430,12 +433,12 @@ struct block *
 heap_malloc(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    bool large = bytes > SMALL;
-    struct block *b = pool_fit(&h->pool[large], bytes);
-    if (!b || !h->spare || h->expandable || h->play)
-        return search(h, bytes, large);
-    pool_remove(h, b);
-    return serve(h, b, bytes, large);
+    struct pool *p = h->of[bytes > SMALL];
+    struct block *b = pool_fit(p, bytes);
+    if (!b || !h->spare || h->slow)
+        return search(h, bytes, p);
+    pool_remove(b);
+    return serve(h, b, bytes);
 }
 
 void
@@ -449,32 +452,20 @@ void
 heap_pass(struct heap *h, int64_t bytes)
 {
     bytes = block_round(bytes);
-    if (h->expandable || !pool_fit(&h->pool[bytes > SMALL], bytes))
+    if (h->expandable || !pool_fit(h->of[bytes > SMALL], bytes))
         heap_free(h, heap_malloc(h, bytes));
 }
 
 struct heap_mark
 heap_mark(const struct heap *h)
 {
-    return (struct heap_mark){h->expandable ? 2 : h->nsegments, {h->mapped[0], h->mapped[1]}};
+    return (struct heap_mark){h->expandable ? 2 : h->nsegments, {h->pool[0].mapped, h->pool[1].mapped}};
 }
 
 struct heap_segment
 heap_segment(const struct heap *h, const struct heap_mark *at, int i)
 {
     return h->expandable ? (struct heap_segment){RANGE_BYTES * i, at->mapped[i], i == 1} : h->segment[i];
-}
-
-int64_t
-heap_block_address(const struct block *b)
-{
-    return b->address;
-}
-
-int64_t
-heap_block_bytes(const struct block *b)
-{
-    return b->bytes;
 }
 
 int64_t

@@ -69,12 +69,14 @@ curve_of(int n, const int64_t *bytes, const enum phase *phase)
     for (int i = 1; i < n; i++)
         runs += phase[i] != phase[i - 1];
     int columns = runs < CURVE / 4 ? CURVE - runs - 1 : CURVE; /* a column of two phases is neither's */
-    for (int i = 0, last = -1; i < n; i++) {
-        int column = (int)((int64_t)i * columns / n);
+    for (int64_t i = 0, column = 0, next = 0; i < n; i++) {    /* next: where the next column begins */
         bool turns = i && phase[i] != phase[i - 1] && runs < CURVE / 4;
-        if (column != last || turns)
+        if (i == next || turns)
             c.at[c.n++].phase = phase[i];
-        last = column;
+        if (i == next) {
+            column = i * columns / n;
+            next = div_up((column + 1) * n, columns);
+        }
         if (bytes[i] > c.at[c.n - 1].bytes)
             c.at[c.n - 1].bytes = bytes[i];
     }
@@ -109,28 +111,62 @@ program_apart(const struct program *p, struct graph *g, struct arena *a)
     return q;
 }
 
+static struct measured
+measured_of(struct arena *a, const struct step *st)
+{
+    const struct live *l = live_run(st);
+    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
+    return (struct measured){.allocated = l->peak_bytes,
+                             .reserved = st->m->reserved_bytes,
+                             .phase = at->phase,
+                             .op = at->op,
+                             .location = at->call ? at->call->location : NULL,
+                             .flops = st->forward_flops,
+                             .recomputed_flops = st->recomputed_flops,
+                             .exchanged = st->m->exchanged,
+                             .passed = st->m->passed,
+                             .same = st->m->same,
+                             .curve = curve_of_step(a, st)};
+}
+
+static void
+measure_update(const struct step *st, int i, void *to)
+{
+    struct measured *all = to;
+    all[i] = measured_of(st->arena, st);
+}
+
+void
+measure_updates(const struct program *p, const struct setup *s, int n, const struct optimizer *const *optimizer,
+                struct measured *to)
+{
+    struct arena *a = arena_new();
+    struct graph g;
+    struct program q = program_apart(p, &g, a);
+    for (int i = 0; i < n; i++)
+        to[i] = (struct measured){.allocated = -1};
+    step_updates(&q, s, &(struct updates){n, optimizer, measure_update, to});
+    arena_free(a);
+}
+
 struct measured
 measure_step(const struct program *p, const struct setup *s, void (*look)(const struct step *st, void *to), void *to)
 {
     struct arena *a = arena_new();
     struct graph g;
     struct program q = program_apart(p, &g, a); /* doubts and assumptions were said by the first run */
-    struct step *st = step_run(&q, s);
-    const struct live *l = live_run(st);
-    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
-    struct measured m = {.allocated = l->peak_bytes,
-                         .reserved = st->m->reserved_bytes,
-                         .phase = at->phase,
-                         .op = at->op,
-                         .location = at->call ? at->call->location : NULL,
-                         .flops = st->forward_flops,
-                         .recomputed_flops = st->recomputed_flops,
-                         .exchanged = st->m->exchanged,
-                         .passed = st->m->passed,
-                         .same = st->m->same,
-                         .curve = curve_of_step(a, st)};
-    if (look)
-        look(st, to);
+    jmp_buf enough;
+    struct setup own = *s;
+    struct measured m = {.allocated = INT64_MAX};
+    own.enough = &enough;
+    if (setjmp(enough) == 0) {
+        struct step *st = step_run(&q, &own);
+        m = measured_of(a, st);
+        if (look)
+            look(st, to);
+    } else {
+        arena_free_newer(a);
+    }
     arena_free(a);
     return m;
 }

@@ -247,10 +247,10 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
         m->tape->whole &= s->heap == m->heap;
     const int64_t before = heap_reserved(s->heap);
     s->block = heap_malloc(s->heap, s->requested);
-    s->address = heap_block_address(s->block);
+    s->address = s->block->address;
     tell(m, s, e);
     if (m->real)
-        s->bytes = heap_block_bytes(s->block);
+        s->bytes = s->block->bytes;
     m->live_bytes += s->bytes;
     const int64_t reserved = heap_reserved(s->heap) > before ? machine_reserved(m) : 0;
     m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
@@ -333,19 +333,23 @@ trace_play(struct machine *m, bool again, bool reported)
     struct storage **now = t->times ? arena_dup(own, t->st, sizeof(*now) * (size_t)t->nst) : t->st, **was = NULL;
     const struct round *r = t->round; /* that is played over again: with storages of its own, was: those before */
     int end = reported ? t->at[TRACE_END] : t->nev;
-    for (int i = 0, mark = 0, left = t->times; i <= end; i++) {
-        if (left > 0 && i == r[1].ev) {
-            left--;
-            i = r[0].ev;
-            was = arena_dup(own, now + r[0].st, sizeof(*was) * (size_t)(r[1].st - r[0].st));
+    for (int i = 0, stop = 0, mark = 0, left = t->times; i <= end; i++) {
+        if (i >= stop) {
+            if (left > 0 && i == r[1].ev) {
+                left--;
+                i = r[0].ev;
+                was = arena_dup(own, now + r[0].st, sizeof(*was) * (size_t)(r[1].st - r[0].st));
+            }
+            for (; mark < TRACE_END && t->at[mark] <= i; mark++) {
+                t->bytes[mark] = m->live_bytes;
+                if (p && mark == TRACE_LOOP && t->at[mark] >= 0)
+                    p->step(p->of, heap_allocated(m->heap));
+            }
+            if (i == end)
+                break;
+            stop = mark < TRACE_END && t->at[mark] < end ? t->at[mark] : end;
+            stop = left > 0 && r[1].ev < stop ? r[1].ev : stop;
         }
-        for (; mark < TRACE_END && t->at[mark] <= i; mark++) {
-            t->bytes[mark] = m->live_bytes;
-            if (p && mark == TRACE_LOOP && t->at[mark] >= 0)
-                p->step(p->of, heap_allocated(m->heap));
-        }
-        if (i == end)
-            break;
         const struct event *e = &t->ev[i];
         if (e->storage < 0) {
             take_note(m, &t->note[-1 - e->storage], old, e, reported);
@@ -441,8 +445,9 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
     }
     struct block **taken = NEWN(a, struct block *, most);
     struct heap *h = heap_new(a, s->expandable);
-    for (int i = 0; i < from->n && l->straight; i++) {
-        struct request r = from->request[i];
+    const struct request *request = from->request;
+    for (int i = 0, n = l->straight ? from->n : 0; i < n; i++) {
+        struct request r = request[i];
         if (r.kind == REQUEST_FREE) {
             heap_free(h, block[r.number]);
         } else if (r.kind == REQUEST_ASK) {
@@ -450,6 +455,8 @@ tape_play(const struct tape *from, const struct tape *to, struct line *l, const 
         } else {
             int64_t bytes = r.kind == REQUEST_ASKED ? blocks[r.number].bytes[0]
                                                     : line_at(l, (int64_t)r.number, (int64_t)to->request[i].number);
+            if (!l->straight)
+                break;
             if (r.passes)
                 heap_pass(h, bytes), i++;
             else

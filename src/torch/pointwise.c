@@ -147,9 +147,9 @@ run_binary_contiguous(struct machine *m, struct frame *f)
 enum dtype
 arg_dtype(const struct frame *f, enum dtype otherwise)
 {
-    int like = aten_arg(f->op, "dtype");
-    if (like >= 0 && like < f->n && f->a[like].kind == ARG_VALUE && f->a[like].v)
-        return f->a[like].v->dtype;
+    for (int i = 1; i < f->n; i++)
+        if (f->a[i].kind == ARG_VALUE && f->a[i].v && i == aten_arg(f->op, "dtype"))
+            return f->a[i].v->dtype;
     for (int i = 0; i < f->n; i++)
         if (f->a[i].kind == ARG_DTYPE)
             return (enum dtype)f->a[i].i;
@@ -160,7 +160,10 @@ enum order
 arg_order(const struct frame *f)
 {
     static const char *const last[] = {"torch.channels_last", "torch.channels_last_3d"};
-    int at = aten_arg(f->op, "memory_format");
+    bool said = false;
+    for (int i = 0; i < f->n; i++)
+        said |= f->a[i].kind == ARG_TEXT || f->a[i].kind == ARG_BOOL;
+    int at = said ? aten_arg(f->op, "memory_format") : -1;
     if (at < 0 || at >= f->n)
         return ORDER_PRESERVED;
     const struct arg *a = &f->a[at];

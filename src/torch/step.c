@@ -567,6 +567,10 @@ struct script {
     int *seen, stamp;            /* per slot: -1 a parameter, else the last region that read or made it */
     double flops_before;
     struct step *st;
+    const struct updates *others; /* optimizers whose updates are tried before the set-up's; NULL none */
+    struct step_trace *tried;     /* per other optimizer, what its update alone did; */
+    struct step_trace untried[2]; /* the trace before and behind the set-up's own */
+    int64_t held;                 /* at most before it */
 };
 
 enum dtype
@@ -628,7 +632,11 @@ moves(const struct script *x)
         for (int up = m[i].param->module; up >= 0 && first[up] > i; up = p->modules[up].parent)
             first[up] = i;
     }
-    qsort(m, (size_t)x->nparams, sizeof(*m), by_move);
+    bool sorted = true;
+    for (int i = 1; i < x->nparams && sorted; i++)
+        sorted = by_move(&m[i - 1], &m[i]) < 0;
+    if (!sorted)
+        qsort(m, (size_t)x->nparams, sizeof(*m), by_move);
     return m;
 }
 
@@ -1207,6 +1215,7 @@ run_call(struct script *x, int at, double *flops)
                 if (!f->out[k]->st->name && !f->out[k]->is_view)
                     f->out[k]->st->name = c->name;
             }
+        frame_drop(m, f);
         scope_end(m, mark, 0, NULL);
         m->call = NULL;
         if (flops)
@@ -1958,6 +1967,36 @@ run_update(struct script *x)
             ranks_exchange(m, x->params[i].v->st->requested, 1);
 }
 
+/* What other optimizers' updates do here, each as if it were the only one. */
+static void
+try_updates(struct script *x)
+{
+    struct machine *m = x->m;
+    struct step_trace *t = &m->trace;
+    const struct setup *own = x->s;
+    const struct step_trace before = *t;
+    struct value *workspace[COUNT(m->workspace)][COUNT(*m->workspace)];
+    memcpy(workspace, m->workspace, sizeof(workspace));
+    for (int i = 0; i < x->others->n; i++) {
+        struct setup s = *own;
+        s.optimizer = x->others->optimizer[i];
+        x->s = m->s = &s;
+        run_update(x);
+        struct step_trace *to = &x->tried[i];
+        *to = *t;
+        to->nev -= before.nev;
+        to->nst -= before.nst;
+        to->ev = arena_dup(m->keep, t->ev + before.nev, sizeof(*t->ev) * (size_t)to->nev);
+        to->st = arena_dup(m->keep, t->st + before.nst, sizeof(*t->st) * (size_t)to->nst);
+        t->nev = before.nev;
+        t->nst = before.nst;
+        memcpy(m->workspace, workspace, sizeof(workspace));
+        for (int k = 0; k < x->nparams; k++)
+            memset(x->params[k].state, 0, sizeof(x->params[k].state));
+    }
+    x->s = m->s = own;
+}
+
 /* ---- the loop ---------------------------------------------------------------------------------------------------- */
 
 static void
@@ -2039,8 +2078,13 @@ iteration(struct script *x, struct step *st)
             m->cudnn.unknown += left * (m->cudnn.unknown - used.unknown);
             k += left;
         }
+        if (x->others)
+            try_updates(x);
+        x->untried[0] = m->trace;
+        x->held = m->held_most;
         if (k == micro - 1)
             run_update(x);
+        x->untried[1] = m->trace;
         trace_mark(m, TRACE_STEP);
         if (loop->del)
             drop_loss(x, m->ncaptives);
@@ -2249,6 +2293,59 @@ adopt_names(struct script *x)
         *m->captives[k] = *m->captives[k] ? value_adopt(m, *m->captives[k]) : NULL;
 }
 
+/* The engine's part of an iteration: whether others do the same. */
+static bool
+run_iteration(struct script *x, bool first)
+{
+    struct machine *m = x->m;
+    struct step *st = x->st;
+    struct arena *a = arena_new();
+    m->a = a;
+    x->first = first;
+    m->exchanged = m->passed = 0;
+    trace_begin(m);
+    if (x->stage)
+        stage_iteration(x);
+    else
+        iteration(x, st);
+    adopt_names(x);
+    trace_mark(m, TRACE_END);
+    drop_batch(x);
+    arena_free(a);
+    m->a = m->keep;
+    m->frames = NULL;
+    st->forward_flops = 0;
+    for (int i = 0; i < st->program->ncalls; i++)
+        st->forward_flops += st->call_flops[i];
+    return trace_repeats(m);
+}
+
+static void
+play_iteration(struct script *x, bool again, bool last)
+{
+    struct machine *m = x->m;
+    struct step *st = x->st;
+    if (last) {
+        st->before = m->nst;
+        st->before_bytes = m->live_bytes;
+        m->reserved_bytes = machine_reserved(m);
+        machine_mark(m);
+    }
+    trace_play(m, again, last);
+}
+
+/* States are made by the first update, and there from the second iteration on. */
+static void
+hold_states(const struct script *x)
+{
+    const struct machine *m = x->m;
+    int64_t held = x->held;
+    for (int i = m->trace.before; i < m->trace.nst; i++)
+        held += m->trace.st[i]->class == CLASS_OPTIMIZER ? m->trace.st[i]->requested : 0;
+    if (held > m->most)
+        longjmp(*m->enough, 1);
+}
+
 static void
 run_iterations(struct script *x, struct step *st)
 {
@@ -2256,37 +2353,73 @@ run_iterations(struct script *x, struct step *st)
     int n = ITERATIONS + (x->s->repeats ? x->s->repeats - 1 : 0);
     bool repeats = false;
     for (int i = 0; i < n; i++) {
-        bool last = i == n - 1, again = repeats;
-        if (!again) {
-            struct arena *a = arena_new();
-            m->a = a;
-            x->first = i == 0;
-            m->exchanged = m->passed = 0;
-            trace_begin(m);
-            if (x->stage)
-                stage_iteration(x);
-            else
-                iteration(x, st);
-            adopt_names(x);
-            trace_mark(m, TRACE_END);
-            drop_batch(x);
-            arena_free(a);
-            m->a = m->keep;
-            repeats = trace_repeats(m);
-        }
-        if (last) {
-            st->before = m->nst;
-            st->before_bytes = m->live_bytes;
-            m->reserved_bytes = machine_reserved(m);
-            machine_mark(m);
-        }
-        trace_play(m, again, last);
+        bool again = repeats;
+        if (!again)
+            repeats = run_iteration(x, i == 0);
+        if (i == 0 && m->most && !x->s->besides)
+            hold_states(x);
+        play_iteration(x, again, i == n - 1);
     }
     const int64_t *bytes = m->trace.bytes;
     st->after.inputs = bytes[TRACE_INPUTS];
     st->after.forward = bytes[TRACE_FORWARD];
     st->after.backward = m->trace.at[TRACE_BACKWARD] < 0 ? -1 : bytes[TRACE_BACKWARD];
     st->after.step = m->trace.at[TRACE_STEP] < 0 ? -1 : bytes[TRACE_STEP];
+}
+
+/* The trace of an iteration with another update in place of its own; false where what follows knows of that. */
+static bool
+splice(struct script *x, const struct step_trace *own, const struct step_trace *update)
+{
+    struct step_trace *t = &x->m->trace;
+    const struct step_trace *from = &x->untried[0], *to = &x->untried[1];
+    const int before = from->nev, behind = own->nev - to->nev;
+    bool alone = own->nst == to->nst && from->nnotes == to->nnotes && update->nnotes == from->nnotes;
+    for (int i = 0; i < behind && alone; i++)
+        alone = own->ev[to->nev + i].storage < from->nst;
+    for (int i = 0; i < update->nst && alone; i++)
+        alone = update->st[i]->refs == 0 || update->st[i]->stays;
+    if (!alone)
+        return false;
+    *t = *own;
+    t->nst = from->nst + update->nst;
+    t->st = NEWN(x->m->keep, struct storage *, t->nst + 1);
+    memcpy(t->st, own->st, sizeof(*t->st) * (size_t)from->nst);
+    memcpy(t->st + from->nst, update->st, sizeof(*t->st) * (size_t)update->nst);
+    t->nev = before + update->nev + behind;
+    t->ev = NEWN(x->m->keep, struct event, t->nev + 1);
+    memcpy(t->ev, own->ev, sizeof(*t->ev) * (size_t)before);
+    memcpy(t->ev + before, update->ev, sizeof(*t->ev) * (size_t)update->nev);
+    memcpy(t->ev + before + update->nev, own->ev + to->nev, sizeof(*t->ev) * (size_t)behind);
+    for (int i = TRACE_STEP; i < TRACE_MARKS; i++)
+        t->at[i] += t->at[i] < 0 ? 0 : t->nev - own->nev;
+    return true;
+}
+
+/* The iteration runs once, and is played from the model on with each of the other optimizers. */
+static void
+run_others(struct script *x)
+{
+    struct machine *m = x->m;
+    struct step_trace build = m->trace, own;
+    build.ev = arena_dup(m->keep, build.ev, sizeof(*build.ev) * (size_t)build.nev);
+    build.st = arena_dup(m->keep, build.st, sizeof(*build.st) * (size_t)build.nst);
+    x->tried = NEWN(m->keep, struct step_trace, x->others->n + 1);
+    bool repeats = run_iteration(x, true);
+    own = m->trace;
+    for (int i = 0; i < x->others->n && repeats; i++) {
+        heap_clear(m->heap);
+        m->nst = m->nev = 0;
+        m->live_bytes = 0;
+        m->trace = build;
+        trace_play(m, false, false);
+        if (!splice(x, &own, &x->tried[i]))
+            continue;
+        for (int k = 0; k < ITERATIONS; k++)
+            play_iteration(x, k > 0, k == ITERATIONS - 1);
+        x->others->each(x->st, i, x->others->to);
+    }
+    m->trace = own;
 }
 
 static void
@@ -2363,7 +2496,13 @@ machine_begin(struct machine *m, struct arena *a, const struct program *p, const
     m->same.below = m->alike.below = INT_MAX;
     m->tape = s->tape;
     m->torch = step_torch(p, s);
-    m->derivatives = NEWN(a, struct derivative *, aten_count);
+    m->most = s->mode == MODE_TRAINING && !s->parallel && !s->player && !s->tape ? s->most : 0;
+    m->enough = s->enough;
+    m->held = s->besides;
+    struct graph *file = p->graph->first ? p->graph->first->graph : p->graph;
+    if (!file->derivatives)
+        file->derivatives = derivatives_new(file->arena);
+    m->derivatives = file->derivatives;
 }
 
 bool
@@ -2403,12 +2542,12 @@ step_values(struct arena *a, const struct program *p, const struct setup *s)
     return slot;
 }
 
-struct step *
-step_run(struct program *p, const struct setup *s)
+static struct step *
+run(struct program *p, const struct setup *s, const struct updates *others)
 {
     struct step *st = NEW(p->arena, struct step);
     struct machine *m = NEW(p->arena, struct machine);
-    struct script x = {.m = m, .p = p, .s = s, .st = st};
+    struct script x = {.m = m, .p = p, .s = s, .st = st, .others = others};
     st->arena = p->arena;
     st->program = p;
     st->setup = s;
@@ -2467,7 +2606,10 @@ step_run(struct program *p, const struct setup *s)
     trace_mark(m, TRACE_END);
     trace_play(m, false, false);
     st->after.model = m->live_bytes;
-    run_iterations(&x, st);
+    if (others)
+        run_others(&x);
+    else
+        run_iterations(&x, st);
     if (m->tape) {
         m->tape->same = m->same;
         m->tape->alike = m->alike;
@@ -2485,9 +2627,24 @@ step_run(struct program *p, const struct setup *s)
         graph_doubt(p->graph, "model", m->missing, NULL,
                     "arguments of another kind or rank than the operator takes: not counted")
             ->sure = SURE_MODEL;
-    for (int i = 0; i < p->ncalls; i++)
-        st->forward_flops += st->call_flops[i];
     return st;
+}
+
+struct step *
+step_run(struct program *p, const struct setup *s)
+{
+    return run(p, s, NULL);
+}
+
+void
+step_updates(struct program *p, const struct setup *s, const struct updates *others)
+{
+    bool can = s->mode == MODE_TRAINING && !s->parallel && s->micro_batches == 1 && !s->kernels && !s->player &&
+               !s->tape && !s->optimizer->at_construction;
+    for (int i = 0; i < others->n; i++)
+        can &= !others->optimizer[i]->at_construction;
+    if (can)
+        run(p, s, others);
 }
 
 /* ---- --dump=step ------------------------------------------------------------------------------------------------- */

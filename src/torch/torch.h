@@ -120,12 +120,14 @@ struct frame {
     int n;
     const struct arg *a; /* the caller's, or a copy of them with changes */
     int nout, cap_out;
-    struct value **out, *few[2]; /* few: room for most */
-    int rank;                    /* sizes of the first output as the file states them; -1 unknown */
-    const int64_t *size;
-    unsigned want; /* in backward: which outputs somebody needs */
+    struct value **out, *few[2];  /* few: room for most */
+    int rank;                     /* sizes of the first output as the file states them; -1 unknown */
+    const int64_t *size, *stride; /* stride: of a view, where who calls it has found them; else NULL */
+    unsigned want;                /* in backward: which outputs somebody needs */
     bool in_place;
+    bool kept;          /* a node of autograd's graph has its results */
     struct value *over; /* in place: the tensor that is written over */
+    struct frame *next; /* of those that may serve again */
 };
 
 /* How an operator is part of an assignment, "x[a:b] = y", as exporters write it without side effects. */
@@ -320,6 +322,9 @@ struct machine {
     int64_t live_bytes, reserved_bytes; /* reserved: the most in the reported step */
     int64_t most_bytes;                 /* allocated in the reported step, and what each stream's heap held then: */
     struct heap_mark at_most[STREAMS];
+    int64_t held, held_most; /* requested, beside what an iteration leaves to the next; before the update at most: */
+    int64_t most;            /* more than that is enough known; 0 no such number */
+    jmp_buf *enough;
     enum phase phase;
     enum class fresh; /* class of storages born now, and their name where it is known beforehand */
     const char *fresh_name;
@@ -330,18 +335,15 @@ struct machine {
     bool more_micro_batches; /* the running one is not the step's last */
     bool untracked;          /* a call of the program runs with gradients switched off */
     enum dtype low;          /* autocast's type */
+    struct frame *frames;    /* of the running iteration, for other calls */
     int seq, npool, cap_pool;
     struct value **pool; /* what the running C++ frames hold */
     int ncast, cap_cast;
     struct cast_entry {
         struct value *from, *to;
-    } * casts;                       /* autocast's weight cache */
-    double flops;                    /* of the running forward */
-    struct derivative **derivatives; /* parsed derivatives, by row */
-    struct named {
-        const char *name;
-        const struct aten *op;
-    } named[64];                    /* rows that OP named last, by the literal's address */
+    } * casts;    /* autocast's weight cache */
+    double flops; /* of the running forward */
+    struct derivatives *derivatives;
     const struct rule_read **rules; /* of cudnn.c, likewise */
     int stamp;
     int ndead, cap_dead;
@@ -442,10 +444,20 @@ void machine_begin(struct machine *m, struct arena *a, const struct program *p, 
 bool call_on(struct machine *m, const struct call *c, const struct arg *from, int rank, struct value **slot);
 /* What slots hold after a forward pass without gradients, all of it being kept in a; NULL where a call can't run. */
 struct value **step_values(struct arena *a, const struct program *p, const struct setup *s);
+/* Parsed derivatives, by row, for all runs of a file's steps. */
+struct derivatives {
+    struct arena *a;
+    struct derivative **of;
+};
+struct derivatives *derivatives_new(struct arena *a);
 /* Runs an operator: autocast, forward, autograd's node. Outputs are held by the running scope. */
 struct frame *dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, const struct frame *like);
+/* Who called it reads no more of it. */
+void frame_drop(struct machine *m, struct frame *f);
 /* The first result of the row of that name, which has to be a literal or a table's; NULL none. */
 struct value *op_call(struct machine *m, const char *name, int n, const struct arg *a);
+/* The same, with what a frame says of its result. */
+struct value *op_like(struct machine *m, const char *name, int n, const struct arg *a, const struct frame *like);
 /* The same, over its first argument if in_place. */
 struct value *op_over(struct machine *m, const char *name, int n, const struct arg *a, bool in_place);
 #define OP(m, name, ...) \
@@ -738,6 +750,16 @@ const struct loss **loss_of(struct arena *a, const struct program *p, const stru
 const char *loss_reads(const struct loss *loss);
 /* Fills p->held as the set-up has it, where it is not there; step_run would, and so would each run of a copy. */
 void step_holds(struct program *p, const struct setup *s);
+/* Other optimizers than the set-up's, and who sees the step with each. */
+struct updates {
+    int n;
+    const struct optimizer *const *optimizer;
+    void (*each)(const struct step *st, int i, void *to);
+    void *to;
+};
+/* Runs forward and backward passes once, and the step with each optimizer as if it had run alone; nothing where that
+ * can't be said. */
+void step_updates(struct program *p, const struct setup *s, const struct updates *others);
 struct step *step_run(struct program *p, const struct setup *s);
 /* The type of a tensor of the model under a precision that casts the model. */
 enum dtype precision_type(const struct precision *p, enum dtype t);
@@ -803,6 +825,10 @@ devices_have(struct devices d, int sm)
 }
 /* p with doubts and assumptions of its own, none yet, which live in a; *g is its graph. */
 struct program program_apart(const struct program *p, struct graph *g, struct arena *a);
+/* The step with each of these optimizers, from one run: forward and backward passes do not know of them. Allocated -1:
+ * that takes a run of its own. */
+void measure_updates(const struct program *p, const struct setup *s, int n, const struct optimizer *const *optimizer,
+                     struct measured *to);
 /* Runs the step of an edited program or set-up in an arena of its own; look, when given, sees it before it is freed. */
 struct measured measure_step(const struct program *p, const struct setup *s,
                              void (*look)(const struct step *st, void *to), void *to);
@@ -815,6 +841,17 @@ struct heap;
 /* From now on segments are taken from a device. */
 void heap_play(struct heap *h, const struct player *p);
 struct heap *heap_new(struct arena *a, bool expandable);
+/* As if it were new: blocks are no more. */
+void heap_clear(struct heap *h);
+/* A block of the heap: address and bytes, which allocated counts with slack that was not split, are for all to read. */
+struct block {
+    int64_t address, bytes;
+    struct block *prev, *next; /* neighbours in the segment, NULL none; of a spare one the next of them */
+    struct block *less, *more; /* of a free one, its neighbours in the bin */
+    struct pool *pool;
+    uint16_t bin;  /* where a free one stands; 0: it is taken */
+    bool unmapped; /* addresses of an expandable range without memory */
+};
 /* A block for that many bytes. */
 struct block *heap_malloc(struct heap *h, int64_t bytes);
 void heap_free(struct heap *h, struct block *b);
@@ -822,8 +859,6 @@ void heap_free(struct heap *h, struct block *b);
 void heap_release(struct heap *h);
 /* The same as a block that is freed at once; no device is told. */
 void heap_pass(struct heap *h, int64_t bytes);
-int64_t heap_block_bytes(const struct block *b); /* what allocated counts: unsplit slack included */
-int64_t heap_block_address(const struct block *b);
 int64_t heap_allocated(const struct heap *h);
 int64_t heap_reserved(const struct heap *h);
 int64_t machine_reserved(const struct machine *m); /* of all streams */

@@ -28,6 +28,11 @@ void
 run_view(struct machine *m, struct frame *f)
 {
     int64_t size[RANK], stride[RANK];
+    if (f->stride) {
+        out_add(m, f, value_view(m, V(0), f->rank, f->size, f->stride));
+        f->out[0]->is_view = !f->op->unseen;
+        return;
+    }
     int rank = stated_sizes(f, 1, size);
     if (!layout_view(V(0), rank, size, stride)) /* callers have checked; _unsafe_view is of contiguous tensors */
         for (int i = rank - 1, run = 1; i >= 0; run *= (int)(size[i] > 1 ? size[i] : 1), i--)

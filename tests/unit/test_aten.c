@@ -19,7 +19,7 @@ begin(void)
     m = (struct machine){.a = a, .keep = a, .s = &s, .grad_mode = true, .fresh = CLASS_TEMPORARIES, .sm = 90};
     m.heap = heap_new(a, false);
     m.trace.a = a;
-    m.derivatives = NEWN(a, struct derivative *, aten_count);
+    m.derivatives = derivatives_new(a);
 }
 
 static struct value *

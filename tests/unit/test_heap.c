@@ -129,7 +129,7 @@ test_random(void)
         } else {
             int64_t bytes = (int64_t)(seed >> 40) % (1 << (10 + (seed >> 20) % 15)) + 1;
             taken[slot] = heap_malloc(h, bytes);
-            held[slot] = heap_block_bytes(taken[slot]);
+            held[slot] = taken[slot]->bytes;
             if (held[slot] < bytes)
                 CU_FAIL("a block smaller than its request");
         }
