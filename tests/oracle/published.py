@@ -5,10 +5,10 @@
     published.py MEMLINT OUTSIDE ORACLE [--with=OPTION] [--nets N]
 
 OUTSIDE is the folder with published.jsonl, the exports and mlp.py, ORACLE the one with models.tar.xz;
-published/models.tar.xz beside this script has further figures and their exports. Every figure with an export stands in the table. Of the 250
-fully connected nets every N-th is run (10), where Python has onnx. Exit 1 where a figure of BOUNDS is farther off than
-it says. A device figure is compared twice: with the range that memlint gives, and as what is left of it without the
-reserved bytes, which is one machine's context and should be one number.
+published/models.tar.xz beside this script has further figures and their exports. Every figure with an export stands in
+the table. Of the 250 fully connected nets every N-th is run (10), where Python has onnx. Exit 1 where a figure of
+BOUNDS is farther off than it says. A device figure is compared twice: with the range that memlint gives, and as what is
+left of it without the reserved bytes, which is one machine's context and should be one number.
 """
 import argparse, importlib.util, json, os, statistics, subprocess, sys, tarfile, tempfile
 
