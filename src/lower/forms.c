@@ -141,23 +141,24 @@ solve_node(struct solving *s, const char *text, int tensor, const struct goal *r
         if (s->inner[i] == n)
             return false;
     struct goal goals[MOST];
-    int kids = 0;
-    bool either = text[len] == '~';
+    int kids = 0, orders = text[len] == '~' ? 2 : 1;
     memcpy(goals, rest, sizeof(*rest) * (size_t)nrest);
-    for (const char *p = text + len + either; *p != ')' && nrest + kids < MOST; p = behind(p), kids++) {
+    for (const char *p = text + len + orders - 1; *p != ')' && nrest + kids < MOST; p = behind(p), kids++) {
         p += 1 + strspn(p + 1, " ");
         goals[nrest + kids] = (struct goal){p, kids < n->nin ? n->in[kids] : -1};
     }
     struct solving before = *s;
     s->inner[s->ninner++] = n;
-    for (int k = 0; k <= either; k++) {
+    for (int k = 0; k < orders; k++) {
+        if (k > 0) {
+            const char *other = goals[nrest].text;
+            goals[nrest].text = goals[nrest + 1].text;
+            goals[nrest + 1].text = other;
+        }
         if (solve(s, goals, nrest + kids))
             return true;
         *s = before;
         s->inner[s->ninner++] = n;
-        const char *other = goals[nrest].text;
-        goals[nrest].text = goals[nrest + 1].text;
-        goals[nrest + 1].text = other;
     }
     *s = before;
     return false;
