@@ -1235,9 +1235,9 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
     bool one = axes.kind == ARG_LIST && axes.n == 1;
     if (one)
         program_assume(x->l->p, ALTERNATIVE_MAX,
-                       "a maximum over one dimension is taken for max(dim)[0], which keeps indices, not amax(dim): the "
+                       "a maximum over one dimension is taken for amax(dim), not max(dim)[0], which keeps indices: the "
                        "file can't tell them apart");
-    if (!all && (!one || setup_instead(x->l->s, ALTERNATIVE_MAX)))
+    if (!all && !(one && setup_instead(x->l->s, ALTERNATIVE_MAX)))
         return false;
     struct call *c = matcher_call(x, n, all ? row->all : row->one, all ? 1 : 3);
     c->args[0] = a;

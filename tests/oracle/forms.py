@@ -48,7 +48,7 @@ CASES = {  # of x, which is 4 x 8 x 32; with a module, that is self.op
     "added_outside": ("(x @ self.op.weight.t()) + self.op.bias", "nn.Linear(32, 32)"),
     "hardtanh": ("self.op(x)", "nn.Hardtanh(-1, 1)"),
     "clamp": "x.clamp(-1, 1)",
-    "maximum": "x * x.max(-1, keepdim=True)[0]",
+    "maximum": "x * x.amax(-1, keepdim=True)",
     "padded_twice": (
         "torch.tanh(self.op[0](x)) * torch.sigmoid(self.op[1](x))",
         "nn.ModuleList([nn.Sequential(nn.ConstantPad1d(1, 0.), nn.Conv1d(8, 8, 3)) for _ in range(2)])",
