@@ -2367,6 +2367,14 @@ run_iterations(struct script *x, struct step *st)
     st->after.step = m->trace.at[TRACE_STEP] < 0 ? -1 : bytes[TRACE_STEP];
 }
 
+/* n may be 0, and `from` NULL then. */
+static void
+copy(void *to, const void *from, size_t size, int n)
+{
+    if (n > 0)
+        memcpy(to, from, size * (size_t)n);
+}
+
 /* The trace of an iteration with another update in place of its own; false where what follows knows of that. */
 static bool
 splice(struct script *x, const struct step_trace *own, const struct step_trace *update)
@@ -2384,13 +2392,13 @@ splice(struct script *x, const struct step_trace *own, const struct step_trace *
     *t = *own;
     t->nst = from->nst + update->nst;
     t->st = NEWN(x->m->keep, struct storage *, t->nst + 1);
-    memcpy(t->st, own->st, sizeof(*t->st) * (size_t)from->nst);
-    memcpy(t->st + from->nst, update->st, sizeof(*t->st) * (size_t)update->nst);
+    copy(t->st, own->st, sizeof(*t->st), from->nst);
+    copy(t->st + from->nst, update->st, sizeof(*t->st), update->nst);
     t->nev = before + update->nev + behind;
     t->ev = NEWN(x->m->keep, struct event, t->nev + 1);
-    memcpy(t->ev, own->ev, sizeof(*t->ev) * (size_t)before);
-    memcpy(t->ev + before, update->ev, sizeof(*t->ev) * (size_t)update->nev);
-    memcpy(t->ev + before + update->nev, own->ev + to->nev, sizeof(*t->ev) * (size_t)behind);
+    copy(t->ev, own->ev, sizeof(*t->ev), before);
+    copy(t->ev + before, update->ev, sizeof(*t->ev), update->nev);
+    copy(t->ev + before + update->nev, own->ev + to->nev, sizeof(*t->ev), behind);
     for (int i = TRACE_STEP; i < TRACE_MARKS; i++)
         t->at[i] += t->at[i] < 0 ? 0 : t->nev - own->nev;
     return true;
