@@ -227,14 +227,12 @@ lower_is_module(const struct lowering *l, const struct node *n)
 {
     const struct graph *g = l->g;
     const char *path = lower_node_module(l->a, n);
-    size_t len = strlen(path);
     int at = (int)(n - g->n);
     for (int step = -1; step <= 1; step += 2) {
         int k = at + step;
         while (k >= 0 && k < g->nn && node_is(&g->n[k], OP_CONSTANT))
             k += step;
-        const char *beside = k >= 0 && k < g->nn ? lower_node_module(l->a, &g->n[k]) : "";
-        if (strncmp(beside, path, len) == 0 && (!beside[len] || beside[len] == '.'))
+        if (k >= 0 && k < g->nn && path_within(lower_node_module(l->a, &g->n[k]), path))
             return false;
     }
     return *path;

@@ -2385,15 +2385,14 @@ common(const char *p, const char *q)
 }
 
 static bool
-inside(const struct matcher *x, const struct node *n, const char *module, size_t len)
+inside(const struct matcher *x, const struct node *n, const char *module)
 {
-    const char *path = lower_node_module(x->l->a, n);
-    return strncmp(path, module, len) == 0 && (!path[len] || path[len] == '.');
+    return path_within(lower_node_module(x->l->a, n), module);
 }
 
 /* Without a parameter and nothing random, from what the module was given; in_form: the node may be inside of one. */
 static bool
-is_plain(const struct matcher *x, const struct node *m, const char *module, size_t len, bool in_form)
+is_plain(const struct matcher *x, const struct node *m, const char *module, bool in_form)
 {
     int at = (int)(m - x->g->n);
     bool form = x->form[at] || (in_form && x->covered[at]);
@@ -2401,21 +2400,21 @@ is_plain(const struct matcher *x, const struct node *m, const char *module, size
                  (form || (!x->covered[at] && (emitters[m->row->call] || m->row->aten)));
     for (int k = 0; k < m->nin && plain; k++) {
         const struct node *by = maker(x, m->in[k]);
-        plain = !by || !x->data[by - x->g->n] || !inside(x, by, module, len) || is_plain(x, by, module, len, form);
+        plain = !by || !x->data[by - x->g->n] || !inside(x, by, module) || is_plain(x, by, module, form);
         plain &= m->in[k] < 0 || names_find(x->params, x->g->t[m->in[k]].name) < 0;
     }
     return plain;
 }
 
 static void
-emit_again(struct matcher *x, const struct node *m, const struct node *reader, const char *module, size_t len)
+emit_again(struct matcher *x, const struct node *m, const struct node *reader, const char *module)
 {
     int *shared = NEWN(x->l->a, int, m->nin + 1), at = (int)(m - x->g->n);
     for (int k = 0; k < m->nin; k++) {
         const struct node *by = maker(x, m->in[k]);
         shared[k] = m->in[k] < 0 ? -1 : x->l->slot_of[m->in[k]];
-        if (by && x->data[by - x->g->n] && inside(x, by, module, len))
-            emit_again(x, by, reader, module, len);
+        if (by && x->data[by - x->g->n] && inside(x, by, module))
+            emit_again(x, by, reader, module);
     }
     const char *own = m->name;
     x->g->n[at].name = reader->name; /* whose module it runs in */
@@ -2432,23 +2431,22 @@ emit_again(struct matcher *x, const struct node *m, const struct node *reader, c
 /* The exporter writes equal nodes once. What a module reads that another one made inside, for a node of the same kind,
  * it made itself. Source: _jit_pass_cse in torch/onnx/_internal/torchscript_exporter/utils.py. */
 static int
-merged_input(const struct matcher *x, const struct node *n, size_t *len)
+merged_input(const struct matcher *x, const struct node *n, const char **module)
 {
-    const char *own = lower_node_module(x->l->a, n);
     for (int k = 0; k < n->nin; k++) {
         const struct node *m = maker(x, n->in[k]);
-        if (!m || !x->data[m - x->g->n])
+        if (!m || !x->data[m - x->g->n] || tensor_at(x, n->in[k])->nusers < 2)
             continue;
-        const char *module = lower_node_module(x->l->a, m);
-        size_t same = common(own, module);
-        if (!own[same] || !module[same])
+        const char *own = lower_node_module(x->l->a, n), *path = lower_node_module(x->l->a, m);
+        size_t same = common(own, path);
+        if (!own[same] || !path[same])
             continue;
-        *len = same + (same > 0) + strcspn(module + same + (same > 0), ".");
+        *module = arena_strn(x->l->a, path, same + (same > 0) + strcspn(path + same + (same > 0), "."));
         const struct tensor *t = tensor_at(x, n->in[k]);
         for (int u = 0; u < t->nusers; u++) {
             const struct node *other = &x->g->n[t->users[u]];
-            if (other < n && strcmp(other->op, n->op) == 0 && inside(x, other, module, *len) &&
-                is_plain(x, m, module, *len, false))
+            if (other < n && strcmp(other->op, n->op) == 0 && inside(x, other, *module) &&
+                is_plain(x, m, *module, false))
                 return k;
         }
     }
@@ -2459,14 +2457,14 @@ merged_input(const struct matcher *x, const struct node *n, size_t *len)
 static void
 make_again(struct matcher *x, const struct node *n)
 {
-    size_t len;
-    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &len) : -1;
+    const char *module;
+    int k = x->by_torch && x->again < 0 ? merged_input(x, n, &module) : -1;
     if (k < 0)
         return;
     const struct node *m = maker(x, n->in[k]);
     x->again = n->in[k];
     x->shared = x->l->slot_of[x->again];
-    emit_again(x, m, n, lower_node_module(x->l->a, m), len);
+    emit_again(x, m, n, module);
 }
 
 static void

@@ -474,8 +474,7 @@ expand_cdist(struct machine *m, struct frame *f)
 {
     enum { ROWS = 25 };
     const struct value *a = V(0), *b = V(1);
-    bool square = f->n < 3 || f->a[2].kind == ARG_NONE || (f->a[2].kind == ARG_FLOAT ? f->a[2].f == 2 : f->a[2].i == 2);
-    if (square && (a->size[a->rank - 2] > ROWS || b->size[b->rank - 2] > ROWS))
+    if (arg_float(f, 2, 2) == 2 && (a->size[a->rank - 2] > ROWS || b->size[b->rank - 2] > ROWS))
         out_add(m, f, OP(m, "_euclidean_dist.default", VAL(V(0)), VAL(V(1))));
     else
         out_add(m, f, OP(m, "_cdist_forward.default", VAL(V(0)), VAL(V(1)), f->n > 2 ? f->a[2] : FLT(2)));
