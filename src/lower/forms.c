@@ -12,7 +12,7 @@
  *   0.5                   this number
  *   . -                   anything; nothing
  *
- * A call's arguments are letters, numbers, [1,2] for lists, - for none, 'tanh' for a text, @r and !r for the axes of
+ * A call's arguments are letters, numbers, [1,-L] for lists, - for none, 'tanh' for a text, @r and !r for the axes of
  * node r and whether it keeps them. Two nodes of a form are two nodes of the file: what a program computes twice is
  * merged.
  */
@@ -23,10 +23,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define VARIANCE      "v=ReduceMean(Mul(s=Sub(x, ReduceMean(x)), s))"
-#define UNBIASED      "Div(Mul(" VARIANCE ", n), Sub(n, 1))"
-#define CROSS_ENTROPY "(Neg(Add(Mul(t, Log(s=Sigmoid(x))), Mul(Sub(1, t), Log(Sub(1, s))))))"
-#define SLICE(of)     "Slice(" of ", ., ., ., -)" /* of Python's, which has steps, it is none */
+#define VARIANCE             "v=ReduceMean(Mul(s=Sub(x, ReduceMean(x)), s))"
+#define UNBIASED             "Div(Mul(" VARIANCE ", n), Sub(n, 1))"
+#define CROSS_ENTROPY        "(Neg(Add(Mul(t, Log(s=Sigmoid(x))), Mul(Sub(1, t), Log(Sub(1, s))))))"
+#define SLICE(of)            "Slice(" of ", ., ., ., -)" /* of Python's, which has steps, it is none */
+#define AROUND(of, from, to) "Concat(Slice(" of ", " from ", ., ., -), " of ", Slice(" of ", 0, " to ", ., -))"
+
+#define BLOCKS "Add(Unsqueeze(Range(.)), Reshape(.))"
+
+#define DIVERGENCE "Where(Greater(t, 0), b=Mul(t, Sub(Log(t), x)), ConstantOfShape(.))"
 
 static const struct form {
     const char *form, *target, *args;
@@ -76,22 +81,65 @@ static const struct form {
      .target = "aten.binary_cross_entropy_with_logits.default",
      .args = "x t - - 1"},
     {.form = "ReduceSum" CROSS_ENTROPY, .target = "aten.binary_cross_entropy_with_logits.default", .args = "x t - - 2"},
-    /* lerp, addcmul */
+    /* _kl_div_non_log_target_impl */
+    {.form = "ReduceMean(" DIVERGENCE ")", .target = "aten.kl_div.default", .args = "x t 1"},
+    {.form = "ReduceSum(" DIVERGENCE ")", .target = "aten.kl_div.default", .args = "x t 2"},
+    {.form = DIVERGENCE, .target = "aten.kl_div.default", .args = "x t 0"},
+    /* lerp */
     {.form = "Where(Less(W, 0.5), Add(x, Mul(W, d=Sub(y, x))), Sub(y, Mul(d, Sub(1, W))))",
      .target = "aten.lerp.Scalar",
      .args = "x y W"},
     {.form = "Where(Less(w, 0.5), Add(x, Mul(w, d=Sub(y, x))), Sub(y, Mul(d, Sub(1, w))))",
      .target = "aten.lerp.Tensor",
      .args = "x y w"},
+    /* baddbmm, addcmul */
+    {.form = "Add(Mul(MatMul(a, b), Cast(A)), Mul(x, Cast(B)))", .target = "aten.baddbmm.default", .args = "x a b B A"},
+    {.form = "Add(Mul(MatMul(a, b), 1), Mul(x, 1))", .target = "aten.baddbmm.default", .args = "x a b"},
+    {.form = "Add(x, Mul(Mul(a, b), 1))", .target = "aten.addcmul.default", .args = "x a b"},
+    /* masked_fill, nan_to_num (symbolic_opset10.py), atan2, remainder, softplus */
+    {.form = "Where(Cast(m), W, x)", .target = "aten.masked_fill.Scalar", .args = "x m W"},
+    {.form =
+         "Where(And(Cast(IsInf(Cast(c=Where(And(Cast(IsInf(Cast(b=Where(IsNaN(a), N, a)))), Cast(Greater(b, 0))), P, "
+         "b)))), Cast(Less(c, 0))), M, c)",
+     .target = "aten.nan_to_num.default",
+     .args = "a"},
+    {.form = "Where(Less(x, 0), Where(Greater(y, 0), Add(a=Atan(Div(y, x)), 3.14159), Sub(a, 3.14159)), a)",
+     .target = "aten.atan2.default",
+     .args = "y x"},
+    {.form = "Sub(x, Mul(Floor(Div(x, N)), N))", .target = "aten.remainder.Scalar", .args = "x N"},
+    {.form = "Sub(x, Mul(Floor(Div(x, y)), y))", .target = "aten.remainder.Tensor", .args = "x y"},
+    {.form = "Div(Softplus(Mul(x, B)), B)", .target = "aten.softplus.default", .args = "x B"},
+    /* linalg_cross */
+    {.form = "Sub(Mul(Concat(" SLICE("a") ", " SLICE("a") "), Concat(" SLICE("b") ", " SLICE(
+         "b") ")), "
+              "Mul(Concat(" SLICE("a") ", " SLICE("a") "), Concat(" SLICE("b") ", " SLICE("b") ")))",
+     .target = "aten.linalg_cross.default",
+     .args = "a b"},
     /* roll, over two dimensions and one */
     {.form = "Concat(Slice(r=Concat(" SLICE("x") ", " SLICE("x") "), ., ., ., -), " SLICE("r") ")",
      .target = "aten.roll.default",
      .args = "x [1,1] [0,1]"},
     {.form = "Concat(" SLICE("x") ", " SLICE("x") ")", .target = "aten.roll.default", .args = "x [1] [0]"},
+    /* _pad_circular, of two dimensions and one */
+    {.form = "Concat(Slice(c=" AROUND("x", "T", "B") ", L, ., ., -), c, Slice(c, 0, R, ., -))",
+     .target = "aten.pad.default",
+     .args = "x [-L,R,-T,B] 'circular'"},
+    {.form = AROUND("x", "L", "R"), .target = "aten.pad.default", .args = "x [-L,R] 'circular'"},
+    /* im2col (symbolic_opset11.py) */
+    {.form = "Reshape(Transpose(Gather(Gather(Pad(x), " BLOCKS "), " BLOCKS ")), .)",
+     .target = "aten.im2col.default",
+     .args = "x"},
     /* cdist, of few rows */
     {.form = "Pow(ReduceSum(Pow(Sub(Unsqueeze(a), Unsqueeze(b)), P)), Div(1, .))",
      .target = "aten.cdist.default",
      .args = "a b P"},
+    /* pairwise_distance, linalg_vector_norm */
+    {.form = "Pow(r=ReduceSum(Pow(Sub(a, b), P)), Div(1, Add(P, E)))",
+     .target = "aten.pairwise_distance.default",
+     .args = "a b P E !r"},
+    {.form = "Pow(r=ReduceSum(Pow(Abs(x), P)), Div(1, P))",
+     .target = "aten.linalg_vector_norm.default",
+     .args = "x P @r !r"},
     /* hardshrink, softshrink */
     {.form = "Where(Or(Cast(Greater(x, L)), Cast(Less(x, Neg(.)))), x, 0)",
      .target = "aten.hardshrink.default",
@@ -245,14 +293,19 @@ forms_match(struct matcher *x, const struct node *n)
     return NULL;
 }
 
-/* [1,2] */
+/* [1,2] or [-L,R] */
 static struct arg
-numbers(struct matcher *x, const char *p)
+numbers(const struct solving *s, struct matcher *x, const char *p)
 {
     int64_t v[MAX_RANK];
     int n = 0;
-    for (; *p != ']' && n < MAX_RANK; p += strcspn(p, ",]"))
-        v[n++] = *++p - '0';
+    for (; *p != ']' && n < MAX_RANK; p += strcspn(p, ",]")) {
+        int sign = p[1] == '-' ? -1 : 1;
+        double of = *(p += sign < 0 ? 2 : 1) - '0';
+        if (isalpha((unsigned char)*p) && !matcher_number(x, s->tensor[(unsigned char)*p], &of))
+            of = 0;
+        v[n++] = sign * (int64_t)of;
+    }
     return matcher_ints(x, n, v);
 }
 
@@ -270,7 +323,7 @@ argument(const struct solving *s, struct matcher *x, const struct node *n, const
     case '!':
         return BOOL(node_int(maker(x, tensor), "keepdims", 1) != 0);
     case '[':
-        return numbers(x, p);
+        return numbers(s, x, p);
     default:
         return isdigit((unsigned char)*p) ? INT(*p - '0') : matcher_arg(x, n, tensor, "weight");
     }

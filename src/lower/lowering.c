@@ -124,6 +124,15 @@ lower_call(struct lowering *l, const char *target, int nargs)
 }
 
 void
+lower_second(struct lowering *l, struct call *c)
+{
+    c->nouts = 2;
+    c->outs = NEWN(l->a, int, 2);
+    c->outs[0] = lower_slot(l);
+    c->outs[1] = lower_slot(l);
+}
+
+void
 lower_inputs(struct lowering *l)
 {
     struct program *p = l->p;

@@ -19,6 +19,7 @@ struct matcher {
     int again, shared;                   /* a tensor that a module makes again, -1 none; its slot for others */
     struct names *params;                /* initializer (or alias) name to param */
     bool by_torch;                       /* PyTorch's exporter wrote the file */
+    bool scoped;                         /* names of nodes begin with a module's */
     bool in_constants;                   /* another converter did, and keeps weights in Constant nodes */
 };
 

@@ -30,6 +30,14 @@ carries(const struct node *n, int k)
     return !data || (k < 10 && strchr(data, '0' + k));
 }
 
+/* A tensor that belongs to a module: a bias, of which a program may read a part. */
+static bool
+is_of_module(const struct matcher *x, int tensor)
+{
+    const struct tensor *t = tensor_at(x, tensor);
+    return x->by_torch && t->is_initializer && t->rank > 0 && dtypes[t->dtype].is_float && !matcher_renamed(x, tensor);
+}
+
 /* Python numbers of the traced program: what is computed from sizes and constants alone. Factories make tensors of
  * them. */
 static bool *
@@ -42,7 +50,8 @@ find_numbers(const struct matcher *x)
         bool sizes = node_is(n, OP_SIZES), all = !node_is(n, OP_MAKES), some = sizes;
         for (int k = 0; k < n->nin && !sizes; k++) {
             int t = n->in[k], from = t < 0 ? -1 : g->t[t].producer;
-            bool constant = t < 0 || g->t[t].is_initializer || (from >= 0 && node_is(&g->n[from], OP_CONSTANT));
+            bool constant = t < 0 || (g->t[t].is_initializer && !is_of_module(x, t)) ||
+                            (from >= 0 && node_is(&g->n[from], OP_CONSTANT));
             all &= constant || numeric[t];
             some |= t >= 0 && numeric[t];
         }
@@ -513,14 +522,15 @@ made_by(const struct matcher *x, const struct node *n, int k, const char *op, in
     return m && is(m, op) && m->nin == inputs ? m : NULL;
 }
 
+enum { START = 1, END, AXES, INPUTS }; /* of a Slice without steps, which the exporter writes for pieces */
+
 /* Piece k, from 1, of chunk(): from what the piece before ends with to k * ((size + chunks - 1) / chunks), all of it
  * computed from the shape. Returns the node that divides, NULL none. Source: prim_constant_chunk in
  * torch/onnx/_internal/torchscript_exporter/symbolic_opset11.py. */
 static const struct node *
 chunk_of(const struct matcher *x, const struct node *n, double *k)
 {
-    enum { START = 1, END, AXES, INPUTS };
-    const struct node *end = is(n, "Slice") && n->nin == INPUTS ? made_by(x, n, END, "Mul", 2) : NULL;
+    const struct node *end = made_by(x, n, END, "Mul", 2);
     const struct node *by = made_by(x, end, 0, "Div", 2),
                       *size = made_by(x, made_by(x, by, 0, "Add", 2), 0, "Gather", 2),
                       *shape = made_by(x, size, 0, "Shape", 1);
@@ -528,20 +538,79 @@ chunk_of(const struct matcher *x, const struct node *n, double *k)
     return own && matcher_number(x, end->in[1], k) ? by : NULL;
 }
 
+/* Piece k, from 1, of split() into sizes that the trace computed: from what the piece before ends with to that and its
+ * size. Returns the node with the first's start, NULL none. Source: split in symbolic_opset13.py, likewise. */
+static const struct node *
+split_of(const struct matcher *x, const struct node *n, double *k)
+{
+    const struct node *end = made_by(x, n, END, "Add", 2), *before = end;
+    double zero, start = 1;
+    if (!made_by(x, end, 1, "Unsqueeze", 2))
+        return NULL;
+    int at = 1;
+    for (const struct node *m; (m = made_by(x, before, 0, "Add", 2)); at++)
+        before = m;
+    *k = at;
+    bool first = before == end && matcher_number(x, n->in[START], &start) && start == 0,
+         from_zero = matcher_number(x, before->in[0], &zero) && zero == 0;
+    return from_zero && (first || end->in[0] == n->in[START]) ? maker(x, before->in[0]) : NULL;
+}
+
+/* The node that tells calls of either apart, NULL where this is no piece. */
+static const struct node *
+piece_of(const struct matcher *x, const struct node *n, double *k)
+{
+    bool cut = x->by_torch && is(n, "Slice") && n->nin == INPUTS;
+    const struct node *by = cut ? chunk_of(x, n, k) : NULL;
+    return by || !cut ? by : split_of(x, n, k);
+}
+
+enum { MOST_PIECES = 1024 }; /* a file that has few may say any number */
+
+/* Into how many pieces, and of a split their sizes; 0 where that is unknown. */
+static int
+count_pieces(const struct matcher *x, const struct node *n, const struct node *by, int64_t *size)
+{
+    const struct tensor *t = tensor_at(x, n->in[0]);
+    const struct node *end = NULL;
+    double k, most = 0, v, axis;
+    if (is(by, "Div"))
+        return matcher_number(x, by->in[1], &v) && v >= 1 && v <= MOST_PIECES ? (int)v : 0;
+    for (int i = 0; i < t->nusers; i++) {
+        const struct node *m = &x->g->n[t->users[i]];
+        if (piece_of(x, m, &k) != by || k <= most)
+            continue;
+        most = k;
+        end = maker(x, m->in[END]);
+    }
+    int64_t left = matcher_number(x, n->in[AXES], &axis) && axis < t->rank && axis >= -t->rank
+                       ? t->dims[(int)axis + (axis < 0 ? t->rank : 0)].n
+                       : -1;
+    if (most >= MOST_PIECES)
+        return 0;
+    for (int i = (int)most - 1; i >= 0; i--, end = made_by(x, end, 0, "Add", 2)) {
+        const struct node *own = made_by(x, end, 1, "Unsqueeze", 2);
+        if (!own || !matcher_number(x, own->in[0], &v) || v < 0 || v > left)
+            return 0;
+        left -= size[i] = to_int(v);
+    }
+    size[(int)most] = left; /* of what nobody reads */
+    return (int)most + (left > 0);
+}
+
 /* The first of the pieces stands for the call. */
 static bool
-match_chunk(struct matcher *x, const struct node *n)
+match_pieces(struct matcher *x, const struct node *n)
 {
-    enum { MOST = 1024 }; /* pieces: a file that has few may say any number */
-    double k, other, chunks, axis;
-    const struct node *by = x->by_torch ? chunk_of(x, n, &k) : NULL;
-    if (!by || !matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis) ||
-        !(chunks >= 1 && chunks <= MOST && k >= 1 && k <= chunks))
+    double k, other, axis;
+    int64_t size[MOST_PIECES];
+    const struct node *by = piece_of(x, n, &k);
+    if (!by || !matcher_number(x, n->in[AXES], &axis) || !(k >= 1 && k <= count_pieces(x, n, by, size)))
         return false;
     const struct tensor *t = tensor_at(x, n->in[0]);
     for (int i = 0; i < t->nusers; i++) {
         const struct node *m = &x->g->n[t->users[i]];
-        if (m < n && chunk_of(x, m, &other) == by) {
+        if (m < n && piece_of(x, m, &other) == by) {
             cover(x, n);
             return false;
         }
@@ -550,25 +619,28 @@ match_chunk(struct matcher *x, const struct node *n)
 }
 
 static void
-emit_chunk(struct matcher *x, const struct node *n)
+emit_pieces(struct matcher *x, const struct node *n)
 {
-    double k, chunks, axis;
-    const struct node *by = chunk_of(x, n, &k);
+    double k, axis;
+    int64_t size[MOST_PIECES];
+    const struct node *by = piece_of(x, n, &k);
     const struct tensor *t = tensor_at(x, n->in[0]);
     struct arg in = matcher_arg(x, n, n->in[0], "input");
-    if (!matcher_number(x, by->in[1], &chunks) || !matcher_number(x, n->in[3], &axis))
+    int pieces = count_pieces(x, n, by, size);
+    bool chunk = is(by, "Div");
+    if (!matcher_number(x, n->in[AXES], &axis))
         return;
-    struct call *c = matcher_call(x, n, "aten.chunk.default", 3);
+    struct call *c = matcher_call(x, n, chunk ? "aten.chunk.default" : "aten.split_with_sizes.default", 3);
     c->args[0] = in;
-    c->args[1] = INT(to_int(chunks));
+    c->args[1] = chunk ? INT(pieces) : matcher_ints(x, pieces, size);
     c->args[2] = INT(to_int(axis));
-    c->nouts = (int)chunks;
+    c->nouts = pieces;
     c->outs = NEWN(x->l->a, int, c->nouts);
     for (int i = 0; i < c->nouts; i++)
         c->outs[i] = lower_slot(x->l);
     for (int i = 0; i < t->nusers; i++) {
         const struct node *m = &x->g->n[t->users[i]];
-        if (chunk_of(x, m, &k) == by && k >= 1 && k <= c->nouts)
+        if (piece_of(x, m, &k) == by && k >= 1 && k <= c->nouts)
             set_slot(x, m->out[0], c->outs[(int)k - 1]);
     }
 }
@@ -736,10 +808,7 @@ emit_lstm_cell(struct matcher *x, const struct node *n)
     a[2] = matcher_arg(x, p.keep, p.cx, "cx");
     struct call *c = matcher_call(x, n, "aten._thnn_fused_lstm_cell.default", 5);
     memcpy(c->args, a, sizeof(a));
-    c->nouts = 2;
-    c->outs = NEWN(x->l->a, int, 2);
-    c->outs[0] = lower_slot(x->l);
-    c->outs[1] = lower_slot(x->l);
+    lower_second(x->l, c);
     finish(x, c, n->out[0]);
     set_slot(x, p.state->out[0], c->outs[1]);
 }
@@ -796,26 +865,31 @@ emit_index_add(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
-/* scatter_add: the source is cut to the index's sizes, which are all where it is as large. Source: scatter_add in
- * torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py. */
-static const struct node *
-cut_source(const struct matcher *x, const struct node *n)
+/* What scatter_add adds: the source is cut to the index's sizes, where it may be larger; -1 none is added. Source:
+ * scatter_add in torch/onnx/_internal/torchscript_exporter/symbolic_opset16.py. */
+static int
+added_source(const struct matcher *x, const struct node *n, const struct node **cut)
 {
-    const struct node *cut = x->by_torch ? only_maker(x, n, 2, "Slice") : NULL,
-                      *sizes = cut && cut->nin == 3 ? maker(x, cut->in[2]) : NULL;
     const struct attr *a = node_attr(n, "reduction");
-    return sizes && is(sizes, "Shape") && sizes->in[0] == n->in[1] && a && a->s && strcmp(a->s, "add") == 0 ? cut
-                                                                                                            : NULL;
+    *cut = only_maker(x, n, 2, "Slice");
+    const struct node *sizes = *cut && (*cut)->nin == 3 ? maker(x, (*cut)->in[2]) : NULL;
+    if (!x->by_torch || !a || !a->s || strcmp(a->s, "add") != 0)
+        return -1;
+    if (sizes && is(sizes, "Shape") && sizes->in[0] == n->in[1])
+        return (*cut)->in[0];
+    *cut = NULL;
+    return n->in[2];
 }
 
 static bool
 match_scatter_add(struct matcher *x, const struct node *n)
 {
-    const struct node *cut = cut_source(x, n);
-    if (!cut)
+    const struct node *cut;
+    if (added_source(x, n, &cut) < 0)
         return false;
     const struct node *made = only_maker(x, n, 0, "ConstantOfShape");
-    cover(x, cut);
+    if (cut)
+        cover(x, cut);
     if (made)
         cover(x, made);
     return true;
@@ -825,7 +899,9 @@ match_scatter_add(struct matcher *x, const struct node *n)
 static void
 emit_scatter_add(struct matcher *x, const struct node *n)
 {
-    struct arg index = matcher_arg(x, n, n->in[1], "index"), source = matcher_arg(x, n, cut_source(x, n)->in[0], "src");
+    const struct node *cut;
+    struct arg index = matcher_arg(x, n, n->in[1], "index"),
+               source = matcher_arg(x, n, added_source(x, n, &cut), "src");
     const struct node *made = only_maker(x, n, 0, "ConstantOfShape");
     struct arg self;
     if (made) {
@@ -846,8 +922,9 @@ emit_scatter_add(struct matcher *x, const struct node *n)
     finish(x, c, n->out[0]);
 }
 
-/* Query, key and value of nn.MultiheadAttention in one tensor: proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2)
- * .squeeze(-2).contiguous(). Source: _in_projection_packed in torch/nn/functional.py, from 2.0 on. */
+/* Query, key and value of nn.MultiheadAttention in one tensor, or key and value of what is attended to:
+ * proj.unflatten(-1, (3, E)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous(). Source: _in_projection_packed in
+ * torch/nn/functional.py, from 2.0 on. */
 static bool
 match_packed_projection(struct matcher *x, const struct node *n)
 {
@@ -857,7 +934,8 @@ match_packed_projection(struct matcher *x, const struct node *n)
     const struct tensor *from = turn ? tensor_at(x, turn->in[0]) : NULL, *to = tensor_at(x, n->out[0]);
     return perm && perm->type == ATTR_INTS && perm->n == COUNT(turned) &&
            memcmp(perm->ints, turned, sizeof(turned)) == 0 && from->rank == COUNT(turned) && from->dims[0].n == 1 &&
-           from->dims[3].n == 3 && to->rank == COUNT(turned) - 1 && to->dims[0].n == 3;
+           (from->dims[3].n == 3 || from->dims[3].n == 2) && to->rank == COUNT(turned) - 1 &&
+           to->dims[0].n == from->dims[3].n;
 }
 
 static void
@@ -892,22 +970,34 @@ static const struct pattern {
     {"Mul", 0, match_weight_norm, emit_weight_norm},
     {"Mul", 0, match_glu, emit_glu},
     {"Squeeze", 0, match_packed_projection, emit_packed_projection},
-    {"Slice", 0, match_chunk, emit_chunk},
+    {"Slice", 0, match_pieces, emit_pieces},
 };
 
 /* ---- one to one -------------------------------------------------------------------------------------------------- */
 
-/* What Python runs when a number stands first: the reflected operator. Source: torch/_tensor.py, __rsub__, __rdiv__. */
+/* What Python runs when a number stands first, the reflected operator, and when one stands second. Source:
+ * torch/_tensor.py, __rsub__, __rdiv__. */
 static const struct reflected {
     const char *target, *instead;
-    const char *first; /* run on the tensor before; NULL nothing */
+    const char *first;  /* run on the tensor before; NULL nothing */
+    const char *second; /* NULL the target */
 } reflections[] = {
-    {"aten.add.Tensor", "aten.add.Tensor", NULL},  {"aten.mul.Tensor", "aten.mul.Tensor", NULL},
-    {"aten.sub.Tensor", "aten.rsub.Scalar", NULL}, {"aten.div.Tensor", "aten.mul.Scalar", "aten.reciprocal.default"},
-    {"aten.lt.Tensor", "aten.gt.Scalar", NULL},    {"aten.le.Tensor", "aten.ge.Scalar", NULL},
-    {"aten.gt.Tensor", "aten.lt.Scalar", NULL},    {"aten.ge.Tensor", "aten.le.Scalar", NULL},
-    {"aten.eq.Tensor", "aten.eq.Scalar", NULL},
+    {"aten.add.Tensor", "aten.add.Tensor"},
+    {"aten.mul.Tensor", "aten.mul.Tensor"},
+    {"aten.sub.Tensor", "aten.rsub.Scalar"},
+    {"aten.div.Tensor", "aten.mul.Scalar", "aten.reciprocal.default"},
+    {"aten.lt.Tensor", "aten.gt.Scalar", NULL, "aten.lt.Scalar"},
+    {"aten.le.Tensor", "aten.ge.Scalar", NULL, "aten.le.Scalar"},
+    {"aten.gt.Tensor", "aten.lt.Scalar", NULL, "aten.gt.Scalar"},
+    {"aten.ge.Tensor", "aten.le.Scalar", NULL, "aten.ge.Scalar"},
+    {"aten.eq.Tensor", "aten.eq.Scalar", NULL, "aten.eq.Scalar"},
 };
+
+static bool
+is_a_number(const struct arg *a)
+{
+    return a->kind == ARG_INT || a->kind == ARG_FLOAT;
+}
 
 /* Before opset 7: the second input begins at an axis of the first, by default so that both end together. */
 static struct arg
@@ -951,20 +1041,21 @@ emit_inputs(struct matcher *x, const struct node *n, const char *target)
     }
     if (k == 2 && node_int(n, "broadcast", 0) && a[1].kind == ARG_SLOT)
         a[1] = from_axis(x, n, a[1]);
-    bool reflect = k == 2 && (a[0].kind == ARG_INT || a[0].kind == ARG_FLOAT) && a[1].kind == ARG_SLOT;
-    for (int i = 0; i < COUNT(reflections) && reflect; i++) {
-        if (strcmp(reflections[i].target, target) != 0)
-            continue;
+    const struct reflected *r = NULL;
+    for (int i = 0; i < COUNT(reflections) && k == 2 && !r; i++)
+        r = strcmp(reflections[i].target, target) == 0 ? &reflections[i] : NULL;
+    if (r && a[0].kind == ARG_SLOT && is_a_number(&a[1])) {
+        target = r->second ? r->second : target;
+    } else if (r && a[1].kind == ARG_SLOT && is_a_number(&a[0])) {
         struct arg number = a[0];
         a[0] = a[1];
         a[1] = number;
-        if (reflections[i].first) {
-            struct call *c = matcher_call(x, n, reflections[i].first, 1);
+        if (r->first) {
+            struct call *c = matcher_call(x, n, r->first, 1);
             c->args[0] = a[0];
             a[0].i = c->outs[0];
         }
-        target = reflections[i].instead;
-        break;
+        target = r->instead;
     }
     struct call *c = matcher_call(x, n, target, k);
     memcpy(c->args, a, sizeof(*a) * (size_t)k);
@@ -1196,11 +1287,15 @@ emit_cast(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
+/* In the type of the tensor whose sizes it has, or in fp32: "x.new_zeros(n)" and "torch.zeros(n)" leave the same node.
+ * Source: new_zeros, zeros_like in torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py. */
 static void
 emit_factory(struct matcher *x, const struct node *n, const char *target)
 {
     struct call *c = matcher_call(x, n, target, 3);
     c->args[2] = DTYPE(tensor_at(x, n->out[0])->dtype);
+    c->either_type = x->by_torch && is(n, "ConstantOfShape") && !matcher_constant(x, n->in[0]) &&
+                     tensor_at(x, n->out[0])->dtype == DT_FLOAT && c->op && aten_arg(c->op, "dtype") >= 0;
     finish(x, c, n->out[0]);
 }
 
@@ -1244,10 +1339,7 @@ emit_selection(struct matcher *x, const struct node *n, struct arg a, struct arg
     if (!all) {
         c->args[1] = axes.list[0];
         c->args[2] = BOOL(node_int(n, "keepdims", 1) != 0);
-        c->nouts = 2;
-        c->outs = NEWN(x->l->a, int, 2);
-        c->outs[0] = lower_slot(x->l);
-        c->outs[1] = lower_slot(x->l);
+        lower_second(x->l, c);
     }
     finish(x, c, n->out[0]);
     return true;
@@ -1332,6 +1424,9 @@ emit_clamp(struct matcher *x, const struct node *n, const char *target)
     finish(x, c, n->out[0]);
 }
 
+/* PyTorch's exporter writes mm as a Gemm that multiplies its bias with 0, and has merged mm and a sum where a Gemm has
+ * no module's name. Source: mm in torch/onnx/_internal/torchscript_exporter/symbolic_opset9.py; FuseAddMM in
+ * torch/csrc/jit/passes/peephole.cpp. */
 static void
 emit_gemm(struct matcher *x, const struct node *n, const char *target)
 {
@@ -1342,7 +1437,14 @@ emit_gemm(struct matcher *x, const struct node *n, const char *target)
     struct call *c;
     if (node_int(n, "transA", 0))
         in = called(x, n, "aten.t.default", in, none, none, none);
-    if (transposed || b.kind != ARG_SLOT) {
+    bool added = x->scoped && *n->name != '/';
+    if (x->by_torch && (added || (beta && beta->f == 0))) {
+        w = transposed ? called(x, n, "aten.t.default", w, none, none, none) : w;
+        in = added ? called(x, n, "aten.mm.default", in, w, none, none) : in;
+        c = matcher_call(x, n, added ? "aten.add.Tensor" : "aten.mm.default", 2);
+        c->args[0] = in;
+        c->args[1] = added ? b : w;
+    } else if (transposed || b.kind != ARG_SLOT) {
         c = matcher_call(x, n, transposed ? target : "aten.matmul.default", 3);
         c->args[0] = in;
         c->args[1] = w;
@@ -1757,10 +1859,7 @@ emit_topk(struct matcher *x, const struct node *n, const char *target)
         graph_doubt(x->g, n->name, n->op, NULL, "the exporter writes sort and topk of all elements alike");
     all &= !told;
     struct call *c = matcher_call(x, n, all ? "aten.sort.default" : target, 3);
-    c->nouts = 2;
-    c->outs = NEWN(x->l->a, int, 2);
-    c->outs[0] = lower_slot(x->l);
-    c->outs[1] = lower_slot(x->l);
+    lower_second(x->l, c);
     c->args[0] = a;
     c->args[1] = INT(all ? axis : k);
     c->args[2] = INT(all ? node_int(n, "largest", 1) : axis);
@@ -2207,8 +2306,9 @@ mixes(const struct call *c, int slot, const bool *data)
     for (int i = 1; i < c->nargs && strcmp(c->target, "aten.einsum.default") == 0; i++)
         for (int k = 0; c->args[i].kind == ARG_LIST && k < c->args[i].n; k++)
             beside |= c->args[i].list[k].kind == ARG_SLOT && data[c->args[i].list[k].i];
-    return beside || (strcmp(c->target, "aten.matmul.default") == 0 && c->nargs > 1 && c->args[0].kind == ARG_SLOT &&
-                      c->args[0].i == slot && c->args[1].kind == ARG_SLOT && data[c->args[1].i]);
+    bool product = strcmp(c->target, "aten.matmul.default") == 0 || strcmp(c->target, "aten.mm.default") == 0;
+    return beside || (product && c->nargs > 1 && c->args[0].kind == ARG_SLOT && c->args[0].i == slot &&
+                      c->args[1].kind == ARG_SLOT && data[c->args[1].i]);
 }
 
 /* Which slots are weights: what an operator calls so, multiplies matrices with, or what such a one is computed from,
@@ -2217,7 +2317,8 @@ mixes(const struct call *c, int slot, const bool *data)
 static bool *
 find_weights(const struct matcher *x)
 {
-    static const char *const products[] = {"aten.matmul.default", "aten.einsum.default", "aten.addmm.default"};
+    static const char *const products[] = {"aten.matmul.default", "aten.mm.default", "aten.einsum.default",
+                                           "aten.addmm.default"};
     const struct program *p = x->l->p;
     bool *weight = NEWN(x->l->a, bool, p->nslots + 1), *data = NEWN(x->l->a, bool, p->nslots + 1),
          *named = NEWN(x->l->a, bool, p->nslots + 1);
@@ -2552,6 +2653,8 @@ lower_patterns(struct lowering *l)
     x.form = NEWN(l->a, const struct form *, l->g->nn + 1);
     x.by_torch = l->g->producer && strcmp(l->g->producer, "pytorch") == 0;
     x.in_constants = keeps_weights_in_constants(&x);
+    for (int i = 0; i < l->g->nn; i++)
+        x.scoped |= *l->g->n[i].name == '/';
     find_data(&x);
     for (int i = 0; i < l->g->nn; i++)
         if (node_call(&l->g->n[i]) == CALL_IDENTITY && x.data[i] && !broken(&l->g->n[i]) &&

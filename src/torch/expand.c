@@ -1893,25 +1893,45 @@ expand_hinge_embedding_loss(struct machine *m, struct frame *f)
     out_add(m, f, chosen_loss(m, f, 3, V(1), part, zeros, "ne.Scalar"));
 }
 
+/* (self, target, reduction, log_target); what stands second in a line runs first. Source: kl_div in Loss.cpp. */
+void
+expand_kl_div(struct machine *m, struct frame *f)
+{
+    struct arg x = VAL(V(0)), t = VAL(V(1));
+    bool logs = arg_int(f, 3, 0);
+    int mark = scope_begin(m);
+    struct value *second = logs ? OP(m, "sub.Tensor", t, x) : OP(m, "mul.Tensor", t, x),
+                 *first = logs ? OP(m, "exp.default", t) : OP(m, "xlogy.Tensor", t, t),
+                 *v = OP(m, logs ? "mul.Tensor" : "sub.Tensor", VAL(first), VAL(second));
+    scope_end(m, mark, 1, &v);
+    out_add(m, f, reduced_loss(m, f, 2, v));
+}
+
 /* Source: pairwise_distance in Distance.cpp. */
 static struct value *
-distance(struct machine *m, struct value *a, struct value *b, double p)
+distance(struct machine *m, struct value *a, struct value *b, double p, bool keeps)
 {
     int mark = scope_begin(m);
     struct value *apart = OP(m, "add.Scalar", VAL(OP(m, "sub.Tensor", VAL(a), VAL(b))), FLT(0));
     struct value *norm =
-        OP(m, "norm.ScalarOpt_dim", VAL(apart), FLT(p), ints_arg(m, 1, (int64_t[]){apart->rank - 1}), BOOL(false));
+        OP(m, "norm.ScalarOpt_dim", VAL(apart), FLT(p), ints_arg(m, 1, (int64_t[]){apart->rank - 1}), BOOL(keeps));
     scope_end(m, mark, 1, &norm);
     return norm;
+}
+
+void
+expand_pairwise_distance(struct machine *m, struct frame *f)
+{
+    out_add(m, f, distance(m, V(0), V(1), arg_float(f, 2, 2), arg_int(f, 4, 0)));
 }
 
 void
 expand_triplet_margin_loss(struct machine *m, struct frame *f)
 {
     double p = arg_float(f, 4, 2);
-    struct value *near = distance(m, V(0), V(1), p), *far = distance(m, V(0), V(2), p);
+    struct value *near = distance(m, V(0), V(1), p, false), *far = distance(m, V(0), V(2), p, false);
     if (arg_int(f, 6, 0))
-        far = OP(m, "minimum.default", VAL(far), VAL(distance(m, V(1), V(2), p)));
+        far = OP(m, "minimum.default", VAL(far), VAL(distance(m, V(1), V(2), p, false)));
     int mark = scope_begin(m);
     struct value *v = OP(m, "sub.Tensor", VAL(OP(m, "add.Scalar", VAL(near), FLT(0))), VAL(far));
     v = OP(m, "clamp_min.default", VAL(v), FLT(0));

@@ -318,6 +318,8 @@ void expand_trace_backward(struct machine *m, struct frame *f);
 void expand_hinge_embedding_loss(struct machine *m, struct frame *f);
 void expand_margin_ranking_loss(struct machine *m, struct frame *f);
 void expand_std_mean_backward(struct machine *m, struct frame *f);
+void expand_kl_div(struct machine *m, struct frame *f);
+void expand_pairwise_distance(struct machine *m, struct frame *f);
 void expand_triplet_margin_loss(struct machine *m, struct frame *f);
 void run_factory_steps(struct machine *m, struct frame *f);
 void expand_grid_sampler(struct machine *m, struct frame *f);

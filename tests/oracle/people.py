@@ -72,7 +72,7 @@ def options(source):
 def run(a, bench):
     counts = collections.defaultdict(collections.Counter)
     with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "people.tar.xz")) as tar:
-        texts = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers()}
+        texts = {m.name: tar.extractfile(m).read().decode() for m in tar.getmembers() if m.isfile()}
     for file in sorted(n for n in texts if n.endswith(".py")):
         which, name = file[: -len(".py")].split("/")
         if not re.search(a.only, name) or a.set not in ("", which):
