@@ -16,8 +16,8 @@
 
 /* A word of a drawing is a call: its operator's stem; in brackets the operator's arguments in the place of the call's
  * own, empty where they are none, = before a number that one is, ! after one that must be a tensor, * after the one of
- * a list that is one; then > and the number of the result that it makes, where that is not the last call alone; then ?
- * where the call may be missing.
+ * a list that is one, < before what an earlier call read that made it, with which the exporter merged one; then > and the number of the result that it makes, where that is not the last call alone; then ?
+ * where the call may be missing, & where it may and the line gives its last argument.
  * "reduction" is mean, sum or nothing, which is that argument; name=number is an argument that the drawing itself
  * tells. Sources: torch/_decomp/decompositions.py, torch/_refs and, of composites, aten/src/ATen/native. */
 static const struct arithmetic {
@@ -26,9 +26,11 @@ static const struct arithmetic {
     const char *given, *never; /* what the line says, too, and what not; NULL anything */
 } rows[] = {
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
-     "sub(pos_weight) mul add sub(,target) mul log_sigmoid(self) mul sub mul(,weight)? reduction"},
+     "sub(pos_weight) mul add sub(,target) mul log_sigmoid(self) mul sub mul(,weight)& reduction"},
     {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
-     "sub(,target) mul log_sigmoid(self) sub mul(,weight)? reduction"},
+     "sub(,target) mul log_sigmoid(self) sub mul(,weight)& reduction"},
+    {"binary_cross_entropy_with_logits", "aten.binary_cross_entropy_with_logits.default",
+     "mul(<target) log_sigmoid(self) sub mul(,weight)& reduction"},
     {"nll_loss", "aten.nll_loss_nd.default",
      "ne(,) where(,target) unsqueeze gather(self) squeeze neg where sum reduction=2"},
     {"nll_loss", "aten.nll_loss_nd.default",
@@ -38,7 +40,7 @@ static const struct arithmetic {
     {"smooth_l1_loss", "aten.smooth_l1_loss.default", "sub(self,target) abs lt pow mul div? sub where reduction"},
     {"huber_loss", "aten.huber_loss.default", "sub(self,target) abs lt mul mul sub mul? where reduction"},
     {"binary_cross_entropy", "aten.binary_cross_entropy.default",
-     "sub(target) neg(self) log1p maximum mul log maximum mul sub mul(,weight)? reduction"},
+     "sub(target) neg(self) log1p maximum mul log maximum mul sub mul(,weight)& reduction"},
     {"cosine_embedding_loss", "aten.cosine_embedding_loss.default",
      "mul(input1,input2) sum mul sum add? mul sum add? mul sqrt div sub sub? clamp_min eq(target) where eq where add "
      "reduction"},
@@ -109,10 +111,10 @@ static const struct arithmetic {
     {"nanmean", "aten.nanmean.default",
      "ne logical_not convert_element_type? sum? isnan where(,,self) sum(,dim,keepdim)? convert_element_type? div"},
     {"multilabel_soft_margin_loss", "aten.multilabel_soft_margin_loss.default",
-     "log_sigmoid(self) mul(target) sub neg log_sigmoid mul add neg mul(,weight)? sum? div? reduction"},
+     "log_sigmoid(self) mul(target) sub neg log_sigmoid mul add neg mul(,weight)& sum? div? reduction"},
     {"multilabel_soft_margin_loss", "aten.multilabel_soft_margin_loss.default", /* of whole numbers */
      "log_sigmoid(self) convert_element_type(target) mul sub neg log_sigmoid convert_element_type mul add neg "
-     "mul(,weight)? sum? div? reduction"},
+     "mul(,weight)& sum? div? reduction"},
     {"poisson_nll_loss", "aten.poisson_nll_loss.default",
      "mul(target,input) exp sub mul log mul log mul sub add le masked_fill add reduction log_input=1 full=1"},
     {"poisson_nll_loss", "aten.poisson_nll_loss.default", "mul(target,input) exp sub reduction log_input=1"},
@@ -188,24 +190,37 @@ has_tensors(const struct dynamo *d, const char *word, int group)
     return all;
 }
 
+/* Whether the line may give the operator what the last argument of a word is: another call follows otherwise. */
 static bool
-matches(const struct dynamo *d, int at, const char *drawing, struct word *words, int *n)
+may_give(const struct dynamo *d, int at, const struct arithmetic *row, const char *word)
+{
+    const char *from = word, *end = word + strcspn(word, ")");
+    for (const char *p = word; p < end; p++)
+        from = *p == ',' || *p == '(' ? p + 1 : from;
+    const char *name = arena_strn(d->l->a, from, (size_t)(end - from));
+    return python_gives(fx_line_at(d, d->groups[at].last), row->name, aten_arg(aten_find(row->target), name), name) !=
+           0;
+}
+
+static bool
+matches(const struct dynamo *d, int at, const struct arithmetic *row, struct word *words, int *n)
 {
     int i = at;
     *n = 0;
-    for (const char *p = drawing; *p; p += strspn(p, " ")) {
+    for (const char *p = row->drawing; *p; p += strspn(p, " ")) {
         size_t stem = strcspn(p, "(>?= "), len = strcspn(p, " ");
+        bool given = p[len - 1] == '&', optional = given || p[len - 1] == '?';
         bool reduces = strncmp(p, "reduction", stem) == 0, told = p[stem] == '=';
         struct word w = {p, -1};
         while (i < d->ngroups && spelled_number(d->groups[i].target)) /* of sizes */
             i++;
         if (reduces)
             w.group = reduction_at(d, at, i);
-        else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i))
+        else if (!told && is_call(d, at, i, p, stem) && has_tensors(d, p, i) && (!given || may_give(d, at, row, p)))
             w.group = i;
         if (w.group >= 0)
             i++;
-        else if (!reduces && !told && p[len - 1] != '?')
+        else if (!reduces && !told && !optional)
             return false;
         if (*n < MAX_WORDS)
             words[(*n)++] = w;
@@ -227,7 +242,7 @@ row_at(const struct dynamo *d, int at, struct word *words, int *n)
     for (int i = 0; i < COUNT(rows); i++)
         if (endings & ends[i] && (!*rows[i].name || python_calls(line, rows[i].name)) &&
             (!rows[i].given || strstr(line, rows[i].given)) && !(rows[i].never && strstr(line, rows[i].never)) &&
-            matches(d, at, rows[i].drawing, words, n))
+            matches(d, at, &rows[i], words, n))
             return &rows[i];
     return NULL;
 }
@@ -275,10 +290,17 @@ take_arguments(struct dynamo *d, const struct aten *op, const struct word *w, st
 {
     const char *p = w->text + strcspn(w->text, "( ");
     for (int k = 0; *p == '(' || *p == ','; k++) {
-        size_t len = strcspn(++p, "!*,)");
-        int at = len ? aten_arg(op, arena_strn(d->l->a, p, len)) : -1;
+        bool merged = *++p == '<';
+        p += merged;
+        size_t len = strcspn(p, "!*,)");
+        int at = len ? aten_arg(op, arena_strn(d->l->a, p, len)) : -1, before = d->l->p->ncalls;
         if (at >= 0)
             all[at] = argument(d, &d->groups[w->group], k, p[len] == '*');
+        if (at >= 0 && merged) {
+            const struct call *c = all[at].kind == ARG_SLOT ? group_maker(d->l->p, (int)all[at].i) : NULL;
+            all[at] = c ? c->args[0] : NONE;
+            d->l->p->ncalls = before;
+        }
         p += strcspn(p, ",)");
     }
 }

@@ -157,6 +157,7 @@ bool spelled_in_training(const struct group *g, const struct node *n); /* a mode
 const struct aten *spelled_row(const char *target);                    /* of a recorded call; NULL none */
 /* Whether the traced program gives such a name to results of this target. */
 bool spelled_after(const char *name, const char *target);
+#define REFLECTED "aten.rsub.Scalar" /* of a number minus a tensor, which the file has as aten.sub.Tensor */
 
 /* ---- group.c: the nodes of one recorded call --------------------------------------------------------------------- */
 

@@ -1112,7 +1112,7 @@ recorded_call(struct dynamo *d, struct group *g)
         struct arg number = args[0];
         args[0] = args[1];
         args[1] = number;
-        target = "aten.rsub.Scalar";
+        target = REFLECTED;
         op = aten_find(target);
     }
     if (spelled(target, IS_SAME) && args[0].kind == ARG_SLOT) {

@@ -1384,6 +1384,16 @@ dims_of(const struct dynamo *d, const struct node *n, const char *name)
     return count ? list : NONE;
 }
 
+/* A constant of one element as a number; none otherwise. */
+static struct arg
+number_at(const struct lowering *l, int tensor)
+{
+    const struct tensor *t = &l->g->t[tensor];
+    if (!t->value || t->value->n != 1 || (t->value->known && !t->value->known[0]))
+        return NONE;
+    return t->value->i ? INT(t->value->i[0]) : FLT(t->value->f[0]);
+}
+
 /* What another call made on its way, which is a call of its own here: "x - x.mean()" beside "x.var()". By its node; -1
  * where a node of another kind made it. Of its own operands the lines are not known. */
 static int
@@ -1399,14 +1409,26 @@ call_inside(struct dynamo *d, const struct group *g, int tensor, int depth)
     if ((kind != CALL_ALL && kind != CALL_FIRST && kind != CALL_REDUCE) || depth == INSIDE ||
         (kind == CALL_ALL && n->nin != COUNT(operands)))
         return -1;
+    const char *target = n->row->aten;
+    bool tensor_read = false;
     for (int i = 0; i < (kind == CALL_ALL ? n->nin : 1); i++) {
+        struct arg number = n->in[i] < 0 ? NONE : number_at(l, n->in[i]);
         bool same = i > 0 && n->in[i] == n->in[0];
         int slot = same ? (int)operands[0].i : n->in[i] < 0 ? -1 : call_inside(d, g, n->in[i], depth + 1);
-        if (slot < 0)
+        if (slot < 0 && number.kind == ARG_NONE)
             return -1;
-        operands[i] = (struct arg){.kind = ARG_SLOT, .i = slot};
+        operands[i] = slot < 0 ? number : (struct arg){.kind = ARG_SLOT, .i = slot};
+        tensor_read |= slot >= 0;
     }
-    struct call *c = group_call(d, g, n->row->aten, kind == CALL_REDUCE ? 3 : kind == CALL_ALL ? n->nin : 1);
+    if (!tensor_read)
+        return -1;
+    if (spelled(target, SUBTRACTS) && operands[0].kind != ARG_SLOT) {
+        struct arg number = operands[0];
+        operands[0] = operands[1];
+        operands[1] = number;
+        target = REFLECTED;
+    }
+    struct call *c = group_call(d, g, target, kind == CALL_REDUCE ? 3 : kind == CALL_ALL ? n->nin : 1);
     memcpy(c->args, operands, sizeof(*operands) * (size_t)(kind == CALL_ALL ? n->nin : 1));
     if (kind == CALL_REDUCE) {
         c->args[1] = dims_of(d, n, "axes");

@@ -319,7 +319,7 @@ spelled_after(const char *name, const char *target)
             if (strncmp(name, stem, n) == 0 && !isalpha((unsigned char)name[n]))
                 return true;
         }
-    return false;
+    return strcmp(target, REFLECTED) == 0 && spelled_after(name, "aten.sub.Tensor");
 }
 
 /* The row of a recorded call. Those that only gradients and memlint itself call have no overload or are called
