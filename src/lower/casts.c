@@ -237,6 +237,109 @@ casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
     return stack && w.in ? stated(d, group_to_float(d, g, slot), stack, -1) : slot;
 }
 
+/* Modules whose functions a line calls as it calls methods. */
+static const char *const modules[] = {"torch", "F", "nn.functional", "torch.nn.functional", "torch.linalg"};
+
+/* What the line gives the one call of a function in place k, its receiver being the first: to its end. NULL it gives
+ * none there, or by a keyword. */
+static const char *
+given(const char *line, const char *name, int k, const char **end)
+{
+    const char *p = python_calls(line, name), *word = p ? p - strlen(name) - 1 : NULL;
+    if (!p || python_calls(p, name))
+        return NULL;
+    bool method = word > line && word[-1] == '.';
+    const char *receiver = method ? chain_begin(line, word - 1) : NULL;
+    for (int i = 0; i < COUNT(modules) && method; i++)
+        method = (size_t)(word - 1 - receiver) != strlen(modules[i]) ||
+                 strncmp(receiver, modules[i], strlen(modules[i])) != 0;
+    *end = word - 1;
+    if (method && k == 0)
+        return receiver;
+    for (int at = method; p && *p; at++) {
+        p += strspn(p, " ");
+        *end = closing(p, true);
+        if (at == k)
+            return p[python_name(p)] == '=' ? NULL : p;
+        p = **end == ',' ? *end + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* An element of the list that is written there. */
+static const char *
+element(const char *list, int k, const char **end)
+{
+    if (!list || !strchr("[(", *list))
+        return NULL;
+    for (list++; *list; list = *end + 1) {
+        list += strspn(list, " ");
+        *end = closing(list, true);
+        if (k-- == 0)
+            return list;
+        if (**end != ',')
+            return NULL;
+    }
+    return NULL;
+}
+
+/* The slot of an argument whose text goes from p to end: cast to fp32 where it ends so, and to the type of the first
+ * argument, x or torch.zeros_like(x), where it ends in ".to(x.dtype)"; to that of another it may be. */
+static int
+cast_given(struct dynamo *d, const struct group *g, const char *name, const char *p, const char *end,
+           const struct arg *first, int slot)
+{
+    static const char *const same[] = {"", "torch.zeros_like(", "torch.ones_like(", "torch.empty_like("};
+    const char *line = fx_line_at(d, g->last), *own = d->l->g->n[g->last].stack, *dot = NULL, *of_end;
+    const char *of = given(line, name, 0, &of_end);
+    struct around w = {.operand = NULL};
+    int depth = 0;
+    if (ends_in_cast(p, end))
+        return stated(d, group_to_float(d, g, slot), own, -1);
+    for (const char *q = p; q < end; depth += python_opens(*q++))
+        dot = depth == 0 && *q == '.' ? q : dot;
+    if (dot)
+        read_like(dot, &w);
+    if (!w.like)
+        return slot;
+    if (of && strchr("[(", *of))
+        of = element(of, 0, &of_end);
+    for (int i = 0; i < COUNT(same) && of && first->kind == ARG_SLOT && first->i != slot; i++) {
+        size_t n = strlen(same[i]), behind = *same[i] != 0;
+        if ((size_t)(of_end - of) == n + w.like_len + behind && strncmp(of, same[i], n) == 0 &&
+            strncmp(of + n, w.like, w.like_len) == 0)
+            return stated(d, group_cast_like(d, g, slot, (int)first->i), own, -1);
+    }
+    slot = stated(d, group_to_float(d, g, slot), own, -1);
+    d->l->p->calls[d->l->p->ncalls - 1].either_type = true;
+    return slot;
+}
+
+void
+casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n)
+{
+    const struct traced *traced = &fx_record(d->l, g->last)->traced;
+    const char *name = spelled_root(d->l->a, target), *end;
+    int all = 0;
+    if (!traced->casts || traced->in_torch || (g->type && starts_with(g->type, libraries[0])))
+        return;
+    while (n && args[n - 1].kind != ARG_SLOT && args[n - 1].kind != ARG_LIST)
+        n--;
+    while (ends_with(target, ".decomposed") && given(traced->line, name, all, &end)) /* which lack numbers */
+        all++;
+    for (int k = 0; k < n; k++) {
+        const char *p = given(traced->line, name, k + (k && all > n ? all - n : 0), &end);
+        bool list = args[k].kind == ARG_LIST;
+        const struct arg *first = args[0].kind == ARG_LIST && args[0].n ? &args[0].list[0] : &args[0];
+        for (int e = 0; p && e < (list ? args[k].n : 1); e++) {
+            struct arg *a = list ? &args[k].list[e] : &args[k];
+            const char *from = list ? element(p, e, &end) : p;
+            if (from && a->kind == ARG_SLOT && a->i >= 0 && (list || k > 0))
+                a->i = cast_given(d, g, name, from, end, first, (int)a->i);
+        }
+    }
+}
+
 int
 casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 {
@@ -298,6 +401,18 @@ made_in(const struct call *c)
     return at >= 0 && at < c->nargs && c->args[at].kind == ARG_DTYPE && c->args[at].i == DT_FLOAT ? at : -1;
 }
 
+/* The line does not write what makes it: a function does, whose lines no file has, in fp32 or in another's type. */
+static bool
+made_out_of_sight(const struct call *c, const char *line)
+{
+    const char *name = c->args[0].kind == ARG_TEXT ? c->args[0].s : c->op->name; /* of what the exporter folded */
+    size_t n = strcspn(name, ".");
+    for (const char *p = line; *p; p++)
+        if (strncmp(p, name, n) == 0)
+            return false;
+    return true;
+}
+
 void
 casts_made(struct lowering *l)
 {
@@ -305,8 +420,11 @@ casts_made(struct lowering *l)
     const char **names = NEWN(l->a, const char *, p->ncalls + 1);
     bool any = false;
     for (int i = 0; i < p->ncalls; i++)
-        if (made_in(&p->calls[i]) >= 0 && p->calls[i].stack)
-            any |= (names[i] = typed_after(l->a, fx_line(l->a, p->calls[i].stack))) != NULL;
+        if (made_in(&p->calls[i]) >= 0 && p->calls[i].stack) {
+            const char *line = fx_line(l->a, p->calls[i].stack);
+            any |= (names[i] = typed_after(l->a, line)) != NULL;
+            p->calls[i].either_type |= !names[i] && made_out_of_sight(&p->calls[i], line);
+        }
     const int *slots = any ? python_meant(p, l->a, names) : NULL;
     for (int i = 0; i < p->ncalls && any; i++)
         if (slots[i] >= 0)

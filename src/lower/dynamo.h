@@ -195,6 +195,8 @@ const char *copies_missed(const struct dynamo *d, int at);
 /* The slot of the n-th argument, or of the result, after the casts that the line writes around the call; operand: the
  * first argument before any, -1 none. */
 int casts_operand(struct dynamo *d, const struct group *g, int nth, int slot);
+/* Arguments behind the first, and elements of lists, after the casts that their texts end in. */
+void casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n);
 void casts_made(struct lowering *l);
 int casts_result(struct dynamo *d, const struct group *g, int operand, int slot);
 

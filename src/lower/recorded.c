@@ -1142,6 +1142,7 @@ recorded_call(struct dynamo *d, struct group *g)
     }
     if (n > 1 && args[1].kind == ARG_SLOT && args[1].i >= 0)
         args[1].i = casts_operand(d, g, 1, (int)args[1].i);
+    casts_further(d, g, target, args, n);
     doubt_scalar(d, g, op, args, n);
     split_key(d, g, args, n);
     const struct fact *norm = norm_of(d, g);
