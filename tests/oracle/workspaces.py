@@ -5,7 +5,9 @@
     workspaces.py shapes NETS.json                          the convolutions of nets: needs torch, torchvision, timm
     workspaces.py ask ORACLE NETS.json ANSWERS              asks cuDNN about each, at batches 4, 16 and 64: hours
     workspaces.py rule ORACLE NETS.json ANSWERS >cudnn.h    fits and measures: needs numpy
+    workspaces.py versions ORACLE NETS.json NAME=FOLDERS... how far versions of the library differ, the first being 1
 
+FOLDERS, with colons, is where a version of the library lies, with cuBLASLt; from 9.28 on libcuda.so.1, too.
 ORACLE is the folder that has cudnn/: ask.c, which asks the library about a device that it is only told about, the
 devices, and answers at batches 1, 8, 32 and 128. ANSWERS is a folder.
 
@@ -26,6 +28,7 @@ LEAVES = {"fwd": 10, "dgrad": 10, "wgrad": 30}
 # than 8.0; next to none of the plans in 16 bits is nondeterministic. With both the rows without TF32 count.
 SETTINGS = {"": ("1", "0"), "deterministic": ("1", "1"), "no-tf32": ("0", "0")}
 DEVICES = {75: "t4", 80: "a100", 86: "rtx3090", 89: "rtx4090", 90: "h100", 100: "b200", 120: "rtx5090"}
+BUS = {75: 256, 80: 5120, 86: 384, 89: 384, 90: 5120, 100: 8192, 120: 512}  # bits
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 VISION = """alexnet vgg11 vgg16 vgg19 resnet18 resnet34 resnet50 resnet152 resnext50_32x4d wide_resnet50_2 densenet121
 densenet161 googlenet inception_v3 squeezenet1_0 mobilenet_v2 mobilenet_v3_large mobilenet_v3_small shufflenet_v2_x1_0
@@ -40,6 +43,9 @@ crossvit_9_240 focalnet_tiny_srf inception_next_tiny starnet_s1 fastvit_t8 hgnet
 visformer_tiny""".split()
 SIDES = {"inception_v3": 299, "efficientnet_b4": 380}
 PLAIN = " 3 3 1 1 1 1 1 1 1"
+COMPARED = """resnet50 vgg16 mobilenet_v2 densenet121 inception_v3 efficientnet_b0 convnext_tiny regnet_y_8gf unet256
+timm.xception41""".split()
+LEAST = 8 << 20     # bytes; of a net that takes less no share is said
 
 
 def shapes(a):
@@ -97,6 +103,11 @@ def types_of(sm):
     return ("f32", "f16") if sm < 80 else ("f32", "bf16", "f16") if sm < 100 else ("f32", "bf16")
 
 
+def has_own(t, layout, shape):
+    """PyTorch has kernels of its own for what is depthwise, C first in shape and groups last."""
+    return layout == "nchw" and t != "f16" and int(shape[-1]) > 1 and shape[-1] == shape[0]
+
+
 def file_of(a, *row):
     return os.path.join(a.answers, ".".join(filter(None, map(str, row))))
 
@@ -111,35 +122,75 @@ def rows_of(a):
                         yield sm, t, layout, setting, file_of(a, sm, t, layout, setting)
 
 
-def ask(a):
-    nets = json.load(open(a.nets))
-    each = sorted({s for n in nets.values() for s in n})
-    where = os.path.join(a.oracle, "cudnn")
+class Library:
+    """cuDNN, asked by ask.c, which is built in the folder tmp."""
 
-    def plans(file, mode, setting, asked):
-        said = subprocess.run([program, file, mode, "1", *SETTINGS[setting]], input="".join(asked),
+    def __init__(self, a, tmp):
+        self.where, self.tmp, self.program = os.path.join(a.oracle, "cudnn"), tmp, os.path.join(tmp, "ask")
+        subprocess.check_call(["gcc", "-O1", os.path.join(self.where, "ask.c"), "-o", self.program, *a.gcc])
+
+    def device(self, sm):
+        """A file that describes it."""
+        other = {}
+        file = os.path.join(self.where, f"devices/{DEVICES[sm]}.json")
+        if not os.path.exists(file):    # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
+            file, other = os.path.join(self.where, "devices/rtx4090.json"), {"multiProcessorCount": 170}
+        told = os.path.join(self.tmp, "told.json")
+        with open(told, "w") as f:
+            json.dump(json.load(open(file)) | {"deviceVer": 10 * sm, "memoryBusWidth": BUS[sm]} | other, f)
+        return told
+
+    def plans(self, file, mode, setting, asked, env):
+        said = subprocess.run([self.program, file, mode, "1", *SETTINGS[setting]], input="".join(asked), env=env,
                               stdout=subprocess.PIPE, text=True)
         for r in map(json.loads, said.stdout.splitlines()):
             good = [p["workspace"] for p in r["plans"] if p["status"] == 0]
             if good:
                 yield r["query"] + "\n", good[0]
 
+    def ask(self, sm, setting, asked, env=None):
+        """{question: bytes}"""
+        file = self.device(sm)
+        said = dict(self.plans(file, "instant", setting, asked, env))
+        return said | dict(self.plans(file, "fallback", setting, [q for q in asked if q not in said], env))
+
+
+def ask(a):
+    nets = json.load(open(a.nets))
+    each = sorted({s for n in nets.values() for s in n})
     with tempfile.TemporaryDirectory() as tmp:
-        program = os.path.join(tmp, "ask")
-        subprocess.check_call(["gcc", "-O1", os.path.join(where, "ask.c"), "-o", program, *a.gcc])
+        library = Library(a, tmp)
         for sm, t, layout, setting, out in rows_of(a):
-            file = os.path.join(where, f"devices/{DEVICES[sm]}.json")
-            if not os.path.exists(file):    # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
-                told = json.load(open(os.path.join(where, "devices/rtx4090.json")))
-                file = os.path.join(tmp, "told.json")
-                json.dump(told | {"deviceVer": 10 * sm, "multiProcessorCount": 170}, open(file, "w"))
             if os.path.exists(out):
                 continue
             asked = [f"{k} {t} {layout} {n} {s}\n" for s in each for n in BATCHES for k in KINDS]
-            said = dict(plans(file, "instant", setting, asked))
-            said |= plans(file, "fallback", setting, [q for q in asked if q not in said])
+            said = library.ask(sm, setting, asked)
             with open(out, "w") as f:
                 f.writelines(f"{q.strip()} {w}\n" for q, w in said.items())
+
+
+def versions(a):
+    """Of ten nets at batch 32, contiguous: MiB with the first library, and shares of it: all nets, least, most."""
+    nets = {n: v for n, v in json.load(open(a.nets)).items() if n in COMPARED}
+    each = sorted({s for n in nets.values() for s in n})
+    names, folders = zip(*(l.split("=") for l in a.libraries))
+    print(f"| compute capability | type | {names[0]}, MiB | " + " | ".join(names[1:]) + " |")
+    print("| --- | --- |" + " --- |" * len(names))
+    with tempfile.TemporaryDirectory() as tmp:
+        library = Library(a, tmp)
+        for sm, t in ((sm, t) for sm in (75, 80, 86, 89, 90) for t in types_of(sm)[:2]):
+            asked = [f"{k} {t} nchw 32 {s}\n" for s in each for k in KINDS if not has_own(t, "nchw", s.split())]
+            cells = []
+            for folder in folders:
+                said = library.ask(sm, "", asked, dict(os.environ, LD_LIBRARY_PATH=folder))
+                took = [sum(often * said.get(f"{k} {t} nchw 32 {s}\n", 0) for s, often in of.items() for k in KINDS)
+                        for of in nets.values()]
+                first = took if not cells else first
+                some = [(now, then) for now, then in zip(took, first) if then >= LEAST]
+                shares = [now / then for now, then in [(sum(took), sum(first)), *some]]
+                cells += [f"{shares[0]:.2f} ({min(shares[1:]):.2f} to {max(shares[1:]):.2f})" if cells else
+                          f"{sum(took) >> 20:,}"]
+            print(f"| {sm // 10}.{sm % 10} | {t} | " + " | ".join(cells) + " |", flush=True)
 
 
 def answers(a, sm, t, layout, setting, stored):
@@ -150,8 +201,7 @@ def answers(a, sm, t, layout, setting, stored):
         of[kind][tuple(map(int, shape))] = int(w)
     for kind, shape, w in () if setting else stored.get((sm, t, layout), ()):
         of[kind].setdefault(shape, w)
-    own = layout == "nchw" and t != "f16"
-    return {k: {s: w for s, w in v.items() if not (own and s[-1] > 1 and s[-1] == s[1])} for k, v in of.items()}
+    return {k: {s: w for s, w in v.items() if not has_own(t, layout, s[1:])} for k, v in of.items()}
 
 
 LETTERS = "ckgpmfdsouv"
@@ -302,12 +352,15 @@ def rule(a):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sub = ap.add_subparsers(required=True)
-    for run, names in ((shapes, ["nets"]), (ask, ["oracle", "nets", "answers"]), (rule, ["oracle", "nets", "answers"])):
+    all_ = ["oracle", "nets", "answers"]
+    for run, names in ((shapes, ["nets"]), (ask, all_), (rule, all_), (versions, all_[:2])):
         p = sub.add_parser(run.__name__)
         for n in names:
             p.add_argument(n)
         p.set_defaults(run=run)
-        if run is ask:
+        if run is versions:
+            p.add_argument("libraries", nargs="+", metavar="NAME=FOLDERS")
+        if run in (ask, versions):
             p.add_argument("--gcc", action="append", default=["-lcudnn"], help="of the compiler: where cuDNN lies")
     a = ap.parse_args()
     a.run(a)
