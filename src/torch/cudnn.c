@@ -7,7 +7,9 @@
  * gradient, one copy for each part of a split product. So a size is a sum of
  *
  *     X Y W   bytes of input, output and filter, stored so
- *     S       W times the parts that keep 108 multiprocessors busy: a part for each tile of 128 x 128 of the filter
+ *     S D Q   W times the parts that keep 108 multiprocessors busy, once, twice and four times: a part for each tile of
+ *             128 x 128 of the filter
+ *     T       filters of 3 x 3 as Winograd's algorithm transforms them: 25 numbers for 9
  *
  * and 16 bytes, the least that any answer has on top of its sum: so a block as large as the copies is too small. Which
  * sum it is follows from the shape, by comparisons that are written as in C:
@@ -89,6 +91,7 @@ read_letters(struct letters *l, const struct kernel_shape *s)
     n[PLACE('S')] = n[PLACE('W')] * parts(tiles, 1);
     n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
     n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
+    n[PLACE('T')] = n[PLACE('W')] * 25 / 9;
 }
 
 /* A rule that was read: letter <= number ? yes : no, or a sum. */
