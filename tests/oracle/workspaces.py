@@ -12,16 +12,16 @@ ORACLE is the folder that has cudnn/: ask.c, which asks the library about a devi
 devices, and answers at batches 1, 8, 32 and 128. ANSWERS is a folder.
 
 A row is fitted on every other net and the plain shapes, as a tree of at most LEAVES sums: each split is the comparison
-after which the best sums on both sides are nearest to the answers. In fp32 on the generations of EVEN, plain engines
-compete with those of the tensor cores, which copy their operands; there it is the comparison after which the answers,
-as shares of such copies, are most alike on both sides (least squares): whether an engine copies at all is what there is
-to tell, and a comparison that tells it for a part of the shapes helps, even where the best sum stays the same. And
-there the gradient of an image, which no step computes, is a plain shape and no net's. A filter's gradient has more
-sums, for it has the parts of split products to tell: few bytes, but whether a block of the pass before is large enough
-hangs on them. (That was chosen with the recorded steps of cudnn.py in view, whose reserved bytes it brings from 2.1 to
-1.2 % in the median.) A net's errors count as a share of its own sum, at batch 1 a fifth of that. The row is measured on
-the convolutions that only the other nets have: for each net and batch the sum over these, where they are at least half
-of the net and the net takes 8 MiB.
+after which the best sums on both sides are nearest to the answers. In fp32 on the generations of EVEN, and on all
+without TF32, plain engines compete with those of the tensor cores, which copy their operands; there it is the
+comparison after which the answers, as shares of such copies, are most alike on both sides (least squares): whether an
+engine copies at all is what there is to tell, and a comparison that tells it for a part of the shapes helps, even where
+the best sum stays the same. And there the gradient of an image, which no step computes, is a plain shape and no net's.
+A filter's gradient has more sums, for it has the parts of split products to tell: few bytes, but whether a block of the
+pass before is large enough hangs on them. (That was chosen with the recorded steps of cudnn.py in view, whose reserved
+bytes it brings from 2.1 to 1.2 % in the median.) A net's errors count as a share of its own sum, at batch 1 a fifth of
+that. The row is measured on the convolutions that only the other nets have: for each net and batch the sum over these,
+where they are at least half of the net and the net takes 8 MiB.
 """
 import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 
@@ -229,7 +229,8 @@ def describe(np, shapes_, e, even):
     sums = [0 * X, X, Y, W, X + Y, X + W, Y + W, X + Y + W, *(X + Y + z * W for z in (2, 4, 8, 16)),
             *(X + Y + W + p for p in parts)]
     if even:
-        sums += [X + 2 * Y + W, 2 * X + Y + W, 25 / 9 * W, X + Y + 25 / 9 * W]
+        T = np.where((r == 3) & (s == 3) & (sh == 1) & (sw == 1) & (dh == 1) & (dw == 1), 25 / 9 * W, 0)
+        sums += [X + 2 * Y + W, 2 * X + Y + W, T, X + Y + T]
     letters = [cg, k / g, g, oh * ow, m, r * s, cg * r * s, sh, m * k * cg * r * s, divisor(cg), divisor(k / g)]
     return np.stack(letters, 1), np.stack(sums, 1)
 
@@ -368,7 +369,8 @@ def rule(a):
                 data[k] += [(t, s, w) for s, w in of.items()]
         if not all(data.values()):
             continue
-        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]], sm in EVEN and not half)
+        even = not half and (sm in EVEN or setting == "no-tf32")
+        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]], even)
         at = lambda p: round(100 * errors[int(p * (len(errors) - 1))]) if errors else 100  # hardly any is taken
         flag = f" .{setting.replace('-', '_')} = true," if setting else ""
         print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()},{flag} "
