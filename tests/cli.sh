@@ -48,6 +48,16 @@ for list in aten optimizers precisions losses loops parallel rules policies form
     run --list=$list
     ok "--list=$list names nothing twice" [ -s "$work/out" -a -z "$(cut -f1 "$work/out" | sort | uniq -d)" ]
 done
+# keeps GPUS DEVICE TORCH MIB: the most that NCCL is said to keep
+keeps() {
+    run --parallel=ddp --gpus="$1" --device="$2" --torch="$3" --format=json "$model"
+    ok "NCCL on $1 of $2 with PyTorch $3" grep -q "communicator, 192 MiB (computed: [^)]*) to $4 MiB" "$work/out"
+}
+keeps 2 h100 2.4 1600
+keeps 4 h100 2.4 1840
+keeps 64 h200 2.4 2992
+keeps 8 h100 2.5 1600
+keeps 8 a100-80 2.4 1600
 usage 'list=parallel' --parallel=zero9 "$model"
 usage 'from 2 to 65536' --parallel=ddp --gpus=1 "$model"
 usage 'names of modules' --parallel=fsdp --units= "$model"

@@ -415,6 +415,12 @@ cudnnGetVersion(void)
     return number("DRIVER_CUDNN", 91002);
 }
 
+const char *
+cudnnGetErrorString(int status)
+{
+    return status == OK ? "CUDNN_STATUS_SUCCESS" : "CUDNN_STATUS_REFUSED";
+}
+
 int
 cudnnCreate(void **handle)
 {
@@ -636,7 +642,8 @@ cudnnBackendSetAttribute(void *d, int attribute, int type, int64_t n, const void
         return 3000;
     switch (attribute) {
     case 2702:
-        return p->kind != TOLD || type != TEXT || !memmem(v, (size_t)n, "\"deviceVer\": 800,", 17);
+        return p->kind != TOLD || type != TEXT || !memmem(v, (size_t)n, "\"deviceVer\": 800,", 17) ||
+               !memmem(v, (size_t)n, "\"memoryBusWidth\": 5120,", 23);
     case 902:
     case 903:
         p->sizes = n;

@@ -93,7 +93,7 @@ ok "too old: exit 4, not $code" [ $code = 4 ]
 ok "too old: says so" says 'it is cuDNN 9.7.1, and only 9.8 and later plan without a GPU' err
 ask DRIVER_FAIL=cudnnBackendFinalize -- --device=a100-40
 ok "refuses the device: exit 4, not $code" [ $code = 4 ]
-ok "refuses the device: says so" says 'it does not plan for compute capability 8.0' err
+ok "refuses the device: says so" says 'it does not plan for compute capability 8.0: CUDNN_STATUS_REFUSED;' err
 ask -- --device=p100
 ok "a device without a row: exit 4, not $code" [ $code = 4 ]
 ask LD_LIBRARY_PATH="$work/none" -- --device=a100-40

@@ -19,6 +19,7 @@ struct context {
     int64_t least, most;                        /* bytes */
     const struct context_row *from, *to;        /* who measured them */
     const struct nccl_row *nccl_from, *nccl_to; /* NCCL's part, of several GPUs; NULL none */
+    int nccl_least, nccl_most;                  /* MiB */
 };
 struct context device_context(const struct setup *s, const struct device *d);
 const char *device_context_text(struct arena *a, const struct context *c);

@@ -114,21 +114,41 @@ static const struct context_row {
     {0, "a GPU", "2.x", "11.7 or later", true, 400, "pytorch/pytorch 109888"},
 };
 
-/* What NCCL's communicator keeps on each of several GPUs. */
+/* What NCCL's communicator keeps on each of several GPUs. A connection has 10 MiB at the one end and 2 at the other on
+ * each channel (measured: NVIDIA/nccl 1685); 16 channels are the least that logs show on GPUs with NVLink. NVLS, which
+ * sums in the switch, had 6 MiB twice a channel for each GPU of a node until 2.20, which PyTorch 2.4 brings, and has 1
+ * from 2.22 on (src/transport/nvls.cc), less than what others measured in all. */
+enum { GPUS_OF_NODE = 8 };
 static const struct nccl_row {
+    int sm, before;  /* from this compute capability x 10 on; where --torch is older than this, 0: whatever it is */
     int least, most; /* GPUs that it counts for; most 0: any number */
-    int mib;
+    int mib, each;   /* each: for each GPU of the node besides */
     const char *where, *source;
 } nccl[] = {
-    {2, 2, 544, "A100 with NVLink, a group of 2", "NVIDIA/nccl 964"},
-    {3, 0, 688, "A100 with NVLink, a group of 3 or 4", "NVIDIA/nccl 964"},
-    {2, 0, 1600, "GPUs not named", "NVIDIA/nccl 864"},
+    {0, 0, 2, 0, 192, 0, "computed: a ring of 16 channels alone", "NVIDIA/nccl 1685, 892"},
+    {0, 0, 2, 2, 544, 0, "A100 with NVLink, a group of 2", "NVIDIA/nccl 964"},
+    {0, 0, 3, 0, 688, 0, "A100 with NVLink, a group of 3 or 4", "NVIDIA/nccl 964"},
+    {90, 205, 3, 0, 688, 288, "H200, NVLS beside an A100's", "vllm-project/vllm 9699, NVIDIA/nccl 964"},
+    {0, 0, 2, 0, 1600, 0, "GPUs not named", "NVIDIA/nccl 864"},
 };
 
 static bool
 counts(const struct context_row *c, int sm)
 {
     return c->lazy && (!sm || !c->sm || c->sm == sm);
+}
+
+static bool
+nccl_counts(const struct nccl_row *n, const struct setup *s, const struct device *d)
+{
+    return s->gpus >= n->least && (!n->most || s->gpus <= n->most) && (!n->sm || (d && d->sm >= n->sm)) &&
+           (!n->before || (s->torch && s->torch < n->before));
+}
+
+static int
+nccl_mib(const struct nccl_row *n, int gpus)
+{
+    return n->mib + n->each * (gpus < GPUS_OF_NODE ? gpus : GPUS_OF_NODE);
 }
 
 /* The compute capability whose rows count for d: 0 all of them, where it has none of its own. */
@@ -158,14 +178,21 @@ device_context(const struct setup *s, const struct device *d)
             least = !least || c->mib < least->mib ? c : least;
             most = !most || c->mib > most->mib ? c : most;
         }
-    struct context c = {least ? MIB(least->mib) : 0, most ? MIB(most->mib) : 0, least, most, NULL, NULL};
+    struct context c = {.from = least, .to = most};
     for (const struct nccl_row *n = nccl; n < nccl + COUNT(nccl) && s->parallel; n++)
-        if (s->gpus >= n->least && (!n->most || s->gpus <= n->most)) {
-            c.nccl_from = !c.nccl_from || n->mib < c.nccl_from->mib ? n : c.nccl_from;
-            c.nccl_to = !c.nccl_to || n->mib > c.nccl_to->mib ? n : c.nccl_to;
+        if (nccl_counts(n, s, d)) {
+            int mib = nccl_mib(n, s->gpus);
+            if (!c.nccl_from || mib < c.nccl_least) {
+                c.nccl_from = n;
+                c.nccl_least = mib;
+            }
+            if (mib > c.nccl_most) {
+                c.nccl_to = n;
+                c.nccl_most = mib;
+            }
         }
-    c.least += c.nccl_from ? MIB(c.nccl_from->mib) : 0;
-    c.most += c.nccl_to ? MIB(c.nccl_to->mib) : 0;
+    c.least = MIB((least ? least->mib : 0) + c.nccl_least);
+    c.most = MIB((most ? most->mib : 0) + c.nccl_most);
     return s->context ? (struct context){.least = s->context, .most = s->context} : c;
 }
 
@@ -180,7 +207,7 @@ device_context_text(struct arena *a, const struct context *c)
                                                        context_text(a, c->to));
     return !c->nccl_to ? text
                        : arena_printf(a, "%s, and NCCL's communicator, %d MiB (%s: %s) to %d MiB (%s: %s)", text,
-                                      c->nccl_from->mib, c->nccl_from->where, c->nccl_from->source, c->nccl_to->mib,
+                                      c->nccl_least, c->nccl_from->where, c->nccl_from->source, c->nccl_most,
                                       c->nccl_to->where, c->nccl_to->source);
 }
 
@@ -191,7 +218,8 @@ device_contexts_list(FILE *out)
         fprintf(out, "%s\t%s%s\t%s\t%d MiB\t%s%s\n", c->gpu, "torch ", c->torch, *c->cuda ? c->cuda : "?", c->mib,
                 c->source, c->lazy ? "" : "; not counted: all kernels were loaded");
     for (const struct nccl_row *n = nccl; n < nccl + COUNT(nccl); n++)
-        fprintf(out, "%s\tNCCL, with --parallel\t?\t%d MiB\t%s\n", n->where, n->mib, n->source);
+        fprintf(out, "%s\tNCCL, with --parallel\t?\t%d MiB%s\t%s%s\n", n->where, nccl_mib(n, GPUS_OF_NODE),
+                n->each ? " on eight" : "", n->source, n->before ? "; counts with --torch=2.4 and older" : "");
 }
 
 int64_t

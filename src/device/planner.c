@@ -48,9 +48,11 @@ enum {
 /* Properties beside the compute capability, which have to be there. Source: listings of deviceQuery. */
 static const struct generation {
     int sm, multiprocessors, shared, threads, blocks; /* shared: bytes a block may ask for; of a multiprocessor */
-} generations[] = {{75, 40, 65536, 1024, 16},   {80, 108, 166912, 2048, 32}, {86, 82, 101376, 1536, 16},
-                   {89, 128, 101376, 1536, 24}, {90, 132, 232448, 2048, 32}, {100, 148, 232448, 2048, 32},
-                   {120, 170, 101376, 1536, 24}};
+    int bus;                                          /* bits, to the memory; 9.28 wants it */
+} generations[] = {{75, 40, 65536, 1024, 16, 256},    {80, 108, 166912, 2048, 32, 5120},
+                   {86, 82, 101376, 1536, 16, 384},   {89, 128, 101376, 1536, 24, 384},
+                   {90, 132, 232448, 2048, 32, 5120}, {100, 148, 232448, 2048, 32, 8192},
+                   {120, 170, 101376, 1536, 24, 512}};
 
 struct hello {
     int64_t version; /* 0: it can't be asked */
@@ -91,9 +93,10 @@ struct session {
     int (*set)(void *, int, int, int64_t, const void *);
     int (*get)(void *, int, int, int64_t, int64_t *, void *);
     int (*finalize)(void *);
+    const char *(*status_text)(int);
     struct cudnn_flags flags;
     void *device;
-    bool failed; /* a call since it was cleared */
+    int failed; /* what the first call since it was cleared returned that did not succeed; 0: all did */
     int nmade;
     void *made[MOST_MADE];
 };
@@ -102,7 +105,8 @@ static void *
 make(struct session *c, int descriptor)
 {
     void *d = NULL;
-    c->failed |= c->nmade == MOST_MADE || c->create(descriptor, &d) != 0;
+    int status = c->nmade == MOST_MADE ? -1 : c->create(descriptor, &d);
+    c->failed = c->failed ? c->failed : status;
     if (d)
         c->made[c->nmade++] = d;
     return d;
@@ -111,7 +115,8 @@ make(struct session *c, int descriptor)
 static void
 set(struct session *c, void *d, int attribute, int type, int64_t n, const void *v)
 {
-    c->failed = c->failed || c->set(d, attribute, type, n, v) != 0;
+    if (!c->failed)
+        c->failed = c->set(d, attribute, type, n, v);
 }
 
 static void
@@ -124,7 +129,8 @@ set_int(struct session *c, void *d, int attribute, int type, int v)
 static void
 finalize(struct session *c, void *d)
 {
-    c->failed = c->failed || c->finalize(d) != 0;
+    if (!c->failed)
+        c->failed = c->finalize(d);
 }
 
 /* All but the first n. */
@@ -205,7 +211,7 @@ workspace_of(struct session *c, void *config, int64_t *bytes)
 {
     void *plan = make(c, PLAN);
     int64_t n = 0;
-    c->failed = false;
+    c->failed = 0;
     set(c, plan, PLAN_CONFIG, T_DESCRIPTOR, 1, &config);
     set(c, plan, PLAN_DEVICE, T_DESCRIPTOR, 1, &c->device);
     finalize(c, plan);
@@ -219,7 +225,7 @@ plans(struct session *c, void *g, int mode, enum dtype t, int *wanted, struct an
 {
     void *h = make(c, HEURISTICS), *configs[MOST_CONFIGS];
     int64_t n = 0, bytes;
-    c->failed = false;
+    c->failed = 0;
     set_int(c, h, HEUR_MODE, T_HEUR_MODE, mode);
     set(c, h, HEUR_GRAPH, T_DESCRIPTOR, 1, &g);
     set(c, h, HEUR_DEVICE, T_DESCRIPTOR, 1, &c->device);
@@ -247,7 +253,7 @@ answer_of(struct session *c, const struct kernel_shape *s)
     static const int modes[] = {INSTANT, FALLBACK};
     struct answer answer = {-1, -1};
     int wanted = c->flags.benchmark ? BENCHMARKED : 1;
-    c->failed = false;
+    c->failed = 0;
     void *g = graph(c, s);
     for (int i = 0, made = c->nmade; g && i < COUNT(modes) && wanted; i++) {
         plans(c, g, modes[i], s->dtype, &wanted, &answer);
@@ -273,11 +279,11 @@ tell_device(struct session *c, int sm)
         "\"maxSharedMemoryPerBlockOptin\": %d, \"oversizedSharedMemoryPerBlock\": 0, \"reservedSharedMemoryPerBlock\": "
         "%d, \"maxRegistersPerSM\": 65536, \"maxCtasPerSM\": %d, \"maxThreadsPerBlock\": 1024, \"maxThreadsPerSM\": "
         "%d, \"regsPerBlock\": 65536, \"totalGlobalMem\": 25769803776, \"smClockRateKHz\": 1500000, \"l2CacheSize\": "
-        "41943040, \"maxBlockSize\": [1024, 1024, 64], \"memClockRateKHz\": 5000000, \"maxGridSize\": [2147483647, "
-        "65535, 65535], \"supportCoopLaunch\": 1, \"pciDeviceId\": 0, \"isTccDriver\": 0, \"cudaDeviceId\": 0, "
-        "\"driverVer\": 13000, \"deviceName\": \"NVIDIA GPU\"}",
-        sm * 10, g->multiprocessors, g->shared, sm < 80 ? 0 : 1024, g->blocks, g->threads);
-    c->failed = false;
+        "41943040, \"maxBlockSize\": [1024, 1024, 64], \"memClockRateKHz\": 5000000, \"memoryBusWidth\": %d, "
+        "\"maxGridSize\": [2147483647, 65535, 65535], \"supportCoopLaunch\": 1, \"pciDeviceId\": 0, \"isTccDriver\": "
+        "0, \"cudaDeviceId\": 0, \"driverVer\": 13000, \"deviceName\": \"NVIDIA GPU\"}",
+        sm * 10, g->multiprocessors, g->shared, sm < 80 ? 0 : 1024, g->blocks, g->threads, g->bus);
+    c->failed = 0;
     c->device = make(c, DEVICE);
     set(c, c->device, DEVICE_JSON, T_CHAR, n, json);
     finalize(c, c->device);
@@ -295,6 +301,7 @@ open_library(struct session *c, struct arena *a, int sm, struct hello *h)
                                      {"cudnnBackendSetAttribute", &c->set},
                                      {"cudnnBackendGetAttribute", &c->get},
                                      {"cudnnBackendFinalize", &c->finalize},
+                                     {"cudnnGetErrorString", &c->status_text},
                                      {NULL, NULL}};
     const char *why = NULL;
     if (!libraries_load(a, names, symbols, &why))
@@ -303,7 +310,8 @@ open_library(struct session *c, struct arena *a, int sm, struct hello *h)
         snprintf(h->why, sizeof(h->why), "%s, and only 9.8 and later plan without a GPU",
                  libraries_version(a, "it is cuDNN", c->version(), 10000));
     else if (!tell_device(c, sm))
-        snprintf(h->why, sizeof(h->why), "it does not plan for compute capability %d.%d", sm / 10, sm % 10);
+        snprintf(h->why, sizeof(h->why), "it does not plan for compute capability %d.%d%s%s", sm / 10, sm % 10,
+                 c->failed ? ": " : "", c->failed ? c->status_text(c->failed) : "");
     else
         h->version = (int64_t)c->version();
 }

@@ -24,7 +24,7 @@ struct gather {
     struct names *params;
     struct result *r;
     int *moment;            /* per instant the event that it shows */
-    int64_t least_reserved; /* with the least workspaces that benchmark may keep */
+    int64_t least_reserved; /* with the least that cuDNN may keep and take */
 };
 
 static int64_t
@@ -533,13 +533,23 @@ assume_cudnn(struct program *p, const struct step *st, const struct setup *s)
                        u.unknown, of);
 }
 
+/* What cuDNN keeps for the backward pass and tells to a GPU alone. */
 static void
-assume_norms(struct program *p, const struct step *st)
+assume_reserves(struct program *p, const struct step *st)
 {
-    if (st->m->unknown_norms)
+    const struct cudnn_reserves *r = &st->m->cudnn.reserves;
+    if (r->mask)
+        program_assume(
+            p, ALTERNATIVE_NONE,
+            "what cuDNN's batch norm keeps and takes in 16 bits with channels last is counted as 0, and only "
+            "a GPU tells it: a bit for each element, which it may keep as for a ReLU in it, is %s",
+            bytes_text(p->arena, r->mask));
+    if (r->more)
         program_assume(p, ALTERNATIVE_NONE,
-                       "what cuDNN's batch norm keeps and takes in 16 bits with channels last is counted as 0: how "
-                       "much it is only a GPU tells");
+                       "what cuDNN keeps of recurrent layers for the backward pass only a GPU tells: it is taken as it "
+                       "was on a P100 (pytorch/pytorch 2895), without workspaces; gradients need %s less, and with the "
+                       "largest workspaces that were published, and in 16 bits all of it kept in 32, it is %s more",
+                       bytes_text(p->arena, r->less), bytes_text(p->arena, r->more));
 }
 
 /* What is reserved with the least workspaces that benchmark may keep, as far as that is known. */
@@ -598,8 +608,8 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
     r->version = PACKAGE_VERSION;
     assume_context(p, s);
     assume_cudnn(p, st, s);
-    assume_norms(p, st);
-    x.least_reserved = assume_benchmark(p, st, s);
+    assume_reserves(p, st);
+    x.least_reserved = assume_benchmark(p, st, s) - st->m->cudnn.reserves.less;
     x.l = live_run(st);
     r->provenance = provenance_find(p, s);
     gather_model(&x);

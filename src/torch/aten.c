@@ -17,10 +17,6 @@
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-static const char rnn_assumes[] =
-    "cuDNN does not say what it keeps of a recurrent layer for the backward pass: taken as it was on a P100 "
-    "(pytorch/pytorch 2895), without workspaces, which were half as large again as the weights";
-
 static const char solver_assumes[] = "what cuSOLVER takes while it factors matrices is not counted";
 
 /* Another name or overload of a row that takes the same arguments. */
@@ -2008,29 +2004,25 @@ const struct aten aten_table[] = {
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_lstm,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER,
-     .assumes = rnn_assumes},
+     .cast = CAST_LOWER},
     {.name = "gru.input",
      .takes = "3-*",
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_gru,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER,
-     .assumes = rnn_assumes},
+     .cast = CAST_LOWER},
     {.name = "rnn_tanh.input",
      .takes = "3-*",
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_tanh,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER,
-     .assumes = rnn_assumes},
+     .cast = CAST_LOWER},
     {.name = "rnn_relu.input",
      .takes = "3-*",
      .args = "input hx params has_biases num_layers dropout train bidirectional batch_first",
      .run = rnn_tanh,
      .grad = COMPOSITE,
-     .cast = CAST_LOWER,
-     .assumes = rnn_assumes},
+     .cast = CAST_LOWER},
     {.name = "lstm_cell.default",
      .takes = "2*22",
      .args = "input hx w_ih w_hh b_ih b_hh",

@@ -7,7 +7,9 @@
  * gradient, one copy for each part of a split product. So a size is a sum of
  *
  *     X Y W   bytes of input, output and filter, stored so
- *     S       W times the parts that keep 108 multiprocessors busy: a part for each tile of 128 x 128 of the filter
+ *     S D Q   W times the parts that keep 108 multiprocessors busy, once, twice and four times: a part for each tile of
+ *             128 x 128 of the filter
+ *     T       filters of 3 x 3 without stride as Winograd's algorithm transforms them, 25 numbers for 9; of others 0
  *
  * and 16 bytes, the least that any answer has on top of its sum: so a block as large as the copies is too small. Which
  * sum it is follows from the shape, by comparisons that are written as in C:
@@ -64,6 +66,15 @@ parts(double tiles, int waves)
     return tiles >= 1 && tiles < waves * MULTIPROCESSORS ? (double)(int64_t)(waves * MULTIPROCESSORS / tiles) : 1;
 }
 
+static bool
+is_plain_3x3(const struct kernel_shape *s)
+{
+    bool plain = s->rank == 4;
+    for (int i = 0; plain && i < 2; i++)
+        plain = s->weight[2 + i] == 3 && s->stride[i] == 1 && s->dilation[i] == 1;
+    return plain;
+}
+
 static void
 read_letters(struct letters *l, const struct kernel_shape *s)
 {
@@ -89,6 +100,7 @@ read_letters(struct letters *l, const struct kernel_shape *s)
     n[PLACE('S')] = n[PLACE('W')] * parts(tiles, 1);
     n[PLACE('D')] = n[PLACE('W')] * parts(tiles, 2);
     n[PLACE('Q')] = n[PLACE('W')] * parts(tiles, 4);
+    n[PLACE('T')] = is_plain_3x3(s) ? n[PLACE('W')] * 25 / 9 : 0;
 }
 
 /* A rule that was read: letter <= number ? yes : no, or a sum. */

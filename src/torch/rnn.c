@@ -9,8 +9,11 @@
  * What cuDNN keeps for its backward pass (the reserve) is the library's secret, which it tells to a handle alone. Two
  * sizes were published: 736,000,000 bytes of an LSTM and 864,000,000 of a GRU, of 4 layers of 320 units in fp32 on a
  * P100 in 2017 (pytorch/pytorch 2895). They are 23 and 27 times 320 units of 25,000 samples and steps: 6 and 7 for each
- * layer, but that the last one's output, the call's result, is not kept again. An RNN's 2 are assumed. Workspaces are
- * not counted: they were 17.7 and 13.2 MB, half as much again as the weights. The report says both.
+ * layer, but that the last one's output, the call's result, is not kept again. The gradients of an LSTM need as many:
+ * four gates, the cell, the output; those of a GRU five: three gates, what the reset gate scales, the output; an RNN's
+ * its output alone, and 2 are assumed. In 16 bits some may be kept in 32. Workspaces are not counted: they were 17.7
+ * and 13.2 MB, half as much again as the weights, and 2.4 times an RNN's (tensorflow/tensorflow 30889), and cuDNN asks
+ * for more or less by what is free (FluxML/Flux.jl 923). So the size lies in a range, which the report says.
  */
 #include "base/setup.h"
 #include "torch/run.h"
@@ -19,8 +22,34 @@
 
 enum { MODE_RELU, MODE_TANH, MODE_LSTM, MODE_GRU };
 
-/* Elements kept per time step, sample, layer and direction, by hidden unit. */
-static const int kept_per_state[] = {[MODE_RELU] = 2, [MODE_TANH] = 2, [MODE_LSTM] = 6, [MODE_GRU] = 7};
+/* Elements kept per time step, sample, layer and direction, by hidden unit; of these, what gradients need. */
+static const struct {
+    int kept, needed;
+} per_state[] = {[MODE_RELU] = {2, 1}, [MODE_TANH] = {2, 1}, [MODE_LSTM] = {6, 6}, [MODE_GRU] = {7, 5}};
+static const double most_workspace = 2.4; /* times the weights */
+
+/* of: elements per time step and sample, by hidden unit. */
+static int64_t
+reserve_bytes(const struct value *x, int64_t hidden, int64_t of)
+{
+    int64_t n;
+    return mul_ok(x->size[0] * x->size[1], hidden, &n) && mul_ok(n, of, &n) ? dtype_bytes(x->dtype, n) : 0;
+}
+
+/* Counts by how much a reserve of so many bytes, of which gradients need some, may be off, with the workspace. */
+static void
+note_reserve(struct machine *m, const struct arg *weights, int64_t kept, int64_t needed)
+{
+    struct cudnn_reserves *r = &m->cudnn.reserves;
+    enum dtype t = DT_FLOAT;
+    int64_t elements = 0;
+    for (int i = 0; i < weights->n; i++) {
+        t = weights->list[i].v->dtype;
+        elements += value_elements(weights->list[i].v);
+    }
+    r->more += (int64_t)(most_workspace * (double)dtype_bytes(t, elements)) + (dtype_is_half(t) ? kept : 0);
+    r->less += kept - needed;
+}
 
 static struct value *
 time_first(struct machine *m, struct value *v, bool batch_first)
@@ -39,19 +68,19 @@ void
 rnn_forward(struct machine *m, struct frame *f)
 {
     struct value *hx = V(2), *cx = V(3), *x;
-    bool batch_first = arg_int(f, 5, 0);
-    int64_t mode = arg_int(f, 4, 0), directions = arg_int(f, 6, 1), hidden = hx->size[2], none = 0, bytes = 0;
+    bool batch_first = arg_int(f, 5, 0), training = m->s->mode == MODE_TRAINING;
+    int64_t mode = arg_int(f, 4, 0), directions = arg_int(f, 6, 1), hidden = hx->size[2], none = 0;
     x = time_first(m, V(0), batch_first);
     int64_t size[] = {x->size[0], x->size[1], directions * hidden};
     struct value *y = value_new(m, x->dtype, 3, size, NULL), *hy = value_new(m, hx->dtype, 3, hx->size, NULL);
     struct value *cy = cx ? value_new(m, cx->dtype, 3, cx->size, NULL) : value_new(m, hx->dtype, 1, &none, NULL);
-    bool ok = mul_ok(x->size[0] * x->size[1], hidden, &bytes) &&
-              mul_ok(bytes, kept_per_state[mode] * hx->size[0] - directions, &bytes);
-    bytes = ok ? dtype_bytes(x->dtype, bytes) : 0;
+    int64_t bytes = reserve_bytes(x, hidden, per_state[mode].kept * hx->size[0] - directions);
+    if (training && m->phase == PHASE_FORWARD)
+        note_reserve(m, &f->a[1], bytes, reserve_bytes(x, hidden, per_state[mode].needed * hx->size[0] - directions));
     out_add(m, f, as_given(m, y, batch_first));
     out_add(m, f, hy);
     out_add(m, f, cy);
-    out_add(m, f, m->s->mode == MODE_TRAINING ? value_new(m, DT_UINT8, 1, &bytes, NULL) : NULL);
+    out_add(m, f, training ? value_new(m, DT_UINT8, 1, &bytes, NULL) : NULL);
 }
 
 /* _cudnn_rnn_backward_input(input, hx, cx, output, grad, grad_hy, grad_cy, batch_first) */

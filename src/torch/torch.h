@@ -214,10 +214,16 @@ struct event {
 };
 
 /* Where cuDNN's workspaces come from: convolutions that it runs. */
+struct cudnn_reserves {
+    int64_t less, more; /* bytes by which it may be off what is counted of recurrent layers */
+    int64_t mask;       /* bytes, for a bit an element of what batch norm keeps a reserve of: counted as 0 */
+};
+
 struct cudnn_use {
-    int kernels;                   /* of these their device being known: */
-    int asked, ruled, unknown;     /* the library answered; a rule did; nobody: counted as 0 */
-    const struct cudnn_rule *rule; /* of those that did the one with the largest error; NULL none */
+    int kernels;                    /* of these their device being known: */
+    int asked, ruled, unknown;      /* the library answered; a rule did; nobody: counted as 0 */
+    const struct cudnn_rule *rule;  /* of those that did the one with the largest error; NULL none */
+    struct cudnn_reserves reserves; /* what is kept for the backward pass, of one micro-batch */
 };
 
 /* Compute capabilities, x 10, from the one to below the other. */
@@ -357,7 +363,6 @@ struct machine {
     struct tape *tape;          /* NULL: nobody wants it */
     bool asking;
     struct cudnn_use cudnn;        /* in the reported step */
-    int unknown_norms;             /* calls of cuDNN's batch norm with a reserve so far */
     struct value *workspace[2][2]; /* per thread (forward, autograd's) and library; never freed */
     struct checkpoint *checkpoint; /* the region whose forward runs */
     int ncaptives, cap_captives;

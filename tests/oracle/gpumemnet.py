@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of GPUMemNet's figures of convolution nets no step explains: its scripts on the stand-in GPU, beside them.
 
-    gpumemnet.py ORACLE     needs PyTorch's CUDA build, torchvision and timm
+    gpumemnet.py ORACLE [libcudnn.so.9]     needs PyTorch's CUDA build, torchvision and timm
 
 The scripts of itu-rad/GPUMemNet (Test_Pipeline/cnn_models/*.py) run a forward pass of two images before training
 (torchsummary), an epoch of ImageNet whose last batch has 15 images, and a validation: so the cache is another one than
 a plain loop's. Each is run so and plainly, with PyTorch's own allocator and the plans that cuDNN names for an A100
-(cudnn/ in ORACLE). Prints reserved bytes of both, in MiB, and what nvidia-smi counted beyond.
+(cudnn/ in ORACLE): the version that PyTorch brings, or another one, whose folder and cuBLASLt's LD_LIBRARY_PATH names.
+Prints reserved bytes of both, in MiB, and what nvidia-smi counted beyond.
 """
 import argparse, os, subprocess, sys, tempfile
 
@@ -55,6 +56,7 @@ def run(net, batch, as_they_did):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("oracle")
+    ap.add_argument("library", nargs="?", default="")
     ap.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     a = ap.parse_args()
     if a.run:
@@ -66,7 +68,7 @@ def main():
         subprocess.check_call(["g++", "-O1", "-shared", "-fPIC", "-I/usr/local/cuda/include",
                                "-Wl,-soname,libcuda.so.1", "-o", so, os.path.join(a.oracle, "cudnn/nullgpu2.cpp"),
                                "-ldl"])
-        env = dict(os.environ, NULLGPU_DEVICE="a100", LD_PRELOAD=so,
+        env = dict(os.environ, NULLGPU_DEVICE="a100", LD_PRELOAD=f"{so} {a.library}",
                    NULLGPU_DNN=os.path.join(os.path.abspath(a.oracle), "cudnn/devices/a100.json"))
         for net, batch in ((n, b) for n in COUNTED for b in COUNTED[n]):
             took = [int(subprocess.check_output([sys.executable, __file__, a.oracle, "--run", net, str(batch), how],

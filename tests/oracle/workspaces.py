@@ -3,19 +3,25 @@
 """The rule of cuDNN's workspaces, src/torch/cudnn.h, from answers of the library.
 
     workspaces.py shapes NETS.json                          the convolutions of nets: needs torch, torchvision, timm
-    workspaces.py ask ORACLE NETS.json ANSWERS              asks cuDNN about each, at batches 4, 16 and 64: hours
+    workspaces.py ask ORACLE NETS.json ANSWERS              asks cuDNN about each, at batches 4, 16 and 64: an hour
     workspaces.py rule ORACLE NETS.json ANSWERS >cudnn.h    fits and measures: needs numpy
+    workspaces.py versions ORACLE NETS.json NAME=FOLDERS... how far versions of the library differ, the first being 1
 
+FOLDERS, with colons, is where a version of the library lies, with cuBLASLt; from 9.28 on libcuda.so.1, too.
 ORACLE is the folder that has cudnn/: ask.c, which asks the library about a device that it is only told about, the
 devices, and answers at batches 1, 8, 32 and 128. ANSWERS is a folder.
 
 A row is fitted on every other net and the plain shapes, as a tree of at most LEAVES sums: each split is the comparison
-after which the best sums on both sides are nearest to the answers. A filter's gradient has more of them, for it has the
-parts of split products to tell: few bytes, but whether a block of the pass before is large enough hangs on them. (That
-was chosen with the recorded steps of cudnn.py in view, whose reserved bytes it brings from 2.1 to 1.2 % in the median.)
-A net's errors count as a share of its own sum, at batch 1 a fifth of that. The row is measured on the convolutions that
-only the other nets have: for each net and batch the sum over these, where they are at least half of the net and the net
-takes 8 MiB.
+after which the best sums on both sides are nearest to the answers. In fp32 on the generations of EVEN, and on all
+without TF32, plain engines compete with those of the tensor cores, which copy their operands; there it is the
+comparison after which the answers, as shares of such copies, are most alike on both sides (least squares): whether an
+engine copies at all is what there is to tell, and a comparison that tells it for a part of the shapes helps, even where
+the best sum stays the same. And there the gradient of an image, which no step computes, is a plain shape and no net's.
+A filter's gradient has more sums, for it has the parts of split products to tell: few bytes, but whether a block of the
+pass before is large enough hangs on them. (That was chosen with the recorded steps of cudnn.py in view, whose reserved
+bytes it brings from 2.1 to 1.2 % in the median.) A net's errors count as a share of its own sum, at batch 1 a fifth of
+that. The row is measured on the convolutions that only the other nets have: for each net and batch the sum over these,
+where they are at least half of the net and the net takes 8 MiB.
 """
 import argparse, itertools, json, lzma, os, subprocess, sys, tempfile
 
@@ -26,6 +32,8 @@ LEAVES = {"fwd": 10, "dgrad": 10, "wgrad": 30}
 # than 8.0; next to none of the plans in 16 bits is nondeterministic. With both the rows without TF32 count.
 SETTINGS = {"": ("1", "0"), "deterministic": ("1", "1"), "no-tf32": ("0", "0")}
 DEVICES = {75: "t4", 80: "a100", 86: "rtx3090", 89: "rtx4090", 90: "h100", 100: "b200", 120: "rtx5090"}
+EVEN = (75, 86, 89, 120)    # tensor cores are no faster in fp32 than the rest, or have none of it
+BUS = {75: 256, 80: 5120, 86: 384, 89: 384, 90: 5120, 100: 8192, 120: 512}  # bits
 BYTES = {"f32": 4, "f16": 2, "bf16": 2}
 VISION = """alexnet vgg11 vgg16 vgg19 resnet18 resnet34 resnet50 resnet152 resnext50_32x4d wide_resnet50_2 densenet121
 densenet161 googlenet inception_v3 squeezenet1_0 mobilenet_v2 mobilenet_v3_large mobilenet_v3_small shufflenet_v2_x1_0
@@ -40,6 +48,11 @@ crossvit_9_240 focalnet_tiny_srf inception_next_tiny starnet_s1 fastvit_t8 hgnet
 visformer_tiny""".split()
 SIDES = {"inception_v3": 299, "efficientnet_b4": 380}
 PLAIN = " 3 3 1 1 1 1 1 1 1"
+COMPARED = """resnet50 vgg16 mobilenet_v2 densenet121 inception_v3 efficientnet_b0 convnext_tiny regnet_y_8gf unet256
+timm.xception41""".split()
+LEAST = 8 << 20     # bytes; of a net that takes less no share is said
+IMAGE = 3           # channels
+FARTHEST = 3        # times the copies; splits don't tell what lies beyond
 
 
 def shapes(a):
@@ -97,6 +110,11 @@ def types_of(sm):
     return ("f32", "f16") if sm < 80 else ("f32", "bf16", "f16") if sm < 100 else ("f32", "bf16")
 
 
+def has_own(t, layout, shape):
+    """PyTorch has kernels of its own for what is depthwise, C first in shape and groups last."""
+    return layout == "nchw" and t != "f16" and int(shape[-1]) > 1 and shape[-1] == shape[0]
+
+
 def file_of(a, *row):
     return os.path.join(a.answers, ".".join(filter(None, map(str, row))))
 
@@ -111,35 +129,75 @@ def rows_of(a):
                         yield sm, t, layout, setting, file_of(a, sm, t, layout, setting)
 
 
-def ask(a):
-    nets = json.load(open(a.nets))
-    each = sorted({s for n in nets.values() for s in n})
-    where = os.path.join(a.oracle, "cudnn")
+class Library:
+    """cuDNN, asked by ask.c, which is built in the folder tmp."""
 
-    def plans(file, mode, setting, asked):
-        said = subprocess.run([program, file, mode, "1", *SETTINGS[setting]], input="".join(asked),
+    def __init__(self, a, tmp):
+        self.where, self.tmp, self.program = os.path.join(a.oracle, "cudnn"), tmp, os.path.join(tmp, "ask")
+        subprocess.check_call(["gcc", "-O1", os.path.join(self.where, "ask.c"), "-o", self.program, *a.gcc])
+
+    def device(self, sm):
+        """A file that describes it."""
+        other = {}
+        file = os.path.join(self.where, f"devices/{DEVICES[sm]}.json")
+        if not os.path.exists(file):    # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
+            file, other = os.path.join(self.where, "devices/rtx4090.json"), {"multiProcessorCount": 170}
+        told = os.path.join(self.tmp, "told.json")
+        with open(told, "w") as f:
+            json.dump(json.load(open(file)) | {"deviceVer": 10 * sm, "memoryBusWidth": BUS[sm]} | other, f)
+        return told
+
+    def plans(self, file, mode, setting, asked, env):
+        said = subprocess.run([self.program, file, mode, "1", *SETTINGS[setting]], input="".join(asked), env=env,
                               stdout=subprocess.PIPE, text=True)
         for r in map(json.loads, said.stdout.splitlines()):
             good = [p["workspace"] for p in r["plans"] if p["status"] == 0]
             if good:
                 yield r["query"] + "\n", good[0]
 
+    def ask(self, sm, setting, asked, env=None):
+        """{question: bytes}"""
+        file = self.device(sm)
+        said = dict(self.plans(file, "instant", setting, asked, env))
+        return said | dict(self.plans(file, "fallback", setting, [q for q in asked if q not in said], env))
+
+
+def ask(a):
+    nets = json.load(open(a.nets))
+    each = sorted({s for n in nets.values() for s in n})
     with tempfile.TemporaryDirectory() as tmp:
-        program = os.path.join(tmp, "ask")
-        subprocess.check_call(["gcc", "-O1", os.path.join(where, "ask.c"), "-o", program, *a.gcc])
+        library = Library(a, tmp)
         for sm, t, layout, setting, out in rows_of(a):
-            file = os.path.join(where, f"devices/{DEVICES[sm]}.json")
-            if not os.path.exists(file):    # the RTX 5090 is an RTX 4090 of another generation, as far as this goes
-                told = json.load(open(os.path.join(where, "devices/rtx4090.json")))
-                file = os.path.join(tmp, "told.json")
-                json.dump(told | {"deviceVer": 10 * sm, "multiProcessorCount": 170}, open(file, "w"))
             if os.path.exists(out):
                 continue
             asked = [f"{k} {t} {layout} {n} {s}\n" for s in each for n in BATCHES for k in KINDS]
-            said = dict(plans(file, "instant", setting, asked))
-            said |= plans(file, "fallback", setting, [q for q in asked if q not in said])
+            said = library.ask(sm, setting, asked)
             with open(out, "w") as f:
                 f.writelines(f"{q.strip()} {w}\n" for q, w in said.items())
+
+
+def versions(a):
+    """Of ten nets at batch 32, contiguous: MiB with the first library, and shares of it: all nets, least, most."""
+    nets = {n: v for n, v in json.load(open(a.nets)).items() if n in COMPARED}
+    each = sorted({s for n in nets.values() for s in n})
+    names, folders = zip(*(l.split("=") for l in a.libraries))
+    print(f"| compute capability | type | {names[0]}, MiB | " + " | ".join(names[1:]) + " |")
+    print("| --- | --- |" + " --- |" * len(names))
+    with tempfile.TemporaryDirectory() as tmp:
+        library = Library(a, tmp)
+        for sm, t in ((sm, t) for sm in (75, 80, 86, 89, 90) for t in types_of(sm)[:2]):
+            asked = [f"{k} {t} nchw 32 {s}\n" for s in each for k in KINDS if not has_own(t, "nchw", s.split())]
+            cells = []
+            for folder in folders:
+                said = library.ask(sm, "", asked, dict(os.environ, LD_LIBRARY_PATH=folder))
+                took = [sum(often * said.get(f"{k} {t} nchw 32 {s}\n", 0) for s, often in of.items() for k in KINDS)
+                        for of in nets.values()]
+                first = took if not cells else first
+                some = [(now, then) for now, then in zip(took, first) if then >= LEAST]
+                shares = [now / then for now, then in [(sum(took), sum(first)), *some]]
+                cells += [f"{shares[0]:.2f} ({min(shares[1:]):.2f} to {max(shares[1:]):.2f})" if cells else
+                          f"{sum(took) >> 20:,}"]
+            print(f"| {sm // 10}.{sm % 10} | {t} | " + " | ".join(cells) + " |", flush=True)
 
 
 def answers(a, sm, t, layout, setting, stored):
@@ -150,16 +208,15 @@ def answers(a, sm, t, layout, setting, stored):
         of[kind][tuple(map(int, shape))] = int(w)
     for kind, shape, w in () if setting else stored.get((sm, t, layout), ()):
         of[kind].setdefault(shape, w)
-    own = layout == "nchw" and t != "f16"
-    return {k: {s: w for s, w in v.items() if not (own and s[-1] > 1 and s[-1] == s[1])} for k, v in of.items()}
+    return {k: {s: w for s, w in v.items() if not has_own(t, layout, s[1:])} for k, v in of.items()}
 
 
 LETTERS = "ckgpmfdsouv"
 SUMS = ["0", "X", "Y", "W", "X+Y", "X+W", "Y+W", "X+Y+W", "X+Y+2W", "X+Y+4W", "X+Y+8W", "X+Y+16W", "X+Y+W+S", "X+Y+W+D",
-        "X+Y+W+Q"]
+        "X+Y+W+Q", "X+2Y+W", "2X+Y+W", "T", "X+Y+T"]
 
 
-def describe(np, shapes_, e):
+def describe(np, shapes_, e, even):
     """What src/torch/cudnn.c calls by letters, and all sums, in its words."""
     n, c, h, w, k, r, s, ph, pw, sh, sw, dh, dw, g = np.array(shapes_, dtype=float).T
     pad = lambda v: np.ceil(v * e / 16) * 16
@@ -171,24 +228,43 @@ def describe(np, shapes_, e):
     parts = [W * np.maximum(1, np.floor(z * 108 / tiles)) for z in (1, 2, 4)]
     sums = [0 * X, X, Y, W, X + Y, X + W, Y + W, X + Y + W, *(X + Y + z * W for z in (2, 4, 8, 16)),
             *(X + Y + W + p for p in parts)]
+    if even:
+        T = np.where((r == 3) & (s == 3) & (sh == 1) & (sw == 1) & (dh == 1) & (dw == 1), 25 / 9 * W, 0)
+        sums += [X + 2 * Y + W, 2 * X + Y + W, T, X + Y + T]
     letters = [cg, k / g, g, oh * ow, m, r * s, cg * r * s, sh, m * k * cg * r * s, divisor(cg), divisor(k / g)]
     return np.stack(letters, 1), np.stack(sums, 1)
 
 
-def grow(np, x, error, leaves, least=12, cuts=60):
+def alike(np, share, weight):
+    """What cuts of the shapes at, in that order, gain: how much more alike their shares are, in squares."""
+    def gain(at, order, cut):
+        w = weight[at[order]]
+        n, s = np.cumsum(w), np.cumsum(w * share[at[order]])
+        return s[cut] ** 2 / n[cut] + (s[-1] - s[cut]) ** 2 / (n[-1] - n[cut]) - s[-1] ** 2 / n[-1]
+    return gain
+
+
+def nearer(np, error):
+    """The same: how much nearer the best sums of both sides are."""
+    def gain(at, order, cut):
+        below = np.cumsum(error[at[order]], 0)
+        return error[at].sum(0).min() - below[cut].min(1) - (below[-1] - below[cut]).min(1)
+    return gain
+
+
+def grow(np, x, gains, error, leaves, least=12, cuts=60):
     """The best comparison first; error: of each shape under each sum."""
     def best(at):
-        top = error[at].sum(0).min()
         found = (0, None)
-        for f in range(x.shape[1] if top > 0 and len(at) >= 2 * least else 0):
+        for f in range(x.shape[1] if error[at].sum(0).min() > 0 and len(at) >= 2 * least else 0):
             order = np.argsort(x[at, f], kind="stable")
-            v, below = x[at, f][order], np.cumsum(error[at[order]], 0)
+            v = x[at, f][order]
             cut = np.nonzero(v[1:] != v[:-1])[0]
             cut = cut[(cut + 1 >= least) & (cut + 1 <= len(at) - least)]
             if len(cut) > cuts:
                 cut = cut[np.linspace(0, len(cut) - 1, cuts).astype(int)]
             if len(cut):
-                gain = top - below[cut].min(1) - (below[-1] - below[cut]).min(1)
+                gain = gains(at, order, cut)
                 if gain.max() > found[0]:
                     found = (gain.max(), (f, v[cut[gain.argmax()]]))
         return found
@@ -225,7 +301,7 @@ def text(node):
     return yes if yes == no else f"{LETTERS[node['cut'][0]]}<={node['cut'][1]:.0f}?{yes}:{no}"
 
 
-def fit(np, nets, data, e):
+def fit(np, nets, data, e, even):
     """Texts by kind, and the errors of nets."""
     users = {}
     for n, of in nets.items():
@@ -234,25 +310,29 @@ def fit(np, nets, data, e):
     fitted = set(sorted(nets)[::2])
     whole, truth, told, texts = {}, {}, {}, {}
     key = lambda s: " ".join(map(str, s[1:]))
+    of = lambda kind, s: () if even and kind == "dgrad" and s[1] == IMAGE else users.get(key(s), ())
     for kind in KINDS:
         for t, s, w in data[kind]:
-            for n in users.get(key(s), ()):
+            for n in of(kind, s):
                 whole[n, s[0], t] = whole.get((n, s[0], t), 0) + w * nets[n][key(s)]
     for kind in KINDS:
         rows = data[kind]
         y = np.array([w for _, _, w in rows], float)
-        x, sums = describe(np, [s for _, s, _ in rows], e)
-        own = np.array([key(s) not in users or bool(fitted.intersection(users[key(s)])) for _, s, _ in rows])
-        weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in users.get(key(s), ())
+        x, sums = describe(np, [s for _, s, _ in rows], e, even)
+        own = np.array([not of(kind, s) or bool(fitted.intersection(of(kind, s))) for _, s, _ in rows])
+        weight = np.array([sum(nets[n][key(s)] / max(whole[n, s[0], t], 1e6) for n in of(kind, s)
                                if n in fitted) * (.2 if s[0] < 4 else 1) for t, s, _ in rows])
         weight[weight == 0] = np.median(weight[weight > 0]) * .2
-        tree = grow(np, x[own], (abs(sums - y[:, None]) * weight[:, None])[own], LEAVES[kind])
+        copies, error = sums[:, SUMS.index("X+Y+W")], (abs(sums - y[:, None]) * weight[:, None])[own]
+        gains = nearer(np, error) if not even else alike(np, np.minimum(y / copies, FARTHEST)[own],
+                                                         (weight * copies)[own])
+        tree = grow(np, x[own], gains, error, LEAVES[kind])
         texts[kind] = text(tree)
         which = np.zeros(len(y), int)
         apply(np, tree, x, np.arange(len(y)), which)
         for i in np.nonzero(~own)[0]:
             t, s, w = rows[i]
-            for n in users[key(s)]:
+            for n in of(kind, s):
                 a = (n, s[0], t)
                 truth[a] = truth.get(a, 0) + w * nets[n][key(s)]
                 told[a] = told.get(a, 0) + sums[i, which[i]] * nets[n][key(s)]
@@ -289,7 +369,8 @@ def rule(a):
                 data[k] += [(t, s, w) for s, w in of.items()]
         if not all(data.values()):
             continue
-        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]])
+        even = not half and (sm in EVEN or setting == "no-tf32")
+        texts, errors, ratio = fit(np, nets, data, BYTES[have[0]], even)
         at = lambda p: round(100 * errors[int(p * (len(errors) - 1))]) if errors else 100  # hardly any is taken
         flag = f" .{setting.replace('-', '_')} = true," if setting else ""
         print(f"{{.sm = {sm}, .half = {str(half).lower()}, .last = {str(layout == 'nhwc').lower()},{flag} "
@@ -302,12 +383,15 @@ def rule(a):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sub = ap.add_subparsers(required=True)
-    for run, names in ((shapes, ["nets"]), (ask, ["oracle", "nets", "answers"]), (rule, ["oracle", "nets", "answers"])):
+    all_ = ["oracle", "nets", "answers"]
+    for run, names in ((shapes, ["nets"]), (ask, all_), (rule, all_), (versions, all_[:2])):
         p = sub.add_parser(run.__name__)
         for n in names:
             p.add_argument(n)
         p.set_defaults(run=run)
-        if run is ask:
+        if run is versions:
+            p.add_argument("libraries", nargs="+", metavar="NAME=FOLDERS")
+        if run in (ask, versions):
             p.add_argument("--gcc", action="append", default=["-lcudnn"], help="of the compiler: where cuDNN lies")
     a = ap.parse_args()
     a.run(a)
