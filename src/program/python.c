@@ -1996,7 +1996,7 @@ writes_parts(const char *text)
 }
 
 /* Where call i, which has no stack, ran if the line of the call that reads it takes nothing apart: before the calls of
- * that line. A view takes no memory wherever it is, but a write before it or behind it is another one. */
+ * that line. Where a function out of sight reads it, that takes it apart, too. */
 static int
 place_of_parts(struct tracer *t, int i, int user)
 {
@@ -2014,8 +2014,7 @@ place_of_parts(struct tracer *t, int i, int user)
                 return to;
         bool beside = !s.n || parting(&s, &u) > level,
              view = target_is(calls[k].target, TARGET_VIEWS | TARGET_REORDERS);
-        bool writes = calls[k].in_place || target_is(calls[k].target, TARGET_WRITES);
-        if (!beside && writes)
+        if (!beside && !view && python_writes(u.at[level].text, calls[user].target))
             graph_doubt(t->p->graph, calls[i].node, calls[i].target, NULL,
                         "the line that takes this apart is lost, and the file does not show when it ran");
         if (!beside && !view)
