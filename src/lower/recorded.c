@@ -924,7 +924,8 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
             graph_doubt(d->l->g, n->name, n->op, "export with PyTorch 2.11 or later",
                         "the exporter wrote %s as its arithmetic: what PyTorch's own operator keeps is not counted",
                         recurrent[i]);
-    if (strstr(line, "cpu") && (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\"")))
+    if (strstr(line, "cpu") && !strstr(line, "torch.ops.") &&
+        (python_calls(line, "cpu") || strstr(line, "'cpu'") || strstr(line, "\"cpu\"")))
         graph_doubt(d->l->g, n->name, n->op, NULL,
                     "the program moves a tensor off the device here, but the file has none");
     const char *copied = at >= 0 ? copies_missed(d, at) : NULL;

@@ -331,16 +331,27 @@ resolve_clone(struct dynamo *d, const struct group *g, int tensor, bool copied)
     }
     const bool inside =
         !written && !views && !drops && read_before(l->p, l->slot_of[tensor]); /* a dropout is its maker's */
+    const bool named = inside && maker && !target_is(maker->target, TARGET_VIEWS | TARGET_REORDERS) &&
+                       !spelled(maker->target, ATTENDS), /* contiguous() of that leaves no name */
+        whole = named && d->trained;
+    if (named && !d->trained)
+        graph_doubt(l->g, l->g->n[g->last].name, l->g->n[g->last].op, NULL,
+                    "a statement before this left nothing but a name: dropout in evaluation mode, or a copy");
+    const int made_at = maker ? (int)(maker - l->p->calls) : -1;
     struct call *c = group_call(d, g,
-                                written  ? "aten.clone.default"
-                                : inside ? "aten.contiguous.default"
-                                         : "aten.lost_clone.default",
+                                written || whole ? "aten.clone.default"
+                                : inside         ? "aten.contiguous.default"
+                                                 : "aten.lost_clone.default",
                                 written || inside ? 1 : 3);
     c->args[0] = (struct arg){.kind = ARG_SLOT, .i = l->slot_of[tensor]};
     if (inside) /* a line of the function that calls the reader */
         c->stack = stack;
+    slot = c->outs[0];
+    const char *of = made_at < 0 ? NULL : l->p->calls[made_at].location, *by = c->location;
+    if (whole && of && by && strcmp(of, by) != 0) /* with what a function begins */
+        group_move(d, l->p->ncalls - 1, made_at + 1);
     if (written || inside)
-        return c->outs[0];
+        return slot;
     c->args[1] = BOOL(views);
     if (!copy)
         doubt_clone(d, g, tensor);
