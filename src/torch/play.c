@@ -333,6 +333,10 @@ trace_play(struct machine *m, bool again, bool reported)
     struct storage **now = t->times ? arena_dup(own, t->st, sizeof(*now) * (size_t)t->nst) : t->st, **was = NULL;
     const struct round *r = t->round; /* that is played over again: with storages of its own, was: those before */
     int end = reported ? t->at[TRACE_END] : t->nev;
+    if (reported && m->cap_ev < t->nev) { /* nearly all that is reported */
+        m->ev = NEWN(m->keep, struct event, t->nev);
+        m->cap_ev = t->nev;
+    }
     for (int i = 0, stop = 0, mark = 0, left = t->times; i <= end; i++) {
         if (i >= stop) {
             if (left > 0 && i == r[1].ev) {
