@@ -37,6 +37,8 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap);
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 /* Gives back what is large enough to lie in a block of its own, always. */
 void arena_drop(struct arena *a, const void *p, size_t bytes);
+/* The same of what such an array has beyond n elements, where that is more than a quarter. Returns the array. */
+void *arena_trim(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);
 /* From now on all arenas together take at most so many bytes; what would be more jumps to *over, with 1, or 2
  * when it can't be a size. NULL ends that. */

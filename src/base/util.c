@@ -306,6 +306,18 @@ arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
     return fresh;
 }
 
+void *
+arena_trim(struct arena *a, void *array, int *cap, int n, size_t size)
+{
+    const size_t bytes = (size_t)*cap * size;
+    if (bytes <= LAST_BLOCK || n > *cap / 4 * 3)
+        return array;
+    void *fresh = arena_dup(a, array, (size_t)n * size);
+    arena_drop(a, array, bytes);
+    *cap = n;
+    return fresh;
+}
+
 /* ---- paths of modules -------------------------------------------------------------------------------------------- */
 
 const char *
@@ -401,6 +413,7 @@ names_put(struct names *m, const char *s, int id)
         for (int i = 0; i < cap; i++)
             if (old[i].s)
                 *names_slot(m, old[i].s, old[i].hash) = old[i];
+        arena_drop(m->a, old, sizeof(*old) * (size_t)cap);
         n = names_slot(m, s, h);
     }
     m->n += !n->s;

@@ -524,6 +524,10 @@ analyse(const struct run *x)
     }
     struct study study = {
         .a = a, .file = f, .s = s, .p = p, .st = st, .tape = taped, .reload = reload, .tell = progress_tell};
+    if (taped && study_is_large(&study)) { /* for which nothing is played */
+        arena_drop(a, tape.request, sizeof(*tape.request) * (size_t)tape.cap);
+        study.tape = NULL;
+    }
     assume_doubt(&study);
     struct result *r = result_build(g, p, st, s);
     if (is_read(o)) {
