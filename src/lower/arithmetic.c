@@ -214,21 +214,34 @@ matches(const struct dynamo *d, int at, const char *drawing, struct word *words,
     return true;
 }
 
+/* The rows whose words a line has, as bits. */
+static uint64_t
+rows_in(const char *line, uint64_t endings)
+{
+    _Static_assert(COUNT(rows) <= 64, "a bit each");
+    uint64_t in = 0;
+    for (int i = 0; i < COUNT(rows); i++)
+        in |=
+            (uint64_t)(python_may_call(endings, rows[i].name) && (!*rows[i].name || python_calls(line, rows[i].name)) &&
+                       (!rows[i].given || strstr(line, rows[i].given)) &&
+                       !(rows[i].never && strstr(line, rows[i].never)))
+            << i;
+    return in;
+}
+
 /* The row that draws the calls from this group on. */
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
-    const struct traced *traced = &fx_record(d->l, d->groups[at].last)->traced;
-    const char *line = traced->line;
-    const uint64_t endings = traced->endings;
-    static uint64_t ends[COUNT(rows)]; /* of the rows' names */
-    for (int i = 0; i < COUNT(rows) && !ends[i]; i++)
-        ends[i] = python_ending(rows[i].name);
-    for (int i = 0; i < COUNT(rows); i++)
-        if (endings & ends[i] && (!*rows[i].name || python_calls(line, rows[i].name)) &&
-            (!rows[i].given || strstr(line, rows[i].given)) && !(rows[i].never && strstr(line, rows[i].never)) &&
-            matches(d, at, rows[i].drawing, words, n))
-            return &rows[i];
+    struct traced *traced = fx_record(d->l, d->groups[at].last)->traced;
+    if (!traced->drawn)
+        traced->draws = rows_in(traced->line, traced->endings);
+    traced->drawn = true;
+    for (uint64_t left = traced->draws; left; left &= left - 1) {
+        const struct arithmetic *row = &rows[__builtin_ctzll(left)];
+        if (matches(d, at, row->drawing, words, n))
+            return row;
+    }
     return NULL;
 }
 
