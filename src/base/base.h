@@ -116,6 +116,8 @@ int by_number(const void *a, const void *b);
 /* The whole part of v; what does not fit is the nearest number that does, and NaN is 0. */
 int64_t to_int(double v);
 
+/* Writes n in decimal digits, without an end; what is behind them. */
+char *int_put(char *to, int64_t n);
 /* v with that many digits behind the point, as printf rounds, and a unit. */
 char *fixed_text(struct arena *a, double v, int digits, const char *unit);
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */

@@ -247,12 +247,61 @@ arena_str(struct arena *a, const char *s)
 }
 
 char *
+int_put(char *to, int64_t n)
+{
+    char digits[20], *end = digits + sizeof(digits), *p = end;
+    uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (n < 0)
+        *to++ = '-';
+    memcpy(to, p, (size_t)(end - p));
+    return to + (end - p);
+}
+
+/* As vsnprintf writes the usual directives; -1 where there is another one, or not as much room. */
+static int
+print_usual(char *to, size_t room, const char *fmt, va_list ap)
+{
+    size_t at = 0;
+    for (; *fmt; fmt++) {
+        char digits[24];
+        const char *s = fmt;
+        size_t n = strcspn(fmt, "%");
+        if (n) {
+            fmt += n - 1;
+        } else if (*++fmt == 's') {
+            s = va_arg(ap, const char *);
+            n = s ? strlen(s) : room;
+        } else if (*fmt == 'd') {
+            s = digits;
+            n = (size_t)(int_put(digits, va_arg(ap, int)) - digits);
+        } else if (strncmp(fmt, "lld", 3) == 0) {
+            s = digits;
+            n = (size_t)(int_put(digits, va_arg(ap, long long)) - digits);
+            fmt += 2;
+        } else {
+            return -1;
+        }
+        if (n >= room - at)
+            return -1;
+        memcpy(to + at, s, n);
+        at += n;
+    }
+    return (int)at;
+}
+
+char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
     char text[4096]; /* past its end printf counts letter by letter */
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(text, sizeof(text), fmt, again);
+    int n = print_usual(text, sizeof(text), fmt, again);
+    va_end(again);
+    va_copy(again, ap);
+    n = n < 0 ? vsnprintf(text, sizeof(text), fmt, again) : n;
     va_end(again);
     if (n < (int)sizeof(text))
         return arena_strn(a, text, n < 0 ? 0 : (size_t)n);

@@ -152,12 +152,15 @@ spelled_bare(const char *target)
 const char *
 spelled_stem(struct arena *a, const char *name)
 {
-    char *stem = arena_printf(a, "aten.%s", name);
-    char *p = stem + strlen(stem), *digits = p;
-    while (isdigit((unsigned char)digits[-1]))
-        digits--;
-    if (digits < p && digits[-1] == '_')
-        digits[-1] = 0;
+    static const char space[] = "aten.";
+    const size_t before = strlen(space), all = strlen(name);
+    size_t n = all;
+    while (n && isdigit((unsigned char)name[n - 1]))
+        n--;
+    n = n && n < all && name[n - 1] == '_' ? n - 1 : all;
+    char *stem = arena_alloc(a, before + n + 1);
+    memcpy(stem, space, before);
+    memcpy(stem + before, name, n);
     return stem;
 }
 
