@@ -343,6 +343,7 @@ struct machine {
     double flops; /* of the running forward */
     struct derivatives *derivatives;
     const struct rule_read **rules; /* of cudnn.c, likewise */
+    const struct cudnn_rule *rule_of[DT_COUNT][2]; /* likewise, by whether channels lie last; NULL not looked up yet */
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */
