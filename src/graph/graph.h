@@ -151,6 +151,8 @@ struct graph {
 
 /* An empty graph; a subgraph takes file and opset from its parent. */
 struct graph *graph_new(struct arena *a, struct graph *parent);
+/* The same nodes and tensors, with doubts of its own. */
+struct graph graph_apart(const struct graph *g, struct arena *a);
 /* The tensor of that name, created without a type when there is none. */
 int graph_tensor(struct graph *g, const char *name);
 int graph_find(const struct graph *g, const char *name);

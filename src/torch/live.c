@@ -101,12 +101,10 @@ struct program
 program_apart(const struct program *p, struct graph *g, struct arena *a)
 {
     struct program q = *p;
-    *g = *p->graph;
-    g->arena = q.arena = a;
-    g->parent = NULL;
-    g->doubts = NULL;
+    *g = graph_apart(p->graph, a);
+    q.arena = a;
     q.assumptions = NULL;
-    g->ndoubts = g->cap_doubts = q.nassumptions = q.cap_assumptions = 0;
+    q.nassumptions = q.cap_assumptions = 0;
     q.graph = g;
     return q;
 }
