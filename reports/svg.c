@@ -240,7 +240,7 @@ enum { TOP = 42, HEIGHT = 226, FOOT = 36, NARROW = 8 /* phases: with more, narro
 
 /* "H7V125" */
 static char *
-step_put(char *o, int x, int y)
+corner(char *o, int x, int y)
 {
     *o++ = 'H';
     o = int_put(o, x);
@@ -256,11 +256,11 @@ area_path(struct html *h, const int *low, const int *high)
     char *path = arena_alloc(h->a, cap), *o = path + sprintf(path, "M0 %dV%d", low[0], high[0]);
     for (int i = 1; i < h->n; i++)
         if (high[i] != high[i - 1])
-            o = step_put(o, i, high[i]);
-    o = step_put(o, h->n, low[h->n - 1]);
+            o = corner(o, i, high[i]);
+    o = corner(o, h->n, low[h->n - 1]);
     for (int i = h->n - 1; i > 0; i--)
         if (low[i] != low[i - 1])
-            o = step_put(o, i, low[i - 1]);
+            o = corner(o, i, low[i - 1]);
     stpcpy(o, "H0Z");
     return path;
 }
