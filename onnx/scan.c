@@ -6,9 +6,9 @@
  * from onnx.proto; what they do not name is skipped.
  *
  * Each message is read twice. survey() skips from field to field of one level and counts: occurrences, bytes,
- * limits, wire types. copy() writes the message to the skeleton, with five-byte length prefixes that are filled in
- * afterwards, and goes into the messages inside; where there are none, and nothing to drop, it writes the message as it
- * stands. What is dropped is said in memlint's own fields: data_bytes and
+ * limits, wire types. copy() writes the message to the skeleton, as it stands but for messages inside that have others
+ * or something to drop: these get five-byte length prefixes that are filled in afterwards. What is dropped is said in
+ * memlint's own fields: data_bytes and
  * data_dropped of a tensor, dropped_count of an attribute. The bytes of a dropped payload are never touched, so a
  * model of many gigabytes costs what its graph costs.
  *
@@ -335,6 +335,12 @@ static bool
 survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *end, struct survey *v)
 {
     struct field f = {0};
+    memset(v->found, 0, sizeof(*v->found) * of->message->n_fields);
+    memset(&v->drop, 0, sizeof(*v) - offsetof(struct survey, drop));
+    if (++s->messages > limit(LIMIT_MESSAGES))
+        return over(s, p, LIMIT_MESSAGES, "too many messages");
+    if ((int64_t)s->n > limit(LIMIT_SKELETON))
+        return over(s, p, LIMIT_SKELETON, "too large without its weights");
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
@@ -400,61 +406,50 @@ put_varint(struct scan *s, uint64_t v)
     put(s, b, n);
 }
 
-/* id: of the field that has the message; 0: it is the whole file. */
+/* id: of the field that has the message, of which v was found; 0: it is the whole file. */
 static bool
-copy(struct scan *s, const ProtobufCMessageDescriptor *m, uint32_t id, const uint8_t *p, const uint8_t *end)
+copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id, const uint8_t *p, const uint8_t *end)
 {
-    const struct form *of = form_of(s, m);
-    struct survey v;
-    memset(v.found, 0, sizeof(*v.found) * m->n_fields);
-    memset(&v.drop, 0, sizeof(v) - offsetof(struct survey, drop));
-    if (++s->messages > limit(LIMIT_MESSAGES))
-        return over(s, p, LIMIT_MESSAGES, "too many messages");
-    if ((int64_t)s->n > limit(LIMIT_SKELETON))
-        return over(s, p, LIMIT_SKELETON, "too large without its weights");
-    if (!survey(s, of, p, end, &v))
-        return false;
+    const ProtobufCMessageDescriptor *m = of->message;
     if (id)
         put_varint(s, (uint64_t)id << 3 | WIRE_BYTES);
-    if (id && of->plain && !of->drops && !v.unknown) {
-        put_varint(s, (uint64_t)(end - p));
-        put(s, p, (size_t)(end - p));
-        return true;
-    }
     size_t at = s->n;
     if (id)
         put(s, "\x80\x80\x80\x80", 5);
+    const uint8_t *from = p; /* what is written next */
     struct field f = {.next = p};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
         const struct kind *k = kind_of(of, f.id);
-        if (!k || v.drop[k->special->payload])
-            continue;
-        if (k->d->type != PROTOBUF_C_TYPE_MESSAGE) {
-            put_varint(s, (uint64_t)f.id << 3 | (unsigned)f.wire);
-            if (f.wire == WIRE_BYTES)
-                put_varint(s, f.size);
-            put(s, f.data, f.size);
-            continue;
-        }
-        if (s->depth == MAX_DEPTH)
+        const bool keep = k && !v->drop[k->special->payload], message = keep && k->d->type == PROTOBUF_C_TYPE_MESSAGE;
+        const struct form *inner = message ? form_of(s, k->d->descriptor) : NULL;
+        struct survey in;
+        if (message && s->depth == MAX_DEPTH)
             return over(s, f.start, LIMIT_DEPTH, "nested too deeply");
-        s->names[s->depth++] = k->d->name;
-        if (!copy(s, k->d->descriptor, f.id, f.data, f.next))
+        if (message)
+            s->names[s->depth++] = k->d->name;
+        if (message && !survey(s, inner, f.data, f.next, &in))
             return false;
-        s->depth--;
+        if (!keep || (message && !(inner->plain && !inner->drops && !in.unknown))) {
+            put(s, from, (size_t)(f.start - from));
+            from = f.next;
+            if (message && !copy(s, inner, &in, f.id, f.data, f.next))
+                return false;
+        }
+        s->depth -= message;
     }
+    put(s, from, (size_t)(end - from));
     if (m == &onnx__tensor_proto__descriptor) {
         put_varint(s, DATA_BYTES << 3 | WIRE_VARINT);
-        put_varint(s, (uint64_t)v.payload_bytes);
+        put_varint(s, (uint64_t)v->payload_bytes);
         put_varint(s, DATA_DROPPED << 3 | WIRE_VARINT);
-        put_varint(s, v.drop[TENSOR_DATA]);
-    } else if (m == &onnx__attribute_proto__descriptor && v.drop[ATTRIBUTE_DATA]) {
+        put_varint(s, v->drop[TENSOR_DATA]);
+    } else if (m == &onnx__attribute_proto__descriptor && v->drop[ATTRIBUTE_DATA]) {
         int64_t n = 0;
         for (unsigned i = 0; i < m->n_fields; i++)
             if (of->kind[i].special->payload == ATTRIBUTE_DATA)
-                n += v.found[i].count;
+                n += v->found[i].count;
         put_varint(s, DROPPED_COUNT << 3 | WIRE_VARINT);
         put_varint(s, (uint64_t)n);
     }
@@ -507,7 +502,9 @@ scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struc
     growing = NULL;
     if (size == 0)
         return err_set(e, a, NULL, "the file is empty");
-    bool ok = copy(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor, 0, data, data + size);
+    const struct form *of = form_of(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor);
+    struct survey v;
+    bool ok = survey(&s, of, data, data + size, &v) && copy(&s, of, &v, 0, data, data + size);
     const char *other = ok && s.n > 8 ? NULL : other_format(data, size);
     if (other)
         ok = err_set(e, a, NULL, "%s", other);
