@@ -256,9 +256,12 @@ read_any(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
 static inline bool
 read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
 {
-    if (end - p < 2 || (*p & 0x87) != WIRE_BYTES || *p < 8 || p[1] >= 0x80 || p[1] > end - p - 2)
+    if (end - p < 2)
         return read_any(s, p, end, f);
-    *f = (struct field){*p >> 3, WIRE_BYTES, p, p + 2, p + 2 + p[1], p[1]}; /* most: a byte each for tag and length */
+    const unsigned tag = p[0], size = p[1]; /* NOLINT(clang-analyzer-core.NullDereference): p < end */
+    if ((tag & 0x87) != WIRE_BYTES || tag < 8 || size >= 0x80 || size > (size_t)(end - p) - 2)
+        return read_any(s, p, end, f);
+    *f = (struct field){tag >> 3, WIRE_BYTES, p, p + 2, p + 2 + size, size}; /* most: a byte each for tag and length */
     return true;
 }
 
@@ -312,10 +315,13 @@ static inline const struct kind *
 kind_of(const struct form *of, uint32_t id)
 {
     const ProtobufCMessageDescriptor *m = of->message;
-    if (id - 1 < m->n_fields && m->fields[id - 1].id == id) /* most are */
-        return &of->kind[id - 1];
-    const ProtobufCFieldDescriptor *d = id > OWN_FIELDS ? NULL : protobuf_c_message_descriptor_get_field(m, id);
-    return d ? &of->kind[d - m->fields] : NULL;
+    if (id > OWN_FIELDS)
+        return NULL;
+    bool nth = id - 1 < m->n_fields && m->fields[id - 1].id == id; /* most are */
+    const ProtobufCFieldDescriptor *d = nth ? &m->fields[id - 1] : protobuf_c_message_descriptor_get_field(m, id);
+    const struct kind *k = d ? &of->kind[d - m->fields] : NULL;
+    assert(!k || (k->d && k->special)); /* form_of's */
+    return k;
 }
 
 static int64_t
@@ -376,7 +382,7 @@ survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *e
         return true;
     int64_t keep = 16 * limit(LIMIT_FOLD); /* bytes: an element of a typed field has up to ten, and a tag */
     for (unsigned i = 0; i < of->message->n_fields; i++)
-        if (of->kind[i].special->payload == BLOB)
+        if (of->kind[i].special->payload == BLOB) /* NOLINT(clang-analyzer-core.NullDereference): form_of's */
             v->drop[BLOB] = v->found[i].bytes > keep;
     v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > keep || v->payload_count > keep;
     return true;
@@ -387,6 +393,8 @@ static void *growing; /* the copy under way: freed also when the file is cut sho
 static void
 put(struct scan *s, const void *p, size_t n)
 {
+    if (!n)
+        return;
     if (s->cap - s->n < n) {
         s->cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 4096;
         growing = s->out = grow_or_die(s->out, s->cap);

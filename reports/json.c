@@ -90,8 +90,9 @@ void
 json_int(struct json *j, const char *key, int64_t n)
 {
     char digits[24];
+    const char *end = int_put(digits, n);
     json_next(j, key);
-    fwrite(digits, 1, (size_t)(int_put(digits, n) - digits), j->out);
+    fwrite(digits, 1, (size_t)(end - digits), j->out);
 }
 
 /* A number that may be unknown. */

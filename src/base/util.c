@@ -274,6 +274,11 @@ print_usual(char *to, size_t room, const char *fmt, va_list ap)
         } else if (*++fmt == 's') {
             s = va_arg(ap, const char *);
             n = s ? strlen(s) : room;
+        } else if (strncmp(fmt, ".*s", 3) == 0) {
+            const int most = va_arg(ap, int);
+            s = va_arg(ap, const char *);
+            n = s && most >= 0 ? strnlen(s, (size_t)most) : room;
+            fmt += 2;
         } else if (*fmt == 'd') {
             s = digits;
             n = (size_t)(int_put(digits, va_arg(ap, int)) - digits);

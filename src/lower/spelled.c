@@ -152,16 +152,12 @@ spelled_bare(const char *target)
 const char *
 spelled_stem(struct arena *a, const char *name)
 {
-    static const char space[] = "aten.";
-    const size_t before = strlen(space), all = strlen(name);
+    const size_t all = strlen(name);
     size_t n = all;
     while (n && isdigit((unsigned char)name[n - 1]))
         n--;
     n = n && n < all && name[n - 1] == '_' ? n - 1 : all;
-    char *stem = arena_alloc(a, before + n + 1);
-    memcpy(stem, space, before);
-    memcpy(stem + before, name, n);
-    return stem;
+    return arena_printf(a, "aten.%.*s", (int)n, name);
 }
 
 /* ---- what was recorded for what runs ----------------------------------------------------------------------------- */

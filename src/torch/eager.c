@@ -906,7 +906,7 @@ rebase(struct machine *m, struct gnode *g, struct value *v)
 static struct gnode *
 node_new(struct arena *a, int nargs, int nin, int nout, int nsaved)
 {
-    size_t pointers = (size_t)(2 * nout + nsaved);
+    size_t pointers = 2 * (size_t)nout + (size_t)nsaved;
     struct gnode *g = arena_alloc(a, sizeof(*g) + sizeof(*g->args) * (size_t)nargs + sizeof(*g->in) * (size_t)nin +
                                          sizeof(*g->out) * pointers + sizeof(*g->first) * (size_t)nargs);
     g->nargs = nargs;
