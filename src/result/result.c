@@ -282,7 +282,7 @@ gather_live(struct gather *x)
         t->layer = module >= 0 ? x->p->modules[module].path : NULL;
         t->born_at = birth[i] ? instant_of(x, (int)(birth[i] - m->ev)) : 0;
         t->dies_at = death[i] ? instant_of(x, (int)(death[i] - m->ev)) : r->ninstants;
-        t->segment = segments_find(m, r, s);
+        t->segment = segments_find(r, s);
         t->offset = t->segment < 0 ? 0 : s->address - r->segments[t->segment].address;
     }
     arena_free(own);

@@ -61,7 +61,7 @@ storage_new(struct machine *m, int64_t bytes)
     s->empty = m->on_meta;
     if (s->empty)
         return s;
-    s->heap = m->stream ? m->stream : m->heap;
+    s->stream = m->stream;
     trace_birth(m, s);
     if (m->most && m->fresh != CLASS_OPTIMIZER) /* there from the second iteration on */
         hold(m, bytes);

@@ -68,17 +68,16 @@ struct storage {
     const char *name;        /* parameter, input or value name, NULL none */
     const struct call *call; /* NULL outside the model's forward */
     int64_t *size;           /* of the tensor that was born with it, its first dimensions, SHOWN_RANK at most */
-    struct heap *heap;       /* where its block is: */
     struct block *block;
     int64_t address; /* of the block, when it was taken */
     enum class class : 8;
     enum phase phase : 8; /* of birth */
     enum dtype dtype : 8;
-    uint8_t rank;
-    bool saved; /* autograd kept it at some time */
-    bool empty; /* it has given its memory back */
-    bool stays; /* made once, by the first iteration that needs it */
-    bool asked; /* an ask takes it and gives it back */
+    uint8_t rank, stream; /* stream: of the heap that its block is from */
+    bool saved : 1;       /* autograd kept it at some time */
+    bool empty : 1;       /* it has given its memory back */
+    bool stays : 1;       /* made once, by the first iteration that needs it */
+    bool asked : 1;       /* an ask takes it and gives it back */
 };
 
 struct gnode;
@@ -307,7 +306,8 @@ struct machine {
     int nev, cap_ev;
     struct event *ev;                      /* of the reported step */
     bool on_meta;                          /* what is made has no memory */
-    struct heap *heap, *side[3], *stream;  /* those of collectives; where blocks come from now, NULL heap */
+    struct heap *heap, *side[3];           /* side: those of collectives */
+    uint8_t stream;                        /* where blocks come from now: 0 heap, else one of side, from 1 on */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
     struct zero *zero;                     /* of DeepSpeed's ZeRO-2; NULL none */
@@ -342,7 +342,7 @@ struct machine {
     } * casts;    /* autocast's weight cache */
     double flops; /* of the running forward */
     struct derivatives *derivatives;
-    const struct rule_read **rules; /* of cudnn.c, likewise */
+    const struct rule_read **rules;                /* of cudnn.c, likewise */
     const struct cudnn_rule *rule_of[DT_COUNT][2]; /* likewise, by whether channels lie last; NULL not looked up yet */
     int stamp;
     int ndead, cap_dead;
