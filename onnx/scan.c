@@ -6,8 +6,9 @@
  * from onnx.proto; what they do not name is skipped.
  *
  * Each message is read twice. survey() skips from field to field of one level and counts: occurrences, bytes,
- * limits, wire types. copy() writes the message to the skeleton, with five-byte length prefixes that are filled in
- * afterwards, and goes into the messages inside. What is dropped is said in memlint's own fields: data_bytes and
+ * limits, wire types. copy() writes the message to the skeleton, as it stands but for messages inside that have others
+ * or something to drop: these get five-byte length prefixes that are filled in afterwards. What is dropped is said in
+ * memlint's own fields: data_bytes and
  * data_dropped of a tensor, dropped_count of an attribute. The bytes of a dropped payload are never touched, so a
  * model of many gigabytes costs what its graph costs.
  *
@@ -26,6 +27,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -82,15 +84,23 @@ static const struct special {
     {&onnx__attribute_proto__descriptor, 9, LIMIT_ATTRIBUTE, LIMIT_ATTRIBUTE, ATTRIBUTE_DATA},
 };
 
-struct survey {
+struct form { /* of a message type */
     const ProtobufCMessageDescriptor *message;
+    bool plain, drops; /* plain: it has no message inside, drops: fields that may be dropped */
     struct kind {
         const ProtobufCFieldDescriptor *d;
         const struct special *special;
+        int wire;
+    } kind[MAX_FIELDS];
+};
+
+struct survey { /* of a message */
+    struct found {
         int64_t count; /* elements; of payloads, of which packed ones are not looked into, a lower bound */
         int64_t bytes;
-    } kind[MAX_FIELDS];
+    } found[MAX_FIELDS];
     bool drop[BLOB + 1];
+    bool unknown; /* it has fields that its type has not */
     int64_t payload_bytes, payload_count;
 };
 
@@ -103,8 +113,8 @@ struct scan {
     int64_t messages;
     int depth;
     const char *names[MAX_DEPTH + 1];
-    int nblank;
-    struct survey blank[MAX_MESSAGES]; /* one a message type, to start from */
+    int nforms;
+    struct form form[MAX_MESSAGES];
 };
 
 struct field {
@@ -165,7 +175,7 @@ varint(struct scan *s, const uint8_t **p, const uint8_t *end, uint64_t *value)
     return true;
 }
 
-static bool read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f);
+static bool read_any(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f);
 
 /* Skips an unknown group, whose start tag has been read. */
 static bool
@@ -190,7 +200,7 @@ skip_group(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f
             if (open[--depth] != (uint32_t)(key >> 3))
                 return refuse(s, tag, "not a protobuf message: a group is closed by another's end");
         } else {
-            if (!read_field(s, tag, end, &in))
+            if (!read_any(s, tag, end, &in))
                 return false;
             p = in.next;
         }
@@ -200,7 +210,7 @@ skip_group(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f
 }
 
 static bool
-read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
+read_any(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
 {
     uint64_t key, v;
     f->start = p;
@@ -243,6 +253,18 @@ read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f
     return true;
 }
 
+static inline bool
+read_field(struct scan *s, const uint8_t *p, const uint8_t *end, struct field *f)
+{
+    if (end - p < 2)
+        return read_any(s, p, end, f);
+    const unsigned tag = p[0], size = p[1]; /* NOLINT(clang-analyzer-core.NullDereference): p < end */
+    if ((tag & 0x87) != WIRE_BYTES || tag < 8 || size >= 0x80 || size > (size_t)(end - p) - 2)
+        return read_any(s, p, end, f);
+    *f = (struct field){tag >> 3, WIRE_BYTES, p, p + 2, p + 2 + size, size}; /* most: a byte each for tag and length */
+    return true;
+}
+
 static int
 wire_of(ProtobufCType type)
 {
@@ -270,31 +292,35 @@ special_of(const ProtobufCMessageDescriptor *m, uint32_t id)
     return &usual;
 }
 
-static const struct survey *
-blank_survey(struct scan *s, const ProtobufCMessageDescriptor *m)
+static const struct form *
+form_of(struct scan *s, const ProtobufCMessageDescriptor *m)
 {
-    for (int i = 0; i < s->nblank; i++)
-        if (s->blank[i].message == m)
-            return &s->blank[i];
-    assert(s->nblank < MAX_MESSAGES && m->n_fields <= MAX_FIELDS);
-    struct survey *v = &s->blank[s->nblank++];
-    v->message = m;
+    for (int i = 0; i < s->nforms; i++)
+        if (s->form[i].message == m)
+            return &s->form[i];
+    assert(s->nforms < MAX_MESSAGES && m->n_fields <= MAX_FIELDS);
+    struct form *f = &s->form[s->nforms++];
+    *f = (struct form){.message = m, .plain = true};
     for (unsigned i = 0; i < m->n_fields; i++) {
-        v->kind[i].d = &m->fields[i];
-        v->kind[i].special = special_of(m, m->fields[i].id);
+        const ProtobufCFieldDescriptor *d = &m->fields[i];
+        f->kind[i] = (struct kind){d, special_of(m, d->id), wire_of(d->type)};
+        f->plain &= d->type != PROTOBUF_C_TYPE_MESSAGE;
+        f->drops |= f->kind[i].special->payload != PLAIN;
     }
-    return v;
+    return f;
 }
 
-static struct kind *
-kind_of(const ProtobufCMessageDescriptor *m, struct survey *v, uint32_t id)
+/* NULL: the message type has no such field. */
+static inline const struct kind *
+kind_of(const struct form *of, uint32_t id)
 {
+    const ProtobufCMessageDescriptor *m = of->message;
     if (id > OWN_FIELDS)
         return NULL;
     bool nth = id - 1 < m->n_fields && m->fields[id - 1].id == id; /* most are */
     const ProtobufCFieldDescriptor *d = nth ? &m->fields[id - 1] : protobuf_c_message_descriptor_get_field(m, id);
-    struct kind *k = d ? &v->kind[d - m->fields] : NULL;
-    assert(!k || (k->d && k->special)); /* blank_survey's */
+    const struct kind *k = d ? &of->kind[d - m->fields] : NULL;
+    assert(!k || (k->d && k->special)); /* form_of's */
     return k;
 }
 
@@ -312,31 +338,38 @@ packed_count(const struct field *f, ProtobufCType type)
 }
 
 static bool
-survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end, struct survey *v)
+survey(struct scan *s, const struct form *of, const uint8_t *p, const uint8_t *end, struct survey *v)
 {
     struct field f = {0};
+    memset(v->found, 0, sizeof(*v->found) * of->message->n_fields);
+    memset(&v->drop, 0, sizeof(*v) - offsetof(struct survey, drop));
+    if (++s->messages > limit(LIMIT_MESSAGES))
+        return over(s, p, LIMIT_MESSAGES, "too many messages");
+    if ((int64_t)s->n > limit(LIMIT_SKELETON))
+        return over(s, p, LIMIT_SKELETON, "too large without its weights");
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
-        struct kind *k = kind_of(m, v, f.id);
+        const struct kind *k = kind_of(of, f.id);
+        v->unknown |= !k;
         if (!k)
             continue;
+        struct found *n = &v->found[k - of->kind];
         bool repeated = k->d->label == PROTOBUF_C_LABEL_REPEATED;
-        int wire = wire_of(k->d->type);
-        bool packed = repeated && wire != WIRE_BYTES && f.wire == WIRE_BYTES;
-        if (f.wire != wire && !packed)
+        bool packed = repeated && k->wire != WIRE_BYTES && f.wire == WIRE_BYTES;
+        if (f.wire != k->wire && !packed)
             return refuse(s, f.start, arena_printf(s->arena, "field %s has the wrong wire type", k->d->name));
         const struct special *sp = k->special;
         bool message = k->d->type == PROTOBUF_C_TYPE_MESSAGE;
         int bytes = sp->bytes != USUAL ? sp->bytes : message ? NO_LIMIT : LIMIT_NAME;
         int count = sp->count != USUAL ? sp->count : LIMIT_REPEATED;
-        k->bytes += (int64_t)f.size;
-        if (bytes >= 0 && (sp->bytes == USUAL ? (int64_t)f.size : k->bytes) > limit((enum limit)bytes))
+        n->bytes += (int64_t)f.size;
+        if (bytes >= 0 && (sp->bytes == USUAL ? (int64_t)f.size : n->bytes) > limit((enum limit)bytes))
             return over(s, f.start, (enum limit)bytes, arena_printf(s->arena, "field %s is too long", k->d->name));
-        k->count += packed && sp->payload != TENSOR_DATA ? packed_count(&f, k->d->type) : 1;
-        if (repeated && count >= 0 && k->count > limit((enum limit)count))
+        n->count += packed && sp->payload != TENSOR_DATA ? packed_count(&f, k->d->type) : 1;
+        if (repeated && count >= 0 && n->count > limit((enum limit)count))
             return over(s, f.start, (enum limit)count, arena_printf(s->arena, "too many of field %s", k->d->name));
-        if (!repeated && k->count > 1 && k->d->type == PROTOBUF_C_TYPE_MESSAGE)
+        if (!repeated && n->count > 1 && message)
             return refuse(s, f.start, arena_printf(s->arena, "field %s is given twice", k->d->name));
         if (k->d->type == PROTOBUF_C_TYPE_STRING && memchr(f.data, 0, f.size))
             return refuse(s, f.start, arena_printf(s->arena, "field %s holds a NUL character", k->d->name));
@@ -345,10 +378,12 @@ survey(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, co
             v->payload_count += packed && sp->payload == TENSOR_DATA ? 0 : 1;
         }
     }
+    if (!of->drops)
+        return true;
     int64_t keep = 16 * limit(LIMIT_FOLD); /* bytes: an element of a typed field has up to ten, and a tag */
-    for (unsigned i = 0; i < m->n_fields; i++)
-        if (v->kind[i].special->payload == BLOB) /* NOLINT(clang-analyzer-core.NullDereference): blank_survey's */
-            v->drop[BLOB] = v->kind[i].bytes > keep;
+    for (unsigned i = 0; i < of->message->n_fields; i++)
+        if (of->kind[i].special->payload == BLOB) /* NOLINT(clang-analyzer-core.NullDereference): form_of's */
+            v->drop[BLOB] = v->found[i].bytes > keep;
     v->drop[TENSOR_DATA] = v->drop[ATTRIBUTE_DATA] = v->payload_bytes > keep || v->payload_count > keep;
     return true;
 }
@@ -358,6 +393,8 @@ static void *growing; /* the copy under way: freed also when the file is cut sho
 static void
 put(struct scan *s, const void *p, size_t n)
 {
+    if (!n)
+        return;
     if (s->cap - s->n < n) {
         s->cap = s->cap * 2 > s->n + n ? s->cap * 2 : s->n + n + 4096;
         growing = s->out = grow_or_die(s->out, s->cap);
@@ -377,56 +414,56 @@ put_varint(struct scan *s, uint64_t v)
     put(s, b, n);
 }
 
+/* id: of the field that has the message, of which v was found; 0: it is the whole file. */
 static bool
-copy(struct scan *s, const ProtobufCMessageDescriptor *m, const uint8_t *p, const uint8_t *end)
+copy(struct scan *s, const struct form *of, const struct survey *v, uint32_t id, const uint8_t *p, const uint8_t *end)
 {
-    struct survey v = *blank_survey(s, m);
-    if (++s->messages > limit(LIMIT_MESSAGES))
-        return over(s, p, LIMIT_MESSAGES, "too many messages");
-    if ((int64_t)s->n > limit(LIMIT_SKELETON))
-        return over(s, p, LIMIT_SKELETON, "too large without its weights");
-    if (!survey(s, m, p, end, &v))
-        return false;
+    const ProtobufCMessageDescriptor *m = of->message;
+    if (id)
+        put_varint(s, (uint64_t)id << 3 | WIRE_BYTES);
+    size_t at = s->n;
+    if (id)
+        put(s, "\x80\x80\x80\x80", 5);
+    const uint8_t *from = p; /* what is written next */
     struct field f = {.next = p};
     for (; p < end; p = f.next) {
         if (!read_field(s, p, end, &f))
             return false;
-        const struct kind *k = kind_of(m, &v, f.id);
-        if (!k || v.drop[k->special->payload])
-            continue;
-        if (k->d->type != PROTOBUF_C_TYPE_MESSAGE) {
-            put_varint(s, (uint64_t)f.id << 3 | (unsigned)f.wire);
-            if (f.wire == WIRE_BYTES)
-                put_varint(s, f.size);
-            put(s, f.data, f.size);
-            continue;
-        }
-        if (s->depth == MAX_DEPTH)
+        const struct kind *k = kind_of(of, f.id);
+        const bool keep = k && !v->drop[k->special->payload], message = keep && k->d->type == PROTOBUF_C_TYPE_MESSAGE;
+        const struct form *inner = message ? form_of(s, k->d->descriptor) : NULL;
+        struct survey in;
+        if (message && s->depth == MAX_DEPTH)
             return over(s, f.start, LIMIT_DEPTH, "nested too deeply");
-        put_varint(s, (uint64_t)f.id << 3 | WIRE_BYTES);
-        size_t at = s->n;
-        put(s, "\x80\x80\x80\x80", 5);
-        s->names[s->depth++] = k->d->name;
-        if (!copy(s, k->d->descriptor, f.data, f.next))
+        if (message)
+            s->names[s->depth++] = k->d->name;
+        if (message && !survey(s, inner, f.data, f.next, &in))
             return false;
-        s->depth--;
-        size_t size = s->n - at - 5;
-        for (int i = 0; i < 5; i++)
-            s->out[at + (size_t)i] = (uint8_t)((size >> 7 * i & 0x7f) | (i < 4 ? 0x80 : 0));
+        if (!keep || (message && !(inner->plain && !inner->drops && !in.unknown))) {
+            put(s, from, (size_t)(f.start - from));
+            from = f.next;
+            if (message && !copy(s, inner, &in, f.id, f.data, f.next))
+                return false;
+        }
+        s->depth -= message;
     }
+    put(s, from, (size_t)(end - from));
     if (m == &onnx__tensor_proto__descriptor) {
         put_varint(s, DATA_BYTES << 3 | WIRE_VARINT);
-        put_varint(s, (uint64_t)v.payload_bytes);
+        put_varint(s, (uint64_t)v->payload_bytes);
         put_varint(s, DATA_DROPPED << 3 | WIRE_VARINT);
-        put_varint(s, v.drop[TENSOR_DATA]);
-    } else if (m == &onnx__attribute_proto__descriptor && v.drop[ATTRIBUTE_DATA]) {
+        put_varint(s, v->drop[TENSOR_DATA]);
+    } else if (m == &onnx__attribute_proto__descriptor && v->drop[ATTRIBUTE_DATA]) {
         int64_t n = 0;
         for (unsigned i = 0; i < m->n_fields; i++)
-            if (v.kind[i].special->payload == ATTRIBUTE_DATA)
-                n += v.kind[i].count;
+            if (of->kind[i].special->payload == ATTRIBUTE_DATA)
+                n += v->found[i].count;
         put_varint(s, DROPPED_COUNT << 3 | WIRE_VARINT);
         put_varint(s, (uint64_t)n);
     }
+    size_t size = s->n - at - 5;
+    for (int i = 0; i < 5 && id; i++)
+        s->out[at + (size_t)i] = (uint8_t)((size >> 7 * i & 0x7f) | (i < 4 ? 0x80 : 0));
     return true;
 }
 
@@ -473,7 +510,9 @@ scan_bytes(struct arena *a, const uint8_t *data, size_t size, bool tensor, struc
     growing = NULL;
     if (size == 0)
         return err_set(e, a, NULL, "the file is empty");
-    bool ok = copy(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor, data, data + size);
+    const struct form *of = form_of(&s, tensor ? &onnx__tensor_proto__descriptor : &onnx__model_proto__descriptor);
+    struct survey v;
+    bool ok = survey(&s, of, data, data + size, &v) && copy(&s, of, &v, 0, data, data + size);
     const char *other = ok && s.n > 8 ? NULL : other_format(data, size);
     if (other)
         ok = err_set(e, a, NULL, "%s", other);

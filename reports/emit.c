@@ -272,10 +272,17 @@ emit_cheapest(struct arena *a, int n, const struct plan *front, int64_t peak)
 const char *
 emit_shape(struct arena *a, int rank, const int64_t *shape)
 {
-    const char *s = "[";
-    for (int i = 0; i < rank; i++)
-        s = arena_printf(a, "%s%s%lld", s, i ? ", " : "", (long long)shape[i]);
-    return rank < 0 ? "" : arena_printf(a, "%s]", s);
+    if (rank < 0)
+        return "";
+    char *s = arena_alloc(a, (size_t)rank * 24 + 3), *p = s;
+    *p++ = '[';
+    for (int i = 0; i < rank; i++) {
+        if (i)
+            p = stpcpy(p, ", ");
+        p = int_put(p, shape[i]);
+    }
+    *p = ']';
+    return s;
 }
 
 const char *

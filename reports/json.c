@@ -89,16 +89,10 @@ json_text(struct json *j, const char *key, const char *s)
 void
 json_int(struct json *j, const char *key, int64_t n)
 {
-    char digits[24], *p = &digits[sizeof(digits) - 1];
-    uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    char digits[24];
+    const char *end = int_put(digits, n);
     json_next(j, key);
-    *p = 0;
-    do
-        *--p = (char)('0' + left % 10);
-    while (left /= 10);
-    if (n < 0)
-        *--p = '-';
-    fputs(p, j->out);
+    fwrite(digits, 1, (size_t)(end - digits), j->out);
 }
 
 /* A number that may be unknown. */

@@ -238,21 +238,30 @@ svg_step(struct html *h, double from, double to, double low, double high, const 
 
 enum { TOP = 42, HEIGHT = 226, FOOT = 36, NARROW = 8 /* phases: with more, narrow ones have no name */ };
 
+/* "H7V125" */
+static char *
+corner(char *o, int x, int y)
+{
+    *o++ = 'H';
+    o = int_put(o, x);
+    *o++ = 'V';
+    return int_put(o, y);
+}
+
 /* What lies between two lines: steps, written only where a value changes. */
 static const char *
 area_path(struct html *h, const int *low, const int *high)
 {
     size_t cap = (size_t)h->n * 2 * 24 + 64;
-    char *path = arena_alloc(h->a, cap), *o = path;
-    o += sprintf(o, "M0 %dV%d", low[0], high[0]);
+    char *path = arena_alloc(h->a, cap), *o = path + sprintf(path, "M0 %dV%d", low[0], high[0]);
     for (int i = 1; i < h->n; i++)
         if (high[i] != high[i - 1])
-            o += sprintf(o, "H%dV%d", i, high[i]);
-    o += sprintf(o, "H%dV%d", h->n, low[h->n - 1]);
+            o = corner(o, i, high[i]);
+    o = corner(o, h->n, low[h->n - 1]);
     for (int i = h->n - 1; i > 0; i--)
         if (low[i] != low[i - 1])
-            o += sprintf(o, "H%dV%d", i, low[i - 1]);
-    sprintf(o, "H0Z");
+            o = corner(o, i, low[i - 1]);
+    stpcpy(o, "H0Z");
     return path;
 }
 

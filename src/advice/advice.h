@@ -20,7 +20,7 @@ struct study {
     void (*tell)(const char *what, int done, int of); /* of long work; NULL: nobody listens */
 };
 /* Larger steps are run once: no edits, no assumptions, no other batches. */
-enum { MOST_VALUES = 50000, MOST_EVENTS = 250000 };
+enum { MOST_VALUES = 100000, MOST_EVENTS = 250000 };
 static inline bool
 study_is_large(const struct study *x)
 {

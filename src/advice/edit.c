@@ -281,12 +281,20 @@ static const struct {
 static bool
 does(const struct call *c, unsigned roles)
 {
+    static struct {
+        const struct aten *op;
+        unsigned roles;
+    } known[256]; /* lately, by the row's place */
     if (!c || !c->op)
         return false;
-    for (int i = 0; i < COUNT(operators); i++)
-        if (operators[i].roles & roles && strcmp(c->op->name, operators[i].name) == 0)
-            return true;
-    return false;
+    const int at = (int)((c->op - aten_table) % COUNT(known));
+    if (known[at].op != c->op) {
+        known[at].op = c->op;
+        known[at].roles = 0;
+        for (int i = 0; i < COUNT(operators); i++)
+            known[at].roles |= strcmp(c->op->name, operators[i].name) == 0 ? operators[i].roles : 0;
+    }
+    return known[at].roles & roles;
 }
 
 /* The call that makes a slot which call `before` reads. */

@@ -554,6 +554,8 @@ need_of_kinds(const struct study *s, struct result *r)
     struct search x = {.s = s, .own = arena_new()};
     struct run of[DEVICE_KINDS] = {0};
     of[r->own_kind] = (struct run){.reserved = r->peak.reserved};
+    if (s->tape)
+        keep_tape(&x, s->tape, HERE);
     for (int i = 0; i < r->nfits; i++) {
         struct fit *f = &r->fits[i];
         struct run *own = &of[f->kind];

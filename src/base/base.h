@@ -37,6 +37,8 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap);
 void *arena_grow(struct arena *a, void *array, int *cap, int n, size_t size);
 /* Gives back what is large enough to lie in a block of its own, always. */
 void arena_drop(struct arena *a, const void *p, size_t bytes);
+/* The same of what such an array has beyond n elements, where that is more than a quarter. Returns the array. */
+void *arena_trim(struct arena *a, void *array, int *cap, int n, size_t size);
 size_t arena_bytes(const struct arena *a);
 /* From now on all arenas together take at most so many bytes; what would be more jumps to *over, with 1, or 2
  * when it can't be a size. NULL ends that. */
@@ -114,6 +116,8 @@ int by_number(const void *a, const void *b);
 /* The whole part of v; what does not fit is the nearest number that does, and NaN is 0. */
 int64_t to_int(double v);
 
+/* Writes n in decimal digits, without an end; what is behind them. */
+char *int_put(char *to, int64_t n);
 /* v with that many digits behind the point, as printf rounds, and a unit. */
 char *fixed_text(struct arena *a, double v, int digits, const char *unit);
 /* "5.1 GiB", for people. Static rotating buffers are not used: the text lives in a. */

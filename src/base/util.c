@@ -247,12 +247,66 @@ arena_str(struct arena *a, const char *s)
 }
 
 char *
+int_put(char *to, int64_t n)
+{
+    char digits[20], *end = digits + sizeof(digits), *p = end;
+    uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (n < 0)
+        *to++ = '-';
+    memcpy(to, p, (size_t)(end - p));
+    return to + (end - p);
+}
+
+/* As vsnprintf writes the usual directives; -1 where there is another one, or not as much room. */
+static int
+print_usual(char *to, size_t room, const char *fmt, va_list ap)
+{
+    size_t at = 0;
+    for (; *fmt; fmt++) {
+        char digits[24];
+        const char *s = fmt;
+        size_t n = strcspn(fmt, "%");
+        if (n) {
+            fmt += n - 1;
+        } else if (*++fmt == 's') {
+            s = va_arg(ap, const char *);
+            n = s ? strlen(s) : room;
+        } else if (strncmp(fmt, ".*s", 3) == 0) {
+            const int most = va_arg(ap, int);
+            s = va_arg(ap, const char *);
+            n = s && most >= 0 ? strnlen(s, (size_t)most) : room;
+            fmt += 2;
+        } else if (*fmt == 'd') {
+            s = digits;
+            n = (size_t)(int_put(digits, va_arg(ap, int)) - digits);
+        } else if (strncmp(fmt, "lld", 3) == 0) {
+            s = digits;
+            n = (size_t)(int_put(digits, va_arg(ap, long long)) - digits);
+            fmt += 2;
+        } else {
+            return -1;
+        }
+        if (n >= room - at)
+            return -1;
+        memcpy(to + at, s, n);
+        at += n;
+    }
+    return (int)at;
+}
+
+char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
     char text[4096]; /* past its end printf counts letter by letter */
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(text, sizeof(text), fmt, again);
+    int n = print_usual(text, sizeof(text), fmt, again);
+    va_end(again);
+    va_copy(again, ap);
+    n = n < 0 ? vsnprintf(text, sizeof(text), fmt, again) : n;
     va_end(again);
     if (n < (int)sizeof(text))
         return arena_strn(a, text, n < 0 ? 0 : (size_t)n);
@@ -303,6 +357,18 @@ arena_grow(struct arena *a, void *array, int *cap, int n, size_t size)
         arena_drop(a, array, (size_t)*cap * size);
     }
     *cap = (int)want;
+    return fresh;
+}
+
+void *
+arena_trim(struct arena *a, void *array, int *cap, int n, size_t size)
+{
+    const size_t bytes = (size_t)*cap * size;
+    if (bytes <= LAST_BLOCK || n > *cap / 4 * 3)
+        return array;
+    void *fresh = arena_dup(a, array, (size_t)n * size);
+    arena_drop(a, array, bytes);
+    *cap = n;
     return fresh;
 }
 
@@ -401,6 +467,7 @@ names_put(struct names *m, const char *s, int id)
         for (int i = 0; i < cap; i++)
             if (old[i].s)
                 *names_slot(m, old[i].s, old[i].hash) = old[i];
+        arena_drop(m->a, old, sizeof(*old) * (size_t)cap);
         n = names_slot(m, s, h);
     }
     m->n += !n->s;

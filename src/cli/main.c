@@ -228,26 +228,46 @@ find_modules(struct arena *a, struct program *p, struct setup *s, struct err *e)
     return true;
 }
 
-/* File to program; first: of the same file, NULL none. What *s leaves open is bound in it. NULL: see e. */
-static struct program *
-program_of(const struct onnx_file *f, const struct program *first, struct arena *a, struct setup *s, struct err *e)
+/* File to program. What *s leaves open is bound in it. NULL: see e. */
+static struct graph *
+graph_of(const struct onnx_file *f, struct arena *a, struct setup *s, struct err *e)
 {
     struct graph *g = onnx_graph(a, f, e);
     if (!g)
         return NULL;
-    g->first = first;
     *s = shapes_bind_open(g, s);
     s->unroll = true;
-    lower_setup(g, a, s);
-    struct program *p = shapes_run(g, s, false, e) ? lower_run(g, s) : NULL;
-    return p && find_modules(a, p, s, e) ? p : NULL;
+    return shapes_run(g, s, false, e) ? g : NULL;
 }
 
+static struct program *
+lowered(struct graph *g, struct arena *a, struct setup *s, struct err *e)
+{
+    lower_setup(g, a, s);
+    struct program *p = lower_run(g, s);
+    return find_modules(a, p, s, e) ? p : NULL;
+}
+
+static bool
+same_dims(const struct setup *s, const struct setup *t)
+{
+    bool same = s->ndims == t->ndims;
+    for (int i = 0; i < s->ndims && same; i++)
+        same = s->dims[i].n == t->dims[i].n && strcmp(s->dims[i].name, t->dims[i].name) == 0;
+    return same;
+}
+
+/* Where no dimension has another size, the study's graph is the file's. */
 static struct program *
 reload(const struct study *x, struct arena *a, struct setup *s)
 {
     struct err e;
-    return program_of(x->file, x->p, a, s, &e);
+    const struct graph own = graph_apart(x->p->graph, a);
+    struct graph *g = same_dims(s, x->st->setup) ? arena_dup(a, &own, sizeof(own)) : graph_of(x->file, a, s, &e);
+    if (!g)
+        return NULL;
+    g->first = x->p;
+    return lowered(g, a, s, &e);
 }
 
 static volatile sig_atomic_t interrupted;
@@ -326,7 +346,8 @@ older(const struct run *x, const char *path, struct err *e)
     for (int i = 0; i < own.ndims; i++) /* an older model may lack a dimension */
         own.dims[i].place = "--baseline";
     const struct onnx_file *f = onnx_read(a, path, e);
-    struct program *p = f ? program_of(f, NULL, a, &own, e) : NULL;
+    struct graph *g = f ? graph_of(f, a, &own, e) : NULL;
+    struct program *p = g ? lowered(g, a, &own, e) : NULL;
     for (int i = 0; p && i < p->graph->nidle; i++)
         say(x, arena_printf(a, "%s: %s", path, p->graph->idle[i]));
     if (!p)
@@ -524,6 +545,10 @@ analyse(const struct run *x)
     }
     struct study study = {
         .a = a, .file = f, .s = s, .p = p, .st = st, .tape = taped, .reload = reload, .tell = progress_tell};
+    if (taped && study_is_large(&study)) { /* for which nothing is played */
+        arena_drop(a, tape.request, sizeof(*tape.request) * (size_t)tape.cap);
+        study.tape = NULL;
+    }
     assume_doubt(&study);
     struct result *r = result_build(g, p, st, s);
     if (is_read(o)) {

@@ -84,6 +84,17 @@ graph_node(struct graph *g)
     return n;
 }
 
+struct graph
+graph_apart(const struct graph *g, struct arena *a)
+{
+    struct graph own = *g;
+    own.arena = a;
+    own.parent = NULL;
+    own.doubts = NULL;
+    own.ndoubts = own.cap_doubts = 0;
+    return own;
+}
+
 struct doubt *
 graph_doubt(struct graph *g, const char *node, const char *op, const char *remedy, const char *fmt, ...)
 {

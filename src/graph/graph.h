@@ -116,6 +116,7 @@ struct graph {
     struct arena *arena;
     const struct program *first;   /* that the file became, of which others take what its text alone tells; NULL none */
     struct fact_index *fact_index; /* of lower/facts.c; NULL none */
+    struct stacks *stacks;         /* of lower/fx.c; NULL none */
     struct derivatives *derivatives;                            /* of torch/eager.c; NULL none */
     const char *file;                                           /* as given on the command line */
     const char *name, *producer, *producer_version, *signature; /* signature: pkg.torch.export...graph_signature */
@@ -150,6 +151,8 @@ struct graph {
 
 /* An empty graph; a subgraph takes file and opset from its parent. */
 struct graph *graph_new(struct arena *a, struct graph *parent);
+/* The same nodes and tensors, with doubts of its own. */
+struct graph graph_apart(const struct graph *g, struct arena *a);
 /* The tensor of that name, created without a type when there is none. */
 int graph_tensor(struct graph *g, const char *name);
 int graph_find(const struct graph *g, const char *name);

@@ -229,21 +229,32 @@ matches(const struct dynamo *d, int at, const struct arithmetic *row, struct wor
     return true;
 }
 
+/* The rows whose words a line has, as bits. */
+static void
+read_rows(struct traced *t)
+{
+    enum { BITS = 64 };
+    _Static_assert(COUNT(rows) <= BITS * COUNT(t->draws), "a bit each");
+    for (int i = 0; i < COUNT(rows); i++)
+        if (python_may_call(t->endings, rows[i].name) && (!*rows[i].name || python_calls(t->line, rows[i].name)) &&
+            (!rows[i].given || strstr(t->line, rows[i].given)) && !(rows[i].never && strstr(t->line, rows[i].never)))
+            t->draws[i / BITS] |= UINT64_C(1) << i % BITS;
+    t->drawn = true;
+}
+
 /* The row that draws the calls from this group on. */
 static const struct arithmetic *
 row_at(const struct dynamo *d, int at, struct word *words, int *n)
 {
-    const struct traced *traced = &fx_record(d->l, d->groups[at].last)->traced;
-    const char *line = traced->line;
-    const uint64_t endings = traced->endings;
-    static uint64_t ends[COUNT(rows)]; /* of the rows' names */
-    for (int i = 0; i < COUNT(rows) && !ends[i]; i++)
-        ends[i] = python_ending(rows[i].name);
-    for (int i = 0; i < COUNT(rows); i++)
-        if (endings & ends[i] && (!*rows[i].name || python_calls(line, rows[i].name)) &&
-            (!rows[i].given || strstr(line, rows[i].given)) && !(rows[i].never && strstr(line, rows[i].never)) &&
-            matches(d, at, &rows[i], words, n))
-            return &rows[i];
+    struct traced *traced = fx_record(d->l, d->groups[at].last)->traced;
+    if (!traced->drawn)
+        read_rows(traced);
+    for (int k = 0; k < COUNT(traced->draws); k++)
+        for (uint64_t left = traced->draws[k]; left; left &= left - 1) {
+            const struct arithmetic *row = &rows[64 * k + __builtin_ctzll(left)];
+            if (matches(d, at, row, words, n))
+                return row;
+        }
     return NULL;
 }
 

@@ -206,7 +206,7 @@ read_around(const char *line, const char *name, struct around *w)
 static const char *
 statement_of(const struct dynamo *d, const struct group *g, struct around *w)
 {
-    const struct traced *r = &fx_record(d->l, g->last)->traced;
+    const struct traced *r = fx_record(d->l, g->last)->traced;
     const bool module = g->type && starts_with(g->type, libraries[0]), inner = module || r->in_torch;
     const char *name = module        ? path_last(g->path ? g->path : "")
                        : r->in_torch ? "super().forward" /* super().forward(x.float()).type(x.dtype) */
@@ -228,7 +228,7 @@ int
 casts_operand(struct dynamo *d, const struct group *g, int nth, int slot)
 {
     struct around w;
-    if (!fx_record(d->l, g->last)->traced.casts)
+    if (!fx_record(d->l, g->last)->traced->casts)
         return slot;
     const char *own = d->l->g->n[g->last].stack;
     if (nth < 2 && side_is_cast(fx_line_at(d, g->last), g->target, nth == 1))
@@ -318,7 +318,7 @@ cast_given(struct dynamo *d, const struct group *g, const char *name, const char
 void
 casts_further(struct dynamo *d, const struct group *g, const char *target, struct arg *args, int n)
 {
-    const struct traced *traced = &fx_record(d->l, g->last)->traced;
+    const struct traced *traced = fx_record(d->l, g->last)->traced;
     const char *name = spelled_root(d->l->a, target), *end;
     int all = 0;
     if (!traced->casts || traced->in_torch || (g->type && starts_with(g->type, libraries[0])))
@@ -344,7 +344,7 @@ int
 casts_result(struct dynamo *d, const struct group *g, int operand, int slot)
 {
     struct around w;
-    if (!fx_record(d->l, g->last)->traced.casts)
+    if (!fx_record(d->l, g->last)->traced->casts)
         return slot;
     const char *stack = statement_of(d, g, &w);
     int out = group_output(d, g);

@@ -20,7 +20,9 @@ struct record {
         bool drops;                     /* a line says dropout */
         unsigned says;                  /* as bits, of the words that lowerings look for in the whole stack */
         const char *location, **frames; /* struct call's */
-    } traced;                           /* by its stack, which nodes of a statement have in common */
+        bool drawn;                     /* arithmetic.c has read the line: */
+        uint64_t draws[2];              /* rows of its table whose words the line has, as bits */
+    } * traced;                         /* by its stack: nodes with the same have it in common */
     struct entries {
         int n;
         const char **entry;
@@ -89,7 +91,11 @@ struct dynamo {
 static inline bool
 starts_with(const char *s, const char *with)
 {
-    return *s == *with ? strncmp(s, with, strlen(with)) == 0 : !*with;
+    while (*with && *s == *with) {
+        s++;
+        with++;
+    }
+    return !*with;
 }
 
 static inline bool
@@ -112,7 +118,13 @@ void masks_sweep(struct dynamo *d);
 /* ---- fx.c: the exporter's text ----------------------------------------------------------------------------------- */
 
 /* What a node's texts say, read once a file. */
-const struct record *fx_record(const struct lowering *l, int node);
+const struct record *fx_read(const struct lowering *l, int node);
+static inline const struct record *
+fx_record(const struct lowering *l, int node)
+{
+    const struct record *r = l->g->n[node].record;
+    return r ? r : fx_read(l, node);
+}
 enum stack_word { SAYS_CHECKPOINT = 1, SAYS_APPLY = 2, SAYS_EVAL = 4, SAYS_DETACH = 8, SAYS_KEEPS = 16 };
 /* Whether the stack of some node has one of the words; SAYS_KEEPS: a line that may bind an attribute. */
 bool fx_says(const struct lowering *l, unsigned words);
@@ -133,7 +145,7 @@ const char *fx_line(struct arena *a, const char *stack);  /* the Python line of 
 static inline const char *
 fx_line_at(const struct dynamo *d, int node) /* the same of a node */
 {
-    return fx_record(d->l, node)->traced.line;
+    return fx_record(d->l, node)->traced->line;
 }
 const char **fx_frames(struct arena *a, const char *stack);
 /* Arguments in the order of op's row; names stay text. How many of out[MAX_ARGS]. */

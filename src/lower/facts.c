@@ -610,7 +610,8 @@ struct fact_index {
     struct names *classes;
     int n, cap;
     struct like {
-        struct rows type, around; /* whose globs are like it */
+        struct rows type, around;    /* whose globs are like it */
+        unsigned of_type, of_around; /* the kinds of these, as bits; of_type: but for those of places around */
     } * *like;
 };
 
@@ -678,8 +679,11 @@ likes(struct lowering *l, const char *class)
     asked->like = like;
     for (int i = 0; i < fact_count; i++) {
         const struct fact *f = &fact_table[i];
-        row_set(&like->type, i, !f->type || glob_match(f->type, class));
-        row_set(&like->around, i, f->around && like_one(f->around, class));
+        const bool type = !f->type || glob_match(f->type, class), around = f->around && like_one(f->around, class);
+        row_set(&like->type, i, type);
+        row_set(&like->around, i, around);
+        like->of_type |= (unsigned)(type && !f->around) << f->kind;
+        like->of_around |= (unsigned)around << f->kind;
     }
     names_put(x->classes, arena_str(x->a, class), x->n);
     return *PUSH(x->a, x->like, x->n, x->cap) = like;
@@ -706,10 +710,15 @@ next_fact(struct lowering *l, const struct fact *f, unsigned kinds_wanted, const
         index_facts(l);
     const struct fact_index *x = l->fact_index;
     const struct like *type = likes(l, p->type ? p->type : ""), *around[COUNT(p->around)];
+    unsigned kinds_there = type->of_type;
     int n = 0, at = f ? (int)(f - fact_table) + 1 : 0;
     for (int i = 0; i < COUNT(p->around); i++)
-        if (p->around[i])
-            around[n++] = likes(l, p->around[i]);
+        if (p->around[i]) {
+            around[n] = likes(l, p->around[i]);
+            kinds_there |= around[n++]->of_around;
+        }
+    if (!(kinds_wanted & kinds_there))
+        return NULL;
     uint64_t from = ~UINT64_C(0) << at % BITS;
     for (int word = at / BITS; word < WORDS; word++, from = ~UINT64_C(0)) {
         uint64_t wanted = 0, like = x->anywhere.word[word];

@@ -170,7 +170,7 @@ says(const char *stack)
 }
 
 static struct traced
-read_traced(struct arena *a, const char *stack)
+read_stack(struct arena *a, const char *stack)
 {
     const char *outer = stack ? fx_outer(a, stack) : NULL, *line = fx_line(a, stack), *around = fx_line(a, outer);
     return (struct traced){.line = line,
@@ -185,24 +185,49 @@ read_traced(struct arena *a, const char *stack)
                            .frames = fx_frames(a, stack)};
 }
 
-/* before: the node before it, NULL none. */
-static const struct record *
-read_record(struct arena *a, const struct node *n, const struct node *before)
+/* What a file's stacks say. */
+struct stacks {
+    struct names *texts;
+    int n, cap;
+    struct traced **traced, *none; /* none: of a node without a stack */
+};
+
+static struct traced *
+read_traced(const struct lowering *l, const char *stack)
 {
-    struct record *r = NEW(a, struct record);
-    bool again = before && before->record && before->stack && n->stack && strcmp(before->stack, n->stack) == 0;
+    struct graph *file = l->g->first ? l->g->first->graph : l->g;
+    struct arena *a = file->arena;
+    struct stacks *x = file->stacks = file->stacks ? file->stacks : NEW(a, struct stacks);
+    x->texts = x->texts ? x->texts : names_new(a);
+    int at = stack ? names_find(x->texts, stack) : -1;
+    if (at >= 0)
+        return x->traced[at];
+    if (!stack && x->none)
+        return x->none;
+    const struct traced read = read_stack(a, stack);
+    struct traced *t = arena_dup(a, &read, sizeof(read));
+    if (!stack)
+        return x->none = t;
+    names_put(x->texts, stack, x->n);
+    return *PUSH(a, x->traced, x->n, x->cap) = t;
+}
+
+static const struct record *
+read_record(const struct lowering *l, const struct node *n)
+{
+    struct record *r = NEW(l->a, struct record);
     if (n->fx)
-        split(a, n->fx, r);
-    r->traced = again ? before->record->traced : read_traced(a, n->stack);
-    r->scopes = entries(a, n->scopes);
-    r->classes = entries(a, n->classes);
-    r->drops = r->traced.drops || says_dropout(n->scopes) || says_dropout(n->classes);
+        split(l->a, n->fx, r);
+    r->traced = read_traced(l, n->stack);
+    r->scopes = entries(l->a, n->scopes);
+    r->classes = entries(l->a, n->classes);
+    r->drops = r->traced->drops || says_dropout(n->scopes) || says_dropout(n->classes);
     return r;
 }
 
 /* The file's first program has the same nodes in the same places, but for loops that were unrolled otherwise. */
 const struct record *
-fx_record(const struct lowering *l, int node)
+fx_read(const struct lowering *l, int node)
 {
     struct node *n = &l->g->n[node];
     const struct graph *first = l->g->first ? l->g->first->graph : NULL;
@@ -211,7 +236,7 @@ fx_record(const struct lowering *l, int node)
         same->stack == n->stack)
         n->record = same->record;
     if (!n->record)
-        n->record = read_record(l->a, n, node ? n - 1 : NULL);
+        n->record = read_record(l, n);
     return n->record;
 }
 
@@ -220,7 +245,7 @@ fx_says(const struct lowering *l, unsigned words)
 {
     bool any = false;
     for (int i = 0; i < l->g->nn && !any; i++)
-        any = l->g->n[i].stack && fx_record(l, i)->traced.says & words;
+        any = l->g->n[i].stack && fx_record(l, i)->traced->says & words;
     return any;
 }
 

@@ -168,10 +168,10 @@ group_inputs(const struct dynamo *d, const struct group *g, const struct arg *ar
 bool
 group_same_statement(const struct dynamo *d, int a, int b)
 {
-    const char *p = d->l->g->n[a].stack, *q = d->l->g->n[b].stack;
+    const bool stacks = d->l->g->n[a].stack && d->l->g->n[b].stack;
     int ga = d->group_of[a], gb = d->group_of[b];
     const char *pa = ga < 0 ? NULL : d->groups[ga].path, *pb = gb < 0 ? NULL : d->groups[gb].path;
-    return p && q && strcmp(p, q) == 0 && (!pa || !pb || strcmp(pa, pb) == 0);
+    return stacks && fx_record(d->l, a)->traced == fx_record(d->l, b)->traced && (!pa || !pb || strcmp(pa, pb) == 0);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
@@ -183,8 +183,8 @@ group_placed(struct lowering *l, const struct node *n, const char *path, const c
     const struct record *r = fx_record(l, (int)(n - l->g->n));
     struct call *c = lower_call(l, target, nargs);
     c->node = n->name;
-    c->location = r->traced.location;
-    c->frames = r->traced.frames;
+    c->location = r->traced->location;
+    c->frames = r->traced->frames;
     c->scope = lower_module(l, path ? path : "", type);
     if (!c->location && path && *path)
         c->location = path;

@@ -249,5 +249,6 @@ lower_run(struct graph *g, const struct setup *setup)
         if (l->p->calls[i].op && l->p->calls[i].op->assumes && setup_assumes(s, l->p->calls[i].op->alternative))
             program_assume(l->p, l->p->calls[i].op->alternative, "%s", l->p->calls[i].op->assumes);
     l->p->asked = asked;
+    l->p->calls = arena_trim(l->a, l->p->calls, &l->p->cap_calls, l->p->ncalls, sizeof(*l->p->calls));
     return l->p;
 }

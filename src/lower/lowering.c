@@ -115,9 +115,9 @@ lower_call(struct lowering *l, const char *target, int nargs)
     c->target = arena_str(l->a, target);
     c->op = aten_find(target);
     c->nargs = nargs;
-    c->args = NEWN(l->a, struct arg, nargs ? nargs : 1);
+    c->args = arena_alloc(l->a, sizeof(*c->args) * (size_t)nargs + sizeof(*c->outs));
     c->nouts = 1;
-    c->outs = NEWN(l->a, int, 1);
+    c->outs = (int *)(c->args + nargs);
     c->outs[0] = lower_slot(l);
     c->rank = -1;
     return c;

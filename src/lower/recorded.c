@@ -890,7 +890,7 @@ doubt_decomposed(struct dynamo *d, const struct group *g)
     bool said = at > 0 && group_same_statement(d, d->groups[at - 1].last, g->last);
     const struct node *n = &d->l->g->n[g->last];
     const char *line = fx_line_at(d, g->last), *target = spelled_bare(g->target);
-    const uint64_t endings = fx_record(d->l, g->last)->traced.endings;
+    const uint64_t endings = fx_record(d->l, g->last)->traced->endings;
     static uint64_t ends[COUNT(decomposed)];
     for (int i = 0; i < COUNT(decomposed) && !ends[i]; i++)
         ends[i] = python_ending(decomposed[i]);

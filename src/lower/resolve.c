@@ -63,15 +63,14 @@ static const char DROPOUT[] = "aten.dropout.default";
 static bool
 after_gap(const struct dynamo *d, const char *path)
 {
-    const char *before = path ? lower_before(d->l, path) : NULL, *below;
+    const char *before = path ? lower_before(d->l, path) : NULL;
     if (!before)
         return false;
-    below = arena_printf(d->l->a, "%s.", before);
     for (int i = 0; i < d->ngroups; i++)
-        if (d->groups[i].path && (strcmp(d->groups[i].path, before) == 0 || starts_with(d->groups[i].path, below)))
+        if (d->groups[i].path && path_within(d->groups[i].path, before))
             return false;
     for (int i = 0; i < d->l->p->nparams; i++)
-        if (starts_with(d->l->p->params[i].name, below))
+        if (path_within(d->l->p->params[i].name, before) && d->l->p->params[i].name[strlen(before)])
             return false;
     return true;
 }
@@ -586,9 +585,8 @@ folded_param(struct dynamo *d, const struct group *g, const char *end, int rank,
     size_t len = strlen(path);
     for (int i = 0; i < p->nparams; i++) {
         struct param *q = &p->params[i];
-        bool below = !len || (starts_with(q->name, path) && q->name[len] == '.');
-        if (!below || q == but || q->rank >= 0 || d->referenced[i] ||
-            (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN))
+        if (q == but || q->rank >= 0 || d->referenced[i] || (q->kind != PARAM_TRAINED && q->kind != PARAM_FROZEN) ||
+            (len && !(starts_with(q->name, path) && q->name[len] == '.')))
             continue;
         bool fits = end ? ends_with(q->name, end) : ends_with(q->name, "bias") == (rank == 1);
         if (!end && read_here(d, g, q, "", ""))
@@ -831,9 +829,11 @@ lost_part(struct dynamo *d, const struct group *g, const char *stem, int tensor)
     }
     for (struct param *q = p->params; q < p->params + p->nparams && !of; q++) {
         bool first = q->rank < 0 && !d->referenced[q - p->params],
-             again = q->rank == rank + 1 && memcmp(q->size + 1, whole + 1, sizeof(*whole) * (size_t)rank) == 0 &&
-                     graph_find(d->l->g, q->name) < 0;
-        of = q->kind <= PARAM_FROZEN && (first || again) && picked_here(d, g, q) ? q : NULL;
+             again = q->rank == rank + 1 && memcmp(q->size + 1, whole + 1, sizeof(*whole) * (size_t)rank) == 0;
+        of = q->kind <= PARAM_FROZEN && (first || again) && picked_here(d, g, q) &&
+                     (first || graph_find(d->l->g, q->name) < 0)
+                 ? q
+                 : NULL;
     }
     if (!of)
         return -1;
@@ -942,7 +942,7 @@ unread_weight(struct dynamo *d, const struct group *g, const char *stem, int *n)
 static int
 shared_table(struct dynamo *d, const struct group *g, const struct tensor *t, int *at)
 {
-    const char *line = fx_record(d->l, g->last)->traced.location, *path = g->path ? g->path : "";
+    const char *line = fx_record(d->l, g->last)->traced->location, *path = g->path ? g->path : "";
     *at = d->ntables;
     int nth = 0, slot = -1;
     for (int i = 0; i < d->ntables; i++)
@@ -2095,7 +2095,7 @@ resolve_last(struct dynamo *d, const struct group *g, int slot)
     const char *stack = g->nnodes ? l->g->n[g->last].stack : NULL,
                *next = at + 1 < d->ngroups ? l->g->n[d->groups[at + 1].nodes[0]].stack : NULL;
     for (int i = 0; i < COUNT(traceless) && stack; i++)
-        for (const char *s = traceless[i].last & fx_record(l, g->last)->traced.says ? stack : "";
+        for (const char *s = traceless[i].last & fx_record(l, g->last)->traced->says ? stack : "";
              python_frame(s) && !(next && starts_with(next, s)); s = fx_outer(l->a, s))
             if (python_closes(l->a, fx_line(l->a, s), traceless[i].stem)) {
                 struct call *c = group_call(d, g, traceless[i].target, 1);

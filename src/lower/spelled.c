@@ -152,13 +152,12 @@ spelled_bare(const char *target)
 const char *
 spelled_stem(struct arena *a, const char *name)
 {
-    char *stem = arena_printf(a, "aten.%s", name);
-    char *p = stem + strlen(stem), *digits = p;
-    while (isdigit((unsigned char)digits[-1]))
-        digits--;
-    if (digits < p && digits[-1] == '_')
-        digits[-1] = 0;
-    return stem;
+    const size_t all = strlen(name);
+    size_t n = all;
+    while (n && isdigit((unsigned char)name[n - 1]))
+        n--;
+    n = n && n < all && name[n - 1] == '_' ? n - 1 : all;
+    return arena_printf(a, "aten.%.*s", (int)n, name);
 }
 
 /* ---- what was recorded for what runs ----------------------------------------------------------------------------- */

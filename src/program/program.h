@@ -41,23 +41,22 @@ struct aten;
 struct call {
     const struct aten *op;
     const char *target; /* as the file names it, "aten.linear.default" */
-    int nargs;
-    struct arg *args; /* in the order of op->args */
-    int nouts;
-    int *outs; /* slots */
+    struct arg *args;   /* in the order of op->args */
+    int *outs;          /* slots */
+    int nargs, nouts;
     int rank;  /* sizes of outs[0] as the file states them; -1 unknown */
+    int scope; /* module, index into program.modules */
     const int64_t *size;
-    int scope;                          /* module, index into program.modules */
     const char *location, *node, *name; /* name: of the first output */
     const char **frames;        /* Python frames, outermost first: "file:line in function"; NULL-terminated or NULL */
     const char *stack, *scopes; /* the exporter's text of both, NULL none */
-    bool in_place;              /* writes over its first argument: relu_, += */
-    bool no_grad, no_autocast;  /* the program has switched either off */
-    int anew;                   /* 1: a view that autograd makes anew since what it shows was written; 2: one of that */
-    bool in_loss;               /* the loss function runs it, not the model */
-    bool either_type;           /* in fp32 as far as a line shows: it may have another tensor's type */
     int kept, attribute; /* the slot that an attribute of a module keeps from then until the next step, and the number
                           * of that attribute from 1 on; 0 none */
+    bool in_place;       /* writes over its first argument: relu_, += */
+    bool no_grad, no_autocast; /* the program has switched either off */
+    bool in_loss;              /* the loss function runs it, not the model */
+    bool either_type;          /* in fp32 as far as a line shows: it may have another tensor's type */
+    int8_t anew;               /* 1: a view that autograd makes anew since what it shows was written; 2: one of that */
 };
 
 /* Slots that a call reads, one after another: for (struct call_reads r = {c}; (slot = next_read(&r)) >= 0;) */

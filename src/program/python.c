@@ -36,8 +36,10 @@ struct bound { /* a name that a line binds */
 struct spot {            /* a frame of a call */
     int where, function; /* file, function and module, as a number; without the module */
     int line;
+    struct path *path; /* it and the frames around it */
     const char *text;
     const char *calls; /* the module that it calls there; "" none */
+    unsigned inners;   /* that the line calls, as bits; of frames alone */
     bool whole;        /* the line is all of a statement, as far as brackets tell */
     int nbindings;
     const struct bound *binding;
@@ -48,10 +50,16 @@ struct spot {            /* a frame of a call */
     } * reads; /* that it reads, in order; of frames alone */
 };
 
+struct path { /* a frame in the frames around it: equal ones are one */
+    int where, line;
+    struct path *inside, *next; /* frames in it; of the same frame around */
+};
+
 struct stack {
     int n;
     struct spot *at;
     int *end;      /* per frame the last call before it returns */
+    int *line_end; /* and before that the line's last; -1 not known yet */
     bool borrowed; /* of a call that was lost, where it may have run */
 };
 
@@ -59,6 +67,7 @@ struct frames { /* of a program's calls and of its copies', each read once */
     struct arena *a;
     struct names *spots, *places;
     struct spot *spot;
+    struct path paths; /* around all */
     int n, cap, nplaces;
     char *key;
     int cap_key;
@@ -306,9 +315,26 @@ place_number(struct frames *f, const char *place)
     return number;
 }
 
-/* The frame whose text ends there, in a function of that module. */
-static const char *next_name_read(const struct spot *s, const char *p, size_t *len);
+/* Paths are the first program's, which outlives the others. */
+static struct path *
+path_in(struct frames *f, struct path *around, const struct spot *s)
+{
+    f = f->before ? f->before : f;
+    struct path **at = around ? &around->inside : &f->paths.inside;
+    while (*at && ((*at)->where != s->where || (*at)->line != s->line))
+        at = &(*at)->next;
+    if (!*at) {
+        *at = NEW(f->a, struct path);
+        (*at)->where = s->where;
+        (*at)->line = s->line;
+    }
+    return *at;
+}
 
+static const char *next_name_read(const struct spot *s, const char *p, size_t *len);
+static unsigned inners_in(const char *text);
+
+/* The frame whose text ends there, in a function of that module. */
 static struct spot
 frame_spot(struct frames *f, const char *frame, const char *end, const char *module)
 {
@@ -326,6 +352,7 @@ frame_spot(struct frames *f, const char *frame, const char *end, const char *mod
     spot.line = line_of(frame);
     spot.where = place_number(f, arena_printf(f->a, "%s %s", function, module));
     spot.function = place_number(f, function);
+    spot.inners = inners_in(spot.text);
     size_t len;
     for (const char *p = spot.text; (p = next_name_read(&spot, p, &len)); p += len)
         *PUSH(f->a, spot.reads, spot.nreads, spot.cap_reads) = (struct name_read){p, len};
@@ -349,6 +376,7 @@ parse_stack(struct frames *f, const struct call *c)
         const char *next = end + 1 + strcspn(end + 1, "\n");
         struct spot *spot = PUSH(f->a, s.at, s.n, cap);
         *spot = frame_spot(f, p, next, module);
+        spot->path = path_in(f, s.n > 1 ? spot[-1].path : NULL, spot);
         spot->calls = depth < nscopes ? scope[depth] : "";
         p = next;
     }
@@ -445,9 +473,9 @@ same_spot(const struct spot *a, const struct spot *b)
 static int
 parting(const struct stack *a, const struct stack *b)
 {
-    int j = 0;
-    while (j < a->n && j < b->n && same_spot(&a->at[j], &b->at[j]))
-        j++;
+    int j = a->n < b->n ? a->n : b->n;
+    while (j > 0 && a->at[j - 1].path != b->at[j - 1].path)
+        j--;
     return j;
 }
 
@@ -455,12 +483,8 @@ parting(const struct stack *a, const struct stack *b)
 static bool
 inside(const struct stack *s, int level, const struct stack *other)
 {
-    if (other->n <= level || other->at[level].where != s->at[level].where)
-        return false;
-    for (int k = level - 1; k >= 0; k--)
-        if (!same_spot(&other->at[k], &s->at[k]))
-            return false;
-    return true;
+    return other->n > level && other->at[level].where == s->at[level].where &&
+           (level < 1 || other->at[level - 1].path == s->at[level - 1].path);
 }
 
 bool
@@ -529,10 +553,8 @@ spelling_of(const char *target)
 static const char *
 next_written(const struct spelling *s, const char *text, const char *p, const char *end, const char **next)
 {
-    const char letter = *s->stem, first = s->sign ? *s->sign : letter;
-    for (size_t width = 1; p < end; p += width, width = 1) {
-        if (*p != letter && *p != first && *p != '*')
-            continue;
+    const char any[] = {*s->stem, '*', s->sign ? *s->sign : '\0', '\0'};
+    for (size_t width; (p += strcspn(p, any)) < end; p += width) {
         bool power = *p == '*' && p[1] == '*'; /* of which each is no product */
         bool sign = s->sign && *p == *s->sign && strncmp(p, s->sign, s->width) == 0 && s->alone == alone(text, p) &&
                     !(s->alone && isdigit((unsigned char)p[1])) && (!power || s->width == 2);
@@ -661,7 +683,8 @@ static bool
 same_call(const struct tracer *t, int i, int j)
 {
     const struct stack *a = &t->stacks[i], *b = &t->stacks[j];
-    return a->n == b->n && parting(a, b) == a->n && strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
+    return a->n == b->n && (!a->n || a->at[a->n - 1].path == b->at[b->n - 1].path) &&
+           strcmp(t->p->calls[i].target, t->p->calls[j].target) == 0;
 }
 
 /* Whether one call is all that the line of call i returns, and call next runs that line again. */
@@ -699,7 +722,9 @@ read_ends(struct tracer *t)
 {
     for (int i = t->p->ncalls - 1; i >= 0; i--) {
         struct stack *s = &t->stacks[i];
-        s->end = NEWN(t->a, int, s->n + 1);
+        s->end = NEWN(t->a, int, 2 * s->n + 1);
+        s->line_end = s->end + s->n;
+        memset(s->line_end, -1, sizeof(int) * (size_t)s->n);
         for (int level = 0; level < s->n; level++)
             s->end[level] = frame_end(t, level, i);
     }
@@ -1130,6 +1155,9 @@ line_end(struct tracer *t, int level, int i, int end)
     if (t->stacks[i].n <= level || !t->stacks[i].at)
         return i;
     const struct spot *s = &t->stacks[i].at[level];
+    int *known = t->stacks[i].end && t->stacks[i].end[level] == end ? &t->stacks[i].line_end[level] : NULL;
+    if (known && *known >= 0)
+        return *known;
     for (int k = i + 1; k <= end; k++) {
         const struct spot *o = t->stacks[k].n ? &t->stacks[k].at[level] : NULL;
         if (o && t->stacks[k].n <= level)
@@ -1139,6 +1167,8 @@ line_end(struct tracer *t, int level, int i, int end)
         else if (!t->stacks[k].borrowed && (s->whole || o->line < s->line || (o->nbindings && o->whole)))
             break;
     }
+    if (known)
+        *known = i;
     return i;
 }
 
@@ -1822,6 +1852,18 @@ static const struct inner {
     {"local_response_norm", "avg_pool3d", {"pow"}, "likewise"},
 };
 
+_Static_assert(COUNT(inners) < 32, "a bit each");
+
+static unsigned
+inners_in(const char *text)
+{
+    const uint64_t endings = python_endings(text);
+    unsigned in = 0;
+    for (int i = 0; i < COUNT(inners); i++)
+        in |= (unsigned)(python_may_call(endings, inners[i].function) && python_calls(text, inners[i].function)) << i;
+    return in;
+}
+
 /* Between two calls of one statement, the first of which made a tensor that the second reads: the last call that holds
  * it; -1 the second. */
 static int
@@ -1829,9 +1871,9 @@ inner_end(struct tracer *t, int from, int user)
 {
     const struct stack *s = &t->stacks[from];
     const struct inner *in = NULL;
-    for (int i = 0; i < COUNT(inners) && s->n && !in; i++)
-        if (python_calls(s->at[s->n - 1].text, inners[i].function) &&
-            (!inners[i].maker || target_named(t->p->calls[from].target, inners[i].maker)))
+    const unsigned calls = s->n ? s->at[s->n - 1].inners : 0;
+    for (int i = 0; calls >> i && !in; i++)
+        if (calls >> i & 1 && (!inners[i].maker || target_named(t->p->calls[from].target, inners[i].maker)))
             in = &inners[i];
     if (!in)
         return -1;
@@ -2151,6 +2193,7 @@ borrow_stack(struct tracer *t, int from, int reader, bool parts, struct stack *s
     at->where = was.where;
     at->calls = was.calls;
     at->line = name ? -was.line : 0;
+    at->path = path_in(t->p->frames, n ? s->at[n - 1].path : NULL, at);
 }
 
 /* ---- files without stacks ---------------------------------------------------------------------------------------- */
@@ -2304,10 +2347,11 @@ static bool
 stored_again(struct tracer *t, int i, int level, const char *list, int slot, int *last)
 {
     const struct spot *line = t->stacks[i].n > level ? t->stacks[i].at : NULL;
-    const char *text = line ? line[level].text : "", *end = statement_end(text), *eq = stores(text);
+    const char *text = line ? line[level].text : "", *eq = stores(text);
     size_t n = strlen(list), len;
     if (!eq || python_name(text) != n || strncmp(text, list, n) != 0)
         return false;
+    const char *end = statement_end(text);
     size_t target = (size_t)(eq + 1 - text);
     const char *value = eq + strlen("] = ");
     const struct round *round = round_at(t, i, level);

@@ -116,9 +116,11 @@ called(const struct owner *o, const char *name)
     const char *end = name && *name == '/' ? strrchr(name, '/') + 1 : NULL;
     name = end && *end ? end : name;
     for (int i = 0; i < COUNT(spoken) && name; i++) {
-        size_t n = strlen(spoken[i].inner);
-        if (strncmp(name, spoken[i].inner, n) == 0 && (!name[n] || name[n] == '_'))
-            return arena_printf(o->a, "%s%s", spoken[i].called, name + n);
+        const char *inner = spoken[i].inner, *rest = name;
+        for (; *inner && *inner == *rest; inner++)
+            rest++;
+        if (!*inner && (!*rest || *rest == '_'))
+            return arena_printf(o->a, "%s%s", spoken[i].called, rest);
     }
     return name;
 }

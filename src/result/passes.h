@@ -30,7 +30,7 @@ struct choice *choices_stored(struct arena *a, const char *(*value)(const void *
 /* segments.c: fills r->segments but for what tensors say; the segment of a storage's block, -1 unknown; what the places
  * of r->live say of them. */
 void segments_gather(struct arena *a, const struct machine *m, struct result *r);
-int segments_find(const struct machine *m, const struct result *r, const struct storage *s);
+int segments_find(const struct result *r, const struct storage *s);
 void segments_fill(struct result *r);
 
 /* certain.c: the least that the step allocates at its peak whatever the doubts turn out to be, bytes. */

@@ -23,7 +23,10 @@ struct gather {
     struct owner *owner;
     struct names *params;
     struct result *r;
-    int *moment;            /* per instant the event that it shows */
+    int *moment;       /* per instant the event that it shows */
+    struct names *ops; /* whose text was made: */
+    int nops, cap_ops;
+    const char **op;
     int64_t least_reserved; /* with the least that cuDNN may keep and take */
 };
 
@@ -102,11 +105,15 @@ gather_setup(struct gather *x)
     r->setup.assumptions = x->p->assumptions;
 }
 
-/* The operator as PyTorch prints it. */
+/* The operator as PyTorch prints it; NULL for none. */
 static const char *
 op_text(struct gather *x, const char *op)
 {
-    return op ? arena_printf(x->a, "%s%s", aten_space(op), op) : NULL;
+    const int at = op ? names_find(x->ops, op) : -1;
+    if (!op || at >= 0)
+        return op ? x->op[at] : NULL;
+    names_put(x->ops, op, x->nops);
+    return *PUSH(x->a, x->op, x->nops, x->cap_ops) = arena_printf(x->a, "%s%s", aten_space(op), op);
 }
 
 /* The events of one operator are one instant: its highest. */
@@ -275,7 +282,7 @@ gather_live(struct gather *x)
         t->layer = module >= 0 ? x->p->modules[module].path : NULL;
         t->born_at = birth[i] ? instant_of(x, (int)(birth[i] - m->ev)) : 0;
         t->dies_at = death[i] ? instant_of(x, (int)(death[i] - m->ev)) : r->ninstants;
-        t->segment = segments_find(m, r, s);
+        t->segment = segments_find(r, s);
         t->offset = t->segment < 0 ? 0 : s->address - r->segments[t->segment].address;
     }
     arena_free(own);
@@ -286,15 +293,15 @@ gather_live(struct gather *x)
 /* ---- the largest storages of the step ---------------------------------------------------------------------------- */
 
 struct life {
-    struct span span;
-    const struct storage *st;
+    int64_t bytes;
+    int storage, born, died; /* instants */
 };
 
 static int
 by_size(const void *a, const void *b)
 {
     const struct life *x = a, *y = b;
-    return x->span.bytes != y->span.bytes ? (x->span.bytes < y->span.bytes ? 1 : -1) : x->st->id - y->st->id;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->storage - y->storage;
 }
 
 static void
@@ -307,23 +314,30 @@ gather_spans(struct gather *x)
     struct life *all = NEWN(own, struct life, m->nst + 1);
     int n = 0;
     for (int i = 0; i < m->nst; i++)
-        all[i] = (struct life){{NULL, NULL, m->st[i]->class, m->st[i]->bytes, 0, r->ninstants}, m->st[i]};
-    for (int i = 0; i < m->nev; i++) {
-        struct span *s = &all[m->ev[i].storage].span;
-        *(m->ev[i].birth ? &s->born : &s->died) = instant_of(x, i);
+        all[i] = (struct life){m->st[i]->bytes, i, 0, r->ninstants};
+    for (int i = 0, at = 0; i < m->nev; i++) {
+        struct life *s = &all[m->ev[i].storage];
+        while (at < r->ninstants && x->moment[at] < i)
+            at++;
+        *(m->ev[i].birth ? &s->born : &s->died) = at;
     }
     for (int i = 0; i < m->nst; i++)
-        if (all[i].span.born < all[i].span.died)
+        if (all[i].born < all[i].died)
             all[n++] = all[i];
     qsort(all, (size_t)n, sizeof(*all), by_size);
     r->nstorages = n;
     r->nspans = n < MOST ? n : MOST;
     r->spans = NEWN(x->a, struct span, r->nspans + 1);
     for (int i = 0; i < r->nspans; i++) {
-        r->spans[i] = all[i].span;
-        r->spans[i].name = owner_name(x->owner, all[i].st);
-        int module = storage_module(x, all[i].st);
-        r->spans[i].layer = module >= 0 ? x->p->modules[module].path : NULL;
+        const struct life *l = &all[i];
+        const struct storage *s = m->st[l->storage];
+        const int module = storage_module(x, s);
+        r->spans[i] = (struct span){.name = owner_name(x->owner, s),
+                                    .layer = module >= 0 ? x->p->modules[module].path : NULL,
+                                    .class = s->class,
+                                    .bytes = l->bytes,
+                                    .born = l->born,
+                                    .died = l->died};
     }
     arena_free(own);
 }
@@ -605,6 +619,7 @@ result_build(const struct graph *g, struct program *p, struct step *st, const st
 {
     struct gather x = {.a = st->arena, .g = g, .p = p, .st = st, .s = s, .r = NEW(st->arena, struct result)};
     struct result *r = x.r;
+    x.ops = names_new(x.a);
     r->version = PACKAGE_VERSION;
     assume_context(p, s);
     assume_cudnn(p, st, s);

@@ -25,11 +25,10 @@ segments_gather(struct arena *a, const struct machine *m, struct result *r)
 }
 
 int
-segments_find(const struct machine *m, const struct result *r, const struct storage *s)
+segments_find(const struct result *r, const struct storage *s)
 {
-    int stream = 0, lo = 0, hi = r->nsegments;
-    while (stream < STREAMS && machine_heap(m, stream) != s->heap)
-        stream++;
+    const int stream = s->stream;
+    int lo = 0, hi = r->nsegments;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
         const struct segment *at = &r->segments[mid];

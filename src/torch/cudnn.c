@@ -75,13 +75,12 @@ is_plain_3x3(const struct kernel_shape *s)
     return plain;
 }
 
+/* Those that rules compare. */
 static void
-read_letters(struct letters *l, const struct kernel_shape *s)
+read_shape(struct letters *l, const struct kernel_shape *s)
 {
     double *n = l->of;
     int64_t in = s->in[1] / s->groups, out = s->out[1] / s->groups;
-    int bytes = dtypes[s->dtype].bits / 8;
-    int64_t unit = OPERAND_ALIGNMENT / bytes;
     n[PLACE('c')] = (double)in;
     n[PLACE('k')] = (double)out;
     n[PLACE('g')] = (double)s->groups;
@@ -93,6 +92,16 @@ read_letters(struct letters *l, const struct kernel_shape *s)
     n[PLACE('o')] = n[PLACE('m')] * (double)s->out[1] * n[PLACE('d')];
     n[PLACE('u')] = divisor(in);
     n[PLACE('v')] = divisor(out);
+}
+
+/* Then those of sums. */
+static void
+read_bytes(struct letters *l, const struct kernel_shape *s)
+{
+    double *n = l->of;
+    int64_t in = s->in[1] / s->groups;
+    int bytes = dtypes[s->dtype].bits / 8;
+    int64_t unit = OPERAND_ALIGNMENT / bytes;
     n[PLACE('X')] = (double)(div_up(s->in[1], unit) * unit * bytes) * elements(s->in, 2, s->rank) * (double)s->in[0];
     n[PLACE('Y')] = (double)(div_up(s->out[1], unit) * unit * bytes) * n[PLACE('m')];
     n[PLACE('W')] = (double)(div_up(s->out[1], unit) * unit * div_up(in, unit) * unit * bytes) * n[PLACE('f')];
@@ -150,11 +159,18 @@ read_rule(struct arena *a, const char **at)
 }
 
 static double
-evaluate(const struct rule_read *r, const struct letters *l)
+evaluate(const struct rule_read *r, const struct kernel_shape *s)
 {
+    struct letters own = {0}, *l = &own;
     double sum = 0;
+    bool bytes = false;
+    read_shape(l, s);
     while (r->letter)
         r = l->of[PLACE(r->letter)] <= r->number ? r->yes : r->no;
+    for (int i = 0; i < r->nsummands; i++)
+        bytes |= r->summand[i].letter != 0;
+    if (bytes)
+        read_bytes(l, s);
     for (int i = 0; i < r->nsummands; i++)
         sum += r->summand[i].factor * (r->summand[i].letter ? l->of[PLACE(r->summand[i].letter)] : 1);
     return sum;
@@ -179,17 +195,19 @@ rule_text(struct machine *m, const struct cudnn_rule *r, enum kernel_kind kind)
 
 /* With both flags the rows without TF32 count. */
 static const struct cudnn_rule *
-rule_of(const struct machine *m, enum dtype t, bool last)
+rule_of(struct machine *m, enum dtype t, bool last)
 {
-    static int last_found; /* a step asks for one alone */
+    static const struct cudnn_rule none;
+    const struct cudnn_rule **known = &m->rule_of[t][last];
     bool half = dtype_is_half(t);
     bool no_tf32 = !half && m->s->flags.no_tf32 && m->sm >= FIRST_TF32;
     bool deterministic = !half && !no_tf32 && m->s->flags.deterministic;
-    for (int n = 0, i = last_found; n < COUNT(rules) && (half || t == DT_FLOAT); n++, i = (i + 1) % COUNT(rules))
+    for (int i = 0; i < COUNT(rules) && !*known && (half || t == DT_FLOAT); i++)
         if (rules[i].sm == m->sm && rules[i].half == half && rules[i].last == last &&
             rules[i].deterministic == deterministic && rules[i].no_tf32 == no_tf32)
-            return &rules[last_found = i];
-    return NULL;
+            *known = &rules[i];
+    *known = *known ? *known : &none;
+    return *known == &none ? NULL : *known;
 }
 
 int64_t
@@ -208,9 +226,7 @@ cudnn_workspace(struct machine *m, const struct kernel_shape *s)
         return 0;
     if (!m->cudnn.rule || m->cudnn.rule->most < r->most)
         m->cudnn.rule = r;
-    struct letters l = {0};
-    read_letters(&l, s);
-    double bytes = evaluate(rule_text(m, r, s->kind), &l);
+    double bytes = evaluate(rule_text(m, r, s->kind), s);
     if (bytes > 0)
         bytes += EXTRA;
     return bytes < (double)MAX_STORAGE_BYTES ? (int64_t)bytes : MAX_STORAGE_BYTES;

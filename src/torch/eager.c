@@ -61,7 +61,7 @@ storage_new(struct machine *m, int64_t bytes)
     s->empty = m->on_meta;
     if (s->empty)
         return s;
-    s->heap = m->stream ? m->stream : m->heap;
+    s->stream = m->stream;
     trace_birth(m, s);
     if (m->most && m->fresh != CLASS_OPTIMIZER) /* there from the second iteration on */
         hold(m, bytes);
@@ -141,8 +141,8 @@ value_new(struct machine *m, enum dtype t, int rank, const int64_t *size, const 
     }
     struct value *v = value_make(m, storage_new(m, bytes), t, rank, size, stride);
     v->st->dtype = t;
-    v->st->rank = v->rank < SHOWN_RANK ? v->rank : SHOWN_RANK;
-    memcpy(v->st->size, v->size, sizeof(*size) * (size_t)v->st->rank);
+    v->st->rank = (uint8_t)(v->rank < SHOWN_RANK ? v->rank : SHOWN_RANK);
+    v->st->size = arena_dup(m->keep, v->size, sizeof(*size) * v->st->rank);
     return v;
 }
 
@@ -190,7 +190,7 @@ value_refill(struct machine *m, struct value *v, enum class class, int64_t eleme
     m->fresh_name = NULL;
     st->dtype = v->dtype;
     st->rank = old->rank;
-    memcpy(st->size, old->size, sizeof(st->size));
+    st->size = old->size;
     st->refs++;
     v->st = st;
     storage_drop(m, old);
@@ -703,6 +703,24 @@ differentiable(const struct derivative *r, int arg)
     return r->of >> arg & 1;
 }
 
+static void
+args_into(struct arena *a, int n, struct arg *to, const struct arg *from)
+{
+    for (int i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].kind == ARG_LIST)
+            to[i].list = args_copy(a, from[i].n, from[i].list);
+    }
+}
+
+struct arg *
+args_copy(struct arena *a, int n, const struct arg *from)
+{
+    struct arg *to = NEWN(a, struct arg, n + 1);
+    args_into(a, n, to, from);
+    return to;
+}
+
 static struct value *
 saved(struct value *v)
 {
@@ -884,11 +902,30 @@ rebase(struct machine *m, struct gnode *g, struct value *v)
     node_forget(m, shown.fn);
 }
 
+/* With room for that many of each, side by side. */
+static struct gnode *
+node_new(struct arena *a, int nargs, int nin, int nout, int nsaved)
+{
+    size_t pointers = 2 * (size_t)nout + (size_t)nsaved;
+    struct gnode *g = arena_alloc(a, sizeof(*g) + sizeof(*g->args) * (size_t)nargs + sizeof(*g->in) * (size_t)nin +
+                                         sizeof(*g->out) * pointers + sizeof(*g->first) * (size_t)nargs);
+    g->nargs = nargs;
+    g->nin = nin;
+    g->nout = nout;
+    g->args = (struct arg *)(g + 1);
+    g->in = (struct edge *)(g->args + nargs);
+    g->out = (struct value **)(g->in + nin);
+    g->buf = g->out + nout;
+    g->saved = g->buf + nout;
+    g->first = (int *)(g->saved + nsaved);
+    return g;
+}
+
 static void
 node_make(struct machine *m, struct frame *f)
 {
     const struct derivative *r = rule_of(m, f->op);
-    int nin = 0;
+    int nin = 0, room = 0;
     bool any = false, complex = false;
     for (int i = 0; i < f->n; i++) {
         int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
@@ -904,23 +941,21 @@ node_make(struct machine *m, struct frame *f)
         return;
     if (complex && !f->op->complex && f->nout && f->out[0] && !f->out[0]->is_view)
         m->uncertain = f->op;
-    struct gnode *g = NEW(m->a, struct gnode);
+    for (int i = 0; i < r->nsaved; i++)
+        room += !r->saved[i].result && r->saved[i].at < f->n && f->a[r->saved[i].at].kind == ARG_LIST
+                    ? f->a[r->saved[i].at].n
+                    : 1;
+    struct gnode *g = node_new(m->a, f->n, nin, f->nout, room);
     g->op = f->op;
     g->call = m->call;
     g->seq = m->seq++;
     g->pinned = m->checkpoint && (m->checkpoint->parent || m->checkpoint->again || m->checkpoint->mute);
     g->over = f->over;
     g->slices = f->over && views_all(f->over);
-    g->nargs = f->n;
-    g->args = args_copy(m->a, f->n, f->a);
-    g->nin = nin;
-    g->first = NEWN(m->a, int, f->n);
-    g->in = NEWN(m->a, struct edge, nin);
-    g->nout = f->nout;
-    g->out = f->out;
-    f->kept = true;
-    g->buf = NEWN(m->a, struct value *, f->nout);
-    int at = 0, room = 0;
+    args_into(m->a, f->n, g->args, f->a);
+    for (int k = 0; k < f->nout; k++)
+        g->out[k] = f->out[k];
+    int at = 0;
     for (int i = 0; i < f->n; i++) {
         int n = f->a[i].kind == ARG_LIST ? f->a[i].n : 1;
         g->first[i] = at;
@@ -930,11 +965,6 @@ node_make(struct machine *m, struct frame *f)
                 g->in[at] = node_edge(m, a->v);
         }
     }
-    for (int i = 0; i < r->nsaved; i++)
-        room += !r->saved[i].result && r->saved[i].at < f->n && f->a[r->saved[i].at].kind == ARG_LIST
-                    ? f->a[r->saved[i].at].n
-                    : 1;
-    g->saved = NEWN(m->a, struct value *, room);
     for (int i = 0; i < r->nsaved; i++) {
         const struct save *s = &r->saved[i];
         bool wanted = !s->guard;
@@ -944,7 +974,7 @@ node_make(struct machine *m, struct frame *f)
             continue;
         if (s->result) {
             if (s->at < f->nout && f->out[s->at])
-                node_save(m, g, &f->out[s->at], true);
+                node_save(m, g, &g->out[s->at], true);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_VALUE) {
             node_save(m, g, &g->args[s->at].v, false);
         } else if (s->at < f->n && f->a[s->at].kind == ARG_LIST) {
@@ -1211,18 +1241,6 @@ autocast(struct machine *m, struct frame *f)
     m->autocast = true;
 }
 
-struct arg *
-args_copy(struct arena *a, int n, const struct arg *from)
-{
-    struct arg *to = NEWN(a, struct arg, n + 1);
-    for (int i = 0; i < n; i++) {
-        to[i] = from[i];
-        if (from[i].kind == ARG_LIST)
-            to[i].list = args_copy(a, from[i].n, from[i].list);
-    }
-    return to;
-}
-
 /* Whether one of the arguments requires a gradient, for which something is kept; a list is taken to. */
 static bool
 is_wanted(const struct frame *f, unsigned guard)
@@ -1474,8 +1492,6 @@ dispatch(struct machine *m, const struct aten *op, int n, const struct arg *a, c
 void
 frame_drop(struct machine *m, struct frame *f)
 {
-    if (f->kept)
-        return;
     f->next = m->frames;
     m->frames = f;
 }

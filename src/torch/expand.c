@@ -1711,6 +1711,15 @@ padded(struct machine *m, struct value *v)
     return is_aligned(m, v->size[3], 8) ? v : OP(m, "constant_pad_nd.default", VAL(v), ints_arg(m, 2, pads));
 }
 
+/* Whether the efficient kernel takes rows of these sizes: whole units of its products' operands, in fp32 any before
+ * 8.0. */
+static bool
+takes_heads(struct machine *m, bool half, int64_t head, int64_t value)
+{
+    const int64_t unit = half ? 8 : 4;
+    return (is_aligned(m, head, unit) && is_aligned(m, value, unit)) || (!half && !machine_from(m, 80));
+}
+
 /* Which kernel: flash takes half types without a mask, efficient the rest whose rows are whole units of its products'
  * operands; see sdp_utils.cpp, check_head_dim_size_mem_efficient and minimum_gemm_alignment. */
 void
@@ -1735,7 +1744,7 @@ expand_attention(struct machine *m, struct frame *f)
         k = repeat_interleave(m, k, times, 1);
         v = repeat_interleave(m, v, times, 1);
     }
-    int64_t head = q->size[3], unit = half ? 8 : machine_from(m, 80) ? 4 : 1;
+    int64_t head = q->size[3];
     bool cudnn = m->real && kernel == ATTENTION_AUTO && half && machine_from(m, 90) && head <= 128 &&
                  head == v->size[3] && is_aligned(m, head, 8);
     if (cudnn) { /* first on Hopper since 2.11's cuDNN; see sdp_utils.cpp */
@@ -1748,8 +1757,8 @@ expand_attention(struct machine *m, struct frame *f)
     if (kernel == ATTENTION_AUTO)
         kernel = half && !mask && head == v->size[3] && head <= 256 && (!m->real || machine_from(m, 80))
                      ? ATTENTION_FLASH
-                 : m->real && !(is_aligned(m, head, unit) && is_aligned(m, v->size[3], unit)) ? ATTENTION_MATH
-                                                                                              : ATTENTION_EFFICIENT;
+                 : !m->real || takes_heads(m, half, head, v->size[3]) ? ATTENTION_EFFICIENT
+                                                                      : ATTENTION_MATH;
     struct value *out;
     if (kernel == ATTENTION_MATH) {
         out = attention_math(m, f, q, k, v);

@@ -83,30 +83,14 @@ curve_of(int n, const int64_t *bytes, const enum phase *phase)
     return c;
 }
 
-static struct curve
-curve_of_step(struct arena *a, const struct step *st)
-{
-    const struct machine *m = st->m;
-    int64_t *bytes = NEWN(a, int64_t, m->nev + 1), total = st->before_bytes;
-    enum phase *phase = NEWN(a, enum phase, m->nev + 1);
-    for (int i = 0; i < m->nev; i++) {
-        const struct storage *s = m->st[m->ev[i].storage];
-        bytes[i] = total += m->ev[i].birth ? s->bytes : -s->bytes;
-        phase[i] = m->ev[i].phase;
-    }
-    return curve_of(m->nev, bytes, phase);
-}
-
 struct program
 program_apart(const struct program *p, struct graph *g, struct arena *a)
 {
     struct program q = *p;
-    *g = *p->graph;
-    g->arena = q.arena = a;
-    g->parent = NULL;
-    g->doubts = NULL;
+    *g = graph_apart(p->graph, a);
+    q.arena = a;
     q.assumptions = NULL;
-    g->ndoubts = g->cap_doubts = q.nassumptions = q.cap_assumptions = 0;
+    q.nassumptions = q.cap_assumptions = 0;
     q.graph = g;
     return q;
 }
@@ -114,19 +98,31 @@ program_apart(const struct program *p, struct graph *g, struct arena *a)
 static struct measured
 measured_of(struct arena *a, const struct step *st)
 {
-    const struct live *l = live_run(st);
-    const struct event none = {.phase = PHASE_INPUT}, *at = l->peak >= 0 ? &st->m->ev[l->peak] : &none;
-    return (struct measured){.allocated = l->peak_bytes,
-                             .reserved = st->m->reserved_bytes,
+    const struct machine *m = st->m;
+    int64_t *bytes = NEWN(a, int64_t, m->nev + 1), total = st->before_bytes, peak = total;
+    enum phase *phase = NEWN(a, enum phase, m->nev + 1);
+    const struct event none = {.phase = PHASE_INPUT}, *at = &none;
+    for (int i = 0; i < m->nev; i++) {
+        const struct event *e = &m->ev[i];
+        const struct storage *s = m->st[e->storage];
+        bytes[i] = total += e->birth ? s->bytes : -s->bytes;
+        phase[i] = e->phase;
+        if (total > peak) {
+            peak = total;
+            at = e;
+        }
+    }
+    return (struct measured){.allocated = peak,
+                             .reserved = m->reserved_bytes,
                              .phase = at->phase,
                              .op = at->op,
                              .location = at->call ? at->call->location : NULL,
                              .flops = st->forward_flops,
                              .recomputed_flops = st->recomputed_flops,
-                             .exchanged = st->m->exchanged,
-                             .passed = st->m->passed,
-                             .same = st->m->same,
-                             .curve = curve_of_step(a, st)};
+                             .exchanged = m->exchanged,
+                             .passed = m->passed,
+                             .same = m->same,
+                             .curve = curve_of(m->nev, bytes, phase)};
 }
 
 static void

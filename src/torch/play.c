@@ -141,8 +141,8 @@ same_event(const struct machine *m, const struct event *e, const struct event *f
     if (f->storage < to)
         return !f->birth && f->storage >= from && e->storage < from;
     const struct storage *s = t->st[e->storage], *o = t->st[f->storage];
-    return e->storage - from == f->storage - to && s->requested == o->requested && s->heap == o->heap && !s->stays &&
-           !o->stays && !s->ask && !o->ask;
+    return e->storage - from == f->storage - to && s->requested == o->requested && s->stream == o->stream &&
+           !s->stays && !o->stays && !s->ask && !o->ask;
 }
 
 bool
@@ -244,15 +244,16 @@ birth(struct machine *m, struct storage *s, const struct event *e, bool reported
     if (m->tape && !s->asked)
         s->request = put_on_tape(m, s->ask ? REQUEST_ASKED : REQUEST_BLOCK, s->ask ? s->ask - 1 : s->requested);
     if (m->tape)
-        m->tape->whole &= s->heap == m->heap;
-    const int64_t before = heap_reserved(s->heap);
-    s->block = heap_malloc(s->heap, s->requested);
+        m->tape->whole &= !s->stream;
+    struct heap *h = machine_heap(m, s->stream);
+    const int64_t before = heap_reserved(h);
+    s->block = heap_malloc(h, s->requested);
     s->address = s->block->address;
     tell(m, s, e);
     if (m->real)
         s->bytes = s->block->bytes;
     m->live_bytes += s->bytes;
-    const int64_t reserved = heap_reserved(s->heap) > before ? machine_reserved(m) : 0;
+    const int64_t reserved = heap_reserved(h) > before ? machine_reserved(m) : 0;
     m->reserved_bytes = reserved > m->reserved_bytes ? reserved : m->reserved_bytes;
     s->id = m->nst;
     *PUSH(m->keep, m->st, m->nst, m->cap_st) = s;
@@ -267,7 +268,7 @@ death(struct machine *m, struct storage *s, const struct event *e, bool reported
 {
     if (m->tape && !s->asked)
         put_on_tape(m, REQUEST_FREE, s->request);
-    heap_free(s->heap, s->block);
+    heap_free(machine_heap(m, s->stream), s->block);
     m->live_bytes -= s->bytes;
     if (reported) {
         report(m, s, e);
@@ -333,6 +334,10 @@ trace_play(struct machine *m, bool again, bool reported)
     struct storage **now = t->times ? arena_dup(own, t->st, sizeof(*now) * (size_t)t->nst) : t->st, **was = NULL;
     const struct round *r = t->round; /* that is played over again: with storages of its own, was: those before */
     int end = reported ? t->at[TRACE_END] : t->nev;
+    if (reported && m->cap_ev < t->nev) { /* nearly all that is reported */
+        m->ev = NEWN(m->keep, struct event, t->nev);
+        m->cap_ev = t->nev;
+    }
     for (int i = 0, stop = 0, mark = 0, left = t->times; i <= end; i++) {
         if (i >= stop) {
             if (left > 0 && i == r[1].ev) {

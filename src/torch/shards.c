@@ -63,9 +63,9 @@ shards_add(struct shards *x, int unit, struct value *v, struct value **local, st
 static struct value *
 buffer(struct shards *x, enum stream on, enum class class, const char *name, enum dtype t, int64_t elements)
 {
-    x->m->stream = x->m->side[on];
+    x->m->stream = (uint8_t)(1 + on);
     struct value *v = value_born(x->m, EMPTY, class, name, t, 1, &elements);
-    x->m->stream = NULL;
+    x->m->stream = 0;
     return v;
 }
 

@@ -59,26 +59,25 @@ void aten_list(FILE *out);
 /* A block of device memory from birth to death. */
 struct storage {
     int id, at, refs; /* id: its place in machine.st; at: in the trace */
+    int version;      /* how often it was written over */
+    int ask;          /* that tells its size: 1 and up, in tape.ask; 0 none */
+    int request;      /* of the tape, for its block */
     int64_t bytes;    /* rounded up to 512 as the CUDA allocator rounds */
     int64_t requested;
-    enum class class;
-    enum phase phase;        /* of birth */
     const char *op;          /* that made it: "aten.addmm.default" */
     const char *name;        /* parameter, input or value name, NULL none */
     const struct call *call; /* NULL outside the model's forward */
-    enum dtype dtype;
-    int rank;
-    int64_t size[SHOWN_RANK]; /* of the tensor that was born with it, its first dimensions */
-    bool saved;               /* autograd kept it at some time */
-    int version;              /* how often it was written over */
-    bool empty;               /* it has given its memory back */
-    bool stays;               /* made once, by the first iteration that needs it */
-    bool asked;               /* an ask takes it and gives it back */
-    int ask;                  /* that tells its size: 1 and up, in tape.ask; 0 none */
-    int request;              /* of the tape, for its block */
-    struct heap *heap;        /* where its block is: */
+    int64_t *size;           /* of the tensor that was born with it, its first dimensions, SHOWN_RANK at most */
     struct block *block;
     int64_t address; /* of the block, when it was taken */
+    enum class class : 8;
+    enum phase phase : 8; /* of birth */
+    enum dtype dtype : 8;
+    uint8_t rank, stream; /* stream: of the heap that its block is from */
+    bool saved : 1;       /* autograd kept it at some time */
+    bool empty : 1;       /* it has given its memory back */
+    bool stays : 1;       /* made once, by the first iteration that needs it */
+    bool asked : 1;       /* an ask takes it and gives it back */
 };
 
 struct gnode;
@@ -86,20 +85,19 @@ struct gnode;
 /* A tensor: sizes and strides over a storage. References are counted, as PyTorch counts them. */
 struct value {
     struct storage *st;
-    int refs;
-    enum dtype dtype;
-    int rank;
     int64_t *size, *stride; /* elements */
-    bool requires_grad, is_view;
-    bool conj;        /* its storage holds the conjugate */
-    struct gnode *fn; /* who made it; for leaves that require a gradient, its accumulator */
-    int fn_out;
-    bool stale;          /* what it shows was written since fn was made */
-    struct gnode *shown; /* of a view made without gradients: its base's node, which lives as long */
-    int by_maker;        /* references that fn holds, which saved its own result */
-    bool dead;           /* only these are left: no reason for fn to live on */
+    struct gnode *fn;       /* who made it; for leaves that require a gradient, its accumulator */
+    struct gnode *shown;    /* of a view made without gradients: its base's node, which lives as long */
+    struct storage **tail;  /* adopted: what the graph behind it keeps */
     int ntail, cap_tail;
-    struct storage **tail; /* adopted: what the graph behind it keeps */
+    int refs, fn_out;
+    int by_maker; /* references that fn holds, which saved its own result */
+    int rank;
+    enum dtype dtype : 8;
+    bool requires_grad, is_view;
+    bool conj;  /* its storage holds the conjugate */
+    bool stale; /* what it shows was written since fn was made */
+    bool dead;  /* only by_maker's references are left: no reason for fn to live on */
 };
 
 /* How autocast treats an operator: its operands in the lower type, in fp32, its result in fp32 unless it is told a
@@ -125,7 +123,6 @@ struct frame {
     const int64_t *size, *stride; /* stride: of a view, where who calls it has found them; else NULL */
     unsigned want;                /* in backward: which outputs somebody needs */
     bool in_place;
-    bool kept;          /* a node of autograd's graph has its results */
     struct value *over; /* in place: the tensor that is written over */
     struct frame *next; /* of those that may serve again */
 };
@@ -315,7 +312,8 @@ struct machine {
     int nev, cap_ev;
     struct event *ev;                      /* of the reported step */
     bool on_meta;                          /* what is made has no memory */
-    struct heap *heap, *side[3], *stream;  /* those of collectives; where blocks come from now, NULL heap */
+    struct heap *heap, *side[3];           /* side: those of collectives */
+    uint8_t stream;                        /* where blocks come from now: 0 heap, else one of side, from 1 on */
     struct shards *shards;                 /* NULL: parameters are whole */
     const struct collectives *collectives; /* of several GPUs; NULL of one */
     struct zero *zero;                     /* of DeepSpeed's ZeRO-2; NULL none */
@@ -350,7 +348,8 @@ struct machine {
     } * casts;    /* autocast's weight cache */
     double flops; /* of the running forward */
     struct derivatives *derivatives;
-    const struct rule_read **rules; /* of cudnn.c, likewise */
+    const struct rule_read **rules;                /* of cudnn.c, likewise */
+    const struct cudnn_rule *rule_of[DT_COUNT][2]; /* likewise, by whether channels lie last; NULL not looked up yet */
     int stamp;
     int ndead, cap_dead;
     struct gnode **dead; /* nodes that nothing leads to */

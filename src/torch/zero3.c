@@ -92,9 +92,9 @@ flat(struct machine *m, enum class class, const char *name, enum dtype t, int64_
 static struct value *
 buffer(struct zero3 *z, enum stream on, enum class class, const char *name, enum dtype t, int64_t elements)
 {
-    z->m->stream = z->m->side[on];
+    z->m->stream = (uint8_t)(1 + on);
     struct value *v = flat(z->m, class, name, t, elements);
-    z->m->stream = NULL;
+    z->m->stream = 0;
     return v;
 }
 
@@ -141,10 +141,10 @@ refill(struct zero3 *z, struct part *k, bool aside, int64_t elements)
     struct machine *m = z->m;
     enum class class = m->fresh;
     const char *op = m->op;
-    m->stream = aside ? m->side[GATHER] : NULL;
+    m->stream = aside ? 1 + GATHER : 0;
     m->op = EMPTY;
     value_refill(m, k->v, CLASS_PARAMETERS, elements);
-    m->stream = NULL;
+    m->stream = 0;
     m->op = op;
     m->fresh = class;
 }
