@@ -232,6 +232,13 @@ value_drop(struct machine *m, struct value *v)
         storage_drop(m, v->st);
 }
 
+void
+value_let_go(struct machine *m, struct value **v)
+{
+    value_drop(m, *v);
+    *v = NULL;
+}
+
 int64_t
 value_elements(const struct value *v)
 {
@@ -2051,10 +2058,8 @@ run_node(struct engine *e, struct gnode *g)
         value_drop(m, g->buf[0]);
         g->buf[0] = given;
     }
-    for (int i = 0; i < g->nout; i++) {
-        value_drop(m, g->buf[i]);
-        g->buf[i] = NULL;
-    }
+    for (int i = 0; i < g->nout; i++)
+        value_let_go(m, &g->buf[i]);
     if (whole) {
         value_drop(m, out[g->first[0]]);
         out[g->first[0]] = whole;

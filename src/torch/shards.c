@@ -69,13 +69,6 @@ buffer(struct shards *x, enum stream on, enum class class, const char *name, enu
     return v;
 }
 
-static void
-drop(struct shards *x, struct value **v)
-{
-    value_drop(x->m, *v);
-    *v = NULL;
-}
-
 static enum dtype
 lower(const struct shards *x, enum dtype t)
 {
@@ -186,7 +179,7 @@ copy_out(struct shards *x, struct unit *u)
         k->whole = true;
     }
     for (int i = 0; i < u->n; i++)
-        drop(x, &u->all[i].between);
+        value_let_go(m, &u->all[i].between);
 }
 
 static void
@@ -210,7 +203,7 @@ shards_enter(struct shards *x, int unit)
     if (!u->gathered)
         return;
     copy_out(x, u);
-    drop(x, &x->last_gathered); /* a local of wait_for_unshard has it until that returns */
+    value_let_go(x->m, &x->last_gathered); /* a local of wait_for_unshard has it until that returns */
     x->last_gathered = u->gathered;
     u->gathered = NULL;
 }
@@ -240,7 +233,7 @@ shards_leave(struct shards *x, int unit)
     if (x->unit[unit].n)
         x->order[x->norder++] = unit;
     if (!unit)
-        drop(x, &x->last_gathered);
+        value_let_go(x->m, &x->last_gathered);
 }
 
 static void
@@ -255,7 +248,7 @@ before(struct machine *m, int unit)
     gather(x, u);
     if (u->gathered) {
         copy_out(x, u);
-        drop(x, &u->gathered);
+        value_let_go(m, &u->gathered);
     }
     int at = x->norder - 1;
     while (at >= 0 && x->order[at] != unit)
@@ -271,7 +264,7 @@ join_waiting(struct shards *x, struct unit *u)
 {
     for (int i = 0; i < u->n; i++)
         if (u->all[i].waiting && *u->all[i].whole_grad)
-            drop(x, u->all[i].whole_grad);
+            value_let_go(x->m, u->all[i].whole_grad);
 }
 
 /* to_accumulated_grad_if_needed: gradients of another type than they are reduced in wait as copies. */
@@ -284,7 +277,7 @@ keep_waiting(struct shards *x, struct unit *u)
             continue;
         k->waiting =
             value_born(x->m, "_to_copy.default", CLASS_GRADIENTS, k->v->st->name, k->dtype, k->v->rank, k->v->size);
-        drop(x, k->whole_grad);
+        value_let_go(x->m, k->whole_grad);
     }
 }
 
@@ -314,8 +307,8 @@ behind(struct machine *m, int unit)
     give_back(x, u);
     if (!elements)
         return;
-    drop(x, &x->reduced);
-    drop(x, &u->low);
+    value_let_go(m, &x->reduced);
+    value_let_go(m, &u->low);
     int64_t all = elements * x->gpus;
     enum dtype t = x->how->reduces_low ? lower(x, own) : own;
     x->reduced = value_born(m, EMPTY, CLASS_TEMPORARIES, "reduce-scatter buffer", t, 1, &all);
@@ -323,9 +316,9 @@ behind(struct machine *m, int unit)
     int64_t part = x->reduced->st->requested / x->gpus; /* which nodes reduce among each other: an all-reduce */
     m->passed = bytes_add(m->passed, 2 * (part - part / x->nodes));
     for (int i = 0; i < u->n; i++) {
-        drop(x, &u->all[i].waiting);
+        value_let_go(m, &u->all[i].waiting);
         if (u->all[i].whole_grad)
-            drop(x, u->all[i].whole_grad);
+            value_let_go(m, u->all[i].whole_grad);
     }
     struct value *share = buffer(x, REDUCE, CLASS_GRADIENTS, "reduced gradients", t, elements);
     if (t != own) {
@@ -355,8 +348,8 @@ finish(struct machine *m)
     for (int i = x->nunits; i >= 1; i--)
         behind(m, i % x->nunits);
     for (int i = 0; i < x->nunits; i++)
-        drop(x, &x->unit[i].low);
-    drop(x, &x->reduced);
+        value_let_go(x->m, &x->unit[i].low);
+    value_let_go(x->m, &x->reduced);
 }
 
 static const struct collectives of_shards = {.before = before, .behind = behind, .finish = finish};

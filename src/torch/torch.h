@@ -425,7 +425,8 @@ struct value *value_keep(struct value *v);
 /* v for longer than the iteration: the caller's reference moves to the copy. */
 struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
-int64_t value_elements(const struct value *v); /* at most MAX_STORAGE_BYTES */
+void value_let_go(struct machine *m, struct value **v); /* drops *v, which is NULL from then on */
+int64_t value_elements(const struct value *v);          /* at most MAX_STORAGE_BYTES */
 bool value_contiguous(const struct value *v);
 /* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
  * are not. */

@@ -107,12 +107,10 @@ reduce(struct zero *z)
         const struct piece *k = &z->all[z->collected[i]];
         if (is_own(z, k) && !z->own)
             z->own = flat(m, CLASS_GRADIENTS, "the rank's parameters", t, own);
-        if (is_own(z, k)) {
+        if (is_own(z, k))
             ranks_move(m, k->grad, k->v, z->own);
-        } else {
-            value_drop(m, *k->grad);
-            *k->grad = NULL;
-        }
+        else
+            value_let_go(m, k->grad);
     }
     z->ncollected = 0;
     z->filled = 0;
@@ -140,10 +138,8 @@ zero_finish(struct zero *z)
 {
     struct machine *m = z->m;
     reduce(z);
-    for (int i = 0; i < z->n; i++) {
-        value_drop(m, *z->all[i].grad);
-        *z->all[i].grad = NULL;
-    }
+    for (int i = 0; i < z->n; i++)
+        value_let_go(m, z->all[i].grad);
     value_drop(m, z->bucket);
     if (z->averaged)
         value_drop(m, z->own);

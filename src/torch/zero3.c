@@ -526,10 +526,8 @@ reduce(struct zero3 *z)
     }
     if (first)
         ranks_exchange(m, dtype_bytes(first->v->dtype, size), 1);
-    for (int i = 0; i < z->nbucket; i++) {
-        value_drop(m, *z->all[z->bucket[i]].grad);
-        *z->all[z->bucket[i]].grad = NULL;
-    }
+    for (int i = 0; i < z->nbucket; i++)
+        value_let_go(m, z->all[z->bucket[i]].grad);
     z->nbucket = 0;
     z->filled = 0;
 }
