@@ -673,6 +673,10 @@ void ranks_exchange(struct machine *m, int64_t bytes, int times);
 /* Among n records of a parameter each, that of a gradient: a record begins with where its gradient is bound, and they
  * lie at rising ones. NULL none. */
 void *ranks_find(struct value **grad, void *records, int n, size_t size);
+/* A flat tensor of so many elements, until it is dropped; ranks_buffer: from a stream of its own, m->side[stream]. */
+struct value *ranks_flat(struct machine *m, enum class class, const char *name, enum dtype t, int64_t elements);
+struct value *ranks_buffer(struct machine *m, int stream, enum class class, const char *name, enum dtype t,
+                           int64_t elements);
 /* *grad, of a parameter like v, is from now on a view of to. */
 void ranks_move(struct machine *m, struct value **grad, const struct value *v, struct value *to);
 /* ZeRO-1: the parameters of the first of gpus ranks, of n with so many elements each, into mine[n] in the order of its
