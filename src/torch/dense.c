@@ -600,14 +600,11 @@ run_stated(struct machine *m, struct frame *f)
 static void
 resized(struct machine *m, struct frame *f, int rank, const int64_t *size)
 {
-    int64_t elements = 1;
     struct value *x = V(0);
-    for (int i = 0; i < rank; i++)
-        elements *= size[i];
     int mark = scope_begin(m);
     if (m->real)
         x = value_new(m, x->dtype, x->rank, x->size, NULL);
-    if (m->real && elements <= value_elements(x)) {
+    if (m->real && sizes_product(rank, size) <= value_elements(x)) {
         out_add(m, f, value_view(m, x, rank, size, NULL));
         f->out[0]->is_view = false;
     } else {
@@ -900,10 +897,7 @@ run_layer_norm_backward(struct machine *m, struct frame *f)
 static int64_t
 pixels(const struct value *x)
 {
-    int64_t n = 1;
-    for (int i = 2; i < x->rank; i++)
-        n *= x->size[i];
-    return n;
+    return sizes_product(x->rank - 2, x->size + 2);
 }
 
 /* A number in fp32 for each channel of each sample. */

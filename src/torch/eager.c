@@ -242,11 +242,7 @@ value_let_go(struct machine *m, struct value **v)
 int64_t
 value_elements(const struct value *v)
 {
-    int64_t n = 1;
-    for (int i = 0; i < v->rank; i++)
-        if (!mul_ok(n, v->size[i], &n))
-            return MAX_STORAGE_BYTES;
-    return n;
+    return sizes_product(v->rank, v->size);
 }
 
 bool

@@ -1119,9 +1119,7 @@ contradicts(const struct call *c, const struct frame *f)
 {
     const struct value *v = f->nout ? f->out[0] : NULL;
     bool pairs = v && dtype_is_complex(v->dtype);
-    int64_t n = 1;
-    for (int i = 0; i < c->rank; i++)
-        n *= c->size[i];
+    int64_t n = sizes_product(c->rank, c->size);
     return c->rank >= 0 && c->nouts && v && value_elements(v) != n && !(pairs && 2 * value_elements(v) == n);
 }
 

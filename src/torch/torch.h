@@ -203,8 +203,6 @@ int aten_arg(const struct aten *op, const char *name);
 
 /* ---- eager.c: storages, values, dispatch, autograd's graph and engine -------------------------------------------- */
 
-#define MAX_STORAGE_BYTES (INT64_C(1) << 42)
-
 struct event {
     int storage; /* index into step.storages */
     bool birth;
@@ -426,7 +424,7 @@ struct value *value_keep(struct value *v);
 struct value *value_adopt(struct machine *m, struct value *v);
 void value_drop(struct machine *m, struct value *v);
 void value_let_go(struct machine *m, struct value **v); /* drops *v, which is NULL from then on */
-int64_t value_elements(const struct value *v);          /* at most MAX_STORAGE_BYTES */
+int64_t value_elements(const struct value *v);          /* as sizes_product */
 bool value_contiguous(const struct value *v);
 /* Source: is_channels_last_strides_2d_s4 in c10/core/MemoryFormat.h: ambiguous strides, as those of a 1 x 1 kernel,
  * are not. */

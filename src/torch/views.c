@@ -615,11 +615,7 @@ run_index(struct machine *m, struct frame *f)
     bool mask = false; /* only the file knows how many it picks */
     for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n; i++)
         mask |= f->a[1].list[i].kind == ARG_VALUE && f->a[1].list[i].v->dtype == DT_BOOL;
-    int64_t all = 1, mine = 1, at = -1;
-    for (int i = 0; i < f->rank; i++)
-        all *= f->size[i];
-    for (int i = 0; i < rank; i++)
-        mine *= size[i];
+    int64_t all = sizes_product(f->rank, f->size), mine = sizes_product(rank, size), at = -1;
     for (int i = 0; f->a[1].kind == ARG_LIST && i < f->a[1].n && i < V(0)->rank; i++)
         at = f->a[1].list[i].kind == ARG_VALUE ? (at < 0 ? i : V(0)->rank) : at;
     if (!mask && f->rank >= 0 && all != mine && at >= 0 && at < V(0)->rank && value_elements(V(0)) > 0) {
